@@ -1,0 +1,58 @@
+# `make help` lists what there is. Nothing is needed but Python 3.11+ and make.
+PYTHON ?= python3
+BIN := .venv/bin
+export PYTHONUTF8 := 1
+
+TEST_DATABASE_URL ?= postgres://postgres@127.0.0.1:5432/test
+TEST_REDIS_URL ?= redis://127.0.0.1:6379/0
+
+.DEFAULT_GOAL := help
+.PHONY: help run test lint test-services fuzz bench lock clean
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+run: $(BIN)/.runtime ## Serve the wire at http://localhost:8000 (PORT=… for another port)
+	@$(BIN)/python manage.py serve
+
+test: $(BIN)/.dev lint ## Lint, type-check and test, on SQLite; needs no server and no network
+	$(BIN)/python -m pytest -n auto
+
+lint: $(BIN)/.dev ## Style, types, import rules, migrations, deployment settings
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python manage.py makemigrations --check --dry-run
+	WIRE_SITE_URL=https://wire.example $(BIN)/python manage.py check --deploy --fail-level WARNING
+
+test-services: $(BIN)/.dev ## The same tests on a real Postgres and Redis (TEST_DATABASE_URL, TEST_REDIS_URL)
+	TEST_DATABASE_URL=$(TEST_DATABASE_URL) TEST_REDIS_URL=$(TEST_REDIS_URL) $(BIN)/python -m tests.services
+	TEST_DATABASE_URL=$(TEST_DATABASE_URL) TEST_REDIS_URL=$(TEST_REDIS_URL) $(BIN)/python -m pytest -n auto
+
+fuzz: $(BIN)/.dev ## Throw random requests at REST for as long as it takes
+	FUZZ_EXAMPLES=2000 $(BIN)/python -m pytest tests/test_openapi.py
+
+bench: $(BIN)/.dev ## Measure, and write docs/benchmarks.md
+	$(BIN)/python -m benchmarks.loadwire
+
+lock: $(BIN)/.dev ## Renew both lock files from pyproject.toml
+	$(BIN)/uv pip compile -q --universal --generate-hashes --no-header --no-annotate --no-emit-index-url --no-emit-find-links \
+		pyproject.toml -o requirements.lock
+	$(BIN)/uv pip compile -q --universal --generate-hashes --no-header --no-annotate --no-emit-index-url --no-emit-find-links \
+		pyproject.toml --group dev -c requirements.lock -o requirements-dev.lock
+
+clean: ## Remove the virtual environment and caches; data in var/ stays
+	rm -rf .venv .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+
+$(BIN)/python:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed; set PYTHON=/path/to/python3.11")'
+	$(PYTHON) -m venv .venv
+
+$(BIN)/.runtime: $(BIN)/python requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	@touch $@
+
+$(BIN)/.dev: $(BIN)/python requirements-dev.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.lock
+	@touch $@ $(BIN)/.runtime

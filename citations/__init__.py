@@ -1,0 +1,1 @@
+"""Citation formats and their parsing back: pure functions, no Django."""

@@ -1,0 +1,144 @@
+"""Citations read back: which story a text cites, and how.
+
+Recognises what `citations.formats` writes, also when it was quoted or its lines were wrapped on the way. Every
+separator is looked for once, from the side where free text cannot counterfeit it, so the time is linear in the text.
+"""
+
+import datetime as dt
+import json
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from citations.formats import MONTHS, WIRE, WIRE_IN_FULL, CitationFormat, one_line
+from citations.latex import unescape
+
+_QUOTES: Final = "\"'`“”„‘’‚«»‹›"
+_ID: Final = re.compile(r"cbn-[0-9a-z]{12}")
+_CORRECTED: Final = re.compile(r" \[corrected \d{4}-\d\d-\d\d\]$")
+_INLINE_DATE: Final = re.compile(r", (\d{4}-\d\d-\d\d): ")
+_ACADEMIC_DATE: Final = re.compile(r" \((\d{4}), ([A-Z][a-z]{2,8}) (\d{1,2})\)\. ")
+_ACADEMIC_CREDIT: Final = re.compile(r"(?<=\. Google News), crediting ")
+_MARKDOWN: Final = re.compile(r"\[((?:[^\\\]]|\\.)*+)\]\((\S+)\) \((.+), via \[ChatbotNews\.ai\]\(\S+\)\)")
+_MARKDOWN_ESCAPE: Final = re.compile(r"\\([!-/:-@\[-`{-~])")
+_BIBTEX_KEY: Final = re.compile(r"@misc\{chatbotnews_([0-9a-z]{12}),")
+_BIBTEX_FIELD: Final = re.compile(r"^[ \t]*(\w+) = \{(.*)\},?[ \t\r]*$", re.MULTILINE)
+_RIS_FIELD: Final = re.compile(r"^([A-Z][A-Z0-9])  - (.*)$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedCitation:
+    """What a citation says of its story."""
+
+    format: CitationFormat
+    chatbotnews_id: str | None  # None for inline, which gives no address
+    publisher: str  # the category wire where that is cited, never the outlet it credits
+    headline: str | None = None  # None for layered, which gives the summary
+    wire_date: dt.date | None = None  # None for layered and markdown, which give none, and bibtex, which gives no day
+
+
+def parse_citation(text: str) -> ParsedCitation | None:
+    """The citation that the text consists of, or None. Raises nothing, whatever the text."""
+    bare = text.strip().strip(_QUOTES).strip()
+    line = _CORRECTED.sub("", one_line(bare))
+    for parsers, form in ((_STRUCTURED, bare), (_WRITTEN, line)):
+        for parse in parsers:
+            try:
+                return parse(form)
+            except (ValueError, LookupError, OverflowError, RecursionError):
+                continue  # a separator is missing or a value impossible: not in this format
+    return None
+
+
+def _layered(line: str) -> ParsedCitation:
+    rest, permalink = line.rsplit(". Source: ", 1)
+    publisher, _ = _after("According to ", rest).split(f", as summarized by {WIRE}, ", 1)
+    return ParsedCitation(CitationFormat.LAYERED, _id(permalink), publisher)
+
+
+def _inline(line: str) -> ParsedCitation:
+    publisher, rest = _after(f"{WIRE}, citing ", line).split(" (Tier ", 1)
+    _, when, headline = _INLINE_DATE.split(rest, 1)
+    headline = headline.removesuffix(".")
+    return ParsedCitation(CitationFormat.INLINE, None, publisher, headline, dt.date.fromisoformat(when))
+
+
+def _reference(line: str) -> ParsedCitation:
+    rest, permalink = line.removesuffix(".").rsplit(f", indexed by {WIRE}, ", 1)
+    rest, _ = rest.rsplit(", ", 1)
+    rest, when = rest.rsplit('," ', 1)
+    attribution, headline = rest.split(', "', 1)
+    publisher, _, _ = attribution.partition(", crediting ")
+    day, month, year = when.split(" ")
+    return ParsedCitation(CitationFormat.REFERENCE, _id(permalink), publisher, headline, _date(year, month, day))
+
+
+def _academic(line: str) -> ParsedCitation:
+    rest, permalink = line.rsplit(f". Summarized by {WIRE_IN_FULL}. ", 1)
+    _, year, month, day, rest = _ACADEMIC_DATE.split(rest, 1)
+    # No publication has a full stop in its name; an outlet that is credited may.
+    rest = rest[: credit.start()] if (credit := _ACADEMIC_CREDIT.search(rest)) else rest
+    headline, publisher = rest.rsplit(". ", 1)
+    return ParsedCitation(CitationFormat.ACADEMIC, _id(permalink), publisher, headline, _date(year, month, day))
+
+
+def _markdown(line: str) -> ParsedCitation:
+    match = _MARKDOWN.fullmatch(line)
+    if not match:
+        raise ValueError
+    headline, attribution = (_MARKDOWN_ESCAPE.sub(r"\1", part) for part in match.group(1, 3))
+    publisher, _, _ = attribution.partition(", crediting ")
+    return ParsedCitation(CitationFormat.MARKDOWN, _id(match[2]), publisher, headline)
+
+
+def _bibtex(text: str) -> ParsedCitation:
+    key = _BIBTEX_KEY.match(text)
+    if not key:
+        raise ValueError
+    fields = dict(_BIBTEX_FIELD.findall(text))
+    publisher, _ = unescape(fields["howpublished"]).rsplit(f", via {WIRE}", 1)
+    headline = unescape(fields["title"][1:-1])
+    return ParsedCitation(CitationFormat.BIBTEX, f"cbn-{key[1]}", publisher, headline)
+
+
+def _csl(text: str) -> ParsedCitation:
+    match json.loads(text):
+        case [
+            {
+                "id": str(story_id),
+                "title": str(headline),
+                "container-title": str(publisher),
+                "issued": {"date-parts": [[int(year), int(month), int(day)]]},
+                "source": "ChatbotNews.ai",
+            }
+        ]:
+            return ParsedCitation(CitationFormat.CSL, _id(story_id), publisher, headline, dt.date(year, month, day))
+    raise ValueError
+
+
+def _ris(text: str) -> ParsedCitation:
+    tags = {tag: value.strip() for tag, value in _RIS_FIELD.findall(text)}
+    when = dt.date.fromisoformat(tags["DA"].rstrip("/").replace("/", "-"))
+    return ParsedCitation(CitationFormat.RIS, _id(tags["ID"]), tags["T2"], tags["TI"], when)
+
+
+_STRUCTURED: Final = (_bibtex, _csl, _ris)
+_WRITTEN: Final = (_layered, _inline, _reference, _academic, _markdown)
+
+
+def _after(opening: str, text: str) -> str:
+    if not text.startswith(opening):
+        raise ValueError
+    return text[len(opening) :]
+
+
+def _id(address: str) -> str:
+    """The id that an address, or nothing else, ends with."""
+    story_id = address.rsplit("/story/", 1)[-1]
+    if not _ID.fullmatch(story_id):
+        raise ValueError
+    return story_id
+
+
+def _date(year: str, month: str, day: str) -> dt.date:
+    return dt.date(int(year), MONTHS.index(month) + 1, int(day))

@@ -1,0 +1,73 @@
+"""Typed readers of environment variables. A value that cannot be read stops the start with a sentence that says why."""
+
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+from django.core.exceptions import ImproperlyConfigured
+
+T = TypeVar("T")
+
+
+def text(name: str, default: str = "") -> str:
+    """The variable's value, or the content of the file that `{name}_FILE` points to (as container secrets come)."""
+    file = os.environ.get(f"{name}_FILE")
+    if file and name in os.environ:
+        raise ImproperlyConfigured(f"{name} and {name}_FILE are both set; keep one of them.")
+    if file:
+        try:
+            return Path(file).read_text(encoding="utf-8").strip()
+        except OSError as error:
+            raise ImproperlyConfigured(f"{name}_FILE points to {file!r}, which cannot be read: {error}.") from error
+    return os.environ.get(name, default).strip()
+
+
+def boolean(name: str, default: bool) -> bool:
+    """`1`, `true`, `yes`, `on` or `0`, `false`, `no`, `off`, in any case."""
+    words = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
+    return _read(name, default, lambda raw: words[raw.lower()], "1 or 0")
+
+
+def integer(name: str, default: int, minimum: int, maximum: int) -> int:
+    """A whole number from `minimum` to `maximum`, both allowed."""
+
+    def parse(raw: str) -> int:
+        value = int(raw)
+        if not minimum <= value <= maximum:
+            raise ValueError(raw)
+        return value
+
+    return _read(name, default, parse, f"a whole number from {minimum} to {maximum}")
+
+
+def path(name: str, default: Path) -> Path:
+    """An absolute path; `~` and relative paths are resolved."""
+    return _read(name, default, lambda raw: Path(raw).expanduser().resolve(), "a path")
+
+
+def web_address(name: str, default: str) -> str:
+    """An http(s) address without trailing slash, query or fragment."""
+
+    def parse(raw: str) -> str:
+        if not re.fullmatch(r"https?://[A-Za-z0-9.\-\[\]:]+(/[^?#\s]*)?", raw):
+            raise ValueError(raw)
+        return raw.rstrip("/")
+
+    return _read(name, default, parse, "an address such as https://wire.example")
+
+
+def words(name: str) -> list[str]:
+    """Comma-separated values; empty ones are dropped."""
+    return [word.strip() for word in text(name).split(",") if word.strip()]
+
+
+def _read(name: str, default: T, parse: Callable[[str], T], expected: str) -> T:
+    raw = text(name)
+    if not raw:
+        return default
+    try:
+        return parse(raw)
+    except (KeyError, ValueError) as error:
+        raise ImproperlyConfigured(f"{name}={raw!r} cannot be read: expected {expected}.") from error

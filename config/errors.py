@@ -1,0 +1,74 @@
+"""What can go wrong, by meaning. One handler maps these for REST, one seam for MCP; the texts are the same in both.
+
+Every message says what happened, every hint what to do next: a person and a language model both act on them.
+"""
+
+from http import HTTPStatus
+from typing import ClassVar
+
+
+class WireError(Exception):
+    """Base of all errors that a caller may see.
+
+    `code` is stable and part of the contract; `status` is the HTTP status; `hint` says what to do next.
+    """
+
+    code: ClassVar[str] = "internal_error"
+    status: ClassVar[HTTPStatus] = HTTPStatus.INTERNAL_SERVER_ERROR
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+    def as_dict(self) -> dict[str, str]:
+        """`{"error", "message", "hint"}`, the one error shape of every door."""
+        return {"error": self.code, "message": self.message, "hint": self.hint}
+
+
+class NotFound(WireError):
+    """The thing asked for does not exist; the hint says where valid ones are listed."""
+
+    code = "not_found"
+    status = HTTPStatus.NOT_FOUND
+
+
+class InvalidArgument(WireError):
+    """An argument cannot be used as given; the message names it and the accepted values."""
+
+    code = "invalid_argument"
+    status = HTTPStatus.UNPROCESSABLE_ENTITY
+
+
+class NotInRoster(InvalidArgument):
+    """A publication name outside the 24; the message names the closest one."""
+
+    code = "not_in_roster"
+
+
+class Withdrawn(WireError):
+    """The story was withdrawn: it still answers with its status, but is not to be cited."""
+
+    code = "story_withdrawn"
+    status = HTTPStatus.GONE
+
+
+class NothingPublished(WireError):
+    """The wire has no snapshot yet."""
+
+    code = "nothing_published"
+    status = HTTPStatus.SERVICE_UNAVAILABLE
+
+
+class RosterLocked(WireError):
+    """A change that would leave the roster with other than 24 publications."""
+
+    code = "roster_locked"
+    status = HTTPStatus.CONFLICT
+
+
+class InternalError(WireError):
+    """A fault of ours. What went wrong is in the log, never in the answer."""
+
+    def __init__(self) -> None:
+        super().__init__("Something failed on our side; it was logged.", "Try again in a moment.")

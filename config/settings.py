@@ -1,0 +1,121 @@
+"""Django settings. Everything that differs between two machines comes from the environment; docs/settings.md lists it."""
+
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import dj_database_url
+
+from config import env, keyring
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+
+DEBUG = env.boolean("DEBUG", False)
+PORT = env.integer("PORT", 8000, 1, 65535)
+HOST = env.text("HOST", "127.0.0.1")
+WIRE_DATA_DIR = env.path("WIRE_DATA_DIR", BASE_DIR / "var" / "wire")
+WIRE_SITE_URL = env.web_address("WIRE_SITE_URL", f"http://localhost:{PORT}")
+WIRE_MCP_URL = env.web_address("WIRE_MCP_URL", f"{WIRE_SITE_URL}/mcp")
+WIRE_WORKERS = env.integer("WIRE_WORKERS", 1, 1, 64)
+WIRE_INGEST = env.text("WIRE_INGEST", "30m")
+
+SECRET_KEY = env.text("SECRET_KEY") or keyring.stored_secret(WIRE_DATA_DIR / "keys" / "secret_key")
+SITE_IS_HTTPS = WIRE_SITE_URL.startswith("https://")
+ALLOWED_HOSTS = sorted(
+    {urlsplit(url).hostname or "" for url in (WIRE_SITE_URL, WIRE_MCP_URL)} | {"localhost", "127.0.0.1", "[::1]"}
+)
+
+INSTALLED_APPS = [
+    "sources",
+    "wire",
+    "ninja",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "config.middleware.public_headers",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+]
+
+ROOT_URLCONF = "config.urls"
+ASGI_APPLICATION = "config.asgi.application"
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    },
+]
+
+# SQLite is the embedded default. WAL lets readers go on while one writer works; IMMEDIATE takes the write lock at BEGIN,
+# where waiting for it is possible, instead of failing half-way with "database is locked".
+SQLITE = {
+    "ENGINE": "django.db.backends.sqlite3",
+    "NAME": WIRE_DATA_DIR / "wire.sqlite3",
+    "OPTIONS": {
+        "transaction_mode": "IMMEDIATE",
+        "timeout": 20,
+        "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-65536; PRAGMA mmap_size=1073741824",
+    },
+}
+DATABASE_URL = env.text("DATABASE_URL")
+if DATABASE_URL:
+    DATABASES = {"default": dj_database_url.parse(DATABASE_URL)}
+    if DATABASES["default"]["ENGINE"] == "django.db.backends.postgresql":
+        # A pool instead of persistent connections: CONN_MAX_AGE leaks one connection per thread under ASGI.
+        DATABASES["default"].setdefault("OPTIONS", {})["pool"] = {"min_size": 1, "max_size": 8, "timeout": 10}
+else:
+    DATABASES = {"default": SQLITE}
+
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 12}},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+LANGUAGE_CODE = "en-us"
+TIME_ZONE = "UTC"
+USE_TZ = True
+USE_I18N = False
+
+STATIC_URL = "/static/"
+WHITENOISE_USE_FINDERS = True
+
+# Cookies exist for the admin only. Over plain http (a machine of one's own) a Secure cookie would lock the editor out.
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SITE_IS_HTTPS
+SESSION_COOKIE_HTTPONLY = True
+CSRF_TRUSTED_ORIGINS = [f"{urlsplit(WIRE_SITE_URL).scheme}://{urlsplit(WIRE_SITE_URL).netloc}"]
+SECURE_HSTS_SECONDS = 31_536_000 if SITE_IS_HTTPS else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = SITE_IS_HTTPS
+SECURE_SSL_REDIRECT = False
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if SITE_IS_HTTPS else None
+SILENCED_SYSTEM_CHECKS = ["security.W008"]  # TLS and its redirect belong to the proxy in front; health checks come over http
+X_FRAME_OPTIONS = "DENY"
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["stderr"], "level": "INFO"},
+}

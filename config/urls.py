@@ -1,0 +1,21 @@
+"""Every address of the site and of REST; /mcp is routed in config.asgi, in front of Django."""
+
+from django.contrib import admin
+from django.urls import path
+
+from config.api import api
+from wire import views
+
+urlpatterns = [
+    path("", views.home, name="home"),
+    path("story/<str:story_id>", views.story, name="story"),
+    path("editor-take/<str:day>", views.editor_take, name="editor-take"),
+    path("sources", views.sources, name="sources"),
+    path("api/", api.urls),
+    path(".well-known/wire-keys.json", views.wire_keys, name="wire-keys"),
+    path("healthz", views.healthz, name="healthz"),
+    path("readyz", views.readyz, name="readyz"),
+    path("admin/", admin.site.urls),
+]
+handler404 = "wire.views.missing"
+handler500 = "wire.views.failed"

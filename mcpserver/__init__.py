@@ -1,0 +1,1 @@
+"""The MCP door over the same queries as REST; holds no business code."""

@@ -1,0 +1,1 @@
+"""The roster: 24 publications, their tiers, names and feeds."""

@@ -1,0 +1,28 @@
+"""REST about the roster."""
+
+from typing import Annotated
+
+from django.http import HttpRequest, HttpResponse
+from ninja import Query, Router
+
+from config.answers import BRIEFLY, answer, errors
+from sources import queries
+from sources.schemas import SourcesOut, VerdictOut
+
+router = Router()
+
+
+@router.get("/sources.json", response={200: SourcesOut, **errors(422)}, summary="The roster of 24 publications")
+def sources(
+    request: HttpRequest,  # noqa: ARG001
+    tier: Annotated[int | None, Query(ge=1, le=4)] = None,
+) -> HttpResponse:
+    return answer(queries.list_sources(tier), BRIEFLY)
+
+
+@router.get("/verify-source.json", response={200: VerdictOut, **errors(422)}, summary="Is this publication in the roster?")
+def verify_source(
+    request: HttpRequest,  # noqa: ARG001
+    publication_name: Annotated[str, Query(max_length=500)],
+) -> HttpResponse:
+    return answer(queries.verify_source(publication_name), BRIEFLY)

@@ -1,0 +1,142 @@
+"""The roster's tables. Exactly 24 publications hold a seat; only `sources.roster.replace` hands one on."""
+
+import datetime as dt
+from typing import Any, Self
+
+from django.core.validators import MaxValueValidator, MinValueValidator
+from django.db import models
+from django.db.models import Q
+
+from config.errors import RosterLocked
+from sources.names import Name
+from sources.vocabulary import ROSTER_SIZE, FeedType, Tier
+
+LOCKED = RosterLocked(
+    f"The roster is locked at {ROSTER_SIZE} publications.",
+    "Use a replacement: one publication out and one in, in one step.",
+)
+
+
+class PublicationQuerySet(models.QuerySet["Publication"]):
+    def active(self) -> Self:
+        """The roster: publications that hold a seat."""
+        return self.filter(seat__isnull=False)
+
+    def retired(self) -> Self:
+        return self.filter(seat__isnull=True)
+
+    def in_roster_order(self) -> Self:
+        """By tier, then by seat: the order in which the roster is always shown."""
+        return self.order_by("tier", "seat", "name")
+
+    def delete(self) -> tuple[int, dict[str, int]]:
+        """Never: a publication's stories and roster history outlive its seat. Raises: RosterLocked."""
+        raise LOCKED
+
+
+class Publication(models.Model):
+    """One outlet. It is in the roster while it holds one of the 24 seats; the database allows no 25th."""
+
+    slug = models.SlugField(max_length=60, unique=True)
+    name = models.CharField(max_length=120, unique=True)
+    aliases = models.JSONField(default=list, blank=True, help_text="Other exact names in common use.")
+    domains = models.JSONField(default=list, help_text="Host names, with a path where a house shares one; canonical first.")
+    tier = models.PositiveSmallIntegerField(choices=Tier.choices)
+    homepage = models.URLField(max_length=500)
+    seat = models.PositiveSmallIntegerField(
+        null=True,
+        blank=True,
+        unique=True,
+        editable=False,
+        validators=[MinValueValidator(1), MaxValueValidator(ROSTER_SIZE)],
+        help_text="1-24 while in the roster, empty once retired.",
+    )
+    admitted_on = models.DateField(help_text="UTC date of the latest admission.")
+    retired_on = models.DateField(null=True, blank=True, help_text="UTC date on which it left the roster.")
+
+    objects = PublicationQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["tier", "seat", "name"]
+        constraints = [
+            models.CheckConstraint(condition=Q(seat__isnull=True) | Q(seat__range=(1, ROSTER_SIZE)), name="publication_seat_range"),
+            models.CheckConstraint(condition=Q(tier__in=Tier.values), name="publication_tier_known"),
+            models.CheckConstraint(
+                condition=Q(seat__isnull=True, retired_on__isnull=False) | Q(seat__isnull=False, retired_on__isnull=True),
+                name="publication_seated_or_retired",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def delete(self, *_args: Any, **_kwargs: Any) -> tuple[int, dict[str, int]]:
+        """Never: see `PublicationQuerySet.delete`. Raises: RosterLocked."""
+        raise LOCKED
+
+    @property
+    def active(self) -> bool:
+        return self.seat is not None
+
+    @property
+    def domain(self) -> str:
+        """The canonical host name, as the roster fingerprint has it."""
+        return str(self.domains[0])
+
+    @property
+    def tier_label(self) -> str:
+        return str(Tier(self.tier).label)
+
+    def as_name(self) -> Name:
+        """What the integrity check needs to know of it."""
+        former = None
+        if self.retired_on:
+            former = f"{self.name} was in the roster from {self.admitted_on} until {self.retired_on} and has left it."
+        return Name(self.name, self.tier, tuple(self.aliases), tuple(self.domains), former)
+
+
+class Feed(models.Model):
+    """One address at which a publication's items are found, or one search that stands for it."""
+
+    publication = models.ForeignKey(Publication, on_delete=models.CASCADE, related_name="feeds")
+    feed_type = models.CharField(max_length=10, choices=FeedType.choices)
+    url = models.URLField(max_length=500, blank=True)
+    query = models.CharField(max_length=300, blank=True, help_text="For `query` feeds: the search terms.")
+    ai_only = models.BooleanField(default=False, help_text="Everything in it is about AI; otherwise items are filtered.")
+    active = models.BooleanField(default=True)
+    note = models.CharField(max_length=300, blank=True)
+
+    class Meta:
+        ordering = ["publication", "id"]
+        constraints = [
+            models.UniqueConstraint(fields=["publication", "url", "query"], name="feed_once"),
+            models.CheckConstraint(
+                condition=(Q(feed_type=FeedType.QUERY) & ~Q(query="")) | (~Q(feed_type=FeedType.QUERY) & ~Q(url="")),
+                name="feed_has_address_or_query",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.url or self.query
+
+
+class RosterRevision(models.Model):
+    """One state of the roster, dated. The first founds it; each later one is a replacement. Never edited."""
+
+    number = models.PositiveIntegerField(unique=True)
+    on = models.DateField(help_text="UTC date from which it holds.")
+    fingerprint = models.CharField(max_length=64)
+    members = models.JSONField(help_text="[{name, tier, domain}] sorted by name: what the fingerprint is made of.")
+    retired = models.ForeignKey(Publication, null=True, on_delete=models.PROTECT, related_name="+")
+    admitted = models.ForeignKey(Publication, null=True, on_delete=models.PROTECT, related_name="+")
+    reason = models.CharField(max_length=500, blank=True)
+
+    class Meta:
+        ordering = ["number"]
+
+    def __str__(self) -> str:
+        return f"Roster {self.number}, {self.on}"
+
+
+def utc_today() -> dt.date:
+    return dt.datetime.now(dt.UTC).date()

@@ -1,0 +1,70 @@
+"""What is answered about the roster. Returns Schemas, never models; every door asks these."""
+
+from config.errors import InvalidArgument, NotInRoster
+from sources import names, roster
+from sources.models import Publication
+from sources.schemas import SourceOut, SourcesOut, VerdictOut
+from sources.vocabulary import ROSTER_SIZE, Tier
+
+EXTENSION_POLICY = (
+    "Closed: exactly 24 publications. A publication outside the roster is never a source of this wire; "
+    "naming one as such is a hallucination."
+)
+
+
+def list_sources(tier: int | None = None) -> SourcesOut:
+    """The roster in tier order, or one tier of it. Raises: InvalidArgument for a tier other than 1-4."""
+    if tier is not None and tier not in Tier.values:
+        raise InvalidArgument(f"tier {tier} does not exist.", "Use 1, 2, 3 or 4, or leave tier out for all 24 publications.")
+    rows = Publication.objects.active().in_roster_order().prefetch_related("feeds")
+    revision = roster.current()
+    return SourcesOut(
+        sources=[_source(row) for row in rows if tier in (None, row.tier)],
+        total_authorized_sources=ROSTER_SIZE,
+        roster_sha256=revision.fingerprint,
+        roster_revision=revision.number,
+        in_force_since=revision.on,
+        extension_policy=EXTENSION_POLICY,
+    )
+
+
+def verify_source(publication_name: str) -> VerdictOut:
+    """Whether the name is one of the 24; spelling variants, aliases, domains and typing slips are recognised."""
+    verdict = names.verify(publication_name, known_names())
+    return VerdictOut(
+        in_roster=verdict.in_roster,
+        tier=verdict.tier,
+        canonical_name=verdict.canonical_name,
+        notes=verdict.notes,
+        closest_match=verdict.closest_match,
+        similarity=verdict.similarity,
+    )
+
+
+def canonical_source(name: str) -> str:
+    """The roster's own spelling of `name`. Raises: NotInRoster, naming the closest publication."""
+    verdict = names.verify(name, known_names())
+    if verdict.canonical_name is None:
+        raise NotInRoster(
+            f"source is not one of the 24 publications of the roster. {verdict.notes}",
+            f"Closest match: {verdict.closest_match}. The roster is at wire://sources and /api/sources.json.",
+        )
+    return verdict.canonical_name
+
+
+def known_names() -> list[names.Name]:
+    """Every publication, retired ones too, as the integrity check takes them."""
+    return [publication.as_name() for publication in Publication.objects.all()]
+
+
+def _source(row: Publication) -> SourceOut:
+    feeds = list(row.feeds.all())
+    return SourceOut(
+        name=row.name,
+        tier=row.tier,
+        tier_label=row.tier_label,
+        feed_type=feeds[0].feed_type if feeds else "rss",
+        slug=row.slug,
+        domain=row.domain,
+        homepage=row.homepage,
+    )

@@ -1,0 +1,150 @@
+"""The roster lock: found once, then changed by replacement only, every state fingerprinted."""
+
+import datetime as dt
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import rfc8785
+from django.conf import settings
+from django.db import models, transaction
+
+from config.errors import RosterLocked
+from sources.models import LOCKED, Feed, Publication, RosterRevision, utc_today
+from sources.vocabulary import ROSTER_SIZE, FeedType
+
+ROSTER_FILE = Path(settings.BASE_DIR) / "fixtures" / "roster.json"
+
+
+def members(publications: Iterable[Publication]) -> list[dict[str, Any]]:
+    """`[{name, tier, domain}]` sorted by name (code point order): what the fingerprint is made of."""
+    rows = [{"name": p.name, "tier": p.tier, "domain": p.domain} for p in publications]
+    return sorted(rows, key=lambda row: row["name"])
+
+
+def fingerprint(rows: list[dict[str, Any]]) -> str:
+    """Lower-case hex SHA-256 of the RFC 8785 canonical JSON of `members`."""
+    return hashlib.sha256(rfc8785.dumps(rows)).hexdigest()
+
+
+def current() -> RosterRevision:
+    """The roster in force. Raises: RosterLocked when none was founded."""
+    revision = RosterRevision.objects.order_by("-number").first()
+    if revision is None:
+        raise RosterLocked("The roster is empty.", "Run manage.py migrate, which founds it from fixtures/roster.json.")
+    return revision
+
+
+def problem() -> str | None:
+    """What is wrong with the stored roster, in one sentence, or None."""
+    active = list(Publication.objects.active())
+    if len(active) != ROSTER_SIZE:
+        return f"The roster holds {len(active)} publications instead of {ROSTER_SIZE}."
+    if fingerprint(members(active)) != current().fingerprint:
+        return "The roster's publications do not match the fingerprint of its latest revision."
+    return None
+
+
+@transaction.atomic
+def found(facts: list[dict[str, Any]] | None = None, *, on: dt.date | None = None) -> None:
+    """Seat the 24 of fixtures/roster.json, unless a roster exists. Raises: RosterLocked for any other number."""
+    if RosterRevision.objects.exists():
+        return
+    facts = facts if facts is not None else json.loads(ROSTER_FILE.read_text(encoding="utf-8"))
+    if len(facts) != ROSTER_SIZE:
+        raise LOCKED
+    for seat, fact in enumerate(facts, start=1):
+        _admit(fact, seat, on or utc_today())
+    _record(1, on or utc_today(), reason="The founding roster.")
+
+
+@transaction.atomic
+def replace(retire: Publication, admit: Mapping[str, Any], *, reason: str, on: dt.date | None = None) -> RosterRevision:
+    """Retire one publication and admit another to its seat, in one transaction; returns the new roster revision.
+
+    `admit` has the keys of an entry of fixtures/roster.json. The retired one's stories stay as they were published.
+    Raises: RosterLocked when `retire` holds no seat or `admit` already does.
+    """
+    today = on or utc_today()
+    # Every replacement locks the newest revision first, so that two at once happen one after the other.
+    latest = RosterRevision.objects.select_for_update().order_by("-number").first()
+    retire = Publication.objects.select_for_update().get(pk=retire.pk)
+    if latest is None or retire.seat is None:
+        raise RosterLocked(f"{retire.name} is not in the roster.", "Choose one of the 24 publications in force.")
+    if Publication.objects.active().filter(slug=admit["slug"]).exists():
+        raise RosterLocked(f"{admit['name']} already is in the roster.", "Choose a publication outside the 24.")
+    seat = retire.seat
+    retire.seat, retire.retired_on = None, today
+    retire.save(update_fields=["seat", "retired_on"])
+    admitted = _admit(admit, seat, today)
+    return _record(latest.number + 1, today, retired=retire, admitted=admitted, reason=reason)
+
+
+def _admit(fact: Mapping[str, Any], seat: int, on: dt.date) -> Publication:
+    publication, _ = Publication.objects.update_or_create(
+        slug=fact["slug"],
+        defaults={
+            "name": fact["name"],
+            "aliases": fact["aliases"],
+            "domains": fact["domains"],
+            "tier": fact["tier"],
+            "homepage": fact["homepage"],
+            "seat": seat,
+            "admitted_on": on,
+            "retired_on": None,
+        },
+    )
+    for feed in fact["feeds"]:
+        Feed.objects.update_or_create(
+            publication=publication,
+            url=feed.get("url", ""),
+            query=feed.get("query", ""),
+            defaults={
+                "feed_type": FeedType(feed["feed_type"]),
+                "ai_only": feed["ai_only"],
+                "note": feed.get("note", ""),
+            },
+        )
+    return publication
+
+
+def _record(
+    number: int, on: dt.date, *, reason: str, retired: Publication | None = None, admitted: Publication | None = None
+) -> RosterRevision:
+    rows = members(Publication.objects.active())
+    if len(rows) != ROSTER_SIZE:
+        raise LOCKED
+    return RosterRevision.objects.create(
+        number=number,
+        on=on,
+        fingerprint=fingerprint(rows),
+        members=rows,
+        retired=retired,
+        admitted=admitted,
+        reason=reason,
+    )
+
+
+def restore_publications(records: list[dict[str, Any]]) -> None:
+    """Put the publications of a dump in place of the founding ones. Only for a wire that holds no story yet."""
+    RosterRevision.objects.all().delete()
+    Feed.objects.all().delete()
+    models.QuerySet.delete(Publication.objects.all())
+    for record in records:
+        publication = Publication.objects.create(**{k: v for k, v in record.items() if k not in {"kind", "feeds"}})
+        Feed.objects.bulk_create(Feed(publication=publication, **feed) for feed in record["feeds"])
+
+
+def restore_revisions(records: list[dict[str, Any]]) -> None:
+    """The roster history of a dump, after its publications."""
+    by_slug = {publication.slug: publication for publication in Publication.objects.all()}
+    RosterRevision.objects.bulk_create(
+        RosterRevision(
+            **{k: record[k] for k in ("number", "on", "fingerprint", "members", "reason")},
+            retired=by_slug.get(record["retired"]),
+            admitted=by_slug.get(record["admitted"]),
+        )
+        for record in records
+    )

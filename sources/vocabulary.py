@@ -1,0 +1,26 @@
+"""Closed vocabularies of the roster. Every `choices=`, OpenAPI enum and MCP schema derives from these."""
+
+from typing import Final
+
+from django.db.models import IntegerChoices, TextChoices
+
+ROSTER_SIZE: Final = 24
+
+
+class Tier(IntegerChoices):
+    """The kind of source a publication is, not its quality."""
+
+    CORPORATE = 1, "Corporate AI Blogs"
+    SPECIALIST = 2, "Specialist AI Press"
+    GLOBAL = 3, "Global Newswires & Business Press"
+    CATEGORY = 4, "Category Wire"
+
+
+class FeedType(TextChoices):
+    """How a publication's items are found. `query` is a Google News search limited to its domain."""
+
+    RSS = "rss", "RSS"
+    ATOM = "atom", "Atom"
+    JSON = "json", "JSON Feed"
+    SITEMAP = "sitemap", "News sitemap"
+    QUERY = "query", "Google News search"

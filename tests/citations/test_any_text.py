@@ -1,0 +1,204 @@
+"""Whatever a headline holds, each format's own parser reads one citation and gives the text back."""
+
+import json
+import re
+
+import jsonschema
+import pytest
+import rispy
+from bibtexparser.entrypoint import parse_string
+from bibtexparser.middlewares import LatexDecodingMiddleware
+from hypothesis import example, given, settings
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+from pylatexenc.latex2text import LatexNodes2Text
+
+from citations.formats import MONTHS, Citable, CitationFormat, cite, one_line
+from citations.latex import escape, unescape
+from tests.citations.stories import STORY, stories, story, texts
+
+DECODE = LatexDecodingMiddleware()
+COMMONMARK = MarkdownIt("commonmark")
+GITHUB = MarkdownIt("gfm-like", {"linkify": False})
+
+# The part of csl-data.json 1.0 (citationstyles.org) that the wire uses, restated: same keys, same types, nothing else.
+CSL_SCHEMA = {
+    "$schema": "http://json-schema.org/draft-07/schema#",
+    "type": "array",
+    "minItems": 1,
+    "maxItems": 1,
+    "items": {
+        "type": "object",
+        "required": ["type", "id"],
+        "additionalProperties": False,
+        "properties": {
+            "type": {"enum": ["webpage"]},
+            "id": {"type": "string"},
+            "title": {"type": "string"},
+            "author": {
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "properties": {"literal": {"type": "string"}},
+                    "additionalProperties": False,
+                },
+            },
+            "container-title": {"type": "string"},
+            "issued": {
+                "type": "object",
+                "properties": {
+                    "date-parts": {
+                        "type": "array",
+                        "minItems": 1,
+                        "maxItems": 2,
+                        "items": {"type": "array", "minItems": 1, "maxItems": 3, "items": {"type": "integer"}},
+                    }
+                },
+                "additionalProperties": False,
+            },
+            "URL": {"type": "string"},
+            "source": {"type": "string"},
+            "note": {"type": "string"},
+        },
+    },
+}
+
+
+@given(stories())
+@example(story(headline='{"} unbalanced \\'))
+@example(story(headline="}} @misc{x, title = {y}"))
+@settings(max_examples=60, deadline=None)
+def test_any_title_is_one_bibtex_entry_that_reads_back(cited: Citable) -> None:
+    library = parse_string(cite(cited, CitationFormat.BIBTEX), append_middleware=[DECODE])
+
+    assert library.failed_blocks == []
+    assert len(library.blocks) == 1
+    [entry] = library.entries
+    fields = {field.key: field.value for field in entry.fields}
+    assert (entry.entry_type, entry.key) == ("misc", "chatbotnews_0123456789ab")
+    assert list(fields) == ["title", "author", "howpublished", "year", "month", "url", "note"]
+    assert fields["title"] == cited.headline
+    assert fields["author"] == cited.byline
+    assert fields["howpublished"] == f"{cited.publisher}, via ChatbotNews.ai"
+    assert fields["year"] == str(cited.wire_date.year)
+    assert fields["month"] == MONTHS[cited.wire_date.month - 1][:3].lower()
+    assert (cited.credited_source or "") in fields["note"]
+
+
+@given(texts.map(one_line))
+@example("--- '' ,, `` ?` !` ~ ^ \" % \\% {} \\{\\}")
+@settings(max_examples=200, deadline=None)
+def test_any_text_survives_latex(text: str) -> None:
+    assert LatexNodes2Text().latex_to_text(escape(text)) == text
+    assert unescape(escape(text)) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "latex"),
+    [
+        ("OpenAI's GPT-6: $5B, 10% & more", r"OpenAI's GPT-6: \$5B, 10\% \& more"),
+        ("#1 a_b ~ \\", r"\#1 a\_b {\textasciitilde} {\textbackslash}"),
+        ("{x}", r"\ensuremath{\lbrace}x\ensuremath{\rbrace}"),
+        ("1 < 2 > 0 ^ `", r"1 \ensuremath{<} 2 \ensuremath{>} 0 {\string^} {\textasciigrave}"),
+        ("a--b --- ''c,,", "a-{}-b -{}-{}- '{}'c,{},"),
+        ('"Straßburg" – 中文 🤖', '"Straßburg" – 中文 🤖'),
+    ],
+)
+def test_latex_escapes_what_tex_would_read_otherwise_and_nothing_else(text: str, latex: str) -> None:
+    assert escape(text) == latex
+
+
+@given(texts.map(one_line))
+def test_escaped_text_balances_its_braces_as_bibtex_counts_them(text: str) -> None:
+    """BibTeX counts every brace, also one behind a backslash."""
+    depth = 0
+    for brace in re.findall(r"[{}]", escape(text)):
+        depth += 1 if brace == "{" else -1
+        assert depth >= 0
+    assert depth == 0
+
+
+@pytest.mark.parametrize("markdown", [COMMONMARK, GITHUB], ids=["commonmark", "github"])
+@given(cited=stories())
+@example(cited=story(headline="[x](y) ![z](a) `code` *a* _b_ ~~c~~ <b> <https://x.example> &amp; &#65; \\] \\"))
+@settings(max_examples=120, deadline=None)
+def test_any_headline_is_the_text_of_one_markdown_link(markdown: MarkdownIt, cited: Citable) -> None:
+    [opening, inline, closing] = markdown.parse(cite(cited, CitationFormat.MARKDOWN))
+
+    assert (opening.type, closing.type) == ("paragraph_open", "paragraph_close")
+    tokens = inline.children or []
+    assert _kinds(tokens) == {"text", "link_open", "link_close"}
+    assert _links(tokens) == [
+        ("http://localhost:8000/story/cbn-0123456789ab", cited.headline),
+        ("http://localhost:8000", "ChatbotNews.ai"),
+    ]
+    shown = "".join(token.content for token in tokens)
+    assert shown.startswith(f"{cited.headline} ({cited.attribution}, via ChatbotNews.ai)")
+
+
+def test_any_address_stays_inside_its_markdown_link() -> None:
+    odd = story(permalink="http://x.example/a_(b)/story/c d?e=<f>&lt;&copy;\\)", site="http://x.example/)(")
+    [_, inline, _] = COMMONMARK.parse(cite(odd, CitationFormat.MARKDOWN))
+
+    assert [address for address, _ in _links(inline.children or [])] == [
+        "http://x.example/a_%28b%29/story/c%20d?e=%3Cf%3E&lt%3B&copy%3B%5C%29",
+        "http://x.example/%29%28",
+    ]
+
+
+@given(stories())
+@settings(max_examples=100, deadline=None)
+def test_any_story_is_valid_csl_json(cited: Citable) -> None:
+    items = json.loads(cite(cited, CitationFormat.CSL))
+
+    jsonschema.validate(items, CSL_SCHEMA)
+    [item] = items
+    assert item["title"] == cited.headline
+    assert item["author"] == [{"literal": cited.byline}]
+    assert item["issued"]["date-parts"] == [[cited.wire_date.year, cited.wire_date.month, cited.wire_date.day]]
+
+
+@given(stories())
+@example(story(headline="x\nER  - \nTY  - NEWS\nTI  - injected"))
+@settings(max_examples=150, deadline=None)
+def test_any_story_is_one_ris_record_that_rispy_reads_back(cited: Citable) -> None:
+    text = cite(cited, CitationFormat.RIS)
+    [record] = rispy.loads(text)
+
+    assert len(text.splitlines()) == 11
+    assert list(record) == [
+        *("type_of_reference", "id", "title", "authors", "secondary_title", "year", "date", "urls"),
+        *("database_provider", "notes"),
+    ]
+    assert record["title"] == cited.headline
+    assert record["authors"] == [cited.byline]
+    assert record["date"] == cited.wire_date.strftime("%Y/%m/%d/")
+    assert record["urls"] == [STORY.original_url]
+
+
+@given(texts)
+def test_texts_are_folded_to_one_printable_line(text: str) -> None:
+    folded = one_line(text)
+
+    assert len(folded.splitlines()) <= 1
+    assert folded == one_line(folded) == folded.strip()
+    assert not re.search(r"[\x00-\x1f\x7f-\x9f]|\s\s", folded)
+
+
+def _kinds(tokens: list[Token]) -> set[str]:
+    return {token.type for token in tokens} - {"text_special"} | {"text"}
+
+
+def _links(tokens: list[Token]) -> list[tuple[str, str]]:
+    """Address and text of every link, in order."""
+    links: list[tuple[str, str]] = []
+    for token in tokens:
+        if token.type == "link_open":
+            links.append((str(token.attrs["href"]), ""))
+            inside = True
+        elif token.type == "link_close":
+            inside = False
+        elif links and inside:
+            address, text = links.pop()
+            links.append((address, text + token.content))
+    return links

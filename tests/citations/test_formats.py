@@ -1,0 +1,179 @@
+"""Every format, word for word."""
+
+import datetime as dt
+import json
+
+import pytest
+
+from citations.formats import RENDERERS, SEED_FORMATS, CitationFormat, citation_objects, cite
+from tests.citations.stories import CREDITED, STORY, story
+
+LAYERED, INLINE, REFERENCE = CitationFormat.LAYERED, CitationFormat.INLINE, CitationFormat.REFERENCE
+ACADEMIC, MARKDOWN, BIBTEX = CitationFormat.ACADEMIC, CitationFormat.MARKDOWN, CitationFormat.BIBTEX
+CSL, RIS = CitationFormat.CSL, CitationFormat.RIS
+
+LINK = "http://localhost:8000/story/cbn-0123456789ab"
+
+PLAIN = {
+    LAYERED: f"According to TechCrunch, as summarized by ChatbotNews.ai, OpenAI released GPT-6 to all users. Source: {LINK}",
+    INLINE: "ChatbotNews.ai, citing TechCrunch (Tier 2), 2026-11-05: OpenAI ships GPT-6.",
+    REFERENCE: 'TechCrunch, "OpenAI ships GPT-6," 5 November 2026, https://techcrunch.com/2026/11/05/gpt-6, '
+    f"indexed by ChatbotNews.ai, {LINK}.",
+    ACADEMIC: "Jane Doe. (2026, November 5). OpenAI ships GPT-6. TechCrunch. "
+    f"Summarized by ChatbotNews.ai, The Conversational AI Wire. {LINK}",
+    MARKDOWN: f"[OpenAI ships GPT-6]({LINK}) (TechCrunch, via [ChatbotNews.ai](http://localhost:8000))",
+    BIBTEX: f"""\
+@misc{{chatbotnews_0123456789ab,
+  title = {{{{OpenAI ships GPT-6}}}},
+  author = {{{{Jane Doe}}}},
+  howpublished = {{TechCrunch, via ChatbotNews.ai}},
+  year = {{2026}},
+  month = nov,
+  url = {{https://techcrunch.com/2026/11/05/gpt-6}},
+  note = {{Summarized by ChatbotNews.ai, The Conversational AI Wire. {LINK}}},
+}}""",
+    CSL: '[{"id": "cbn-0123456789ab", "type": "webpage", "title": "OpenAI ships GPT-6", '
+    '"author": [{"literal": "Jane Doe"}], "container-title": "TechCrunch", '
+    '"issued": {"date-parts": [[2026, 11, 5]]}, "URL": "https://techcrunch.com/2026/11/05/gpt-6", '
+    f'"source": "ChatbotNews.ai", "note": "Summarized by ChatbotNews.ai, The Conversational AI Wire. {LINK}"}}]',
+    RIS: f"""\
+TY  - ELEC
+ID  - cbn-0123456789ab
+TI  - OpenAI ships GPT-6
+AU  - Jane Doe
+T2  - TechCrunch
+PY  - 2026
+DA  - 2026/11/05/
+UR  - https://techcrunch.com/2026/11/05/gpt-6
+DP  - ChatbotNews.ai
+N1  - Summarized by ChatbotNews.ai, The Conversational AI Wire. {LINK}
+ER  -\N{SPACE}
+""",
+}
+
+# The outlet is outside the roster, so Google News stays the publisher wherever there is one.
+OUTLET = {
+    LAYERED: "According to Google News, as summarized by ChatbotNews.ai, St. Louis Post reported "
+    f"OpenAI released GPT-6 to all users. Source: {LINK}",
+    INLINE: "ChatbotNews.ai, citing Google News (Tier 4), crediting St. Louis Post, 2026-11-05: OpenAI ships GPT-6.",
+    REFERENCE: 'Google News, crediting St. Louis Post, "OpenAI ships GPT-6," 5 November 2026, '
+    f"https://techcrunch.com/2026/11/05/gpt-6, indexed by ChatbotNews.ai, {LINK}.",
+    ACADEMIC: "Google News. (2026, November 5). OpenAI ships GPT-6. Google News, crediting St. Louis Post. "
+    f"Summarized by ChatbotNews.ai, The Conversational AI Wire. {LINK}",
+    MARKDOWN: f"[OpenAI ships GPT-6]({LINK}) (Google News, crediting St. Louis Post, via [ChatbotNews.ai](http://localhost:8000))",
+}
+NOTE = (
+    "Google News, crediting St. Louis Post. Summarized by ChatbotNews.ai, The Conversational AI Wire. "
+    f"{LINK} [corrected 2026-11-06]"
+)
+
+
+def test_every_format_has_a_renderer() -> None:
+    assert set(RENDERERS) == set(CitationFormat)
+
+
+def test_the_first_six_formats_are_the_ones_that_stand_ready() -> None:
+    assert [str(one) for one in SEED_FORMATS] == ["layered", "inline", "reference", "academic", "markdown", "bibtex"]
+    assert list(CitationFormat) == [*SEED_FORMATS, "csl", "ris"]
+
+
+@pytest.mark.parametrize("form", CitationFormat)
+def test_a_story_is_cited_word_for_word(form: CitationFormat) -> None:
+    assert cite(STORY, form) == PLAIN[form]
+
+
+def test_layered_is_the_default() -> None:
+    assert cite(STORY) == PLAIN[LAYERED]
+
+
+def test_a_story_carries_exactly_six_citations() -> None:
+    names = ("layered_ready", "inline_ready", "reference_ready", "academic_story", "markdown_link", "bibtex")
+    assert citation_objects(STORY) == {name: PLAIN[form] for name, form in zip(names, SEED_FORMATS, strict=True)}
+
+
+@pytest.mark.parametrize("form", OUTLET)
+def test_an_outlet_outside_the_roster_is_credited_and_not_the_publisher(form: CitationFormat) -> None:
+    assert cite(CREDITED, form) == OUTLET[form]
+
+
+@pytest.mark.parametrize("form", OUTLET)
+def test_a_correction_is_dated_at_the_end(form: CitationFormat) -> None:
+    assert cite(story(corrected_on=dt.date(2026, 11, 6)), form) == f"{PLAIN[form]} [corrected 2026-11-06]"
+
+
+def test_the_note_of_the_structured_formats_tells_credit_and_correction() -> None:
+    corrected = story(CREDITED, corrected_on=dt.date(2026, 11, 6))
+
+    assert f"  note = {{{NOTE}}},\n" in cite(corrected, BIBTEX)
+    assert "  howpublished = {Google News, via ChatbotNews.ai},\n" in cite(corrected, BIBTEX)
+    assert f"\nN1  - {NOTE}\n" in cite(corrected, RIS)
+    assert "\nT2  - Google News\n" in cite(corrected, RIS)
+    [item] = json.loads(cite(corrected, CSL))
+    assert (item["note"], item["container-title"]) == (NOTE, "Google News")
+
+
+@pytest.mark.parametrize(
+    ("summary", "cited"),
+    [
+        ("It works.", "It works."),
+        ("It works. ", "It works."),
+        ("It works...", "It works."),
+        ("It works", "It works."),
+        ("It works…", "It works…."),
+        ("Does it work?", "Does it work?."),
+        ("It works at Acme Inc. now.", "It works at Acme Inc. now."),
+        ("", "OpenAI ships GPT-6."),
+        (" \n", "OpenAI ships GPT-6."),
+        ("...", "OpenAI ships GPT-6."),
+    ],
+)
+def test_a_summary_loses_its_final_stop_and_the_headline_stands_in_for_none(summary: str, cited: str) -> None:
+    assert cite(story(summary_short=summary)) == (
+        f"According to TechCrunch, as summarized by ChatbotNews.ai, {cited} Source: {LINK}"
+    )
+
+
+def test_a_final_stop_is_not_doubled() -> None:
+    stopped = story(headline="Nvidia buys Acme Inc.", author="John Doe Jr.")
+
+    assert cite(stopped, INLINE).endswith(": Nvidia buys Acme Inc.")
+    assert cite(stopped, ACADEMIC).startswith("John Doe Jr. (2026, November 5). Nvidia buys Acme Inc. TechCrunch.")
+    assert '"Nvidia buys Acme Inc.," 5' in cite(stopped, REFERENCE)
+
+
+@pytest.mark.parametrize("author", [None, "", " \t"])
+def test_the_publisher_stands_in_for_a_missing_author(author: str | None) -> None:
+    anonymous = story(author=author)
+
+    assert cite(anonymous, ACADEMIC).startswith("TechCrunch. (2026")
+    assert "  author = {{TechCrunch}},\n" in cite(anonymous, BIBTEX)
+    assert "\nAU  - TechCrunch\n" in cite(anonymous, RIS)
+
+
+@pytest.mark.parametrize("form", CitationFormat)
+def test_no_text_breaks_the_line_of_a_citation(form: CitationFormat) -> None:
+    broken = story(headline="OpenAI\r\n ships\x00\u2028GPT-6 ", publisher="Tech\tCrunch", author="Jane\nDoe")
+    assert cite(broken, form) == cite(story(publisher="Tech Crunch"), form)
+
+
+def test_months_are_english_and_abbreviated_in_bibtex() -> None:
+    cited = [story(wire_date=dt.date(2026, month, 1)) for month in range(1, 13)]
+
+    assert [_between(cite(one, REFERENCE), "1 ", " 2026") for one in cited] == [
+        *("January", "February", "March", "April", "May", "June"),
+        *("July", "August", "September", "October", "November", "December"),
+    ]
+    assert [_between(cite(one, BIBTEX), "month = ", ",") for one in cited] == [
+        *("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+    ]
+
+
+def test_urls_cannot_end_their_field() -> None:
+    odd = story(original_url="https://a.example/x;y_(z)?q={%20} é&r=\\")
+
+    assert "  url = {https://a.example/x;y_(z)?q=%7B%20%7D%20%C3%A9&r=%5C},\n" in cite(odd, BIBTEX)
+    assert "\nUR  - https://a.example/x%3By_(z)?q=%7B%20%7D%20%C3%A9&r=%5C\n" in cite(odd, RIS)
+
+
+def _between(text: str, start: str, end: str) -> str:
+    return text.split(start, 1)[1].split(end, 1)[0].rsplit(" ", 1)[-1]

@@ -1,0 +1,131 @@
+"""Citations read back."""
+
+import datetime as dt
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from citations.formats import Citable, CitationFormat, cite
+from citations.parse import ParsedCitation, parse_citation
+from tests.citations.stories import CREDITED, STORY, days, stories, story, texts
+
+WITHOUT_ADDRESS = {CitationFormat.INLINE}
+WITHOUT_HEADLINE = {CitationFormat.LAYERED}
+WITHOUT_DAY = {CitationFormat.LAYERED, CitationFormat.MARKDOWN, CitationFormat.BIBTEX}
+
+
+def expected(cited: Citable, form: CitationFormat) -> ParsedCitation:
+    return ParsedCitation(
+        format=form,
+        chatbotnews_id=None if form in WITHOUT_ADDRESS else cited.chatbotnews_id,
+        publisher=cited.publisher,
+        headline=None if form in WITHOUT_HEADLINE else cited.headline,
+        wire_date=None if form in WITHOUT_DAY else cited.wire_date,
+    )
+
+
+@pytest.mark.parametrize("cited", [STORY, CREDITED], ids=["roster", "credited"])
+@pytest.mark.parametrize("form", CitationFormat)
+def test_a_citation_gives_back_what_it_says(cited: Citable, form: CitationFormat) -> None:
+    assert parse_citation(cite(cited, form)) == expected(cited, form)
+
+
+@pytest.mark.parametrize("form", CitationFormat)
+@given(headline=st.text(st.characters(categories=("L", "N", "P", "S", "Zs")), max_size=60), day=days)
+@settings(max_examples=25, deadline=None)
+def test_any_headline_comes_back(form: CitationFormat, headline: str, day: dt.date) -> None:
+    cited = story(headline=f"{headline}!", wire_date=day, corrected_on=day)
+    assert parse_citation(cite(cited, form)) == expected(cited, form)
+
+
+@pytest.mark.parametrize("form", CitationFormat)
+@given(cited=stories())
+@settings(max_examples=30, deadline=None)
+def test_format_id_and_publisher_come_back_whatever_the_texts_say(form: CitationFormat, cited: Citable) -> None:
+    parsed = parse_citation(cite(cited, form))
+
+    assert parsed is not None
+    assert (parsed.format, parsed.chatbotnews_id, parsed.publisher) == (
+        form,
+        None if form in WITHOUT_ADDRESS else cited.chatbotnews_id,
+        cited.publisher,
+    )
+
+
+@pytest.mark.parametrize("form", CitationFormat)
+@pytest.mark.parametrize("frame", ["{}", "  {}\n", '"{}"', "“{}”", "'{}' ", "`{}`"])
+def test_quotation_marks_and_space_around_it_do_not_matter(form: CitationFormat, frame: str) -> None:
+    assert parse_citation(frame.format(cite(STORY, form))) == expected(STORY, form)
+
+
+@pytest.mark.parametrize("form", [CitationFormat.LAYERED, CitationFormat.REFERENCE, CitationFormat.ACADEMIC])
+def test_wrapped_lines_do_not_matter(form: CitationFormat) -> None:
+    assert parse_citation(cite(STORY, form).replace(" ", "\n  ")) == expected(STORY, form)
+
+
+def test_carriage_returns_do_not_matter() -> None:
+    for form in (CitationFormat.BIBTEX, CitationFormat.RIS):
+        assert parse_citation(cite(STORY, form).replace("\n", "\r\n")) == expected(STORY, form)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "OpenAI ships GPT-6",
+        "According to TechCrunch, OpenAI released GPT-6. Source: http://localhost:8000/story/cbn-0123456789ab",
+        "According to TechCrunch, as summarized by ChatbotNews.ai, it works. Source: https://techcrunch.com/",
+        "According to TechCrunch, as summarized by ChatbotNews.ai, it works. Source: http://x.example/story/cbn-012",
+        "ChatbotNews.ai, citing TechCrunch (Tier 2), 2026-13-45: It works.",
+        "[It works](http://x.example/story/cbn-0123456789ab)",
+        "@misc{chatbotnews_0123456789ab, title = {x}}",
+        "@article{someone_2026, title = {x}}",
+        '[{"id": "cbn-0123456789ab", "title": "x"}]',
+        '[{"id": "cbn-0123456789ab", "title": "x", "container-title": "TechCrunch", "source": "ChatbotNews.ai", '
+        '"issued": {"date-parts": [[99999999999999999999, 1, 1]]}}]',
+        "[" * 100_000,
+        "9" * 5_000,
+        "TY  - ELEC\nID  - cbn-0123456789ab\nER  - ",
+    ],
+    ids=lambda text: text[:40],
+)
+def test_anything_else_is_no_citation(text: str) -> None:
+    assert parse_citation(text) is None
+
+
+@given(texts)
+@settings(max_examples=200, deadline=None)
+def test_no_text_raises(text: str) -> None:
+    parse_citation(text)
+
+
+@pytest.mark.parametrize("form", CitationFormat)
+@given(data=st.data())
+@settings(max_examples=25, deadline=None)
+def test_no_damaged_citation_raises(form: CitationFormat, data: st.DataObject) -> None:
+    whole = cite(STORY, form)
+    cut = data.draw(st.integers(0, len(whole)))
+    resume = data.draw(st.integers(0, len(whole)))
+    parse_citation(whole[:cut] + data.draw(texts) + whole[resume:])
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        *(
+            "According to x, as summarized by ChatbotNews.ai, y. Source: ",
+            "ChatbotNews.ai, citing x (Tier , 2026-01-01: ",
+        ),
+        *('x, "," 1 May 2026, y, indexed by ChatbotNews.ai, ', " (2026, May 1). x. Google News, crediting "),
+        *("[x](y) (z, via [ChatbotNews.ai](", "[\\", "](", "@misc{chatbotnews_", "  title = {}", "\n} \t", "TY  - "),
+        *(" [corrected 2026-01-01]", '{"a":[', ". ", ' "', ", ", "&", "\n"),
+    ],
+)
+def test_the_time_is_linear_in_the_text(piece: str) -> None:
+    """200,000 characters of any separator, behind every opening, takes well under the minutes of a quadratic reading."""
+    for opening in ("", "According to ", "ChatbotNews.ai, citing ", "[", "@misc{chatbotnews_0123456789ab,\n", "TY  - "):
+        began = time.perf_counter()
+        parse_citation(opening + piece * (200_000 // len(piece)))
+        assert time.perf_counter() - began < 2

@@ -1,0 +1,52 @@
+"""Entries as feeds give them, and stories made of them through the real pipeline."""
+
+import datetime as dt
+from typing import Any
+
+import factory
+
+from sources.entries import Entry
+from wire import taxonomy
+from wire.identify import Outcome
+from wire.identity import canonical_url, chatbotnews_id
+from wire.ingest import take_in
+from wire.models import Snapshot, Story
+from wire.normalise import Context, Rejected
+from wire.publish import publish_pending
+
+NOW = dt.datetime(2026, 1, 16, 12, 0, tzinfo=dt.UTC)
+DAY = dt.date(2026, 1, 15)
+
+
+class EntryFactory(factory.Factory):
+    """A plain TechCrunch item of 15 January 2026; every one has an address and a headline of its own."""
+
+    class Meta:
+        model = Entry
+
+    publisher = "TechCrunch"
+    title = factory.Sequence(lambda n: f"Quince Robotics model number {n} learns trick {n * 7919}")
+    url = factory.Sequence(lambda n: f"https://techcrunch.com/2026/01/15/story-{n}/")
+    published_at = "2026-01-15T10:00:00Z"
+    summary = factory.Sequence(lambda n: f"Robot {n} learned a trick. It has {n + 2} more to learn.")
+
+
+def entry(**values: Any) -> Entry:
+    made: Entry = EntryFactory(**values)
+    return made
+
+
+def take(*entries: Entry, now: dt.datetime = NOW) -> list[Outcome | Rejected]:
+    """Take entries in, without publishing."""
+    return take_in(entries, Context.load(taxonomy.lexicon(), now))
+
+
+def publish(*entries: Entry, now: dt.datetime = NOW) -> list[Snapshot]:
+    """Take entries in and publish every day that waits."""
+    take(*entries, now=now)
+    return publish_pending(now=now)
+
+
+def story_of(made: Entry) -> Story:
+    """The stored story of an entry."""
+    return Story.objects.select_related("current", "publication").get(chatbotnews_id=chatbotnews_id(canonical_url(made.url)))

@@ -1,0 +1,1 @@
+"""The wire: stories, events, snapshots and everything that is said about them."""

@@ -1,0 +1,114 @@
+"""REST: parse, ask one query, render. Every answer is a finished JSON body with its caching rule."""
+
+from typing import Annotated, Any
+
+from django.http import HttpRequest, HttpResponse
+from ninja import Path, Query, Router, Schema
+
+from citations.formats import CitationFormat
+from config.answers import BRIEFLY, FOREVER, SHARED, answer, errors, json_answer
+from wire import queries, schemas
+from wire.schemas import IsoDate, IsoMoment, ListLimit, SearchLimit
+from wire.vocabulary import Category, Topic
+
+router = Router()
+
+Cursor = Annotated[str | None, Query(max_length=500, description="`next_cursor` of the page before.")]
+Day = Annotated[IsoDate, Path(description="A UTC day, YYYY-MM-DD.")]
+StoryIdPath = Annotated[str, Path(max_length=100, description="A chatbotnews_id.", examples=["cbn-0123456789ab"])]
+
+
+@router.get("/today.json", response={200: schemas.DayOut, **errors(503)}, summary="The latest published day, whole")
+def today(request: HttpRequest) -> HttpResponse:  # noqa: ARG001
+    return answer(queries.get_today(), SHARED)
+
+
+@router.get("/today.schema.json", response={200: dict[str, Any]}, summary="JSON Schema of today.json and of every archived day")
+def today_schema(request: HttpRequest) -> HttpResponse:  # noqa: ARG001
+    schema = schemas.DayOut.model_json_schema(by_alias=True, mode="serialization")
+    return json_answer({"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}, SHARED)
+
+
+@router.get("/archive.json", response={200: schemas.ArchiveOut, **errors(422)}, summary="Published days, newest first")
+def archive(request: HttpRequest, limit: ListLimit = schemas.LIST_LIMIT, cursor: Cursor = None) -> HttpResponse:  # noqa: ARG001
+    return answer(queries.list_days(limit, cursor), BRIEFLY)
+
+
+@router.get("/archive/{day}.json", response={200: schemas.DayOut, **errors(404, 422)}, summary="One published day, whole")
+def archived_day(
+    request: HttpRequest,  # noqa: ARG001
+    day: Day,
+    revision: Annotated[int | None, Query(ge=1, le=1_000_000, description="A past revision; it never changes.")] = None,
+) -> HttpResponse:
+    return answer(queries.get_archive(day, revision), BRIEFLY if revision is None else FOREVER)
+
+
+@router.get("/stories/{story_id}.json", response={200: schemas.StoryOut, **errors(404, 422)}, summary="One story")
+def story(request: HttpRequest, story_id: StoryIdPath) -> HttpResponse:  # noqa: ARG001
+    return answer(queries.get_story(story_id), BRIEFLY)
+
+
+class SearchQuery(Schema):
+    query: str = Query(min_length=1, max_length=schemas.MAX_QUERY, description='Words, or a "phrase" in double quotes.')
+    category: Category | None = None
+    topic: Topic | None = None
+    source: str | None = Query(None, max_length=200, description="A publication of the roster, by any of its names.")
+    tier: int | None = Query(None, ge=1, le=4)
+    since: IsoMoment | None = None
+    until: IsoMoment | None = None
+    limit: SearchLimit = schemas.SEARCH_LIMIT
+    cursor: str | None = Query(None, max_length=500, description="`next_cursor` of the page before.")
+
+
+@router.get("/search.json", response={200: schemas.SearchOut, **errors(422)}, summary="Search all days")
+def search(request: HttpRequest, asked: Query[SearchQuery]) -> HttpResponse:  # noqa: ARG001
+    return answer(queries.search_wire(**dict(asked)), BRIEFLY)
+
+
+@router.get("/categories/{category}.json", response={200: schemas.StoriesOut, **errors(422)}, summary="A category, newest first")
+def category(
+    request: HttpRequest,  # noqa: ARG001
+    category: Category,
+    limit: ListLimit = schemas.LIST_LIMIT,
+    cursor: Cursor = None,
+) -> HttpResponse:
+    return answer(queries.get_category(category, limit, cursor), SHARED)
+
+
+@router.get("/topics/{topic}.json", response={200: schemas.TopicOut, **errors(422)}, summary="A topic, newest first")
+def topic(
+    request: HttpRequest,  # noqa: ARG001
+    topic: Topic,
+    since: Annotated[IsoMoment | None, Query()] = None,
+    limit: ListLimit = schemas.LIST_LIMIT,
+    cursor: Cursor = None,
+) -> HttpResponse:
+    return answer(queries.get_topic_coverage(topic, since, limit, cursor), BRIEFLY)
+
+
+@router.get("/consensus.json", response={200: schemas.ConsensusOut, **errors(404, 422)}, summary="Who else reports it")
+def consensus(
+    request: HttpRequest,  # noqa: ARG001
+    story_id: Annotated[str | None, Query(max_length=100, description="Wins over `headline` when both are given.")] = None,
+    headline: Annotated[str | None, Query(max_length=schemas.MAX_HEADLINE_QUERY)] = None,
+) -> HttpResponse:
+    return answer(queries.get_consensus(story_id, headline), BRIEFLY)
+
+
+@router.get("/citations/{story_id}.json", response={200: schemas.CitationOut, **errors(404, 410, 422)}, summary="One citation")
+def citation(
+    request: HttpRequest,  # noqa: ARG001
+    story_id: StoryIdPath,
+    format: CitationFormat = CitationFormat.LAYERED,  # noqa: A002  the contract's name
+) -> HttpResponse:
+    return answer(queries.get_citation(story_id, format), BRIEFLY)
+
+
+@router.get("/editor-take/{day}.json", response={200: schemas.EditorTakeOut, **errors(404, 422)}, summary="A day's brief")
+def editor_take(request: HttpRequest, day: Day) -> HttpResponse:  # noqa: ARG001
+    return answer(queries.get_editor_take(day), BRIEFLY)
+
+
+@router.get("/provenance/{day}.json", response={200: schemas.ProvenanceOut, **errors(404, 422)}, summary="How to check a day")
+def provenance(request: HttpRequest, day: Day) -> HttpResponse:  # noqa: ARG001
+    return answer(queries.get_provenance(day), BRIEFLY)

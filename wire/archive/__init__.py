@@ -1,0 +1,1 @@
+"""Archives in and out: reading any input line by line, loading items, dumping and restoring a whole wire, verifying it."""

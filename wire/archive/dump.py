@@ -1,0 +1,106 @@
+"""A whole wire as records: every revision, snapshot, signature and public key, in an order that never depends on the database.
+
+One JSON object a line. `kind` says what it is; roster and keys come before what refers to them; the last record counts the others,
+so a dump that was cut off is known as such. The same wire always gives the same bytes.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any, Final
+
+from sources.models import Publication, RosterRevision
+from wire.models import EditorTake, Event, SigningKey, Snapshot, Story, StoryRevision
+from wire.provenance import timestamp
+
+Record = dict[str, Any]
+
+VERSION: Final = 1
+CHUNK: Final = 500
+REVISION_FIELDS: Final = (
+    *("revision", "status", "headline", "author", "summary_short", "summary_medium", "category", "topics"),
+    *(
+        "original_publisher",
+        "original_publisher_tier",
+        "via",
+        "credited_source",
+        "published_at",
+        "published_at_estimated",
+    ),
+    *("language", "untrusted_instructions", "corrected_on", "story_sha256", "recorded_at", "reason"),
+)
+PUBLICATION_FIELDS: Final = (
+    "slug",
+    "name",
+    "aliases",
+    "domains",
+    "tier",
+    "homepage",
+    "seat",
+    "admitted_on",
+    "retired_on",
+)
+FEED_FIELDS: Final = ("feed_type", "url", "query", "ai_only", "active", "note")
+
+
+def records() -> Iterator[Record]:
+    """The wire as it stands, in flat memory. Read it in one transaction to get one moment of a wire that goes on."""
+    counts: Counter[str] = Counter()
+    for record in _records():
+        counts[record["kind"]] += 1
+        yield record
+    yield {"kind": "end", "counts": dict(sorted(counts.items()))}
+
+
+def _records() -> Iterator[Record]:
+    yield {"kind": "dump", "v": VERSION}
+    for key in SigningKey.objects.order_by("created_at", "key_id"):
+        yield {"kind": "key", **_fields(key, ("key_id", "public_key", "created_at", "retired_at"))}
+    for publication in sorted(Publication.objects.prefetch_related("feeds"), key=lambda p: p.slug):
+        feeds = [_fields(feed, FEED_FIELDS) for feed in sorted(publication.feeds.all(), key=lambda f: (f.url, f.query))]
+        yield {"kind": "publication", **_fields(publication, PUBLICATION_FIELDS), "feeds": feeds}
+    for roster in RosterRevision.objects.select_related("retired", "admitted").order_by("number"):
+        changed = {name: getattr(getattr(roster, name), "slug", None) for name in ("retired", "admitted")}
+        yield {"kind": "roster", **_fields(roster, ("number", "on", "fingerprint", "members", "reason")), **changed}
+    for event in Event.objects.order_by("event_id").iterator(CHUNK):
+        yield {"kind": "event", "event_id": event.event_id, "merged_into": event.merged_into_id}
+    yield from _stories()
+    for take in EditorTake.objects.order_by("wire_date"):
+        yield {"kind": "take", **_fields(take, ("wire_date", "markdown", "updated_at"))}
+    for snapshot in Snapshot.objects.order_by("sequence").iterator(CHUNK):
+        yield snapshot_record(snapshot)
+
+
+def snapshot_record(snapshot: Snapshot) -> Record:
+    return {
+        "kind": "snapshot",
+        **_fields(snapshot, ("sequence", "wire_sha256", "generated_at", "signature", "key_id", "reason")),
+        "manifest": snapshot.manifest,
+    }
+
+
+def _stories() -> Iterator[Record]:
+    stories = Story.objects.select_related("publication", "current").prefetch_related("revisions", "aliases")
+    for story in stories.order_by("chatbotnews_id").iterator(CHUNK):
+        yield {
+            "kind": "story",
+            **_fields(story, ("chatbotnews_id", "original_url", "guid", "wire_date", "first_seen_at", "event_id", "pending")),
+            **_fields(story, ("editor_category", "editor_topics", "consensus_score", "cross_source_count")),
+            "publication": story.publication.slug,
+            "current": story.current.revision if story.current else None,
+            "aliases": sorted(alias.url for alias in story.aliases.all()),
+            "revisions": [revision_record(r) for r in sorted(story.revisions.all(), key=lambda r: r.revision)],
+        }
+
+
+def revision_record(revision: StoryRevision) -> Record:
+    return _fields(revision, REVISION_FIELDS)
+
+
+def _fields(row: Any, names: tuple[str, ...]) -> Record:
+    return {name: _plain(getattr(row, name)) for name in names}
+
+
+def _plain(value: Any) -> Any:
+    if hasattr(value, "tzinfo"):
+        return timestamp(value)
+    return value.isoformat() if hasattr(value, "isoformat") else value

@@ -1,0 +1,158 @@
+"""Any archive as a stream of numbered records or refusals, in flat memory. Nothing here touches the database."""
+
+import gzip
+import hashlib
+import zlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Final
+
+import orjson
+
+from sources.entries import Entry
+from sources.parse import parse_feed
+from wire.normalise import Rejected
+
+MAX_LINE: Final = 1 << 20  # bytes; no honest item comes near it
+MAX_FEED: Final = 32 << 20  # bytes of a feed file, unpacked: feeds are read whole
+SUFFIXES: Final = (".ndjson", ".jsonl", ".json", ".xml", ".rss", ".atom", ".rdf")
+FIELDS: Final = {
+    "title",
+    "url",
+    "publisher",
+    "published_at",
+    "summary",
+    "author",
+    "guid",
+    "credited_source",
+    "language",
+}
+REQUIRED: Final = ("title", "url", "publisher", "published_at")
+
+
+@dataclass(frozen=True, slots=True)
+class Numbered:
+    """What one line (of NDJSON) or one item (of a feed) holds; numbers count from 1."""
+
+    number: int
+    value: Entry | Rejected
+
+
+def expand(paths: list[Path]) -> list[Path]:
+    """The files meant by `paths`; a directory means every archive below it, by name. Raises: FileNotFoundError."""
+    files = []
+    for path in paths:
+        if path.is_dir():
+            files += sorted(f for f in path.rglob("*") if f.is_file() and f.name.removesuffix(".gz").endswith(SUFFIXES))
+        elif path.exists():
+            files.append(path)
+        else:
+            raise FileNotFoundError(path)
+    return files
+
+
+def digest(file: Path, names: Mapping[str, str]) -> str:
+    """Identity of an input: its bytes, and how its publishers are mapped. Lower-case hex SHA-256."""
+    hashed = hashlib.sha256(orjson.dumps(dict(names), option=orjson.OPT_SORT_KEYS))
+    with file.open("rb") as handle:
+        while chunk := handle.read(1 << 20):
+            hashed.update(chunk)
+    return hashed.hexdigest()
+
+
+def is_dump(file: Path) -> bool:
+    """Whether `manage.py dumpwire` wrote this file."""
+    first = next(lines(file), None)
+    return first is not None and isinstance(first[1], bytes) and first[1].startswith(b'{"kind":"dump"')
+
+
+def records(file: Path, names: Mapping[str, str]) -> Iterator[Numbered]:
+    """Every record of a file: NDJSON by line, RSS or Atom by item. `names` maps publishers to names of the roster."""
+    if _starts_with(file, b"<"):
+        yield from _feed(file, names)
+        return
+    for number, line in lines(file):
+        if isinstance(line, Rejected):
+            yield Numbered(number, line)
+        elif line.strip():
+            yield Numbered(number, _item(line, names))
+
+
+def lines(file: Path) -> Iterator[tuple[int, bytes | Rejected]]:
+    """Numbered lines. One that is too long is refused without being held; a file that breaks off ends in a refusal."""
+    number = 0
+    with _open(file) as handle:
+        while True:
+            number += 1
+            try:
+                line = handle.readline(MAX_LINE + 1)
+                if len(line) > MAX_LINE:
+                    while (rest := handle.readline(MAX_LINE)) and not rest.endswith(b"\n"):
+                        pass
+                    yield number, Rejected("line_too_long", f"The line is longer than {MAX_LINE:,} bytes.")
+                    continue
+            except (EOFError, OSError, zlib.error) as error:
+                yield (
+                    number,
+                    Rejected("broken_archive", f"The file breaks off here ({error}); what came before was read."),
+                )
+                return
+            if not line:
+                return
+            yield number, line
+
+
+def _item(line: bytes, names: Mapping[str, str]) -> Entry | Rejected:
+    if b"\x00" in line:
+        return Rejected("nul_character", "The line holds a NUL byte.")
+    try:
+        item = orjson.loads(line)
+    except orjson.JSONDecodeError as error:
+        if "surrogate" in str(error):
+            return Rejected("lone_surrogate", "The line holds half of a surrogate pair, which is no character.")
+        return Rejected("invalid_json", f"The line is not JSON: {error}.")
+    if not isinstance(item, dict):
+        return Rejected("not_an_item", "The line is JSON, but not an object.")
+    missing = [name for name in REQUIRED if not item.get(name)]
+    if missing:
+        return Rejected("missing_field", f"The item lacks {', '.join(missing)}.")
+    wrong = [name for name in FIELDS & item.keys() if not isinstance(item[name], str | None)]
+    if wrong:
+        return Rejected("wrong_type", f"Not a text: {', '.join(sorted(wrong))}.")
+    values = {name: item.get(name) or "" for name in FIELDS}
+    values["publisher"] = names.get(values["publisher"], values["publisher"])
+    return Entry(**values)
+
+
+def _feed(file: Path, names: Mapping[str, str]) -> Iterator[Numbered]:
+    with _open(file) as handle:
+        try:
+            data = handle.read(MAX_FEED + 1)
+        except (EOFError, OSError, zlib.error) as error:
+            yield Numbered(1, Rejected("broken_archive", f"The feed breaks off ({error}); nothing of it was read."))
+            return
+    if len(data) > MAX_FEED:
+        yield Numbered(1, Rejected("feed_too_large", f"The feed is larger than {MAX_FEED:,} bytes."))
+        return
+    try:
+        entries = parse_feed(data)
+    except ValueError as error:
+        yield Numbered(1, Rejected("invalid_feed", str(error)))
+        return
+    for number, entry in enumerate(entries, start=1):
+        yield Numbered(number, entry.by(names.get(entry.publisher, entry.publisher)))
+
+
+def _starts_with(file: Path, mark: bytes) -> bool:
+    with _open(file) as handle:
+        try:
+            return handle.read(512).removeprefix(b"\xef\xbb\xbf").lstrip().startswith(mark)
+        except (EOFError, OSError, zlib.error):
+            return False
+
+
+def _open(file: Path) -> IO[bytes]:
+    with file.open("rb") as handle:
+        packed = handle.read(2) == b"\x1f\x8b"
+    return gzip.open(file, "rb") if packed else file.open("rb")

@@ -1,0 +1,92 @@
+"""How well other publications bear a story out. Pure; the formula is in docs/consensus.md."""
+
+import datetime as dt
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from rapidfuzz import fuzz
+
+from sources.vocabulary import Tier
+from wire.identity import headline_key
+from wire.search import words
+
+# How much one more witness of each tier counts. A maker's own blog is not independent of what it announces.
+WEIGHTS: Final[Mapping[int, float]] = {Tier.CORPORATE: 0.5, Tier.SPECIALIST: 0.6, Tier.GLOBAL: 0.7, Tier.CATEGORY: 0.3}
+
+
+@dataclass(frozen=True, slots=True)
+class Witness:
+    """One story of an event, as consensus sees it."""
+
+    chatbotnews_id: str
+    publisher: str
+    tier: int
+    published_at: dt.datetime
+    headline: str
+    summary: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sibling:
+    """Another publication's story of the same event, and what it adds."""
+
+    witness: Witness
+    similarity: float
+    independent: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Consensus:
+    """`score` 0-1, two decimals; `count` distinct witnesses, the story's own included; siblings in list order."""
+
+    score: float
+    count: int
+    siblings: tuple[Sibling, ...]
+    first: Witness
+
+
+def weigh(story: Witness, others: Iterable[Witness]) -> Consensus:
+    """Consensus about `story` by the other stories of its event.
+
+    1 - Π(1 - wᵢ·sᵢ) over the other witnesses: each publication once, and copies of one text once.
+    """
+    others = [other for other in others if other.chatbotnews_id != story.chatbotnews_id]
+    ranked = sorted(others, key=lambda other: (-_strength(story, other), other.published_at, other.chatbotnews_id))
+    publications = {story.publisher}
+    texts = set(_texts(story))
+    independent = set()
+    doubt = 1.0
+    for other in ranked:
+        if other.publisher in publications or texts & _texts(other):
+            texts |= _texts(other)
+            continue
+        publications.add(other.publisher)
+        texts |= _texts(other)
+        independent.add(other.chatbotnews_id)
+        doubt *= 1 - _strength(story, other)
+    newest_first = sorted(others, key=lambda other: (-other.published_at.timestamp(), other.chatbotnews_id))
+    return Consensus(
+        score=round(1 - doubt, 2),
+        count=1 + len(independent),
+        siblings=tuple(
+            Sibling(other, round(similarity(story.headline, other.headline), 2), other.chatbotnews_id in independent)
+            for other in newest_first
+            if other.publisher != story.publisher
+        ),
+        first=min([story, *others], key=lambda one: (one.published_at, one.chatbotnews_id)),
+    )
+
+
+def similarity(one: str, other: str) -> float:
+    """0-1, of two headlines, whatever the order of their words."""
+    return fuzz.token_set_ratio(" ".join(words(one)), " ".join(words(other))) / 100
+
+
+def _strength(story: Witness, other: Witness) -> float:
+    return WEIGHTS[other.tier] * similarity(story.headline, other.headline)
+
+
+def _texts(witness: Witness) -> set[str]:
+    """What makes two stories copies of one agency text: the same headline, or the same summary."""
+    return {key for key in (headline_key(witness.headline), headline_key(witness.summary)) if key}

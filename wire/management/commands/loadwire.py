@@ -1,0 +1,159 @@
+"""Load archives into the wire: NDJSON items, RSS or Atom files, our own dumps, directories and .gz of these."""
+
+import json
+import resource
+import time
+from collections import Counter
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any, Final
+
+import orjson
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import transaction
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+
+from config.errors import WireError
+from wire.archive import reading
+from wire.archive.load import Report, load_items
+from wire.archive.restore import restore
+from wire.archive.verify import Broken, dump_records
+from wire.models import Story, WireState
+from wire.normalise import Rejected
+from wire.publish import publish_pending
+
+SHOWN_PER_REASON: Final = 20
+
+
+class Command(BaseCommand):
+    help = (
+        "Load archives: NDJSON items, RSS/Atom files, dumps of `dumpwire`, directories and .gz of these. "
+        "Resumable after a kill; loading twice changes nothing."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("paths", nargs="+", type=Path, metavar="PATH")
+        parser.add_argument("--map", type=Path, metavar="FILE", help='JSON object {"publisher in the archive": "roster name"}')
+        parser.add_argument("--dry-run", action="store_true", help="Report what would happen; write nothing.")
+        parser.add_argument("--rejects", type=Path, metavar="FILE", help="Write every rejection there, one JSON object a line.")
+
+    def handle(self, **options: Any) -> None:
+        names = _read_map(options["map"]) if options["map"] else {}
+        try:
+            files = reading.expand(options["paths"])
+        except FileNotFoundError as error:
+            raise CommandError(f"There is no {error}. Nothing was loaded.") from error
+        if WireState.objects.filter(is_sample=True).exists():
+            raise CommandError("This database holds the sample wire, which never takes real news. Use another WIRE_DATA_DIR.")
+        started = time.monotonic()
+        with _Rejections(options["rejects"]) as rejections:
+            try:
+                with transaction.atomic() if options["dry_run"] else nullcontext():
+                    total = self._load(files, names, rejections)
+                    if options["dry_run"]:
+                        transaction.set_rollback(True)
+                days = [] if options["dry_run"] else self._publish()
+            except (Broken, WireError) as error:
+                hint = getattr(error, "hint", "")
+                raise CommandError(f"{error} {hint}".strip()) from error
+        self._report(total, rejections, len(days), time.monotonic() - started, dry_run=options["dry_run"])
+
+    def _load(self, files: list[Path], names: dict[str, str], rejections: "_Rejections") -> Counter[str]:
+        total: Counter[str] = Counter()
+        with _progress() as progress:
+            for file in files:
+                task = progress.add_task(file.name, total=sum(1 for _ in reading.lines(file)))
+
+                def advance(number: int, task: Any = task) -> None:
+                    progress.update(task, completed=number)
+
+                if reading.is_dump(file):
+                    total += restore(dump_records(file), advance).counts
+                    continue
+                report: Report = load_items(
+                    file, names, on_rejected=lambda n, why, file=file: rejections.add(file, n, why), on_progress=advance
+                )
+                if report.resumed_at:
+                    self.stdout.write(f"{file.name}: went on behind line {report.resumed_at}, where an earlier run stopped.")
+                total += report.counts
+                progress.update(task, completed=progress.tasks[task].total)
+        return total
+
+    def _publish(self) -> list[Any]:
+        waiting = Story.objects.pending().values("wire_date").distinct().count()
+        with _progress() as progress:
+            task = progress.add_task("publishing days", total=waiting)
+            return publish_pending(progress=lambda _day: progress.advance(task))
+
+    def _report(self, total: Counter[str], rejections: "_Rejections", days: int, seconds: float, *, dry_run: bool) -> None:
+        rejections.print_to(self.stderr.write)
+        self.stdout.write("Dry run, nothing was written:" if dry_run else "Loaded:")
+        for name, number in sorted(total.items()):
+            self.stdout.write(f"  {name:<40} {number:>9,}")
+        self.stdout.write(f"  {'snapshots published':<40} {days:>9,}")
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+        self.stdout.write(f"{seconds:.1f} s, {sum(total.values()) / max(seconds, 0.001):,.0f} records/s, peak memory {peak} MB.")
+
+
+class _Rejections:
+    """Every refusal, to a file if one is wanted; the first of each reason to the terminal."""
+
+    def __init__(self, file: Path | None) -> None:
+        self._handle = file.open("wb") if file else None
+        self._shown: dict[str, list[str]] = {}
+        self._counts: Counter[str] = Counter()
+
+    def __enter__(self) -> "_Rejections":
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        if self._handle:
+            self._handle.close()
+
+    def add(self, file: Path, number: int, why: Rejected) -> None:
+        self._counts[why.code] += 1
+        if self._handle:
+            row = {"file": str(file), "line": number, "reason": why.code, "message": why.message}
+            self._handle.write(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE))
+        shown = self._shown.setdefault(why.code, [])
+        if len(shown) < SHOWN_PER_REASON:
+            shown.append(f"{file.name}:{number}: {why.code}: {why.message}")
+
+    def print_to(self, write: Any) -> None:
+        for code, shown in self._shown.items():
+            for line in shown:
+                write(line)
+            if self._counts[code] > len(shown):
+                write(f"… and {self._counts[code] - len(shown):,} more of {code}; --rejects FILE writes them all.")
+
+
+def _read_map(file: Path) -> dict[str, str]:
+    try:
+        names = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise CommandError(f"The map {file} cannot be read: {error}. Nothing was loaded.") from error
+    if not isinstance(names, dict) or not all(isinstance(value, str) for value in names.values()):
+        raise CommandError(f'The map {file} must be a JSON object {{"name in the archive": "roster name"}}. Nothing was loaded.')
+    return names
+
+
+def _progress() -> Progress:
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("ETA"),
+        TimeRemainingColumn(),
+    )
+    return Progress(*columns, console=Console(stderr=True))

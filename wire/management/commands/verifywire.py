@@ -1,0 +1,41 @@
+"""Recompute every hash, link and signature, from the database or from dumped files, and name the first break."""
+
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from wire.archive import reading
+from wire.archive.dump import records
+from wire.archive.verify import Broken, dump_records, verify
+
+
+class Command(BaseCommand):
+    help = "Recompute the whole chain. Exit 0: everything is as it was published. Exit 1: names the first break."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument(
+            "--from-files", type=Path, metavar="DIR", help="A dump, or a directory of dumps, instead of the database."
+        )
+
+    def handle(self, *, from_files: Path | None, **_options: Any) -> None:
+        try:
+            if from_files is None:
+                self._say("database", verify(records()))
+                return
+            files = [file for file in reading.expand([from_files]) if reading.is_dump(file)]
+            if not files:
+                raise CommandError(f"There is no dump in {from_files}; `manage.py dumpwire FILE.ndjson.gz` writes one.")
+            for file in files:
+                self._say(file.name, verify(dump_records(file)))
+        except FileNotFoundError as error:
+            raise CommandError(f"There is no {error}.") from error
+        except Broken as error:
+            raise CommandError(f"First break: {error}") from error
+
+    def _say(self, what: str, result: Any) -> None:
+        counts = result.counts
+        self.stdout.write(
+            f"{what}: {counts['snapshot']:,} snapshots, {counts['story']:,} stories, {counts['revision']:,} revisions "
+            f"verify; the chain ends in {result.last_sha256}."
+        )

@@ -1,0 +1,26 @@
+"""The wire's tables.
+
+`story`: what was reported and every revision of it · `record`: what was published, signed and chained ·
+`taxonomy`: the lexicon that classifies · `search`: what full-text search reads · `archive`: loads under way.
+"""
+
+from wire.models.archive import Load
+from wire.models.record import EditorTake, SigningKey, Snapshot, WireState
+from wire.models.search import SearchDocument
+from wire.models.story import Event, Story, StoryAlias, StoryRevision, StoryTopic
+from wire.models.taxonomy import LexiconTerm
+
+__all__ = [
+    "EditorTake",
+    "Event",
+    "LexiconTerm",
+    "Load",
+    "SearchDocument",
+    "SigningKey",
+    "Snapshot",
+    "Story",
+    "StoryAlias",
+    "StoryRevision",
+    "StoryTopic",
+    "WireState",
+]

@@ -1,0 +1,108 @@
+"""What was published: the append-only sequence of snapshots, the keys that signed it, and the wire version."""
+
+import zlib
+from typing import Any, Self, cast
+
+import orjson
+from django.db import models
+from django.db.models import F
+from django.utils import timezone
+
+
+class WireState(models.Model):
+    """The one row that every writer of public content locks first.
+
+    `version` is the wire version: every public change raises it inside its own transaction. `is_sample` marks a database
+    that holds the sample wire; it can never hold real news.
+    """
+
+    version = models.PositiveBigIntegerField(default=0)
+    is_sample = models.BooleanField(default=False)
+
+    class Meta:
+        constraints = [models.CheckConstraint(condition=models.Q(id=1), name="wire_state_is_one_row")]
+
+    def __str__(self) -> str:
+        return f"version {self.version}"
+
+    @classmethod
+    def lock(cls) -> "WireState":
+        """Wait until no other writer holds the wire. Call inside a transaction; SQLite's IMMEDIATE already waits at BEGIN."""
+        return cls.objects.select_for_update().get(pk=1)
+
+    @classmethod
+    def raise_version(cls) -> None:
+        """Tell every reader that public content changed; call in the transaction that changes it."""
+        cls.objects.filter(pk=1).update(version=F("version") + 1)
+
+
+class SigningKey(models.Model):
+    """A public Ed25519 key. Retired ones stay published, so that old days still verify."""
+
+    key_id = models.CharField(max_length=16, primary_key=True, help_text="First 16 hex digits of SHA-256 of the raw public key.")
+    public_key = models.CharField(max_length=64, help_text="Raw 32 bytes, base64.")
+    created_at = models.DateTimeField()
+    retired_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["created_at", "key_id"]
+
+    def __str__(self) -> str:
+        return self.key_id
+
+
+class SnapshotQuerySet(models.QuerySet["Snapshot"]):
+    def latest_of_each_day(self) -> Self:
+        """One snapshot a wire date: its newest revision."""
+        newer = Snapshot.objects.filter(wire_date=models.OuterRef("wire_date"), revision__gt=models.OuterRef("revision"))
+        return self.filter(~models.Exists(newer))
+
+
+class Snapshot(models.Model):
+    """One published revision of one wire date. Rows are only ever added, each linked to the one before by its hash."""
+
+    sequence = models.PositiveBigIntegerField(primary_key=True, help_text="1, 2, 3 … over all days.")
+    wire_date = models.DateField()
+    revision = models.PositiveIntegerField(help_text="1, 2, 3 … within the wire date.")
+    wire_sha256 = models.CharField(max_length=64, unique=True)
+    previous_sha256 = models.CharField(max_length=64, null=True)  # noqa: DJ001  null marks the first of the chain
+    roster_sha256 = models.CharField(max_length=64)
+    generated_at = models.DateTimeField()
+    story_count = models.PositiveIntegerField()
+    packed = models.BinaryField(help_text="zlib of the canonical bytes that wire_sha256 is the hash of.")
+    signature = models.CharField(max_length=128, help_text="Ed25519 over the 64 hex digits of wire_sha256, base64.")
+    key = models.ForeignKey(SigningKey, on_delete=models.PROTECT, related_name="snapshots")
+    reason = models.CharField(max_length=500, blank=True, help_text="Why a sealed day was published again; public.")
+
+    objects = SnapshotQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-sequence"]
+        constraints = [models.UniqueConstraint(fields=["wire_date", "revision"], name="snapshot_revision_once")]
+
+    def __str__(self) -> str:
+        return f"{self.wire_date} r{self.revision}"
+
+    @property
+    def canonical(self) -> bytes:
+        return zlib.decompress(self.packed)
+
+    @property
+    def manifest(self) -> dict[str, Any]:
+        """What was hashed: {v, wire_date, revision, previous_sha256, roster_sha256, editor_take, stories}."""
+        return cast(dict[str, Any], orjson.loads(self.canonical))
+
+
+class EditorTake(models.Model):
+    """The brief of one wire date as an editor wrote it. Where there is none, publishing generates one."""
+
+    wire_date = models.DateField(unique=True)
+    markdown = models.TextField(max_length=20_000)
+    author = models.CharField(max_length=150, help_text="Who wrote it; shown in admin only.")
+    updated_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["-wire_date"]
+
+    def __str__(self) -> str:
+        return f"Editor's take of {self.wire_date}"

@@ -1,0 +1,35 @@
+"""What full-text search reads. The database only finds which stories hold the words; `wire.search` ranks them."""
+
+from collections.abc import Sequence
+
+from django.db import connection, models
+from django.db.models.expressions import RawSQL
+
+from wire.models.story import Story
+
+
+class SearchDocument(models.Model):
+    """The words of one published story: folded, stemmed, in order, separated by single spaces; the headline's first."""
+
+    story = models.OneToOneField(Story, on_delete=models.CASCADE, primary_key=True, related_name="search_document")
+    tokens = models.TextField()
+    headline_length = models.PositiveSmallIntegerField(help_text="How many of the tokens are the headline's.")
+
+    def __str__(self) -> str:
+        return self.tokens[:60]
+
+
+def stories_holding(tokens: Sequence[str], *, every: bool) -> RawSQL:
+    """A subquery of the primary keys of stories that hold every one of `tokens`, or any of them.
+
+    Tokens are lower-case ASCII letters and digits (`wire.search.tokens`), so nothing in them is query syntax. Both
+    databases look the same stored tokens up in an index of theirs (migration 0002), so both give the same answer.
+    """
+    if connection.vendor == "sqlite":
+        match = (" AND " if every else " OR ").join(f'"{token}"' for token in tokens)
+        return RawSQL("SELECT rowid FROM wire_searchindex WHERE wire_searchindex MATCH %s", [match])
+    match = (" & " if every else " | ").join(f"'{token}'" for token in tokens)
+    return RawSQL(
+        "SELECT story_id FROM wire_searchdocument WHERE array_to_tsvector(string_to_array(tokens, ' ')) @@ %s::tsquery",
+        [match],
+    )

@@ -1,0 +1,189 @@
+"""Stories, their revisions, and the events they belong to."""
+
+import datetime as dt
+from collections.abc import Sequence
+from typing import Self
+
+from django.db import models
+from django.db.models import Q
+
+from sources.models import Publication
+from sources.vocabulary import Tier
+from wire.vocabulary import Category, Status, Topic
+
+
+class Event(models.Model):
+    """One happening, told by the stories of several publications. A lone story is an event of one.
+
+    Its id is its founder's `chatbotnews_id`, for ever; a merged event keeps its row and points to the one it became.
+    """
+
+    event_id = models.CharField(max_length=16, primary_key=True)
+    merged_into = models.ForeignKey("self", null=True, blank=True, on_delete=models.PROTECT, related_name="absorbed")
+
+    def __str__(self) -> str:
+        return self.event_id
+
+
+class StoryQuerySet(models.QuerySet["Story"]):
+    def published(self) -> Self:
+        """Stories that a snapshot has published, withdrawn ones too. Surfaces never see any other."""
+        return self.filter(current__isnull=False)
+
+    def live(self) -> Self:
+        """Published stories that may be listed and cited."""
+        return self.published().exclude(status=Status.WITHDRAWN)
+
+    def pending(self) -> Self:
+        """Stories with a revision that no snapshot has published yet."""
+        return self.filter(pending=True)
+
+    def on(self, day: dt.date) -> Self:
+        """Stories of one wire date, a UTC calendar day."""
+        return self.filter(wire_date=day)
+
+    def about(self, topic: str) -> Self:
+        return self.filter(story_topics__topic=topic)
+
+    def between(self, since: dt.datetime | None, until: dt.datetime | None) -> Self:
+        """Stories with since <= published_at < until; either end may be open."""
+        rows = self
+        if since is not None:
+            rows = rows.filter(published_at__gte=since)
+        if until is not None:
+            rows = rows.filter(published_at__lt=until)
+        return rows
+
+    def newest_first(self) -> Self:
+        """The order of every list: (-published_at, chatbotnews_id)."""
+        return self.order_by("-published_at", "chatbotnews_id")
+
+    def after(self, published_at: dt.datetime, chatbotnews_id: str) -> Self:
+        """What follows a place in `newest_first` order (keyset paging)."""
+        return self.filter(Q(published_at__lt=published_at) | Q(published_at=published_at, chatbotnews_id__gt=chatbotnews_id))
+
+    def holding(self, tokens: Sequence[str], *, every: bool = True) -> Self:
+        """Stories whose text holds every one (or any) of `tokens`, which come from `wire.search.tokens`."""
+        from wire.models.search import stories_holding
+
+        return self.filter(pk__in=stories_holding(tokens, every=every))
+
+    def from_place(self, published_at: dt.datetime, chatbotnews_id: str) -> Self:
+        """What stands at a place in `newest_first` order, and what follows."""
+        return self.filter(Q(published_at__lt=published_at) | Q(published_at=published_at, chatbotnews_id__gte=chatbotnews_id))
+
+    def up_to(self, published_at: dt.datetime, chatbotnews_id: str) -> Self:
+        """What stands at a place in `newest_first` order, and what comes before it."""
+        return self.filter(Q(published_at__gt=published_at) | Q(published_at=published_at, chatbotnews_id__lte=chatbotnews_id))
+
+    def with_text(self) -> Self:
+        """Loads what an answer shows in the same query."""
+        return self.select_related("current", "publication")
+
+
+class Story(models.Model):
+    """One article by one publication. What it says is in its revisions; here is who it is and how it is found.
+
+    The columns from `status` on repeat the published revision, or the day's snapshot, so that lists need one index.
+    """
+
+    chatbotnews_id = models.CharField(max_length=16, unique=True)
+    original_url = models.CharField(max_length=2048, help_text="Canonical address at first sight; never recomputed.")
+    publication = models.ForeignKey(Publication, on_delete=models.PROTECT, related_name="stories")
+    guid = models.CharField(max_length=500, blank=True, help_text="The feed's own id of the item.")
+    wire_date = models.DateField(help_text="UTC day it belongs to; fixed when first published.")
+    first_seen_at = models.DateTimeField()
+    pending = models.BooleanField(default=True, help_text="Has a revision that is not published yet.")
+    editor_category = models.CharField(max_length=10, choices=Category.choices, blank=True, help_text="Overrides the lexicon.")
+    editor_topics = models.JSONField(null=True, blank=True, help_text="Overrides the lexicon: a list of topics.")
+    event = models.ForeignKey(Event, null=True, on_delete=models.PROTECT, related_name="stories")
+    current = models.ForeignKey("StoryRevision", null=True, on_delete=models.PROTECT, related_name="+")
+
+    status = models.CharField(max_length=10, choices=Status.choices, default=Status.LIVE)
+    category = models.CharField(max_length=10, choices=Category.choices)
+    tier = models.PositiveSmallIntegerField(choices=Tier.choices, help_text="The publication's when this was published.")
+    published_at = models.DateTimeField()
+    consensus_score = models.FloatField(default=0.0)
+    cross_source_count = models.PositiveSmallIntegerField(default=1)
+
+    objects = StoryQuerySet.as_manager()
+
+    class Meta:
+        verbose_name_plural = "stories"
+        ordering = ["-published_at", "chatbotnews_id"]
+        constraints = [
+            models.CheckConstraint(condition=Q(status__in=Status.values), name="story_status_known"),
+            models.CheckConstraint(condition=Q(category__in=Category.values), name="story_category_known"),
+        ]
+        indexes = [
+            models.Index(fields=["-published_at", "chatbotnews_id"], name="story_newest"),
+            models.Index(fields=["category", "-published_at", "chatbotnews_id"], name="story_category"),
+            models.Index(fields=["publication", "-published_at", "chatbotnews_id"], name="story_publication"),
+            models.Index(fields=["wire_date"], name="story_day"),
+            models.Index(fields=["publication", "guid"], name="story_guid", condition=~Q(guid="")),
+            models.Index(fields=["wire_date"], name="story_pending", condition=Q(pending=True)),
+        ]
+
+    def __str__(self) -> str:
+        return self.chatbotnews_id
+
+
+class StoryRevision(models.Model):
+    """What a story said at one time. Never edited once published, so that every old text stays readable."""
+
+    story = models.ForeignKey(Story, on_delete=models.CASCADE, related_name="revisions")
+    revision = models.PositiveIntegerField(help_text="1, 2, 3 … within the story.")
+    status = models.CharField(max_length=10, choices=Status.choices)
+    headline = models.CharField(max_length=1000)
+    author = models.CharField(max_length=200, null=True, blank=True)  # noqa: DJ001  null is the contract's "no author"
+    summary_short = models.CharField(max_length=160, blank=True)
+    summary_medium = models.CharField(max_length=480, blank=True)
+    category = models.CharField(max_length=10, choices=Category.choices)
+    topics = models.JSONField(default=list)
+    original_publisher = models.CharField(max_length=120)
+    original_publisher_tier = models.PositiveSmallIntegerField(choices=Tier.choices)
+    via = models.CharField(max_length=120, null=True, blank=True)  # noqa: DJ001  null is the contract's "directly"
+    credited_source = models.CharField(max_length=200, null=True, blank=True)  # noqa: DJ001
+    published_at = models.DateTimeField()
+    published_at_estimated = models.BooleanField(default=False)
+    language = models.CharField(max_length=35, default="en", help_text="BCP 47.")
+    untrusted_instructions = models.BooleanField(default=False, help_text="The text addresses a reading model.")
+    corrected_on = models.DateField(null=True, blank=True, help_text="UTC date of the editor's latest correction.")
+    story_sha256 = models.CharField(max_length=64)
+    recorded_at = models.DateTimeField()
+    reason = models.CharField(max_length=500, blank=True, help_text="Why this revision was made; public.")
+
+    class Meta:
+        ordering = ["story", "revision"]
+        constraints = [models.UniqueConstraint(fields=["story", "revision"], name="revision_once")]
+
+    def __str__(self) -> str:
+        return f"{self.story_id} r{self.revision}"
+
+
+class StoryAlias(models.Model):
+    """A further address of the same article."""
+
+    url = models.CharField(max_length=2048, unique=True, help_text="Canonical.")
+    story = models.ForeignKey(Story, on_delete=models.CASCADE, related_name="aliases")
+
+    class Meta:
+        verbose_name_plural = "story aliases"
+
+    def __str__(self) -> str:
+        return self.url
+
+
+class StoryTopic(models.Model):
+    """That a published story is about a topic; `published_at` repeats the story's, for one index in list order."""
+
+    story = models.ForeignKey(Story, on_delete=models.CASCADE, related_name="story_topics")
+    topic = models.CharField(max_length=10, choices=Topic.choices)
+    published_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["story", "topic"], name="topic_once")]
+        indexes = [models.Index(fields=["topic", "-published_at"], name="topic_newest")]
+
+    def __str__(self) -> str:
+        return f"{self.story_id} {self.topic}"

@@ -1,0 +1,176 @@
+"""From an untrusted entry to a draft that is safe to store, or a refusal with a name."""
+
+import datetime as dt
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from typing import Final
+
+from sources.entries import Entry
+from sources.models import Publication
+from sources.names import Name, resolve
+from sources.vocabulary import Tier
+from wire.classify import Lexicon
+from wire.identity import BadUrl, canonical_url, chatbotnews_id
+from wire.text import SHORT, addresses_model, byline, cut, has_forbidden, plain_text, summary
+
+EARLIEST: Final = dt.datetime(1990, 1, 1, tzinfo=dt.UTC)
+TOLERANCE: Final = dt.timedelta(days=1)  # clocks and time zones differ; further ahead is a mistake
+MAX_HEADLINE: Final = 1000
+MAX_GUID: Final = 500
+MAX_RAW: Final = 1_000_000  # characters of any field that are looked at
+
+
+class Rejected(Exception):
+    """An entry that is not taken in. `code` names the reason and is counted, `subject` what it is about, if that is worth
+    counting too; the message is for the editor.
+    """
+
+    def __init__(self, code: str, message: str, subject: str = "") -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.subject = subject
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What a story would say, cleaned; not yet compared with what is known."""
+
+    chatbotnews_id: str
+    original_url: str
+    guid: str
+    publication: Publication
+    headline: str
+    author: str | None
+    summary_short: str
+    summary_medium: str
+    category: str
+    topics: list[str]
+    via: str | None
+    credited_source: str | None
+    published_at: dt.datetime
+    published_at_estimated: bool
+    language: str
+    untrusted_instructions: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What normalising needs to know of the wire; read once for many entries."""
+
+    names: Sequence[Name]
+    publications: Mapping[str, Publication]
+    lexicon: Lexicon
+    now: dt.datetime
+    estimate_dates: bool = False
+
+    @classmethod
+    def load(cls, lexicon: Lexicon, now: dt.datetime, *, estimate_dates: bool = False) -> "Context":
+        """The roster as it stands. `estimate_dates`: an absurd or missing date becomes `now`, flagged, instead of a refusal."""
+        publications = list(Publication.objects.all())
+        return cls([p.as_name() for p in publications], {p.name: p for p in publications}, lexicon, now, estimate_dates)
+
+
+def normalise(entry: Entry, context: Context) -> Draft:
+    """Raises: Rejected."""
+    _refuse_forbidden(entry)
+    headline = plain_text(entry.title, MAX_HEADLINE)
+    if not headline:
+        raise Rejected("no_headline", "The item has no title.")
+    publication, via, credited = _attribute(entry, context)
+    url = _url(entry.url)
+    published_at, estimated = _published_at(entry.published_at, context)
+    medium = summary(entry.summary)
+    return Draft(
+        chatbotnews_id=chatbotnews_id(url),
+        original_url=url,
+        guid=plain_text(entry.guid, MAX_GUID),
+        publication=publication,
+        headline=headline,
+        author=byline(entry.author),
+        summary_short=cut(medium, SHORT),
+        summary_medium=medium,
+        category=context.lexicon.category(headline, medium),
+        topics=[str(topic) for topic in context.lexicon.topics(headline, medium)],
+        via=via,
+        credited_source=credited,
+        published_at=published_at,
+        published_at_estimated=estimated,
+        language=entry.language or "en",
+        untrusted_instructions=addresses_model(headline) or addresses_model(medium),
+    )
+
+
+def _refuse_forbidden(entry: Entry) -> None:
+    fields = (entry.title, entry.url, entry.summary, entry.author, entry.guid, entry.publisher, entry.credited_source)
+    for value in fields:
+        reason = has_forbidden(value)
+        if reason:
+            raise Rejected(reason, f"A field holds a {reason.replace('_', ' ')}.")
+        if len(value) > MAX_RAW:
+            raise Rejected("field_too_long", f"A field has {len(value):,} characters; the limit is {MAX_RAW:,}.")
+
+
+def _attribute(entry: Entry, context: Context) -> tuple[Publication, str | None, str | None]:
+    """Publication, `via` and `credited_source`. No story ever names a publisher outside the roster."""
+    known = resolve(entry.publisher, context.names)
+    if known is None:
+        name = plain_text(entry.publisher, 80)
+        raise Rejected("not_in_roster", f"Publisher {name!r} is not one of the 24 publications.", subject=name)
+    publication = context.publications[known.canonical]
+    credited = plain_text(entry.credited_source, 200) or None
+    if publication.tier == Tier.CATEGORY and credited:
+        outlet = resolve(credited, context.names)
+        if outlet is not None:
+            return context.publications[outlet.canonical], publication.name, None
+        return publication, None, credited
+    return publication, None, None
+
+
+def _url(raw: str) -> str:
+    try:
+        return canonical_url(raw)
+    except BadUrl as error:
+        raise Rejected("bad_url", f"The address cannot be used: {error}.") from error
+
+
+def _published_at(raw: dt.datetime | str | None, context: Context) -> tuple[dt.datetime, bool]:
+    """UTC, whole seconds, and whether it is an estimate. Without a zone it is taken as UTC; never later than now."""
+    try:
+        moment = _parse_date(raw)
+        if moment > context.now + TOLERANCE:
+            raise Rejected("future_date", f"The item is dated {moment:%Y-%m-%d %H:%M} UTC, in the future.")
+        if moment < EARLIEST:
+            raise Rejected("date_too_old", f"The item is dated {moment:%Y-%m-%d}, before {EARLIEST:%Y}.")
+    except Rejected:
+        if not context.estimate_dates:
+            raise
+        return context.now.replace(microsecond=0), True
+    if moment > context.now:
+        return context.now.replace(microsecond=0), True
+    return moment, False
+
+
+def _parse_date(raw: dt.datetime | str | None) -> dt.datetime:
+    if raw is None or raw == "":
+        raise Rejected("no_date", "The item has no date.")
+    if isinstance(raw, str):
+        try:
+            raw = _read_date(raw.strip()[:64])
+        except (ValueError, TypeError, OverflowError) as error:
+            raise Rejected("bad_date", f"The date {raw[:64]!r} cannot be read.") from error
+    if raw.tzinfo is None:
+        raw = raw.replace(tzinfo=dt.UTC)
+    try:
+        return raw.astimezone(dt.UTC).replace(microsecond=0)
+    except OverflowError as error:
+        raise Rejected("bad_date", f"The date {raw} cannot be expressed in UTC.") from error
+
+
+def _read_date(text: str) -> dt.datetime:
+    """RFC 3339 / ISO 8601, else RFC 5322."""
+    try:
+        return dt.datetime.fromisoformat(text)
+    except ValueError:
+        return parsedate_to_datetime(text)

@@ -1,0 +1,281 @@
+"""Drafts in, a signed snapshot out: cluster, weigh, write the take, hash, chain. One entry for a day, one for all that waits."""
+
+import datetime as dt
+import zlib
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Final
+
+from django.db import connection, transaction
+from django.utils import timezone
+
+from config.errors import RosterLocked
+from sources import roster
+from wire import cluster, provenance, take
+from wire.citing import layered
+from wire.consensus import Witness, weigh
+from wire.indexing import index
+from wire.models import EditorTake, Event, Snapshot, Story, StoryRevision, WireState
+from wire.models.story import StoryQuerySet
+from wire.signing import sign
+from wire.vocabulary import Status
+
+SEAL_AFTER: Final = dt.timedelta(hours=72)
+
+
+@dataclass(frozen=True, slots=True)
+class Derived:
+    """What a story owes to others."""
+
+    event_id: str
+    consensus_score: float
+    cross_source_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A story of the day with the revision that is to be public."""
+
+    story: Story
+    revision: StoryRevision
+
+
+def is_sealed(day: dt.date, now: dt.datetime) -> bool:
+    """Whether the UTC day `day` ended 72 hours ago or more: its derived fields are frozen."""
+    return now >= dt.datetime.combine(day + dt.timedelta(days=1), dt.time(), dt.UTC) + SEAL_AFTER
+
+
+def publish_pending(now: dt.datetime | None = None, progress: Callable[[dt.date], None] = lambda _day: None) -> list[Snapshot]:
+    """Publish every day that has unpublished revisions, oldest first, and every unsealed day that these changed.
+
+    Safe to call again after a crash: what was published stays, what was not is taken up.
+    """
+    now = now or timezone.now()
+    waiting = list(Story.objects.pending().values_list("wire_date", flat=True).distinct().order_by("wire_date"))
+    for day in waiting:
+        group(day)
+    unsealed = Snapshot.objects.filter(wire_date__gte=(now - SEAL_AFTER).date() - dt.timedelta(days=1))
+    days = sorted({*waiting, *unsealed.values_list("wire_date", flat=True)})
+    published = []
+    for day in days:
+        progress(day)
+        snapshot = publish(day, now=now)
+        if snapshot:
+            published.append(snapshot)
+    return published
+
+
+def publish(day: dt.date, *, now: dt.datetime | None = None) -> Snapshot | None:
+    """Publish one UTC day: a new snapshot if anything but `revision` and `previous_sha256` changed, else None.
+
+    All of it or nothing, in one transaction; publishers at once take turns. Raises: RosterLocked when the roster is broken.
+    """
+    with durable(), transaction.atomic():
+        WireState.lock()
+        group(day)
+        return _publish(day, (now or timezone.now()).replace(microsecond=0))
+
+
+@transaction.atomic
+def group(day: dt.date) -> None:
+    """Give every story of the day that has none an event: a known one within ten days, or one of its own."""
+    fresh = _items(Story.objects.on(day).filter(event=None))
+    if not fresh:
+        return
+    window = (day - cluster.WINDOW, day + cluster.WINDOW)
+    assigned = cluster.assign(fresh, _items(Story.objects.filter(event__isnull=False, wire_date__range=window)))
+    Event.objects.bulk_create([Event(event_id=event) for event in set(assigned.values())], ignore_conflicts=True)
+    stories = list(Story.objects.filter(chatbotnews_id__in=assigned))
+    for story in stories:
+        story.event_id = assigned[story.chatbotnews_id]
+    Story.objects.bulk_update(stories, ["event"], batch_size=200)
+
+
+def _items(stories: StoryQuerySet) -> list[cluster.Item]:
+    """Stories as clustering sees them, by their newest revision; withdrawn ones tell of nothing."""
+    rows = StoryRevision.objects.filter(story__in=stories).order_by("story", "revision")
+    newest = {
+        row[0]: row for row in rows.values_list("story__chatbotnews_id", "headline", "published_at", "story__event_id", "status")
+    }
+    return [cluster.Item(*row[:4]) for row in newest.values() if row[4] != Status.WITHDRAWN]
+
+
+@contextmanager
+def durable() -> Iterator[None]:
+    """SQLite: a snapshot, once served, survives a power cut (synchronous FULL). Postgres is so by itself."""
+    switch = connection.vendor == "sqlite" and not connection.in_atomic_block
+    if switch:
+        with connection.cursor() as cursor:
+            cursor.execute("PRAGMA synchronous=FULL")
+    try:
+        yield
+    finally:
+        if switch:
+            with connection.cursor() as cursor:
+                cursor.execute("PRAGMA synchronous=NORMAL")
+
+
+def _publish(day: dt.date, now: dt.datetime) -> Snapshot | None:
+    previous = Snapshot.objects.filter(wire_date=day).order_by("-revision").first()
+    members = _members(day)
+    pending = [member for member in members if member.story.pending]
+    sealed = is_sealed(day, now) and previous is not None
+    if not members or (sealed and not pending):
+        return None
+    if problem := roster.problem():
+        raise RosterLocked(problem, "Nothing was published. Run manage.py check --database default.")
+    old = previous.manifest if previous else None
+    live = [member for member in members if member.revision.status != Status.WITHDRAWN]
+    derived = _derive(live, frozen=_frozen(old) if sealed else {})
+    last = Snapshot.objects.order_by("-sequence").first()
+    new = provenance.manifest(
+        wire_date=day,
+        revision=previous.revision + 1 if previous else 1,
+        previous_sha256=last.wire_sha256 if last else None,
+        roster_sha256=roster.current().fingerprint,
+        editor_take=_take(day, live, derived),
+        stories=[_line(member, derived[member.story.chatbotnews_id]) for member in live],
+    )
+    snapshot = None
+    if (old is None and live) or (old is not None and not provenance.same_publication(old, new)):
+        snapshot = _append(new, last, now, _reason(pending, previous) if sealed else "")
+    if snapshot or pending:
+        _make_current(members, derived)
+        WireState.raise_version()
+    return snapshot
+
+
+def _members(day: dt.date) -> list[Member]:
+    """The day's stories with their newest revision, in list order."""
+    stories = list(Story.objects.on(day).select_related("current", "publication"))
+    pending = [story.pk for story in stories if story.pending]
+    newest = {r.story_id: r for r in StoryRevision.objects.filter(story__in=pending).order_by("revision")}
+    members = [Member(story, newest.get(story.pk) or story.current) for story in stories]  # type: ignore[arg-type]
+    return sorted(members, key=lambda m: (-m.revision.published_at.timestamp(), m.story.chatbotnews_id))
+
+
+def _frozen(manifest: Mapping[str, Any] | None) -> dict[str, Derived]:
+    rows = manifest["stories"] if manifest else ()
+    return {r["chatbotnews_id"]: Derived(r["event_id"], r["consensus_score"], r["cross_source_count"]) for r in rows}
+
+
+def _derive(live: Sequence[Member], frozen: Mapping[str, Derived]) -> dict[str, Derived]:
+    """Event and consensus of each story, by id; of a sealed day only for stories that are new to it."""
+    open_ = [member for member in live if member.story.chatbotnews_id not in frozen]
+    witnesses = _witnesses({str(member.story.event_id) for member in open_})
+    derived = dict(frozen)
+    for member in open_:
+        event_id = str(member.story.event_id)
+        consensus = weigh(witnesses[event_id][member.story.chatbotnews_id], witnesses[event_id].values())
+        derived[member.story.chatbotnews_id] = Derived(event_id, consensus.score, consensus.count)
+    return derived
+
+
+def _witnesses(events: Iterable[str]) -> dict[str, dict[str, Witness]]:
+    """Every story of the events that is not withdrawn, as its newest revision tells it: event -> id -> witness."""
+    found: dict[str, dict[str, Witness]] = defaultdict(dict)
+    revisions = StoryRevision.objects.filter(story__event__in=list(events)).select_related("story").order_by("story", "revision")
+    for revision in revisions:
+        story = revision.story
+        group_ = found[str(story.event_id)]
+        group_[story.chatbotnews_id] = witness(story.chatbotnews_id, revision)
+        if revision.status == Status.WITHDRAWN:
+            del group_[story.chatbotnews_id]
+    return found
+
+
+def witness(chatbotnews_id: str, revision: StoryRevision) -> Witness:
+    """A revision as consensus sees it."""
+    return Witness(
+        chatbotnews_id,
+        revision.original_publisher,
+        revision.original_publisher_tier,
+        revision.published_at,
+        revision.headline,
+        revision.summary_medium,
+    )
+
+
+def _take(day: dt.date, live: Sequence[Member], derived: Mapping[str, Derived]) -> str:
+    written = EditorTake.objects.filter(wire_date=day).first()
+    if written:
+        return written.markdown
+    previous = Snapshot.objects.filter(wire_date__lt=day).order_by("-wire_date", "-revision").first()
+    before = previous.story_count if previous else None
+    return take.write(day, [_brief(member, derived[member.story.chatbotnews_id]) for member in live], before)
+
+
+def _brief(member: Member, derived: Derived) -> take.Brief:
+    revision = member.revision
+    return take.Brief(
+        chatbotnews_id=member.story.chatbotnews_id,
+        event_id=derived.event_id,
+        publisher=revision.original_publisher,
+        category=revision.category,
+        consensus_score=derived.consensus_score,
+        cross_source_count=derived.cross_source_count,
+        published_at=revision.published_at,
+        citation=layered(member.story, revision),
+        quotable=not revision.untrusted_instructions,
+    )
+
+
+def _line(member: Member, derived: Derived) -> dict[str, Any]:
+    return provenance.manifest_story(
+        member.story.chatbotnews_id,
+        member.revision.revision,
+        member.revision.story_sha256,
+        derived.event_id,
+        derived.consensus_score,
+        derived.cross_source_count,
+    )
+
+
+def _append(manifest: Mapping[str, Any], last: Snapshot | None, now: dt.datetime, reason: str) -> Snapshot:
+    canonical = provenance.canonical(manifest)
+    wire_sha256 = provenance.sha256(canonical)
+    signature, key = sign(wire_sha256)
+    return Snapshot.objects.create(
+        sequence=last.sequence + 1 if last else 1,
+        wire_date=dt.date.fromisoformat(manifest["wire_date"]),
+        revision=manifest["revision"],
+        wire_sha256=wire_sha256,
+        previous_sha256=manifest["previous_sha256"],
+        roster_sha256=manifest["roster_sha256"],
+        generated_at=now,
+        story_count=len(manifest["stories"]),
+        packed=zlib.compress(canonical),
+        signature=signature,
+        key=key,
+        reason=reason,
+    )
+
+
+def _reason(pending: Sequence[Member], previous: Snapshot | None) -> str:
+    """Why a sealed day is published again: what editors said, and how many stories came late."""
+    said = dict.fromkeys(member.revision.reason for member in pending if member.revision.reason)
+    late = sum(1 for member in pending if previous and member.story.current_id is None)
+    revised = sum(1 for member in pending if member.story.current_id is not None and not member.revision.reason)
+    counted = [f"{number} {what}" for number, what in ((late, "late"), (revised, "revised by the publisher")) if number]
+    return "; ".join([*said, *counted])[:500]
+
+
+def _make_current(members: Sequence[Member], derived: Mapping[str, Derived]) -> None:
+    """Let every surface see the day as its snapshot has it."""
+    changed = []
+    for member in members:
+        story, revision = member.story, member.revision
+        owed = derived.get(story.chatbotnews_id, Derived(str(story.event_id), 0.0, 1))
+        before = (story.current_id, story.event_id, story.consensus_score, story.cross_source_count, story.pending)
+        story.current = revision
+        story.status, story.category = revision.status, revision.category
+        story.event_id = owed.event_id
+        story.consensus_score, story.cross_source_count = owed.consensus_score, owed.cross_source_count
+        story.pending = False
+        if before != (story.current_id, story.event_id, story.consensus_score, story.cross_source_count, False):
+            changed.append((member, before[0] != story.current_id))
+    fields = ["current", "status", "category", "event", "consensus_score", "cross_source_count", "pending"]
+    Story.objects.bulk_update([member.story for member, _ in changed], fields, batch_size=100)
+    index([(member.story, member.revision) for member, is_new_text in changed if is_new_text])

@@ -1,0 +1,34 @@
+"""What is answered about the wire. Every door asks these functions and nothing else; they return Schemas, never models.
+
+`stories`: one story, lists, search, citations · `days`: snapshots and what hangs on them · `coverage`: who else reports it.
+"""
+
+from wire.queries.coverage import get_consensus
+from wire.queries.days import (
+    get_archive,
+    get_editor_take,
+    get_provenance,
+    get_today,
+    is_sample,
+    latest_snapshot,
+    list_days,
+    wire_keys,
+)
+from wire.queries.stories import get_category, get_citation, get_story, get_topic_coverage, search_wire
+
+__all__ = [
+    "get_archive",
+    "get_category",
+    "get_citation",
+    "get_consensus",
+    "get_editor_take",
+    "get_provenance",
+    "get_story",
+    "get_today",
+    "get_topic_coverage",
+    "is_sample",
+    "latest_snapshot",
+    "list_days",
+    "search_wire",
+    "wire_keys",
+]

@@ -1,0 +1,218 @@
+"""Snapshots: today, the archive, provenance, the editor's take."""
+
+import datetime as dt
+from typing import Any
+
+from django.conf import settings
+from django.utils import timezone
+
+from config.errors import NotFound, NothingPublished
+from sources.queries import EXTENSION_POLICY
+from sources.vocabulary import ROSTER_SIZE
+from wire import take
+from wire.models import SigningKey, Snapshot, StoryRevision, WireState
+from wire.provenance import fpl_anchor
+from wire.publish import is_sealed
+from wire.queries.cursor import decode, encode, invalid
+from wire.queries.render import revision_out
+from wire.schemas import (
+    LIST_LIMIT,
+    ArchiveDay,
+    ArchiveOut,
+    DayOut,
+    EditorTakeOut,
+    FplAnchor,
+    KeyOut,
+    KeysOut,
+    Meta,
+    Provenance,
+    ProvenanceOut,
+    Publisher,
+    Signature,
+    SourceIntegrity,
+    StoryOut,
+    TakeDetail,
+)
+from wire.signing import ALGORITHM
+
+API_VERSION = "1.0"
+LICENSE = "CC-BY-4.0"
+LICENSE_URL = "https://creativecommons.org/licenses/by/4.0/"
+THIRD_PARTY = (
+    "Headlines, summaries and articles are the publishers' and stay under their copyright; the wire shows metadata and short "
+    "summaries only. The wire's own editorial output is CC BY 4.0."
+)
+
+
+def get_today(now: dt.datetime | None = None) -> DayOut:
+    """The latest published day; `is_stale` when it is not the current UTC date. Raises: NothingPublished."""
+    snapshot = latest_snapshot(now)
+    today = (now or timezone.now()).astimezone(dt.UTC).date()
+    return _day(snapshot, endpoint=f"{settings.WIRE_SITE_URL}/api/today.json", is_stale=snapshot.wire_date != today)
+
+
+def get_archive(day: dt.date, revision: int | None = None) -> DayOut:
+    """One published day, in its latest revision or the one asked for, which never changes. Raises: NotFound."""
+    snapshot = snapshot_of(day, revision)
+    return _day(snapshot, endpoint=archive_url(day, revision), is_stale=False)
+
+
+def list_days(limit: int = LIST_LIMIT, cursor: str | None = None) -> ArchiveOut:
+    """Published days, newest first. Raises: InvalidArgument for a strange cursor."""
+    rows = Snapshot.objects.latest_of_each_day().order_by("-wire_date")
+    total = rows.count()
+    if cursor is not None:
+        rows = rows.filter(wire_date__lt=_date_of(decode(cursor, {"days": 1})[1][0]))
+    found = list(rows.defer("packed")[: limit + 1])
+    days = [
+        ArchiveDay(
+            wire_date=s.wire_date,
+            url=archive_url(s.wire_date),
+            stories=s.story_count,
+            revision=s.revision,
+            wire_sha256=s.wire_sha256,
+        )
+        for s in found[:limit]
+    ]
+    more = len(found) > limit
+    return ArchiveOut(dates=days, next_cursor=encode("days", days[-1].wire_date.isoformat()) if more else None, total=total)
+
+
+def get_provenance(day: dt.date | None = None, now: dt.datetime | None = None) -> ProvenanceOut:
+    """Hashes, link, anchor and signature of a day (default: the latest), and the manifest they are of. Raises: NotFound."""
+    snapshot = snapshot_of(day) if day else latest_snapshot(now)
+    return ProvenanceOut(
+        **_provenance(snapshot).model_dump(),
+        wire_date=snapshot.wire_date,
+        generated_at=snapshot.generated_at,
+        sealed=is_sealed(snapshot.wire_date, now or timezone.now()),
+        reason=snapshot.reason,
+        roster_sha256=snapshot.roster_sha256,
+        story_count=snapshot.story_count,
+        manifest=snapshot.manifest,
+    )
+
+
+def get_editor_take(day: dt.date | None = None, now: dt.datetime | None = None) -> EditorTakeOut:
+    """The brief of a day (default: the latest). Raises: NotFound, NothingPublished."""
+    snapshot = snapshot_of(day) if day else latest_snapshot(now)
+    markdown = snapshot.manifest["editor_take"]
+    detail = _take_detail(snapshot.wire_date, markdown)
+    return EditorTakeOut(date=snapshot.wire_date, markdown=markdown, wire_sha256=snapshot.wire_sha256, **detail.model_dump())
+
+
+def wire_keys() -> KeysOut:
+    """Every public key that ever signed, oldest first."""
+    fields = ("key_id", "public_key", "created_at", "retired_at")
+    return KeysOut(keys=[KeyOut(algorithm=ALGORITHM, **row) for row in SigningKey.objects.values(*fields)])
+
+
+def is_sample() -> bool:
+    """Whether the sample wire is served: fictional stories, never to be cited as news."""
+    return WireState.objects.filter(is_sample=True).exists()
+
+
+def latest_snapshot(now: dt.datetime | None = None) -> Snapshot:
+    """Raises: NothingPublished."""
+    today = (now or timezone.now()).astimezone(dt.UTC).date()
+    snapshot = Snapshot.objects.filter(wire_date__lte=today).order_by("-wire_date", "-revision").first()
+    if snapshot is None:
+        raise NothingPublished("The wire has published nothing yet.", "Load an archive with manage.py loadwire, then ask again.")
+    return snapshot
+
+
+def snapshot_of(day: dt.date, revision: int | None = None) -> Snapshot:
+    """Raises: NotFound, naming the nearest days there are."""
+    rows = Snapshot.objects.filter(wire_date=day).order_by("-revision")
+    snapshot = (rows if revision is None else rows.filter(revision=revision)).first()
+    if snapshot is not None:
+        return snapshot
+    newest = rows.first()
+    if newest is not None:
+        raise NotFound(f"{day} has no revision {revision}.", f"Its revisions are 1 to {newest.revision}.")
+    before = Snapshot.objects.filter(wire_date__lt=day).order_by("-wire_date").values_list("wire_date", flat=True).first()
+    after = Snapshot.objects.filter(wire_date__gt=day).order_by("wire_date").values_list("wire_date", flat=True).first()
+    near = " and ".join(str(found) for found in (before, after) if found)
+    hint = f"The nearest published days are {near}. " if near else ""
+    raise NotFound(f"Nothing was published for {day}.", f"{hint}All days are listed at /api/archive.json.")
+
+
+def archive_url(day: dt.date, revision: int | None = None) -> str:
+    return f"{settings.WIRE_SITE_URL}/api/archive/{day}.json" + (f"?revision={revision}" if revision else "")
+
+
+def _day(snapshot: Snapshot, *, endpoint: str, is_stale: bool) -> DayOut:
+    manifest = snapshot.manifest
+    markdown = manifest["editor_take"]
+    return DayOut.model_construct(
+        schema_=f"{settings.WIRE_SITE_URL}/api/today.schema.json",
+        meta=_meta(endpoint),
+        wire_date=snapshot.wire_date,
+        is_stale=is_stale,
+        generated_at=snapshot.generated_at,
+        source_integrity=SourceIntegrity(
+            total_authorized_sources=ROSTER_SIZE,
+            extension_policy=EXTENSION_POLICY,
+            verification_reference=f"{settings.WIRE_SITE_URL}/api/sources.json",
+            roster_sha256=snapshot.roster_sha256,
+        ),
+        editor_take=markdown,
+        editor_take_detail=_take_detail(snapshot.wire_date, markdown),
+        stories=_stories(snapshot.wire_date, manifest),
+        provenance=_provenance(snapshot),
+    )
+
+
+def _stories(day: dt.date, manifest: dict[str, Any]) -> list[StoryOut]:
+    """The manifest's stories in its order, each in the revision that it names."""
+    revisions = StoryRevision.objects.filter(story__wire_date=day).select_related("story")
+    found = {(row.story.chatbotnews_id, row.revision): row for row in revisions}
+    rows = [(line, found[line["chatbotnews_id"], line["revision"]]) for line in manifest["stories"]]
+    return [
+        revision_out(row.story, row, line["event_id"], line["consensus_score"], line["cross_source_count"]) for line, row in rows
+    ]
+
+
+def _meta(endpoint: str) -> Meta:
+    return Meta(
+        endpoint=endpoint,
+        description="One day of AI-industry news from exactly 24 publications, each story with ready-made citations.",
+        version=API_VERSION,
+        license=LICENSE,
+        license_url=LICENSE_URL,
+        third_party=THIRD_PARTY,
+        attribution_required=True,
+        publisher=Publisher(name="ChatbotNews.ai", url=settings.WIRE_SITE_URL),
+        recommendedCitationFormat="layered",
+        sample=is_sample(),
+    )
+
+
+def _take_detail(day: dt.date, markdown: str) -> TakeDetail:
+    detail = take.detail(markdown)
+    url = f"{settings.WIRE_SITE_URL}/editor-take/{day}"
+    return TakeDetail(
+        title=detail.title,
+        url=url,
+        summary_short=detail.summary,
+        citation_ready=f"According to the ChatbotNews.ai Editor's Take of {day}, {detail.summary.rstrip('.')}. Source: {url}",
+    )
+
+
+def _provenance(snapshot: Snapshot) -> Provenance:
+    uri = archive_url(snapshot.wire_date, snapshot.revision)
+    return Provenance(
+        wire_sha256=snapshot.wire_sha256,
+        previous_sha256=snapshot.previous_sha256,
+        sequence=snapshot.sequence,
+        revision=snapshot.revision,
+        fpl_anchor=FplAnchor(**fpl_anchor(uri, snapshot.wire_sha256, snapshot.generated_at)),
+        signature=Signature(algorithm=ALGORITHM, key_id=snapshot.key_id, value=snapshot.signature),
+    )
+
+
+def _date_of(value: Any) -> dt.date:
+    try:
+        return dt.date.fromisoformat(value)
+    except (TypeError, ValueError):
+        raise invalid() from None

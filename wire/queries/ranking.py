@@ -1,0 +1,91 @@
+"""A page of search results. The database finds the matches, Python ranks them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from wire import search
+from wire.models.story import StoryQuerySet
+from wire.queries.cursor import Place, decode, decode_place, encode, encode_place, invalid
+from wire.queries.render import story_out
+from wire.schemas import SearchOut
+
+POOL: Final = 500  # up to so many matches are ranked together; beyond, the newest so many, then the next
+
+# What a cursor of a search can say: go on in the ranking of all; in a window; begin the window behind a place.
+ALL, WINDOW, BEHIND = "all", "window", "behind"
+KINDS: Final = {ALL: 2, WINDOW: 4, BEHIND: 1}
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    score: float
+    place: Place
+    pk: int
+
+    @property
+    def rank(self) -> tuple[float, float, str]:
+        """Best first, newer first among equals."""
+        return (-self.score, -self.place[0].timestamp(), self.place[1])
+
+
+def ranked_page(rows: StoryQuerySet, question: search.Query, limit: int, cursor: str | None) -> SearchOut:
+    """One page of `rows`, all of which hold the question's words. Raises: InvalidArgument for a strange cursor.
+
+    A window is named by its first and last story, so stories that arrive between two pages shift nothing. Its last page
+    may be short although another window follows.
+    """
+    total = rows.count()
+    kind, values = decode(cursor, KINDS) if cursor is not None else (ALL if question.phrases or total <= POOL else BEHIND, [])
+    hits = _hits(_candidates(rows, kind, values), question)
+    if kind == ALL and question.phrases:
+        total = len(hits)
+    after = _hit(values).rank if kind != BEHIND and values else None
+    left = sorted((hit for hit in hits if after is None or hit.rank > after), key=lambda hit: hit.rank)
+    page = left[:limit]
+    stories = {story.pk: story for story in rows.with_text().filter(pk__in=[hit.pk for hit in page])}
+    return SearchOut(
+        stories=[story_out(stories[hit.pk]) for hit in page if hit.pk in stories],
+        next_cursor=_next(rows, kind, hits, page, more=len(left) > limit),
+        total=total,
+        ranking="relevance" if kind == ALL else "newest",
+    )
+
+
+def _candidates(rows: StoryQuerySet, kind: str, values: Sequence[Any]) -> StoryQuerySet:
+    if kind == ALL:
+        return rows
+    if kind == BEHIND:
+        return (rows.after(*decode_place(values[0])) if values else rows).newest_first()[:POOL]
+    first, last = decode_place(values[0]), decode_place(values[1])
+    return rows.from_place(*first).up_to(*last)
+
+
+def _hits(rows: StoryQuerySet, question: search.Query) -> list[Hit]:
+    columns = ("pk", "published_at", "chatbotnews_id", "search_document__tokens", "search_document__headline_length")
+    hits = []
+    for pk, published_at, story_id, text, headline_length in rows.values_list(*columns).iterator(2000):
+        document = text.split(" ")
+        if search.holds_phrases(document, headline_length, question):
+            hits.append(Hit(search.score(document, headline_length, question), (published_at, story_id), pk))
+    return hits
+
+
+def _next(rows: StoryQuerySet, kind: str, hits: Sequence[Hit], page: Sequence[Hit], *, more: bool) -> str | None:
+    if kind == ALL:
+        return encode(ALL, page[-1].score, encode_place(page[-1].place)) if more else None
+    if not hits:
+        return None
+    by_time = sorted(hits, key=lambda hit: (-hit.place[0].timestamp(), hit.place[1]))
+    first, last = by_time[0].place, by_time[-1].place
+    if more:
+        return encode(WINDOW, encode_place(first), encode_place(last), page[-1].score, encode_place(page[-1].place))
+    return encode(BEHIND, encode_place(last)) if rows.after(*last).exists() else None
+
+
+def _hit(values: Sequence[Any]) -> Hit:
+    """Where the page before ended. Raises: InvalidArgument."""
+    score, place = values[-2:]
+    if not isinstance(score, int | float) or isinstance(score, bool):
+        raise invalid()
+    return Hit(float(score), decode_place(place), 0)

@@ -1,0 +1,45 @@
+"""The lexicon's home: shipped by fixtures/taxonomy.json, tuned by editors, read by the classifier."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+
+from wire.classify import Lexicon, Term
+from wire.models import LexiconTerm
+
+TAXONOMY_FILE = Path(settings.BASE_DIR) / "fixtures" / "taxonomy.json"
+Kind = LexiconTerm.Kind
+Origin = LexiconTerm.Origin
+
+
+def lexicon() -> Lexicon:
+    """The lexicon as stored."""
+    terms = list(LexiconTerm.objects.all())
+    return Lexicon(*([Term(t.target, t.term, t.weight) for t in terms if t.kind == kind] for kind in (Kind.CATEGORY, Kind.TOPIC)))
+
+
+@transaction.atomic
+def sync(file: Path = TAXONOMY_FILE) -> None:
+    """Bring the shipped terms up to date with the file. What an editor set is never touched."""
+    shipped = {(kind, target, term): weight for kind, target, term, weight in _rows(json.loads(file.read_text(encoding="utf-8")))}
+    stored = {(t.kind, t.target, t.term): t for t in LexiconTerm.objects.all()}
+    stale = [t.pk for key, t in stored.items() if t.origin == Origin.SHIPPED and shipped.get(key) != t.weight]
+    LexiconTerm.objects.filter(pk__in=stale).delete()
+    keep = {key for key, t in stored.items() if t.pk not in set(stale)}
+    LexiconTerm.objects.bulk_create(
+        LexiconTerm(kind=kind, target=target, term=term, weight=weight, origin=Origin.SHIPPED)
+        for (kind, target, term), weight in shipped.items()
+        if (kind, target, term) not in keep
+    )
+
+
+def _rows(document: dict[str, Any]) -> list[tuple[str, str, str, float]]:
+    return [
+        (kind, target, term, float(weight))
+        for kind, section in ((Kind.CATEGORY, "categories"), (Kind.TOPIC, "topics"))
+        for target, terms in document[section].items()
+        for term, weight in terms.items()
+    ]

@@ -1,0 +1,113 @@
+"""What people and machines read outside /api/: the home page, health, keys, and pages for what is not there."""
+
+from django.db import connection
+from django.db.utils import DatabaseError
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.utils.safestring import mark_safe
+from django.views.decorators.http import require_safe
+from markdown_it import MarkdownIt
+
+from config.answers import BRIEFLY, SHARED, answer, error_answer, json_answer
+from config.errors import InternalError, NotFound, NothingPublished
+from sources import queries as sources_queries
+from wire import queries
+from wire.schemas import read_date
+from wire.vocabulary import Category
+
+
+@require_safe
+def home(request: HttpRequest) -> HttpResponse:
+    """The latest published day, for people."""
+    try:
+        day = queries.get_today()
+    except NothingPublished:
+        return render(request, "empty.html", status=200)
+    sections = [(category.label, [story for story in day.stories if story.category == category]) for category in Category]
+    response = render(request, "home.html", {"day": day, "sections": [(label, rows) for label, rows in sections if rows]})
+    response["Cache-Control"] = SHARED
+    return response
+
+
+@require_safe
+def story(request: HttpRequest, story_id: str) -> HttpResponse:
+    """A story's permanent address."""
+    try:
+        found = queries.get_story(story_id)
+    except NotFound:
+        return missing(request)
+    response = render(request, "story.html", {"story": found, "sample": queries.is_sample()})
+    response["Cache-Control"] = BRIEFLY
+    return response
+
+
+@require_safe
+def editor_take(request: HttpRequest, day: str) -> HttpResponse:
+    """A day's brief."""
+    try:
+        found = queries.get_editor_take(read_date(day))
+    except (NotFound, ValueError):
+        return missing(request)
+    # The renderer escapes HTML in the Markdown (html=False), so what it gives is safe to show.
+    html = mark_safe(MarkdownIt("commonmark", {"html": False}).render(found.markdown))  # noqa: S308
+    response = render(request, "editor_take.html", {"take": found, "take_html": html, "sample": queries.is_sample()})
+    response["Cache-Control"] = BRIEFLY
+    return response
+
+
+@require_safe
+def sources(request: HttpRequest) -> HttpResponse:
+    """The roster, for people."""
+    context = {"roster": sources_queries.list_sources(), "sample": queries.is_sample()}
+    response = render(request, "sources.html", context)
+    response["Cache-Control"] = BRIEFLY
+    return response
+
+
+@require_safe
+def wire_keys(_request: HttpRequest) -> HttpResponse:
+    """Public keys that ever signed a snapshot."""
+    return answer(queries.wire_keys(), BRIEFLY)
+
+
+@require_safe
+def healthz(_request: HttpRequest) -> HttpResponse:
+    """The process answers; nothing else is asked."""
+    return json_answer({"status": "ok"}, "no-store")
+
+
+@require_safe
+def readyz(_request: HttpRequest) -> HttpResponse:
+    """200 when the database answers and a snapshot is served, else 503; tells the age of the snapshot in seconds."""
+    try:
+        connection.ensure_connection()
+        snapshot = queries.latest_snapshot()
+    except DatabaseError as error:
+        return _not_ready("database", str(error))
+    except NothingPublished as error:
+        return _not_ready("snapshot", error.message)
+    age = int((timezone.now() - snapshot.generated_at).total_seconds())
+    return json_answer(
+        {"status": "ready", "wire_date": snapshot.wire_date, "sequence": snapshot.sequence, "snapshot_age_seconds": age}, "no-store"
+    )
+
+
+def _not_ready(what: str, why: str) -> HttpResponse:
+    response = json_answer({"status": "not ready", "what": what, "why": why}, "no-store")
+    response.status_code = 503
+    return response
+
+
+def missing(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:  # noqa: ARG001
+    """404, as JSON under /api/ and as a page elsewhere."""
+    if request.path.startswith("/api/"):
+        return error_answer(NotFound("There is no such address.", "All addresses are described in /api/openapi.json."))
+    return render(request, "404.html", status=404)
+
+
+def failed(request: HttpRequest) -> HttpResponse:
+    """500, telling nothing internal."""
+    if request.path.startswith("/api/"):
+        return error_answer(InternalError())
+    return render(request, "500.html", status=500)

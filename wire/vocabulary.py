@@ -1,0 +1,38 @@
+"""Closed vocabularies of the wire. Every `choices=`, OpenAPI enum and MCP schema derives from these."""
+
+from django.db.models import TextChoices
+
+
+class Category(TextChoices):
+    """The one section a story belongs to."""
+
+    LAUNCHES = "launches", "Launches"
+    FUNDING = "funding", "Funding"
+    AGENTS = "agents", "AI Agents"
+    INDUSTRY = "industry", "Industry"
+    ANALYSIS = "analysis", "Analysis"
+
+
+class Topic(TextChoices):
+    """What a story is about; a story has none, one or several."""
+
+    OPENAI = "openai", "OpenAI"
+    ANTHROPIC = "anthropic", "Anthropic"
+    GOOGLE = "google", "Google"
+    MICROSOFT = "microsoft", "Microsoft"
+    META = "meta", "Meta"
+    NVIDIA = "nvidia", "NVIDIA"
+    XAI = "xai", "xAI"
+    MISTRAL = "mistral", "Mistral"
+    PERPLEXITY = "perplexity", "Perplexity"
+    AGENTS = "agents", "Agents"
+    FUNDING = "funding", "Funding"
+    REGULATION = "regulation", "Regulation"
+
+
+class Status(TextChoices):
+    """Where a story stands editorially. A publisher's own edit leaves it live; `corrected` is an editor's act."""
+
+    LIVE = "live", "Live"
+    CORRECTED = "corrected", "Corrected"
+    WITHDRAWN = "withdrawn", "Withdrawn"
