@@ -1,11 +1,15 @@
 """Django settings. Everything that differs between two machines comes from the environment; docs/settings.md lists it."""
 
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import dj_database_url
+import django_stubs_ext
 
 from config import env, keyring
+
+django_stubs_ext.monkeypatch()  # lets ModelAdmin[Story] and its like stand at run time
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
@@ -68,7 +72,7 @@ TEMPLATES = [
 
 # SQLite is the embedded default. WAL lets readers go on while one writer works; IMMEDIATE takes the write lock at BEGIN,
 # where waiting for it is possible, instead of failing half-way with "database is locked".
-SQLITE = {
+SQLITE: dict[str, Any] = {
     "ENGINE": "django.db.backends.sqlite3",
     "NAME": WIRE_DATA_DIR / "wire.sqlite3",
     "OPTIONS": {
@@ -78,13 +82,10 @@ SQLITE = {
     },
 }
 DATABASE_URL = env.text("DATABASE_URL")
-if DATABASE_URL:
-    DATABASES = {"default": dj_database_url.parse(DATABASE_URL)}
-    if DATABASES["default"]["ENGINE"] == "django.db.backends.postgresql":
-        # A pool instead of persistent connections: CONN_MAX_AGE leaks one connection per thread under ASGI.
-        DATABASES["default"].setdefault("OPTIONS", {})["pool"] = {"min_size": 1, "max_size": 8, "timeout": 10}
-else:
-    DATABASES = {"default": SQLITE}
+DATABASES: dict[str, dict[str, Any]] = {"default": {**dj_database_url.parse(DATABASE_URL)} if DATABASE_URL else SQLITE}
+if DATABASES["default"]["ENGINE"] == "django.db.backends.postgresql":
+    # A pool instead of persistent connections: CONN_MAX_AGE leaks one connection per thread under ASGI.
+    DATABASES["default"].setdefault("OPTIONS", {})["pool"] = {"min_size": 1, "max_size": 8, "timeout": 10}
 
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},

@@ -4,7 +4,7 @@ from config.errors import InvalidArgument, NotInRoster
 from sources import names, roster
 from sources.models import Publication
 from sources.schemas import SourceOut, SourcesOut, VerdictOut
-from sources.vocabulary import ROSTER_SIZE, Tier
+from sources.vocabulary import ROSTER_SIZE, FeedType, Tier
 
 EXTENSION_POLICY = (
     "Closed: exactly 24 publications. A publication outside the roster is never a source of this wire; "
@@ -63,7 +63,7 @@ def _source(row: Publication) -> SourceOut:
         name=row.name,
         tier=row.tier,
         tier_label=row.tier_label,
-        feed_type=feeds[0].feed_type if feeds else "rss",
+        feed_type=FeedType(feeds[0].feed_type) if feeds else FeedType.QUERY,
         slug=row.slug,
         domain=row.domain,
         homepage=row.homepage,

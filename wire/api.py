@@ -3,7 +3,7 @@
 from typing import Annotated, Any
 
 from django.http import HttpRequest, HttpResponse
-from ninja import Path, Query, Router, Schema
+from ninja import Field, Path, Query, Router, Schema
 
 from citations.formats import CitationFormat
 from config.answers import BRIEFLY, FOREVER, SHARED, answer, errors, json_answer
@@ -49,15 +49,15 @@ def story(request: HttpRequest, story_id: StoryIdPath) -> HttpResponse:  # noqa:
 
 
 class SearchQuery(Schema):
-    query: str = Query(min_length=1, max_length=schemas.MAX_QUERY, description='Words, or a "phrase" in double quotes.')
+    query: str = Field(min_length=1, max_length=schemas.MAX_QUERY, description='Words, or a "phrase" in double quotes.')
     category: Category | None = None
     topic: Topic | None = None
-    source: str | None = Query(None, max_length=200, description="A publication of the roster, by any of its names.")
-    tier: int | None = Query(None, ge=1, le=4)
+    source: str | None = Field(None, max_length=200, description="A publication of the roster, by any of its names.")
+    tier: int | None = Field(None, ge=1, le=4)
     since: IsoMoment | None = None
     until: IsoMoment | None = None
     limit: SearchLimit = schemas.SEARCH_LIMIT
-    cursor: str | None = Query(None, max_length=500, description="`next_cursor` of the page before.")
+    cursor: str | None = Field(None, max_length=500, description="`next_cursor` of the page before.")
 
 
 @router.get("/search.json", response={200: schemas.SearchOut, **errors(422)}, summary="Search all days")

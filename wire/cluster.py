@@ -17,6 +17,7 @@ UNPUNISHED: Final = dt.timedelta(days=3)  # further apart than this, similarity 
 HALVING: Final = dt.timedelta(days=7)
 BACKGROUND: Final = 2_000  # headlines assumed to be around, so that a quiet day does not make common words look rare
 BIGRAM_WEIGHT: Final = 0.3
+TELLING: Final = 50  # a word that more events than this share says nothing about which of them is meant
 STOP_WORDS: Final = frozenset(
     [
         "a",
@@ -132,7 +133,8 @@ def assign(new: Iterable[Item], known: Iterable[Item]) -> dict[str, str]:
     assigned = {}
     for item in fresh:
         vector = _vector(item.headline, rarity)
-        candidates = {event for feature in vector for event in holders.get(feature, ())}
+        telling = (holders[feature] for feature in vector if len(holders.get(feature, ())) <= TELLING)
+        candidates = {event for events in telling for event in events}
         scored = [(_linkage(item, vector, clusters[event]), event) for event in candidates]
         similarity, event_id = max(scored, default=(0.0, ""), key=lambda pair: (pair[0], pair[1]))
         if similarity < THRESHOLD:

@@ -156,10 +156,11 @@ def _parse_date(raw: dt.datetime | str | None) -> dt.datetime:
     if raw is None or raw == "":
         raise Rejected("no_date", "The item has no date.")
     if isinstance(raw, str):
+        text = raw.strip()[:64]
         try:
-            raw = _read_date(raw.strip()[:64])
+            raw = _read_date(text)
         except (ValueError, TypeError, OverflowError) as error:
-            raise Rejected("bad_date", f"The date {raw[:64]!r} cannot be read.") from error
+            raise Rejected("bad_date", f"The date {text!r} cannot be read.") from error
     if raw.tzinfo is None:
         raw = raw.replace(tzinfo=dt.UTC)
     try:

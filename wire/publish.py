@@ -90,7 +90,7 @@ def group(day: dt.date) -> None:
     stories = list(Story.objects.filter(chatbotnews_id__in=assigned))
     for story in stories:
         story.event_id = assigned[story.chatbotnews_id]
-    Story.objects.bulk_update(stories, ["event"], batch_size=200)
+    Story.objects.all().write(stories, ["event"])
 
 
 def _items(stories: StoryQuerySet) -> list[cluster.Item]:
@@ -277,5 +277,5 @@ def _make_current(members: Sequence[Member], derived: Mapping[str, Derived]) -> 
         if before != (story.current_id, story.event_id, story.consensus_score, story.cross_source_count, False):
             changed.append((member, before[0] != story.current_id))
     fields = ["current", "status", "category", "event", "consensus_score", "cross_source_count", "pending"]
-    Story.objects.bulk_update([member.story for member, _ in changed], fields, batch_size=100)
+    Story.objects.all().write([member.story for member, _ in changed], fields)
     index([(member.story, member.revision) for member, is_new_text in changed if is_new_text])

@@ -6,7 +6,7 @@ import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Final
+from typing import IO, Final, cast
 
 import orjson
 
@@ -155,4 +155,4 @@ def _starts_with(file: Path, mark: bytes) -> bool:
 def _open(file: Path) -> IO[bytes]:
     with file.open("rb") as handle:
         packed = handle.read(2) == b"\x1f\x8b"
-    return gzip.open(file, "rb") if packed else file.open("rb")
+    return cast(IO[bytes], gzip.open(file, "rb")) if packed else file.open("rb")

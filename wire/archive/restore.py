@@ -73,7 +73,7 @@ def _keys(chunk: list[Record]) -> None:
             key_id=r["key_id"],
             public_key=r["public_key"],
             created_at=_time(r["created_at"]),
-            retired_at=_time(r["retired_at"]),
+            retired_at=r["retired_at"] and _time(r["retired_at"]),
         )
         for r in chunk
     )
@@ -111,7 +111,7 @@ def _stories(chunk: list[Record]) -> None:
             story.current = revisions[story.pk, record["current"]]
             story.status, story.category = story.current.status, story.current.category
             published.append((story, story.current))
-    Story.objects.bulk_update(stories, ["current", "status", "category"], batch_size=100)
+    Story.objects.all().write(stories, ["current", "status", "category"])
     index(published)
 
 
@@ -163,8 +163,7 @@ def _snapshots(chunk: list[Record]) -> None:
     )
 
 
-def _time(text: str | None) -> dt.datetime | None:
-    return dt.datetime.fromisoformat(text) if text else None
+_time = dt.datetime.fromisoformat
 
 
 _RESTORE: dict[str, Callable[[list[Record]], None]] = {

@@ -34,7 +34,7 @@ def revision_out(story: Story, revision: StoryRevision, event_id: str, score: fl
     """A story as one snapshot has it. Not validated again: everything stored was, and a day has hundreds."""
     cited = None
     if revision.status != Status.WITHDRAWN:
-        cited = CitationObjects.model_construct(**citation_objects(citable(story, revision)))
+        cited = CitationObjects.model_construct(None, **citation_objects(citable(story, revision)))
     return StoryOut.model_construct(
         chatbotnews_id=story.chatbotnews_id,
         permalink=permalink(story.chatbotnews_id),

@@ -105,5 +105,6 @@ def _topic_summary(topic: Topic, rows: StoryQuerySet) -> str:
     )
     if widest and widest.current and not widest.current.untrusted_instructions:
         count, headline = widest.cross_source_count, widest.current.headline
-        text += f' Most widely reported, by {count} publications: "{headline}" ({widest.current.original_publisher}, {widest.wire_date}).'
+        told = f'"{headline}" ({widest.current.original_publisher}, {widest.wire_date})'
+        text += f" Most widely reported, by {count} publications: {told}."
     return text

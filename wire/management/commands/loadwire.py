@@ -24,7 +24,7 @@ from rich.progress import (
 
 from config.errors import WireError
 from wire.archive import reading
-from wire.archive.load import Report, load_items
+from wire.archive.load import load_items
 from wire.archive.restore import restore
 from wire.archive.verify import Broken, dump_records
 from wire.models import Story, WireState
@@ -76,12 +76,13 @@ class Command(BaseCommand):
                 def advance(number: int, task: Any = task) -> None:
                     progress.update(task, completed=number)
 
+                def refuse(number: int, why: Rejected, file: Path = file) -> None:
+                    rejections.add(file, number, why)
+
                 if reading.is_dump(file):
                     total += restore(dump_records(file), advance).counts
                     continue
-                report: Report = load_items(
-                    file, names, on_rejected=lambda n, why, file=file: rejections.add(file, n, why), on_progress=advance
-                )
+                report = load_items(file, names, on_rejected=refuse, on_progress=advance)
                 if report.resumed_at:
                     self.stdout.write(f"{file.name}: went on behind line {report.resumed_at}, where an earlier run stopped.")
                 total += report.counts
