@@ -4,8 +4,9 @@ import os
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
+import dj_database_url
 from django.core.exceptions import ImproperlyConfigured
 
 T = TypeVar("T")
@@ -19,7 +20,7 @@ def text(name: str, default: str = "") -> str:
     if file:
         try:
             return Path(file).read_text(encoding="utf-8").strip()
-        except OSError as error:
+        except (OSError, UnicodeDecodeError) as error:
             raise ImproperlyConfigured(f"{name}_FILE points to {file!r}, which cannot be read: {error}.") from error
     return os.environ.get(name, default).strip()
 
@@ -56,6 +57,31 @@ def web_address(name: str, default: str) -> str:
         return raw.rstrip("/")
 
     return _read(name, default, parse, "an address such as https://wire.example")
+
+
+def database(name: str) -> dict[str, Any] | None:
+    """Django's settings for the database at an address, or None without one. It may hold a password: no message shows it."""
+    raw = text(name)
+    if not raw:
+        return None
+    try:
+        parsed: dict[str, Any] = dict(dj_database_url.parse(raw))
+    except ValueError:
+        parsed = {}
+    if parsed.get("ENGINE") not in {"django.db.backends.postgresql", "django.db.backends.sqlite3"}:
+        raise ImproperlyConfigured(f"{name} cannot be read: expected an address such as postgres://user:password@host:5432/name.")
+    return parsed
+
+
+def rate(name: str, default: str) -> str:
+    """Requests in a period, as `60/m` or `1000/h`, or `off`."""
+
+    def parse(raw: str) -> str:
+        if raw != "off" and not re.fullmatch(r"[1-9][0-9]{0,6}/[smhd]", raw):
+            raise ValueError(raw)
+        return raw
+
+    return _read(name, default, parse, "a rate such as 60/m, or off")
 
 
 def words(name: str) -> list[str]:

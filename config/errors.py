@@ -40,6 +40,26 @@ class InvalidArgument(WireError):
     status = HTTPStatus.UNPROCESSABLE_ENTITY
 
 
+class BadRequest(WireError):
+    """The request itself cannot be read, whatever it asks."""
+
+    code = "bad_request"
+    status = HTTPStatus.BAD_REQUEST
+
+    def __init__(self) -> None:
+        super().__init__("The request cannot be read.", "Compare it with /api/openapi.json.")
+
+
+class MethodNotAllowed(WireError):
+    """The wire is only ever read."""
+
+    code = "method_not_allowed"
+    status = HTTPStatus.METHOD_NOT_ALLOWED
+
+    def __init__(self) -> None:
+        super().__init__("The wire is read-only.", "Use GET, HEAD or OPTIONS.")
+
+
 class NotInRoster(InvalidArgument):
     """A publication name outside the 24; the message names the closest one."""
 

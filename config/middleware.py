@@ -7,11 +7,14 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.cache import get_conditional_response, patch_vary_headers
 
+from config.answers import error_answer
+from config.errors import MethodNotAllowed
+
 Handler = Callable[[HttpRequest], HttpResponse]
 
 
 def public_headers(get_response: Handler) -> Callable[[HttpRequest], HttpResponseBase]:
-    """A strong ETag and its 304; HEAD wherever GET is; open CORS under /api/, preflight included."""
+    """A strong ETag and its 304; HEAD wherever GET is; under /api/ open CORS, preflight included, and nothing but reading."""
 
     def middleware(request: HttpRequest) -> HttpResponseBase:
         if request.path.startswith(("/admin/", "/static/")):
@@ -19,22 +22,32 @@ def public_headers(get_response: Handler) -> Callable[[HttpRequest], HttpRespons
         is_api = request.path.startswith("/api/")
         if is_api and request.method == "OPTIONS":
             return HttpResponse(status=204, headers=_PREFLIGHT)
-        head = request.method == "HEAD"
-        if head:
-            request.method = "GET"  # views know GET only; the body is dropped on the way out
-        response = get_response(request)
-        if head:
-            request.method = "HEAD"
-        if is_api:
+        is_read = request.method in {"GET", "HEAD"}
+        if is_api and not is_read:
+            response = error_answer(MethodNotAllowed())
+            response["Allow"] = _PREFLIGHT["Access-Control-Allow-Methods"]
+        else:
+            response = _as_get(get_response, request)
+        if is_read and response.status_code == 200 and not response.streaming:
+            patch_vary_headers(response, ["Accept-Encoding"])
+            response["ETag"] = f'"{hashlib.sha256(response.content).hexdigest()[:32]}"'
+            response = get_conditional_response(request, response["ETag"], None, response) or response
+        if is_api:  # last, so that a 304 has them too
             response["Access-Control-Allow-Origin"] = "*"
             response["Access-Control-Expose-Headers"] = "ETag, Retry-After"
-        if response.status_code != 200 or response.streaming or request.method not in {"GET", "HEAD"}:
-            return response
-        patch_vary_headers(response, ["Accept-Encoding"])
-        response["ETag"] = f'"{hashlib.sha256(response.content).hexdigest()[:32]}"'
-        return get_conditional_response(request, response["ETag"], None, response) or response
+        return response
 
     return middleware
+
+
+def _as_get(get_response: Handler, request: HttpRequest) -> HttpResponse:
+    """The answer to a HEAD is that to a GET: views know GET only, and the server drops the body on the way out."""
+    asked = request.method
+    if asked == "HEAD":
+        request.method = "GET"
+    response = get_response(request)
+    request.method = asked
+    return response
 
 
 _PREFLIGHT = {

@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-import dj_database_url
 import django_stubs_ext
 
 from config import env, keyring
@@ -21,6 +20,10 @@ WIRE_SITE_URL = env.web_address("WIRE_SITE_URL", f"http://localhost:{PORT}")
 WIRE_MCP_URL = env.web_address("WIRE_MCP_URL", f"{WIRE_SITE_URL}/mcp")
 WIRE_WORKERS = env.integer("WIRE_WORKERS", 1, 1, 64)
 WIRE_INGEST = env.text("WIRE_INGEST", "30m")
+WIRE_RATE_LIMIT = env.rate("WIRE_RATE_LIMIT", "60/m")
+WIRE_ALLOWED_ORIGINS = frozenset(
+    {"https://claude.ai", "https://chatgpt.com", "://".join(urlsplit(WIRE_SITE_URL)[:2]), *env.words("WIRE_ALLOWED_ORIGINS")}
+)
 
 SECRET_KEY = env.text("SECRET_KEY") or keyring.stored_secret(WIRE_DATA_DIR / "keys" / "secret_key")
 SITE_IS_HTTPS = WIRE_SITE_URL.startswith("https://")
@@ -78,14 +81,16 @@ SQLITE: dict[str, Any] = {
     "OPTIONS": {
         "transaction_mode": "IMMEDIATE",
         "timeout": 20,
-        "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-65536; PRAGMA mmap_size=1073741824",
+        "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-32768; PRAGMA mmap_size=134217728",
     },
 }
-DATABASE_URL = env.text("DATABASE_URL")
-DATABASES: dict[str, dict[str, Any]] = {"default": {**dj_database_url.parse(DATABASE_URL)} if DATABASE_URL else SQLITE}
+DATABASES: dict[str, dict[str, Any]] = {"default": env.database("DATABASE_URL") or SQLITE}
 if DATABASES["default"]["ENGINE"] == "django.db.backends.postgresql":
     # A pool instead of persistent connections: CONN_MAX_AGE leaks one connection per thread under ASGI.
     DATABASES["default"].setdefault("OPTIONS", {})["pool"] = {"min_size": 1, "max_size": 8, "timeout": 10}
+
+# Counts requests for the rate limit. Django's default of 300 entries would let strangers push a client out and reset its count.
+CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "OPTIONS": {"MAX_ENTRIES": 100_000}}}
 
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},

@@ -17,5 +17,6 @@ urlpatterns = [
     path("readyz", views.readyz, name="readyz"),
     path("admin/", admin.site.urls),
 ]
+handler400 = "wire.views.unreadable"
 handler404 = "wire.views.missing"
 handler500 = "wire.views.failed"

@@ -10,7 +10,8 @@ import feedparser
 from sources.entries import Entry
 
 MAX_ITEMS: Final = 50_000
-_DOCTYPE: Final = re.compile(rb"<!(?:DOCTYPE|ENTITY)", re.I)
+_BEFORE_ROOT: Final = re.compile(rb"[^<]+|<\?.*?\?>|<!--.*?-->", re.S)  # XML 1.0 §2.8, but for the document type
+_ROOT: Final = re.compile(rb"<[A-Za-z_]")
 
 
 class InvalidFeed(ValueError):
@@ -22,14 +23,21 @@ def parse_feed(data: bytes) -> list[Entry]:
 
     Raises: InvalidFeed, also for any document type declaration: entities are how XML bombs are made, and feeds need none.
     """
-    if _DOCTYPE.search(data[:65_536]):
+    start = 0
+    while skipped := _BEFORE_ROOT.match(data, start):
+        start = skipped.end()
+    if data.startswith(b"<!", start):
         raise InvalidFeed("The feed declares a document type; it was refused unread, as a guard against XML bombs.")
+    if not _ROOT.match(data, start):  # another encoding than those that agree with ASCII could hide one
+        raise InvalidFeed("The file is neither RSS nor Atom.")
     parsed = feedparser.parse(data, sanitize_html=False, resolve_relative_uris=False)
     if not parsed.entries and parsed.get("version", "") == "":
         raise InvalidFeed("The file is neither RSS nor Atom.")
+    if len(parsed.entries) > MAX_ITEMS:
+        raise InvalidFeed(f"The feed holds more than {MAX_ITEMS:,} items; none was read.")
     title = str(parsed.feed.get("title", ""))
     language = str(parsed.feed.get("language", ""))
-    return [_entry(item, title, language) for item in parsed.entries[:MAX_ITEMS]]
+    return [_entry(item, title, language) for item in parsed.entries]
 
 
 def _entry(item: Any, publisher: str, language: str) -> Entry:
@@ -48,7 +56,8 @@ def _entry(item: Any, publisher: str, language: str) -> Entry:
 
 def _date(item: Any) -> dt.datetime | None:
     """feedparser gives struct_time in UTC; a date that it could not read is None, one out of range too."""
-    parsed = item.get("published_parsed") or item.get("updated_parsed")
+    # Not item.get(): that makes up an updated_parsed where there is none, and warns.
+    parsed = dict.get(item, "published_parsed") or dict.get(item, "updated_parsed")
     try:
         return dt.datetime.fromtimestamp(calendar.timegm(parsed), dt.UTC) if parsed else None
     except (ValueError, OverflowError, OSError):

@@ -47,7 +47,8 @@ def canonical_source(name: str) -> str:
     if verdict.canonical_name is None:
         raise NotInRoster(
             f"source is not one of the 24 publications of the roster. {verdict.notes}",
-            f"Closest match: {verdict.closest_match}. The roster is at wire://sources and /api/sources.json.",
+            (f"Closest match: {verdict.closest_match}. " if verdict.closest_match else "")
+            + "The roster is at wire://sources and /api/sources.json.",
         )
     return verdict.canonical_name
 

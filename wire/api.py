@@ -65,7 +65,7 @@ def search(request: HttpRequest, asked: Query[SearchQuery]) -> HttpResponse:  # 
     return answer(queries.search_wire(**dict(asked)), BRIEFLY)
 
 
-@router.get("/categories/{category}.json", response={200: schemas.StoriesOut, **errors(422)}, summary="A category, newest first")
+@router.get("/categories/{category}.json", response={200: schemas.StoriesOut, **errors(404, 422)}, summary="A category")
 def category(
     request: HttpRequest,  # noqa: ARG001
     category: Category,
@@ -75,7 +75,7 @@ def category(
     return answer(queries.get_category(category, limit, cursor), SHARED)
 
 
-@router.get("/topics/{topic}.json", response={200: schemas.TopicOut, **errors(422)}, summary="A topic, newest first")
+@router.get("/topics/{topic}.json", response={200: schemas.TopicOut, **errors(404, 422)}, summary="A topic, newest first")
 def topic(
     request: HttpRequest,  # noqa: ARG001
     topic: Topic,

@@ -1,6 +1,7 @@
 """From an untrusted entry to a draft that is safe to store, or a refusal with a name."""
 
 import datetime as dt
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
@@ -19,6 +20,8 @@ TOLERANCE: Final = dt.timedelta(days=1)  # clocks and time zones differ; further
 MAX_HEADLINE: Final = 1000
 MAX_GUID: Final = 500
 MAX_RAW: Final = 1_000_000  # characters of any field that are looked at
+_YEAR_ZERO: Final = re.compile(r"(?<![+\d-])0\d{3}\b")  # which RFC 5322 §4.3 would have us read as 2000
+_LANGUAGE: Final = re.compile(r"(?=.{2,35}\Z)[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8})*")  # RFC 5646 §2.1, §4.4.1
 
 
 class Rejected(Exception):
@@ -97,14 +100,14 @@ def normalise(entry: Entry, context: Context) -> Draft:
         credited_source=credited,
         published_at=published_at,
         published_at_estimated=estimated,
-        language=entry.language or "en",
+        language=_language(entry.language),
         untrusted_instructions=addresses_model(headline) or addresses_model(medium),
     )
 
 
 def _refuse_forbidden(entry: Entry) -> None:
-    fields = (entry.title, entry.url, entry.summary, entry.author, entry.guid, entry.publisher, entry.credited_source)
-    for value in fields:
+    texts = (entry.title, entry.url, entry.summary, entry.author, entry.guid, entry.publisher, entry.credited_source)
+    for value in (*texts, str(entry.published_at)):
         reason = has_forbidden(value)
         if reason:
             raise Rejected(reason, f"A field holds a {reason.replace('_', ' ')}.")
@@ -126,6 +129,12 @@ def _attribute(entry: Entry, context: Context) -> tuple[Publication, str | None,
             return context.publications[outlet.canonical], publication.name, None
         return publication, None, credited
     return publication, None, None
+
+
+def _language(raw: str) -> str:
+    """The tag as given if it can be one; most of the roster writes English and does not say so."""
+    tag = raw.strip().replace("_", "-")
+    return tag if _LANGUAGE.fullmatch(tag) else "en"
 
 
 def _url(raw: str) -> str:
@@ -174,4 +183,6 @@ def _read_date(text: str) -> dt.datetime:
     try:
         return dt.datetime.fromisoformat(text)
     except ValueError:
+        if _YEAR_ZERO.search(text):
+            raise
         return parsedate_to_datetime(text)

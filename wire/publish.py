@@ -81,6 +81,7 @@ def publish(day: dt.date, *, now: dt.datetime | None = None) -> Snapshot | None:
 @transaction.atomic
 def group(day: dt.date) -> None:
     """Give every story of the day that has none an event: a known one within ten days, or one of its own."""
+    WireState.lock()
     fresh = _items(Story.objects.on(day).filter(event=None))
     if not fresh:
         return
@@ -176,13 +177,12 @@ def _derive(live: Sequence[Member], frozen: Mapping[str, Derived]) -> dict[str, 
 def _witnesses(events: Iterable[str]) -> dict[str, dict[str, Witness]]:
     """Every story of the events that is not withdrawn, as its newest revision tells it: event -> id -> witness."""
     found: dict[str, dict[str, Witness]] = defaultdict(dict)
-    revisions = StoryRevision.objects.filter(story__event__in=list(events)).select_related("story").order_by("story", "revision")
-    for revision in revisions:
-        story = revision.story
-        group_ = found[str(story.event_id)]
-        group_[story.chatbotnews_id] = witness(story.chatbotnews_id, revision)
-        if revision.status == Status.WITHDRAWN:
-            del group_[story.chatbotnews_id]
+    columns = ("original_publisher", "original_publisher_tier", "published_at", "headline", "summary_medium")
+    rows = StoryRevision.objects.filter(story__event__in=list(events)).order_by("story", "revision")
+    for event_id, story_id, status, *told in rows.values_list("story__event_id", "story__chatbotnews_id", "status", *columns):
+        found[event_id][story_id] = Witness(story_id, *told)  # newer revisions replace older ones
+        if status == Status.WITHDRAWN:
+            del found[event_id][story_id]
     return found
 
 

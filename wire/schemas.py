@@ -2,8 +2,10 @@
 
 import datetime as dt
 import re
-from typing import Annotated, Literal
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
 
+import orjson
 from ninja import Field, Schema
 from pydantic import BeforeValidator, ConfigDict, PlainSerializer
 
@@ -32,7 +34,9 @@ def read_moment(value: object) -> dt.datetime:
 
 
 Moment = Annotated[
-    dt.datetime, PlainSerializer(timestamp, return_type=str, when_used="json"), Field(description="RFC 3339, UTC, whole seconds.")
+    dt.datetime,
+    PlainSerializer(timestamp, return_type=str, when_used="json"),
+    Field(description="RFC 3339, UTC, whole seconds.", json_schema_extra={"format": "date-time"}),
 ]
 Score = Annotated[float, Field(ge=0, le=1, description="0-1, two decimals.")]
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
@@ -50,6 +54,11 @@ SEARCH_LIMIT = 10
 LIST_LIMIT = 20
 MAX_QUERY = 300
 MAX_HEADLINE_QUERY = 1000
+
+
+def estimated_tokens(stories: Sequence[Any]) -> int:
+    """About what these stories cost a language model to read as JSON, at four characters a token."""
+    return sum(len(s.model_dump_json() if isinstance(s, Schema) else orjson.dumps(s)) for s in stories) // 4
 
 
 class CitationObjects(Schema):
@@ -95,12 +104,21 @@ class StoryOut(Schema):
     citation_objects: CitationObjects | None = Field(description="null for a withdrawn story: it is not to be cited.")
 
 
+class StoryRef(Schema):
+    """That a story exists, without a word of its text."""
+
+    chatbotnews_id: StoryId
+    original_publisher: str
+    wire_date: dt.date
+
+
 class StoriesOut(Schema):
     """One page of a list, in the order of (-published_at, chatbotnews_id)."""
 
     stories: list[StoryOut]
     next_cursor: str | None = Field(description="Give it back as `cursor` for the next page; null on the last.")
     total: int = Field(description="All that match, on every page.")
+    est_tokens: int = Field(description="About what this page costs a language model to read: four characters a token.")
 
 
 class SearchOut(StoriesOut):

@@ -1,5 +1,6 @@
 """Words of texts and queries, and how well they meet. Pure Python, so that every database gives the same answer."""
 
+import hashlib
 import re
 import unicodedata
 from collections.abc import Sequence
@@ -14,6 +15,7 @@ K1: Final = 1.2  # BM25: how soon a repeated word stops counting more
 B: Final = 0.75  # BM25: how much long texts are held back
 MEAN_LENGTH: Final = 60.0  # tokens of a usual story; fixed, so that a story's score never moves when others arrive
 MAX_QUERY_TOKENS: Final = 16
+MAX_TOKEN: Final = 500  # letters; Postgres takes no lexeme above 2,046 bytes, and a script without spaces makes long words
 
 _WORD: Final = re.compile(r"[^\W_]+")
 _STEMMER: Final = snowballstemmer.stemmer("english")
@@ -25,6 +27,11 @@ class Query:
 
     tokens: tuple[str, ...]
     phrases: tuple[tuple[str, ...], ...]
+
+    @property
+    def mark(self) -> str:
+        """Eight hex digits that tell this question from others: a place in its ranking means nothing in theirs."""
+        return hashlib.sha256(repr((self.tokens, self.phrases)).encode()).hexdigest()[:8]
 
 
 def words(text: str) -> list[str]:
@@ -42,10 +49,9 @@ def tokens(text: str) -> list[str]:
 
 @lru_cache(maxsize=65_536)
 def token(word: str) -> str:
-    """One folded word, stemmed. What is not ASCII is spelled in hex, so that no index ever splits it."""
-    if word.isascii():
-        return str(_STEMMER.stemWord(word))
-    return "x" + word.encode().hex()
+    """One folded word, stemmed. What is not ASCII is spelled in hex, so that no index ever splits it; very long words by hash."""
+    spelled = str(_STEMMER.stemWord(word)) if word.isascii() else "x" + word.encode().hex()
+    return spelled if len(spelled) <= MAX_TOKEN else "x" + hashlib.sha256(spelled.encode()).hexdigest()
 
 
 def parse(question: str) -> Query:

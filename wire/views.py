@@ -1,5 +1,7 @@
 """What people and machines read outside /api/: the home page, health, keys, and pages for what is not there."""
 
+import logging
+
 from django.db import connection
 from django.db.utils import DatabaseError
 from django.http import HttpRequest, HttpResponse
@@ -7,14 +9,17 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.utils.safestring import mark_safe
 from django.views.decorators.http import require_safe
+from django.views.defaults import bad_request
 from markdown_it import MarkdownIt
 
 from config.answers import BRIEFLY, SHARED, answer, error_answer, json_answer
-from config.errors import InternalError, NotFound, NothingPublished
+from config.errors import BadRequest, InternalError, NotFound, NothingPublished
 from sources import queries as sources_queries
 from wire import queries
 from wire.schemas import read_date
 from wire.vocabulary import Category
+
+log = logging.getLogger(__name__)
 
 
 @require_safe
@@ -83,8 +88,9 @@ def readyz(_request: HttpRequest) -> HttpResponse:
     try:
         connection.ensure_connection()
         snapshot = queries.latest_snapshot()
-    except DatabaseError as error:
-        return _not_ready("database", str(error))
+    except DatabaseError:
+        log.exception("The database does not answer.")
+        return _not_ready("database", "The database does not answer; the log says why.")
     except NothingPublished as error:
         return _not_ready("snapshot", error.message)
     age = int((timezone.now() - snapshot.generated_at).total_seconds())
@@ -99,11 +105,18 @@ def _not_ready(what: str, why: str) -> HttpResponse:
     return response
 
 
+def unreadable(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """400, as JSON under /api/ and as Django has it elsewhere."""
+    if request.path.startswith("/api/"):
+        return error_answer(BadRequest())
+    return bad_request(request, exception)
+
+
 def missing(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:  # noqa: ARG001
     """404, as JSON under /api/ and as a page elsewhere."""
     if request.path.startswith("/api/"):
         return error_answer(NotFound("There is no such address.", "All addresses are described in /api/openapi.json."))
-    return render(request, "404.html", status=404)
+    return render(request, "404.html", {"sample": queries.is_sample()}, status=404)
 
 
 def failed(request: HttpRequest) -> HttpResponse:

@@ -4,12 +4,17 @@ One JSON object a line. `kind` says what it is; roster and keys come before what
 so a dump that was cut off is known as such. The same wire always gives the same bytes.
 """
 
+import zlib
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Final
 
+import orjson
+from django.db import connection, transaction
+
 from sources.models import Publication, RosterRevision
-from wire.models import EditorTake, Event, SigningKey, Snapshot, Story, StoryRevision
+from wire.models import EditorTake, Event, SigningKey, Snapshot, Story, StoryRevision, WireState
 from wire.provenance import timestamp
 
 Record = dict[str, Any]
@@ -40,10 +45,37 @@ PUBLICATION_FIELDS: Final = (
     "retired_on",
 )
 FEED_FIELDS: Final = ("feed_type", "url", "query", "ai_only", "active", "note")
+SNAPSHOT_FIELDS: Final = (
+    *("sequence", "wire_date", "revision", "previous_sha256", "roster_sha256", "story_count"),
+    *("wire_sha256", "generated_at", "signature", "key_id", "reason"),
+)
+
+
+class Broken(Exception):
+    """The first thing that cannot be read or is not as it was published; the text names it and what does not match."""
+
+
+@contextmanager
+def one_moment() -> Iterator[None]:
+    """Reads inside see the wire of one moment while it goes on; they hold no writer up."""
+    database: Any = connection
+    if database.in_atomic_block:  # the caller's moment
+        yield
+        return
+    database.ensure_connection()
+    mode = getattr(database, "transaction_mode", None)
+    database.transaction_mode = "DEFERRED"  # SQLite: IMMEDIATE would lock writers out for as long as the reading takes
+    try:
+        with transaction.atomic():
+            if database.vendor == "postgresql":
+                database.cursor().execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+            yield
+    finally:
+        database.transaction_mode = mode
 
 
 def records() -> Iterator[Record]:
-    """The wire as it stands, in flat memory. Read it in one transaction to get one moment of a wire that goes on."""
+    """The wire as it stands, in flat memory; read it in `one_moment`. Raises: Broken for bytes that cannot be read."""
     counts: Counter[str] = Counter()
     for record in _records():
         counts[record["kind"]] += 1
@@ -52,7 +84,7 @@ def records() -> Iterator[Record]:
 
 
 def _records() -> Iterator[Record]:
-    yield {"kind": "dump", "v": VERSION}
+    yield {"kind": "dump", "v": VERSION, "sample": WireState.objects.filter(is_sample=True).exists()}
     for key in SigningKey.objects.order_by("created_at", "key_id"):
         yield {"kind": "key", **_fields(key, ("key_id", "public_key", "created_at", "retired_at"))}
     for publication in sorted(Publication.objects.prefetch_related("feeds"), key=lambda p: p.slug):
@@ -71,11 +103,12 @@ def _records() -> Iterator[Record]:
 
 
 def snapshot_record(snapshot: Snapshot) -> Record:
-    return {
-        "kind": "snapshot",
-        **_fields(snapshot, ("sequence", "wire_sha256", "generated_at", "signature", "key_id", "reason")),
-        "manifest": snapshot.manifest,
-    }
+    """Raises: Broken."""
+    try:
+        manifest = snapshot.manifest
+    except (zlib.error, orjson.JSONDecodeError) as error:
+        raise Broken(f"snapshot {snapshot.sequence} ({snapshot}): its bytes cannot be read: {error}.") from error
+    return {"kind": "snapshot", **_fields(snapshot, SNAPSHOT_FIELDS), "manifest": manifest}
 
 
 def _stories() -> Iterator[Record]:

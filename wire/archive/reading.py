@@ -2,9 +2,12 @@
 
 import gzip
 import hashlib
+import re
 import zlib
+from codecs import BOM_UTF8
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import IO, Final, cast
 
@@ -29,6 +32,7 @@ FIELDS: Final = {
     "language",
 }
 REQUIRED: Final = ("title", "url", "publisher", "published_at")
+_END_OF_FEED: Final = re.compile(rb"</(?:[\w.-]+:)?(?:rss|feed|rdf)\s*+>(?:\s++|<!--(?>.*?-->)|<\?(?>.*?\?>))*+\Z", re.I | re.S)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +48,7 @@ def expand(paths: list[Path]) -> list[Path]:
     files = []
     for path in paths:
         if path.is_dir():
-            files += sorted(f for f in path.rglob("*") if f.is_file() and f.name.removesuffix(".gz").endswith(SUFFIXES))
+            files += sorted(f for f in path.rglob("*") if f.is_file() and f.name.lower().removesuffix(".gz").endswith(SUFFIXES))
         elif path.exists():
             files.append(path)
         else:
@@ -79,18 +83,19 @@ def records(file: Path, names: Mapping[str, str]) -> Iterator[Numbered]:
             yield Numbered(number, _item(line, names))
 
 
-def lines(file: Path) -> Iterator[tuple[int, bytes | Rejected]]:
-    """Numbered lines. One that is too long is refused without being held; a file that breaks off ends in a refusal."""
-    number = 0
+def lines(file: Path, longest: int = MAX_LINE) -> Iterator[tuple[int, bytes | Rejected]]:
+    """Numbered lines, the first without byte order mark.
+
+    One of more than `longest` bytes is refused without being held; a file that breaks off ends in a refusal.
+    """
     with _open(file) as handle:
-        while True:
-            number += 1
+        for number in count(1):
             try:
-                line = handle.readline(MAX_LINE + 1)
-                if len(line) > MAX_LINE:
-                    while (rest := handle.readline(MAX_LINE)) and not rest.endswith(b"\n"):
-                        pass
-                    yield number, Rejected("line_too_long", f"The line is longer than {MAX_LINE:,} bytes.")
+                line = handle.readline(longest + 1)
+                if len(line) > longest:
+                    while line and not line.endswith(b"\n"):
+                        line = handle.readline(longest)
+                    yield number, Rejected("line_too_long", f"The line is longer than {longest:,} bytes.")
                     continue
             except (EOFError, OSError, zlib.error) as error:
                 yield (
@@ -100,7 +105,7 @@ def lines(file: Path) -> Iterator[tuple[int, bytes | Rejected]]:
                 return
             if not line:
                 return
-            yield number, line
+            yield number, line.removeprefix(BOM_UTF8) if number == 1 else line
 
 
 def _item(line: bytes, names: Mapping[str, str]) -> Entry | Rejected:
@@ -109,6 +114,10 @@ def _item(line: bytes, names: Mapping[str, str]) -> Entry | Rejected:
     try:
         item = orjson.loads(line)
     except orjson.JSONDecodeError as error:
+        try:
+            line.decode()
+        except UnicodeDecodeError as where:
+            return Rejected("invalid_utf8", f"The line is not UTF-8 (byte {where.start + 1} of it).")
         if "surrogate" in str(error):
             return Rejected("lone_surrogate", "The line holds half of a surrogate pair, which is no character.")
         return Rejected("invalid_json", f"The line is not JSON: {error}.")
@@ -140,14 +149,18 @@ def _feed(file: Path, names: Mapping[str, str]) -> Iterator[Numbered]:
     except ValueError as error:
         yield Numbered(1, Rejected("invalid_feed", str(error)))
         return
-    for number, entry in enumerate(entries, start=1):
+    whole = _END_OF_FEED.search(data)
+    for number, entry in enumerate(entries if whole else entries[:-1], start=1):
         yield Numbered(number, entry.by(names.get(entry.publisher, entry.publisher)))
+    if not whole:
+        why = "The feed breaks off in this item or goes on as something else behind it; it was not taken in."
+        yield Numbered(max(1, len(entries)), Rejected("broken_archive", why))
 
 
 def _starts_with(file: Path, mark: bytes) -> bool:
     with _open(file) as handle:
         try:
-            return handle.read(512).removeprefix(b"\xef\xbb\xbf").lstrip().startswith(mark)
+            return handle.read(512).removeprefix(BOM_UTF8).lstrip().startswith(mark)
         except (EOFError, OSError, zlib.error):
             return False
 

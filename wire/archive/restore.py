@@ -2,69 +2,64 @@
 
 import datetime as dt
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby, islice
+from typing import Final
 
-from django.db import transaction
+from django.db import DataError, IntegrityError, transaction
 
 from config.errors import InvalidArgument
 from sources import roster
 from sources.models import Publication
-from wire.archive.dump import CHUNK, Record
-from wire.archive.verify import Broken, Verified, Verifier, revision_of
+from wire.archive.dump import CHUNK, Broken, Record
+from wire.archive.verify import Verifier, checked, revision_of
 from wire.indexing import index
 from wire.models import EditorTake, Event, SigningKey, Snapshot, Story, StoryAlias, StoryRevision, WireState
 from wire.provenance import canonical
 from wire.publish import durable
 
+RESTORED: Final = (Story, Event, EditorTake, Snapshot, SigningKey)
 
-def restore(records: Iterable[Record], on_progress: Callable[[int], None] = lambda _number: None) -> Verified:
+
+def restore(records: Iterable[Record], on_progress: Callable[[int], None] = lambda _number: None) -> Counter[str]:
     """Restore a dump into an empty wire, or confirm that this wire already holds it. One transaction: never half a wire.
 
-    Raises: Broken for the first record that is not as it was published; InvalidArgument when the wire holds something else.
+    Returns how many records of each kind were restored; all are `duplicate` when the wire held them. Raises: Broken for the
+    first record that is not as it was published; InvalidArgument when the wire holds something else.
     """
     verifier = Verifier()
-    with durable(), transaction.atomic():
-        WireState.lock()
-        if Story.objects.exists() or Snapshot.objects.exists():
-            return _confirm(records, verifier)
-        ended = False
-        number = 0
-        for kind, group in groupby(_checked(records, verifier), key=lambda record: str(record["kind"])):
-            ended = kind == "end"
-            for chunk in _chunks(group):
-                _RESTORE[kind](chunk)
-                number += len(chunk)
-                on_progress(number)
-        if not ended:
-            raise Broken("the dump breaks off: its end record is missing. Nothing was restored.")
-        WireState.raise_version()
-    return verifier.result
-
-
-def _confirm(records: Iterable[Record], verifier: Verifier) -> Verified:
-    """The same dump again changes nothing; another one cannot be mixed in."""
-    for record in _checked(records, verifier):
-        if record["kind"] != "snapshot":
-            continue
-        ours = Snapshot.objects.filter(sequence=record["sequence"]).first()
-        if ours is None or ours.wire_sha256 != record["wire_sha256"]:
-            raise InvalidArgument(
-                f"This wire holds other news than the dump: they part at snapshot {record['sequence']}.",
-                "Restore the dump into an empty wire (another WIRE_DATA_DIR or DATABASE_URL). Nothing was changed.",
-            )
-    return verifier.result
-
-
-def _checked(records: Iterable[Record], verifier: Verifier) -> Iterator[Record]:
-    for record in records:
-        verifier.check(record)
-        yield record
+    number = 0
+    try:
+        with durable(), transaction.atomic():
+            WireState.lock()
+            empty = not any(model._default_manager.exists() for model in RESTORED)
+            for kind, group in groupby(checked(records, verifier), key=lambda record: str(record["kind"])):
+                for chunk in _chunks(group):
+                    (_RESTORE if empty else _CONFIRM).get(kind, _nothing)(chunk)
+                    number += len(chunk)
+                    on_progress(number)
+            if empty:
+                WireState.raise_version()
+    except (AttributeError, KeyError, TypeError, ValueError, DataError, IntegrityError) as error:
+        raise Broken(f"behind record {number}: not what dumpwire writes ({error!r}). Nothing was restored.") from error
+    return verifier.result.counts if empty else Counter(duplicate=number)
 
 
 def _chunks(records: Iterator[Record]) -> Iterator[list[Record]]:
     while chunk := list(islice(records, CHUNK)):
         yield chunk
+
+
+def _nothing(chunk: list[Record]) -> None:
+    """Restores nothing."""
+
+
+def _mark(chunk: list[Record]) -> None:
+    if chunk[0]["sample"]:
+        WireState.objects.update(is_sample=True)
+    elif WireState.objects.filter(is_sample=True).exists():
+        raise InvalidArgument("This database holds the sample wire, which never takes real news.", "Use another WIRE_DATA_DIR.")
 
 
 def _keys(chunk: list[Record]) -> None:
@@ -166,8 +161,31 @@ def _snapshots(chunk: list[Record]) -> None:
 _time = dt.datetime.fromisoformat
 
 
-_RESTORE: dict[str, Callable[[list[Record]], None]] = {
-    "dump": lambda _chunk: None,
+def _confirm_stories(chunk: list[Record]) -> None:
+    rows = StoryRevision.objects.filter(story__chatbotnews_id__in=[r["chatbotnews_id"] for r in chunk])
+    ours = set(rows.values_list("story__chatbotnews_id", "revision", "story_sha256"))
+    for r in chunk:
+        if not ours.issuperset((r["chatbotnews_id"], row["revision"], row["story_sha256"]) for row in r["revisions"]):
+            raise _other_news(f"story {r['chatbotnews_id']}")
+
+
+def _confirm_snapshots(chunk: list[Record]) -> None:
+    rows = Snapshot.objects.filter(sequence__in=[r["sequence"] for r in chunk])
+    ours = set(rows.values_list("sequence", "wire_sha256"))
+    for r in chunk:
+        if (r["sequence"], r["wire_sha256"]) not in ours:
+            raise _other_news(f"snapshot {r['sequence']}")
+
+
+def _other_news(where: str) -> InvalidArgument:
+    return InvalidArgument(
+        f"This wire holds other news than the dump: they part at {where}.",
+        "Restore the dump into an empty wire (another WIRE_DATA_DIR or DATABASE_URL). Nothing was changed.",
+    )
+
+
+_RESTORE: Final[dict[str, Callable[[list[Record]], None]]] = {
+    "dump": _mark,
     "key": _keys,
     "publication": _publications,
     "roster": _rosters,
@@ -175,5 +193,5 @@ _RESTORE: dict[str, Callable[[list[Record]], None]] = {
     "story": _stories,
     "take": _takes,
     "snapshot": _snapshots,
-    "end": lambda _chunk: None,
 }
+_CONFIRM: Final[dict[str, Callable[[list[Record]], None]]] = {"story": _confirm_stories, "snapshot": _confirm_snapshots}

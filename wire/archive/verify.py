@@ -3,28 +3,31 @@
 import base64
 import datetime as dt
 import hashlib
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import orjson
+from django.db.models import F
 
 from sources.roster import fingerprint
 from wire.archive import reading
-from wire.archive.dump import Record
+from wire.archive.dump import VERSION, Broken, Record, one_moment, records
 from wire.identity import chatbotnews_id
-from wire.models import StoryRevision
+from wire.models import Story, StoryRevision
 from wire.normalise import Rejected
 from wire.provenance import digest, story_content
 from wire.signing import is_valid
+from wire.vocabulary import Status
 
-REVISION_TIMES = ("published_at", "recorded_at")
+REVISION_TIMES: Final = ("published_at", "recorded_at")
+MANIFEST_COLUMNS: Final = ("wire_date", "revision", "previous_sha256", "roster_sha256")
+MAX_RECORD: Final = 256 << 20  # bytes: a snapshot of a million stories
 
-
-class Broken(Exception):
-    """The first thing that is not as it was published; the text names it and what does not match."""
+Shown = tuple[int, str | None, float, int]
+"""What a story shows of itself: revision, event, consensus, witnesses."""
 
 
 @dataclass(slots=True)
@@ -36,32 +39,51 @@ class Verified:
 
 
 class Verifier:
-    """Checks records one at a time, in dump order; keeps 32 bytes a revision."""
+    """Checks records one at a time, in dump order; keeps a hash a revision and a line a story."""
 
     def __init__(self) -> None:
         self.result = Verified()
         self._keys: dict[str, str] = {}
-        self._rosters: set[str] = set()
+        self._publications: set[str] = set()
+        self._seated: list[dict[str, Any]] = []
+        self._rosters: list[str] = []
+        self._events: set[str] = set()
         self._hashes: dict[tuple[str, int], bytes] = {}
+        self._shown: dict[str, dict[str, Shown]] = defaultdict(dict)  # wire date -> story
+        self._unlike: dict[str, tuple[str, str] | None] = {}  # wire date -> its latest snapshot, and a story shown otherwise
         self._revision_of: dict[str, int] = {}
         self._sequence = 0
 
     def check(self, record: Record) -> None:
-        """Raises: Broken."""
+        """Raises: Broken; others for a record that lacks something."""
         kind = record["kind"]
         match kind:
+            case "dump":
+                self._dump(record)
             case "key":
                 self._key(record)
+            case "publication":
+                self._publication(record)
             case "roster":
                 self._roster(record)
+            case "event":
+                self._events.add(record["event_id"])
             case "story":
                 self._story(record)
+            case "take":
+                pass
             case "snapshot":
                 self._snapshot(record)
             case "end":
                 self._end(record)
                 return
+            case _:
+                raise Broken(f"a record of the unknown kind {kind!r}.")
         self.result.counts[kind] += 1
+
+    def _dump(self, record: Record) -> None:
+        if record["v"] != VERSION:
+            raise Broken(f"the dump is of version {record['v']}; this program reads version {VERSION}.")
 
     def _key(self, record: Record) -> None:
         raw = base64.b64decode(record["public_key"])
@@ -69,20 +91,44 @@ class Verifier:
             raise Broken(f"key {record['key_id']}: its id does not belong to its public key.")
         self._keys[record["key_id"]] = record["public_key"]
 
+    def _publication(self, record: Record) -> None:
+        self._publications.add(record["slug"])
+        if record["seat"] is not None:
+            self._seated.append({"name": record["name"], "tier": record["tier"], "domain": record["domains"][0]})
+
     def _roster(self, record: Record) -> None:
-        _same(f"roster revision {record['number']}", "fingerprint", record["fingerprint"], fingerprint(record["members"]))
-        self._rosters.add(record["fingerprint"])
+        what = f"roster revision {record['number']}"
+        _same(what, "number", record["number"], len(self._rosters) + 1)
+        _same(what, "fingerprint", record["fingerprint"], fingerprint(record["members"]))
+        self._rosters.append(record["fingerprint"])
 
     def _story(self, record: Record) -> None:
-        story_id = record["chatbotnews_id"]
-        _same(f"story {story_id}", "id", story_id, chatbotnews_id(record["original_url"]))
-        for number, row in enumerate(record["revisions"], start=1):
-            what = f"story {story_id} revision {row['revision']}"
-            _same(what, "number", row["revision"], number)
-            sha256 = digest(story_content(story_id, record["original_url"], revision_of(row)))
-            _same(what, "story_sha256", row["story_sha256"], sha256)
-            self._hashes[story_id, number] = bytes.fromhex(sha256)
-            self.result.counts["revision"] += 1
+        story_id, rows = record["chatbotnews_id"], record["revisions"]
+        what = f"story {story_id}"
+        _same(what, "id", story_id, chatbotnews_id(record["original_url"]))
+        if record["publication"] not in self._publications:
+            raise Broken(f"{what}: there is no publication {record['publication']!r}.")
+        if record["event_id"] is not None and record["event_id"] not in self._events:
+            raise Broken(f"{what}: there is no event {record['event_id']!r}.")
+        for number, row in enumerate(rows, start=1):
+            self._revision(f"{what} revision {row['revision']}", record, row, number)
+        current = record["current"]
+        if not rows or current not in {None, *range(1, len(rows) + 1)}:
+            raise Broken(f"{what}: its revision {current or 1} is missing.")
+        if current is not None and rows[current - 1]["status"] != Status.WITHDRAWN:
+            shown = (current, record["event_id"], record["consensus_score"], record["cross_source_count"])
+            self._shown[record["wire_date"]][story_id] = shown
+
+    def _revision(self, what: str, story: Record, row: Record, number: int) -> None:
+        story_id = story["chatbotnews_id"]
+        _same(what, "number", row["revision"], number)
+        sha256 = digest(story_content(story_id, story["original_url"], revision_of(row)))
+        _same(what, "story_sha256", row["story_sha256"], sha256)
+        # Not hashed itself, but cited: it must be the opening of the summary that is. How long a one is for `cut` to say.
+        if not row["summary_medium"].startswith(row["summary_short"].removesuffix("…")):
+            raise Broken(f"{what}: summary_short is not how summary_medium begins.")
+        self._hashes[story_id, number] = bytes.fromhex(sha256)
+        self.result.counts["revision"] += 1
 
     def _snapshot(self, record: Record) -> None:
         manifest = record["manifest"]
@@ -92,6 +138,9 @@ class Verifier:
         _same(what, "revision", manifest["revision"], self._revision_of.get(day, 0) + 1)
         _same(what, "previous_sha256", manifest["previous_sha256"], self.result.last_sha256)
         _same(what, "wire_sha256", record["wire_sha256"], digest(manifest))
+        for name in MANIFEST_COLUMNS:
+            _same(what, f"the column {name}", record[name], manifest[name])
+        _same(what, "the column story_count", record["story_count"], len(manifest["stories"]))
         if manifest["roster_sha256"] not in self._rosters:
             raise Broken(f"{what}: no roster ever had the fingerprint {manifest['roster_sha256']}.")
         for row in manifest["stories"]:
@@ -104,30 +153,70 @@ class Verifier:
             )
         if not is_valid(record["signature"], record["wire_sha256"], self._keys.get(record["key_id"], "")):
             raise Broken(f"{what}: the signature was not made by the published key {record['key_id']}.")
+        self._unlike[day] = self._shown_otherwise(what, manifest)
         self._sequence = record["sequence"]
         self._revision_of[day] = manifest["revision"]
         self.result.last_sha256 = record["wire_sha256"]
 
+    def _shown_otherwise(self, what: str, manifest: Record) -> tuple[str, str] | None:
+        published: dict[str, Shown] = {
+            row["chatbotnews_id"]: (row["revision"], row["event_id"], row["consensus_score"], row["cross_source_count"])
+            for row in manifest["stories"]
+        }
+        shown = self._shown.get(manifest["wire_date"], {})
+        return next(((what, story) for story in published | shown if published.get(story) != shown.get(story)), None)
+
     def _end(self, record: Record) -> None:
+        seated = sorted(self._seated, key=lambda row: str(row["name"]))
+        _same("roster", "fingerprint", self._rosters[-1], fingerprint(seated))
+        for day, stories in self._shown.items():
+            if day not in self._unlike:
+                raise Broken(f"story {next(iter(stories))} is shown as published, but its day {day} has no snapshot.")
+        for what, story_id in filter(None, self._unlike.values()):
+            raise Broken(f"story {story_id} is not shown as {what}, the latest of its day, has it.")
         found = {kind: n for kind, n in sorted(self.result.counts.items()) if kind != "revision"}
         _same("end of the dump", "counts", record["counts"], found)
 
 
-def verify(records: Iterable[Record]) -> Verified:
-    """Raises: Broken, naming the first break; also when the records end before their end record."""
-    verifier = Verifier()
-    last = None
-    for record in records:
-        verifier.check(record)
-        last = record["kind"]
-    if last != "end":
+def checked(dump: Iterable[Record], verifier: Verifier) -> Iterator[Record]:
+    """The records, each once it was found true. Raises: Broken, naming the first break; also when their end is missing."""
+    kind = None
+    for number, record in enumerate(dump, start=1):
+        if kind == "end":
+            raise Broken(f"record {number}: the dump goes on behind its end record.")
+        try:
+            verifier.check(record)
+            kind = record["kind"]
+        except (AttributeError, KeyError, IndexError, TypeError, ValueError) as error:
+            raise Broken(f"record {number}: not one that dumpwire writes ({error!r}).") from error
+        yield record
+    if kind != "end":
         raise Broken("the dump breaks off: its end record is missing.")
+
+
+def verify(dump: Iterable[Record]) -> Verified:
+    """Raises: Broken."""
+    verifier = Verifier()
+    for _ in checked(dump, verifier):
+        pass
     return verifier.result
+
+
+def verify_database() -> Verified:
+    """The stored wire as of one moment, and the columns of it that no dump holds. Raises: Broken."""
+    with one_moment():
+        result = verify(records())
+        repeated = {"status": "status", "category": "category", "tier": "original_publisher_tier", "published_at": "published_at"}
+        alike = {column: F(f"current__{source}") for column, source in repeated.items()}
+        unlike = Story.objects.published().exclude(**alike).first()
+        if unlike:
+            raise Broken(f"story {unlike}: {', '.join(repeated)} are not those of its published revision.")
+    return result
 
 
 def dump_records(file: Path) -> Iterator[Record]:
     """The records of a dumped file. Raises: Broken for a line that cannot be read."""
-    for number, line in reading.lines(file):
+    for number, line in reading.lines(file, MAX_RECORD):
         try:
             if isinstance(line, Rejected):
                 raise Broken(f"line {number}: {line.message}")

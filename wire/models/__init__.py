@@ -1,7 +1,8 @@
 """The wire's tables.
 
 `story`: what was reported and every revision of it · `record`: what was published, signed and chained ·
-`taxonomy`: the lexicon that classifies · `search`: what full-text search reads · `archive`: loads under way.
+`taxonomy`: the lexicon that classifies · `search`: what full-text search reads · `archive`: loads under way · `usage`: how often
+what was asked for.
 """
 
 from wire.models.archive import Load
@@ -9,6 +10,7 @@ from wire.models.record import EditorTake, SigningKey, Snapshot, WireState
 from wire.models.search import SearchDocument
 from wire.models.story import Event, Story, StoryAlias, StoryRevision, StoryTopic
 from wire.models.taxonomy import LexiconTerm
+from wire.models.usage import UsageCount
 
 __all__ = [
     "EditorTake",
@@ -22,5 +24,6 @@ __all__ = [
     "StoryAlias",
     "StoryRevision",
     "StoryTopic",
+    "UsageCount",
     "WireState",
 ]

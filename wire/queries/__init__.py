@@ -9,10 +9,14 @@ from wire.queries.days import (
     get_editor_take,
     get_provenance,
     get_today,
+    get_todays_category,
     is_sample,
     latest_snapshot,
     list_days,
+    published_dates,
+    todays_stories,
     wire_keys,
+    wire_version,
 )
 from wire.queries.stories import get_category, get_citation, get_story, get_topic_coverage, search_wire
 
@@ -25,10 +29,14 @@ __all__ = [
     "get_provenance",
     "get_story",
     "get_today",
+    "get_todays_category",
     "get_topic_coverage",
     "is_sample",
     "latest_snapshot",
     "list_days",
+    "published_dates",
     "search_wire",
+    "todays_stories",
     "wire_keys",
+    "wire_version",
 ]

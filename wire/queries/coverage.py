@@ -82,6 +82,11 @@ def _of(story: Story) -> ConsensusOut:
 def _notes(story: Story, found: consensus.Consensus) -> str:
     if not found.siblings:
         return "No other publication of the roster has reported this so far."
+    if story.cross_source_count == 1:
+        text = "No independent witness besides this story's own was counted."
+    else:
+        text = f"Reported by {story.cross_source_count} independent witnesses of the roster, this story's own included."
     copies = sum(1 for sibling in found.siblings if not sibling.independent)
-    text = f"Reported by {story.cross_source_count} independent witnesses of the roster, this story's own included."
-    return text + (f" {copies} further stories are copies or second stories and were not counted." if copies else "")
+    late = found.count - story.cross_source_count
+    text += f" Copies or second stories, not counted: {copies}." if copies else ""
+    return text + (f" Independent, but later than the day's last snapshot and not counted: {late}." if late > 0 else "")

@@ -4,13 +4,14 @@ import datetime as dt
 from typing import Any
 
 from django.conf import settings
+from django.db.models import F
 from django.utils import timezone
 
 from config.errors import NotFound, NothingPublished
 from sources.queries import EXTENSION_POLICY
 from sources.vocabulary import ROSTER_SIZE
 from wire import take
-from wire.models import SigningKey, Snapshot, StoryRevision, WireState
+from wire.models import SigningKey, Snapshot, Story, StoryRevision, WireState
 from wire.provenance import fpl_anchor
 from wire.publish import is_sealed
 from wire.queries.cursor import decode, encode, invalid
@@ -30,10 +31,14 @@ from wire.schemas import (
     Publisher,
     Signature,
     SourceIntegrity,
+    StoriesOut,
     StoryOut,
+    StoryRef,
     TakeDetail,
+    estimated_tokens,
 )
 from wire.signing import ALGORITHM
+from wire.vocabulary import Category
 
 API_VERSION = "1.0"
 LICENSE = "CC-BY-4.0"
@@ -49,6 +54,30 @@ def get_today(now: dt.datetime | None = None) -> DayOut:
     snapshot = latest_snapshot(now)
     today = (now or timezone.now()).astimezone(dt.UTC).date()
     return _day(snapshot, endpoint=f"{settings.WIRE_SITE_URL}/api/today.json", is_stale=snapshot.wire_date != today)
+
+
+def get_todays_category(category: Category, now: dt.datetime | None = None) -> StoriesOut:
+    """The stories of one category in the latest published day, all of them, in list order. Raises: NothingPublished."""
+    snapshot = latest_snapshot(now)
+    stories = [story for story in _stories(snapshot.wire_date, snapshot.manifest) if story.category == category]
+    return StoriesOut(stories=stories, next_cursor=None, total=len(stories), est_tokens=estimated_tokens(stories))
+
+
+def todays_stories(now: dt.datetime | None = None) -> list[StoryRef]:
+    """Who published what in the latest published day, in list order; nothing when nothing is published."""
+    try:
+        snapshot = latest_snapshot(now)
+    except NothingPublished:
+        return []
+    rows = Story.objects.live().on(snapshot.wire_date).newest_first()
+    return [StoryRef(**row) for row in rows.values("chatbotnews_id", "wire_date", original_publisher=F("publication__name"))]
+
+
+def published_dates(now: dt.datetime | None = None) -> list[str]:
+    """Every published day up to now, newest first, as YYYY-MM-DD."""
+    today = (now or timezone.now()).astimezone(dt.UTC).date()
+    days = Snapshot.objects.filter(wire_date__lte=today, revision=1).order_by("-wire_date").values_list("wire_date", flat=True)
+    return [day.isoformat() for day in days]
 
 
 def get_archive(day: dt.date, revision: int | None = None) -> DayOut:
@@ -105,6 +134,11 @@ def wire_keys() -> KeysOut:
     """Every public key that ever signed, oldest first."""
     fields = ("key_id", "public_key", "created_at", "retired_at")
     return KeysOut(keys=[KeyOut(algorithm=ALGORITHM, **row) for row in SigningKey.objects.values(*fields)])
+
+
+def wire_version() -> int:
+    """A counter that every public change raises."""
+    return WireState.objects.values_list("version", flat=True).get(pk=1)
 
 
 def is_sample() -> bool:

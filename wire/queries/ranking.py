@@ -8,13 +8,14 @@ from wire import search
 from wire.models.story import StoryQuerySet
 from wire.queries.cursor import Place, decode, decode_place, encode, encode_place, invalid
 from wire.queries.render import story_out
-from wire.schemas import SearchOut
+from wire.schemas import SearchOut, estimated_tokens
 
 POOL: Final = 500  # up to so many matches are ranked together; beyond, the newest so many, then the next
 
-# What a cursor of a search can say: go on in the ranking of all; in a window; begin the window behind a place.
+# What a cursor of a search can say: go on in the ranking of all; in a window; begin the window behind a place. Each begins
+# with the mark of its question.
 ALL, WINDOW, BEHIND = "all", "window", "behind"
-KINDS: Final = {ALL: 2, WINDOW: 4, BEHIND: 1}
+KINDS: Final = {ALL: 3, WINDOW: 5, BEHIND: 2}
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,12 @@ def ranked_page(rows: StoryQuerySet, question: search.Query, limit: int, cursor:
     may be short although another window follows.
     """
     total = rows.count()
-    kind, values = decode(cursor, KINDS) if cursor is not None else (ALL if question.phrases or total <= POOL else BEHIND, [])
+    kind = ALL if question.phrases or total <= POOL else BEHIND
+    values: list[Any] = []
+    if cursor is not None:
+        kind, (mark, *values) = decode(cursor, KINDS)
+        if mark != question.mark:
+            raise invalid()
     hits = _hits(_candidates(rows, kind, values), question)
     if kind == ALL and question.phrases:
         total = len(hits)
@@ -44,10 +50,12 @@ def ranked_page(rows: StoryQuerySet, question: search.Query, limit: int, cursor:
     left = sorted((hit for hit in hits if after is None or hit.rank > after), key=lambda hit: hit.rank)
     page = left[:limit]
     stories = {story.pk: story for story in rows.with_text().filter(pk__in=[hit.pk for hit in page])}
+    shown = [story_out(stories[hit.pk]) for hit in page if hit.pk in stories]
     return SearchOut(
-        stories=[story_out(stories[hit.pk]) for hit in page if hit.pk in stories],
-        next_cursor=_next(rows, kind, hits, page, more=len(left) > limit),
+        stories=shown,
+        next_cursor=_next(rows, question.mark, kind, hits, page, more=len(left) > limit),
         total=total,
+        est_tokens=estimated_tokens(shown),
         ranking="relevance" if kind == ALL else "newest",
     )
 
@@ -71,16 +79,16 @@ def _hits(rows: StoryQuerySet, question: search.Query) -> list[Hit]:
     return hits
 
 
-def _next(rows: StoryQuerySet, kind: str, hits: Sequence[Hit], page: Sequence[Hit], *, more: bool) -> str | None:
+def _next(rows: StoryQuerySet, mark: str, kind: str, hits: Sequence[Hit], page: Sequence[Hit], *, more: bool) -> str | None:
     if kind == ALL:
-        return encode(ALL, page[-1].score, encode_place(page[-1].place)) if more else None
+        return encode(ALL, mark, page[-1].score, encode_place(page[-1].place)) if more else None
     if not hits:
         return None
     by_time = sorted(hits, key=lambda hit: (-hit.place[0].timestamp(), hit.place[1]))
     first, last = by_time[0].place, by_time[-1].place
     if more:
-        return encode(WINDOW, encode_place(first), encode_place(last), page[-1].score, encode_place(page[-1].place))
-    return encode(BEHIND, encode_place(last)) if rows.after(*last).exists() else None
+        return encode(WINDOW, mark, encode_place(first), encode_place(last), page[-1].score, encode_place(page[-1].place))
+    return encode(BEHIND, mark, encode_place(last)) if rows.after(*last).exists() else None
 
 
 def _hit(values: Sequence[Any]) -> Hit:

@@ -15,7 +15,7 @@ from wire.models.story import StoryQuerySet
 from wire.queries.cursor import decode, decode_place, encode, encode_place
 from wire.queries.ranking import ranked_page
 from wire.queries.render import published_story, story_out
-from wire.schemas import LIST_LIMIT, SEARCH_LIMIT, CitationOut, SearchOut, StoriesOut, StoryOut, TopicOut
+from wire.schemas import LIST_LIMIT, SEARCH_LIMIT, CitationOut, SearchOut, StoriesOut, StoryOut, TopicOut, estimated_tokens
 from wire.vocabulary import Category, Status, Topic
 
 
@@ -38,7 +38,7 @@ def get_citation(story_id: str, citation_format: CitationFormat = CitationFormat
 
 def get_category(category: Category, limit: int = LIST_LIMIT, cursor: str | None = None) -> StoriesOut:
     """One page of a category's stories of all days, newest first. Raises: InvalidArgument for a strange cursor."""
-    return StoriesOut(**_page(Story.objects.live().filter(category=category), limit, cursor))
+    return StoriesOut(**_page(f"category {category}", Story.objects.live().filter(category=category), limit, cursor))
 
 
 def get_topic_coverage(
@@ -46,7 +46,8 @@ def get_topic_coverage(
 ) -> TopicOut:
     """One page of a topic's stories, newest first, and the topic in a sentence."""
     rows = Story.objects.live().about(topic).between(since, None)
-    return TopicOut(topic=topic, label=topic.label, summary=_topic_summary(topic, rows), **_page(rows, limit, cursor))
+    page = _page(f"topic {topic}", rows, limit, cursor)
+    return TopicOut(topic=topic, label=topic.label, summary=_topic_summary(topic, rows), **page)
 
 
 def search_wire(
@@ -80,13 +81,14 @@ def search_wire(
     return ranked_page(rows, question, limit, cursor)
 
 
-def _page(rows: StoryQuerySet, limit: int, cursor: str | None) -> dict[str, Any]:
-    """The fields of StoriesOut for one page of `rows`, newest first."""
-    shown = rows.after(*decode_place(decode(cursor, {"list": 1})[1][0])) if cursor is not None else rows
-    stories = list(shown.newest_first().with_text()[: limit + 1])
+def _page(name: str, rows: StoryQuerySet, limit: int, cursor: str | None) -> dict[str, Any]:
+    """The fields of StoriesOut for one page of `rows`, newest first; `name` is the list's, for its cursors."""
+    page = rows.after(*decode_place(decode(cursor, {name: 1})[1][0])) if cursor is not None else rows
+    stories = list(page.newest_first().with_text()[: limit + 1])
     more, stories = len(stories) > limit, stories[:limit]
-    last = encode("list", encode_place((stories[-1].published_at, stories[-1].chatbotnews_id))) if more else None
-    return {"stories": [story_out(story) for story in stories], "next_cursor": last, "total": rows.count()}
+    last = encode(name, encode_place((stories[-1].published_at, stories[-1].chatbotnews_id))) if more else None
+    shown = [story_out(story) for story in stories]
+    return {"stories": shown, "next_cursor": last, "total": rows.count(), "est_tokens": estimated_tokens(shown)}
 
 
 def _topic_summary(topic: Topic, rows: StoryQuerySet) -> str:

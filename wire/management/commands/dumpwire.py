@@ -2,15 +2,15 @@
 
 import gzip
 import sys
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, cast
 
 import orjson
-from django.core.management.base import BaseCommand, CommandParser
-from django.db import connection, transaction
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from wire.archive.dump import records
+from wire.archive.dump import Broken, one_moment, records
 
 
 class Command(BaseCommand):
@@ -22,20 +22,24 @@ class Command(BaseCommand):
     def handle(self, *, file: Path | None, **_options: Any) -> None:
         written = 0
         draft = file.with_name(f".{file.name}.part") if file else None
-        with transaction.atomic(), closing(_open(draft, packed=bool(file and file.suffix == ".gz"))) as out:
-            if connection.vendor == "postgresql":
-                connection.cursor().execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-            for record in records():
-                out.write(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE))
-                written += 1
+        try:
+            with one_moment(), _open(draft, packed=bool(file and file.suffix == ".gz")) as out:
+                for record in records():
+                    out.write(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE))
+                    written += 1
+        except (Broken, OSError) as error:
+            raise CommandError(f"The dump was not written: {error}") from error
         if file and draft:
             draft.replace(file)  # whole or not at all
             self.stderr.write(f"{written:,} records written to {file}.")
 
 
-def _open(file: Path | None, *, packed: bool) -> IO[bytes]:
-    if file is None:
-        return cast(IO[bytes], open(sys.stdout.fileno(), "wb", closefd=False))
-    raw = file.open("wb")
-    # No name and no time inside, so that the same wire gives the same bytes.
-    return cast(IO[bytes], gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0)) if packed else raw
+@contextmanager
+def _open(file: Path | None, *, packed: bool) -> Iterator[IO[bytes]]:
+    with file.open("wb") if file else open(sys.stdout.fileno(), "wb", closefd=False) as raw:
+        if not packed:
+            yield raw
+            return
+        # No name and no time inside, so that the same wire gives the same bytes.
+        with gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0) as out:
+            yield cast(IO[bytes], out)

@@ -24,9 +24,10 @@ from rich.progress import (
 
 from config.errors import WireError
 from wire.archive import reading
+from wire.archive.dump import Broken
 from wire.archive.load import load_items
 from wire.archive.restore import restore
-from wire.archive.verify import Broken, dump_records
+from wire.archive.verify import dump_records
 from wire.models import Story, WireState
 from wire.normalise import Rejected
 from wire.publish import publish_pending
@@ -48,21 +49,17 @@ class Command(BaseCommand):
 
     def handle(self, **options: Any) -> None:
         names = _read_map(options["map"]) if options["map"] else {}
-        try:
-            files = reading.expand(options["paths"])
-        except FileNotFoundError as error:
-            raise CommandError(f"There is no {error}. Nothing was loaded.") from error
-        if WireState.objects.filter(is_sample=True).exists():
-            raise CommandError("This database holds the sample wire, which never takes real news. Use another WIRE_DATA_DIR.")
+        dumps, archives = _files(options["paths"])
         started = time.monotonic()
         with _Rejections(options["rejects"]) as rejections:
             try:
                 with transaction.atomic() if options["dry_run"] else nullcontext():
-                    total = self._load(files, names, rejections)
+                    total = self._load([*dumps, *archives], names, rejections)
                     if options["dry_run"]:
                         transaction.set_rollback(True)
-                days = [] if options["dry_run"] else self._publish()
-            except (Broken, WireError) as error:
+                # A dump is restored as it was, with what was not public yet.
+                days = self._publish() if archives and not options["dry_run"] else []
+            except (Broken, WireError, OSError) as error:
                 hint = getattr(error, "hint", "")
                 raise CommandError(f"{error} {hint}".strip()) from error
         self._report(total, rejections, len(days), time.monotonic() - started, dry_run=options["dry_run"])
@@ -80,11 +77,15 @@ class Command(BaseCommand):
                     rejections.add(file, number, why)
 
                 if reading.is_dump(file):
-                    total += restore(dump_records(file), advance).counts
+                    total += restore(dump_records(file), advance)
                     continue
+                if WireState.objects.filter(is_sample=True).exists():
+                    raise CommandError("This database holds the sample wire and never takes real news. Use another WIRE_DATA_DIR.")
                 report = load_items(file, names, on_rejected=refuse, on_progress=advance)
                 if report.resumed_at:
-                    self.stdout.write(f"{file.name}: went on behind line {report.resumed_at}, where an earlier run stopped.")
+                    self.stdout.write(
+                        f"{file.name}: went on behind line {report.resumed_at}; an earlier run told what it refused before."
+                    )
                 total += report.counts
                 progress.update(task, completed=progress.tasks[task].total)
         return total
@@ -109,7 +110,10 @@ class _Rejections:
     """Every refusal, to a file if one is wanted; the first of each reason to the terminal."""
 
     def __init__(self, file: Path | None) -> None:
-        self._handle = file.open("wb") if file else None
+        try:
+            self._handle = file.open("wb") if file else None
+        except OSError as error:
+            raise CommandError(f"The rejections cannot be written: {error}. Nothing was loaded.") from error
         self._shown: dict[str, list[str]] = {}
         self._counts: Counter[str] = Counter()
 
@@ -135,6 +139,17 @@ class _Rejections:
                 write(line)
             if self._counts[code] > len(shown):
                 write(f"… and {self._counts[code] - len(shown):,} more of {code}; --rejects FILE writes them all.")
+
+
+def _files(paths: list[Path]) -> tuple[list[Path], list[Path]]:
+    """Dumps, which need a wire that is still empty, and other archives."""
+    try:
+        files = [(file, reading.is_dump(file)) for file in reading.expand(paths)]
+    except FileNotFoundError as error:
+        raise CommandError(f"There is no {error}. Nothing was loaded.") from error
+    except OSError as error:
+        raise CommandError(f"{error}. Nothing was loaded.") from error
+    return [file for file, is_dump in files if is_dump], [file for file, is_dump in files if not is_dump]
 
 
 def _read_map(file: Path) -> dict[str, str]:

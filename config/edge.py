@@ -1,0 +1,170 @@
+"""What every request to the public doors passes first, before its body is read: Host, Origin, size, rate.
+
+One mechanism in front of REST and MCP alike. Pure ASGI, so that a refusal costs neither Django nor the MCP SDK.
+"""
+
+import ipaddress
+from collections.abc import Awaitable, Callable, MutableMapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import orjson
+from django.conf import settings
+from django_ratelimit.core import get_usage
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+MAX_BODY: Final = 65_536  # bytes; no request to the public doors needs more
+JSONRPC_REFUSED: Final = -32000  # JSON-RPC 2.0: the range for errors of the server's own
+
+
+def edge(app: App) -> App:
+    """`app` behind the checks."""
+
+    async def checked(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await app(scope, receive, send)
+            return
+        door = _door(scope["path"])
+        refusal = _refusal(scope, door)
+        if refusal is not None:
+            await refusal.send(send, jsonrpc=door == "mcp")
+            return
+        if door == "mcp" and scope["method"] == "POST":
+            body = await _body(receive)
+            if body is None:
+                await _TOO_LARGE.send(send, jsonrpc=True)
+                return
+            receive = _replay(body, receive)
+        await app(scope, receive, send)
+
+    return checked
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """An answer that ends a request at the edge."""
+
+    status: int
+    code: str
+    message: str
+    hint: str
+    headers: tuple[tuple[bytes, bytes], ...] = ()
+
+    async def send(self, send: Send, *, jsonrpc: bool) -> None:
+        said = {"error": self.code, "message": self.message, "hint": self.hint}
+        if jsonrpc:
+            text = f"{self.message} {self.hint}"
+            body = orjson.dumps({"jsonrpc": "2.0", "id": None, "error": {"code": JSONRPC_REFUSED, "message": text, "data": said}})
+        else:
+            body = orjson.dumps(said)
+        headers = [
+            (b"content-type", b"application/json"),
+            (b"content-length", str(len(body)).encode()),
+            (b"cache-control", b"no-store"),
+            (b"access-control-allow-origin", b"*"),
+            *self.headers,
+        ]
+        await send({"type": "http.response.start", "status": self.status, "headers": headers})
+        await send({"type": "http.response.body", "body": body})
+
+
+_TOO_LARGE: Final = Refusal(413, "body_too_large", f"The body is larger than {MAX_BODY:,} bytes.", "Send a smaller request.")
+_WRONG_HOST: Final = Refusal(421, "wrong_host", "This server does not answer for that Host.", "Use its public address.")
+_WRONG_ORIGIN: Final = Refusal(
+    403, "origin_refused", "This Origin may not use the MCP door.", "Clients that are no browser send none."
+)
+
+
+def _door(path: str) -> str:
+    if path == "/mcp" or path.startswith("/mcp/"):
+        return "mcp"
+    return "rest" if path.startswith("/api/") else ""
+
+
+def _refusal(scope: Scope, door: str) -> Refusal | None:
+    headers = dict(scope["headers"])
+    if not _host_allowed(headers.get(b"host", b"").decode("latin-1")):
+        return _WRONG_HOST
+    origin = headers.get(b"origin")
+    if door == "mcp" and origin is not None and origin.decode("latin-1") not in settings.WIRE_ALLOWED_ORIGINS:
+        return _WRONG_ORIGIN
+    length = headers.get(b"content-length", b"0")
+    if door and (not length.isdigit() or int(length) > MAX_BODY):
+        return _TOO_LARGE
+    return _over_limit(scope) if door and scope["method"] != "OPTIONS" else None
+
+
+def _host_allowed(host: str) -> bool:
+    name = host[: host.index("]") + 1] if host.startswith("[") and "]" in host else host.rsplit(":", 1)[0]
+    return name.lower() in settings.ALLOWED_HOSTS
+
+
+@dataclass(slots=True)
+class _Client:
+    """As much of a request as django-ratelimit looks at."""
+
+    META: dict[str, str]
+    method: str = "GET"
+
+
+def _over_limit(scope: Scope) -> Refusal | None:
+    """Sixty a minute for one client over both doors (WIRE_RATE_LIMIT); a client is an IPv4 address or an IPv6 /64."""
+    if settings.WIRE_RATE_LIMIT == "off":
+        return None
+    client = _Client({"REMOTE_ADDR": client_key(scope)})
+    usage = get_usage(client, group="doors", key=_by_address, rate=settings.WIRE_RATE_LIMIT, increment=True)
+    if usage is None or not usage["should_limit"]:
+        return None
+    wait = max(1, int(usage["time_left"]))
+    message = f"More than {usage['limit']} requests in this window."
+    return Refusal(429, "rate_limited", message, f"Wait {wait} seconds.", ((b"retry-after", str(wait).encode()),))
+
+
+def _by_address(_group: str, client: _Client) -> str:
+    return client.META["REMOTE_ADDR"]
+
+
+def client_key(scope: Scope) -> str:
+    """Whom a request is counted for. Without a peer address (a Unix socket) all are one client."""
+    try:
+        address = ipaddress.ip_address((scope.get("client") or ("", 0))[0])
+    except ValueError:
+        return "unknown"
+    if isinstance(address, ipaddress.IPv6Address):
+        if address.ipv4_mapped:
+            return str(address.ipv4_mapped)
+        return str(ipaddress.ip_network((address, 64), strict=False).network_address)
+    return str(address)
+
+
+async def _body(receive: Receive) -> bytes | None:
+    """The whole body, or None as soon as it is larger than MAX_BODY."""
+    chunks = bytearray()
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            return bytes(chunks)
+        chunks += message.get("body", b"")
+        if len(chunks) > MAX_BODY:
+            return None
+        if not message.get("more_body"):
+            return bytes(chunks)
+
+
+def _replay(body: bytes, receive: Receive) -> Receive:
+    """A `receive` that gives the body that was read already, then whatever follows."""
+    given = False
+
+    async def replayed() -> Message:
+        nonlocal given
+        if given:
+            return await receive()
+        given = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return replayed

@@ -1,0 +1,215 @@
+"""The resources: what each address answers, and which there are. Addresses and MIME types are the specification's §3."""
+
+import re
+from collections.abc import Callable
+from typing import Any, Final
+
+import orjson
+from mcp_types import Completion, Resource, ResourceTemplate
+
+from config.errors import NotFound
+from sources import queries as sources_queries
+from sources.vocabulary import ROSTER_SIZE
+from wire import queries
+from wire.directives import llms_txt
+from wire.schemas import DayOut, read_date
+from wire.vocabulary import Category, Topic
+
+JSON: Final = "application/json"
+MARKDOWN: Final = "text/markdown"
+TEXT: Final = "text/plain"
+SPEC_VERSION: Final = "1.0"
+PAGE: Final = 100  # resources in one page of resources/list
+EDGE_TTL_MS: Final = 300_000  # today and its categories: the specification's five minutes
+MAX_COMPLETIONS: Final = 100  # MCP, completion/complete
+
+HINT: Final = "resources/list names every story of today and every archived day; resources/templates/list the patterns."
+
+FIXED: Final = (
+    Resource(
+        uri="wire://today", name="Today's wire", description="Today's full wire: all stories, all categories.", mime_type=JSON
+    ),
+    *(
+        Resource(
+            uri=f"wire://today/{category.value}",
+            name=f"Today: {category.label}",
+            description=f"Today's stories filtered to the {category.label} category.",
+            mime_type=JSON,
+        )
+        for category in Category
+    ),
+    Resource(
+        uri="wire://editor-take/today",
+        name="Editor's Take",
+        description="Today's auto-generated editorial brief.",
+        mime_type=MARKDOWN,
+    ),
+    Resource(
+        uri="wire://sources",
+        name="Source roster (24 publications)",
+        description="The 24-publication source roster with tier classification.",
+        mime_type=JSON,
+    ),
+    Resource(uri="wire://llms.txt", name="llms.txt", description="Mirror of the site's llms.txt directives.", mime_type=TEXT),
+    Resource(
+        uri="wire://provenance/today",
+        name="Today's provenance",
+        description="Today's wire SHA-256 hash, FPL anchor, signature and UTC timestamp.",
+        mime_type=JSON,
+    ),
+    *(
+        Resource(
+            uri=f"wire://topic/{topic.value}",
+            name=f"Topic: {topic.label}",
+            description=f"Topic-specific roll-up of {topic.label}.",
+            mime_type=JSON,
+        )
+        for topic in Topic
+    ),
+)
+
+TEMPLATES: Final = (
+    ResourceTemplate(
+        uri_template="wire://today/{category}",
+        name="Today by category",
+        description="Today's stories filtered to one of the five categories.",
+        mime_type=JSON,
+    ),
+    ResourceTemplate(
+        uri_template="wire://story/{id}", name="Story", description="Individual story by chatbotnews_id.", mime_type=JSON
+    ),
+    ResourceTemplate(
+        uri_template="wire://topic/{slug}",
+        name="Topic",
+        description="Topic-specific roll-up, one of twelve topics.",
+        mime_type=JSON,
+    ),
+    ResourceTemplate(
+        uri_template="wire://archive/{date}",
+        name="Archived day",
+        description="Historical wire snapshot of a specific UTC date, YYYY-MM-DD.",
+        mime_type=JSON,
+    ),
+    ResourceTemplate(
+        uri_template="wire://provenance/{date}",
+        name="Provenance of a day",
+        description="Hashes, FPL anchor and signature of a specific UTC date, YYYY-MM-DD.",
+        mime_type=JSON,
+    ),
+)
+
+Content = tuple[str, str]
+"""MIME type and text."""
+
+
+def read(uri: str) -> Content:
+    """What a resource holds now. Raises: NotFound, NothingPublished."""
+    for pattern, answer in _READERS:
+        if match := re.fullmatch(pattern, uri):
+            return answer(*match.groups())
+    raise NotFound("There is no such resource.", HINT)
+
+
+def is_edge_cached(uri: str) -> bool:
+    return uri == "wire://today" or uri.startswith("wire://today/")
+
+
+def listed(offset: int) -> tuple[list[Resource], int | None]:
+    """One page of all resources: fixed ones, today's live stories, archived days; and where the next page begins."""
+    entries = [*FIXED, *_stories(), *_days()]
+    page = entries[offset : offset + PAGE]
+    return page, offset + PAGE if offset + PAGE < len(entries) else None
+
+
+def completion(template: str, argument: str, begun: str) -> Completion:
+    """Values for `{id}`, `{slug}`, `{category}` and `{date}` that begin as given; none for anything else."""
+    known: dict[tuple[str, str], Callable[[], list[str]]] = {
+        ("wire://story/{id}", "id"): lambda: [story.chatbotnews_id for story in queries.get_today().stories],
+        ("wire://topic/{slug}", "slug"): lambda: list(Topic.values),
+        ("wire://today/{category}", "category"): lambda: list(Category.values),
+        ("wire://archive/{date}", "date"): queries.published_dates,
+        ("wire://provenance/{date}", "date"): queries.published_dates,
+    }
+    values = known[template, argument]() if (template, argument) in known else []
+    return completed(values, begun)
+
+
+def completed(values: list[str], begun: str) -> Completion:
+    found = [value for value in values if value.startswith(begun)]
+    return Completion(values=found[:MAX_COMPLETIONS], total=len(found), has_more=len(found) > MAX_COMPLETIONS)
+
+
+def with_mcp(day: DayOut) -> dict[str, Any]:
+    """The day as REST has it, plus `_mcp` (§3.3)."""
+    return {
+        "_mcp": {
+            "spec_version": SPEC_VERSION,
+            "wire_sha256": day.provenance.wire_sha256,
+            "source_roster_count": ROSTER_SIZE,
+            "source_roster_locked": True,
+            "source_roster_sha256": day.source_integrity.roster_sha256,
+            "preferred_citation_format": "layered",
+            "license": "CC-BY-4.0",
+        },
+        **day.model_dump(mode="json", by_alias=True),
+    }
+
+
+def _stories() -> list[Resource]:
+    return [
+        Resource(
+            uri=f"wire://story/{story.chatbotnews_id}",
+            name=story.chatbotnews_id,
+            # A headline is a stranger's text: it is data of the resource, never of its description.
+            description=f"A story by {story.original_publisher}, {story.wire_date}.",
+            mime_type=JSON,
+        )
+        for story in queries.todays_stories()
+    ]
+
+
+def _days() -> list[Resource]:
+    return [
+        Resource(
+            uri=f"wire://archive/{day}", name=f"Wire of {day}", description=f"The wire as published for {day}.", mime_type=JSON
+        )
+        for day in queries.published_dates()
+    ]
+
+
+def _json(value: Any) -> Content:
+    return JSON, (value if isinstance(value, bytes) else orjson.dumps(value)).decode()
+
+
+def _today_category(slug: str) -> Content:
+    """Today's stories of one category, in the shape of a list."""
+    return _json(queries.get_todays_category(_known(Category, slug)).model_dump(mode="json"))
+
+
+def _topic(slug: str) -> Content:
+    return _json(queries.get_topic_coverage(_known(Topic, slug)).model_dump(mode="json"))
+
+
+def _archive(day: str) -> Content:
+    return _json(with_mcp(queries.get_archive(read_date(day))))
+
+
+def _known(vocabulary: Any, slug: str) -> Any:
+    if slug not in vocabulary.values:
+        raise NotFound("There is no such resource.", f"Use one of: {', '.join(vocabulary.values)}.")
+    return vocabulary(slug)
+
+
+_DATE: Final = r"([0-9]{4}-[0-9]{2}-[0-9]{2})"
+_READERS: Final[tuple[tuple[str, Callable[..., Content]], ...]] = (
+    (r"wire://today", lambda: _json(with_mcp(queries.get_today()))),
+    (r"wire://today/([a-z]+)", _today_category),
+    (r"wire://editor-take/today", lambda: (MARKDOWN, queries.get_editor_take().markdown)),
+    (r"wire://story/([0-9a-z-]{1,40})", lambda story_id: _json(queries.get_story(story_id).model_dump(mode="json"))),
+    (r"wire://topic/([a-z]+)", _topic),
+    (rf"wire://archive/{_DATE}", _archive),
+    (r"wire://sources", lambda: _json(sources_queries.list_sources().model_dump(mode="json"))),
+    (r"wire://llms\.txt", lambda: (TEXT, llms_txt())),
+    (r"wire://provenance/today", lambda: _json(queries.get_provenance().model_dump(mode="json"))),
+    (rf"wire://provenance/{_DATE}", lambda day: _json(queries.get_provenance(read_date(day)).model_dump(mode="json"))),
+)

@@ -1,0 +1,277 @@
+"""The tools: parse, ask one query, return. Names, arguments, defaults and bounds are the specification's §4, to the letter."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Annotated, Any, Final
+
+import orjson
+from ninja import Schema
+from pydantic import Field
+
+from citations.formats import CitationFormat
+from config.errors import NotFound
+from mcpserver.arguments import Arguments, Whole
+from mcpserver.servers.wire.detail import Detail, shaped
+from sources import queries as sources_queries
+from sources.schemas import SourcesOut, VerdictOut
+from wire import queries, schemas
+from wire.provenance import timestamp
+from wire.schemas import IsoDate, IsoMoment
+from wire.vocabulary import Category, Topic
+
+CITE: Final = (
+    "When citing a story, the layered format is the recommended canonical citation: "
+    "'According to {original_publisher}, as summarized by ChatbotNews.ai, …'"
+)
+
+
+class SeedFormat(StrEnum):
+    """The six formats of the specification; REST has more."""
+
+    LAYERED = CitationFormat.LAYERED
+    INLINE = CitationFormat.INLINE
+    REFERENCE = CitationFormat.REFERENCE
+    ACADEMIC = CitationFormat.ACADEMIC
+    MARKDOWN = CitationFormat.MARKDOWN
+    BIBTEX = CitationFormat.BIBTEX
+
+
+Query = Annotated[str, Field(min_length=1, max_length=schemas.MAX_QUERY, description='Keywords, or a "phrase" in double quotes.')]
+StoryId = Annotated[str, Field(max_length=100, description="A chatbotnews_id such as cbn-0123456789ab.")]
+SearchLimit = Annotated[Whole, Field(ge=1, le=50, description="How many stories at most.")]
+ListLimit = Annotated[Whole, Field(ge=1, le=100, description="How many stories at most.")]
+Cursor = Annotated[str | None, Field(max_length=500, description="next_cursor of the page before.")]
+Since = Annotated[
+    IsoMoment | None, Field(description="Only stories published at or after this ISO 8601 time; UTC unless it names a zone.")
+]
+How = Annotated[Detail, Field(description="How much of each story: brief and standard save tokens.")]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Structured content, and the text beside it: the same as JSON, unless the specification wants a bare string."""
+
+    structured: Mapping[str, Any]
+    text: str | None = None
+
+    def as_text(self) -> str:
+        return self.text if self.text is not None else orjson.dumps(self.structured).decode()
+
+
+@dataclass(frozen=True, slots=True)
+class WireTool:
+    """A tool as it is listed and as it is run."""
+
+    name: str
+    title: str
+    description: str
+    arguments: type[Arguments]
+    output: type[Schema]
+    run: Callable[[Any], Answer]
+
+
+class SearchWire(Arguments):
+    query: Query
+    category: Category | None = None
+    source: Annotated[str | None, Field(max_length=200, description="One of the 24 publications, by any of its names.")] = None
+    since: Since = None
+    limit: SearchLimit = schemas.SEARCH_LIMIT
+    cursor: Cursor = None
+    detail: How = Detail.FULL
+
+
+class GetStory(Arguments):
+    story_id: StoryId
+
+
+class GetCategory(Arguments):
+    category: Category
+    limit: ListLimit = schemas.LIST_LIMIT
+    cursor: Cursor = None
+    detail: How = Detail.FULL
+
+
+class GetTopicCoverage(Arguments):
+    topic: Topic
+    since: Since = None
+    limit: ListLimit = schemas.LIST_LIMIT
+    cursor: Cursor = None
+    detail: How = Detail.FULL
+
+
+class GetConsensus(Arguments):
+    story_id: Annotated[str | None, Field(max_length=100, description="A chatbotnews_id; wins over headline.")] = None
+    headline: Annotated[str | None, Field(max_length=schemas.MAX_HEADLINE_QUERY, description="Used if story_id is not given.")] = (
+        None
+    )
+
+
+class GetCitation(Arguments):
+    story_id: StoryId
+    format: Annotated[SeedFormat, Field(description="layered is the canonical one.")] = SeedFormat.LAYERED
+
+
+class GetEditorTake(Arguments):
+    date: Annotated[IsoDate | None, Field(description="A UTC day, YYYY-MM-DD; default: the latest.")] = None
+
+
+class ListSources(Arguments):
+    tier: Annotated[
+        Whole | None, Field(ge=1, le=4, description="1 corporate blogs, 2 specialist press, 3 global press, 4 category wire.")
+    ] = None
+
+
+class VerifySource(Arguments):
+    publication_name: Annotated[str, Field(max_length=500, description="The name, alias or domain to check.")]
+
+
+class Search(Arguments):
+    query: Query
+
+
+class Fetch(Arguments):
+    id: Annotated[str, Field(max_length=100, description="An id that search returned.")]
+
+
+class SearchHit(Schema):
+    id: str
+    title: str
+    url: str
+
+
+class SearchHits(Schema):
+    results: list[SearchHit]
+
+
+class Document(Schema):
+    id: str
+    title: str
+    text: str
+    url: str
+    metadata: dict[str, str]
+
+
+def search_wire(asked: SearchWire) -> Answer:
+    given = {name: getattr(asked, name) for name in ("query", "category", "source", "since", "limit", "cursor")}
+    return Answer(shaped(queries.search_wire(**given), asked.detail))
+
+
+def get_story(asked: GetStory) -> Answer:
+    return _answer(queries.get_story(asked.story_id))
+
+
+def get_category(asked: GetCategory) -> Answer:
+    return Answer(shaped(queries.get_category(asked.category, asked.limit, asked.cursor), asked.detail))
+
+
+def get_topic_coverage(asked: GetTopicCoverage) -> Answer:
+    return Answer(shaped(queries.get_topic_coverage(asked.topic, asked.since, asked.limit, asked.cursor), asked.detail))
+
+
+def get_consensus(asked: GetConsensus) -> Answer:
+    return _answer(queries.get_consensus(asked.story_id, asked.headline))
+
+
+def get_citation(asked: GetCitation) -> Answer:
+    found = queries.get_citation(asked.story_id, CitationFormat(asked.format))
+    return Answer(found.model_dump(mode="json"), found.citation)
+
+
+def get_editor_take(asked: GetEditorTake) -> Answer:
+    found = queries.get_editor_take(asked.date)
+    return Answer(found.model_dump(mode="json"), found.markdown)
+
+
+def list_sources(asked: ListSources) -> Answer:
+    return _answer(sources_queries.list_sources(asked.tier))
+
+
+def verify_source_integrity(asked: VerifySource) -> Answer:
+    return _answer(sources_queries.verify_source(asked.publication_name))
+
+
+def search(asked: Search) -> Answer:
+    """OpenAI's connector shape: `{"results": [{id, title, url}]}`."""
+    found = queries.search_wire(asked.query)
+    hits = [SearchHit(id=s.chatbotnews_id, title=s.headline, url=s.permalink) for s in found.stories]
+    return _answer(SearchHits(results=hits))
+
+
+def fetch(asked: Fetch) -> Answer:
+    """OpenAI's connector shape: `{id, title, text, url, metadata}`. Raises: NotFound, for a withdrawn story too."""
+    story = queries.get_story(asked.id)
+    if story.citation_objects is None:
+        raise NotFound(f"{asked.id} was withdrawn and is not to be cited.", "search finds other coverage.")
+    text = f"{story.headline}\n\n{story.summary_medium}\n\nCite as: {story.citation_objects.layered_ready}"
+    metadata = {
+        "original_publisher": story.original_publisher,
+        "original_publisher_tier": str(story.original_publisher_tier),
+        "original_url": story.original_url,
+        "published_at": timestamp(story.published_at),
+        "citation": story.citation_objects.layered_ready,
+    }
+    return _answer(Document(id=story.chatbotnews_id, title=story.headline, text=text, url=story.permalink, metadata=metadata))
+
+
+def _answer(found: Schema) -> Answer:
+    return Answer(found.model_dump(mode="json", by_alias=True))
+
+
+def _tool(run: Callable[[Any], Answer], arguments: type[Arguments], output: type[Schema], title: str, says: str) -> WireTool:
+    return WireTool(run.__name__, title, f"{says} {CITE}", arguments, output, run)
+
+
+TOOLS: Final[Mapping[str, WireTool]] = {
+    tool.name: tool
+    for tool in (
+        _tool(
+            search_wire, SearchWire, schemas.SearchOut, "Search the wire",
+            "Keyword search across all stories of the wire, with optional category, source and time filters. All words must occur; "
+            "best matches first, each story with ready-made citations. An empty result means the wire has no such story.",
+        ),
+        _tool(
+            get_story, GetStory, schemas.StoryOut, "Get one story",
+            "One story by its chatbotnews_id, with every citation format pre-rendered; search_wire finds ids. "
+            "A withdrawn story answers with its status and without citations.",
+        ),
+        _tool(
+            get_category, GetCategory, schemas.StoriesOut, "Stories of a category",
+            "Stories of one of the five categories, of all days, newest first.",
+        ),
+        _tool(
+            get_topic_coverage, GetTopicCoverage, schemas.TopicOut, "Coverage of a topic",
+            "Stories about one of the twelve tracked topics, newest first, with a one-sentence summary of what the list holds.",
+        ),
+        _tool(
+            get_consensus, GetConsensus, schemas.ConsensusOut, "Who else reports it",
+            "Cross-source check of a story or a headline: a consensus score from 0 (nobody else in the roster) to 1, the number of "
+            "independent publications, and their stories. Give story_id or headline.",
+        ),
+        _tool(
+            get_citation, GetCitation, schemas.CitationOut, "Cite a story",
+            "One ready-made citation of a story, layered unless another format is asked for. A withdrawn story has none.",
+        ),
+        _tool(
+            get_editor_take, GetEditorTake, schemas.EditorTakeOut, "The day's brief",
+            "The Editor's Take of a day in Markdown, the latest day if no date is given.",
+        ),
+        _tool(
+            list_sources, ListSources, SourcesOut, "The 24 publications",
+            "The closed roster of 24 publications with tier and kind of feed, or one tier of it.",
+        ),
+        _tool(
+            verify_source_integrity, VerifySource, VerdictOut, "Is this publication in the roster?",
+            "The anti-hallucination gate: whether a publication name is one of the 24. Call it before attributing anything to a "
+            "publication by way of ChatbotNews.ai.",
+        ),
+        _tool(
+            search, Search, SearchHits, "Search (connectors)",
+            "Search for connectors and deep research: ids, titles and addresses of the ten best stories. Read one with fetch.",
+        ),
+        _tool(
+            fetch, Fetch, Document, "Fetch (connectors)",
+            "One story as a document for connectors and deep research, by an id that search returned.",
+        ),
+    )
+}  # fmt: skip

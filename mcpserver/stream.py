@@ -1,0 +1,57 @@
+"""GET /mcp: a bounded event stream that tells handshake-era clients that the list of resources changed."""
+
+import asyncio
+from typing import Final
+
+from config.edge import Receive, Send
+
+LIFETIME: Final = 300.0  # seconds; a client that still cares opens another
+HEARTBEAT: Final = 15.0  # seconds; keeps proxies from closing an idle stream
+MOST: Final = 50  # streams of one process at a time; beyond, the answer is that there is none
+
+_EVENT: Final = b'event: message\r\ndata: {"jsonrpc":"2.0","method":"notifications/resources/list_changed"}\r\n\r\n'
+_HEADERS: Final = [
+    (b"content-type", b"text/event-stream"),
+    (b"cache-control", b"no-cache, no-transform"),
+    (b"x-accel-buffering", b"no"),
+]
+
+_open: set[asyncio.Event] = set()
+"""One event an open stream; set when something was published."""
+
+
+def announce() -> None:
+    """Tell every open stream that resources changed."""
+    for changed in _open:
+        changed.set()
+
+
+async def event_stream(send: Send, receive: Receive) -> None:
+    """Serve one stream until it is too old or the client leaves; 405 at once when there are too many."""
+    if len(_open) >= MOST:
+        await send({"type": "http.response.start", "status": 405, "headers": [(b"allow", b"POST, GET, OPTIONS")]})
+        await send({"type": "http.response.body", "body": b""})
+        return
+    changed = asyncio.Event()
+    _open.add(changed)
+    leaving = asyncio.create_task(_left(receive))
+    try:
+        await send({"type": "http.response.start", "status": 200, "headers": _HEADERS})
+        await send({"type": "http.response.body", "body": b": open\r\n\r\n", "more_body": True})
+        ends = asyncio.get_running_loop().time() + LIFETIME
+        while (left := ends - asyncio.get_running_loop().time()) > 0 and not leaving.done():
+            waiting = asyncio.create_task(changed.wait())
+            await asyncio.wait({waiting, leaving}, timeout=min(HEARTBEAT, left), return_when=asyncio.FIRST_COMPLETED)
+            waiting.cancel()
+            told = _EVENT if changed.is_set() else b": still here\r\n\r\n"
+            changed.clear()
+            await send({"type": "http.response.body", "body": told, "more_body": True})
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+    finally:
+        _open.discard(changed)
+        leaving.cancel()
+
+
+async def _left(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass

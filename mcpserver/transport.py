@@ -1,0 +1,234 @@
+"""Streamable HTTP at /mcp: one request in, one JSON answer out, for every protocol revision from the same server.
+
+Requests run in process through the SDK's `serve_one`; only what is a stream (`subscriptions/listen`) goes through the SDK's own
+application. No session is ever made. Rules: MCP 2025-03-26 … 2026-07-28, "Streamable HTTP".
+"""
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import anyio
+import mcp_types as types
+import orjson
+from mcp.server.connection import Connection
+from mcp.server.lowlevel import Server
+from mcp.server.runner import modern_error_data, serve_one
+from mcp.server.transport_security import TransportSecuritySettings
+from mcp.shared.exceptions import MCPError, NoBackChannelError
+from mcp.shared.inbound import (
+    ERROR_CODE_HTTP_STATUS,
+    InboundLadderRejection,
+    classify_inbound_request,
+    find_duplicated_routing_header,
+    unsupported_protocol_version_rejection,
+    validate_mcp_param_headers,
+)
+from mcp.shared.transport_context import TransportContext
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_HANDSHAKE_VERSION, MODERN_PROTOCOL_VERSIONS
+
+from config.edge import Receive, Scope, Send
+from mcpserver.stream import event_stream
+
+logger = logging.getLogger(__name__)
+
+UNNAMED_VERSION: Final = "2025-03-26"  # what a request without MCP-Protocol-Version speaks, by that revision's rule
+ALLOW: Final = (b"allow", b"POST, GET, OPTIONS")
+MODERN_KEY: Final = types.PROTOCOL_VERSION_META_KEY
+
+
+@dataclass(slots=True)
+class Exchange:
+    """The SDK's dispatch context for one request: nothing can be sent back but its answer."""
+
+    request_id: types.RequestId
+    transport: TransportContext
+    message_metadata: None = None
+    can_send_request: bool = False
+    cancel_requested: anyio.Event = field(default_factory=anyio.Event)
+
+    async def send_raw_request(self, method: str, _params: Mapping[str, Any] | None, _opts: Any = None) -> dict[str, Any]:
+        raise NoBackChannelError(method)
+
+    async def notify(self, _method: str, _params: Mapping[str, Any] | None, _opts: Any = None) -> None:
+        return
+
+    async def progress(self, _progress: float, _total: float | None = None, _message: str | None = None) -> None:
+        return
+
+
+class Door:
+    """The ASGI application of one MCP server."""
+
+    def __init__(self, server: Server[Any]) -> None:
+        self.server = server
+        security = TransportSecuritySettings(enable_dns_rebinding_protection=False)  # config.edge has checked Host and Origin
+        self.streams = server.streamable_http_app(json_response=True, stateless_http=True, transport_security=security)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+        method = scope["method"]
+        if method == "POST":
+            await self._post(scope, headers, receive, send)
+        elif method == "OPTIONS":
+            await _send(send, 204, b"", _cors(headers))
+        elif method == "GET" and _wants_stream(headers):
+            await event_stream(send, receive)
+        else:
+            await _send(send, 405, b"", [ALLOW])
+
+    async def _post(self, scope: Scope, headers: dict[str, str], receive: Receive, send: Send) -> None:
+        body = (await receive()).get("body", b"")
+        reply = _unacceptable(headers)
+        if reply is None:
+            try:
+                message = orjson.loads(body)
+            except orjson.JSONDecodeError:
+                reply = _error(None, types.PARSE_ERROR, "Parse error: the body is not JSON.")
+            else:
+                if isinstance(message, dict) and message.get("method") == "subscriptions/listen" and "id" in message:
+                    await self.streams(scope, _once(body, receive), send)
+                    return
+                reply = await self._answer(message, headers, scope)
+        status, answer = reply
+        await _send(send, status, answer, _cors(headers))
+
+    async def _answer(self, message: Any, headers: dict[str, str], scope: Scope) -> tuple[int, bytes]:
+        """HTTP status and body for one JSON-RPC message."""
+        if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
+            return _error(None, types.INVALID_REQUEST, "The body must be a single JSON-RPC 2.0 request or notification.")
+        request_id = message.get("id")
+        if "id" in message and (isinstance(request_id, bool) or not isinstance(request_id, int | str)):
+            return _error(None, types.INVALID_REQUEST, "id must be a string or a whole number.")
+        method, params = message.get("method"), message.get("params")
+        if not isinstance(method, str):
+            if "id" in message and ("result" in message or "error" in message):
+                return 202, b""  # the answer to a question that this server never asked
+            return _error(request_id, types.INVALID_REQUEST, "method must be a string.")
+        if params is not None and not isinstance(params, dict):
+            return _error(request_id, types.INVALID_PARAMS, "params must be an object.")
+        if (duplicated := find_duplicated_routing_header(_pairs(scope))) is not None:
+            return _error(request_id, types.HEADER_MISMATCH, f"The header {duplicated} appears more than once.")
+        version = headers.get("mcp-protocol-version")
+        if version is not None and version not in (*HANDSHAKE_PROTOCOL_VERSIONS, *MODERN_PROTOCOL_VERSIONS):
+            return _rejected(request_id, unsupported_protocol_version_rejection(version))
+        if "id" not in message:
+            return 202, b""
+        modern = version in MODERN_PROTOCOL_VERSIONS or (method != "initialize" and _has_envelope(params))
+        if modern:
+            return await self._modern(message, method, params, headers)
+        return await self._legacy(request_id, method, params, version)
+
+    async def _modern(self, message: dict[str, Any], method: str, params: Any, headers: dict[str, str]) -> tuple[int, bytes]:
+        request_id = message["id"]
+        route = classify_inbound_request(message, headers=headers)
+        if isinstance(route, InboundLadderRejection):
+            return _rejected(request_id, route)
+        if method == "tools/call" and (rejection := self._mismatch(params, headers)) is not None:
+            return _rejected(request_id, rejection)
+        connection = Connection.from_envelope(route.protocol_version, route.client_info, route.client_capabilities)
+        return await self._serve(connection, request_id, method, params, headers, statuses=ERROR_CODE_HTTP_STATUS)
+
+    def _mismatch(self, params: Any, headers: Mapping[str, str]) -> InboundLadderRejection | None:
+        """Whether a `Mcp-Param-*` header contradicts the argument that it repeats."""
+        lookup, name, arguments = self.server.get_tool_input_schema, params.get("name"), params.get("arguments")
+        schema = lookup(name) if lookup is not None and isinstance(name, str) else None
+        return validate_mcp_param_headers(schema, arguments, headers) if schema and isinstance(arguments, dict) else None
+
+    async def _legacy(self, request_id: Any, method: str, params: Any, version: str | None) -> tuple[int, bytes]:
+        spoken = LATEST_HANDSHAKE_VERSION if method == "initialize" else version or UNNAMED_VERSION
+        connection = Connection.from_envelope(spoken, None, None)
+        return await self._serve(connection, request_id, method, params, {}, statuses={})
+
+    async def _serve(
+        self,
+        connection: Connection,
+        request_id: Any,
+        method: str,
+        params: Any,
+        headers: Mapping[str, str],
+        *,
+        statuses: Mapping[int, int],
+    ) -> tuple[int, bytes]:
+        transport = TransportContext(kind="streamable-http", can_send_request=False, headers=headers)
+        exchange = Exchange(request_id, transport)
+        try:
+            result = await serve_one(self.server, exchange, method, params, connection=connection, lifespan_state={})
+        except Exception as error:
+            found = modern_error_data(error)
+            if not isinstance(error, MCPError):
+                logger.debug("refused %s: %s", method, found.message)
+            return _error(request_id, found.code, found.message, found.data, status=statuses.get(found.code, 200))
+        return 200, orjson.dumps({"jsonrpc": "2.0", "id": request_id, "result": result})
+
+
+def _has_envelope(params: Any) -> bool:
+    meta = params.get("_meta") if params else None
+    return isinstance(meta, dict) and MODERN_KEY in meta
+
+
+def _unacceptable(headers: Mapping[str, str]) -> tuple[int, bytes] | None:
+    if headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+        return _error(None, types.INVALID_REQUEST, "Content-Type must be application/json.", status=415)
+    accept = headers.get("accept", "*/*").lower()
+    if not any(kind in accept for kind in ("application/json", "application/*", "*/*")):
+        return _error(None, types.INVALID_REQUEST, "Accept must allow application/json.", status=406)
+    return None
+
+
+def _wants_stream(headers: Mapping[str, str]) -> bool:
+    """2026-07-28 has no GET stream; it has subscriptions/listen."""
+    modern = headers.get("mcp-protocol-version") in MODERN_PROTOCOL_VERSIONS
+    return "text/event-stream" in headers.get("accept", "").lower() and not modern
+
+
+def _rejected(request_id: Any, rejection: InboundLadderRejection | None) -> tuple[int, bytes]:
+    assert rejection is not None  # noqa: S101
+    return _error(request_id, rejection.code, rejection.message, rejection.data)
+
+
+def _error(request_id: Any, code: int, message: str, data: Any = None, *, status: int | None = None) -> tuple[int, bytes]:
+    error: dict[str, Any] = {"code": code, "message": message}
+    if data is not None:
+        error["data"] = data
+    status = status if status is not None else ERROR_CODE_HTTP_STATUS.get(code, 400)
+    return status, orjson.dumps({"jsonrpc": "2.0", "id": request_id, "error": error})
+
+
+def _pairs(scope: Scope) -> list[tuple[str, str]]:
+    return [(name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"]]
+
+
+def _cors(headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
+    """For the browser clients of the allowlist; an Origin outside it never gets here."""
+    origin = headers.get("origin")
+    if origin is None:
+        return []
+    return [
+        (b"access-control-allow-origin", origin.encode("latin-1")),
+        (b"access-control-allow-methods", b"POST, GET, OPTIONS"),
+        (b"access-control-allow-headers", b"content-type, accept, mcp-protocol-version, mcp-method, mcp-name"),
+        (b"access-control-max-age", b"86400"),
+        (b"vary", b"Origin"),
+    ]
+
+
+async def _send(send: Send, status: int, body: bytes, headers: list[tuple[bytes, bytes]]) -> None:
+    kind = [(b"content-type", b"application/json"), (b"cache-control", b"no-store")] if body else []
+    length = (b"content-length", str(len(body)).encode())
+    await send({"type": "http.response.start", "status": status, "headers": [*kind, length, *headers]})
+    await send({"type": "http.response.body", "body": body})
+
+
+def _once(body: bytes, receive: Receive) -> Receive:
+    given = False
+
+    async def again() -> Any:
+        nonlocal given
+        if given:
+            return await receive()
+        given = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return again

@@ -1,0 +1,134 @@
+"""Settings from the environment: what cannot be read stops the start and names its variable."""
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+
+from config import env
+
+ROOT = Path(__file__).parent.parent.parent
+READERS: dict[str, Callable[[str], Any]] = {
+    "boolean": lambda name: env.boolean(name, False),
+    "integer": lambda name: env.integer(name, 8000, 1, 65535),
+    "path": lambda name: env.path(name, Path("/var")),
+    "web_address": lambda name: env.web_address(name, "http://localhost"),
+    "database": env.database,
+    "words": env.words,
+    "text": env.text,
+}
+
+
+@pytest.fixture(autouse=True)
+def clean(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("QUINCE", raising=False)
+    monkeypatch.delenv("QUINCE_FILE", raising=False)
+
+
+@pytest.mark.parametrize(
+    ("reader", "default"),
+    [("boolean", False), ("integer", 8000), ("path", Path("/var")), ("web_address", "http://localhost"), ("database", None), ("words", []), ("text", "")],
+)
+@pytest.mark.parametrize("given", [None, "", "  "])
+def test_what_is_not_set_or_empty_is_the_default(monkeypatch: pytest.MonkeyPatch, reader: str, default: object, given: str | None) -> None:
+    if given is not None:
+        monkeypatch.setenv("QUINCE", given)
+    assert READERS[reader]("QUINCE") == default
+
+
+@pytest.mark.parametrize(
+    ("reader", "given", "expected"),
+    [
+        *(("boolean", word, True) for word in ("1", "true", "Yes", "ON")),
+        *(("boolean", word, False) for word in ("0", "False", "no", "off")),
+        *(("integer", text, int(text)) for text in ("1", "65535", " 80 ")),
+        ("path", "/a/../b", Path("/b")),
+        ("path", "~", Path.home().resolve()),
+        ("web_address", "https://wire.example/", "https://wire.example"),
+        ("web_address", "http://[::1]:8000/news/", "http://[::1]:8000/news"),
+        ("words", " a, ,b ,", ["a", "b"]),
+        ("text", " quince ", "quince"),
+    ],
+)
+def test_a_value_is_read(monkeypatch: pytest.MonkeyPatch, reader: str, given: str, expected: object) -> None:
+    monkeypatch.setenv("QUINCE", given)
+    assert READERS[reader]("QUINCE") == expected
+
+
+@pytest.mark.parametrize(
+    ("reader", "given"),
+    [
+        *(("boolean", word) for word in ("2", "maybe", "10")),
+        *(("integer", text) for text in ("0", "65536", "-1", "x", "1.5", "1e3")),
+        *(("web_address", text) for text in ("wire.example", "ftp://wire.example", "https://", "https://a b", "https://a?q=1", "javascript:1")),
+        *(("database", text) for text in ("quince", "postgres", "mysql://a/b", "postgres://a:port/b", "http://a/b", "/var/db.sqlite3")),
+    ],
+)
+def test_a_value_that_cannot_be_read_stops_the_start_and_names_its_variable(
+    monkeypatch: pytest.MonkeyPatch, reader: str, given: str
+) -> None:
+    monkeypatch.setenv("QUINCE", given)
+    with pytest.raises(ImproperlyConfigured, match=r"^QUINCE.*cannot be read: expected "):
+        READERS[reader]("QUINCE")
+
+
+def test_a_database_address_is_never_shown_for_it_may_hold_a_password(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("QUINCE", "mysql://ada:secret@db.example/wire")
+    with pytest.raises(ImproperlyConfigured) as caught:
+        env.database("QUINCE")
+    assert "secret" not in str(caught.value)
+    assert caught.value.__cause__ is None
+
+
+def test_a_database_address_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("QUINCE", "postgres://ada:p%40ss@db.example:5433/wire")
+    found = env.database("QUINCE")
+    assert found is not None
+    assert (found["ENGINE"], found["HOST"], found["PORT"]) == ("django.db.backends.postgresql", "db.example", 5433)
+    assert (found["USER"], found["PASSWORD"], found["NAME"]) == ("ada", "p@ss", "wire")
+
+
+def test_a_secret_may_come_in_a_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    file = tmp_path / "quince"
+    file.write_text("golden\n", encoding="utf-8")
+    monkeypatch.setenv("QUINCE_FILE", str(file))
+    assert env.text("QUINCE") == "golden"
+    file.write_text("8001\n", encoding="utf-8")
+    assert env.integer("QUINCE", 8000, 1, 65535) == 8001
+
+
+def test_a_file_that_cannot_be_read_stops_the_start_and_names_its_variable(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    binary = tmp_path / "binary"
+    binary.write_bytes(b"\xff\xfe")
+    for file in (tmp_path / "missing", tmp_path, binary):
+        monkeypatch.setenv("QUINCE_FILE", str(file))
+        with pytest.raises(ImproperlyConfigured, match=f"^QUINCE_FILE points to '{re.escape(str(file))}', which cannot be read"):
+            env.text("QUINCE")
+
+
+def test_a_value_and_a_file_at_once_are_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("QUINCE", "golden")
+    monkeypatch.setenv("QUINCE_FILE", str(tmp_path / "quince"))
+    with pytest.raises(ImproperlyConfigured, match="QUINCE and QUINCE_FILE are both set"):
+        env.text("QUINCE")
+
+
+def test_the_server_does_not_start_with_a_setting_it_cannot_read(tmp_path: Path) -> None:
+    kept = {name: os.environ[name] for name in ("PATH", "SYSTEMROOT", "HOME") if name in os.environ}
+    result = subprocess.run(
+        [sys.executable, "manage.py", "check"],
+        cwd=ROOT,
+        env=kept | {"WIRE_DATA_DIR": str(tmp_path), "PORT": "eight thousand"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert result.returncode != 0
+    assert "PORT='eight thousand' cannot be read: expected a whole number from 1 to 65535." in result.stderr

@@ -1,0 +1,209 @@
+"""The lock: 24 publications, changed by dated replacement only."""
+
+import datetime as dt
+import hashlib
+import json
+from typing import Any
+
+import pytest
+from django.core.checks import run_checks
+from django.db import IntegrityError, transaction
+from django.test import Client
+
+from config.errors import InvalidArgument, NotInRoster, RosterLocked
+from sources import queries, roster
+from sources.models import Feed, Publication, RosterRevision
+from tests.contract import refused
+from tests.factories import NOW, entry, publish, story_of, take
+from wire import editorial
+from wire import queries as wire_queries
+from wire.models import WireState
+from wire.normalise import Rejected
+
+pytestmark = pytest.mark.django_db
+
+# SHA-256 of the roster that ships. If this test fails, the public roster changed: that is a replacement, never an edit.
+FINGERPRINT = "3d59be3099226e652ade7f2d583c3d7bed70e7f0f8eae473fd4d042b769d44b0"
+GAZETTE: dict[str, Any] = {
+    "slug": "quince-gazette",
+    "name": "Quince Gazette",
+    "aliases": ["The QG"],
+    "domains": ["gazette.example"],
+    "tier": 2,
+    "homepage": "https://gazette.example/",
+    "feeds": [{"feed_type": "rss", "url": "https://gazette.example/rss", "ai_only": False}],
+}
+
+
+def publication(slug: str) -> Publication:
+    return Publication.objects.get(slug=slug)
+
+
+def replace_fortune() -> RosterRevision:
+    return editorial.replace_publication(publication("fortune"), GAZETTE, reason="Fortune closed its feeds.", now=NOW)
+
+
+def errors() -> list[str]:
+    return [str(error.msg) for error in run_checks(databases=["default"]) if str(error.id).startswith("sources.")]
+
+
+def test_a_migrated_database_holds_the_24_in_their_tiers() -> None:
+    assert Publication.objects.active().count() == Publication.objects.count() == 24
+    tiers = list(Publication.objects.values_list("tier", flat=True))
+    assert [tiers.count(tier) for tier in (1, 2, 3, 4)] == [7, 6, 10, 1]
+
+
+def test_founding_again_changes_nothing() -> None:
+    roster.found()
+    assert RosterRevision.objects.count() == 1
+
+
+def test_a_roster_of_another_number_is_never_founded() -> None:
+    RosterRevision.objects.all().delete()
+    with pytest.raises(RosterLocked):
+        roster.found([GAZETTE])
+    assert not RosterRevision.objects.exists()
+
+
+def test_the_fingerprint_is_the_one_everyone_knows() -> None:
+    assert roster.current().fingerprint == roster.fingerprint(roster.members(Publication.objects.active())) == FINGERPRINT
+
+
+def test_anyone_can_recompute_the_fingerprint_from_the_public_roster(client: Client) -> None:
+    answer = client.get("/api/sources.json").json()
+    rows = sorted(({key: source[key] for key in ("name", "tier", "domain")} for source in answer["sources"]), key=lambda row: row["name"])
+    canonical = json.dumps(rows, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+    assert hashlib.sha256(canonical).hexdigest() == answer["roster_sha256"] == FINGERPRINT
+
+
+def test_no_publication_can_be_deleted() -> None:
+    with pytest.raises(RosterLocked):
+        publication("fortune").delete()
+    with pytest.raises(RosterLocked):
+        Publication.objects.all().delete()
+    with pytest.raises(RosterLocked):
+        Publication.objects.filter(slug="fortune").delete()
+    assert Publication.objects.count() == 24
+
+
+@pytest.mark.parametrize(
+    "seat",
+    [{"seat": 25}, {"seat": 0}, {"seat": 7}, {"seat": None}, {"seat": 1, "retired_on": dt.date(2026, 1, 1)}],
+    ids=["25", "0", "taken", "neither seated nor retired", "both"],
+)
+def test_the_database_refuses_a_25th_seat(seat: dict[str, Any]) -> None:
+    facts = {key: value for key, value in GAZETTE.items() if key != "feeds"}
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Publication.objects.create(**facts, admitted_on=dt.date(2026, 1, 1), **seat)
+
+
+def test_the_database_refuses_a_fifth_tier() -> None:
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Publication.objects.filter(slug="fortune").update(tier=5)
+
+
+def test_a_replacement_is_one_out_one_in_and_dated() -> None:
+    version = WireState.objects.get().version
+    revision = replace_fortune()
+    assert (revision.number, revision.on, revision.reason) == (2, NOW.date(), "Fortune closed its feeds.")
+    assert (revision.retired, revision.admitted) == (publication("fortune"), publication("quince-gazette"))
+    assert Publication.objects.active().count() == 24
+    assert publication("fortune").retired_on == publication("quince-gazette").admitted_on == NOW.date()
+    assert WireState.objects.get().version > version
+    assert Feed.objects.filter(publication__slug="quince-gazette").count() == 1
+    assert errors() == []
+
+
+def test_a_replacement_changes_the_fingerprint_of_what_is_published_from_then_on() -> None:
+    publish(entry())
+    replace_fortune()
+    listed = queries.list_sources()
+    assert (listed.roster_revision, listed.in_force_since) == (2, NOW.date())
+    assert listed.roster_sha256 != FINGERPRINT
+    day = wire_queries.get_today(NOW)
+    assert day.source_integrity.roster_sha256 == listed.roster_sha256
+    assert wire_queries.get_archive(day.wire_date, 1).source_integrity.roster_sha256 == FINGERPRINT
+
+
+def test_a_retired_publication_is_no_longer_in_the_roster_and_its_dates_are_told() -> None:
+    admitted = publication("fortune").admitted_on
+    replace_fortune()
+    assert queries.verify_source("Quince Gazette").in_roster
+    assert queries.verify_source("The QG").canonical_name == "Quince Gazette"
+    for name in ("Fortune", "fortune.com"):
+        verdict = queries.verify_source(name)
+        assert (verdict.in_roster, verdict.tier, verdict.canonical_name) == (False, None, None)
+        assert f"from {admitted} until 2026-01-16" in verdict.notes
+        assert verdict.closest_match != "Fortune"
+
+
+def test_a_source_filter_refuses_a_retired_publication(client: Client) -> None:
+    replace_fortune()
+    error = refused(client.get("/api/search.json", {"query": "quince", "source": "Fortune"}), 422, "not_in_roster")
+    assert "until 2026-01-16" in error["message"]
+    with pytest.raises(NotInRoster):
+        queries.canonical_source("Fortune")
+
+
+def test_stories_of_a_retired_publication_stay_as_they_were() -> None:
+    made = entry(title="Quince ships", publisher="Fortune", url="https://fortune.com/q")
+    publish(made)
+    story_id = story_of(made).chatbotnews_id
+    before = wire_queries.get_story(story_id)
+    replace_fortune()
+    assert wire_queries.get_story(story_id) == before
+    assert (before.original_publisher, before.original_publisher_tier) == ("Fortune", 3)
+    assert [story.chatbotnews_id for story in wire_queries.search_wire("quince", tier=3).stories] == [story_id]
+
+
+def test_new_items_of_a_retired_publication_are_refused_and_of_the_admitted_one_taken() -> None:
+    replace_fortune()
+    late, new = entry(publisher="Fortune", url="https://fortune.com/q"), entry(publisher="Quince Gazette", url="https://gazette.example/q")
+    outcomes = take(late, new)
+    assert isinstance(outcomes[0], Rejected)
+    assert outcomes[0].code == "not_in_roster"
+    assert outcomes[1] == "accepted"
+
+
+def test_who_is_retired_cannot_be_retired_again_nor_a_member_be_admitted() -> None:
+    gone = publication("fortune")
+    replace_fortune()
+    with pytest.raises(RosterLocked):
+        roster.replace(gone, GAZETTE | {"slug": "other", "name": "Other"}, reason="Again.")
+    with pytest.raises(RosterLocked):
+        roster.replace(publication("wired"), GAZETTE, reason="Again.")
+    assert RosterRevision.objects.count() == 2
+
+
+def test_a_retired_publication_may_come_back() -> None:
+    replace_fortune()
+    fact = next(fact for fact in json.loads(roster.ROSTER_FILE.read_text(encoding="utf-8")) if fact["slug"] == "fortune")
+    roster.replace(publication("quince-gazette"), fact, reason="It is back.", on=dt.date(2026, 2, 1))
+    assert roster.current().fingerprint == FINGERPRINT
+    assert publication("fortune").retired_on is None
+    assert queries.verify_source("Fortune").in_roster
+
+
+def test_a_sound_roster_passes_the_system_check() -> None:
+    assert errors() == []
+
+
+def test_a_missing_publication_fails_the_system_check() -> None:
+    Publication.objects.filter(slug="fortune").update(seat=None, retired_on=dt.date(2026, 1, 1))
+    assert errors() == ["The roster holds 23 publications instead of 24."]
+
+
+def test_an_edited_publication_fails_the_system_check() -> None:
+    Publication.objects.filter(slug="fortune").update(tier=1)
+    assert errors() == ["The roster's publications do not match the fingerprint of its latest revision."]
+
+
+def test_a_roster_without_its_history_fails_the_system_check() -> None:
+    RosterRevision.objects.all().delete()
+    assert errors() == ["The roster's publications do not match the fingerprint of its latest revision."]
+
+
+@pytest.mark.parametrize("tier", [0, 5, -1])
+def test_a_tier_that_does_not_exist_is_refused(tier: int) -> None:
+    with pytest.raises(InvalidArgument):
+        queries.list_sources(tier)

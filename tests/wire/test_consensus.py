@@ -1,0 +1,133 @@
+"""Who else reports it: by story, by headline, and honestly nobody."""
+
+import datetime as dt
+
+import pytest
+from django.test import Client
+
+from sources.entries import Entry
+from tests.contract import refused
+from tests.factories import NOW, entry, publish, story_of
+from wire import editorial, queries
+
+pytestmark = pytest.mark.django_db
+HEADLINE = "Quince Robotics buys Lantern Labs for $90 million"
+KEYS = [
+    *("consensus_score", "cross_source_count", "siblings", "sibling_details", "first_reported", "story_id", "event_id", "notes"),
+]
+
+
+def event() -> list[Entry]:
+    """Three publications about one purchase, the first an hour before the others."""
+    made = [
+        entry(title=HEADLINE, published_at="2026-01-15T09:00:00Z"),
+        entry(title=f"{HEADLINE} deal", publisher="Wired", url="https://wired.com/q"),
+        entry(title=f"{HEADLINE} in cash", publisher="Reuters", url="https://reuters.com/q", published_at="2026-01-15T11:00:00Z"),
+    ]
+    publish(*made, entry(title="An unrelated walrus plays the trombone"))
+    return made
+
+
+def test_a_story_has_its_siblings_of_other_publications_newest_first(client: Client) -> None:
+    first, wired, reuters = (story_of(made) for made in event())
+    answer = client.get("/api/consensus.json", {"story_id": first.chatbotnews_id}).json()
+    assert list(answer) == KEYS
+    assert answer["siblings"] == [reuters.chatbotnews_id, wired.chatbotnews_id]
+    assert answer["siblings"] == [sibling["chatbotnews_id"] for sibling in answer["sibling_details"]]
+    assert [(s["original_publisher"], s["original_publisher_tier"]) for s in answer["sibling_details"]] == [
+        ("Reuters", 3),
+        ("Wired", 2),
+    ]
+    assert answer["cross_source_count"] == 3
+    assert answer["consensus_score"] == queries.get_story(first.chatbotnews_id).consensus_score == 0.88
+    assert answer["first_reported"]["chatbotnews_id"] == answer["story_id"] == first.chatbotnews_id
+    assert answer["first_reported"]["published_at"] == "2026-01-15T09:00:00Z"
+    assert answer["notes"] == "Reported by 3 independent witnesses of the roster, this story's own included."
+
+
+@pytest.mark.parametrize(
+    "headline",
+    [HEADLINE, HEADLINE.upper(), "Lantern Labs: Quince Robotics buys it, for $90 million", "  Quince Robotics buys Lantern Labs "],
+)
+def test_a_headline_is_matched_to_the_story_most_like_it(client: Client, headline: str) -> None:
+    event_ids = {story_of(made).chatbotnews_id for made in event()}
+    answer = client.get("/api/consensus.json", {"headline": headline}).json()
+    assert answer["story_id"] in event_ids
+    assert {answer["story_id"], *answer["siblings"]} == event_ids
+    assert answer["cross_source_count"] == 3
+
+
+def test_the_story_wins_over_the_headline() -> None:
+    made = event()
+    lone = entry(title="A heron learns chess")
+    publish(lone)
+    found = queries.get_consensus(story_id=story_of(lone).chatbotnews_id, headline=made[0].title)
+    assert found.story_id == story_of(lone).chatbotnews_id
+
+
+def test_a_lone_story_has_a_score_of_zero_and_one_witness() -> None:
+    made = entry()
+    publish(made)
+    found = queries.get_consensus(story_of(made).chatbotnews_id)
+    assert (found.consensus_score, found.cross_source_count, found.siblings) == (0.0, 1, [])
+    assert found.notes == "No other publication of the roster has reported this so far."
+
+
+@pytest.mark.parametrize("headline", ["Zebras elect a mayor in Timbuktu", "🤖", "the of and", "\0", "!?", "q" * 1000])
+def test_a_headline_that_nobody_reports_is_honestly_no_coverage(client: Client, headline: str) -> None:
+    event()
+    answer = client.get("/api/consensus.json", {"headline": headline})
+    assert answer.status_code == 200
+    assert b'"consensus_score":0.0,"cross_source_count":0,"siblings":[],' in answer.content
+    assert (answer.json()["story_id"], answer.json()["event_id"], answer.json()["first_reported"]) == (None, None, None)
+    assert answer.json()["notes"].startswith("No coverage found")
+
+
+def test_an_empty_wire_has_no_coverage() -> None:
+    assert queries.get_consensus(headline=HEADLINE).cross_source_count == 0
+
+
+@pytest.mark.parametrize("asked", [{}, {"headline": ""}, {"headline": "  "}])
+def test_neither_story_nor_headline_is_refused(client: Client, asked: dict[str, str]) -> None:
+    assert "story_id" in refused(client.get("/api/consensus.json", asked), 422, "invalid_argument")["hint"]
+
+
+@pytest.mark.parametrize("story_id", ["cbn-000000000000", "x", "", "\0"])
+def test_an_unknown_story_is_not_found_even_with_a_headline(client: Client, story_id: str) -> None:
+    event()
+    refused(client.get("/api/consensus.json", {"story_id": story_id, "headline": HEADLINE}), 404, "not_found")
+
+
+@pytest.mark.parametrize("asked", [{"headline": "q" * 1001}, {"story_id": "q" * 101}])
+def test_endless_arguments_are_refused(client: Client, asked: dict[str, str]) -> None:
+    refused(client.get("/api/consensus.json", asked), 422, "invalid_argument")
+
+
+def test_copies_of_one_text_are_shown_but_not_counted() -> None:
+    copies = [
+        entry(title=HEADLINE, publisher=publisher, url=f"https://{publisher.lower()}.com/q")
+        for publisher in ("Reuters", "Fortune", "Axios")
+    ]
+    publish(*copies)
+    found = queries.get_consensus(story_of(copies[0]).chatbotnews_id)
+    assert (found.consensus_score, found.cross_source_count, len(found.siblings)) == (0.0, 1, 2)
+    assert [sibling.independent for sibling in found.sibling_details] == [False, False]
+    assert found.notes == "No independent witness besides this story's own was counted. Copies or second stories, not counted: 2."
+
+
+def test_coverage_later_than_the_sealed_day_is_listed_though_the_score_stays() -> None:
+    early, late = entry(title=HEADLINE), entry(title=f"{HEADLINE} deal", publisher="Wired", url="https://wired.com/late")
+    publish(early)
+    publish(late, now=NOW + dt.timedelta(days=30))
+    found = queries.get_consensus(story_of(early).chatbotnews_id)
+    assert (found.consensus_score, found.cross_source_count) == (0.0, 1)
+    assert found.siblings == [story_of(late).chatbotnews_id]
+    assert found.notes.endswith("Independent, but later than the day's last snapshot and not counted: 1.")
+
+
+def test_a_withdrawn_story_is_nobodys_witness() -> None:
+    first, wired, _ = (story_of(made) for made in event())
+    editorial.withdraw(wired.chatbotnews_id, reason="Retracted by its publisher.", now=NOW)
+    found = queries.get_consensus(first.chatbotnews_id)
+    assert wired.chatbotnews_id not in found.siblings
+    assert found.cross_source_count == 2

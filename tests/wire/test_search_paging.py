@@ -1,0 +1,172 @@
+"""Search page by page, held against a plain reference: both databases must find the same, in the same order."""
+
+import random
+from collections.abc import Callable, Iterator
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from config.errors import InvalidArgument
+from tests.factories import NOW, entry, publish, story_of
+from wire import queries, search
+from wire.queries import ranking
+from wire.schemas import SearchOut, StoryOut
+
+pytestmark = pytest.mark.django_db
+
+WORDS = [
+    *("quince", "quinces", "Quince-4", "launch", "launched", "café", "CAFE", "it's", "C++", "naïve", "東京", "東京都", "Straße"),
+    *(
+        "STRASSE",
+        "مرحبا",
+        "emoji🤖word",
+        "a",
+        "of",
+        "1",
+        "2026",
+        "NEAR",
+        "not",
+        "x65",
+        "ﬁn",
+        "fin",
+        '"',
+        "'",
+        "*",
+        "&",
+        "|",
+        "!",
+        "-",
+    ),
+]
+texts = st.lists(st.sampled_from(WORDS), max_size=6).map(" ".join)
+
+
+@pytest.fixture
+def corpus(db: None) -> list[StoryOut]:  # noqa: ARG001
+    """Sixty stories made of few words, several at each moment."""
+    dice = random.Random(24)
+    made = []
+    for number in range(60):
+        title = " ".join(dice.choices(WORDS, k=dice.randint(1, 6))) + " t"
+        summary = " ".join(dice.choices(WORDS, k=dice.randint(0, 12)))
+        at = f"2026-01-15T{dice.randint(0, 9):02}:00:00Z"
+        made.append(entry(title=title, summary=summary, url=f"https://techcrunch.com/{number}", published_at=at))
+    publish(*made)
+    return queries.get_today(NOW).stories
+
+
+def reference(query: str, stories: list[StoryOut]) -> list[str]:
+    """What a search finds, by its rules and nothing clever: ids, best first."""
+    asked = list(dict.fromkeys(search.tokens(query)))[: search.MAX_QUERY_TOKENS]
+    phrases = [search.tokens(quoted) for quoted in query.split('"')[1:-1:2]]
+    ranked = []
+    for story in stories:
+        headline, summary = search.tokens(story.headline), search.tokens(story.summary_medium)
+        if not set(asked) <= {*headline, *summary}:
+            continue
+        spaced = (f" {' '.join(headline)} ", f" {' '.join(summary)} ")
+        if not all(any(f" {' '.join(phrase)} " in part for part in spaced) for phrase in phrases if phrase):
+            continue
+        dampened = 1.2 * (0.25 + 0.75 * (len(headline) + len(summary)) / 60)
+        counts = [3 * headline.count(word) + summary.count(word) for word in asked]
+        score = round(sum(count * 2.2 / (count + dampened) for count in counts), 6)
+        ranked.append((-score, -story.published_at.timestamp(), story.chatbotnews_id))
+    return [story_id for _, _, story_id in sorted(ranked)]
+
+
+def pages(query: str, limit: int, between: Callable[[], object] = lambda: None) -> Iterator[SearchOut]:
+    cursor = None
+    for _ in range(200):
+        page = queries.search_wire(query, limit=limit, cursor=cursor)
+        yield page
+        cursor = page.next_cursor
+        if cursor is None:
+            return
+        between()
+    pytest.fail("paging never ends")
+
+
+def ids(found: Iterator[SearchOut] | list[SearchOut]) -> list[str]:
+    return [story.chatbotnews_id for page in found for story in page.stories]
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(query=texts.filter(search.words), limit=st.integers(1, 50))
+def test_a_search_finds_what_a_plain_reference_finds(corpus: list[StoryOut], query: str, limit: int) -> None:
+    expected = reference(query, corpus)
+    found = list(pages(query, limit))
+    assert ids(found) == expected
+    assert {page.total for page in found} == {len(expected)}
+    assert {page.ranking for page in found} == {"relevance"}
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(query=st.text(max_size=300))
+def test_no_text_breaks_a_search(corpus: list[StoryOut], query: str) -> None:
+    if search.words(query):
+        assert set(ids(pages(query, 50))) <= {story.chatbotnews_id for story in corpus}
+    else:
+        with pytest.raises(InvalidArgument):
+            queries.search_wire(query)
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(query=st.sampled_from(["t", "quince", "cafe t", "1"]), limit=st.integers(1, 9), pool=st.integers(1, 20))
+def test_windows_show_every_match_once_when_there_are_too_many_to_rank(
+    corpus: list[StoryOut], query: str, limit: int, pool: int
+) -> None:
+    expected = reference(query, corpus)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ranking, "POOL", pool)
+        found = list(pages(query, limit))
+    assert sorted(ids(found)) == sorted(expected)
+    assert {page.total for page in found} == {len(expected)}
+    assert {page.ranking for page in found} == {"newest" if len(expected) > pool else "relevance"}
+
+
+def test_a_window_ranks_the_newest_matches_before_any_older_one(corpus: list[StoryOut], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ranking, "POOL", 20)
+    newest = [story for story in corpus if set(search.tokens("t")) <= set(search.tokens(story.headline))][:20]
+    assert ids([queries.search_wire("t", limit=20)]) == reference("t", newest)
+
+
+@pytest.mark.parametrize("at", ["2026-01-15T23:00:00Z", "2026-01-15T05:00:00Z", "2026-01-14T00:00:00Z"])
+@pytest.mark.parametrize("pool", [7, 500])
+def test_every_match_is_shown_once_though_stories_arrive_between_pages(
+    corpus: list[StoryOut], monkeypatch: pytest.MonkeyPatch, at: str, pool: int
+) -> None:
+    monkeypatch.setattr(ranking, "POOL", pool)
+    arrived: list[str] = []
+
+    def arrive() -> None:
+        if len(arrived) < 4:
+            made = entry(title="Quince t", published_at=at)
+            publish(made)
+            arrived.append(story_of(made).chatbotnews_id)
+
+    found = ids(pages("t", 5, between=arrive))
+    assert len(found) == len(set(found))
+    assert set(reference("t", corpus)) <= set(found) <= set(reference("t", corpus)) | set(arrived)
+
+
+def test_more_than_500_matches_page_through_every_one_of_them() -> None:
+    publish(*(entry(title=f"Quince {number}", summary="") for number in range(503)))
+    found = list(pages("quince", 50))
+    assert found[0].ranking == "newest"
+    assert (len(ids(found)), len(set(ids(found)))) == (503, 503)
+
+
+def test_a_cursor_belongs_to_its_question_and_to_no_other(corpus: list[StoryOut]) -> None:  # noqa: ARG001
+    cursor = queries.search_wire("quince t", limit=1).next_cursor
+    assert cursor is not None
+    assert queries.search_wire("QUINCES T", limit=9, cursor=cursor).stories
+    for other in ("quince", "t", "t quince", '"quince t"'):
+        with pytest.raises(InvalidArgument, match="cursor"):
+            queries.search_wire(other, cursor=cursor)
+
+
+@pytest.mark.parametrize("cursor", ["", "x", "W10", "WyJhbGwiXQ", "WyJhbGwiLDEsMl0", "WyJiZWhpbmQiLCIiLFsxLCJ4Il1d", "\0", "ü"])
+def test_a_cursor_that_no_search_gave_is_refused(cursor: str) -> None:
+    with pytest.raises(InvalidArgument, match="cursor"):
+        queries.search_wire("quince", cursor=cursor)

@@ -1,0 +1,201 @@
+"""The site: pages for people, safe whatever a publisher wrote; health; keys."""
+
+import datetime as dt
+from html.parser import HTMLParser
+from io import StringIO
+
+import pytest
+from django.core.management import call_command
+from django.db import connection, transaction
+from django.test import Client
+
+from tests.contract import BRIEFLY, SHARED
+from tests.factories import DAY, NOW, entry, publish, story_of
+from wire import editorial
+from wire.models import EditorTake, WireState
+
+pytestmark = pytest.mark.django_db
+PAGES = ["/", "/sources", "/editor-take/2026-01-15", "/nowhere"]
+BANNER = "Never cite them as news"
+HOSTILE = [
+    "&lt;script&gt;alert(1)&lt;/script&gt;",
+    "\"&gt;&lt;img src=x onerror=alert(1)&gt;",
+    "' onmouseover='alert(1)",
+    "</title></main><script>alert(1)</script>",
+    "[click](javascript:alert(1)) ![x](https://tracker.example/x.png)",
+    "<https://evil.example> &lt;b&gt;bold&lt;/b&gt; **loud** `code`",
+    "{{ settings.SECRET_KEY }} {% debug %}",
+]
+
+
+class Page(HTMLParser):
+    """What a browser would make of a page."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.attributes: list[tuple[str, str]] = []
+        self.text = ""
+        self.feed(html)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += [(name, value or "") for name, value in attrs]
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+    @property
+    def links(self) -> list[str]:
+        return [value for name, value in self.attributes if name in {"href", "src"}]
+
+
+def page(client: Client, address: str, status: int = 200) -> Page:
+    answer = client.get(address)
+    assert answer.status_code == status
+    assert answer["Content-Type"] == "text/html; charset=utf-8"
+    return Page(answer.content.decode())
+
+
+def test_the_home_page_shows_the_latest_day_by_category(client: Client) -> None:
+    made = entry(title="OpenAI launches quince model", summary="Quinces are golden.")
+    publish(made, entry(published_at="2026-01-14T10:00:00Z"))
+    found = page(client, "/")
+    assert "The wire of 15 January 2026" in found.text
+    assert "Launches" in found.text
+    assert "Quinces are golden." in found.text
+    assert f"/story/{story_of(made).chatbotnews_id}" in found.links
+    assert client.get("/")["Cache-Control"] == SHARED
+
+
+def test_the_home_page_of_a_wire_without_news_says_so(client: Client) -> None:
+    assert "Nothing is published yet" in page(client, "/").text
+
+
+def test_a_story_page_shows_the_story_and_its_six_citations(client: Client) -> None:
+    made = entry(author="Ada Quill")
+    publish(made)
+    story = client.get(f"/api/stories/{story_of(made).chatbotnews_id}.json").json()
+    answer = client.get(f"/story/{story['chatbotnews_id']}")
+    found = Page(answer.content.decode())
+    assert made.title in found.text
+    assert "Ada Quill" in found.text
+    assert all(citation in found.text for citation in story["citation_objects"].values())
+    assert story["original_url"] in found.links
+    assert answer["Cache-Control"] == BRIEFLY
+
+
+def test_the_page_of_a_withdrawn_story_says_so_and_cites_nothing(client: Client) -> None:
+    made = entry()
+    publish(made)
+    story_id = story_of(made).chatbotnews_id
+    editorial.withdraw(story_id, reason="Retracted by its publisher.", now=NOW)
+    found = page(client, f"/story/{story_id}")
+    assert f"Withdrawn: {made.title}" in found.text
+    assert "According to" not in found.text
+    assert "@misc" not in found.text
+    assert "Cite it" not in found.text
+
+
+def test_the_sources_page_lists_the_24_by_tier(client: Client) -> None:
+    found = page(client, "/sources")
+    names = [source["name"] for source in client.get("/api/sources.json").json()["sources"]]
+    assert len(names) == 24
+    assert all(name in found.text for name in names)
+    assert [f"Tier {n}: " in found.text for n in (1, 2, 3, 4)] == [True] * 4
+
+
+def test_an_editors_take_page_shows_the_rendered_brief(client: Client) -> None:
+    publish(entry(summary="Quinces are golden."))
+    found = page(client, "/editor-take/2026-01-15")
+    assert "Editor's Take: 15 January 2026" in found.text
+    assert "Quinces are golden" in found.text
+    assert "strong" in found.tags
+
+
+@pytest.mark.parametrize("address", ["/nowhere", "/story/cbn-000000000000", "/story/x", "/editor-take/2026-01-20", "/editor-take/today"])
+def test_what_is_not_there_is_a_404_page(client: Client, address: str) -> None:
+    assert "There is no such page" in page(client, address, 404).text
+
+
+@pytest.mark.parametrize("hostile", HOSTILE, ids=range(len(HOSTILE)))
+def test_what_a_publisher_wrote_is_text_and_never_markup(client: Client, hostile: str) -> None:
+    made = entry(title=f"Quince {hostile}", summary=f"Golden {hostile}.", author=f"Ada {hostile}")
+    publish(made)
+    headline = client.get("/api/today.json").json()["stories"][0]["headline"]
+    for address in ("/", f"/story/{story_of(made).chatbotnews_id}", "/editor-take/2026-01-15"):
+        found = page(client, address)
+        assert headline in found.text or address.startswith("/editor-take")
+        assert "Golden" in found.text
+        assert {"script", "img", "b", "iframe"}.isdisjoint(found.tags)
+        assert not [name for name, _ in found.attributes if name.startswith("on")]
+        own = ("/", "#", "http://localhost:8000/", "https://techcrunch.com/", "https://creativecommons.org/")
+        assert all(link.startswith(own) for link in found.links)
+
+
+def test_an_editors_own_markdown_cannot_carry_a_script(client: Client) -> None:
+    EditorTake.objects.create(wire_date=DAY, markdown="# Ripe\n\n<script>alert(1)</script> [x](javascript:alert(1))", author="Ada")
+    publish(entry())
+    found = page(client, "/editor-take/2026-01-15")
+    assert "script" not in found.tags
+    assert not [link for link in found.links if link.startswith("javascript")]
+
+
+def test_the_sample_wire_has_a_banner_on_every_page(client: Client) -> None:
+    call_command("loadsample", stdout=StringIO())
+    story_id = client.get("/api/today.json").json()["stories"][0]["chatbotnews_id"]
+    for address in ("/", "/sources", f"/story/{story_id}", "/editor-take/2026-10-15", "/nowhere"):
+        assert BANNER in client.get(address).content.decode(), address
+    assert client.get("/api/today.json").json()["meta"]["sample"] is True
+
+
+def test_the_live_wire_has_no_such_banner(client: Client) -> None:
+    publish(entry())
+    assert not WireState.objects.get().is_sample
+    for address in PAGES:
+        assert BANNER not in client.get(address).content.decode(), address
+
+
+@pytest.mark.parametrize("address", [*PAGES, "/healthz", "/readyz", "/.well-known/wire-keys.json"])
+def test_pages_are_only_ever_read(client: Client, address: str) -> None:
+    publish(entry())
+    assert client.head(address).status_code == client.get(address).status_code
+    assert client.head(address).content == b""
+    if address != "/nowhere":
+        assert client.post(address)["Allow"] == "GET, HEAD"
+
+
+def test_the_keys_that_ever_signed_are_public(client: Client) -> None:
+    assert client.get("/.well-known/wire-keys.json").json() == {"keys": []}
+    publish(entry())
+    (key,) = client.get("/.well-known/wire-keys.json").json()["keys"]
+    assert list(key) == ["key_id", "algorithm", "public_key", "created_at", "retired_at"]
+    assert (key["algorithm"], key["retired_at"]) == ("Ed25519", None)
+
+
+def test_healthz_answers_though_nothing_is_published(client: Client) -> None:
+    answer = client.get("/healthz")
+    assert (answer.status_code, answer.json(), answer["Cache-Control"]) == (200, {"status": "ok"}, "no-store")
+
+
+def test_readyz_waits_for_a_first_day(client: Client) -> None:
+    answer = client.get("/readyz")
+    assert (answer.status_code, answer.json()["status"], answer.json()["what"]) == (503, "not ready", "snapshot")
+    assert answer["Cache-Control"] == "no-store"
+    publish(entry())
+    answer = client.get("/readyz")
+    assert answer.status_code == 200
+    assert (answer.json()["status"], answer.json()["wire_date"], answer.json()["sequence"]) == ("ready", "2026-01-15", 1)
+    assert answer.json()["snapshot_age_seconds"] >= (dt.datetime.now(dt.UTC) - NOW).total_seconds() - 60
+    assert answer["Cache-Control"] == "no-store"
+
+
+def test_readyz_tells_nothing_internal_when_the_database_fails(client: Client) -> None:
+    with transaction.atomic():
+        with connection.cursor() as cursor:
+            cursor.execute("ALTER TABLE wire_snapshot RENAME TO lost")
+        answer = client.get("/readyz")
+        transaction.set_rollback(True)
+    assert (answer.status_code, answer.json()["what"]) == (503, "database")
+    assert "wire_snapshot" not in answer.content.decode()

@@ -1,0 +1,20 @@
+"""How often each tool, resource and prompt was asked for; nothing of who asked."""
+
+from django.db import models
+
+
+class UsageCount(models.Model):
+    """Calls of one name in one minute with one outcome."""
+
+    kind = models.CharField(max_length=20, help_text="tools/call, resources/read or prompts/get.")
+    name = models.CharField(max_length=60)
+    minute = models.DateTimeField()
+    outcome = models.CharField(max_length=10, help_text="success or error.")
+    count = models.PositiveIntegerField()
+
+    class Meta:
+        ordering = ["-minute", "kind", "name"]
+        constraints = [models.UniqueConstraint(fields=["kind", "name", "minute", "outcome"], name="usage_once")]
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.minute:%Y-%m-%d %H:%M} {self.outcome}: {self.count}"
