@@ -1,6 +1,5 @@
 """The one ASGI application: the edge, and behind it the MCP door and Django."""
 
-import importlib.util
 import os
 from typing import Any
 
@@ -9,22 +8,22 @@ from django.core.asgi import get_asgi_application
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 _django: Any = get_asgi_application()
 
-from config.edge import App, Receive, Scope, Send, edge  # noqa: E402  settings must be ready first
+from django.conf import settings  # noqa: E402
+
+from config.edge import App, Receive, Refusal, Scope, Send, edge  # noqa: E402  settings must be ready first
 
 _mcp: Any = None
-if importlib.util.find_spec("mcpserver"):  # REST and the site work without it
+if settings.WITH_MCP:
     from mcpserver import door as _mcp
 
-RESERVED = b'{"error":"not_found","message":"/mcp/v2 is reserved for a future version.","hint":"The MCP door is at /mcp."}'
+RESERVED = Refusal(404, "not_found", "/mcp/v2 is reserved for a future version.", "The MCP door is at /mcp.")
 
 
 async def _route(scope: Scope, receive: Receive, send: Send) -> None:
     if _mcp is not None and scope["path"] == "/mcp":
         await _mcp.application(scope, receive, send)
-    elif scope["path"].startswith("/mcp/"):
-        headers = [(b"content-type", b"application/json"), (b"content-length", str(len(RESERVED)).encode())]
-        await send({"type": "http.response.start", "status": 404, "headers": headers})
-        await send({"type": "http.response.body", "body": RESERVED})
+    elif scope["path"] == "/mcp/v2":
+        await RESERVED.send(send, jsonrpc=False)
     else:
         await _django(scope, receive, send)
 

@@ -81,7 +81,7 @@ _WRONG_ORIGIN: Final = Refusal(
 
 
 def _door(path: str) -> str:
-    if path == "/mcp" or path.startswith("/mcp/"):
+    if path == "/mcp":
         return "mcp"
     return "rest" if path.startswith("/api/") else ""
 

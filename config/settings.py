@@ -1,5 +1,6 @@
 """Django settings. Everything that differs between two machines comes from the environment; docs/settings.md lists it."""
 
+import importlib.util
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -42,6 +43,10 @@ INSTALLED_APPS = [
     "django.contrib.messages",
     "django.contrib.staticfiles",
 ]
+
+WITH_MCP = importlib.util.find_spec("mcpserver") is not None  # REST and the site work without it
+if WITH_MCP:
+    INSTALLED_APPS.append("mcpserver")
 
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",

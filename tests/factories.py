@@ -1,12 +1,14 @@
 """Entries as feeds give them, and stories made of them through the real pipeline."""
 
 import datetime as dt
+from pathlib import Path
 from typing import Any
 
 import factory
 
 from sources.entries import Entry
 from wire import taxonomy
+from wire.archive.load import load_items
 from wire.identify import Outcome
 from wire.identity import canonical_url, chatbotnews_id
 from wire.ingest import take_in
@@ -16,6 +18,7 @@ from wire.publish import publish_pending
 
 NOW = dt.datetime(2026, 1, 16, 12, 0, tzinfo=dt.UTC)
 DAY = dt.date(2026, 1, 15)
+SAMPLE = Path(__file__).parent.parent / "fixtures" / "sample"
 
 
 class EntryFactory(factory.Factory):
@@ -45,6 +48,13 @@ def publish(*entries: Entry, now: dt.datetime = NOW) -> list[Snapshot]:
     """Take entries in and publish every day that waits."""
     take(*entries, now=now)
     return publish_pending(now=now)
+
+
+def publish_sample() -> None:
+    """Take the sample wire in and publish it, the day after its last."""
+    for file in sorted(SAMPLE.glob("*.ndjson")):
+        load_items(file, {})
+    publish_pending(now=dt.datetime(2026, 10, 16, 12, 0, tzinfo=dt.UTC))
 
 
 def story_of(made: Entry) -> Story:

@@ -146,6 +146,9 @@ class LexiconTermAdmin(admin.ModelAdmin[LexiconTerm]):
     search_fields = ("term",)
     fields = ("kind", "target", "term", "weight")
 
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:  # noqa: ARG002
+        return False  # the next update would ship it again; a weight of 0 switches a term off for good
+
     def save_model(self, request: HttpRequest, obj: LexiconTerm, form: Any, change: bool) -> None:
         obj.origin = LexiconTerm.Origin.EDITOR  # kept through every later update of the shipped lexicon
         super().save_model(request, obj, form, change)
@@ -180,6 +183,11 @@ class ReplacementForm(forms.ModelForm[RosterRevision]):
         said = self.cleaned_data
         if not said.get("feed_url") and said.get("feed_type") != FeedType.QUERY:
             self.add_error("feed_url", "A feed of this type needs its address.")
+        others = Publication.objects.exclude(slug=said.get("slug", ""))
+        if Publication.objects.active().filter(slug=said.get("slug", "")).exists():
+            self.add_error("slug", "This publication is in the roster already.")
+        if others.filter(name=said.get("name", "")).exists():
+            self.add_error("name", "Another publication has this name.")
         if not said.get("feed_query") and said.get("feed_type") == FeedType.QUERY:
             self.add_error("feed_query", "A query feed needs its search terms.")
         return said

@@ -11,7 +11,7 @@ from wire import queries, schemas
 from wire.schemas import IsoDate, IsoMoment, ListLimit, SearchLimit
 from wire.vocabulary import Category, Topic
 
-router = Router()
+router = Router(by_alias=True)
 
 Cursor = Annotated[str | None, Query(max_length=500, description="`next_cursor` of the page before.")]
 Day = Annotated[IsoDate, Path(description="A UTC day, YYYY-MM-DD.")]

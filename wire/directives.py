@@ -1,9 +1,39 @@
-"""llms.txt: what crawlers and agents are asked to do. One text for the site and for the MCP resource."""
+"""What machines are told about the wire: llms.txt, the MCP server card, the contract and its hash."""
+
+import hashlib
+from pathlib import Path
+from typing import Any, Final
 
 from django.conf import settings
 from django.template.loader import render_to_string
 
+SPEC_VERSION: Final = "1.0"
+SPEC: Final = Path(settings.BASE_DIR) / "docs" / "mcp-spec.md"
+
 
 def llms_txt() -> str:
-    """The directives, with this site's own addresses."""
-    return render_to_string("llms.txt", {"site": settings.WIRE_SITE_URL, "mcp": settings.WIRE_MCP_URL})
+    """The directives for crawlers and agents, with this site's own addresses; the same for the site and the MCP resource."""
+    return render_to_string("llms.txt", _context())
+
+
+def server_card() -> str:
+    """The MCP server card (SEP-2127, a draft): who the server is and where, for clients that did not connect yet."""
+    return render_to_string("server-card.json", _context())
+
+
+def spec() -> str:
+    """The MCP contract in Markdown."""
+    return SPEC.read_text(encoding="utf-8")
+
+
+def addresses() -> dict[str, str]:
+    """Where the site and the MCP door are, as operators set them."""
+    return {"site": settings.WIRE_SITE_URL, "mcp": settings.WIRE_MCP_URL}
+
+
+def _context() -> dict[str, Any]:
+    return {
+        **addresses(),
+        "spec_version": SPEC_VERSION,
+        "spec_sha256": hashlib.sha256(SPEC.read_bytes()).hexdigest(),
+    }

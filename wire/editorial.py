@@ -12,8 +12,9 @@ from sources import roster
 from sources.models import Publication, RosterRevision
 from wire.ingest import next_revision, seal
 from wire.models import Snapshot, Story, StoryRevision, WireState
+from wire.normalise import MAX_HEADLINE, MAX_RAW
 from wire.publish import publish
-from wire.text import SHORT, cut
+from wire.text import MEDIUM, SHORT, byline, cut, plain_text
 from wire.vocabulary import Category, Status, Topic
 
 
@@ -35,11 +36,12 @@ def correct(
     now = now or timezone.now()
     changes: dict[str, Any] = {}
     if headline is not None:
-        changes["headline"] = headline
+        changes["headline"] = plain_text(headline, MAX_HEADLINE)
     if summary is not None:
-        changes |= {"summary_medium": summary, "summary_short": cut(summary, SHORT)}
+        medium = cut(plain_text(summary, MAX_RAW), MEDIUM)
+        changes |= {"summary_medium": medium, "summary_short": cut(medium, SHORT)}
     if author is not None:
-        changes["author"] = author or None
+        changes["author"] = byline(author)
     if not changes:
         raise InvalidArgument("Nothing was corrected.", "Give a headline, a summary or an author.")
     return _revise(story_id, reason, now, status=Status.CORRECTED, corrected_on=now.astimezone(dt.UTC).date(), **changes)

@@ -7,7 +7,7 @@ from django.db.utils import DatabaseError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
-from django.utils.safestring import mark_safe
+from django.utils.safestring import SafeString
 from django.views.decorators.http import require_safe
 from django.views.defaults import bad_request
 from markdown_it import MarkdownIt
@@ -15,7 +15,7 @@ from markdown_it import MarkdownIt
 from config.answers import BRIEFLY, SHARED, answer, error_answer, json_answer
 from config.errors import BadRequest, InternalError, NotFound, NothingPublished
 from sources import queries as sources_queries
-from wire import queries
+from wire import directives, queries
 from wire.schemas import read_date
 from wire.vocabulary import Category
 
@@ -30,7 +30,8 @@ def home(request: HttpRequest) -> HttpResponse:
     except NothingPublished:
         return render(request, "empty.html", status=200)
     sections = [(category.label, [story for story in day.stories if story.category == category]) for category in Category]
-    response = render(request, "home.html", {"day": day, "sections": [(label, rows) for label, rows in sections if rows]})
+    shown = [(label, rows) for label, rows in sections if rows]
+    response = render(request, "home.html", {"day": day, "sections": shown, **directives.addresses()})
     response["Cache-Control"] = SHARED
     return response
 
@@ -54,9 +55,8 @@ def editor_take(request: HttpRequest, day: str) -> HttpResponse:
         found = queries.get_editor_take(read_date(day))
     except (NotFound, ValueError):
         return missing(request)
-    # The renderer escapes HTML in the Markdown (html=False), so what it gives is safe to show.
-    html = mark_safe(MarkdownIt("commonmark", {"html": False}).render(found.markdown))  # noqa: S308
-    response = render(request, "editor_take.html", {"take": found, "take_html": html, "sample": queries.is_sample()})
+    context = {"take": found, "take_html": _html(found.markdown), "sample": queries.is_sample()}
+    response = render(request, "editor_take.html", context)
     response["Cache-Control"] = BRIEFLY
     return response
 
@@ -68,6 +68,27 @@ def sources(request: HttpRequest) -> HttpResponse:
     response = render(request, "sources.html", context)
     response["Cache-Control"] = BRIEFLY
     return response
+
+
+@require_safe
+def mcp_spec(request: HttpRequest) -> HttpResponse:
+    """The MCP contract, for people."""
+    response = render(request, "mcp_spec.html", {"spec_html": _html(directives.spec()), "sample": queries.is_sample()})
+    response["Cache-Control"] = BRIEFLY
+    return response
+
+
+@require_safe
+def llms_txt(_request: HttpRequest) -> HttpResponse:
+    """Directives for crawlers and agents."""
+    return HttpResponse(directives.llms_txt(), content_type="text/plain; charset=utf-8", headers={"Cache-Control": BRIEFLY})
+
+
+@require_safe
+def server_card(_request: HttpRequest) -> HttpResponse:
+    """Who the MCP server is, for clients that did not connect yet; any site's script may read it."""
+    headers = {"Cache-Control": "public, max-age=3600", "Access-Control-Allow-Origin": "*"}
+    return HttpResponse(directives.server_card(), content_type="application/json", headers=headers)
 
 
 @require_safe
@@ -97,6 +118,11 @@ def readyz(_request: HttpRequest) -> HttpResponse:
     return json_answer(
         {"status": "ready", "wire_date": snapshot.wire_date, "sequence": snapshot.sequence, "snapshot_age_seconds": age}, "no-store"
     )
+
+
+def _html(markdown: str) -> SafeString:
+    """Markdown of ours as HTML. Raw HTML in it is escaped (html=False), so the result is safe to show."""
+    return SafeString(MarkdownIt("commonmark", {"html": False}).enable("table").render(markdown))
 
 
 def _not_ready(what: str, why: str) -> HttpResponse:

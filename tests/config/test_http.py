@@ -12,7 +12,7 @@ from wire.models import Snapshot
 
 pytestmark = pytest.mark.django_db
 STORY = entry(title="OpenAI launches quince model", url="https://techcrunch.com/quince")
-STORY_ID = "cbn-k0nwn0z2mmav"
+STORY_ID = "cbn-ekf2h0kr6ek5"
 CACHING = {
     "/api/today.json": SHARED,
     "/api/today.schema.json": SHARED,

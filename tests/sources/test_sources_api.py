@@ -60,7 +60,7 @@ def test_a_name_outside_the_roster_is_refuted_with_the_closest(client: Client, n
 @pytest.mark.parametrize("name", ["", " ", "!?", "🤖", "\0"])
 def test_what_is_no_name_is_refuted_too(client: Client, name: str) -> None:
     verdict = client.get("/api/verify-source.json", {"publication_name": name}).json()
-    assert (verdict["in_roster"], verdict["closest_match"], verdict["similarity"]) == (False, None, 0.0)
+    assert (verdict["in_roster"], verdict["canonical_name"], verdict["similarity"]) == (False, None, 0.0)
 
 
 def test_a_name_is_needed_and_has_an_end(client: Client) -> None:

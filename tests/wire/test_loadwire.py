@@ -9,8 +9,9 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from sources.models import Publication
-from tests.wire.archives import dump, empty_wire, everything, item, line, loadwire, ndjson, rejected, rss, rss_item
+from tests.wire.archives import counts, dump, empty_wire, everything, item, line, loadwire, ndjson, rejected, rss, rss_item
 from wire import editorial
+from wire.archive.load import load_items
 from wire.models import Load, Snapshot, Story, StoryAlias, StoryRevision
 
 pytestmark = pytest.mark.django_db
@@ -165,6 +166,25 @@ def test_every_line_is_counted_once(tmp_path: Path) -> None:
 def test_batches_see_what_batches_before_them_stored(tmp_path: Path) -> None:
     file = ndjson(tmp_path / "a.ndjson", [*(line(n) for n in range(1100)), *(line(n) for n in range(0, 1100, 2))])
     assert loadwire(file) == {"accepted": 1100, "duplicate": 550, "snapshots published": 1}
+    assert not Load.objects.exists()
+
+
+def test_a_load_that_stopped_goes_on_and_reports_as_if_it_never_had(tmp_path: Path) -> None:
+    lines = [line(n % 900) if n % 9 else b"{" for n in range(1300)]
+    file = ndjson(tmp_path / "a.ndjson", lines)
+    whole = loadwire(file, dry_run=True)
+
+    def stop(_number: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        load_items(file, {}, on_progress=stop)
+    assert Load.objects.get().line == 500
+    out = io.StringIO()
+    call_command("loadwire", file, rejects=tmp_path / "rejects", stdout=out, stderr=io.StringIO())
+    assert "a.ndjson: went on behind line 500;" in out.getvalue()
+    assert counts(out.getvalue()) == whole | {"snapshots published": 1}
+    assert min(json.loads(row)["line"] for row in (tmp_path / "rejects").read_text().splitlines()) > 500
     assert not Load.objects.exists()
 
 

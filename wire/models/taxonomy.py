@@ -23,7 +23,7 @@ class LexiconTerm(models.Model):
         max_length=100,
         help_text="A word or phrase. A capital letter makes it case-sensitive; a final * takes any ending.",
     )
-    weight = models.FloatField(default=1.0, help_text="Negative weights speak against.")
+    weight = models.FloatField(default=1.0, help_text="Negative weights speak against; 0 switches the term off.")
     origin = models.CharField(max_length=7, choices=Origin.choices, default=Origin.EDITOR)
 
     class Meta:

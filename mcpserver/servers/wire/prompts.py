@@ -89,7 +89,7 @@ def daily_briefing(asked: DailyBriefing) -> str:
     stale = " This is the latest published day; it is not the current date, so say so." if day.is_stale else ""
     return "\n\n".join(
         (
-            f"Write a structured briefing of the AI industry for {day.wire_date}, one section a category, from the wire below.{stale}",
+            f"Write a structured briefing of the AI industry for {day.wire_date} from the wire below, by category.{stale}",
             "In each section say what happened in two to four sentences, each followed by its layered citation; mark what only one "
             "publication reports.",
             RULES,

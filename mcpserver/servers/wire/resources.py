@@ -11,14 +11,14 @@ from config.errors import NotFound
 from sources import queries as sources_queries
 from sources.vocabulary import ROSTER_SIZE
 from wire import queries
-from wire.directives import llms_txt
+from wire.directives import SPEC_VERSION, llms_txt
 from wire.schemas import DayOut, read_date
 from wire.vocabulary import Category, Topic
 
 JSON: Final = "application/json"
 MARKDOWN: Final = "text/markdown"
 TEXT: Final = "text/plain"
-SPEC_VERSION: Final = "1.0"
+
 PAGE: Final = 100  # resources in one page of resources/list
 EDGE_TTL_MS: Final = 300_000  # today and its categories: the specification's five minutes
 MAX_COMPLETIONS: Final = 100  # MCP, completion/complete

@@ -1,0 +1,22 @@
+"""The MCP door over standard input and output, for desktop clients that start a process instead of calling an address."""
+
+from typing import Any
+
+import anyio
+from django.core.management.base import BaseCommand
+from mcp.server.stdio import stdio_server
+
+from mcpserver.door import server
+
+
+class Command(BaseCommand):
+    help = "Serve MCP over stdio, for Claude Desktop and its like. Nothing but protocol goes to standard output."
+
+    def handle(self, **_options: Any) -> None:
+        anyio.run(_serve)
+
+
+async def _serve() -> None:
+    """Serve one client until it closes its end."""
+    async with stdio_server() as (read_stream, write_stream):
+        await server.run(read_stream, write_stream, server.create_initialization_options())

@@ -1,0 +1,143 @@
+"""The editors' desk, through the browser's own requests."""
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from sources import roster
+from sources.models import Publication
+from tests.factories import DAY, entry, publish, story_of
+from wire.models import EditorTake, LexiconTerm, Snapshot, Story
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def desk(client: Client) -> Client:
+    client.force_login(User.objects.create_superuser("editor"))
+    return client
+
+
+def story_form(story: Story, **changes: object) -> dict[str, object]:
+    assert story.current is not None
+    told = story.current
+    form: dict[str, object] = {
+        "headline": told.headline,
+        "summary": told.summary_medium,
+        "author": told.author or "",
+        "category": told.category,
+        "topics": told.topics,
+        "reason": "",
+        "revisions-TOTAL_FORMS": 0,
+        "revisions-INITIAL_FORMS": 0,
+    }
+    return form | changes
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        *("sources/publication", "wire/story", "wire/snapshot", "wire/signingkey", "wire/editortake", "wire/lexiconterm"),
+        *("wire/rosterrevision", "wire/rosterrevision/add", "wire/editortake/add", "wire/lexiconterm/add"),
+    ],
+)
+def test_every_page_opens(desk: Client, page: str) -> None:
+    publish(entry())
+    page = page.replace("wire/rosterrevision", "sources/rosterrevision")
+    assert desk.get(f"/admin/{page}/").status_code == 200
+
+
+def test_a_correction_is_published_with_its_reason(desk: Client) -> None:
+    made = entry()
+    publish(made)
+    story = story_of(made)
+    changes = story_form(story, headline="What it <b>really</b> said", reason="The headline was garbled.")
+    assert desk.post(f"/admin/wire/story/{story.pk}/change/", changes).status_code == 302
+    story = story_of(made)
+    assert story.current is not None
+    assert (story.current.headline, story.status, story.current.reason) == (
+        "What it really said",
+        "corrected",
+        "The headline was garbled.",
+    )
+
+
+def test_a_change_without_a_reason_is_refused(desk: Client) -> None:
+    made = entry()
+    publish(made)
+    story = story_of(made)
+    answer = desk.post(f"/admin/wire/story/{story.pk}/change/", story_form(story, headline="Other"))
+    assert b"Every change needs a reason" in answer.content
+    assert story_of(made).status == "live"
+
+
+def test_an_override_of_category_survives_the_publishers_next_edit(desk: Client) -> None:
+    made = entry()
+    publish(made)
+    story = story_of(made)
+    changes = story_form(story, category="analysis", topics=["nvidia"], reason="It is an essay.")
+    assert desk.post(f"/admin/wire/story/{story.pk}/change/", changes).status_code == 302
+    publish(entry(url=made.url, title="OpenAI raises $40 million in a funding round"))
+    story = story_of(made)
+    assert story.current is not None
+    assert (story.category, story.current.topics, story.current.revision) == ("analysis", ["nvidia"], 3)
+
+
+def test_a_withdrawn_story_is_out_of_the_editors_reach(desk: Client) -> None:
+    made = entry()
+    publish(made)
+    story = story_of(made)
+    changes = story_form(story, withdraw="on", reason="Retracted.")
+    assert desk.post(f"/admin/wire/story/{story.pk}/change/", changes).status_code == 302
+    assert story_of(made).status == "withdrawn"
+    assert desk.post(f"/admin/wire/story/{story.pk}/change/", story_form(story, headline="Back")).status_code == 403
+
+
+def test_snapshots_keys_and_publications_cannot_be_added_or_deleted(desk: Client) -> None:
+    publish(entry())
+    publication = Publication.objects.get(slug="wired")
+    sequence = Snapshot.objects.get().sequence
+    for page in ("wire/snapshot/add", f"wire/snapshot/{sequence}/delete", "wire/signingkey/add", "sources/publication/add"):
+        assert desk.get(f"/admin/{page}/").status_code == 403, page
+    assert desk.post(f"/admin/sources/publication/{publication.pk}/delete/", {"post": "yes"}).status_code == 403
+
+
+def test_a_replacement_is_one_step_and_moves_the_fingerprint(desk: Client) -> None:
+    before = roster.current().fingerprint
+    form = {
+        "retire": Publication.objects.get(slug="fortune").pk,
+        "slug": "the-gazette",
+        "name": "The Gazette of Examples",
+        "aliases": "Gazette of Examples",
+        "domains": "gazette.example",
+        "tier": 3,
+        "homepage": "https://gazette.example/",
+        "feed_type": "rss",
+        "feed_url": "https://gazette.example/feed",
+        "reason": "It closed.",
+    }
+    assert desk.post("/admin/sources/rosterrevision/add/", form).status_code == 302
+    assert roster.current().fingerprint != before
+    assert roster.problem() is None
+    again = desk.post("/admin/sources/rosterrevision/add/", form | {"retire": Publication.objects.get(slug="wired").pk})
+    assert b"in the roster already" in again.content
+
+
+def test_an_editors_own_take_is_published_in_place_of_the_generated_one(desk: Client) -> None:
+    now_open = entry()
+    publish(now_open)
+    answer = desk.post("/admin/wire/editortake/add/", {"wire_date": DAY.isoformat(), "markdown": "# Mine\n\nOne thing happened."})
+    assert answer.status_code == 302
+    assert EditorTake.objects.get().author == "editor"
+
+
+def test_a_term_that_an_editor_touched_is_kept_through_updates_of_the_lexicon(desk: Client) -> None:
+    from wire import taxonomy
+
+    term = LexiconTerm.objects.filter(kind="topic", target="nvidia").first()
+    assert term is not None
+    form = {"kind": term.kind, "target": term.target, "term": term.term, "weight": "0.25"}
+    assert desk.post(f"/admin/wire/lexiconterm/{term.pk}/change/", form).status_code == 302
+    taxonomy.sync()
+    term.refresh_from_db()
+    assert (term.weight, term.origin) == (0.25, "editor")
