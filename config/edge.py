@@ -4,6 +4,7 @@ One mechanism in front of REST and MCP alike. Pure ASGI, so that a refusal costs
 """
 
 import ipaddress
+import re
 from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -18,6 +19,7 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
+_HOST: Final = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^:\[\]]+)(?::[0-9]*)?")
 MAX_BODY: Final = 65_536  # bytes; no request to the public doors needs more
 JSONRPC_REFUSED: Final = -32000  # JSON-RPC 2.0: the range for errors of the server's own
 
@@ -34,10 +36,11 @@ def edge(app: App) -> App:
         if refusal is not None:
             await refusal.send(send, jsonrpc=door == "mcp")
             return
-        if door == "mcp" and scope["method"] == "POST":
+        # Django reads a body of any size to its end, whatever the method; the MCP door reads that of a POST only.
+        if door == "rest" or (door == "mcp" and scope["method"] == "POST"):
             body = await _body(receive)
             if body is None:
-                await _TOO_LARGE.send(send, jsonrpc=True)
+                await _TOO_LARGE.send(send, jsonrpc=door == "mcp")
                 return
             receive = _replay(body, receive)
         await app(scope, receive, send)
@@ -94,14 +97,15 @@ def _refusal(scope: Scope, door: str) -> Refusal | None:
     if door == "mcp" and origin is not None and origin.decode("latin-1") not in settings.WIRE_ALLOWED_ORIGINS:
         return _WRONG_ORIGIN
     length = headers.get(b"content-length", b"0")
-    if door and (not length.isdigit() or int(length) > MAX_BODY):
+    if door and not (length.isdigit() and len(length) < 10 and int(length) <= MAX_BODY):
         return _TOO_LARGE
     return _over_limit(scope) if door and scope["method"] != "OPTIONS" else None
 
 
 def _host_allowed(host: str) -> bool:
-    name = host[: host.index("]") + 1] if host.startswith("[") and "]" in host else host.rsplit(":", 1)[0]
-    return name.lower() in settings.ALLOWED_HOSTS
+    """A name or address of ours, with any port or none."""
+    found = _HOST.fullmatch(host)
+    return found is not None and found[1].lower() in settings.ALLOWED_HOSTS
 
 
 @dataclass(slots=True)

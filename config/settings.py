@@ -6,6 +6,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import django_stubs_ext
+from django.core.exceptions import ImproperlyConfigured
 
 from config import env, keyring
 
@@ -19,6 +20,9 @@ HOST = env.text("HOST", "127.0.0.1")
 WIRE_DATA_DIR = env.path("WIRE_DATA_DIR", BASE_DIR / "var" / "wire")
 WIRE_SITE_URL = env.web_address("WIRE_SITE_URL", f"http://localhost:{PORT}")
 WIRE_MCP_URL = env.web_address("WIRE_MCP_URL", f"{WIRE_SITE_URL}/mcp")
+WIRE_MCP_FIXTURES = env.boolean("WIRE_MCP_FIXTURES", False)
+if WIRE_MCP_FIXTURES and not DEBUG:
+    raise ImproperlyConfigured("WIRE_MCP_FIXTURES=1 is for the conformance suite only; it needs DEBUG=1 as well.")
 WIRE_WORKERS = env.integer("WIRE_WORKERS", 1, 1, 64)
 WIRE_INGEST = env.text("WIRE_INGEST", "30m")
 WIRE_RATE_LIMIT = env.rate("WIRE_RATE_LIMIT", "60/m")
@@ -86,7 +90,7 @@ SQLITE: dict[str, Any] = {
     "OPTIONS": {
         "transaction_mode": "IMMEDIATE",
         "timeout": 20,
-        "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-32768; PRAGMA mmap_size=134217728",
+        "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-32768; PRAGMA mmap_size=67108864",
     },
 }
 DATABASES: dict[str, dict[str, Any]] = {"default": env.database("DATABASE_URL") or SQLITE}

@@ -1,7 +1,7 @@
 """What a client sends to a tool or prompt, checked against types; and those types as JSON Schema for the client."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
@@ -26,7 +26,8 @@ def whole(value: Any) -> Any:
     return int(value)
 
 
-Whole = Annotated[int, BeforeValidator(whole)]
+WHOLE: Final = BeforeValidator(whole)
+"""Stands after the bounds in an `Annotated`, so that it looks first and the bounds stay part of the JSON Schema."""
 
 
 def read(model: type[A], raw: Mapping[str, Any] | None) -> A:

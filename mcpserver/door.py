@@ -7,10 +7,12 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Final
 
+from django.conf import settings
 from mcp.server.subscriptions import ResourcesListChanged
 
 from mcpserver import usage
 from mcpserver.seam import ask
+from mcpserver.servers import conformance
 from mcpserver.servers import wire as wire_server
 from mcpserver.stream import announce
 from mcpserver.transport import Door
@@ -22,6 +24,8 @@ LOOK: Final = 1.0  # seconds between two looks at the wire version
 FLUSH: Final = 10.0  # seconds between two writes of usage counts
 
 server = wire_server.build()
+if settings.WIRE_MCP_FIXTURES:
+    conformance.mount(server)
 server.middleware.append(usage.counted)
 application = Door(server)
 

@@ -9,7 +9,7 @@ from django.db import close_old_connections
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS
 
-from config.errors import NotFound, NotInRoster, WireError
+from config.errors import NotInRoster, WireError
 
 T = TypeVar("T")
 
@@ -35,7 +35,7 @@ def protocol_error(error: WireError) -> MCPError | None:
     return None
 
 
-def resource_not_found(uri: str, error: NotFound, *, modern: bool) -> MCPError:
-    """The protocol's own error for a resource that is not there, with a hint for the model."""
+def resource_not_found(uri: str, error: WireError, *, modern: bool) -> MCPError:
+    """The protocol's own error for a resource that is not there, or not there yet, with a hint for the model."""
     data = {"uri": uri, "hint": error.hint}
     return MCPError(INVALID_PARAMS if modern else RESOURCE_NOT_FOUND, f"{error.message} {error.hint}", data)

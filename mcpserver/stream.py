@@ -1,9 +1,13 @@
-"""GET /mcp: a bounded event stream that tells handshake-era clients that the list of resources changed."""
+"""Streams that tell clients that the list of resources changed, none of them for ever.
+
+GET /mcp is the handshake era's; 2026-07-28 has the SDK's `subscriptions/listen`, which is only bounded here.
+"""
 
 import asyncio
+import contextlib
 from typing import Final
 
-from config.edge import Receive, Send
+from config.edge import App, Message, Receive, Scope, Send
 
 LIFETIME: Final = 300.0  # seconds; a client that still cares opens another
 HEARTBEAT: Final = 15.0  # seconds; keeps proxies from closing an idle stream
@@ -50,6 +54,22 @@ async def event_stream(send: Send, receive: Receive) -> None:
     finally:
         _open.discard(changed)
         leaving.cancel()
+
+
+async def bounded(streams: App, scope: Scope, receive: Receive, send: Send) -> None:
+    """Serve a stream of the SDK's, for which time is no limit, no longer than LIFETIME; a client that still cares listens again."""
+    unfinished = False
+
+    async def watched(message: Message) -> None:
+        nonlocal unfinished
+        unfinished = message["type"] == "http.response.start" or message.get("more_body", False)
+        await send(message)
+
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(LIFETIME):
+            await streams(scope, receive, watched)
+    if unfinished:
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
 async def _left(receive: Receive) -> None:

@@ -5,7 +5,7 @@ application. No session is ever made. Rules: MCP 2025-03-26 … 2026-07-28, "Str
 """
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -28,8 +28,8 @@ from mcp.shared.inbound import (
 from mcp.shared.transport_context import TransportContext
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_HANDSHAKE_VERSION, MODERN_PROTOCOL_VERSIONS
 
-from config.edge import Receive, Scope, Send
-from mcpserver.stream import event_stream
+from config.edge import Message, Receive, Scope, Send
+from mcpserver.stream import bounded, event_stream
 
 logger = logging.getLogger(__name__)
 
@@ -68,11 +68,12 @@ class Door:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+        send = _readable_by(headers.get("origin"), send)
         method = scope["method"]
         if method == "POST":
             await self._post(scope, headers, receive, send)
         elif method == "OPTIONS":
-            await _send(send, 204, b"", _cors(headers))
+            await _send(send, 204, b"")
         elif method == "GET" and _wants_stream(headers):
             await event_stream(send, receive)
         else:
@@ -87,12 +88,11 @@ class Door:
             except orjson.JSONDecodeError:
                 reply = _error(None, types.PARSE_ERROR, "Parse error: the body is not JSON.")
             else:
-                if isinstance(message, dict) and message.get("method") == "subscriptions/listen" and "id" in message:
-                    await self.streams(scope, _once(body, receive), send)
+                if _opens_stream(message, headers):
+                    await bounded(self.streams, scope, _once(body, receive), send)
                     return
                 reply = await self._answer(message, headers, scope)
-        status, answer = reply
-        await _send(send, status, answer, _cors(headers))
+        await _send(send, *reply)
 
     async def _answer(self, message: Any, headers: dict[str, str], scope: Scope) -> tuple[int, bytes]:
         """HTTP status and body for one JSON-RPC message."""
@@ -160,6 +160,8 @@ class Door:
             if not isinstance(error, MCPError):
                 logger.debug("refused %s: %s", method, found.message)
             return _error(request_id, found.code, found.message, found.data, status=statuses.get(found.code, 200))
+        if method == "initialize" and "resources" in result["capabilities"]:
+            result["capabilities"]["resources"]["listChanged"] = True  # on GET /mcp, of which the SDK's server knows nothing
         return 200, orjson.dumps({"jsonrpc": "2.0", "id": request_id, "result": result})
 
 
@@ -183,6 +185,13 @@ def _wants_stream(headers: Mapping[str, str]) -> bool:
     return "text/event-stream" in headers.get("accept", "").lower() and not modern
 
 
+def _opens_stream(message: Any, headers: Mapping[str, str]) -> bool:
+    """Whether it is a request for `subscriptions/listen`, in the revision that has it."""
+    if headers.get("mcp-protocol-version") not in MODERN_PROTOCOL_VERSIONS or not isinstance(message, dict):
+        return False
+    return message.get("method") == "subscriptions/listen" and "id" in message
+
+
 def _rejected(request_id: Any, rejection: InboundLadderRejection | None) -> tuple[int, bytes]:
     assert rejection is not None  # noqa: S101
     return _error(request_id, rejection.code, rejection.message, rejection.data)
@@ -200,12 +209,11 @@ def _pairs(scope: Scope) -> list[tuple[str, str]]:
     return [(name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"]]
 
 
-def _cors(headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
-    """For the browser clients of the allowlist; an Origin outside it never gets here."""
-    origin = headers.get("origin")
+def _readable_by(origin: str | None, send: Send) -> Send:
+    """A `send` whose answers a browser client of the allowlist may read; an Origin outside it never gets here."""
     if origin is None:
-        return []
-    return [
+        return send
+    allowed = [
         (b"access-control-allow-origin", origin.encode("latin-1")),
         (b"access-control-allow-methods", b"POST, GET, OPTIONS"),
         (b"access-control-allow-headers", b"content-type, accept, mcp-protocol-version, mcp-method, mcp-name"),
@@ -213,8 +221,15 @@ def _cors(headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
         (b"vary", b"Origin"),
     ]
 
+    async def readable(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            message = {**message, "headers": [*message["headers"], *allowed]}
+        await send(message)
 
-async def _send(send: Send, status: int, body: bytes, headers: list[tuple[bytes, bytes]]) -> None:
+    return readable
+
+
+async def _send(send: Send, status: int, body: bytes, headers: Sequence[tuple[bytes, bytes]] = ()) -> None:
     kind = [(b"content-type", b"application/json"), (b"cache-control", b"no-store")] if body else []
     length = (b"content-length", str(len(body)).encode())
     await send({"type": "http.response.start", "status": status, "headers": [*kind, length, *headers]})

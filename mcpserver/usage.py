@@ -11,6 +11,7 @@ from mcpserver.seam import ask
 from mcpserver.servers.wire.prompts import PROMPTS
 from mcpserver.servers.wire.tools import TOOLS
 from wire.usage import UsageKey, add
+from wire.vocabulary import Category
 
 COUNTED: Final = {"tools/call": "name", "resources/read": "uri", "prompts/get": "name"}
 UNKNOWN: Final = "(unknown)"
@@ -58,7 +59,7 @@ def _name(ctx: ServerRequestContext[Any, Any]) -> str:
 
 def _pattern(uri: str) -> str:
     for pattern, name in (
-        (r"wire://(today|today/[a-z]{1,10}|sources|llms\.txt|editor-take/today|provenance/today)", None),
+        (rf"wire://(today|today/({'|'.join(Category.values)})|sources|llms\.txt|editor-take/today|provenance/today)", None),
         (r"wire://story/.{1,40}", "wire://story/{id}"),
         (r"wire://topic/[a-z]{1,12}", "wire://topic/{slug}"),
         (r"wire://archive/[0-9-]{10}", "wire://archive/{date}"),

@@ -7,8 +7,8 @@ from ninja import Field, Path, Query, Router, Schema
 
 from citations.formats import CitationFormat
 from config.answers import BRIEFLY, FOREVER, SHARED, answer, errors, json_answer
-from wire import queries, schemas
-from wire.schemas import IsoDate, IsoMoment, ListLimit, SearchLimit
+from wire import bounds, queries, schemas
+from wire.bounds import IsoDate, IsoMoment, ListLimit, SearchLimit
 from wire.vocabulary import Category, Topic
 
 router = Router(by_alias=True)
@@ -30,7 +30,7 @@ def today_schema(request: HttpRequest) -> HttpResponse:  # noqa: ARG001
 
 
 @router.get("/archive.json", response={200: schemas.ArchiveOut, **errors(422)}, summary="Published days, newest first")
-def archive(request: HttpRequest, limit: ListLimit = schemas.LIST_LIMIT, cursor: Cursor = None) -> HttpResponse:  # noqa: ARG001
+def archive(request: HttpRequest, limit: ListLimit = bounds.LIST_LIMIT, cursor: Cursor = None) -> HttpResponse:  # noqa: ARG001
     return answer(queries.list_days(limit, cursor), BRIEFLY)
 
 
@@ -49,14 +49,14 @@ def story(request: HttpRequest, story_id: StoryIdPath) -> HttpResponse:  # noqa:
 
 
 class SearchQuery(Schema):
-    query: str = Field(min_length=1, max_length=schemas.MAX_QUERY, description='Words, or a "phrase" in double quotes.')
+    query: str = Field(min_length=1, max_length=bounds.MAX_QUERY, description='Words, or a "phrase" in double quotes.')
     category: Category | None = None
     topic: Topic | None = None
     source: str | None = Field(None, max_length=200, description="A publication of the roster, by any of its names.")
     tier: int | None = Field(None, ge=1, le=4)
     since: IsoMoment | None = None
     until: IsoMoment | None = None
-    limit: SearchLimit = schemas.SEARCH_LIMIT
+    limit: SearchLimit = bounds.SEARCH_LIMIT
     cursor: str | None = Field(None, max_length=500, description="`next_cursor` of the page before.")
 
 
@@ -69,7 +69,7 @@ def search(request: HttpRequest, asked: Query[SearchQuery]) -> HttpResponse:  # 
 def category(
     request: HttpRequest,  # noqa: ARG001
     category: Category,
-    limit: ListLimit = schemas.LIST_LIMIT,
+    limit: ListLimit = bounds.LIST_LIMIT,
     cursor: Cursor = None,
 ) -> HttpResponse:
     return answer(queries.get_category(category, limit, cursor), SHARED)
@@ -80,7 +80,7 @@ def topic(
     request: HttpRequest,  # noqa: ARG001
     topic: Topic,
     since: Annotated[IsoMoment | None, Query()] = None,
-    limit: ListLimit = schemas.LIST_LIMIT,
+    limit: ListLimit = bounds.LIST_LIMIT,
     cursor: Cursor = None,
 ) -> HttpResponse:
     return answer(queries.get_topic_coverage(topic, since, limit, cursor), BRIEFLY)
@@ -90,7 +90,7 @@ def topic(
 def consensus(
     request: HttpRequest,  # noqa: ARG001
     story_id: Annotated[str | None, Query(max_length=100, description="Wins over `headline` when both are given.")] = None,
-    headline: Annotated[str | None, Query(max_length=schemas.MAX_HEADLINE_QUERY)] = None,
+    headline: Annotated[str | None, Query(max_length=bounds.MAX_HEADLINE_QUERY)] = None,
 ) -> HttpResponse:
     return answer(queries.get_consensus(story_id, headline), BRIEFLY)
 

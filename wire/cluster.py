@@ -12,7 +12,7 @@ from typing import Final
 from wire.search import token, words
 
 WINDOW: Final = dt.timedelta(days=10)  # stories of one event never lie further apart
-THRESHOLD: Final = 0.42  # average similarity to an event's stories from which a story joins it: precision first
+THRESHOLD: Final = 0.32  # average similarity to an event's stories from which a story joins it: precision first
 UNPUNISHED: Final = dt.timedelta(days=3)  # further apart than this, similarity halves every seven days
 HALVING: Final = dt.timedelta(days=7)
 BACKGROUND: Final = 2_000  # headlines assumed to be around, so that a quiet day does not make common words look rare
@@ -187,7 +187,7 @@ def _vector(headline: str, rarity: dict[str, float]) -> dict[str, float]:
     return {feature: weight / length for feature, weight in weights.items()}
 
 
-@lru_cache(maxsize=16_384)
+@lru_cache(maxsize=4096)
 def features(headline: str) -> dict[str, float]:
     """Stemmed words and pairs of neighbours; numbers count more than words, pairs less."""
     stems = [token(word) for word in words(headline) if word not in STOP_WORDS]

@@ -25,8 +25,8 @@ _LANGUAGE: Final = re.compile(r"(?=.{2,35}\Z)[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8})*
 
 
 class Rejected(Exception):
-    """An entry that is not taken in. `code` names the reason and is counted, `subject` what it is about, if that is worth
-    counting too; the message is for the editor.
+    """An entry that is not taken in. `code` names the reason; `subject` is the publisher's name when that is the reason. Both
+    are counted. The message is for the editor.
     """
 
     def __init__(self, code: str, message: str, subject: str = "") -> None:

@@ -63,6 +63,7 @@ def publish_pending(now: dt.datetime | None = None, progress: Callable[[dt.date]
         progress(day)
         snapshot = publish(day, now=now)
         if snapshot:
+            del snapshot.packed  # read again if anybody asks: the bytes of a thousand days are no small thing
             published.append(snapshot)
     return published
 
@@ -82,11 +83,12 @@ def publish(day: dt.date, *, now: dt.datetime | None = None) -> Snapshot | None:
 def group(day: dt.date) -> None:
     """Give every story of the day that has none an event: a known one within ten days, or one of its own."""
     WireState.lock()
-    fresh = _items(Story.objects.on(day).filter(event=None))
-    if not fresh:
+    fresh = Story.objects.on(day).filter(event=None)
+    assigned = {story: story for story in fresh.values_list("chatbotnews_id", flat=True)}  # one withdrawn by now stands alone
+    if not assigned:
         return
     window = (day - cluster.WINDOW, day + cluster.WINDOW)
-    assigned = cluster.assign(fresh, _items(Story.objects.filter(event__isnull=False, wire_date__range=window)))
+    assigned |= cluster.assign(_items(fresh), _items(Story.objects.filter(event__isnull=False, wire_date__range=window)))
     Event.objects.bulk_create([Event(event_id=event) for event in set(assigned.values())], ignore_conflicts=True)
     stories = list(Story.objects.filter(chatbotnews_id__in=assigned))
     for story in stories:

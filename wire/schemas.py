@@ -1,59 +1,16 @@
 """What is answered about the wire: one set of shapes for REST, MCP and archive files. Bounds live in these types."""
 
 import datetime as dt
-import re
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import orjson
 from ninja import Field, Schema
-from pydantic import BeforeValidator, ConfigDict, PlainSerializer
+from pydantic import ConfigDict
 
 from sources.vocabulary import ROSTER_SIZE, Tier
-from wire.identity import STORY_ID_PATTERN
-from wire.provenance import timestamp
+from wire.bounds import Moment, Score, Sha256, StoryId
 from wire.vocabulary import Category, Status, Topic
-
-
-def read_date(value: object) -> dt.date:
-    """`YYYY-MM-DD` and nothing else, where pydantic would take numbers too. Raises: ValueError."""
-    if isinstance(value, str) and re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", value):
-        return dt.date.fromisoformat(value)
-    raise ValueError("not an ISO 8601 date such as 2026-01-14")
-
-
-def read_moment(value: object) -> dt.datetime:
-    """An ISO 8601 date or date-time in UTC; without a zone it is UTC. Raises: ValueError."""
-    try:
-        if not isinstance(value, str) or not re.match(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", value):
-            raise ValueError
-        moment = dt.datetime.fromisoformat(value)
-        return moment.replace(tzinfo=dt.UTC) if moment.tzinfo is None else moment.astimezone(dt.UTC)
-    except (ValueError, OverflowError):
-        raise ValueError("not an ISO 8601 date or date-time such as 2026-01-14 or 2026-01-14T09:30:00Z") from None
-
-
-Moment = Annotated[
-    dt.datetime,
-    PlainSerializer(timestamp, return_type=str, when_used="json"),
-    Field(description="RFC 3339, UTC, whole seconds.", json_schema_extra={"format": "date-time"}),
-]
-Score = Annotated[float, Field(ge=0, le=1, description="0-1, two decimals.")]
-Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
-IsoMoment = Annotated[
-    dt.datetime,
-    BeforeValidator(read_moment),
-    Field(description="ISO 8601 date or date-time; UTC unless it names another zone.", examples=["2026-01-14T00:00:00Z"]),
-]
-IsoDate = Annotated[dt.date, BeforeValidator(read_date), Field(description="ISO 8601 date, a UTC day.", examples=["2026-01-14"])]
-StoryId = Annotated[str, Field(pattern=STORY_ID_PATTERN, examples=["cbn-0123456789ab"])]
-SearchLimit = Annotated[int, Field(ge=1, le=50)]
-ListLimit = Annotated[int, Field(ge=1, le=100)]
-
-SEARCH_LIMIT = 10
-LIST_LIMIT = 20
-MAX_QUERY = 300
-MAX_HEADLINE_QUERY = 1000
 
 
 def estimated_tokens(stories: Sequence[Any]) -> int:

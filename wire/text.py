@@ -178,12 +178,12 @@ def _ends_sentence(text: str, stop: re.Match[str]) -> bool:
         return False
     if stop[0].startswith(_STOPS[-4:]):
         return True
-    following = text[stop.end() : stop.end() + 2].lstrip()
-    if following.islower():
+    following = (text[stop.end() : stop.end() + 24].split() or [""])[0]
+    if following.islower():  # as xAI and iPhone are not
         return False
     word = text[: stop.start()].rpartition(" ")[2].lstrip("(“\"‘'[").lower()
     if word in _NUMBERED:
-        return not following.isdigit()
+        return not following[:1].isdigit()
     return word not in _ABBREVIATIONS and not _INITIALS.fullmatch(word)
 
 

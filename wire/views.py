@@ -16,7 +16,7 @@ from config.answers import BRIEFLY, SHARED, answer, error_answer, json_answer
 from config.errors import BadRequest, InternalError, NotFound, NothingPublished
 from sources import queries as sources_queries
 from wire import directives, queries
-from wire.schemas import read_date
+from wire.bounds import read_date
 from wire.vocabulary import Category
 
 log = logging.getLogger(__name__)

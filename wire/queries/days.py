@@ -11,13 +11,13 @@ from config.errors import NotFound, NothingPublished
 from sources.queries import EXTENSION_POLICY
 from sources.vocabulary import ROSTER_SIZE
 from wire import take
+from wire.bounds import LIST_LIMIT
 from wire.models import SigningKey, Snapshot, Story, StoryRevision, WireState
 from wire.provenance import fpl_anchor
 from wire.publish import is_sealed
 from wire.queries.cursor import decode, encode, invalid
 from wire.queries.render import revision_out
 from wire.schemas import (
-    LIST_LIMIT,
     ArchiveDay,
     ArchiveOut,
     DayOut,

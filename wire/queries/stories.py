@@ -9,13 +9,14 @@ from citations.formats import CitationFormat, cite
 from config.errors import InvalidArgument, Withdrawn
 from sources.queries import canonical_source
 from wire import search
+from wire.bounds import LIST_LIMIT, SEARCH_LIMIT
 from wire.citing import citable
 from wire.models import Story
 from wire.models.story import StoryQuerySet
 from wire.queries.cursor import decode, decode_place, encode, encode_place
 from wire.queries.ranking import ranked_page
 from wire.queries.render import published_story, story_out
-from wire.schemas import LIST_LIMIT, SEARCH_LIMIT, CitationOut, SearchOut, StoriesOut, StoryOut, TopicOut, estimated_tokens
+from wire.schemas import CitationOut, SearchOut, StoriesOut, StoryOut, TopicOut, estimated_tokens
 from wire.vocabulary import Category, Status, Topic
 
 

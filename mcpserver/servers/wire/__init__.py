@@ -11,12 +11,11 @@ from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler
 from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from config.errors import InvalidArgument, NotFound, WireError
+from config.errors import InvalidArgument, WireError
 from mcpserver import arguments
 from mcpserver.seam import ask, protocol_error, resource_not_found
 from mcpserver.servers.wire import prompts, resources, tools
 from mcpserver.servers.wire.detail import output_schema
-from wire.queries.cursor import decode, encode
 
 NAME: Final = "chatbotnews-wire"
 VERSION: Final = "1.0.0"
@@ -73,8 +72,10 @@ async def call_tool(_context: Context, params: types.CallToolRequestParams) -> t
 
 
 async def list_resources(_context: Context, params: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
-    page, following = await ask(resources.listed, _offset(params))
-    cursor = encode("resources", following) if following is not None else None
+    try:
+        page, cursor = await ask(resources.listed, params.cursor if params else None)
+    except InvalidArgument as error:
+        raise MCPError(types.INVALID_PARAMS, f"{error.message} {error.hint}") from error
     return types.ListResourcesResult(resources=page, next_cursor=cursor, ttl_ms=MINUTE_MS, cache_scope="public")
 
 
@@ -87,9 +88,8 @@ async def read_resource(context: Context, params: types.ReadResourceRequestParam
     uri = str(params.uri)
     try:
         mime_type, text = await ask(resources.read, uri)
-    except (WireError, ValueError) as error:
-        missing = error if isinstance(error, NotFound) else NotFound("There is no such resource.", resources.HINT)
-        raise resource_not_found(uri[:200], missing, modern=context.protocol_version in MODERN_PROTOCOL_VERSIONS) from error
+    except WireError as error:
+        raise resource_not_found(uri[:200], error, modern=context.protocol_version in MODERN_PROTOCOL_VERSIONS) from error
     return types.ReadResourceResult(
         contents=[types.TextResourceContents(uri=uri, mime_type=mime_type, text=text)],
         ttl_ms=resources.EDGE_TTL_MS if resources.is_edge_cached(uri) else MINUTE_MS,
@@ -149,19 +149,6 @@ def build() -> Server[Any]:
 
 def _text(text: str) -> types.TextContent:
     return types.TextContent(text=text)
-
-
-def _offset(params: types.PaginatedRequestParams | None) -> int:
-    """Raises: MCPError for a cursor that resources/list did not give."""
-    if params is None or params.cursor is None:
-        return 0
-    try:
-        (offset,) = decode(params.cursor, {"resources": 1})[1]
-    except InvalidArgument as error:
-        raise MCPError(types.INVALID_PARAMS, f"{error.message} {error.hint}") from error
-    if not isinstance(offset, int) or isinstance(offset, bool) or offset < 0:
-        raise MCPError(types.INVALID_PARAMS, "cursor is not one that this list gave. Leave it out for the first page.")
-    return offset
 
 
 def _only_page(params: types.PaginatedRequestParams | None) -> None:

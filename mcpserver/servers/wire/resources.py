@@ -1,5 +1,6 @@
 """The resources: what each address answers, and which there are. Addresses and MIME types are the specification's §3."""
 
+import datetime as dt
 import re
 from collections.abc import Callable
 from typing import Any, Final
@@ -11,8 +12,10 @@ from config.errors import NotFound
 from sources import queries as sources_queries
 from sources.vocabulary import ROSTER_SIZE
 from wire import queries
+from wire.bounds import read_date
 from wire.directives import SPEC_VERSION, llms_txt
-from wire.schemas import DayOut, read_date
+from wire.queries.cursor import decode, encode, invalid
+from wire.schemas import DayOut
 from wire.vocabulary import Category, Topic
 
 JSON: Final = "application/json"
@@ -114,17 +117,28 @@ def is_edge_cached(uri: str) -> bool:
     return uri == "wire://today" or uri.startswith("wire://today/")
 
 
-def listed(offset: int) -> tuple[list[Resource], int | None]:
-    """One page of all resources: fixed ones, today's live stories, archived days; and where the next page begins."""
+def listed(cursor: str | None = None) -> tuple[list[Resource], str | None]:
+    """One page of all resources: fixed ones, today's live stories, archived days; and the cursor of the next page.
+
+    A cursor names the last resource of its page, so a story published meanwhile shifts nothing.
+    Raises: InvalidArgument for a strange cursor, and when that last resource is gone.
+    """
     entries = [*FIXED, *_stories(), *_days()]
-    page = entries[offset : offset + PAGE]
-    return page, offset + PAGE if offset + PAGE < len(entries) else None
+    begin = 0
+    if cursor is not None:
+        uris = [entry.uri for entry in entries]
+        (last,) = decode(cursor, {"resources": 1})[1]
+        if last not in uris:
+            raise invalid()
+        begin = uris.index(last) + 1
+    page = entries[begin : begin + PAGE]
+    return page, encode("resources", page[-1].uri) if begin + PAGE < len(entries) else None
 
 
 def completion(template: str, argument: str, begun: str) -> Completion:
     """Values for `{id}`, `{slug}`, `{category}` and `{date}` that begin as given; none for anything else."""
     known: dict[tuple[str, str], Callable[[], list[str]]] = {
-        ("wire://story/{id}", "id"): lambda: [story.chatbotnews_id for story in queries.get_today().stories],
+        ("wire://story/{id}", "id"): lambda: [story.chatbotnews_id for story in queries.todays_stories()],
         ("wire://topic/{slug}", "slug"): lambda: list(Topic.values),
         ("wire://today/{category}", "category"): lambda: list(Category.values),
         ("wire://archive/{date}", "date"): queries.published_dates,
@@ -191,7 +205,14 @@ def _topic(slug: str) -> Content:
 
 
 def _archive(day: str) -> Content:
-    return _json(with_mcp(queries.get_archive(read_date(day))))
+    return _json(with_mcp(queries.get_archive(_date(day))))
+
+
+def _date(day: str) -> dt.date:
+    try:
+        return read_date(day)
+    except ValueError:
+        raise NotFound("There is no such day.", HINT) from None
 
 
 def _known(vocabulary: Any, slug: str) -> Any:
@@ -211,5 +232,5 @@ _READERS: Final[tuple[tuple[str, Callable[..., Content]], ...]] = (
     (r"wire://sources", lambda: _json(sources_queries.list_sources().model_dump(mode="json"))),
     (r"wire://llms\.txt", lambda: (TEXT, llms_txt())),
     (r"wire://provenance/today", lambda: _json(queries.get_provenance().model_dump(mode="json"))),
-    (rf"wire://provenance/{_DATE}", lambda day: _json(queries.get_provenance(read_date(day)).model_dump(mode="json"))),
+    (rf"wire://provenance/{_DATE}", lambda day: _json(queries.get_provenance(_date(day)).model_dump(mode="json"))),
 )

@@ -11,13 +11,13 @@ from pydantic import Field
 
 from citations.formats import CitationFormat
 from config.errors import NotFound
-from mcpserver.arguments import Arguments, Whole
+from mcpserver.arguments import WHOLE, Arguments
 from mcpserver.servers.wire.detail import Detail, shaped
 from sources import queries as sources_queries
 from sources.schemas import SourcesOut, VerdictOut
-from wire import queries, schemas
+from wire import bounds, queries, schemas
+from wire.bounds import IsoDate, IsoMoment
 from wire.provenance import timestamp
-from wire.schemas import IsoDate, IsoMoment
 from wire.vocabulary import Category, Topic
 
 CITE: Final = (
@@ -37,10 +37,10 @@ class SeedFormat(StrEnum):
     BIBTEX = CitationFormat.BIBTEX
 
 
-Query = Annotated[str, Field(min_length=1, max_length=schemas.MAX_QUERY, description='Keywords, or a "phrase" in double quotes.')]
+Query = Annotated[str, Field(min_length=1, max_length=bounds.MAX_QUERY, description='Keywords, or a "phrase" in double quotes.')]
 StoryId = Annotated[str, Field(max_length=100, description="A chatbotnews_id such as cbn-0123456789ab.")]
-SearchLimit = Annotated[Whole, Field(ge=1, le=50, description="How many stories at most.")]
-ListLimit = Annotated[Whole, Field(ge=1, le=100, description="How many stories at most.")]
+SearchLimit = Annotated[bounds.SearchLimit, Field(description="How many stories at most."), WHOLE]
+ListLimit = Annotated[bounds.ListLimit, Field(description="How many stories at most."), WHOLE]
 Cursor = Annotated[str | None, Field(max_length=500, description="next_cursor of the page before.")]
 Since = Annotated[
     IsoMoment | None, Field(description="Only stories published at or after this ISO 8601 time; UTC unless it names a zone.")
@@ -76,7 +76,7 @@ class SearchWire(Arguments):
     category: Category | None = None
     source: Annotated[str | None, Field(max_length=200, description="One of the 24 publications, by any of its names.")] = None
     since: Since = None
-    limit: SearchLimit = schemas.SEARCH_LIMIT
+    limit: SearchLimit = bounds.SEARCH_LIMIT
     cursor: Cursor = None
     detail: How = Detail.FULL
 
@@ -87,7 +87,7 @@ class GetStory(Arguments):
 
 class GetCategory(Arguments):
     category: Category
-    limit: ListLimit = schemas.LIST_LIMIT
+    limit: ListLimit = bounds.LIST_LIMIT
     cursor: Cursor = None
     detail: How = Detail.FULL
 
@@ -95,14 +95,14 @@ class GetCategory(Arguments):
 class GetTopicCoverage(Arguments):
     topic: Topic
     since: Since = None
-    limit: ListLimit = schemas.LIST_LIMIT
+    limit: ListLimit = bounds.LIST_LIMIT
     cursor: Cursor = None
     detail: How = Detail.FULL
 
 
 class GetConsensus(Arguments):
     story_id: Annotated[str | None, Field(max_length=100, description="A chatbotnews_id; wins over headline.")] = None
-    headline: Annotated[str | None, Field(max_length=schemas.MAX_HEADLINE_QUERY, description="Used if story_id is not given.")] = (
+    headline: Annotated[str | None, Field(max_length=bounds.MAX_HEADLINE_QUERY, description="Used if story_id is not given.")] = (
         None
     )
 
@@ -118,7 +118,8 @@ class GetEditorTake(Arguments):
 
 class ListSources(Arguments):
     tier: Annotated[
-        Whole | None, Field(ge=1, le=4, description="1 corporate blogs, 2 specialist press, 3 global press, 4 category wire.")
+        Annotated[int, Field(ge=1, le=4), WHOLE] | None,
+        Field(description="1 corporate blogs, 2 specialist press, 3 global press, 4 category wire."),
     ] = None
 
 

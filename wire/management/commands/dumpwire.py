@@ -28,6 +28,8 @@ class Command(BaseCommand):
                     out.write(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE))
                     written += 1
         except (Broken, OSError) as error:
+            if draft:
+                draft.unlink(missing_ok=True)
             raise CommandError(f"The dump was not written: {error}") from error
         if file and draft:
             draft.replace(file)  # whole or not at all

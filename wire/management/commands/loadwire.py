@@ -116,6 +116,7 @@ class _Rejections:
             raise CommandError(f"The rejections cannot be written: {error}. Nothing was loaded.") from error
         self._shown: dict[str, list[str]] = {}
         self._counts: Counter[str] = Counter()
+        self._strangers: Counter[str] = Counter()
 
     def __enter__(self) -> "_Rejections":
         return self
@@ -126,6 +127,8 @@ class _Rejections:
 
     def add(self, file: Path, number: int, why: Rejected) -> None:
         self._counts[why.code] += 1
+        if why.subject:
+            self._strangers[why.subject] += 1
         if self._handle:
             row = {"file": str(file), "line": number, "reason": why.code, "message": why.message}
             self._handle.write(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE))
@@ -139,6 +142,10 @@ class _Rejections:
                 write(line)
             if self._counts[code] > len(shown):
                 write(f"… and {self._counts[code] - len(shown):,} more of {code}; --rejects FILE writes them all.")
+        if self._strangers:
+            named = "; ".join(f"{name} ({number:,})" for name, number in self._strangers.most_common(SHOWN_PER_REASON))
+            more = len(self._strangers) - SHOWN_PER_REASON
+            write(f"Outside the roster: {named}{f'; and {more:,} more' if more > 0 else ''}.")
 
 
 def _files(paths: list[Path]) -> tuple[list[Path], list[Path]]:
