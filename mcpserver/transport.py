@@ -160,8 +160,6 @@ class Door:
             if not isinstance(error, MCPError):
                 logger.debug("refused %s: %s", method, found.message)
             return _error(request_id, found.code, found.message, found.data, status=statuses.get(found.code, 200))
-        if method == "initialize" and "resources" in result["capabilities"]:
-            result["capabilities"]["resources"]["listChanged"] = True  # on GET /mcp, of which the SDK's server knows nothing
         return 200, orjson.dumps({"jsonrpc": "2.0", "id": request_id, "result": result})
 
 

@@ -45,11 +45,7 @@ def canonical_source(name: str) -> str:
     """The roster's own spelling of `name`. Raises: NotInRoster, naming the closest publication."""
     verdict = names.verify(name, known_names())
     if verdict.canonical_name is None:
-        raise NotInRoster(
-            f"source is not one of the 24 publications of the roster. {verdict.notes}",
-            (f"Closest match: {verdict.closest_match}. " if verdict.closest_match else "")
-            + "The roster is at wire://sources and /api/sources.json.",
-        )
+        raise NotInRoster(f"source is refused. {verdict.notes}", "The roster is at wire://sources and /api/sources.json.")
     return verdict.canonical_name
 
 

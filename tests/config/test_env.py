@@ -33,10 +33,20 @@ def clean(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize(
     ("reader", "default"),
-    [("boolean", False), ("integer", 8000), ("path", Path("/var")), ("web_address", "http://localhost"), ("database", None), ("words", []), ("text", "")],
+    [
+        ("boolean", False),
+        ("integer", 8000),
+        ("path", Path("/var")),
+        ("web_address", "http://localhost"),
+        ("database", None),
+        ("words", []),
+        ("text", ""),
+    ],
 )
 @pytest.mark.parametrize("given", [None, "", "  "])
-def test_what_is_not_set_or_empty_is_the_default(monkeypatch: pytest.MonkeyPatch, reader: str, default: object, given: str | None) -> None:
+def test_what_is_not_set_or_empty_is_the_default(
+    monkeypatch: pytest.MonkeyPatch, reader: str, default: object, given: str | None
+) -> None:
     if given is not None:
         monkeypatch.setenv("QUINCE", given)
     assert READERS[reader]("QUINCE") == default
@@ -66,8 +76,14 @@ def test_a_value_is_read(monkeypatch: pytest.MonkeyPatch, reader: str, given: st
     [
         *(("boolean", word) for word in ("2", "maybe", "10")),
         *(("integer", text) for text in ("0", "65536", "-1", "x", "1.5", "1e3")),
-        *(("web_address", text) for text in ("wire.example", "ftp://wire.example", "https://", "https://a b", "https://a?q=1", "javascript:1")),
-        *(("database", text) for text in ("quince", "postgres", "mysql://a/b", "postgres://a:port/b", "http://a/b", "/var/db.sqlite3")),
+        *(
+            ("web_address", text)
+            for text in ("wire.example", "ftp://wire.example", "https://", "https://a b", "https://a?q=1", "javascript:1")
+        ),
+        *(
+            ("database", text)
+            for text in ("quince", "postgres", "mysql://a/b", "postgres://a:port/b", "http://a/b", "/var/db.sqlite3")
+        ),
     ],
 )
 def test_a_value_that_cannot_be_read_stops_the_start_and_names_its_variable(

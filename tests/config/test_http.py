@@ -101,7 +101,10 @@ def test_errors_can_be_read_from_any_page_too(client: Client) -> None:
         assert answer["Access-Control-Allow-Origin"] == "*"
 
 
-@pytest.mark.parametrize("address", ["/api/nowhere", "/api/", "/api/today", "/api/today.json/", "/api/stories/a/b.json", "/api/categories/.json", "/api/\0"])
+@pytest.mark.parametrize(
+    "address",
+    ["/api/nowhere", "/api/", "/api/today", "/api/today.json/", "/api/stories/a/b.json", "/api/categories/.json", "/api/\0"],
+)
 def test_an_unknown_address_is_not_found_in_the_shape_of_every_error(client: Client, address: str) -> None:
     assert "/api/openapi.json" in refused(client.get(address), 404, "not_found")["hint"]
     head = client.head(address)
@@ -109,7 +112,9 @@ def test_an_unknown_address_is_not_found_in_the_shape_of_every_error(client: Cli
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE", "TRACE", "QUINCE"])
-@pytest.mark.parametrize("address", ["/api/today.json", "/api/search.json", "/api/archive/x.json", "/api/openapi.json", "/api/docs"])
+@pytest.mark.parametrize(
+    "address", ["/api/today.json", "/api/search.json", "/api/archive/x.json", "/api/openapi.json", "/api/docs"]
+)
 def test_the_api_is_only_ever_read(method: str, address: str) -> None:
     answer = Client(enforce_csrf_checks=True).generic(method, address, "{}", content_type="application/json")
     refused(answer, 405, "method_not_allowed")

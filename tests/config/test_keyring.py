@@ -54,7 +54,9 @@ def test_who_comes_second_takes_the_secret_of_who_was_first(tmp_path: Path) -> N
 def test_processes_that_start_at_once_end_with_the_same_secret(tmp_path: Path) -> None:
     code = "import sys; from pathlib import Path; from config import keyring; print(keyring.stored_secret(Path(sys.argv[1])))"
     processes = [
-        subprocess.Popen([sys.executable, "-c", code, str(tmp_path / "keys" / "secret")], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+        subprocess.Popen(
+            [sys.executable, "-c", code, str(tmp_path / "keys" / "secret")], cwd=ROOT, stdout=subprocess.PIPE, text=True
+        )
         for _ in range(6)
     ]
     secrets = {process.communicate(timeout=60)[0] for process in processes}

@@ -71,7 +71,9 @@ def test_the_fingerprint_is_the_one_everyone_knows() -> None:
 
 def test_anyone_can_recompute_the_fingerprint_from_the_public_roster(client: Client) -> None:
     answer = client.get("/api/sources.json").json()
-    rows = sorted(({key: source[key] for key in ("name", "tier", "domain")} for source in answer["sources"]), key=lambda row: row["name"])
+    rows = sorted(
+        ({key: source[key] for key in ("name", "tier", "domain")} for source in answer["sources"]), key=lambda row: row["name"]
+    )
     canonical = json.dumps(rows, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
     assert hashlib.sha256(canonical).hexdigest() == answer["roster_sha256"] == FINGERPRINT
 
@@ -158,7 +160,10 @@ def test_stories_of_a_retired_publication_stay_as_they_were() -> None:
 
 def test_new_items_of_a_retired_publication_are_refused_and_of_the_admitted_one_taken() -> None:
     replace_fortune()
-    late, new = entry(publisher="Fortune", url="https://fortune.com/q"), entry(publisher="Quince Gazette", url="https://gazette.example/q")
+    late, new = (
+        entry(publisher="Fortune", url="https://fortune.com/q"),
+        entry(publisher="Quince Gazette", url="https://gazette.example/q"),
+    )
     outcomes = take(late, new)
     assert isinstance(outcomes[0], Rejected)
     assert outcomes[0].code == "not_in_roster"

@@ -39,7 +39,9 @@ def test_every_publication_is_in_the_roster_by_each_of_its_names(client: Client)
     for source in client.get("/api/sources.json").json()["sources"]:
         for name in (source["name"], source["name"].upper(), source["homepage"], source["domain"]):
             verdict = client.get("/api/verify-source.json", {"publication_name": name}).json()
-            assert (verdict["in_roster"], verdict["canonical_name"], verdict["tier"]) == (True, source["name"], source["tier"]), name
+            assert (verdict["in_roster"], verdict["canonical_name"], verdict["tier"]) == (True, source["name"], source["tier"]), (
+                name
+            )
 
 
 def test_a_verdict_has_the_fields_of_the_contract(client: Client) -> None:
@@ -49,7 +51,9 @@ def test_a_verdict_has_the_fields_of_the_contract(client: Client) -> None:
     assert verdict["similarity"] == 1.0
 
 
-@pytest.mark.parametrize("name", ["BBC", "The New York Times", "AWS News Blog", "Wired UK", "reuters.com.evil.example", "Ｒеuters", "x" * 500])
+@pytest.mark.parametrize(
+    "name", ["BBC", "The New York Times", "AWS News Blog", "Wired UK", "reuters.com.evil.example", "Ｒеuters", "x" * 500]
+)
 def test_a_name_outside_the_roster_is_refuted_with_the_closest(client: Client, name: str) -> None:
     verdict = client.get("/api/verify-source.json", {"publication_name": name}).json()
     assert (verdict["in_roster"], verdict["tier"], verdict["canonical_name"]) == (False, None, None)

@@ -70,7 +70,7 @@ def test_a_topic_has_its_stories_a_label_and_a_summary(client: Client) -> None:
     made = launch(1)
     publish(entry(title="Anthropic explains quinces"))
     answer = client.get("/api/topics/openai.json").json()
-    assert list(answer) == ["stories", "next_cursor", "total", "topic", "label", "summary"]
+    assert list(answer) == ["stories", "next_cursor", "total", "est_tokens", "topic", "label", "summary"]
     assert [story["chatbotnews_id"] for story in answer["stories"]] == [made]
     assert (answer["topic"], answer["label"], answer["total"]) == ("openai", "OpenAI", 1)
     assert answer["summary"] == "1 story about OpenAI by 1 publication, on 2026-01-15."
@@ -173,20 +173,14 @@ def test_an_endless_cursor_is_refused(client: Client) -> None:
 
 def test_a_cursor_of_another_list_is_refused(client: Client) -> None:
     publish(*(entry(title=f"OpenAI and Google launch quince model {number}") for number in range(3)))
-    addresses = [
-        "/api/categories/launches.json",
-        "/api/topics/openai.json",
-        "/api/topics/google.json",
-        "/api/search.json?query=quince",
-    ]
-    cursors = [client.get(address, {"limit": 1}).json()["next_cursor"] for address in addresses[:3]]
-    cursors.append(client.get("/api/search.json", {"query": "quince", "limit": 1}).json()["next_cursor"])
-    assert all(cursors)
-    for address, own in zip(addresses[:3], cursors, strict=False):
-        for cursor in cursors:
+    lists = ["/api/categories/launches.json", "/api/topics/openai.json", "/api/topics/google.json"]
+    cursors: dict[str, str] = {address: client.get(address, {"limit": 1}).json()["next_cursor"] for address in lists}
+    cursors["search"] = client.get("/api/search.json", {"query": "quince", "limit": "1"}).json()["next_cursor"]
+    for address in lists:
+        for given_by, cursor in cursors.items():
             answer = client.get(address, {"cursor": cursor})
-            if cursor == own:
-                assert answer.status_code == 200
+            if given_by == address:
+                assert len(answer.json()["stories"]) == 2
             else:
                 refused(answer, 422, "invalid_argument")
 
@@ -194,7 +188,7 @@ def test_a_cursor_of_another_list_is_refused(client: Client) -> None:
 HOURS = st.integers(0, 3)  # few, so that many stories share a moment
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(limit=st.integers(1, 4), there=st.lists(HOURS, max_size=9), arriving=st.lists(HOURS, max_size=4))
 @pytest.mark.parametrize("ask", [queries.get_category, queries.get_topic_coverage])
 def test_paging_shows_every_story_once_though_more_are_published_between_pages(

@@ -8,9 +8,20 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from sources.models import Publication
-from tests.wire.archives import counts, dump, empty_wire, everything, item, line, loadwire, ndjson, rejected, rss, rss_item
-from wire import editorial
+from tests.wire.archives import (
+    counts,
+    dump,
+    empty_wire,
+    everything,
+    item,
+    line,
+    loadwire,
+    ndjson,
+    rejected,
+    replace_publication,
+    rss,
+    rss_item,
+)
 from wire.archive.load import load_items
 from wire.models import Load, Snapshot, Story, StoryAlias, StoryRevision
 
@@ -101,17 +112,16 @@ def test_publishers_outside_the_roster_are_refused_by_name(tmp_path: Path) -> No
     file = ndjson(tmp_path / "a.ndjson", [line(1, publisher="Daily Bugle"), line(2), line(3, publisher="The Wire")])
     err = io.StringIO()
     call_command("loadwire", file, stdout=io.StringIO(), stderr=err)
-    assert [told.partition(": ")[0] for told in err.getvalue().splitlines()] == ["a.ndjson:1", "a.ndjson:3"]
+    *told, summary = err.getvalue().splitlines()
+    assert [row.partition(": ")[0] for row in told] == ["a.ndjson:1", "a.ndjson:3"]
+    assert summary == "Outside the roster: Daily Bugle (1); The Wire (1)."
     assert "'Daily Bugle'" in err.getvalue()
     assert StoryRevision.objects.get().original_publisher == "TechCrunch"
 
 
 def test_a_retired_publication_is_refused_and_its_old_stories_stay(tmp_path: Path) -> None:
     loadwire(ndjson(tmp_path / "a.ndjson", [line(1, publisher="Engadget")]))
-    admit = {"slug": "quill", "name": "The Quill", "aliases": [], "domains": ["quill.example"], "tier": 3}
-    editorial.replace_publication(
-        Publication.objects.get(slug="engadget"), admit | {"homepage": "https://quill.example/", "feeds": []}, reason="It closed."
-    )
+    replace_publication("engadget", "the-quill", "The Quill")
     file = ndjson(
         tmp_path / "b.ndjson", [line(2, publisher="Engadget"), line(3, publisher="The Quill"), line(1, publisher="Engadget")]
     )
@@ -164,19 +174,22 @@ def test_every_line_is_counted_once(tmp_path: Path) -> None:
 
 
 def test_batches_see_what_batches_before_them_stored(tmp_path: Path) -> None:
-    file = ndjson(tmp_path / "a.ndjson", [*(line(n) for n in range(1100)), *(line(n) for n in range(0, 1100, 2))])
-    assert loadwire(file) == {"accepted": 1100, "duplicate": 550, "snapshots published": 1}
+    file = ndjson(tmp_path / "a.ndjson", [*(line(n) for n in range(600)), *(line(n) for n in range(0, 600, 2))])
+    assert loadwire(file) == {"accepted": 600, "duplicate": 300, "snapshots published": 1}
     assert not Load.objects.exists()
 
 
 def test_a_load_that_stopped_goes_on_and_reports_as_if_it_never_had(tmp_path: Path) -> None:
-    lines = [line(n % 900) if n % 9 else b"{" for n in range(1300)]
+    lines = [line(n % 500) if n % 9 else b"{" for n in range(700)]
     file = ndjson(tmp_path / "a.ndjson", lines)
     whole = loadwire(file, dry_run=True)
 
-    def stop(_number: int) -> None:
+    def stop(*_what: object) -> None:
         raise KeyboardInterrupt
 
+    with pytest.raises(KeyboardInterrupt):
+        load_items(file, {}, on_rejected=stop)
+    assert not Story.objects.exists()  # a batch is stored whole, with its progress
     with pytest.raises(KeyboardInterrupt):
         load_items(file, {}, on_progress=stop)
     assert Load.objects.get().line == 500

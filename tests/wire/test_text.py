@@ -295,3 +295,8 @@ def test_naughty_strings_pass() -> None:
         byline(text)
         has_forbidden(text)
         addresses_model(text)
+
+
+@pytest.mark.parametrize("name", ["xAI", "iPhone sales", "eBay"])
+def test_a_name_that_begins_small_begins_a_sentence_too(name: str) -> None:
+    assert cut(f"The line was busy. {name} grew and grew and grew.", 30) == "The line was busy."

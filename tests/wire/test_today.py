@@ -82,7 +82,8 @@ def test_the_schema_asks_for_every_field_and_for_real_times(client: Client) -> N
     assert story["properties"]["published_at"]["format"] == "date-time"
     validator = Draft202012Validator(schema, format_checker=FormatChecker())
     publish(entry())
-    for broken in ({"generated_at": "yesterday"}, {"wire_date": "2026-02-30"}, {"stories": [{}]}):
+    wrong: list[dict[str, Any]] = [{"generated_at": "yesterday"}, {"wire_date": "2026-02-30"}, {"stories": [{}]}]
+    for broken in wrong:
         assert not validator.is_valid(client.get("/api/today.json").json() | broken)
 
 

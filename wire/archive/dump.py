@@ -6,7 +6,7 @@ so a dump that was cut off is known as such. The same wire always gives the same
 
 import zlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
@@ -74,8 +74,11 @@ def one_moment() -> Iterator[None]:
         database.transaction_mode = mode
 
 
-def records() -> Iterator[Record]:
-    """The wire as it stands, in flat memory; read it in `one_moment`. Raises: Broken for bytes that cannot be read."""
+def records() -> Generator[Record, None, None]:
+    """The wire as it stands, in flat memory; read it in `one_moment`, and close it when you stop before its end.
+
+    Raises: Broken for bytes that cannot be read.
+    """
     counts: Counter[str] = Counter()
     for record in _records():
         counts[record["kind"]] += 1

@@ -5,6 +5,7 @@ import datetime as dt
 import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -204,8 +205,8 @@ def verify(dump: Iterable[Record]) -> Verified:
 
 def verify_database() -> Verified:
     """The stored wire as of one moment, and the columns of it that no dump holds. Raises: Broken."""
-    with one_moment():
-        result = verify(records())
+    with one_moment(), closing(records()) as stored:
+        result = verify(stored)
         repeated = {"status": "status", "category": "category", "tier": "original_publisher_tier", "published_at": "published_at"}
         alike = {column: F(f"current__{source}") for column, source in repeated.items()}
         unlike = Story.objects.published().exclude(**alike).first()

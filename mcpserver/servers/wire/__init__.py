@@ -29,6 +29,12 @@ ANNOTATIONS: Final = {"read_only_hint": True, "destructive_hint": False, "idempo
 HOUR_MS: Final = 3_600_000
 MINUTE_MS: Final = 60_000
 
+CHANGING: Final = {
+    "tools": types.ToolsCapability(list_changed=False),
+    "prompts": types.PromptsCapability(list_changed=False),
+    "resources": types.ResourcesCapability(list_changed=True, subscribe=False),
+}
+
 Context = ServerRequestContext[Any, Any]
 
 BUS: Final = InMemorySubscriptionBus()
@@ -122,9 +128,16 @@ async def complete(_context: Context, params: types.CompleteRequestParams) -> ty
     return types.CompleteResult(completion=await ask(resources.completion, params.ref.uri, params.argument.name, begun))
 
 
+class WireServer(Server[Any]):
+    """The SDK's server, which says of itself what changes while it runs: the list of resources, in either era, and no other."""
+
+    def get_capabilities(self, *args: Any, **kwargs: Any) -> types.ServerCapabilities:
+        return super().get_capabilities(*args, **kwargs).model_copy(update=CHANGING)
+
+
 def build() -> Server[Any]:
     """The server, without any transport. Stateless: one instance answers every client."""
-    server: Server[Any] = Server(
+    server = WireServer(
         NAME,
         version=VERSION,
         title="ChatbotNews.ai wire",

@@ -3,7 +3,7 @@
 import gzip
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import IO, Any, cast
 
@@ -23,8 +23,8 @@ class Command(BaseCommand):
         written = 0
         draft = file.with_name(f".{file.name}.part") if file else None
         try:
-            with one_moment(), _open(draft, packed=bool(file and file.suffix == ".gz")) as out:
-                for record in records():
+            with one_moment(), closing(records()) as stored, _open(draft, packed=bool(file and file.suffix == ".gz")) as out:
+                for record in stored:
                     out.write(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE))
                     written += 1
         except (Broken, OSError) as error:

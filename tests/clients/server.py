@@ -1,0 +1,72 @@
+"""A server of its own for the clients to ask: the sample wire, on a free port, stopped afterwards."""
+
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Final
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+START: Final = 60.0  # seconds that a server may take until it answers
+STOP: Final = 15.0
+
+
+def fill(data_dir: Path) -> None:
+    """Put the sample wire into an empty data directory."""
+    for command in ("migrate", "loadsample"):
+        arguments = [sys.executable, "manage.py", command, "--verbosity", "0"]
+        subprocess.run(arguments, cwd=ROOT, env=_environment(data_dir, 8000), stdout=subprocess.DEVNULL, check=True)
+
+
+@contextmanager
+def serving(data_dir: Path, *, fixtures: bool = False) -> Iterator[str]:
+    """The site's address while it is served; with the conformance suite's fixtures if asked for."""
+    port = _free_port()
+    env = _environment(data_dir, port) | ({"DEBUG": "1", "WIRE_MCP_FIXTURES": "1"} if fixtures else {})
+    arguments = [sys.executable, "-m", "uvicorn", "config.asgi:application", "--port", str(port), "--log-level", "warning"]
+    with (data_dir / f"server-{port}.log").open("w+", encoding="utf-8") as log:
+        server = subprocess.Popen(arguments, cwd=ROOT, env=env, stdout=log, stderr=subprocess.STDOUT)
+        try:
+            site = f"http://localhost:{port}"
+            if not _answers(site, server):
+                log.seek(0)
+                raise RuntimeError(f"The server did not start:\n{log.read()}")
+            yield site
+        finally:
+            server.terminate()
+            try:
+                server.wait(STOP)
+            except subprocess.TimeoutExpired:
+                server.kill()
+                server.wait()
+
+
+def _environment(data_dir: Path, port: int) -> dict[str, str]:
+    """This process's own, without its settings: what a machine or a test has set must not decide what is served."""
+    theirs = ("WIRE_", "DATABASE_", "REDIS_", "DJANGO_", "SECRET_KEY", "DEBUG", "HOST")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(theirs)}
+    return kept | {"WIRE_DATA_DIR": str(data_dir), "PORT": str(port), "WIRE_RATE_LIMIT": "off", "WIRE_INGEST": "off"}
+
+
+def _answers(site: str, server: "subprocess.Popen[bytes]") -> bool:
+    ends = time.monotonic() + START
+    while time.monotonic() < ends and server.poll() is None:
+        try:
+            with urllib.request.urlopen(f"{site}/readyz", timeout=5):  # noqa: S310  an http address of ours
+                return True
+        except (urllib.error.URLError, OSError):
+            time.sleep(0.2)
+    return False
+
+
+def _free_port() -> int:
+    with closing(socket.socket()) as found:
+        found.bind(("127.0.0.1", 0))
+        port: int = found.getsockname()[1]
+        return port

@@ -1,0 +1,43 @@
+"""Fixtures of the MCP door's tests."""
+
+import threading
+from collections.abc import Iterator
+
+import pytest
+from django.core.cache import cache
+from django.core.management import call_command
+from django.db import connections
+from pytest_django import DjangoDbBlocker, Settings
+
+from mcpserver import seam
+from tests.factories import publish_sample
+
+
+@pytest.fixture(autouse=True)
+def no_rate_limit(settings: Settings) -> None:
+    """Tests ask more than sixty times a minute; those about the limit set it themselves."""
+    settings.WIRE_RATE_LIMIT = "off"
+    cache.clear()
+
+
+@pytest.fixture(scope="module")
+def sample(django_db_setup: None, django_db_blocker: DjangoDbBlocker, close_connections: None) -> Iterator[None]:  # noqa: ARG001
+    """The sample wire, published once for all tests of a module, which only read it."""
+    with django_db_blocker.unblock():
+        publish_sample()
+        yield
+        call_command("flush", interactive=False, verbosity=0)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def close_connections(django_db_setup: None) -> Iterator[None]:  # noqa: ARG001
+    """Lets go of the query threads' connections at the end, so that the test database can be dropped."""
+    yield
+    together = threading.Barrier(seam.THREADS)  # so that every thread gets one of the calls
+
+    def close() -> None:
+        together.wait(10)
+        connections.close_all()
+
+    for closed in [seam._POOL.submit(close) for _ in range(seam.THREADS)]:
+        closed.result(10)

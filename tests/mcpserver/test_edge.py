@@ -1,0 +1,275 @@
+"""What every request passes before its body is read: Host, Origin, size and rate."""
+
+import asyncio
+from collections.abc import Iterator
+from typing import Any, Final
+
+import pytest
+from django.core.cache import cache
+from pytest_django import Settings
+
+from tests.mcpserver.asgi import Answer, http_scope, request, send_request
+
+pytestmark = pytest.mark.django_db
+
+PING: Final = b'{"jsonrpc":"2.0","id":1,"method":"ping"}'
+JSON: Final = {"content-type": "application/json"}
+LIMIT: Final = 65_536
+EVIL: Final = [
+    "https://evil.example",
+    "null",
+    "",
+    "https://claude.ai.evil.example",
+    "https://evilclaude.ai",
+    "https://evil-chatgpt.com",
+    "https://www.claude.ai",
+    "https://api.chatgpt.com",
+    "https://claude.ai:8443",
+    "https://claude.ai:443",
+    "http://claude.ai",
+    "https://CLAUDE.AI",
+    "HTTPS://claude.ai",
+    "https://claude.ai/",
+    "https://claude.ai.",
+    "https://claude.ai@evil.example",
+    "https://claude.ai, https://evil.example",
+    "https://claude.ai https://evil.example",
+    " https://claude.ai",
+    "claude.ai",
+    "*",
+    "file://",
+    "chrome-extension://abcdefghijklmnop",
+    "http://localhost:8001",
+    "https://localhost:8000",
+    "http://127.0.0.1:8000",
+    "https://claude.ai\x00",
+    "https://cl\xe4ude.ai",
+]
+
+
+def never_read(answer: Answer) -> bool:
+    return answer.times_received == 0
+
+
+@pytest.mark.parametrize("origin", EVIL, ids=range(len(EVIL)))
+@pytest.mark.parametrize("method", ["POST", "GET", "OPTIONS", "DELETE"])
+def test_another_origin_is_refused_before_the_body_is_read(origin: str, method: str) -> None:
+    answer = request(method, "/mcp", PING, {**JSON, "accept": "text/event-stream, application/json", "origin": origin})
+    assert answer.status == 403
+    assert never_read(answer)
+    assert answer.error["data"]["error"] == "origin_refused"
+    assert (answer.json()["jsonrpc"], answer.json()["id"]) == ("2.0", None)
+
+
+def test_a_refused_origin_is_refused_although_the_body_never_comes() -> None:
+    scope = http_scope("POST", "/mcp", {**JSON, "origin": "https://evil.example", "content-length": "40"})
+    assert asyncio.run(send_request(scope, [])).status == 403
+
+
+@pytest.mark.parametrize("origin", [None, "https://claude.ai", "https://chatgpt.com", "http://localhost:8000"])
+def test_no_origin_and_those_of_the_allowlist_are_served(origin: str | None) -> None:
+    headers = {**JSON, "origin": origin} if origin else JSON
+    answer = request("POST", "/mcp", PING, headers)
+    assert answer.status == 200
+    assert answer["access-control-allow-origin"] == origin
+    assert (answer["vary"] == "Origin") is (origin is not None)
+
+
+def test_an_operator_may_allow_another_origin(settings: Settings) -> None:
+    settings.WIRE_ALLOWED_ORIGINS = frozenset({"https://tool.example"})
+    assert request("POST", "/mcp", PING, {**JSON, "origin": "https://tool.example"}).status == 200
+    assert request("POST", "/mcp", PING, {**JSON, "origin": "https://claude.ai"}).status == 403
+
+
+def test_a_browsers_preflight_is_answered_with_what_a_client_sends() -> None:
+    headers = {
+        "origin": "https://claude.ai",
+        "access-control-request-method": "POST",
+        "access-control-request-headers": "content-type,mcp-protocol-version,mcp-method,mcp-name",
+    }
+    answer = request("OPTIONS", "/mcp", headers=headers)
+    assert (answer.status, answer.body) == (204, b"")
+    assert answer["access-control-allow-origin"] == "https://claude.ai"
+    assert {"POST", "GET", "OPTIONS"} <= set((answer["access-control-allow-methods"] or "").split(", "))
+    asked = set(headers["access-control-request-headers"].split(","))
+    assert asked <= set((answer["access-control-allow-headers"] or "").split(", "))
+    assert request("OPTIONS", "/mcp").status == 204
+
+
+def test_every_answer_can_be_read_by_the_page_that_asked() -> None:
+    claude = {"origin": "https://claude.ai"}
+    for method, body, headers in (
+        ("POST", b"not json", JSON),
+        ("POST", PING, {"content-type": "text/plain"}),
+        ("POST", b'{"jsonrpc":"2.0","method":"notifications/initialized"}', JSON),
+        ("GET", b"", {"accept": "application/json"}),
+        ("DELETE", b"", {}),
+    ):
+        assert request(method, "/mcp", body, {**headers, **claude})["access-control-allow-origin"] == "https://claude.ai"
+
+
+def test_rest_is_for_every_origin() -> None:
+    for origin in EVIL:
+        answer = request("GET", "/api/sources.json", headers={"origin": origin})
+        assert (answer.status, answer["access-control-allow-origin"]) == (200, "*")
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "evil.example",
+        "localhost.evil.example",
+        "evil-localhost",
+        "evil.example:8000",
+        "localhost:8000.evil.example",
+        "localhost:8000@evil.example",
+        "localhost:80:80",
+        "localhost:x",
+        "[::1]evil.example",
+        "[::1].evil.example:80",
+        "[::1",
+        "::1",
+        "127.0.0.1.evil.example",
+        "127.0.0.2",
+        "0",
+        "localhost,evil.example",
+        "localhost evil.example",
+        "localhost/",
+        " localhost",
+        "*",
+        "",
+        ":8000",
+        "localhost\x00",
+    ],
+)
+def test_a_host_that_is_not_ours_is_misdirected_before_the_body_is_read(host: str) -> None:
+    for method, path in (("POST", "/mcp"), ("GET", "/api/today.json"), ("GET", "/")):
+        answer = request(method, path, PING, {**JSON, "host": host})
+        assert answer.status == 421
+        assert never_read(answer)
+
+
+@pytest.mark.parametrize(
+    "host", ["localhost", "localhost:8000", "LOCALHOST:1", "127.0.0.1", "127.0.0.1:8000", "[::1]", "[::1]:8000"]
+)
+def test_our_own_names_are_served_on_any_port(host: str) -> None:
+    assert request("POST", "/mcp", PING, {**JSON, "host": host}).status == 200
+
+
+def padded(size: int) -> bytes:
+    return PING + b" " * (size - len(PING))
+
+
+TOO_LARGE: Final = [str(LIMIT + 1), "10000000", "1" + "0" * 5000, "-1", "1e3", "0x10", "x", "", "1, 1", "²"]
+
+
+@pytest.mark.parametrize("length", TOO_LARGE, ids=range(len(TOO_LARGE)))
+def test_a_body_said_to_be_too_large_is_refused_before_it_is_read(length: str) -> None:
+    for path, code in (("/mcp", "-32000"), ("/api/today.json", "body_too_large")):
+        answer = request("POST", path, PING, {**JSON, "content-length": length})
+        assert answer.status == 413
+        assert never_read(answer)
+        assert code in answer.body.decode()
+
+
+def chunks(number: int, size: int = 1024) -> Iterator[bytes]:
+    yield PING
+    for _ in range(number):
+        yield b" " * size
+
+
+@pytest.mark.parametrize("path", ["/mcp", "/api/today.json"])
+def test_a_body_that_grows_too_large_is_refused_as_soon_as_it_is(path: str) -> None:
+    answer = asyncio.run(send_request(http_scope("POST", path, JSON), chunks(10_000)))
+    assert answer.status == 413
+    assert answer.times_received == 1 + LIMIT // 1024
+
+
+def test_a_body_of_exactly_the_limit_is_read() -> None:
+    assert request("POST", "/mcp", padded(LIMIT), JSON).status == 200
+    assert request("POST", "/mcp", padded(LIMIT + 1), JSON).status == 413
+    assert asyncio.run(send_request(http_scope("POST", "/mcp", JSON), chunks(60))).status == 200
+    assert asyncio.run(send_request(http_scope("POST", "/mcp", JSON), [PING[n : n + 1] for n in range(len(PING))])).status == 200
+
+
+def until_refused(ask: list[tuple[str, str]], clients: list[str]) -> tuple[int, Answer]:
+    """How many requests were served before one was refused, and the refusal. Clients and doors take turns."""
+    for served in range(200):
+        method, path = ask[served % len(ask)]
+        answer = request(method, path, PING if method == "POST" else b"", JSON, client=clients[served % len(clients)])
+        if answer.status == 429:
+            return served, answer
+        assert answer.status in (200, 405)
+    raise AssertionError("never refused")
+
+
+@pytest.fixture
+def limited(settings: Settings) -> Iterator[None]:
+    settings.WIRE_RATE_LIMIT = "60/m"
+    cache.clear()
+    yield
+    cache.clear()
+
+
+BOTH: Final = [
+    ("POST", "/mcp"),
+    ("GET", "/api/sources.json"),
+    ("GET", "/mcp"),
+    ("GET", "/api/verify-source.json?publication_name=FT"),
+]
+
+
+def counted(ask: list[tuple[str, str]], clients: list[list[str]]) -> Answer:
+    """The refusal of the 61st request, by one of several clients: a minute may turn while one counts."""
+    found: list[Any] = []
+    for addresses in clients:
+        served, answer = until_refused(ask, addresses)
+        if served == 60:
+            return answer
+        found.append(served)
+    raise AssertionError(found)
+
+
+@pytest.mark.usefixtures("limited")
+def test_sixty_requests_a_minute_are_served_over_both_doors_together_and_then_told_when_to_return() -> None:
+    answer = counted(BOTH, [["198.51.100.1"], ["198.51.100.2"], ["198.51.100.3"]])
+    wait = answer["retry-after"] or ""
+    assert 1 <= int(wait) <= 61
+    assert f"Wait {wait} seconds" in answer.body.decode()
+    assert "rate_limited" in answer.body.decode()
+    assert never_read(answer)
+    assert request("POST", "/mcp", PING, JSON, client="203.0.113.9").status == 200
+
+
+@pytest.mark.usefixtures("limited")
+def test_an_ipv4_client_is_the_same_over_ipv6() -> None:
+    counted(BOTH, [[f"192.0.2.{n}", f"::ffff:192.0.2.{n}"] for n in (7, 8, 9)])
+
+
+@pytest.mark.usefixtures("limited")
+def test_an_ipv6_client_is_its_64_bit_network() -> None:
+    counted(BOTH, [[f"2001:db8:{n}::1", f"2001:db8:{n}::ffff", f"2001:db8:{n}:0:1:2:3:4"] for n in (1, 2, 3)])
+
+
+@pytest.mark.usefixtures("limited")
+def test_a_refusal_has_the_shape_of_its_door_and_a_preflight_is_free() -> None:
+    counted([("POST", "/mcp")], [["198.51.100.4"], ["198.51.100.5"], ["198.51.100.6"]])
+    for client in ("198.51.100.4", "198.51.100.5", "198.51.100.6"):
+        if request("POST", "/mcp", PING, JSON, client=client).status == 429:
+            rest = request("GET", "/api/today.json", client=client)
+            assert (rest.status, list(rest.json())) == (429, ["error", "message", "hint"])
+            assert rest["access-control-allow-origin"] == "*"
+            mcp = request("POST", "/mcp", PING, JSON, client=client)
+            assert (mcp.json()["jsonrpc"], mcp.json()["id"], mcp.error["code"]) == ("2.0", None, -32000)
+            assert mcp["cache-control"] == "no-store"
+            assert request("OPTIONS", "/mcp", client=client).status == 204
+            return
+    raise AssertionError("none was refused")
+
+
+@pytest.mark.usefixtures("limited")
+def test_a_client_without_an_address_is_counted_too() -> None:
+    scope = http_scope("POST", "/mcp", JSON)
+    scope["client"] = None
+    statuses = [asyncio.run(send_request(scope, [PING])).status for _ in range(125)]
+    assert 429 in statuses
