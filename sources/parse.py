@@ -30,7 +30,10 @@ def parse_feed(data: bytes) -> list[Entry]:
         raise InvalidFeed("The feed declares a document type; it was refused unread, as a guard against XML bombs.")
     if not _ROOT.match(data, start):  # another encoding than those that agree with ASCII could hide one
         raise InvalidFeed("The file is neither RSS nor Atom.")
-    parsed = feedparser.parse(data, sanitize_html=False, resolve_relative_uris=False)
+    try:
+        parsed = feedparser.parse(data, sanitize_html=False, resolve_relative_uris=False)
+    except Exception as error:  # of any kind: feedparser's loose parser lets them out when tags do not match
+        raise InvalidFeed(f"The feed cannot be read: {error!r}.") from error
     if not parsed.entries and parsed.get("version", "") == "":
         raise InvalidFeed("The file is neither RSS nor Atom.")
     if len(parsed.entries) > MAX_ITEMS:

@@ -212,6 +212,13 @@ def test_a_page_inside_an_item_is_no_document_type(tmp_path: Path) -> None:
     assert loadwire(tmp_path / "a.xml")["accepted"] == 1
 
 
+def test_a_feed_that_its_parser_chokes_on_is_refused_and_the_other_files_are_loaded(tmp_path: Path) -> None:
+    (tmp_path / "a.xml").write_text(rss(rss_item(1)).replace("</link>", "</item></link>"))
+    (tmp_path / "b.ndjson").write_bytes(GOOD[0])
+    assert loadwire(tmp_path)["rejected:invalid_feed"] == 1
+    assert Story.objects.count() == 1
+
+
 def test_a_feed_may_end_in_comments_and_blank_space(tmp_path: Path) -> None:
     (tmp_path / "a.xml").write_text(rss(rss_item()) + "<!-- 0.2 s -->\n<?cached yes?>\n\n")
     assert loadwire(tmp_path / "a.xml") == {"accepted": 1, "snapshots published": 1}

@@ -84,7 +84,8 @@ def _show_an_older_revision() -> None:
 
 
 def _join_another_event() -> None:
-    Story.objects.filter(pk=_revision().story_id).update(event=Event.objects.order_by("-pk")[0])
+    story = _revision().story
+    Story.objects.filter(pk=story.pk).update(event=Event.objects.exclude(pk=story.event_id)[0])
 
 
 def _withdraw_in_silence() -> None:
