@@ -42,7 +42,7 @@ def edge(app: App) -> App:
             if body is None:
                 await _TOO_LARGE.send(send, jsonrpc=door == "mcp")
                 return
-            receive = _replay(body, receive)
+            receive = replay(body, receive)
         await app(scope, receive, send)
 
     return checked
@@ -160,7 +160,7 @@ async def _body(receive: Receive) -> bytes | None:
             return bytes(chunks)
 
 
-def _replay(body: bytes, receive: Receive) -> Receive:
+def replay(body: bytes, receive: Receive) -> Receive:
     """A `receive` that gives the body that was read already, then whatever follows."""
     given = False
 

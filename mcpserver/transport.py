@@ -28,7 +28,7 @@ from mcp.shared.inbound import (
 from mcp.shared.transport_context import TransportContext
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_HANDSHAKE_VERSION, MODERN_PROTOCOL_VERSIONS
 
-from config.edge import Message, Receive, Scope, Send
+from config.edge import Message, Receive, Scope, Send, replay
 from mcpserver.stream import bounded, event_stream
 
 logger = logging.getLogger(__name__)
@@ -89,7 +89,7 @@ class Door:
                 reply = _error(None, types.PARSE_ERROR, "Parse error: the body is not JSON.")
             else:
                 if _opens_stream(message, headers):
-                    await bounded(self.streams, scope, _once(body, receive), send)
+                    await bounded(self.streams, scope, replay(body, receive), send)
                     return
                 reply = await self._answer(message, headers, scope)
         await _send(send, *reply)
@@ -232,16 +232,3 @@ async def _send(send: Send, status: int, body: bytes, headers: Sequence[tuple[by
     length = (b"content-length", str(len(body)).encode())
     await send({"type": "http.response.start", "status": status, "headers": [*kind, length, *headers]})
     await send({"type": "http.response.body", "body": body})
-
-
-def _once(body: bytes, receive: Receive) -> Receive:
-    given = False
-
-    async def again() -> Any:
-        nonlocal given
-        if given:
-            return await receive()
-        given = True
-        return {"type": "http.request", "body": body, "more_body": False}
-
-    return again
