@@ -5,7 +5,8 @@ import pytest
 from tests.factories import entry, publish
 from tests.mcpserver.asgi import ERAS, LEGACY, MODERN, call, prompt, read, read_json, refusal, request, rpc, structured
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
+that_publishes = pytest.mark.django_db(transaction=True)
 every_era = pytest.mark.parametrize("era", ERAS)
 
 
@@ -63,6 +64,7 @@ def test_completion_has_nothing_to_offer(ref: dict[str, str], argument: str, era
     assert found["values"] == []
 
 
+@that_publishes
 def test_an_empty_topic_and_an_empty_category_are_said_to_be_empty() -> None:
     publish(entry(title="Nvidia opens a biscuit factory", summary="It is round."))
     text = prompt("topic-deep-dive", topic="mistral", window_days="3")
@@ -71,6 +73,7 @@ def test_an_empty_topic_and_an_empty_category_are_said_to_be_empty() -> None:
     assert "<story id=" not in prompt("daily-briefing", focus="funding")
 
 
+@that_publishes
 def test_a_wire_that_lags_behind_still_answers_with_its_latest_day() -> None:
     publish(entry(title="Nvidia opens a biscuit factory", summary="It is round."))
     assert "biscuit factory" in prompt("topic-deep-dive", topic="nvidia", window_days="1")
