@@ -84,7 +84,7 @@ async def serving() -> AsyncIterator[None]:
     task = asyncio.create_task(application({"type": "lifespan"}, to_app.get, from_app.put))
     to_app.put_nowait({"type": "lifespan.startup"})
     assert (await asyncio.wait_for(from_app.get(), PATIENCE))["type"] == "lifespan.startup.complete"
-    await asyncio.sleep(0.1)  # the watch takes its first look
+    await asyncio.sleep(0.6)  # the watch takes its first look
     try:
         yield
     finally:
