@@ -142,7 +142,11 @@ def missing(request: HttpRequest, exception: Exception | None = None) -> HttpRes
     """404, as JSON under /api/ and as a page elsewhere."""
     if request.path.startswith("/api/"):
         return error_answer(NotFound("There is no such address.", "All addresses are described in /api/openapi.json."))
-    return render(request, "404.html", {"sample": queries.is_sample()}, status=404)
+    try:
+        return render(request, "404.html", {"sample": queries.is_sample()}, status=404)
+    finally:
+        if not connection.in_atomic_block:
+            connection.close()  # Django runs handler404 in a thread that never gives its connection back by itself
 
 
 def failed(request: HttpRequest) -> HttpResponse:
