@@ -1,5 +1,7 @@
 """Typed readers of environment variables. A value that cannot be read stops the start with a sentence that says why."""
 
+import datetime as dt
+import ipaddress
 import os
 import re
 from collections.abc import Callable
@@ -82,6 +84,33 @@ def rate(name: str, default: str) -> str:
         return raw
 
     return _read(name, default, parse, "a rate such as 60/m, or off")
+
+
+def duration(name: str, default: str) -> dt.timedelta | None:
+    """Seconds, minutes, hours or days, as `30m` or `6h`; None for `off`."""
+    return _read(name, read_duration(default), read_duration, "a time such as 30m, or off")
+
+
+def read_duration(raw: str) -> dt.timedelta | None:
+    """See `duration`. Raises: ValueError."""
+    if raw == "off":
+        return None
+    match = re.fullmatch(r"([1-9][0-9]{0,7})([smhd])", raw)
+    if not match:
+        raise ValueError(raw)
+    return int(match[1]) * dt.timedelta(seconds={"s": 1, "m": 60, "h": 3600, "d": 86_400}[match[2]])
+
+
+def loopback_networks(name: str) -> tuple[ipaddress.IPv4Network | ipaddress.IPv6Network, ...]:
+    """Comma-separated networks, all of them loopback: 127.0.0.0/8, ::1."""
+
+    def parse(raw: str) -> tuple[ipaddress.IPv4Network | ipaddress.IPv6Network, ...]:
+        networks = tuple(ipaddress.ip_network(word.strip()) for word in raw.split(","))
+        if not all(network.is_loopback for network in networks):
+            raise ValueError(raw)
+        return networks
+
+    return _read(name, (), parse, "loopback networks such as 127.0.0.0/8; nothing else may be opened")
 
 
 def words(name: str) -> list[str]:

@@ -87,6 +87,13 @@ class RosterLocked(WireError):
     status = HTTPStatus.CONFLICT
 
 
+class Busy(WireError):
+    """Another process is doing what may only be done by one at a time."""
+
+    code = "busy"
+    status = HTTPStatus.CONFLICT
+
+
 class InternalError(WireError):
     """A fault of ours. What went wrong is in the log, never in the answer."""
 

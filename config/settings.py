@@ -24,7 +24,8 @@ WIRE_MCP_FIXTURES = env.boolean("WIRE_MCP_FIXTURES", False)
 if WIRE_MCP_FIXTURES and not DEBUG:
     raise ImproperlyConfigured("WIRE_MCP_FIXTURES=1 is for the conformance suite only; it needs DEBUG=1 as well.")
 WIRE_WORKERS = env.integer("WIRE_WORKERS", 1, 1, 64)
-WIRE_INGEST = env.text("WIRE_INGEST", "30m")
+WIRE_INGEST = env.duration("WIRE_INGEST", "30m")
+WIRE_FETCH_ALLOW = env.loopback_networks("WIRE_FETCH_ALLOW")
 WIRE_RATE_LIMIT = env.rate("WIRE_RATE_LIMIT", "60/m")
 WIRE_ALLOWED_ORIGINS = frozenset(
     {"https://claude.ai", "https://chatgpt.com", "://".join(urlsplit(WIRE_SITE_URL)[:2]), *env.words("WIRE_ALLOWED_ORIGINS")}

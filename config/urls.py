@@ -11,6 +11,7 @@ urlpatterns = [
     path("story/<str:story_id>", views.story, name="story"),
     path("editor-take/<str:day>", views.editor_take, name="editor-take"),
     path("sources", views.sources, name="sources"),
+    path("freshness", views.freshness, name="freshness"),
     path("api/", api.urls),
     path("mcp-spec", views.mcp_spec, name="mcp-spec"),
     path("llms.txt", views.llms_txt, name="llms-txt"),

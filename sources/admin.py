@@ -11,6 +11,7 @@ from sources.models import Feed, Publication
 class FeedInline(admin.TabularInline[Feed, Publication]):
     model = Feed
     extra = 0
+    show_change_link = True  # to its health, and to trying it
 
 
 @admin.register(Publication)

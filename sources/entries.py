@@ -6,7 +6,11 @@ from dataclasses import dataclass, replace
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """Raw values, untrusted: markup, entities and odd dates included. `wire.normalise` makes them safe or refuses them."""
+    """Raw values, untrusted: markup, entities and odd dates included. `wire.normalise` makes them safe or refuses them.
+
+    `image` is an absolute http(s) address or empty; `source_url` is the site of `credited_source`. With `published_at_estimated`
+    the date is only a bound: a sitemap's last change, not the publication.
+    """
 
     publisher: str
     title: str
@@ -17,6 +21,9 @@ class Entry:
     guid: str = ""
     credited_source: str = ""
     language: str = ""
+    image: str = ""
+    source_url: str = ""
+    published_at_estimated: bool = False
 
     def by(self, publisher: str) -> "Entry":
         """The same item under another publisher's name."""

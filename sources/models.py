@@ -1,4 +1,7 @@
-"""The roster's tables. Exactly 24 publications hold a seat; only `sources.roster.replace` hands one on."""
+"""The roster's tables, and what is known of its feeds.
+
+Exactly 24 publications hold a seat; only `sources.roster.replace` hands one on.
+"""
 
 import datetime as dt
 from typing import Any, Self
@@ -136,6 +139,79 @@ class RosterRevision(models.Model):
 
     def __str__(self) -> str:
         return f"Roster {self.number}, {self.on}"
+
+
+class FeedHealth(models.Model):
+    """What became of asking a feed. Written by ingest alone, in the transaction that takes the feed's items in."""
+
+    feed = models.OneToOneField(Feed, on_delete=models.CASCADE, primary_key=True, related_name="health")
+    address = models.CharField(max_length=2048, blank=True, help_text="Where all this was learnt.")
+    tried_at = models.DateTimeField(null=True, help_text="Last request, whatever came of it.")
+    succeeded_at = models.DateTimeField(null=True, help_text="Last answer that could be read, 'nothing new' included.")
+    changed_at = models.DateTimeField(null=True, help_text="Last answer with other bytes than before.")
+    etag = models.CharField(max_length=500, blank=True)
+    last_modified = models.CharField(max_length=100, blank=True)
+    body_sha256 = models.CharField(max_length=64, blank=True)
+    items = models.PositiveIntegerField(default=0, help_text="In the latest body.")
+    outcomes = models.JSONField(default=dict, help_text="What became of these items, by name; refusals by reason.")
+    newest_item_at = models.DateTimeField(null=True, help_text="Newest date that an item ever bore.")
+    usual_gap = models.DurationField(null=True, help_text="Mean time between the items of the latest body.")
+    failures = models.PositiveIntegerField(default=0, help_text="In a row.")
+    failure_code = models.CharField(max_length=40, blank=True)
+    failure = models.CharField(max_length=500, blank=True, help_text="The last failure in words; empty once it is over.")
+    next_try_at = models.DateTimeField(null=True, help_text="Not asked before, unless by hand.")
+    pages = models.JSONField(default=dict, blank=True, help_text="Of a sitemap: addresses, and whether their page was read.")
+    moved_to = models.CharField(max_length=2048, blank=True, help_text="Where the publisher says the feed lives for good.")
+
+    class Meta:
+        verbose_name_plural = "feed health"
+
+    def __str__(self) -> str:
+        return f"{self.feed}: {self.failure or 'fine'}"
+
+
+class FetchHost(models.Model):
+    """What is to be known before a host is asked again: its robots.txt, and whether it asked to be left alone."""
+
+    host = models.CharField(max_length=260, primary_key=True, help_text="With the port, where it is not the scheme's own.")
+    robots = models.TextField(null=True)  # noqa: DJ001  null is "never asked", empty is "no rules"
+    robots_at = models.DateTimeField(null=True)
+    robots_failed = models.BooleanField(default=False)
+    not_before = models.DateTimeField(null=True, help_text="From Retry-After.")
+
+    def __str__(self) -> str:
+        return self.host
+
+
+class RawFetch(models.Model):
+    """One body as it was fetched; its bytes are in `sources.raw` under their SHA-256."""
+
+    feed = models.ForeignKey(Feed, on_delete=models.CASCADE, related_name="fetches")
+    fetched_at = models.DateTimeField(db_index=True)
+    sha256 = models.CharField(max_length=64, db_index=True)
+    url = models.CharField(max_length=2048, help_text="After redirects.")
+    content_type = models.CharField(max_length=200, blank=True)
+    is_page = models.BooleanField(default=False, help_text="An article's own page, which a sitemap led to.")
+
+    class Meta:
+        verbose_name_plural = "raw fetches"
+        ordering = ["fetched_at", "id"]
+
+    def __str__(self) -> str:
+        return f"{self.feed} {self.fetched_at:%Y-%m-%d %H:%M}"
+
+
+class IngestLease(models.Model):
+    """The one row that says who ingests. `sources.lease` takes and returns it."""
+
+    holder = models.CharField(max_length=200, blank=True)
+    expires_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [models.CheckConstraint(condition=Q(id=1), name="ingest_lease_is_one_row")]
+
+    def __str__(self) -> str:
+        return self.holder or "free"
 
 
 def utc_today() -> dt.date:

@@ -1,9 +1,13 @@
 """What is answered about the roster. Returns Schemas, never models; every door asks these."""
 
+import datetime as dt
+
+from django.utils import timezone
+
 from config.errors import InvalidArgument, NotInRoster
-from sources import names, roster
-from sources.models import Publication
-from sources.schemas import SourceOut, SourcesOut, VerdictOut
+from sources import health, names, roster
+from sources.models import Feed, FeedHealth, Publication
+from sources.schemas import FeedHealthOut, FeedsHealthOut, SourceOut, SourcesOut, VerdictOut
 from sources.vocabulary import ROSTER_SIZE, FeedType, Tier
 
 EXTENSION_POLICY = (
@@ -49,6 +53,14 @@ def canonical_source(name: str) -> str:
     return verdict.canonical_name
 
 
+def feeds_health(now: dt.datetime | None = None) -> FeedsHealthOut:
+    """How old each source is and how its feeds fare, in roster order."""
+    now = (now or timezone.now()).replace(microsecond=0)
+    feeds = Feed.objects.filter(publication__seat__isnull=False).select_related("publication", "health")
+    rows = feeds.order_by("publication__tier", "publication__seat", "id")
+    return FeedsHealthOut(checked_at=now, feeds=[_feed_health(feed, getattr(feed, "health", None), now) for feed in rows])
+
+
 def known_names() -> list[names.Name]:
     """Every publication, retired ones too, as the integrity check takes them."""
     return [publication.as_name() for publication in Publication.objects.all()]
@@ -64,4 +76,29 @@ def _source(row: Publication) -> SourceOut:
         slug=row.slug,
         domain=row.domain,
         homepage=row.homepage,
+    )
+
+
+def _feed_health(feed: Feed, known: FeedHealth | None, now: dt.datetime) -> FeedHealthOut:
+    state = known or FeedHealth(feed=feed)
+    return FeedHealthOut(
+        publication=feed.publication.name,
+        tier=feed.publication.tier,
+        feed_type=FeedType(feed.feed_type),
+        address=str(feed),
+        active=feed.active,
+        last_try_at=state.tried_at,
+        last_success_at=state.succeeded_at,
+        last_change_at=state.changed_at,
+        newest_item_at=state.newest_item_at,
+        age_seconds=int((now - state.newest_item_at).total_seconds()) if state.newest_item_at else None,
+        usual_gap_seconds=int(state.usual_gap.total_seconds()) if state.usual_gap is not None else None,
+        silent=health.is_silent(known, now),
+        items=state.items,
+        outcomes=state.outcomes,
+        failures_in_a_row=state.failures,
+        failure=state.failure or None,
+        failure_code=state.failure_code or None,
+        circuit=health.circuit(known, now),
+        next_try_at=state.next_try_at,
     )

@@ -4,7 +4,7 @@ import datetime as dt
 
 from ninja import Field, Schema
 
-from sources.vocabulary import FeedType, Tier
+from sources.vocabulary import Circuit, FeedType, Tier
 
 
 class SourceOut(Schema):
@@ -39,3 +39,34 @@ class VerdictOut(Schema):
     notes: str = Field(description="How it matched, or why it did not and what to do.")
     closest_match: str | None = Field(description="The nearest name of the roster.")
     similarity: float = Field(ge=0, le=1, description="Of the given name to `closest_match`.")
+
+
+class FeedHealthOut(Schema):
+    """How one feed fares. Times are UTC; null means never, or not known yet."""
+
+    publication: str
+    tier: int = Field(ge=min(Tier), le=max(Tier))
+    feed_type: FeedType
+    address: str = Field(description="The feed's address, or the search that stands for it.")
+    active: bool = Field(description="False once the publisher said that it is gone (410), or an editor switched it off.")
+    last_try_at: dt.datetime | None
+    last_success_at: dt.datetime | None = Field(description="Last answer that could be read, 'nothing new' included.")
+    last_change_at: dt.datetime | None = Field(description="Last answer with something new in it.")
+    newest_item_at: dt.datetime | None = Field(description="Newest date that an item bore.")
+    age_seconds: int | None = Field(description="Since newest_item_at.")
+    usual_gap_seconds: int | None = Field(description="Mean time between the items of the latest answer.")
+    silent: bool = Field(description="Nothing new for three times the usual gap (which counts as one hour at least).")
+    items: int = Field(description="In the latest answer.")
+    outcomes: dict[str, int] = Field(description="What became of these items; refusals by reason, as rejected:{reason}.")
+    failures_in_a_row: int
+    failure: str | None = Field(description="Why the last try failed, in words; null when it did not.")
+    failure_code: str | None
+    circuit: Circuit = Field(description="closed: asked at every run; open: left alone until next_try_at; half_open: one probe.")
+    next_try_at: dt.datetime | None = Field(description="Null: at the next run.")
+
+
+class FeedsHealthOut(Schema):
+    """All feeds of the roster, in roster order."""
+
+    checked_at: dt.datetime
+    feeds: list[FeedHealthOut]

@@ -24,3 +24,11 @@ class FeedType(TextChoices):
     JSON = "json", "JSON Feed"
     SITEMAP = "sitemap", "News sitemap"
     QUERY = "query", "Google News search"
+
+
+class Circuit(TextChoices):
+    """Whether a feed is asked: at every run, not for now, or once to see whether it is back."""
+
+    CLOSED = "closed", "Closed"
+    OPEN = "open", "Open"
+    HALF_OPEN = "half_open", "Half open"

@@ -1,0 +1,267 @@
+"""One conditional GET: whose turn it is, what robots.txt allows, where redirects lead, and what the answer means."""
+
+import asyncio
+import datetime as dt
+import logging
+import re
+from collections.abc import AsyncIterator, Mapping, MutableMapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from email.utils import parsedate_to_datetime
+from typing import Final
+
+from sources.fetch import robots
+from sources.fetch.body import read_body, too_large
+from sources.fetch.outcome import LONGEST_WAIT, Ask, Failed, Fetched, HostNote, NotFetched, Outcome, Policy, Unchanged
+from sources.fetch.transport import Network
+from sources.fetch.url import WebAddress
+from sources.fetch.visit import Visit
+
+ACCEPT: Final = "application/atom+xml, application/rss+xml, application/rdf+xml, application/xml;q=0.9, text/xml;q=0.9, */*;q=0.1"
+ROBOTS_KEPT: Final = dt.timedelta(hours=24)  # RFC 9309 §2.4
+ROBOTS_REDIRECTS: Final = 5  # RFC 9309 §2.3.1.2
+_PERMANENT: Final = {301, 308}
+_REDIRECTS: Final = {301, 302, 303, 307, 308}
+_VALIDATOR: Final = re.compile(r"[\x20-\x7e]{1,512}")  # sent back as it came, so nothing that could not be a header
+_UNREACHED: Final = {"private_address", "dns", "connect", "tls"}  # codes that say more than that robots.txt is missing
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One final answer. Header names are in lower case; the body is read only of a 200."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+    url: WebAddress
+    moved_to: str
+
+
+@dataclass(slots=True)
+class Lane:
+    """The way to one host in this run: one request at a time, `gap` seconds from the end of one to the start of the next."""
+
+    gap: float
+    turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+    ended: float = float("-inf")
+    reading_robots: asyncio.Lock = field(default_factory=asyncio.Lock)
+    rules: robots.Rules | Failed | None = None
+
+
+class Client:
+    """Asks for feeds, in one event loop. `hosts` is the caller's and updated in place."""
+
+    def __init__(self, policy: Policy, hosts: MutableMapping[str, HostNote], network: Network) -> None:
+        self._policy = policy
+        self._hosts = hosts
+        self._network = network
+        self._lanes: dict[str, Lane] = {}
+        self._token = policy.user_agent.partition("/")[0].strip()
+
+    async def get(self, ask: Ask, visit: Visit) -> Outcome:
+        """What comes of one ask; never raises for what the network does, and a fault of ours costs only this ask."""
+        try:
+            try:
+                url = WebAddress.parse(ask.url)
+            except ValueError as error:
+                raise NotFetched("bad_url", f"The address cannot be asked: {error}; correct it.") from error
+            answer = await self._follow(url, _conditions(ask), visit, self._policy.max_redirects, obey=True)
+            return _outcome(ask, answer)
+        except NotFetched as end:
+            return end.failed
+        except Exception:
+            logger.exception("Fetching %s failed by a fault of ours.", ask.url)
+            return Failed("internal_error", "Something failed on our side; it was logged.")
+
+    async def _follow(self, url: WebAddress, conditions: Mapping[str, str], visit: Visit, most: int, *, obey: bool) -> Answer:
+        """The answer at the end of the redirects, which are followed here so that every target is checked like the first one."""
+        seen = {url}
+        moved_to, permanent = "", True
+        while True:
+            if obey:
+                await self._obey_robots(url)
+            status, headers, body = await self._exchange(url, conditions, visit, cut=not obey)
+            if status not in _REDIRECTS:
+                return Answer(status, headers, body, url, moved_to)
+            target = _target(url, headers)
+            permanent = permanent and status in _PERMANENT
+            moved_to = str(target) if permanent else ""
+            if target in seen or len(seen) > most:
+                message = f"The address redirects in a circle, or more than {most} times; look for the feed's own."
+                raise NotFetched("redirect_loop", message)
+            seen.add(target)
+            url = target
+
+    async def _exchange(
+        self, url: WebAddress, conditions: Mapping[str, str], visit: Visit, *, cut: bool
+    ) -> tuple[int, Mapping[str, str], bytes]:
+        """One request in its turn: status, headers, and the body of a 200. `cut` is for robots.txt, read only up to its cap."""
+        cap, accept = (robots.MAX_SIZE, "text/plain") if cut else (self._policy.max_body, ACCEPT)
+        sent = {"User-Agent": self._policy.user_agent, "Accept": accept, "Accept-Encoding": "gzip, deflate", **conditions}
+        async with (
+            self._turn(url.authority),
+            visit.clocked(url.host),
+            self._network.request(url, sent) as response,
+        ):
+            headers = _headers(response.headers)
+            body = b""
+            if response.status == 200:
+                length = headers.get("content-length", "")
+                if not cut and length.isdecimal() and int(length[:20]) > cap:
+                    raise too_large(cap)
+                encoding = headers.get("content-encoding", "")
+                body = await read_body(response.aiter_stream(), encoding, cap, cut=cut, on_heavy=visit.heavy)
+            elif response.status in {429, 503} and (wait := _retry_after(headers)):
+                self._note(url.authority).not_before = _now() + wait
+            return response.status, headers, body
+
+    @asynccontextmanager
+    async def _turn(self, authority: str) -> AsyncIterator[None]:
+        """This host's only request of the moment. Raises: NotFetched not_yet if it asked to be left alone."""
+        lane = self._lane(authority)
+        async with lane.turn:
+            self._heed_wait(authority)
+            if (pause := lane.ended + lane.gap - _clock()) > 0:
+                await asyncio.sleep(pause)
+            try:
+                yield
+            finally:
+                lane.ended = _clock()
+
+    def _heed_wait(self, authority: str) -> None:
+        note = self._hosts.get(authority)
+        if note and note.not_before and (left := note.not_before - _now()) > dt.timedelta(0):
+            message = f"{authority} asked to be left alone until {note.not_before:%Y-%m-%d %H:%M} UTC; it was not asked."
+            raise NotFetched("not_yet", message, retry_after=min(left, LONGEST_WAIT))
+
+    async def _obey_robots(self, url: WebAddress) -> None:
+        self._heed_wait(url.authority)
+        lane = self._lane(url.authority)
+        async with lane.reading_robots:
+            if lane.rules is None:
+                lane.rules = await self._rules(url)
+        if isinstance(lane.rules, Failed):
+            raise NotFetched(lane.rules.code, lane.rules.message, retry_after=lane.rules.retry_after)
+        lane.gap = max(self._policy.gap, lane.rules.delay)
+        if not lane.rules.allow(str(url)):
+            message = f"The robots.txt of {url.host} forbids this address; ask the publisher, or take another feed."
+            raise NotFetched("robots", message)
+
+    async def _rules(self, url: WebAddress) -> robots.Rules | Failed:
+        """The host's rules: the kept ones if they are fresh, or if asking for them fails (RFC 9309 §2.3.1.4, §2.4)."""
+        note = self._note(url.authority)
+        fresh = note.robots_at is not None and not note.robots_failed and abs(_now() - note.robots_at) < ROBOTS_KEPT
+        if note.robots is None or not fresh:
+            try:
+                note.robots = await self._robots_txt(url._replace(target="/robots.txt"))
+                note.robots_at, note.robots_failed = _now(), False
+            except NotFetched as end:
+                note.robots_at, note.robots_failed = _now(), True
+                if note.robots is None:
+                    if end.failed.code in _UNREACHED:
+                        return end.failed
+                    why = f"The robots.txt of {url.host} could not be read, so nothing may be fetched there: {end.failed.message}"
+                    return Failed("robots", why, end.failed.retry_after)
+        return robots.Rules(note.robots, self._token)
+
+    async def _robots_txt(self, url: WebAddress) -> str:
+        """Raises: NotFetched if there is no telling what the host wants: 429, 5xx, no answer (RFC 9309 §2.3.1)."""
+        try:
+            answer = await self._follow(url, {}, Visit(self._policy.deadline), ROBOTS_REDIRECTS, obey=False)
+        except NotFetched as end:
+            if end.failed.code == "redirect_loop":
+                return ""  # RFC 9309 §2.3.1.2: as if there were none
+            raise
+        if answer.status == 429 or not 200 <= answer.status < 500:
+            message = f"the server answered {answer.status}; it is asked again later."
+            raise NotFetched("robots", message, retry_after=_retry_after(answer.headers))
+        return answer.body.decode("utf-8-sig", "replace").replace("\0", "")
+
+    def _lane(self, authority: str) -> Lane:
+        return self._lanes.setdefault(authority, Lane(self._policy.gap))
+
+    def _note(self, authority: str) -> HostNote:
+        return self._hosts.setdefault(authority, HostNote())
+
+
+def _conditions(ask: Ask) -> dict[str, str]:
+    """RFC 9110 §13.1: the validators of the last answer, where they can be headers."""
+    validators = {"If-None-Match": ask.etag, "If-Modified-Since": ask.last_modified}
+    return {name: value for name, value in validators.items() if _VALIDATOR.fullmatch(value)}
+
+
+def _target(url: WebAddress, headers: Mapping[str, str]) -> WebAddress:
+    try:
+        target = url.join(headers["location"])
+    except (KeyError, ValueError) as error:
+        reason = "without saying where" if isinstance(error, KeyError) else f"to where nobody can follow: {error}"
+        raise NotFetched("bad_redirect", f"The address redirects {reason}; look for the feed's new address.") from error
+    if (url.scheme, target.scheme) == ("https", "http"):  # anybody on the way could put words into the publisher's mouth
+        message = f"The address redirects from https to http ({target.authority}); the publisher has to mend it."
+        raise NotFetched("insecure_redirect", message)
+    return target
+
+
+def _outcome(ask: Ask, answer: Answer) -> Outcome:
+    etag, last_modified = (_validator(answer.headers.get(name, "")) for name in ("etag", "last-modified"))
+    match answer.status:
+        case 200:
+            content_type = answer.headers.get("content-type", "")
+            return Fetched(answer.body, content_type, etag, last_modified, str(answer.url), answer.moved_to)
+        case 304 if _conditions(ask):
+            return Unchanged(etag or ask.etag, last_modified or ask.last_modified, str(answer.url), answer.moved_to)
+        case 304:
+            return Failed("broken_answer", "The server says that nothing changed (304), though it was not asked that.")
+        case 410:
+            return Failed("gone", "The publisher has removed this feed for good (410); look for another one.", gone=True)
+        case 404:
+            message = "There is no feed at this address (404); look for its new one."
+        case 401 | 402 | 403 | 406 | 451:
+            message = f"The server refuses us the feed ({answer.status}); ask the publisher, or take another feed."
+        case 429:
+            message = "The server asks for fewer requests (429); it is asked again later."
+        case status if status >= 500:
+            message = f"The publisher's server fails ({status}); it is asked again later."
+        case status:
+            message = f"The server answers {status}, which is no feed; check the address."
+    return Failed(f"http_{answer.status}", message, _retry_after(answer.headers))
+
+
+def _validator(value: str) -> str:
+    return value if _VALIDATOR.fullmatch(value) else ""
+
+
+def _retry_after(headers: Mapping[str, str]) -> dt.timedelta | None:
+    """RFC 9110 §10.2.3: seconds, or an HTTP date; never negative, at most `LONGEST_WAIT`, None if it is neither."""
+    value = headers.get("retry-after", "").strip()
+    if re.fullmatch(r"[0-9]+", value):
+        return min(dt.timedelta(seconds=int(value[:9])), LONGEST_WAIT)
+    try:
+        date = parsedate_to_datetime(value)
+        wait = (date if date.tzinfo else date.replace(tzinfo=dt.UTC)) - _now()
+    except (ValueError, TypeError, IndexError, OverflowError):
+        return None
+    return max(dt.timedelta(0), min(wait, LONGEST_WAIT))
+
+
+def _headers(raw: list[tuple[bytes, bytes]]) -> dict[str, str]:
+    """Names in lower case; several of one name joined by commas (RFC 9110 §5.3)."""
+    headers: dict[str, str] = {}
+    for name_bytes, value_bytes in raw:
+        name = name_bytes.decode("latin-1").lower()
+        try:
+            value = value_bytes.decode("utf-8")
+        except UnicodeDecodeError:
+            value = value_bytes.decode("latin-1")
+        headers[name] = f"{headers[name]}, {value}" if name in headers else value
+    return headers
+
+
+def _now() -> dt.datetime:
+    return dt.datetime.now(dt.UTC)
+
+
+def _clock() -> float:
+    return asyncio.get_running_loop().time()

@@ -1,0 +1,110 @@
+"""Many feeds at once, for a caller that is not asynchronous."""
+
+import contextlib
+import queue
+import threading
+from collections.abc import Callable, Generator, Iterable, MutableMapping
+from typing import TYPE_CHECKING, Final
+
+from sources.fetch.outcome import Ask, HostNote, Outcome, Policy
+
+if TYPE_CHECKING:
+    import ssl
+
+    from sources.fetch.transport import Resolver
+
+READY: Final = 2  # outcomes that wait for the caller
+HEAVY_BODIES: Final = 3  # bodies beyond `body.HEAVY` that are under way at a time
+
+Result = tuple[Ask, Outcome]
+
+
+def fetch_all(
+    asks: Iterable[Ask],
+    policy: Policy,
+    hosts: MutableMapping[str, HostNote],
+    *,
+    resolver: "Resolver | None" = None,
+    tls: "ssl.SSLContext | None" = None,
+) -> Generator[Result, None, None]:
+    """Each ask with what came of it, as it comes; every ask comes out once.
+
+    `hosts` is keyed by `host[:port]` as in an address and updated in place, from another thread while this runs. A slow caller
+    slows the fetching down instead of filling memory. Closing the iterator cancels what is under way.
+    `resolver` and `tls` stand in for the system's, in tests.
+    """
+    import asyncio
+
+    from sources.fetch.client import Client
+    from sources.fetch.transport import Network, system_resolver
+    from sources.fetch.url import WebAddress
+    from sources.fetch.visit import Visit
+
+    waiting = list(asks)
+    ready: queue.SimpleQueue[Result | BaseException | None] = queue.SimpleQueue()
+    room = asyncio.Semaphore(READY)
+
+    def host(ask: Ask) -> str:
+        try:
+            return WebAddress.parse(ask.url).authority
+        except ValueError:
+            return ""
+
+    async def main() -> None:
+        network = Network(policy, resolver or system_resolver, tls)
+        client = Client(policy, hosts, network)
+        slots = asyncio.Semaphore(policy.concurrency)
+        permits = asyncio.Semaphore(HEAVY_BODIES)
+
+        async def in_turn(asks: list[Ask]) -> None:
+            for ask in asks:
+                async with slots, Visit(policy.deadline, permits) as visit:
+                    outcome = await client.get(ask, visit)
+                    await room.acquire()
+                    ready.put((ask, outcome))
+                    del outcome
+
+        by_host: dict[str, list[Ask]] = {}
+        for ask in waiting:
+            by_host.setdefault(host(ask), []).append(ask)
+        try:
+            async with asyncio.TaskGroup() as group:
+                for of_one_host in by_host.values():
+                    group.create_task(in_turn(of_one_host))
+        finally:
+            network.close()
+
+    runner = asyncio.Runner(loop_factory=asyncio.new_event_loop)
+    loop = runner.get_loop()
+
+    def work() -> None:
+        end: BaseException | None = None
+        try:
+            with runner:
+                runner.run(main())
+        except asyncio.CancelledError:
+            pass
+        except BaseException as error:  # of any kind: it belongs to the caller, who waits for it
+            end = error
+        ready.put(end)
+
+    def cancel() -> None:
+        for task in asyncio.all_tasks(loop):
+            task.cancel()
+
+    def in_loop(act: Callable[[], object]) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop is closed already
+            loop.call_soon_threadsafe(act)
+
+    thread = threading.Thread(target=work, name="fetch", daemon=True)
+    thread.start()
+    try:
+        while isinstance(result := ready.get(), tuple):
+            yield result
+            del result
+            in_loop(room.release)
+        if result is not None:
+            raise result
+    finally:
+        in_loop(cancel)
+        thread.join()

@@ -1,0 +1,88 @@
+"""When a feed is asked again, and whether it has fallen silent. Decides on a `FeedHealth`; saves nothing."""
+
+import datetime as dt
+import random
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from sources.entries import Entry
+from sources.fetch import Fetched, Unchanged
+from sources.models import FeedHealth
+from sources.vocabulary import Circuit
+
+FIRST_WAIT: Final = dt.timedelta(minutes=5)
+LONGEST_WAIT: Final = dt.timedelta(hours=24)
+OPENS_AT: Final = 3
+"""Failures in a row after which the circuit is open: only single probes, ever further apart."""
+SILENT_AFTER: Final = 3
+"""Times its usual gap."""
+SHORTEST_GAP: Final = dt.timedelta(hours=1)  # a feed of a busy day is no promise for the night
+LONGEST_GAP: Final = dt.timedelta(days=30)
+
+
+def failed(health: FeedHealth, code: str, words: str, now: dt.datetime, retry_after: dt.timedelta | None = None) -> None:
+    """Note a failure; the wait doubles with each, with a tenth of chance so that many feeds do not come back at once."""
+    health.tried_at = now
+    health.failures += 1
+    health.failure_code, health.failure = code[:40], words[:500]
+    wait = min(FIRST_WAIT * 2 ** min(health.failures - 1, 20), LONGEST_WAIT)
+    wait *= random.uniform(0.9, 1.1)  # noqa: S311
+    health.next_try_at = (now + max(wait, retry_after or dt.timedelta())).replace(microsecond=0)
+
+
+def start_over(health: FeedHealth, address: str) -> None:
+    """Forget what was learnt of another address: its validators mean nothing here, nor do its failures."""
+    fresh = FeedHealth(address=address)
+    for column in FeedHealth._meta.concrete_fields:
+        if column.name not in {"feed", "pages", "newest_item_at"}:
+            setattr(health, column.attname, getattr(fresh, column.attname))
+
+
+def answered(health: FeedHealth, answer: Fetched | Unchanged, now: dt.datetime) -> None:
+    """Note an answer that could be read; the circuit closes."""
+    health.etag, health.last_modified = answer.etag[:500], answer.last_modified[:100]
+    health.moved_to = answer.moved_to[:2048]
+    health.tried_at = health.succeeded_at = now
+    health.failures, health.failure_code, health.failure = 0, "", ""
+    health.next_try_at = None
+
+
+def counted(health: FeedHealth, entries: Sequence[Entry], now: dt.datetime) -> None:
+    """Note a new body: how many items it holds, how new and how far apart they are."""
+    health.changed_at = now
+    health.items = len(entries)
+    dated(health, filter(None, map(_moment, entries)), now)
+
+
+def dated(health: FeedHealth, moments: Iterable[dt.datetime], now: dt.datetime) -> None:
+    """Note how new items are, and how far apart."""
+    dates = sorted({moment for moment in moments if moment <= now})
+    if dates:
+        health.newest_item_at = max(dates[-1], health.newest_item_at or dates[-1])
+    if len(dates) > 1:
+        health.usual_gap = min((dates[-1] - dates[0]) / (len(dates) - 1), LONGEST_GAP)
+
+
+def is_due(health: FeedHealth | None, now: dt.datetime) -> bool:
+    return health is None or health.next_try_at is None or health.next_try_at <= now
+
+
+def circuit(health: FeedHealth | None, now: dt.datetime) -> Circuit:
+    """Closed: asked at every run. Open: left alone until `next_try_at`. Half open: the next run sends one probe."""
+    if health is None or health.failures < OPENS_AT:
+        return Circuit.CLOSED
+    return Circuit.HALF_OPEN if is_due(health, now) else Circuit.OPEN
+
+
+def is_silent(health: FeedHealth | None, now: dt.datetime) -> bool:
+    """Whether nothing new came for three times the usual gap, which counts as one hour at least."""
+    if health is None or health.newest_item_at is None or health.usual_gap is None:
+        return False
+    return now - health.newest_item_at > SILENT_AFTER * max(health.usual_gap, SHORTEST_GAP)
+
+
+def _moment(entry: Entry) -> dt.datetime | None:
+    when = entry.published_at
+    if not isinstance(when, dt.datetime) or entry.published_at_estimated:
+        return None
+    return when if when.tzinfo else when.replace(tzinfo=dt.UTC)

@@ -1,0 +1,12 @@
+"""Any feed's bytes in, entries out. Pure: nothing is fetched, nothing is stored, and no input costs more than its size.
+
+`documents` says what the bytes are and hands them on; `markup` reads XML within limits; `feeds`, `sitemaps` and `jsonfeed` know the
+formats; `page` reads an article's metadata; `googlenews` what is special to Google's searches.
+"""
+
+from sources.parse.documents import parse, parse_feed
+from sources.parse.googlenews import search_url
+from sources.parse.page import parse_page
+from sources.parse.parsed import MAX_ITEMS, InvalidFeed, Kind, Parsed
+
+__all__ = ["MAX_ITEMS", "InvalidFeed", "Kind", "Parsed", "parse", "parse_feed", "parse_page", "search_url"]

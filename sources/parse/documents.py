@@ -1,0 +1,107 @@
+"""What kind of document some bytes are, by their content, and what it holds."""
+
+import re
+from collections.abc import Callable
+from functools import cache
+from typing import Final
+
+from sources.entries import Entry
+from sources.parse import feeds, jsonfeed, sitemaps
+from sources.parse.charsets import decode
+from sources.parse.markup import Node, Tree, read
+from sources.parse.parsed import InvalidFeed, Kind, Parsed
+
+_BEFORE_ROOT: Final = re.compile(r"[^<]+|<\?.*?\?>|<!--.*?-->", re.S)  # XML 1.0 §2.8, but for the document type
+_ROOT: Final = re.compile(r"<(?:[\w.-]{1,40}:)?([A-Za-z_][\w.-]{0,40})(?=[\s/>])")
+_PAGE: Final = re.compile(r"<(?:!doctype\s+html|(?:html|head|body|script|meta|title|div|p|h1|center)\b)", re.I)
+_KINDS: Final[dict[str, Kind]] = {
+    "rss": "rss",
+    "channel": "rss",
+    "feed": "atom",
+    "rdf": "rdf",
+    "urlset": "sitemap",
+    "sitemapindex": "sitemap",
+}
+_NO_FEED: Final = "The file is neither RSS nor Atom."
+
+
+def parse(data: bytes, *, content_type: str = "", url: str = "") -> Parsed:
+    """The entries of an RSS, Atom, RDF, JSON Feed or (news) sitemap document, in its order; none is no error.
+
+    `content_type` is the header as sent, of which only the charset counts; `url` is where the bytes came from, after redirects,
+    and the last resort for relative links. Dates are UTC, or None. A document that breaks off gives the items that were closed
+    before: what follows may be cut in the middle of a word, or of a link.
+
+    Raises: InvalidFeed for web pages, sitemap indexes, any document type declaration (entities are how XML bombs are made, and
+    feeds need none), more than MAX_ITEMS items, tags that cross, and what is none of these formats.
+    """
+    return _parse(decode(data, content_type), url)
+
+
+def parse_feed(data: bytes) -> list[Entry]:
+    """The items of an RSS, Atom or RDF document. If it breaks off, the last may be half: the archive's reader looks for that.
+
+    Raises: InvalidFeed.
+    """
+    parsed = _parse(decode(data), "", halves=True)
+    if parsed.kind in {"json", "sitemap"}:
+        raise InvalidFeed(_NO_FEED)
+    return parsed.entries
+
+
+def _parse(text: str, url: str, *, halves: bool = False) -> Parsed:
+    text = text.replace("\0", "").lstrip("\ufeff \t\r\n")
+    if not text:
+        raise InvalidFeed("The answer is empty.")
+    if text.startswith("{"):
+        return jsonfeed.read(text, url)
+    start = 0
+    while skipped := _BEFORE_ROOT.match(text, start):
+        start = skipped.end()
+    if _PAGE.match(text, start):
+        raise InvalidFeed("The address answers with a web page, not a feed.")
+    if text.startswith("<!", start):
+        raise InvalidFeed("The feed declares a document type; it was refused unread, as a guard against XML bombs.")
+    root = _ROOT.match(text, start)
+    kind = _KINDS.get(root[1].lower()) if root else None
+    if root is None or kind is None:
+        raise InvalidFeed(_NO_FEED)
+    if kind == "sitemap":
+        return _sitemap(text[start:], url)
+    return _feed(text[start:], url, kind, halves=halves)
+
+
+def _feed(text: str, url: str, kind: Kind, *, halves: bool) -> Parsed:
+    @cache  # the head stands before the items; were it read again for each of them, many items would cost their square
+    def site(tree: Tree) -> str:
+        return feeds.feed_link(_channel(tree))
+
+    entries, tree, whole = _items(text, url, feeds.ITEMS, lambda item, tree: feeds.entry(item, site(tree)))
+    if halves and tree.item_depth:
+        entries.append(feeds.entry(tree.open[tree.item_depth], site(tree)))
+    channel = _channel(tree)
+    return Parsed(feeds.completed(entries, channel), feeds.feed_title(channel), kind, whole)
+
+
+def _sitemap(text: str, url: str) -> Parsed:
+    entries, tree, whole = _items(text, url, sitemaps.ITEMS, lambda item, _: sitemaps.entry(item))
+    for index in tree.root.all("sitemapindex"):
+        raise sitemaps.refuse_index(index)
+    return Parsed(entries, next((entry.publisher for entry in entries if entry.publisher), ""), "sitemap", whole)
+
+
+def _items(text: str, url: str, names: frozenset[str], make: Callable[[Node, Tree], Entry]) -> tuple[list[Entry], Tree, bool]:
+    entries: list[Entry] = []
+
+    def fresh() -> Tree:  # a second time, if the text is not well-formed
+        entries.clear()
+        return Tree(names, lambda item, tree: entries.append(make(item, tree)), url)
+
+    tree, whole = read(text, fresh)
+    return entries, tree, whole
+
+
+def _channel(tree: Tree) -> Node:
+    """Where the feed says what holds for all items: `channel` of RSS and RDF, else the root."""
+    root = next((part for part in tree.root.parts if isinstance(part, Node)), tree.root)
+    return next(iter(root.all("channel")), root)

@@ -1,0 +1,63 @@
+"""JSON Feed 1.0 and 1.1 (https://jsonfeed.org/version/1.1) as entries."""
+
+from typing import Any, Final
+
+import orjson
+
+from sources.entries import Entry
+from sources.parse.addresses import is_web, resolve, web
+from sources.parse.dates import read_date
+from sources.parse.parsed import MAX_ITEMS, InvalidFeed, Parsed, too_many
+
+MAX_VALUES: Final = 1_000_000  # objects and lists; counted before any is built
+
+
+def read(text: str, url: str) -> Parsed:
+    """The items of a JSON Feed. Values of a wrong type count as absent. Raises: InvalidFeed."""
+    if text.count("{") + text.count("[") > MAX_VALUES:
+        raise InvalidFeed("The feed holds far more values than it can need.")
+    try:
+        feed = orjson.loads(text)
+    except ValueError as error:
+        raise InvalidFeed(f"The file is not JSON: {error}.") from error
+    if not isinstance(feed, dict) or "jsonfeed.org/version/" not in _text(feed, "version"):
+        raise InvalidFeed("The file is JSON, but not a JSON Feed.")
+    items = [item for item in _list(feed, "items") if isinstance(item, dict)]
+    if len(items) > MAX_ITEMS:
+        raise too_many()
+    base = resolve(url, _text(feed, "home_page_url")) or url
+    return Parsed([_entry(item, feed, base) for item in items], _text(feed, "title"), "json")
+
+
+def _entry(item: dict[str, Any], feed: dict[str, Any], base: str) -> Entry:
+    guid = _text(item, "id")
+    published, modified = read_date(_text(item, "date_published")), read_date(_text(item, "date_modified"))
+    images = (web(base, _text(item, name)) for name in ("image", "banner_image"))
+    return Entry(
+        publisher=_text(feed, "title"),
+        title=_text(item, "title"),
+        url=resolve(base, _text(item, "url") or _text(item, "external_url")) or (guid if is_web(guid) else ""),
+        published_at=published or modified,
+        summary=_text(item, "summary") or _text(item, "content_text") or _text(item, "content_html"),
+        author=_authors(item) or _authors(feed),
+        guid=guid,
+        language=(_text(item, "language") or _text(feed, "language"))[:35],
+        image=next(filter(None, images), ""),
+    )
+
+
+def _authors(node: dict[str, Any]) -> str:
+    """`authors` of version 1.1, `author` of 1.0."""
+    people = [person for person in (*_list(node, "authors"), node.get("author")) if isinstance(person, dict)]
+    return ", ".join(dict.fromkeys(filter(None, (_text(person, "name") for person in people))))
+
+
+def _text(node: dict[str, Any], name: str) -> str:
+    """An id may be a number, which "should be coerced to a string"."""
+    value = node.get(name)
+    return value.strip() if isinstance(value, str) else str(value) if name == "id" and isinstance(value, int | float) else ""
+
+
+def _list(node: dict[str, Any], name: str) -> list[Any]:
+    value = node.get(name)
+    return value if isinstance(value, list) else []

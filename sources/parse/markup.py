@@ -1,0 +1,269 @@
+"""XML as a tree, within limits: no document type, no entity but HTML's own, bounded depth, width and number of items.
+
+Well-formed text is read by expat. Other text is read by `tokens`, a scanner in linear time that takes a bare `&`, HTML's entities,
+undeclared prefixes, unclosed HTML tags and control characters as they come, and stops where the text breaks off.
+"""
+
+import html
+import re
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, field
+from html.entities import html5
+from typing import Final
+from xml.parsers import expat
+
+from sources.parse.addresses import resolve
+from sources.parse.parsed import MAX_ITEMS, InvalidFeed, too_many
+
+MAX_DEPTH: Final = 100
+MAX_ELEMENTS: Final = 10_000  # inside one item, or between items
+MAX_ATTRIBUTES: Final = 200
+_KNOWN: Final = {  # an empty prefix for the formats themselves; other namespaces' elements are never mistaken for these
+    "http://www.w3.org/2005/atom": "",
+    "http://purl.org/atom/ns#": "",
+    "http://purl.org/rss/1.0/": "",
+    "http://purl.org/net/rss1.1#": "",
+    "http://my.netscape.com/rdf/simple/0.9/": "",
+    "http://channel.netscape.com/rdf/simple/0.9/": "",
+    "http://backend.userland.com/rss2": "",
+    "http://blogs.law.harvard.edu/tech/rss": "",
+    "http://www.sitemaps.org/schemas/sitemap/0.9": "",
+    "http://www.google.com/schemas/sitemap/0.84": "",
+    "http://www.google.com/schemas/sitemap-news/0.9": "news",
+    "http://www.google.com/schemas/sitemap-image/1.1": "image",
+    "http://www.w3.org/1999/02/22-rdf-syntax-ns#": "rdf",
+    "http://www.w3.org/xml/1998/namespace": "xml",
+    "http://www.w3.org/1999/xhtml": "xhtml",
+    "http://purl.org/dc/elements/1.1/": "dc",
+    "http://purl.org/dc/terms/": "dcterms",
+    "http://purl.org/rss/1.0/modules/content/": "content",
+    "http://www.itunes.com/dtds/podcast-1.0.dtd": "itunes",
+    "http://search.yahoo.com/mrss": "media",
+    "http://search.yahoo.com/mrss/": "media",
+    "http://rssnamespace.org/feedburner/ext/1.0": "feedburner",
+}
+_PREFIXES: Final = {prefix: prefix for prefix in _KNOWN.values()} | {"atom": "", "rss": ""}  # where none is declared
+
+
+@dataclass(slots=True)
+class Node:
+    """An element. `name` is in lower case, with the usual prefix of its namespace; `parts` are its texts and children, in order."""
+
+    name: str
+    attrs: dict[str, str]
+    base: str
+    lang: str
+    parts: "list[str | Node]" = field(default_factory=list)
+    named: "dict[str, list[Node]]" = field(default_factory=dict)
+
+    def add(self, child: "Node") -> None:
+        self.parts.append(child)
+        self.named.setdefault(child.name, []).append(child)
+
+    def all(self, *names: str) -> "list[Node]":
+        """Children of these names, in the order of the names, then of the document."""
+        return [child for name in names if name in self.named for child in self.named[name]]
+
+    def text(self, *names: str) -> str:
+        """The first content that is not empty among children of these names; without names, the element's own."""
+        if names:
+            return next((text for child in self.all(*names) if (text := child.text())), "")
+        return "".join(map(_written if self.named else str, self.parts)).strip()
+
+
+def _written(part: str | Node) -> str:
+    """Markup that stands in a field as elements (XHTML, or HTML somebody forgot to escape) as the HTML it is."""
+    if isinstance(part, str):
+        return html.escape(part, quote=False)
+    name, inside = part.name.rpartition(":")[2], "".join(map(_written, part.parts))
+    return f"<{name}>{inside}</{name}>"
+
+
+class Tree:
+    """Builds nodes out of start tags, texts and end tags. A whole item is handed to `take` and forgotten, so memory stays flat."""
+
+    def __init__(self, items: frozenset[str], take: Callable[[Node, "Tree"], None], base: str) -> None:
+        self.items = items
+        self.take = take
+        self.open = [Node("", {}, base, "")]
+        self.scopes = [_PREFIXES]
+        self.item_depth = 0  # of the item that is open
+        self.found = 0
+        self.elements = 0  # in the item that is open, else between items
+        self.elements_between = 0
+
+    @property
+    def root(self) -> Node:
+        return self.open[0]
+
+    def start(self, tag: str, attributes: dict[str, str]) -> None:
+        if len(self.open) > MAX_DEPTH:
+            raise InvalidFeed(f"The feed's elements are nested more than {MAX_DEPTH} deep.")
+        self.count(len(attributes))
+        parent = self.open[-1]
+        scope = self._scope(attributes) if attributes else self.scopes[-1]
+        name = _name(tag, scope)
+        attrs = {_name(key, scope) if ":" in key else key.lower(): value for key, value in attributes.items()}
+        lang = attrs.get("xml:lang", parent.lang)
+        node = Node(name, attrs, resolve(parent.base, attrs["xml:base"]) if "xml:base" in attrs else parent.base, lang)
+        if name in self.items and not self.item_depth:
+            self.item_depth = len(self.open)
+            self.elements_between, self.elements = self.elements - 1, 0
+            self.found += 1
+            if self.found > MAX_ITEMS:
+                raise too_many()
+        else:
+            parent.add(node)
+        self.open.append(node)
+        self.scopes.append(scope)
+
+    def text(self, data: str) -> None:
+        if self.item_depth or not data.isspace():
+            self.open[-1].parts.append(data)
+
+    def end(self, _tag: str = "") -> None:
+        """Closes the innermost element; expat has matched its name."""
+        if len(self.open) == 1:
+            return
+        node = self.open.pop()
+        self.scopes.pop()
+        if len(self.open) == self.item_depth:
+            self.item_depth, self.elements = 0, self.elements_between
+            self.take(node, self)
+
+    def end_loosely(self, tag: str) -> None:
+        """Closes what HTML leaves open; an end tag of nothing that is open is nothing. Raises: InvalidFeed, if fields cross."""
+        name = _name(tag, self.scopes[-1])
+        depth = next((depth for depth in range(len(self.open) - 1, 0, -1) if self.open[depth].name == name), 0)
+        if not depth:
+            self.count()
+            return
+        if self.item_depth and depth <= self.item_depth and len(self.open) - 1 > self.item_depth:
+            field_name = self.open[self.item_depth + 1].name
+            raise InvalidFeed(f"The feed's tags cross: </{tag[:40]}> inside <{field_name[:40]}>.")
+        if depth < self.item_depth:
+            raise InvalidFeed(f"The feed's tags cross: </{tag[:40]}> inside an item.")
+        while len(self.open) > depth:
+            self.end()
+
+    def count(self, attributes: int = 0) -> None:
+        """One more tag. Raises: InvalidFeed, when there are too many in one place."""
+        self.elements += 1
+        if self.elements > MAX_ELEMENTS or attributes > MAX_ATTRIBUTES:
+            raise InvalidFeed("The feed holds far more elements or attributes in one place than an item can need.")
+
+    def _scope(self, attributes: dict[str, str]) -> dict[str, str]:
+        scope = self.scopes[-1]
+        for key, uri in attributes.items():
+            if key == "xmlns" or key.startswith("xmlns:"):
+                known = _KNOWN.get(uri.strip().lower(), "" if key == "xmlns" and not self.item_depth else "?")
+                if scope.get(key[6:], "?") != known:
+                    scope = {**scope, key[6:]: known}
+        if len(scope) > MAX_ATTRIBUTES:
+            raise InvalidFeed("The feed declares far more namespaces than it can need.")
+        return scope
+
+
+def _name(raw: str, scope: dict[str, str]) -> str:
+    prefix, _, local = raw.rpartition(":")
+    prefix = scope.get(prefix, "?") if prefix != "xml" else "xml"
+    return f"{prefix}:{local}".lower() if prefix else local.lower()
+
+
+def read(text: str, tree: Callable[[], Tree]) -> tuple[Tree, bool]:
+    """The tree of `text`, which begins with its root element, and whether it is whole. Raises: InvalidFeed."""
+    strict = tree()
+    parser = expat.ParserCreate("utf-8")
+    parser.buffer_text = True
+    parser.StartElementHandler, parser.EndElementHandler = strict.start, strict.end
+    parser.CharacterDataHandler = strict.text
+    try:
+        parser.Parse(text.encode("utf-8", "replace"), True)
+    except expat.ExpatError:
+        return _read_loosely(text, tree())
+    return strict, True
+
+
+def _read_loosely(text: str, tree: Tree) -> tuple[Tree, bool]:
+    for kind, name, value in tokens(text):
+        if kind == "text":
+            tree.text(str(value))
+            if value == "<":
+                tree.count()
+        elif kind == "end":
+            tree.end_loosely(name)
+        elif isinstance(value, dict):
+            tree.start(name, value)
+            if kind == "empty":
+                tree.end()
+    return tree, len(tree.open) == 1 and bool(tree.root.parts)
+
+
+_TAG: Final = re.compile(r"""<(/?)([A-Za-z_:][^\s<>/"'=]*+)((?:[^<>"']|"[^"<]*+"|'[^'<]*+')*+)>""")
+_ATTRIBUTE: Final = re.compile(r"""([^\s=<>"'/]++)(?:\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s"'<>]++)))?""")
+_REFERENCE: Final = re.compile(r"&(?:#(\d{1,7})|#[xX]([0-9a-fA-F]{1,6})|([A-Za-z][A-Za-z0-9]{1,31}));")
+_SECTIONS: Final = (("<!--", "-->"), ("<![CDATA[", "]]>"), ("<?", "?>"), ("<!", ">"))
+
+
+def tokens(text: str, raw: Collection[str] = ()) -> Iterator[tuple[str, str, str | dict[str, str]]]:
+    """`("start" or "empty", name, attributes)`, `("end", name, "")` and `("text", "", text)`, in linear time.
+
+    Ends where a comment, section or tag never does. A `<` that begins nothing is text. In elements named in `raw` nothing is a tag
+    but their end, as in HTML's scripts.
+    """
+    at, last = 0, text.rfind(">")
+    while at < len(text):
+        tag = text.find("<", at)
+        if tag != at:
+            yield "text", "", unescape(text[at:] if tag < 0 else text[at:tag])
+            if tag < 0:
+                return
+        at = tag
+        section = next((pair for pair in _SECTIONS if text.startswith(pair[0], at)), None)
+        if section:
+            end = text.find(section[1], at + len(section[0]))
+            if end < 0:
+                return
+            if section[0] == "<![CDATA[":
+                yield "text", "", text[at + 9 : end]
+            at = end + len(section[1])
+        elif match := _TAG.match(text, at):
+            at = match.end()
+            if match[1]:
+                yield "end", match[2], ""
+            else:
+                yield "empty" if match[3].endswith("/") else "start", match[2], _attributes(match[3])
+            if match[2].lower() in raw and not match[1]:
+                end_tag = re.compile(rf"</{re.escape(match[2])}(?=[\s>])", re.I).search(text, at)
+                if not end_tag:
+                    return
+                yield "text", "", text[at : end_tag.start()]
+                at = end_tag.start()
+        elif at > last:
+            return
+        else:
+            yield "text", "", "<"
+            at += 1
+
+
+def _attributes(raw: str) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for match in _ATTRIBUTE.finditer(raw):
+        found.setdefault(match[1], unescape(match[2] or match[3] or match[4] or ""))
+    return found
+
+
+def unescape(text: str) -> str:
+    """References decoded once; what is none, a bare `&` or a parameter `&copy=1`, stays as it is."""
+    return _REFERENCE.sub(_referred, text) if "&" in text else text
+
+
+def _referred(match: re.Match[str]) -> str:
+    if match[3]:
+        return html5.get(f"{match[3]};", match[0])
+    return html.unescape(match[0])  # with HTML's repairs of impossible numbers
+
+
+def as_markup(text: str) -> str:
+    """Plain text for a field that is read as HTML. Without a `<` it needs nothing: what looks like an entity is meant as one."""
+    return html.escape(text, quote=False) if "<" in text else text

@@ -1,0 +1,137 @@
+"""An article's own page, for what a sitemap does not tell: title, date, author. Reads metadata only and executes nothing."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import orjson
+
+from sources.entries import Entry
+from sources.parse.addresses import host, is_web, resolve, web
+from sources.parse.charsets import decode
+from sources.parse.dates import read_date
+from sources.parse.markup import as_markup, tokens, unescape
+
+MAX_PAGE: Final = 1_000_000  # bytes that are looked at; metadata stands at the beginning
+MAX_NODES: Final = 1_000  # of JSON-LD
+_RAW: Final = ("script", "style", "title", "textarea", "noscript")
+_SEPARATORS: Final = (" | ", " \\ ", " - ", " – ", " — ", " · ", " : ")
+
+
+@dataclass(slots=True)
+class _Head:
+    """What was found: the first value of each name in `<meta>`, by property, name or itemprop."""
+
+    meta: dict[str, str] = field(default_factory=dict)
+    title: str = ""
+    canonical: str = ""
+    language: str = ""
+    linked_data: list[str] = field(default_factory=list)
+
+
+def parse_page(data: bytes, *, content_type: str = "", url: str = "") -> Entry | None:
+    """The page's metadata as an entry, `publisher` being the name of its site; None when it has no title.
+
+    For each field the first that there is: Open Graph (https://ogp.me), Twitter's cards, JSON-LD (https://schema.org/Article), then
+    HTML's own elements. The canonical link counts only on the page's own host, so that no page speaks for another site; without it
+    the address is `url`. A date is UTC; None where it is not told or cannot be right. Never raises.
+    """
+    head = _read(decode(data[:MAX_PAGE], content_type))
+    meta, article = head.meta, _article(head.linked_data)
+    site = meta.get("og:site_name", "")
+    title = meta.get("og:title") or meta.get("twitter:title") or _string(article.get("headline")) or head.title
+    for separator in _SEPARATORS:
+        title = (title.removesuffix(separator + site) if site else title) or title
+    if not title:
+        return None
+    canonical = web(url, head.canonical)
+    dates = (meta.get("article:published_time", ""), _string(article.get("datePublished")), meta.get("datepublished", ""))
+    images = (meta.get("og:image", ""), meta.get("twitter:image", ""), _address(article.get("image")))
+    return Entry(
+        publisher=site,
+        title=as_markup(title),
+        url=canonical if host(canonical) == host(url) and canonical else url,
+        published_at=next(filter(None, map(read_date, dates)), None),
+        summary=as_markup(meta.get("og:description") or meta.get("description") or _string(article.get("description"))),
+        author=_author(meta, article),
+        language=head.language[:35],
+        image=next((found for image in images if (found := web(url, image))), ""),
+    )
+
+
+def _read(text: str) -> _Head:
+    head, inside = _Head(), ""
+    for kind, raw_name, value in tokens(text, _RAW):
+        name = raw_name.lower()
+        if isinstance(value, dict):
+            attrs = {key.lower(): " ".join(content.split()) for key, content in value.items()}
+            inside = "linked data" if name == "script" and attrs.get("type", "").lower() == "application/ld+json" else name
+            _note(head, name, attrs)
+        elif kind == "end":
+            inside = ""
+        elif inside == "title" and not head.title:
+            head.title = " ".join(unescape(value).split())
+        elif inside == "linked data":
+            head.linked_data.append(value)
+    return head
+
+
+def _note(head: _Head, name: str, attrs: dict[str, str]) -> None:
+    if name == "meta":
+        for key in {attrs.get("property", ""), attrs.get("name", ""), attrs.get("itemprop", "")} - {""}:
+            if attrs.get("content"):
+                head.meta.setdefault(key.lower(), attrs["content"])
+    elif name == "time" and attrs.get("itemprop", "").lower() == "datepublished":
+        head.meta.setdefault("datepublished", attrs.get("datetime", ""))
+    elif name == "link" and "canonical" in attrs.get("rel", "").lower().split():
+        head.canonical = head.canonical or attrs.get("href", "")
+    elif name == "html":
+        head.language = head.language or attrs.get("lang", "")
+
+
+def _article(scripts: list[str]) -> dict[str, Any]:
+    """The first article among the page's JSON-LD; empty if there is none."""
+    for script in scripts:
+        try:
+            found = orjson.loads(script)
+        except ValueError:
+            continue
+        for node in _nodes(found):
+            kinds = node.get("@type")
+            if any(str(kind).endswith(("Article", "Posting")) for kind in (kinds if isinstance(kinds, list) else [kinds])):
+                return node
+    return {}
+
+
+def _nodes(found: Any) -> Iterator[dict[str, Any]]:
+    waiting = [found]
+    for _ in range(MAX_NODES):
+        if not waiting:
+            return
+        node = waiting.pop(0)
+        if isinstance(node, dict):
+            yield node
+            waiting.append(node.get("@graph"))
+        elif isinstance(node, list):
+            waiting += node[:MAX_NODES]
+
+
+def _author(meta: dict[str, str], article: dict[str, Any]) -> str:
+    people = article.get("author")
+    names = [_string(person.get("name") if isinstance(person, dict) else person) for person in _listed(people)]
+    told = (meta.get("author", ""), ", ".join(dict.fromkeys(filter(None, names))), meta.get("article:author", ""))
+    return next((name for name in told if name and not is_web(resolve("", name))), "")
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def _address(value: Any) -> str:
+    """An image of schema.org: an address, an ImageObject, or a list of either."""
+    first = next(iter(_listed(value)), None)
+    return _string(first.get("url") if isinstance(first, dict) else first)
+
+
+def _string(value: Any) -> str:
+    return " ".join(value.split()) if isinstance(value, str) else ""

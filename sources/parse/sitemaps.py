@@ -1,0 +1,38 @@
+"""Sitemaps (sitemaps.org) and news sitemaps (Google's namespace) as entries."""
+
+from typing import Final
+
+from sources.entries import Entry
+from sources.parse.addresses import resolve, web
+from sources.parse.dates import read_date
+from sources.parse.markup import Node
+from sources.parse.parsed import InvalidFeed
+
+ITEMS: Final = frozenset({"url"})
+_NAMED: Final = 5  # child sitemaps that a refusal tells
+
+
+def entry(url: Node) -> Entry:
+    """One address. Its `lastmod` only bounds the publication, and a plain sitemap has no title: its page tells both."""
+    news = next(iter(url.all("news:news")), Node("", {}, "", ""))
+    publication = next(iter(news.all("news:publication")), Node("", {}, "", ""))
+    published = read_date(news.text("news:publication_date"))
+    changed = read_date(url.text("lastmod"))
+    location = resolve(url.base, url.text("loc"))
+    images = (web(url.base, image.text("image:loc")) for image in url.all("image:image"))
+    return Entry(
+        publisher=publication.text("news:name"),
+        title=news.text("news:title"),
+        url=location,
+        published_at=published or changed,
+        guid=location,
+        language=publication.text("news:language")[:35],
+        image=next(filter(None, images), ""),
+        published_at_estimated=published is None and changed is not None,
+    )
+
+
+def refuse_index(root: Node) -> InvalidFeed:
+    children = [resolve(child.base, child.text("loc")) for child in root.all("sitemap")]
+    more = f" and {len(children) - _NAMED:,} more" if len(children) > _NAMED else ""
+    return InvalidFeed(f"The address answers with an index of sitemaps, not a sitemap: {', '.join(children[:_NAMED])}{more}.")

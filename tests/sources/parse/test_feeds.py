@@ -1,0 +1,219 @@
+"""What an entry takes from RSS, Atom and RDF."""
+
+import datetime as dt
+from contextlib import suppress
+from xml.sax.saxutils import escape
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sources.entries import Entry
+from sources.parse import InvalidFeed, Parsed, parse, parse_feed
+
+
+def rss(*items: str, head: str = "<title>Wire</title>") -> bytes:
+    return f'<rss version="2.0"><channel>{head}{"".join(f"<item>{item}</item>" for item in items)}</channel></rss>'.encode()
+
+
+def atom(*entries: str, head: str = "<title>Wire</title>") -> bytes:
+    body = "".join(f"<entry>{entry}</entry>" for entry in entries)
+    return f'<feed xmlns="http://www.w3.org/2005/Atom">{head}{body}</feed>'.encode()
+
+
+def only(data: bytes, url: str = "") -> Entry:
+    (entry,) = parse(data, url=url).entries
+    return entry
+
+
+def test_an_rss_item_gives_its_fields() -> None:
+    item = """<title>Robots &amp; us</title><link>https://x.example/1</link><guid isPermaLink="false">7</guid>
+    <pubDate>Thu, 15 Jan 2026 10:00:00 +0100</pubDate><description>It walks.</description><author>ada@x.example (Ada)</author>
+    <source url="https://r.example">Reuters</source><enclosure url="https://x.example/1.jpg" type="image/jpeg" length="1"/>"""
+    assert parse(rss(item, head="<title>Wire</title><language>en-GB</language>")) == Parsed(
+        [
+            Entry(
+                publisher="Wire",
+                title="Robots & us",
+                url="https://x.example/1",
+                published_at=dt.datetime(2026, 1, 15, 9, tzinfo=dt.UTC),
+                summary="It walks.",
+                author="ada@x.example (Ada)",
+                guid="7",
+                credited_source="Reuters",
+                language="en-GB",
+                image="https://x.example/1.jpg",
+                source_url="https://r.example",
+            )
+        ],
+        "Wire",
+        "rss",
+    )
+
+
+@pytest.mark.parametrize(
+    ("data", "kind"),
+    [
+        (rss(), "rss"),
+        (atom(), "atom"),
+        (b'<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"/>', "rdf"),
+        (b'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"/>', "sitemap"),
+        (b'{"version":"https://jsonfeed.org/version/1.1","items":[]}', "json"),
+    ],
+)
+def test_a_feed_without_items_is_no_error(data: bytes, kind: str) -> None:
+    parsed = parse(data, content_type="text/html")
+    assert (parsed.entries, parsed.kind) == ([], kind)
+
+
+@pytest.mark.parametrize(
+    ("links", "expected"),
+    [
+        ('<link href="/none"/>', "/none"),
+        ('<link rel="self" href="/self"/><link rel="alternate" href="/page"/>', "/page"),
+        ('<link rel="alternate" type="application/json" href="/data"/><link type="text/html" href="/page"/>', "/page"),
+        ('<link rel="enclosure" href="/sound"/><id>https://x.example/id</id>', "/id"),
+        ('<id>tag:x.example,2026:1</id><link rel="edit" href="/edit"/>', ""),
+    ],
+)
+def test_atom_prefers_the_alternate_page(links: str, expected: str) -> None:
+    assert only(atom(links), "https://x.example/feed").url == (f"https://x.example{expected}" if expected else "")
+
+
+def test_feedburners_original_link_goes_before_its_own() -> None:
+    original = '<feedburner:origLink xmlns:feedburner="http://rssnamespace.org/feedburner/ext/1.0">https://x.example/a</feedburner:origLink>'
+    assert only(rss("<link>https://feedproxy.example/~r/1</link>" + original)).url == "https://x.example/a"
+
+
+@pytest.mark.parametrize(
+    ("guid", "url"),
+    [
+        ("<guid>https://x.example/a</guid>", "https://x.example/a"),
+        ('<guid isPermaLink="false">https://x.example/a</guid>', ""),
+        ("<guid>17</guid>", ""),
+    ],
+)
+def test_a_guid_is_the_link_when_there_is_none_and_it_can_be_one(guid: str, url: str) -> None:
+    assert only(rss(guid)).url == url
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        (rss("<link>/a</link>", head="<link>https://site.example/blog/</link>"), "https://site.example/a"),
+        (rss("<link>/a</link>"), "https://feeds.example/a"),
+        (atom('<link href="a"/>', head='<link href="/blog/"/>'), "https://feeds.example/blog/a"),
+        (rss("<link>https://other.example/a</link>"), "https://other.example/a"),
+        (rss("<link>javascript:alert(1)</link>"), "javascript:alert(1)"),
+        (rss("<link>http://[bad</link>"), "http://[bad"),
+        (
+            b'<feed xml:base="https://base.example/x/"><entry xml:base="y/"><link href="a"/></entry></feed>',
+            "https://base.example/x/y/a",
+        ),
+    ],
+)
+def test_a_relative_link_is_resolved_against_base_site_or_address(data: bytes, expected: str) -> None:
+    assert only(data, "https://feeds.example/x.rss").url == expected
+
+
+MEDIA = 'xmlns:media="http://search.yahoo.com/mrss/"'
+
+
+@pytest.mark.parametrize(
+    ("markup", "expected"),
+    [
+        (f'<media:content {MEDIA} url="/a.jpg" medium="image"/>', "https://x.example/a.jpg"),
+        (
+            f'<media:group {MEDIA}><media:content url="/v.mp4" type="video/mp4"/><media:content url="/a.png"/></media:group>',
+            "/a.png",
+        ),
+        (f'<media:thumbnail {MEDIA} url="/t.jpg"/>', "https://x.example/t.jpg"),
+        (f'<media:thumbnail {MEDIA} url="/t.jpg"/><media:content {MEDIA} url="/a.jpg"/>', "https://x.example/a.jpg"),
+        ('<enclosure url="/e.mp3" type="audio/mpeg"/><enclosure url="/e.webp" type="image/webp"/>', "https://x.example/e.webp"),
+        ('<itunes:image href="/i.jpg"/>', "https://x.example/i.jpg"),
+        ("<image><url>/own.gif</url></image>", "https://x.example/own.gif"),
+        ('<enclosure url="javascript:alert(1)" type="image/png"/>', ""),
+        ('<enclosure url="data:image/png;base64,AA" type="image/png"/>', ""),
+        ('<enclosure url="/sound.mp3" type="audio/mpeg"/>', ""),
+    ],
+)
+def test_an_image_is_an_absolute_web_address_or_nothing(markup: str, expected: str) -> None:
+    image = only(rss(markup), "https://x.example/feed").image
+    assert image == (f"https://x.example{expected}" if expected.startswith("/") else expected)
+
+
+DC = 'xmlns:dc="http://purl.org/dc/elements/1.1/"'
+
+
+@pytest.mark.parametrize(
+    ("data", "author"),
+    [
+        (rss(f"<author>a@x.example</author><dc:creator {DC}>Ada</dc:creator><dc:creator {DC}>Ben</dc:creator>"), "Ada, Ben"),
+        (atom("<author><name>Ada</name><email>a@x.example</email></author><author><name>Ada</name></author>"), "Ada"),
+        (atom("", head="<author><name>House</name></author>"), "House"),
+        (atom("<author><name>Ada</name></author>", head="<author><name>House</name></author>"), "Ada"),
+        (rss("", head="<managingEditor>House</managingEditor>"), ""),
+    ],
+)
+def test_authors_are_joined_once_each(data: bytes, author: str) -> None:
+    assert only(data).author == author
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ("<content:encoded>long</content:encoded><description>short</description>", "short"),
+        ("<content:encoded>long</content:encoded><description/>", "long"),
+        ("<description>a <b>bold</b> &lt; word</description>", "a <b>bold</b> &lt; word"),
+        ("<description><![CDATA[<p>It &amp; we</p>]]></description>", "<p>It &amp; we</p>"),
+    ],
+)
+def test_a_summary_goes_before_the_content(fields: str, expected: str) -> None:
+    assert only(rss(fields)).summary == expected
+
+
+def test_text_that_says_it_is_no_markup_keeps_its_angle_brackets() -> None:
+    assert only(atom('<title type="text">The &lt;b&gt; tag</title>')).title == "The &lt;b&gt; tag"
+
+
+def test_an_elements_own_language_goes_before_the_feeds() -> None:
+    data = b'<feed xml:lang="de"><entry xml:lang="fr"/><entry/></feed>'
+    assert [entry.language for entry in parse(data).entries] == ["fr", "de"]
+
+
+@pytest.mark.parametrize(
+    ("dates", "day"),
+    [
+        ("<updated>2026-01-16</updated><published>2026-01-15</published>", 15),
+        ("<updated>2026-01-16</updated>", 16),
+        ("<published>2026-13-45</published><updated>2026-01-16</updated>", 16),
+        ("<published>0000-00-00</published>", None),
+    ],
+)
+def test_published_goes_before_updated_and_an_absurd_date_is_none(dates: str, day: int | None) -> None:
+    found = only(atom(dates)).published_at
+    assert found == (dt.datetime(2026, 1, day, tzinfo=dt.UTC) if day else None)
+
+
+@given(st.lists(st.tuples(st.text(st.characters(categories=["L", "N", "P", "S"]), min_size=1), st.integers(0)), max_size=8))
+def test_what_was_written_is_read_back(items: list[tuple[str, int]]) -> None:
+    written = [(title, f"https://x.example/{number}") for title, number in items]
+    parsed = parse(rss(*(f"<title>{escape(title)}</title><link>{link}</link>" for title, link in written)))
+    assert [(entry.title, entry.url) for entry in parsed.entries] == written
+
+
+@given(st.binary(max_size=300) | st.binary(max_size=200).map(lambda middle: b"<rss><channel><item>" + middle + b"</item>"))
+def test_any_bytes_end_in_entries_or_a_refusal(data: bytes) -> None:
+    with suppress(InvalidFeed):
+        assert len(parse(data).entries) <= len(data)
+
+
+@given(st.text("<>/!-[]&;\"'= abit?CDAT#x0", max_size=120))
+def test_any_broken_markup_ends_in_entries_or_a_refusal(markup: str) -> None:
+    with suppress(InvalidFeed):
+        assert len(parse(f"<rss><item>{markup}</item></rss>".encode()).entries) <= 1
+
+
+def test_the_archives_reader_is_given_no_sitemap() -> None:
+    with pytest.raises(InvalidFeed, match="neither RSS nor Atom"):
+        parse_feed(b"<urlset/>")

@@ -1,0 +1,190 @@
+"""JSON Feed, sitemaps, Google News and article pages."""
+
+import datetime as dt
+import json
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sources.entries import Entry
+from sources.parse import InvalidFeed, parse, parse_page, search_url
+from sources.parse.googlenews import tidied
+from tests.sources.parse.test_feeds import only, rss
+
+NOON = dt.datetime(2026, 1, 15, 12, tzinfo=dt.UTC)
+
+
+def json_feed(item: object, **head: object) -> bytes:
+    return json.dumps({"version": "https://jsonfeed.org/version/1.1", "title": "Wire", "items": [item], **head}).encode()
+
+
+def test_a_json_feed_gives_its_fields() -> None:
+    item = {
+        "id": 7,
+        "url": "/a",
+        "title": "T",
+        "content_html": "<p>long</p>",
+        "summary": "short",
+        "date_published": "2026-01-15T12:00:00Z",
+        "authors": [{"name": "Ada"}, {"name": "Ben"}],
+        "image": "/a.jpg",
+        "language": "de",
+    }
+    expected = Entry(
+        "Wire", "T", "https://x.example/a", NOON, "short", "Ada, Ben", "7", language="de", image="https://x.example/a.jpg"
+    )
+    assert only(json_feed(item), "https://x.example/feed.json") == expected
+
+
+@pytest.mark.parametrize("item", [{"id": [], "url": 5, "authors": "x", "title": None, "image": {}}, {"authors": [None, 5, {}]}, {}])
+def test_values_of_a_wrong_type_in_a_json_feed_count_as_absent(item: object) -> None:
+    assert only(json_feed(item)) == Entry("Wire", "", "", None)
+
+
+def test_version_one_of_json_feed_has_one_author_and_a_banner() -> None:
+    entry = only(json_feed({"id": "https://x.example/1", "banner_image": "https://x.example/b.png"}, author={"name": "House"}))
+    assert (entry.url, entry.author, entry.image) == ("https://x.example/1", "House", "https://x.example/b.png")
+
+
+def sitemap(*urls: str) -> bytes:
+    spaces = 'xmlns:n="http://www.google.com/schemas/sitemap-news/0.9" xmlns:i="http://www.google.com/schemas/sitemap-image/1.1"'
+    body = "".join(f"<url>{url}</url>" for url in urls)
+    return f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" {spaces}>{body}</urlset>'.encode()
+
+
+def test_a_news_sitemap_gives_title_date_and_publication() -> None:
+    news = """<loc>https://x.example/a</loc><lastmod>2026-01-20</lastmod><n:news><n:publication><n:name>Wire</n:name>
+    <n:language>en</n:language></n:publication><n:publication_date>2026-01-15T12:00:00Z</n:publication_date><n:title>T</n:title>
+    </n:news><i:image><i:loc>https://x.example/a.jpg</i:loc></i:image>"""
+    assert only(sitemap(news)) == Entry(
+        "Wire", "T", "https://x.example/a", NOON, guid="https://x.example/a", language="en", image="https://x.example/a.jpg"
+    )
+
+
+def test_a_plain_sitemap_only_bounds_the_date() -> None:
+    entry = only(sitemap("<loc>https://x.example/a</loc><lastmod>2026-01-15T12:00:00Z</lastmod>"))
+    assert (entry.title, entry.published_at, entry.published_at_estimated) == ("", NOON, True)
+
+
+def test_an_address_without_a_date_has_no_estimate() -> None:
+    entry = only(sitemap("<loc>https://x.example/a</loc>"))
+    assert (entry.published_at, entry.published_at_estimated) == (None, False)
+
+
+def test_an_index_of_sitemaps_is_refused_and_names_its_first_children() -> None:
+    children = "".join(f"<sitemap><loc>https://x.example/{n}.xml</loc></sitemap>" for n in range(7))
+    with pytest.raises(InvalidFeed, match=r"index of sitemaps.*https://x.example/0.xml.*4.xml and 2 more"):
+        parse(f"<sitemapindex>{children}</sitemapindex>".encode())
+
+
+GOOGLE = """<title>Robots - a history - Reuters</title><link>https://news.google.com/rss/articles/CBMi?oc=5</link>
+<description>&lt;ol&gt;&lt;li&gt;&lt;a href="https://news.google.com/x" target="_blank"&gt;Robots - a history&lt;/a&gt;
+&lt;font color="#6f6f6f"&gt;Reuters&lt;/font&gt;&lt;/li&gt;&lt;/ol&gt;</description><source url="https://www.reuters.com">Reuters</source>"""
+
+
+def test_an_item_of_google_news_loses_publisher_and_list_of_links() -> None:
+    entry = only(rss(GOOGLE))
+    assert (entry.title, entry.summary) == ("Robots - a history", "")
+    assert (entry.credited_source, entry.source_url) == ("Reuters", "https://www.reuters.com")
+
+
+@pytest.mark.parametrize(
+    ("url", "source"), [("https://x.example/", "Reuters"), ("https://news.google.com/1", ""), ("https://news.google.com/1", "AP")]
+)
+def test_a_title_keeps_what_google_has_not_added(url: str, source: str) -> None:
+    entry = Entry("Wire", "Robots - Reuters", url, None, "Words.", credited_source=source)
+    assert tidied(entry) == entry
+
+
+@given(st.text(min_size=1), st.text(min_size=1))
+def test_the_suffix_goes_once_and_then_there_is_nothing_to_do(headline: str, source: str) -> None:
+    entry = Entry("Wire", f"{headline} - {source}", "https://news.google.com/1", None, credited_source=source)
+    assert tidied(entry).title == headline
+    if not headline.endswith(f" - {source}"):
+        assert tidied(tidied(entry)) == tidied(entry)
+
+
+@pytest.mark.parametrize(
+    ("query", "asked"),
+    [
+        ("site:reuters.com", "site:reuters.com when:7d"),
+        ('"AI & us" when:2d', '"AI & us" when:2d'),
+        ("AI after:2026-01-01", "AI after:2026-01-01"),
+        ("somewhen:x", "somewhen:x when:7d"),
+    ],
+)
+def test_a_search_is_quoted_and_bound_in_time(query: str, asked: str) -> None:
+    parts = urlsplit(search_url(query))
+    assert (parts.scheme, parts.netloc, parts.path) == ("https", "news.google.com", "/rss/search")
+    assert parse_qs(parts.query) == {"q": [asked], "hl": ["en-US"], "gl": ["US"], "ceid": ["US:en"]}
+
+
+PAGE = """<!DOCTYPE html><html lang="en-GB"><head><title>Plain | Wire</title>
+<meta property="og:title" content="Robots &amp; us | Wire"><meta property="og:site_name" content="Wire">
+<meta property='og:description' content='It walks.'><meta name=author content="Ada"><meta property="og:image" content="/a.jpg">
+<meta property="article:published_time" content="2026-01-15T12:00:00Z"><link rel="canonical" href="https://www.x.example/a">
+<script>if (1 < 2) document.write("<title>No</title>")</script></head><body><p>5 < 6 & 7</p></body></html>"""
+
+
+def test_a_page_gives_its_metadata() -> None:
+    assert parse_page(PAGE.encode(), url="https://x.example/a?utm=1") == Entry(
+        "Wire",
+        "Robots & us",
+        "https://www.x.example/a",
+        NOON,
+        "It walks.",
+        "Ada",
+        language="en-GB",
+        image="https://x.example/a.jpg",
+    )
+
+
+def test_a_page_never_speaks_for_another_host() -> None:
+    entry = parse_page(PAGE.encode(), url="https://evil.example/a")
+    assert entry is not None
+    assert entry.url == "https://evil.example/a"
+
+
+def test_a_pages_linked_data_is_read_when_it_has_no_open_graph() -> None:
+    data = {
+        "@graph": [
+            {"@type": "Organization", "name": "Wire"},
+            {
+                "@type": ["NewsArticle"],
+                "headline": "Robots",
+                "datePublished": "2026-01-15T12:00:00Z",
+                "author": [{"name": "Ada"}, {"name": "Ben"}],
+                "image": [{"url": "https://x.example/a.jpg"}],
+            },
+        ]
+    }
+    page = f'<title>Else</title><script type="application/ld+json">{json.dumps(data)}</script>'
+    assert parse_page(page.encode(), url="https://x.example/a") == Entry(
+        "", "Robots", "https://x.example/a", NOON, author="Ada, Ben", image="https://x.example/a.jpg"
+    )
+
+
+@pytest.mark.parametrize("title", ["Robots | Wire", "Robots - Wire", "Robots \\ Wire", "Robots – Wire", "Robots"])
+def test_a_pages_title_loses_the_name_of_its_site(title: str) -> None:
+    entry = parse_page(f'<title>{title}</title><meta property="og:site_name" content="Wire">'.encode())
+    assert entry is not None
+    assert entry.title == "Robots"
+
+
+@pytest.mark.parametrize("page", ["", "<html><body>Words", "<title> </title>", "<title>never closed"])
+def test_a_page_without_title_is_none(page: str) -> None:
+    assert parse_page(page.encode()) is None
+
+
+def test_a_date_beside_the_text_is_the_last_resort() -> None:
+    entry = parse_page(b'<title>T</title><time itemprop="datePublished" datetime="2026-01-15T12:00:00Z">today</time>')
+    assert entry is not None
+    assert entry.published_at == NOON
+
+
+@given(st.binary(max_size=300) | st.text("<>/!-[]&;\"'= metailnkhd?#x0{}:,").map(str.encode))
+def test_any_page_is_an_entry_or_none(data: bytes) -> None:
+    found = parse_page(data, url="https://x.example/")
+    assert found is None or found.title
