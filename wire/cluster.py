@@ -1,104 +1,58 @@
-"""Which stories tell of the same happening. One entry, `assign`; pure, deterministic, independent of arrival order."""
+"""Which stories tell of the same happening. Pure and deterministic; the order in which stories arrive makes no difference.
+
+Headlines become vectors of stemmed words and word pairs, rare ones weighing more; clusters grow by joining the two that are most
+alike until none are alike enough. The measure lies between average and centroid linkage, so that neither chains of look-alikes nor
+the mere size of a cluster join strangers. docs/quality.md has what it gives on labelled data.
+"""
 
 import datetime as dt
+import heapq
+import json
 import math
+import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import pairwise
+from pathlib import Path
 from typing import Final
+
+from django.conf import settings
 
 from wire.search import token, words
 
+FREQUENCIES_FILE: Final = Path(settings.BASE_DIR) / "fixtures" / "frequencies.json"
 WINDOW: Final = dt.timedelta(days=10)  # stories of one event never lie further apart
-THRESHOLD: Final = 0.32  # average similarity to an event's stories from which a story joins it: precision first
 UNPUNISHED: Final = dt.timedelta(days=3)  # further apart than this, similarity halves every seven days
 HALVING: Final = dt.timedelta(days=7)
-BACKGROUND: Final = 2_000  # headlines assumed to be around, so that a quiet day does not make common words look rare
-BIGRAM_WEIGHT: Final = 0.3
-TELLING: Final = 50  # a word that more events than this share says nothing about which of them is meant
-STOP_WORDS: Final = frozenset(
-    [
-        "a",
-        "about",
-        "after",
-        "ai",
-        "all",
-        "an",
-        "and",
-        "are",
-        "as",
-        "at",
-        "be",
-        "been",
-        "but",
-        "by",
-        "can",
-        "could",
-        "do",
-        "does",
-        "first",
-        "for",
-        "from",
-        "get",
-        "has",
-        "have",
-        "how",
-        "if",
-        "in",
-        "into",
-        "is",
-        "it",
-        "its",
-        "just",
-        "may",
-        "more",
-        "most",
-        "new",
-        "no",
-        "not",
-        "now",
-        "of",
-        "off",
-        "on",
-        "one",
-        "or",
-        "our",
-        "out",
-        "over",
-        "says",
-        "so",
-        "than",
-        "that",
-        "the",
-        "their",
-        "they",
-        "this",
-        "to",
-        "up",
-        "us",
-        "via",
-        "was",
-        "we",
-        "what",
-        "when",
-        "which",
-        "who",
-        "why",
-        "will",
-        "with",
-        "would",
-        "you",
-        "your",
-        "fictional",
-    ]
-)
+
+THRESHOLD: Final = 0.15  # of linkage, from which two clusters are one event: precision first
+DOUBT: Final = 0.2  # taken off the linkage, divided by the number of stories: two alone must agree more than many do
+ASKED_THRESHOLD: Final = 0.3  # of similarity, from which a story answers to a headline that somebody asks about
+SIZE_POWER: Final = 0.42  # 1 is average linkage …
+LENGTH_POWER: Final = 0.6  # … and 1 here is centroid linkage; together about 1, so that the size of a cluster is no advantage
+NOTICED: Final = 0.12  # a lower similarity of two headlines is noise
+FIELD: Final = 0.3  # share of AI news in a feature's frequency, in which "OpenAI" is no rare word …
+LOCAL: Final = 0.02  # … and of the stories at hand; the rest is that of general news
+RAREST: Final = 8.0  # nothing counts as rarer than e⁻⁸: an unknown word may be a slip
+RARITY_POWER: Final = 1.5
+CAPITAL_WEIGHT: Final = 1.3  # names
+PAIR_WEIGHT: Final = 0.4
+_STOP_WORDS: Final = """
+a about after ai all an and are as at be been but by can could do does fictional first for from get has have how if in
+into is it its just may more most new no not now of off on one or our out over says so than that the their they this
+to up us via was we what when which who why will with would you your
+"""
+STOP_WORDS: Final = frozenset(_STOP_WORDS.split())
+_RAW_WORD: Final = re.compile(r"[^\W_]+")
+
+Vector = Mapping[str, float]
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """What clustering knows of a story. `event_id` is None until it has one."""
+    """What clustering knows of a story. `event_id` is set where it is settled which event it belongs to."""
 
     chatbotnews_id: str
     headline: str
@@ -108,88 +62,180 @@ class Item:
 
 @dataclass(slots=True)
 class _Cluster:
-    event_id: str
-    members: list[tuple[Item, dict[str, float]]] = field(default_factory=list)
+    """Items that are one event. `near`: sums of similarities to other clusters; `length`: the squared one of the vectors' sum."""
+
+    items: list[Item]
+    total: dict[str, float]
+    length: float
+    first: dt.datetime
+    last: dt.datetime
+    event_id: str | None
+    near: dict[int, float] = field(default_factory=dict)
+    joined: int = 0
+    weight: float = 1.0
+
+    def weigh(self) -> None:
+        """Note what the linkage divides by, which is asked for far more often than it changes."""
+        self.length = _dot(self.total, self.total) or 1.0
+        self.weight = len(self.items) ** SIZE_POWER * self.length ** (LENGTH_POWER / 2)
 
 
-def assign(new: Iterable[Item], known: Iterable[Item]) -> dict[str, str]:
-    """The event of each new story, by chatbotnews_id: one that a known story belongs to, or one founded here.
+def assign(items: Iterable[Item]) -> dict[str, str]:
+    """The event of each story, by chatbotnews_id. An event's id is the one that was fixed, else that of its first story.
 
-    An event's id is its founder's id. New stories are taken by (published_at, chatbotnews_id), whatever order they came in.
+    Fixed events never join each other; other stories may join them. Stories are taken by (published_at, chatbotnews_id).
     """
-    fresh = sorted(new, key=lambda item: (item.published_at, item.chatbotnews_id))
-    settled = [item for item in known if item.event_id]
-    rarity = _rarity([*settled, *fresh])
-    clusters: dict[str, _Cluster] = {}
-    holders: dict[str, set[str]] = defaultdict(set)  # feature -> events that hold it
-
-    def add(item: Item, vector: dict[str, float], event_id: str) -> None:
-        clusters.setdefault(event_id, _Cluster(event_id)).members.append((item, vector))
-        for feature in vector:
-            holders[feature].add(event_id)
-
-    for item in settled:
-        add(item, _vector(item.headline, rarity), item.event_id or "")
-    assigned = {}
-    for item in fresh:
-        vector = _vector(item.headline, rarity)
-        telling = (holders[feature] for feature in vector if len(holders.get(feature, ())) <= TELLING)
-        candidates = {event for events in telling for event in events}
-        scored = [(_linkage(item, vector, clusters[event]), event) for event in candidates]
-        similarity, event_id = max(scored, default=(0.0, ""), key=lambda pair: (pair[0], pair[1]))
-        if similarity < THRESHOLD:
-            event_id = item.chatbotnews_id
-        add(item, vector, event_id)
-        assigned[item.chatbotnews_id] = event_id
-    return assigned
+    clusters = _start(sorted(items, key=lambda item: (item.published_at, item.chatbotnews_id)))
+    _join(clusters)
+    events = {}
+    for cluster in clusters:
+        for item in cluster.items:
+            events[item.chatbotnews_id] = cluster.event_id or cluster.items[0].chatbotnews_id
+    return events
 
 
 def nearest(headline: str, known: Iterable[Item]) -> Item | None:
     """The known story most like a headline, whenever it was published; None when no story is like enough."""
-    stories = list(known)
-    asked = Item("", headline, dt.datetime.min.replace(tzinfo=dt.UTC))
-    rarity = _rarity([*stories, asked])
-    vector = _vector(headline, rarity)
-    scored = [(_cosine(vector, _vector(story.headline, rarity)), story) for story in stories]
-    similarity, story = max(scored, key=lambda pair: (pair[0], pair[1].chatbotnews_id), default=(0.0, asked))
-    return story if similarity >= THRESHOLD else None
+    stories = sorted(known, key=lambda item: item.chatbotnews_id)
+    frequencies = _frequencies([story.headline for story in stories])
+    asked = vector(headline, frequencies)
+    scored = [(_dot(asked, vector(story.headline, frequencies)), story) for story in stories]
+    similarity, story = max(scored, key=lambda pair: pair[0], default=(0.0, None))
+    return story if similarity >= ASKED_THRESHOLD else None
 
 
-def _linkage(item: Item, vector: dict[str, float], cluster: _Cluster) -> float:
-    """Average similarity to the cluster's stories, so that no chain of look-alikes drags strangers together."""
-    total = 0.0
-    for member, other in cluster.members:
-        apart = abs(item.published_at - member.published_at)
-        if apart > WINDOW:
-            return 0.0
-        closeness = 0.5 ** (max(apart - UNPUNISHED, dt.timedelta()) / HALVING)
-        total += closeness * _cosine(vector, other)
-    return total / len(cluster.members)
-
-
-def _cosine(one: dict[str, float], other: dict[str, float]) -> float:
-    if len(other) < len(one):
-        one, other = other, one
-    return sum(weight * other[feature] for feature, weight in one.items() if feature in other)
-
-
-def _rarity(items: Sequence[Item]) -> dict[str, float]:
-    """Inverse document frequency of every feature among the items, over an assumed background."""
-    counts = Counter(feature for item in items for feature in set(features(item.headline)))
-    total = BACKGROUND + len(items)
-    return {feature: math.log(total / (1 + count)) for feature, count in counts.items()}
-
-
-def _vector(headline: str, rarity: dict[str, float]) -> dict[str, float]:
+def vector(headline: str, frequencies: Mapping[str, float]) -> dict[str, float]:
     """Unit vector of a headline's features."""
-    weights = {feature: emphasis * rarity[feature] for feature, emphasis in features(headline).items()}
+    weights = {
+        feature: emphasis * min(RAREST, -math.log(frequencies[feature])) ** RARITY_POWER
+        for feature, emphasis in features(headline).items()
+        if feature in frequencies
+    }
     length = math.sqrt(sum(weight * weight for weight in weights.values())) or 1.0
     return {feature: weight / length for feature, weight in weights.items()}
 
 
-@lru_cache(maxsize=4096)
-def features(headline: str) -> dict[str, float]:
-    """Stemmed words and pairs of neighbours; numbers count more than words, pairs less."""
-    stems = [token(word) for word in words(headline) if word not in STOP_WORDS]
-    found = {stem: 1.3 if any(c.isdigit() for c in stem) else 1.0 for stem in stems}
-    return found | {f"{one} {two}": BIGRAM_WEIGHT for one, two in pairwise(stems)}
+@lru_cache(maxsize=16_384)
+def features(headline: str) -> Mapping[str, float]:
+    """Stemmed words, those with a capital letter counting more, and pairs of neighbours."""
+    capitals = {word.casefold() for word in _RAW_WORD.findall(headline) if word[0].isupper()}
+    told = [(token(word), CAPITAL_WEIGHT if word in capitals else 1.0) for word in words(headline) if word not in STOP_WORDS]
+    found: dict[str, float] = {}
+    for stem, weight in told:
+        found[stem] = max(weight, found.get(stem, 0.0))
+    return found | {f"{one} {two}": PAIR_WEIGHT for (one, _), (two, _) in pairwise(told)}
+
+
+@cache
+def background() -> Mapping[str, float]:
+    """How frequent features are in news, 0–1: of those that are not rare. Made by benchmarks/frequencies.py."""
+    counted = json.loads(FREQUENCIES_FILE.read_text(encoding="utf-8"))
+    frequency: dict[str, float] = defaultdict(float)
+    for name, share in (("general", 1 - FIELD - LOCAL), ("ai", FIELD)):
+        for feature, count in counted[name]["counts"].items():
+            frequency[feature] += share * count / counted[name]["headlines"]
+    return dict(frequency)
+
+
+def _frequencies(headlines: Sequence[str]) -> dict[str, float]:
+    """How frequent each feature of the headlines is, 0–1: mostly in the background, a little among themselves."""
+    known = background()
+    local = Counter(feature for headline in headlines for feature in features(headline))
+    return {feature: min(1.0, known.get(feature, 0.0) + LOCAL * count / len(headlines)) for feature, count in local.items()}
+
+
+def _start(items: Sequence[Item]) -> list[_Cluster]:
+    """Each story by itself, fixed events whole; each cluster knows those it is like."""
+    frequencies = _frequencies([item.headline for item in items])
+    clusters: list[_Cluster] = []
+    fixed: dict[str, int] = {}
+    places = []
+    vectors = [vector(item.headline, frequencies) for item in items]
+    for item, told in zip(items, vectors, strict=True):
+        place = fixed.get(item.event_id, -1) if item.event_id else -1
+        if place >= 0:
+            cluster = clusters[place]
+            cluster.items.append(item)
+            cluster.last = item.published_at
+            for feature, weight in told.items():
+                cluster.total[feature] = cluster.total.get(feature, 0.0) + weight
+        else:
+            place = len(clusters)
+            clusters.append(_Cluster([item], dict(told), 1.0, item.published_at, item.published_at, item.event_id))
+            if item.event_id:
+                fixed[item.event_id] = place
+        places.append(place)
+    for cluster in clusters:
+        cluster.weigh()
+    everybody, free = (defaultdict[str, list[tuple[int, float]]](list) for _ in range(2))
+    for number, told in enumerate(vectors):
+        mine, like = places[number], defaultdict[int, float](float)
+        is_fixed = clusters[mine].event_id is not None
+        for feature, weight in told.items():
+            for other, their_weight in (free if is_fixed else everybody)[feature]:  # fixed events never join each other
+                like[other] += weight * their_weight
+            everybody[feature].append((number, weight))
+            if not is_fixed:
+                free[feature].append((number, weight))
+        for other, similarity in like.items():
+            theirs = places[other]
+            if similarity <= NOTICED:
+                continue
+            apart = abs(items[number].published_at - items[other].published_at)
+            close = similarity * 0.5 ** (max(apart - UNPUNISHED, dt.timedelta()) / HALVING)
+            clusters[mine].near[theirs] = clusters[theirs].near[mine] = clusters[mine].near.get(theirs, 0.0) + close
+    return clusters
+
+
+def _join(clusters: list[_Cluster]) -> None:
+    """Join the two that are most alike, again and again. Those that were joined to others are left empty."""
+    waiting = [
+        (-linkage, one, two, 0, 0)
+        for one, cluster in enumerate(clusters)
+        for two, likeness in cluster.near.items()
+        if one < two and (linkage := _linkage(cluster, clusters[two], likeness)) >= THRESHOLD
+    ]
+    heapq.heapify(waiting)
+    while waiting:
+        _, one, two, one_joined, two_joined = heapq.heappop(waiting)
+        first, second = clusters[one], clusters[two]
+        if (first.joined, second.joined) != (one_joined, two_joined):
+            continue  # either has grown, or is gone, since this was noted
+        _absorb(clusters, one, two)
+        for other, likeness in first.near.items():
+            linkage = _linkage(first, clusters[other], likeness)
+            if linkage >= THRESHOLD:
+                low, high = min(one, other), max(one, other)
+                heapq.heappush(waiting, (-linkage, low, high, clusters[low].joined, clusters[high].joined))
+
+
+def _linkage(one: _Cluster, two: _Cluster, likeness: float) -> float:
+    """How alike two clusters are, at most 1; 0 for those that may not be one."""
+    linkage = likeness / (one.weight * two.weight) - DOUBT / (len(one.items) + len(two.items))
+    if linkage < THRESHOLD:
+        return linkage
+    apart = max(one.last, two.last) - min(one.first, two.first)
+    return 0.0 if (one.event_id and two.event_id) or apart > WINDOW else linkage
+
+
+def _absorb(clusters: list[_Cluster], one: int, two: int) -> None:
+    kept, gone = clusters[one], clusters[two]
+    for feature, weight in gone.total.items():
+        kept.total[feature] = kept.total.get(feature, 0.0) + weight
+    kept.items = sorted([*kept.items, *gone.items], key=lambda item: (item.published_at, item.chatbotnews_id))
+    kept.weigh()
+    kept.first, kept.last = min(kept.first, gone.first), max(kept.last, gone.last)
+    kept.event_id = kept.event_id or gone.event_id
+    kept.joined += 1
+    kept.near.pop(two, None)
+    for other, likeness in gone.near.items():
+        if other != one:
+            clusters[other].near.pop(two, None)
+            kept.near[other] = clusters[other].near[one] = kept.near.get(other, 0.0) + likeness
+    gone.items, gone.near, gone.joined = [], {}, -1
+
+
+def _dot(one: Vector, two: Vector) -> float:
+    if len(two) < len(one):
+        one, two = two, one
+    return sum(weight * two[feature] for feature, weight in one.items() if feature in two)

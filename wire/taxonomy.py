@@ -1,6 +1,7 @@
 """The lexicon's home: shipped by fixtures/taxonomy.json, tuned by editors, read by the classifier."""
 
 import json
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,13 @@ Origin = LexiconTerm.Origin
 
 def lexicon() -> Lexicon:
     """The lexicon as stored."""
-    terms = list(LexiconTerm.objects.all())
-    return Lexicon(*([Term(t.target, t.term, t.weight) for t in terms if t.kind == kind] for kind in (Kind.CATEGORY, Kind.TOPIC)))
+    return _made(tuple(LexiconTerm.objects.order_by("pk").values_list("kind", "target", "term", "weight")))
+
+
+@lru_cache(maxsize=4)
+def _made(rows: tuple[tuple[str, str, str, float], ...]) -> Lexicon:
+    """Made once for the same terms: that takes longer than reading them."""
+    return Lexicon(*([Term(target, term, weight) for kind, target, term, weight in rows if kind == wanted] for wanted in Kind))
 
 
 @transaction.atomic
@@ -39,7 +45,7 @@ def sync(file: Path = TAXONOMY_FILE) -> None:
 def _rows(document: dict[str, Any]) -> list[tuple[str, str, str, float]]:
     return [
         (kind, target, term, float(weight))
-        for kind, section in ((Kind.CATEGORY, "categories"), (Kind.TOPIC, "topics"))
+        for kind, section in ((Kind.CATEGORY, "categories"), (Kind.TOPIC, "topics"), (Kind.RELEVANCE, "relevance"))
         for target, terms in document[section].items()
         for term, weight in terms.items()
     ]

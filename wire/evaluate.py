@@ -1,0 +1,115 @@
+"""How right the wire's judgements are on labelled data. Pure: rows in, figures out; `manage.py evalwire` reads files and prints."""
+
+import datetime as dt
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+
+from sources.names import Name, resolve
+from wire import cluster
+from wire.classify import Lexicon
+from wire.vocabulary import Category
+
+Row = Mapping[str, str]
+Figures = dict[str, float]
+
+ANY_TIME = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
+
+
+def events(rows: Sequence[Row]) -> Figures:
+    """Columns title and event (the truth); published_at (RFC 3339, else UTC) if there is one.
+
+    `bcubed_*` average over stories (Bagga and Baldwin 1998), `pairwise_*` over pairs of stories that are, or are said to be, one.
+    """
+    items = [cluster.Item(f"{n:08d}", row["title"], _moment(row.get("published_at", ""))) for n, row in enumerate(rows)]
+    found = cluster.assign(items)
+    said, truth = [found[item.chatbotnews_id] for item in items], [row["event"] for row in rows]
+    both, ours, theirs = Counter(zip(said, truth, strict=True)), Counter(said), Counter(truth)
+    total = max(1, len(rows))
+    precision = sum(count * count / ours[one] for (one, _), count in both.items()) / total
+    recall = sum(count * count / theirs[other] for (_, other), count in both.items()) / total
+    right = _pairs(both.values())
+    return {
+        "stories": len(rows),
+        "events_found": len(ours),
+        "events_true": len(theirs),
+        "bcubed_precision": precision,
+        "bcubed_recall": recall,
+        "bcubed_f1": _harmonic(precision, recall),
+        "pairwise_precision": right / (_pairs(ours.values()) or 1),
+        "pairwise_recall": right / (_pairs(theirs.values()) or 1),
+    }
+
+
+def categories(rows: Sequence[Row], lexicon: Lexicon) -> Figures:
+    """Columns title and category; summary and topics (separated by spaces) if there are any.
+
+    `macro_f1` is the mean over the categories that occur, `topics_micro_f1` counts every topic of every story once.
+    """
+    told = [str(lexicon.category(row["title"], row.get("summary", ""))) for row in rows]
+    both = Counter(zip(told, (row["category"] for row in rows), strict=True))
+    ours, theirs = Counter(told), Counter(row["category"] for row in rows)
+    f1 = {str(c): _harmonic(both[c, c] / (ours[c] or 1), both[c, c] / theirs[c]) for c in Category if theirs[c]}
+    figures = {"headlines": float(len(rows)), "accuracy": sum(both[c, c] for c in theirs) / max(1, len(rows))}
+    figures |= {"macro_f1": sum(f1.values()) / max(1, len(f1)), **{f"f1_{name}": value for name, value in f1.items()}}
+    if rows and "topics" in rows[0]:
+        pairs = [(set(map(str, lexicon.topics(row["title"], row.get("summary", "")))), set(row["topics"].split())) for row in rows]
+        right, all_told, all_true = (sum(map(len, sets)) for sets in zip(*((a & b, a, b) for a, b in pairs), strict=True))
+        figures["topics_micro_f1"] = 2 * right / ((all_told + all_true) or 1)
+    return figures
+
+
+def names(rows: Sequence[Row], roster: Sequence[Name]) -> Figures:
+    """Columns name and expected: the roster's own name, or nothing for what must be refused."""
+    answers = [(found.canonical if (found := resolve(row["name"], roster)) else "", row["expected"]) for row in rows]
+    spellings = [(told, meant) for told, meant in answers if meant]
+    misses = [told for told, meant in answers if not meant]
+    return {
+        "spellings": len(spellings),
+        "spellings_found": sum(told == meant for told, meant in spellings) / (len(spellings) or 1),
+        "near_misses": len(misses),
+        "near_misses_accepted": float(sum(map(bool, misses))),
+        "taken_for_another": float(sum(bool(told) and told != meant for told, meant in spellings)),
+    }
+
+
+def agreement(rows: Sequence[Row]) -> Figures:
+    """Of two labellings, columns category_a, category_b, topics_a, topics_b: share, Cohen's kappa, F1 of topics."""
+    pairs = [(row["category_a"], row["category_b"]) for row in rows]
+    share = sum(a == b for a, b in pairs) / max(1, len(pairs))
+    one, two = Counter(a for a, _ in pairs), Counter(b for _, b in pairs)
+    chance = sum(one[c] * two[c] for c in one) / max(1, len(pairs) ** 2)
+    topics = [(set(row["topics_a"].split()), set(row["topics_b"].split())) for row in rows]
+    same, total = sum(len(a & b) for a, b in topics), sum(len(a) + len(b) for a, b in topics)
+    return {"agreement": share, "kappa": (share - chance) / (1 - chance or 1), "topics_agreement_f1": 2 * same / (total or 1)}
+
+
+def small_events(rows: Sequence[Row], seed: int, *, events_at_most: int = 60, stories_at_most: int = 6) -> list[Row]:
+    """A sample in which every event has one to six stories, as most events of a day have; the same for the same seed."""
+    import random
+
+    pick = random.Random(seed)  # noqa: S311
+    by_event: dict[str, list[Row]] = defaultdict(list)
+    for row in rows:
+        by_event[row["event"]].append(row)
+    chosen = sorted(by_event)
+    pick.shuffle(chosen)
+    return [
+        row
+        for event in chosen[:events_at_most]
+        for row in pick.sample(by_event[event], min(len(by_event[event]), pick.randint(1, stories_at_most)))
+    ]
+
+
+def _moment(raw: str) -> dt.datetime:
+    if not raw:
+        return ANY_TIME
+    moment = dt.datetime.fromisoformat(raw)
+    return moment if moment.tzinfo else moment.replace(tzinfo=dt.UTC)
+
+
+def _pairs(sizes: Iterable[int]) -> float:
+    return sum(size * (size - 1) / 2 for size in sizes)
+
+
+def _harmonic(one: float, two: float) -> float:
+    return 2 * one * two / ((one + two) or 1)
