@@ -38,6 +38,7 @@ fuzz: $(BIN)/.dev ## Throw random requests at REST for as long as it takes
 	FUZZ_EXAMPLES=2000 $(BIN)/python -m pytest tests/test_openapi.py
 
 bench: $(BIN)/.dev ## Measure, and write docs/benchmarks.md
+	$(BIN)/python -m benchmarks.ingest
 	$(BIN)/python -m benchmarks.loadwire
 
 lock: $(BIN)/.dev ## Renew both lock files from pyproject.toml

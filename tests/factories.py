@@ -7,6 +7,9 @@ from typing import Any
 import factory
 
 from sources.entries import Entry
+from sources.models import Feed, FetchHost
+from sources.vocabulary import FeedType
+from tests.feedserver import FeedServer
 from wire import taxonomy
 from wire.archive.load import load_items
 from wire.identify import Outcome
@@ -42,6 +45,34 @@ def entry(**values: Any) -> Entry:
 def take(*entries: Entry, now: dt.datetime = NOW) -> list[Outcome | Rejected]:
     """Take entries in, without publishing."""
     return take_in(entries, Context.load(taxonomy.lexicon(), now))
+
+
+def see(feed: Feed, *entries: Entry, now: dt.datetime = NOW) -> list[Outcome | Rejected]:
+    """Take entries in as `feed` showed them at `now`, without publishing."""
+    context = Context.load(taxonomy.lexicon(), now).seen_in(feed, now)
+    return take_in([made.by(feed.publication.name) for made in entries], context)
+
+
+def feed_of(slug: str) -> Feed:
+    """The first feed of a publication of the roster."""
+    return Feed.objects.select_related("publication").filter(publication__slug=slug).order_by("id")[0]
+
+
+def second_feed(slug: str, **values: Any) -> Feed:
+    """One more feed of a publication, of its own site and about AI alone unless told otherwise."""
+    usual = {"feed_type": FeedType.RSS, "url": f"https://{slug}.example/second", "ai_only": True}
+    made: Feed = Feed.objects.create(publication=feed_of(slug).publication, **(usual | values))
+    return made
+
+
+def served_feed(server: FeedServer, slug: str, path: str = "/feed") -> Feed:
+    """The first feed of a publication, moved to a server of the tests, which may be asked at once: its robots.txt is known."""
+    feed = feed_of(slug)
+    feed.feed_type, feed.url, feed.query = FeedType.RSS, server.url(path), ""
+    feed.save()
+    known = {"robots": "", "robots_at": dt.datetime.now(dt.UTC)}
+    FetchHost.objects.update_or_create(host=f"127.0.0.1:{server.port}", defaults=known)
+    return feed
 
 
 def publish(*entries: Entry, now: dt.datetime = NOW) -> list[Snapshot]:

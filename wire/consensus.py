@@ -3,6 +3,7 @@
 import datetime as dt
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from rapidfuzz import fuzz
@@ -80,7 +81,12 @@ def weigh(story: Witness, others: Iterable[Witness]) -> Consensus:
 
 def similarity(one: str, other: str) -> float:
     """0-1, of two headlines, whatever the order of their words."""
-    return fuzz.token_set_ratio(" ".join(words(one)), " ".join(words(other))) / 100
+    return fuzz.token_set_ratio(_folded(one), _folded(other)) / 100
+
+
+@lru_cache(maxsize=16_384)
+def _folded(headline: str) -> str:
+    return " ".join(words(headline))
 
 
 def _strength(story: Witness, other: Witness) -> float:

@@ -1,11 +1,23 @@
 """Whether a draft is a new story, a new revision of a known one, or nothing new. Decides; stores nothing."""
 
-from dataclasses import dataclass
+import datetime as dt
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any, Final
 
+from sources.vocabulary import FeedType
 from wire.identity import headline_key
 from wire.models import Story, StoryRevision
-from wire.normalise import Draft
+from wire.normalise import Context, Draft, is_google_news
+
+SAME_NEWS: Final = dt.timedelta(hours=72)
+"""How far apart a publisher and Google News may date one article."""
+NEWER_RULES: Final = "Read again with newer rules."
+"""The public reason of a revision that `rebuild` made. Any other reason is an editor's own."""
+SAID: Final = ("headline", "author", "summary_medium")
+"""What a publisher may change of a story."""
+Said = Mapping[str, str | None]
 
 
 class Outcome(StrEnum):
@@ -22,44 +34,106 @@ class Known:
 
     story: Story
     revisions: list[StoryRevision]
+    aliases: set[str] = field(default_factory=set)
 
     @property
     def latest(self) -> StoryRevision:
         return self.revisions[-1]
 
+    @property
+    def told(self) -> list[Said]:
+        """What the publisher said, by revision of theirs; where one repeats an editor's text, the publisher's own still stands."""
+        told: list[Said] = []
+        before: set[tuple[str, str | None]] = set()
+        for revision in self.revisions:
+            said = set(_said(revision).items())
+            if _is_publishers(revision):
+                told.append({**(told[-1] if told else {}), **dict(said - before)})
+            before = said
+        return told
+
+    @property
+    def told_at(self) -> dt.datetime:
+        """When the publisher's newest revision was recorded."""
+        return max(revision.recorded_at for revision in self.revisions if _is_publishers(revision))
+
+    @property
+    def headline_keys(self) -> set[str]:
+        """Of every headline that the publisher gave it, and of an editor's correction."""
+        return {headline_key(headline) for headline in (self.latest.headline, *(said["headline"] or "" for said in self.told))}
+
+    @property
+    def by_google_news(self) -> bool:
+        """Whether the publisher's own address is not known."""
+        return is_google_news(self.story.original_url) and all(map(is_google_news, self.aliases))
+
 
 def same_article(draft: Draft, known: Known) -> bool:
     """For a draft whose GUID is known under another URL: feeds reuse GUIDs, so the headlines must agree too."""
-    return headline_key(draft.headline) == headline_key(known.latest.headline)
+    return headline_key(draft.headline) in known.headline_keys
 
 
-def says_something_new(draft: Draft, known: Known) -> bool:
-    """Whether the draft's text differs from every text this story ever had.
+def same_news(draft: Draft, candidates: Iterable[Known]) -> Known | None:
+    """The publication's own article that Google News links to, or the other way round: the same headline, the nearest in time.
 
-    What was said before is no news: loading an archive again, or an older one later, changes nothing. A field that the
-    draft lacks is no change either, since one feed of a publication may give summaries and another only headlines.
+    Google's redirects are never followed, so this is all there is to go by. Two of the publisher's own addresses are
+    never taken for one: sites use a title again.
     """
-    return all(
-        _differs(draft.headline, old.headline)
-        or _differs(draft.summary_medium, old.summary_medium)
-        or _differs(draft.author, old.author)
-        for old in known.revisions
-    )
+    fitting = [
+        known
+        for known in candidates
+        if known.by_google_news != draft.by_google_news
+        and abs(known.story.published_at - draft.published_at) <= SAME_NEWS
+        and same_article(draft, known)
+    ]
+    return min(fitting, key=lambda known: abs(known.story.published_at - draft.published_at), default=None)
 
 
-def merged(draft: Draft, latest: StoryRevision) -> dict[str, object]:
-    """The fields of the next revision. Date, publisher and address stay as they were first published."""
-    fuller = bool(draft.summary_medium)
-    return {
-        "headline": draft.headline,
-        "author": draft.author or latest.author,
-        "summary_short": draft.summary_short if fuller else latest.summary_short,
-        "summary_medium": draft.summary_medium if fuller else latest.summary_medium,
-        "category": draft.category,
-        "topics": draft.topics,
-        "untrusted_instructions": draft.untrusted_instructions,
-    }
+def news(draft: Draft, known: Known, context: Context) -> dict[str, Any]:
+    """The fields of the story's next revision that differ from its latest; empty when the draft brings nothing new.
+
+    - A story follows one feed (`follows`); any other only fills in what the story lacks.
+    - What the publisher said before is no news from an archive, nor from a feed recorded before the newest revision; from
+      the feed of today it is, since a publisher may go back to an older headline.
+    - Only what the publisher changed is taken over, so an editor's correction of the rest stands.
+    - A field that the draft lacks is no change. Date, publisher and address stay as they were first published.
+    """
+    told, latest = known.told, known.latest
+    said = {"headline": draft.headline, "author": draft.author, "summary_medium": draft.summary_medium}
+    mine = context.feed is None or follows(draft, known, context)
+    if not mine:
+        said = {name: value for name, value in said.items() if not (getattr(latest, name) or told[-1].get(name))}
+    is_newest = context.feed is not None and context.now > known.told_at
+    is_new = all(_changed(said, old) for old in ([told[-1]] if is_newest else told))
+    changes: dict[str, Any] = _changed(_changed(said, told[-1]), _said(latest)) if is_new else {}
+    if "summary_medium" in changes:
+        changes["summary_short"] = draft.summary_short
+    if changes or (mine and context.by_newer_rules):
+        changes["category"] = known.story.editor_category or draft.category
+        changes["topics"] = draft.topics if known.story.editor_topics is None else known.story.editor_topics
+        changes["untrusted_instructions"] = draft.untrusted_instructions
+    return {name: value for name, value in changes.items() if value != getattr(latest, name)}
 
 
-def _differs(new: str | None, old: str | None) -> bool:
-    return bool(new) and new != old
+def follows(draft: Draft, known: Known, context: Context) -> bool:
+    """Whether the draft's feed is the one whose edits the story follows, or takes over.
+
+    That is the feed which told of it first, until it is switched off, or until the publisher's own feed tells of what
+    came by Google News.
+    """
+    if draft.by_google_news and not known.by_google_news:
+        return False
+    current = context.active_feeds.get(known.story.feed_id or 0)
+    return current is None or current == context.feed or (current.feed_type == FeedType.QUERY and not draft.by_google_news)
+
+
+def _is_publishers(revision: StoryRevision) -> bool:
+    return revision.reason in ("", NEWER_RULES)
+
+
+def _said(revision: StoryRevision) -> Said:
+    return {name: getattr(revision, name) for name in SAID}
+
+
+def _changed(said: Said, old: Said) -> dict[str, str | None]:
+    return {name: value for name, value in said.items() if value and value != old[name]}

@@ -9,6 +9,7 @@ import base64
 import hashlib
 import re
 import unicodedata
+from functools import lru_cache
 from operator import itemgetter
 from typing import Final, Literal
 
@@ -106,6 +107,7 @@ def is_story_id(text: str) -> bool:
     return _STORY_ID.fullmatch(text) is not None
 
 
+@lru_cache(maxsize=16_384)
 def headline_key(headline: str) -> str:
     """`headline` without case, width, spacing and punctuation: equal keys mean the same headline. Accents count."""
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", headline).casefold())

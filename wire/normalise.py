@@ -3,22 +3,27 @@
 import datetime as dt
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from email.utils import parsedate_to_datetime
 from typing import Final
+from urllib.parse import urlsplit
 
 from sources.entries import Entry
-from sources.models import Publication
+from sources.models import Feed, Publication
 from sources.names import Name, resolve
-from sources.vocabulary import Tier
+from sources.vocabulary import FeedType, Tier
 from wire.classify import Lexicon
 from wire.identity import BadUrl, canonical_url, chatbotnews_id
 from wire.text import SHORT, addresses_model, byline, cut, has_forbidden, plain_text, summary
 
-EARLIEST: Final = dt.datetime(1990, 1, 1, tzinfo=dt.UTC)
+EARLIEST: Final = dt.datetime(1990, 1, 1, tzinfo=dt.UTC)  # before it a date is a slip: year 1, the Unix epoch
+OLDEST_IN_FEED: Final = dt.timedelta(days=3653)
 TOLERANCE: Final = dt.timedelta(days=1)  # clocks and time zones differ; further ahead is a mistake
 MAX_HEADLINE: Final = 1000
 MAX_GUID: Final = 500
+MAX_IMAGE: Final = 2048
+GOOGLE_NEWS: Final = "Google News"
+NEWS_LINK: Final = "https://news.google.com/"
 MAX_RAW: Final = 1_000_000  # characters of any field that are looked at
 _YEAR_ZERO: Final = re.compile(r"(?<![+\d-])0\d{3}\b")  # which RFC 5322 §4.3 would have us read as 2000
 _LANGUAGE: Final = re.compile(r"(?=.{2,35}\Z)[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8})*")  # RFC 5646 §2.1, §4.4.1
@@ -55,24 +60,46 @@ class Draft:
     published_at: dt.datetime
     published_at_estimated: bool
     language: str
+    image_url: str
     untrusted_instructions: bool
+
+    @property
+    def by_google_news(self) -> bool:
+        """Whether the address leads over Google News, so that the publisher's own is not known."""
+        return is_google_news(self.original_url)
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What normalising needs to know of the wire; read once for many entries."""
+    """What taking entries in needs to know of the wire; read once for many entries.
+
+    `feed` is where the entries were seen at `now`. Archives have none: nobody knows when their items were seen.
+    `by_newer_rules`: what was taken in before is read again, and whatever the rules now say differently is news.
+    """
 
     names: Sequence[Name]
     publications: Mapping[str, Publication]
     lexicon: Lexicon
     now: dt.datetime
-    estimate_dates: bool = False
+    active_feeds: Mapping[int, Feed] = field(default_factory=dict)
+    feed: Feed | None = None
+    by_newer_rules: bool = False
 
     @classmethod
-    def load(cls, lexicon: Lexicon, now: dt.datetime, *, estimate_dates: bool = False) -> "Context":
-        """The roster as it stands. `estimate_dates`: an absurd or missing date becomes `now`, flagged, instead of a refusal."""
+    def load(cls, lexicon: Lexicon, now: dt.datetime) -> "Context":
+        """The roster as it stands."""
         publications = list(Publication.objects.all())
-        return cls([p.as_name() for p in publications], {p.name: p for p in publications}, lexicon, now, estimate_dates)
+        active = Feed.objects.filter(active=True).in_bulk()
+        return cls([p.as_name() for p in publications], {p.name: p for p in publications}, lexicon, now, active)
+
+    def seen_in(self, feed: Feed, now: dt.datetime, *, by_newer_rules: bool = False) -> "Context":
+        """The same wire, for entries that `feed` showed at `now`."""
+        return replace(self, feed=feed, now=now, by_newer_rules=by_newer_rules)
+
+
+def is_google_news(url: str) -> bool:
+    """Whether an address is a redirect of Google News, which is never followed."""
+    return url.startswith((NEWS_LINK, NEWS_LINK.replace("https:", "http:")))
 
 
 def normalise(entry: Entry, context: Context) -> Draft:
@@ -83,8 +110,13 @@ def normalise(entry: Entry, context: Context) -> Draft:
         raise Rejected("no_headline", "The item has no title.")
     publication, via, credited = _attribute(entry, context)
     url = _url(entry.url)
-    published_at, estimated = _published_at(entry.published_at, context)
+    owner = resolve(url, context.names) if context.feed and not is_google_news(url) else None
+    if owner is not None and owner.canonical != publication.name:
+        raise Rejected("url_of_another_publication", f"The address is one of {owner.canonical}, not of {publication.name}.")
+    published_at, estimated = _published_at(entry, context)
     medium = summary(entry.summary)
+    if context.feed and not context.feed.ai_only and not context.lexicon.is_about_ai(headline, medium):
+        raise Rejected("not_about_ai", f"{headline[:80]!r} is not about AI, and {context.feed} brings all kinds of news.")
     return Draft(
         chatbotnews_id=chatbotnews_id(url),
         original_url=url,
@@ -101,6 +133,7 @@ def normalise(entry: Entry, context: Context) -> Draft:
         published_at=published_at,
         published_at_estimated=estimated,
         language=_language(entry.language),
+        image_url=_image(entry.image),
         untrusted_instructions=addresses_model(headline) or addresses_model(medium),
     )
 
@@ -124,11 +157,34 @@ def _attribute(entry: Entry, context: Context) -> tuple[Publication, str | None,
     publication = context.publications[known.canonical]
     credited = plain_text(entry.credited_source, 200) or None
     if publication.tier == Tier.CATEGORY and credited:
-        outlet = resolve(credited, context.names)
+        outlet = _outlet(entry, context)
         if outlet is not None:
             return context.publications[outlet.canonical], publication.name, None
         return publication, None, credited
+    if context.feed and context.feed.feed_type == FeedType.QUERY and is_google_news(entry.url):
+        if not _is_of(publication, entry, context):
+            whose = f"is by {credited!r}" if credited else "names no source"
+            raise Rejected("source_not_this_publication", f"The search is for {publication.name}, but the item {whose}.")
+        return publication, GOOGLE_NEWS, None
     return publication, None, None
+
+
+def _outlet(entry: Entry, context: Context) -> Name | None:
+    """The publication that a `<source>` names. Where it gives an address too, both must mean the same one."""
+    by_name = resolve(entry.credited_source, context.names)
+    if not entry.source_url:
+        return by_name
+    by_address = resolve(entry.source_url, context.names)
+    return by_address if by_name in (None, by_address) else None
+
+
+def _is_of(publication: Publication, entry: Entry, context: Context) -> bool:
+    """Whether a search limited to a publication brought an item of it: a house may share its host with others."""
+    if entry.source_url:
+        host = (urlsplit(entry.source_url).hostname or "").removeprefix("www.")
+        return host in {domain.partition("/")[0] for domain in publication.domains}
+    outlet = resolve(entry.credited_source, context.names)
+    return outlet is not None and outlet.canonical == publication.name
 
 
 def _language(raw: str) -> str:
@@ -144,21 +200,31 @@ def _url(raw: str) -> str:
         raise Rejected("bad_url", f"The address cannot be used: {error}.") from error
 
 
-def _published_at(raw: dt.datetime | str | None, context: Context) -> tuple[dt.datetime, bool]:
-    """UTC, whole seconds, and whether it is an estimate. Without a zone it is taken as UTC; never later than now."""
+def _image(raw: str) -> str:
+    """Kept only if it is a whole http(s) address; nothing is fetched from it."""
+    return raw if len(raw) <= MAX_IMAGE and re.fullmatch(r"https?://[!-~]+", raw) and not set(raw) & set("<>\"'") else ""
+
+
+def _published_at(entry: Entry, context: Context) -> tuple[dt.datetime, bool]:
+    """UTC, whole seconds, and whether it is an estimate. Without a zone it is taken as UTC; never later than now.
+
+    A feed's missing or absurd date becomes the time at which the item was first seen; an archive's is refused. What a feed
+    dates well but more than ten years back is refused too: it is no news, and neither today's nor a slip.
+    """
+    now = context.now.replace(microsecond=0)
     try:
-        moment = _parse_date(raw)
-        if moment > context.now + TOLERANCE:
+        moment = _parse_date(entry.published_at)
+        if moment > now + TOLERANCE:
             raise Rejected("future_date", f"The item is dated {moment:%Y-%m-%d %H:%M} UTC, in the future.")
         if moment < EARLIEST:
             raise Rejected("date_too_old", f"The item is dated {moment:%Y-%m-%d}, before {EARLIEST:%Y}.")
     except Rejected:
-        if not context.estimate_dates:
+        if context.feed is None:
             raise
-        return context.now.replace(microsecond=0), True
-    if moment > context.now:
-        return context.now.replace(microsecond=0), True
-    return moment, False
+        return now, True
+    if context.feed and moment < now - OLDEST_IN_FEED:
+        raise Rejected("date_too_old", f"The item is dated {moment:%Y-%m-%d}, more than ten years ago.")
+    return min(moment, now), entry.published_at_estimated or moment > now
 
 
 def _parse_date(raw: dt.datetime | str | None) -> dt.datetime:

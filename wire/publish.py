@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from django.db import connection, transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from config.errors import RosterLocked
@@ -48,18 +49,20 @@ def is_sealed(day: dt.date, now: dt.datetime) -> bool:
 
 
 def publish_pending(now: dt.datetime | None = None, progress: Callable[[dt.date], None] = lambda _day: None) -> list[Snapshot]:
-    """Publish every day that has unpublished revisions, oldest first, and every unsealed day that these changed.
+    """Publish every day that has unpublished revisions, after every unsealed day near by that these may have changed.
 
     Safe to call again after a crash: what was published stays, what was not is taken up.
     """
     now = now or timezone.now()
     waiting = list(Story.objects.pending().values_list("wire_date", flat=True).distinct().order_by("wire_date"))
+    if not waiting:
+        return []
     for day in waiting:
         group(day)
-    unsealed = Snapshot.objects.filter(wire_date__gte=(now - SEAL_AFTER).date() - dt.timedelta(days=1))
-    days = sorted({*waiting, *unsealed.values_list("wire_date", flat=True)})
+    first = max((now - SEAL_AFTER).date() - dt.timedelta(days=1), waiting[0] - cluster.WINDOW)
+    near = Snapshot.objects.filter(wire_date__range=(first, waiting[-1] + cluster.WINDOW)).values_list("wire_date", flat=True)
     published = []
-    for day in days:
+    for day in [*sorted({*near} - {*waiting}), *waiting]:  # in this order, so that the next run does what a kill left undone
         progress(day)
         snapshot = publish(day, now=now)
         if snapshot:
@@ -84,15 +87,16 @@ def group(day: dt.date) -> None:
     """Give every story of the day that has none an event: a known one within ten days, or one of its own."""
     WireState.lock()
     fresh = Story.objects.on(day).filter(event=None)
-    assigned = {story: story for story in fresh.values_list("chatbotnews_id", flat=True)}  # one withdrawn by now stands alone
-    if not assigned:
+    found = {story: story for story in fresh.values_list("chatbotnews_id", flat=True)}  # one withdrawn by now stands alone
+    if not found:
         return
     window = (day - cluster.WINDOW, day + cluster.WINDOW)
-    assigned |= cluster.assign(_items(fresh), _items(Story.objects.filter(event__isnull=False, wire_date__range=window)))
-    Event.objects.bulk_create([Event(event_id=event) for event in set(assigned.values())], ignore_conflicts=True)
-    stories = list(Story.objects.filter(chatbotnews_id__in=assigned))
+    near = Story.objects.filter(wire_date__range=window).filter(Q(event__isnull=False) | Q(wire_date=day))
+    found |= {story: event for story, event in cluster.assign(_items(near)).items() if story in found}
+    Event.objects.bulk_create([Event(event_id=event) for event in set(found.values())], ignore_conflicts=True)
+    stories = list(Story.objects.filter(chatbotnews_id__in=found))
     for story in stories:
-        story.event_id = assigned[story.chatbotnews_id]
+        story.event_id = found[story.chatbotnews_id]
     Story.objects.all().write(stories, ["event"])
 
 

@@ -71,6 +71,15 @@ def sources(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
+def freshness(request: HttpRequest) -> HttpResponse:
+    """How old each source is, for people."""
+    context = {"health": sources_queries.feeds_health(), "sample": queries.is_sample()}
+    response = render(request, "freshness.html", context)
+    response["Cache-Control"] = "no-store"
+    return response
+
+
+@require_safe
 def mcp_spec(request: HttpRequest) -> HttpResponse:
     """The MCP contract, for people."""
     response = render(request, "mcp_spec.html", {"spec_html": _html(directives.spec()), "sample": queries.is_sample()})

@@ -1,12 +1,19 @@
 """A wire that holds everything a wire can hold, made once and restored for each test that asks for it."""
 
+import ipaddress
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.db import transaction
 from pytest_django import DjangoDbBlocker
 
+from sources.fetch import Policy
+from tests.feedserver import FeedServer
 from tests.wire.archives import dump, loadwire, rich_wire
+from wire import collect as collecting
+from wire.feeds import policy
 
 
 @pytest.fixture(scope="session")
@@ -30,3 +37,20 @@ def rich(db: None, rich_dump: bytes, tmp_path: Path) -> None:  # noqa: ARG001
     file.write_bytes(rich_dump)
     loadwire(file)
     file.unlink()
+
+
+@pytest.fixture(scope="session")
+def listening() -> Iterator[FeedServer]:
+    with FeedServer() as started:
+        yield started
+
+
+@pytest.fixture
+def server(listening: FeedServer, settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FeedServer:
+    """A server on loopback without routes, which ingest may ask without a pause; raw bytes go to a directory of the test's own."""
+    listening.forget()
+    settings.WIRE_FETCH_ALLOW = (ipaddress.ip_network("127.0.0.0/8"),)
+    settings.WIRE_DATA_DIR = tmp_path / "wire"
+    polite = policy()
+    monkeypatch.setattr(collecting, "policy", lambda: Policy(polite.user_agent, polite.allow, gap=0.0, deadline=5.0))
+    return listening

@@ -11,6 +11,7 @@ import pytest
 from django.core.management import CommandError
 
 from tests.wire.archives import everything, loadwire
+from wire.vocabulary import Status
 
 pytestmark = pytest.mark.django_db
 
@@ -28,7 +29,12 @@ def of(kind: str, records: list[Record], place: int = 0) -> Record:
 
 
 def story(records: list[Record], *, published: bool = True) -> Record:
-    return next(record for record in records if record["kind"] == "story" and (record["current"] is not None) == published)
+    """The first that the public sees (one that is withdrawn is on no snapshot to be compared with), or the first that waits."""
+    for record in records:
+        if record["kind"] == "story" and (record["current"] is not None) == published:
+            if not published or record["revisions"][record["current"] - 1]["status"] != Status.WITHDRAWN:
+                return record
+    raise LookupError
 
 
 def flip(holder: Any, name: Any, at: int = 0) -> None:

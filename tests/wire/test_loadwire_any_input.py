@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from tests.wire.archives import item, loadwire, ndjson, verifywire
@@ -43,6 +43,7 @@ def lines(draw: st.DrawFn) -> bytes:
 @given(st.lists(lines(), max_size=12))
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_every_line_has_an_outcome_and_the_wire_verifies(tmp_path: Path, made: list[bytes]) -> None:
+    assume(not made or not made[0].startswith(b'{"kind":"dump"'))  # that is a dump, and another thing
     report = loadwire(ndjson(tmp_path / "a.ndjson", made))
     report.pop("snapshots published", None)
     assert sum(report.values()) == sum(1 for one in made if one.strip())

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
-from typing import IO, Final, cast
+from typing import IO, Any, Final, cast
 
 import orjson
 
@@ -129,7 +129,7 @@ def _item(line: bytes, names: Mapping[str, str]) -> Entry | Rejected:
     wrong = [name for name in FIELDS & item.keys() if not isinstance(item[name], str | None)]
     if wrong:
         return Rejected("wrong_type", f"Not a text: {', '.join(sorted(wrong))}.")
-    values = {name: item.get(name) or "" for name in FIELDS}
+    values: dict[str, Any] = {name: item.get(name) or "" for name in FIELDS}
     values["publisher"] = names.get(values["publisher"], values["publisher"])
     return Entry(**values)
 

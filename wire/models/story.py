@@ -7,7 +7,7 @@ from typing import Self
 from django.db import connections, models
 from django.db.models import Q
 
-from sources.models import Publication
+from sources.models import Feed, Publication
 from sources.vocabulary import Tier
 from wire.vocabulary import Category, Status, Topic
 
@@ -103,6 +103,15 @@ class Story(models.Model):
     original_url = models.CharField(max_length=2048, help_text="Canonical address at first sight; never recomputed.")
     publication = models.ForeignKey(Publication, on_delete=models.PROTECT, related_name="stories")
     guid = models.CharField(max_length=500, blank=True, help_text="The feed's own id of the item.")
+    feed = models.ForeignKey(
+        Feed,
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        related_name="+",
+        help_text="Whose edits it follows; none for archives.",
+    )
+    image_url = models.CharField(max_length=2048, blank=True, help_text="The publisher's picture; never fetched by the wire.")
     wire_date = models.DateField(help_text="UTC day it belongs to; fixed when first published.")
     first_seen_at = models.DateTimeField()
     pending = models.BooleanField(default=True, help_text="Has a revision that is not published yet.")

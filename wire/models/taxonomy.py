@@ -1,27 +1,39 @@
-"""The lexicon: the words that decide a story's category and topics. Editors tune it; fixtures/taxonomy.json ships it."""
+"""The lexicon: the words that decide a story's category and topics, and whether it is about AI.
+
+Editors tune it; fixtures/taxonomy.json ships it.
+"""
+
+from typing import Final
 
 from django.core.exceptions import ValidationError
 from django.db import models
 
 from wire.vocabulary import Category, Topic
 
+AI: Final = "ai"
+"""The one target of relevance terms: what an item of a feed for all kinds of news must be about."""
+
 
 class LexiconTerm(models.Model):
-    """One term that speaks for, or with a negative weight against, a category or a topic."""
+    """One term that speaks for, or with a negative weight against, a category, a topic, or a story's being about AI at all."""
 
     class Kind(models.TextChoices):
         CATEGORY = "category", "Category"
         TOPIC = "topic", "Topic"
+        RELEVANCE = "relevance", "Relevance"
 
     class Origin(models.TextChoices):
         SHIPPED = "shipped", "Shipped with the wire"
         EDITOR = "editor", "Set by an editor"
 
-    kind = models.CharField(max_length=8, choices=Kind.choices)
-    target = models.CharField(max_length=10, choices=sorted({*Category.choices, *Topic.choices}))
+    kind = models.CharField(max_length=9, choices=Kind.choices)
+    target = models.CharField(max_length=10, choices=sorted({*Category.choices, *Topic.choices, (AI, "AI")}))
     term = models.CharField(
         max_length=100,
-        help_text="A word or phrase. A capital letter makes it case-sensitive; a final * takes any ending.",
+        help_text=(
+            "A word or phrase. A word with a capital letter only matches that spelling; word* takes any ending; … stands for up to "
+            "five words, # for one with a digit in it; ^ is where the headline starts or ends; : ? | % $ € £ count as words."
+        ),
     )
     weight = models.FloatField(default=1.0, help_text="Negative weights speak against; 0 switches the term off.")
     origin = models.CharField(max_length=7, choices=Origin.choices, default=Origin.EDITOR)
@@ -35,6 +47,6 @@ class LexiconTerm(models.Model):
 
     def clean(self) -> None:
         """Raises: ValidationError when the target is not of this kind."""
-        known = Category.values if self.kind == self.Kind.CATEGORY else Topic.values
+        known = {self.Kind.CATEGORY: Category.values, self.Kind.TOPIC: Topic.values}.get(self.Kind(self.kind), [AI])
         if self.target not in known:
             raise ValidationError({"target": f"Not a {self.kind}; choose one of {', '.join(known)}."})

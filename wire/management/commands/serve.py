@@ -1,4 +1,4 @@
-"""Serve the wire: migrate, start uvicorn, and show the sample wire until there is real news."""
+"""Serve the wire: migrate, start uvicorn and ingest, and show the sample wire until there is real news."""
 
 import os
 import signal
@@ -16,11 +16,14 @@ from django.core.management.base import BaseCommand
 from wire.models import Snapshot
 
 LOOK_AGAIN: Final = 2.0  # seconds between two looks for the first real snapshot
-GRACE: Final = 10  # seconds that a stopping server may take
+GRACE: Final = 8  # seconds that children may take to stop; container engines kill after ten
 
 
 class Command(BaseCommand):
-    help = "Migrate and serve. Without any published day, the sample wire is served until one is loaded."
+    help = (
+        "Migrate, serve, and ingest every WIRE_INGEST (30m; off for never). Without any published day, the sample wire is served "
+        "until there is one."
+    )
 
     def handle(self, **_options: Any) -> None:
         signal.signal(signal.SIGTERM, _stop)
@@ -31,8 +34,10 @@ class Command(BaseCommand):
             for command in ("migrate", "loadsample"):
                 _manage(command, env=sample_env)
         server = self._start(sample_env if sample else os.environ, sample=sample)
+        feeding = _Feeding()
         try:
             while server.poll() is None:
+                feeding.keep_up()
                 time.sleep(LOOK_AGAIN)
                 if sample and Snapshot.objects.exists():
                     self.stdout.write("The first real day is published: going over from the sample wire to the live one.")
@@ -41,17 +46,38 @@ class Command(BaseCommand):
         except KeyboardInterrupt:
             pass
         finally:
-            _end(server)
+            for number in (signal.SIGTERM, signal.SIGINT):
+                signal.signal(number, signal.SIG_IGN)  # a second one would leave a child behind
+            _end(server, feeding.process)
         if server.returncode not in (0, -signal.SIGTERM, -signal.SIGINT):
             raise SystemExit(server.returncode)
 
     def _start(self, env: Mapping[str, str], *, sample: bool) -> "subprocess.Popen[bytes]":
-        what = "the SAMPLE wire (fictional stories; load real ones with manage.py loadwire)" if sample else "the live wire"
+        what = "the SAMPLE wire (fictional stories, until there is real news)" if sample else "the live wire"
         self.stdout.write(f"Serving {what} at {settings.WIRE_SITE_URL}")
         self.stdout.flush()
         arguments = ["config.asgi:application", "--host", settings.HOST, "--port", str(settings.PORT), "--no-server-header"]
         arguments += ["--workers", str(settings.WIRE_WORKERS), "--log-level", "warning", "--no-proxy-headers"]
         return subprocess.Popen([sys.executable, "-m", "uvicorn", *arguments], env=dict(env))  # noqa: S603
+
+
+class _Feeding:
+    """`manage.py ingest --every …` beside the server: started again when it dies, later each time, never together with itself."""
+
+    def __init__(self) -> None:
+        self.process: subprocess.Popen[bytes] | None = None
+        self._next_start = 0.0
+        self._wait = LOOK_AGAIN
+
+    def keep_up(self) -> None:
+        alive = self.process is not None and self.process.poll() is None
+        if settings.WIRE_INGEST is None or alive or time.monotonic() < self._next_start:
+            return
+        self._wait = min(self._wait * 2, 600)
+        self._next_start = time.monotonic() + self._wait
+        period = f"{int(settings.WIRE_INGEST.total_seconds())}s"
+        arguments = ["ingest", "--every", period, "--end-with", str(os.getpid())]
+        self.process = subprocess.Popen([sys.executable, str(settings.BASE_DIR / "manage.py"), *arguments])  # noqa: S603
 
 
 def _sample_environment() -> dict[str, str]:
@@ -64,14 +90,18 @@ def _manage(command: str, env: Mapping[str, str]) -> None:
     subprocess.run([sys.executable, str(settings.BASE_DIR / "manage.py"), command, "--verbosity", "0"], env=dict(env), check=True)  # noqa: S603
 
 
-def _end(server: "subprocess.Popen[bytes]") -> None:
-    if server.poll() is None:
-        server.terminate()
+def _end(*processes: "subprocess.Popen[bytes] | None") -> None:
+    """Ask all of them to stop, then wait for each; what takes too long is killed, which loses nothing."""
+    alive = [process for process in processes if process is not None and process.poll() is None]
+    for process in alive:
+        process.terminate()
+    deadline = time.monotonic() + GRACE
+    for process in alive:
         try:
-            server.wait(GRACE)
+            process.wait(max(0.0, deadline - time.monotonic()))
         except subprocess.TimeoutExpired:
-            server.kill()
-            server.wait()
+            process.kill()
+            process.wait()
 
 
 def _stop(_signal: int, _frame: Any) -> None:

@@ -1,0 +1,92 @@
+"""A run of ingest over 24 local feeds, new and unchanged, and where its time goes: `python -m benchmarks.ingest [ITEMS]`.
+
+Each feed has a loopback address of its own, so that politeness towards one host does not serialise them. Both runs are whole
+commands, start of Python and Django included. Writes its table into docs/benchmarks.md.
+"""
+
+import datetime as dt
+import os
+import random
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from xml.sax.saxutils import escape
+
+from benchmarks import report, words
+
+ROOT = Path(__file__).resolve().parent.parent
+ROUNDS = 5
+POINT_AT = """
+from sources.models import Feed, Publication
+Feed.objects.all().delete()
+for seat, publication in enumerate(Publication.objects.active().order_by("seat"), start=1):
+    Feed.objects.create(publication=publication, feed_type="rss", url=f"{ADDRESS}".replace("HOST", f"127.0.0.{seat}"), ai_only=True)
+"""
+
+
+def main(items: int = 100) -> None:
+    from tests.feedserver import FeedServer
+
+    with tempfile.TemporaryDirectory() as data, FeedServer() as server:
+        for seat in range(1, 25):
+            server.route("/feed.xml", host=f"127.0.0.{seat}", body=_feed(seat, items), etag=f'"{seat}"')
+        env = os.environ | {"WIRE_DATA_DIR": data, "DATABASE_URL": "", "WIRE_FETCH_ALLOW": "127.0.0.0/8"}
+        _manage(env, "migrate", "--verbosity", "0")
+        _manage(env, "shell", "--no-imports", "-c", f"ADDRESS = {server.url('/feed.xml', host='HOST')!r}\n{POINT_AT}")
+        cold, stages = _timed(env)
+        again = [_timed(env) for _ in range(ROUNDS)]
+        start = statistics.median(_timed(env, "help", "ingest")[0] for _ in range(ROUNDS))
+    warm = statistics.median(seconds for seconds, _ in again)
+    warm_stages = min(again, key=lambda run: abs(run[0] - warm))[1]
+    rows = [
+        ("24 feeds, all new", f"{24 * items:,}", f"{cold:.2f} s", _shares(stages)),
+        (f"24 feeds, nothing new (304; median of {ROUNDS})", "0", f"{warm:.2f} s", _shares(warm_stages)),
+        ("of each, starting Python and Django", "", f"{start:.2f} s", ""),
+    ]
+    report.write("ingest", f"python -m benchmarks.ingest {items}", report.table(("run", "items", "whole command", "stages"), rows))
+
+
+def _feed(seat: int, items: int) -> bytes:
+    now = dt.datetime.now(dt.UTC).replace(microsecond=0)
+    rows = []
+    for number in range(items):
+        when = now - dt.timedelta(minutes=17 * number + seat)
+        headline, more = (_sentence(random.Random(seat * 10_000 + number + salt)) for salt in (0, 7_000_000))
+        rows.append(
+            f"<item><title>{escape(headline)}</title><link>https://publisher-{seat}.example/{number}</link>"
+            f"<guid>{seat}-{number}</guid><pubDate>{when:%a, %d %b %Y %H:%M:%S} GMT</pubDate>"
+            f"<description>{escape(headline)}. {escape(more)}.</description></item>"
+        )
+    return f"<rss version='2.0'><channel><title>Feed {seat}</title>{''.join(rows)}</channel></rss>".encode()
+
+
+def _sentence(pick: random.Random) -> str:
+    parts = (words.ACTORS, words.VERBS, words.QUALITIES, words.OBJECTS)
+    told, also = ([pick.choice(part) for part in parts] for _ in range(2))
+    return f"{' '.join(told)} as {also[0]} {' '.join(also[1:])}"
+
+
+def _timed(env: dict[str, str], *command: str) -> tuple[float, dict[str, float]]:
+    started = time.perf_counter()
+    told = _manage(env, *(command or ("ingest",)))
+    seconds = time.perf_counter() - started
+    return seconds, {name: float(value) for name, value in re.findall(r"(fetch|parse|store|publish) (\d+\.\d+)", told)}
+
+
+def _manage(env: dict[str, str], *arguments: str) -> str:
+    command = [sys.executable, str(ROOT / "manage.py"), *arguments]
+    return subprocess.run(
+        command, env=env, cwd=ROOT, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ).stdout
+
+
+def _shares(stages: dict[str, float]) -> str:
+    return ", ".join(f"{name} {seconds:.2f} s" for name, seconds in stages.items())
+
+
+if __name__ == "__main__":
+    main(*(int(argument) for argument in sys.argv[1:]))

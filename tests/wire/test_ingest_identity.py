@@ -1,0 +1,600 @@
+"""Which item of a feed is a new story, which a new revision of a known one, and which nothing new at all."""
+
+import datetime as dt
+import io
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from sources.entries import Entry
+from sources.models import Feed
+from sources.vocabulary import FeedType
+from tests.factories import NOW, entry, feed_of, second_feed, see, story_of
+from tests.wire.archives import dump, empty_wire, everything, rss, rss_item
+from wire import editorial
+from wire.identify import Outcome
+from wire.models import Story, StoryAlias, StoryRevision
+from wire.normalise import Rejected
+from wire.publish import publish_pending
+from wire.vocabulary import Category, Topic
+
+pytestmark = pytest.mark.django_db
+
+HOUR = dt.timedelta(hours=1)
+DAY = dt.timedelta(days=1)
+ACCEPTED, REVISED, DUPLICATE = Outcome.ACCEPTED, Outcome.REVISED, Outcome.DUPLICATE
+ADDRESS = "https://techcrunch.com/2026/01/15/quince"
+LINK = "https://news.google.com/rss/articles/CBMiQuince"
+
+
+@pytest.fixture
+def feed() -> Feed:
+    return feed_of("techcrunch")
+
+
+@pytest.fixture
+def search() -> Feed:
+    """The search of Google News that stands for Reuters."""
+    return feed_of("reuters")
+
+
+@pytest.fixture
+def category_wire() -> Feed:
+    return feed_of("google-news")
+
+
+def quince(**values: Any) -> Entry:
+    """The same article each time."""
+    usual = {"url": ADDRESS, "title": "Quince ships", "summary": "It is out."}
+    return entry(**(usual | values))
+
+
+def by_news(**values: Any) -> Entry:
+    """The same article as Google News tells of it."""
+    usual = {"url": LINK, "title": "Quince ships", "summary": "", "guid": "CBMiQuince"}
+    source = {"credited_source": "TechCrunch", "source_url": "https://techcrunch.com"}
+    return entry(**(usual | source | values))
+
+
+def headlines(url: str = ADDRESS) -> list[str]:
+    return list(StoryRevision.objects.filter(story__original_url=url).order_by("revision").values_list("headline", flat=True))
+
+
+def latest(url: str = ADDRESS) -> StoryRevision:
+    return StoryRevision.objects.filter(story__original_url=url).order_by("-revision")[0]
+
+
+def refusal(outcomes: list[Outcome | Rejected]) -> str:
+    (outcome,) = outcomes
+    assert isinstance(outcome, Rejected), outcome
+    return outcome.code
+
+
+# Edits
+
+
+def test_an_edited_headline_is_a_revision(feed: Feed) -> None:
+    assert see(feed, quince()) == [ACCEPTED]
+    assert see(feed, quince(title="Quince ships late"), now=NOW + HOUR) == [REVISED]
+    assert headlines() == ["Quince ships", "Quince ships late"]
+
+
+@pytest.mark.parametrize("field", ["summary", "author"])
+def test_any_other_edited_text_is_a_revision_too(feed: Feed, field: str) -> None:
+    see(feed, quince(author="Ada Quill"))
+    assert see(feed, quince(**{"author": "Ada Quill", field: "Somebody Else."}), now=NOW + HOUR) == [REVISED]
+
+
+def test_the_same_item_again_changes_no_row(feed: Feed) -> None:
+    see(feed, quince())
+    before = everything()
+    assert see(feed, quince(), now=NOW + DAY) == [DUPLICATE]
+    assert everything() == before
+
+
+def test_going_back_to_the_older_headline_is_a_revision_too(feed: Feed) -> None:
+    for number, title in enumerate(("A quince", "B quince", "A quince")):
+        see(feed, quince(title=title), now=NOW + number * DAY)
+    assert headlines() == ["A quince", "B quince", "A quince"]
+
+
+def test_a_text_that_the_feed_leaves_out_is_kept(feed: Feed) -> None:
+    see(feed, quince(author="Ada Quill"))
+    assert see(feed, quince(author="", summary=""), now=NOW + HOUR) == [DUPLICATE]
+    assert (latest().author, latest().summary_medium) == ("Ada Quill", "It is out.")
+
+
+def test_a_publishers_redating_changes_nothing(feed: Feed) -> None:
+    see(feed, quince())
+    before = everything()
+    assert see(feed, quince(published_at="2026-01-16T09:00:00Z"), now=NOW + HOUR) == [DUPLICATE]
+    assert everything() == before
+
+
+def test_an_edit_that_comes_with_a_new_date_leaves_the_story_on_its_day(feed: Feed) -> None:
+    see(feed, quince())
+    see(feed, quince(title="Quince ships late", published_at="2026-01-16T09:00:00Z"), now=NOW + HOUR)
+    assert (str(story_of(quince()).wire_date), f"{latest().published_at:%d %H}") == ("2026-01-15", "15 10")
+
+
+def test_an_item_listed_twice_counts_once_so_that_its_headlines_do_not_take_turns(feed: Feed) -> None:
+    twice = (quince(title="Quince ships"), quince(title="Quince, updated"))
+    for run in range(4):
+        see(feed, *twice, now=NOW + run * HOUR)
+    assert headlines() == ["Quince ships"]
+
+
+# Recorded feeds
+
+
+def replay(directory: Path, publication: str = "techcrunch") -> tuple[str, str]:
+    out, err = io.StringIO(), io.StringIO()
+    call_command("ingest", from_files=directory, publication=publication, stdout=out, stderr=err)
+    return out.getvalue(), err.getvalue()
+
+
+def record(directory: Path, **titles: str) -> None:
+    for day, title in titles.items():
+        (directory / f"2026-01-{day[1:]}.xml").write_text(rss(rss_item(title=title)))
+
+
+def test_a_headline_that_came_back_is_a_revision_once_however_often_it_is_replayed(tmp_path: Path) -> None:
+    record(tmp_path, d15="A quince", d16="B quince", d17="A quince")
+    replay(tmp_path)
+    assert headlines("https://techcrunch.com/2026/01/15/item-0") == ["A quince", "B quince", "A quince"]
+    before = everything()
+    said, _ = replay(tmp_path)
+    assert "3 duplicate, 0 snapshots" in said
+    assert {name: rows for name, rows in everything().items() if name != "sources.IngestLease"} == {
+        name: rows for name, rows in before.items() if name != "sources.IngestLease"
+    }
+
+
+def test_each_file_is_taken_in_at_its_own_date(tmp_path: Path) -> None:
+    record(tmp_path, d15="A quince", d16="B quince")
+    replay(tmp_path)
+    moments = StoryRevision.objects.order_by("revision").values_list("recorded_at", flat=True)
+    assert [f"{moment:%F %T}" for moment in moments] == ["2026-01-15 23:59:59", "2026-01-16 23:59:59"]
+
+
+def test_files_are_taken_in_by_their_times_however_these_are_written(tmp_path: Path) -> None:
+    for name, title in (("2026-01-15.xml", "Evening"), ("2026-01-15T0800.xml", "Morning"), ("2026-01-15_12-00-00.xml", "Noon")):
+        (tmp_path / name).write_text(rss(rss_item(title=title)))
+    replay(tmp_path)
+    assert headlines("https://techcrunch.com/2026/01/15/item-0") == ["Morning", "Noon", "Evening"]
+
+
+def test_a_file_that_is_broken_or_empty_withdraws_nothing_and_the_broken_one_is_named(tmp_path: Path) -> None:
+    record(tmp_path, d15="A quince")
+    (tmp_path / "2026-01-16.xml").write_text(rss())
+    (tmp_path / "2026-01-17.xml").write_bytes(b"<html>We are sorry</html>")
+    (tmp_path / "2026-01-18.xml.gz").write_bytes(b"\x1f\x8b broken")
+    _, err = replay(tmp_path)
+    assert set(Story.objects.values_list("status", "current__headline")) == {("live", "A quince")}
+    assert ["2026-01-16.xml" in err, "2026-01-17.xml" in err, "2026-01-18.xml.gz" in err] == [False, True, True]
+
+
+def test_an_older_recording_brings_no_old_text_back(tmp_path: Path) -> None:
+    record(tmp_path, d15="A quince", d17="C quince")
+    replay(tmp_path)
+    (tmp_path / "2026-01-17.xml").unlink()
+    said, _ = replay(tmp_path)
+    assert "1 duplicate" in said
+    assert latest("https://techcrunch.com/2026/01/15/item-0").headline == "C quince"
+
+
+# GUIDs
+
+
+def test_an_article_that_moved_is_the_same_story_if_its_headline_is_the_same(feed: Feed) -> None:
+    see(feed, quince(guid="g-1", title="Quince ships: “at last”"))
+    moved = quince(guid="g-1", url="https://techcrunch.com/moved", title="QUINCE ships — 'at last'")
+    see(feed, moved, now=NOW + HOUR)
+    assert Story.objects.count() == 1
+    assert StoryAlias.objects.get().url == "https://techcrunch.com/moved"
+    assert StoryAlias.objects.get().story.original_url == ADDRESS
+
+
+def test_an_edit_at_the_new_address_revises_the_story(feed: Feed) -> None:
+    see(feed, quince(guid="g-1"))
+    see(feed, quince(guid="g-1", url="https://techcrunch.com/moved"), now=NOW + HOUR)
+    edited = quince(guid="g-1", url="https://techcrunch.com/moved", title="Quince ships late")
+    assert see(feed, edited, now=NOW + 2 * HOUR) == [REVISED]
+    assert headlines() == ["Quince ships", "Quince ships late"]
+
+
+def test_another_headline_under_a_known_guid_is_another_story(feed: Feed) -> None:
+    see(feed, quince(guid="g-1"))
+    assert see(feed, quince(guid="g-1", url="https://techcrunch.com/other", title="Gherkin ships")) == [ACCEPTED]
+    assert not StoryAlias.objects.exists()
+
+
+def test_a_guid_that_thirty_items_share_makes_thirty_stories_and_stays_so(feed: Feed) -> None:
+    shared = [entry(guid="feed") for _ in range(30)]
+    assert see(feed, *shared) == [ACCEPTED] * 30
+    before = everything()
+    assert see(feed, *shared, now=NOW + HOUR) == [DUPLICATE] * 30
+    assert see(feed, *reversed(shared), now=NOW + 2 * HOUR) == [DUPLICATE] * 30
+    assert everything() == before
+
+
+def test_the_guid_of_another_publication_merges_nothing(feed: Feed) -> None:
+    see(feed, quince(guid="g-1"))
+    assert see(feed_of("wired"), quince(guid="g-1", url="https://wired.com/quince")) == [ACCEPTED]
+    assert not StoryAlias.objects.exists()
+
+
+def test_an_address_of_another_publication_is_refused(feed: Feed) -> None:
+    see(feed, quince())
+    assert refusal(see(feed_of("wired"), quince())) == "url_of_another_publication"
+
+
+# Two feeds of one publication
+
+
+@pytest.fixture
+def second() -> Feed:
+    return second_feed("techcrunch")
+
+
+def test_the_story_follows_the_feed_that_told_of_it_first(feed: Feed, second: Feed) -> None:
+    see(feed, quince())
+    assert see(second, quince(title="Quince, briefly"), now=NOW + HOUR) == [DUPLICATE]
+    assert see(feed, quince(title="Quince ships late"), now=NOW + 2 * HOUR) == [REVISED]
+    assert headlines() == ["Quince ships", "Quince ships late"]
+
+
+def test_a_second_feed_fills_in_what_the_first_lacks(feed: Feed, second: Feed) -> None:
+    see(feed, quince(summary=""))
+    see(second, quince(title="Quince, briefly", summary="It is out now.", author="Ada Quill"), now=NOW + HOUR)
+    assert (latest().headline, latest().summary_medium, latest().author) == ("Quince ships", "It is out now.", "Ada Quill")
+    assert latest().summary_short == "It is out now."
+
+
+def test_a_second_feed_changes_nothing_that_the_first_told(feed: Feed, second: Feed) -> None:
+    see(feed, quince())
+    before = everything()
+    assert see(second, quince(summary="Another text.", title="Another"), now=NOW + HOUR) == [DUPLICATE]
+    assert everything() == before
+
+
+def test_what_a_second_feed_filled_in_stays_however_often_both_are_read(feed: Feed, second: Feed) -> None:
+    see(feed, quince(summary=""))
+    see(second, quince(), now=NOW + HOUR)
+    before = everything()
+    for run in range(2, 5):
+        assert see(feed, quince(summary=""), now=NOW + run * HOUR) == [DUPLICATE]
+        assert see(second, quince(), now=NOW + run * HOUR) == [DUPLICATE]
+    assert everything() == before
+
+
+def test_a_second_feed_takes_over_when_the_first_is_switched_off(feed: Feed, second: Feed) -> None:
+    see(feed, quince())
+    Feed.objects.filter(pk=feed.pk).update(active=False)
+    assert see(second, quince(title="Quince, briefly"), now=NOW + HOUR) == [REVISED]
+    assert Story.objects.get().feed == second
+
+
+def test_a_feed_that_is_switched_on_again_does_not_get_its_stories_back(feed: Feed, second: Feed) -> None:
+    see(feed, quince())
+    Feed.objects.filter(pk=feed.pk).update(active=False)
+    see(second, quince(), now=NOW + HOUR)
+    Feed.objects.filter(pk=feed.pk).update(active=True)
+    assert see(feed, quince(title="Quince ships late"), now=NOW + 2 * HOUR) == [DUPLICATE]
+    assert headlines() == ["Quince ships"]
+
+
+# What Google News tells too: its redirects are never followed, so only headline and time say what they lead to
+
+
+def test_the_publishers_own_item_joins_the_story_that_google_news_told_first(feed: Feed, category_wire: Feed) -> None:
+    see(category_wire, by_news())
+    see(feed, quince(), now=NOW + HOUR)
+    assert Story.objects.get().original_url == LINK
+    assert StoryAlias.objects.get().url == ADDRESS
+
+
+def test_the_publishers_own_feed_has_the_say_over_google_news(feed: Feed, category_wire: Feed) -> None:
+    see(category_wire, by_news())
+    see(feed, quince(), now=NOW + HOUR)
+    assert latest(LINK).summary_medium == "It is out."
+    assert see(feed, quince(title="Quince ships late"), now=NOW + 2 * HOUR) == [REVISED]
+    assert see(category_wire, by_news(title="Quince, says Google"), now=NOW + 3 * HOUR) == [DUPLICATE]
+    assert latest(LINK).headline == "Quince ships late"
+
+
+def test_a_link_of_google_news_to_a_known_story_is_an_alias(feed: Feed, category_wire: Feed) -> None:
+    see(feed, quince())
+    assert see(category_wire, by_news(title="QUINCE ships!", summary="Says Google."), now=NOW + HOUR) == [DUPLICATE]
+    assert StoryAlias.objects.get().url == LINK
+    assert Story.objects.get().original_url == ADDRESS
+
+
+def test_google_news_never_revises_what_the_publisher_told(feed: Feed, category_wire: Feed) -> None:
+    see(feed, quince())
+    see(category_wire, by_news(), now=NOW + HOUR)
+    before = everything()
+    changed = by_news(title="Quince, says Google", summary="Says Google.")
+    assert see(category_wire, changed, now=NOW + 2 * HOUR) == [DUPLICATE]
+    assert everything() == before
+
+
+def test_google_news_does_not_even_when_the_publishers_own_feed_is_switched_off(feed: Feed, category_wire: Feed) -> None:
+    see(feed, quince())
+    see(category_wire, by_news(), now=NOW + HOUR)
+    Feed.objects.filter(pk=feed.pk).update(active=False)
+    assert see(category_wire, by_news(title="Quince, says Google"), now=NOW + 2 * HOUR) == [DUPLICATE]
+    assert headlines() == ["Quince ships"]
+
+
+@pytest.mark.parametrize(("hours", "stories"), [(71, 1), (72, 1), (73, 2)])
+@pytest.mark.parametrize("first", ["own", "news"])
+def test_both_are_one_story_within_72_hours(feed: Feed, category_wire: Feed, hours: int, stories: int, first: str) -> None:
+    later = NOW - 100 * HOUR + hours * HOUR
+    own, news = (later, NOW - 100 * HOUR) if first == "news" else (NOW - 100 * HOUR, later)
+    told = [(feed, quince(published_at=own)), (category_wire, by_news(published_at=news))]
+    for where, item in told if first == "own" else reversed(told):
+        see(where, item)
+    assert Story.objects.count() == stories
+
+
+def test_two_addresses_of_the_publisher_are_two_stories_though_the_headline_is_one(feed: Feed) -> None:
+    assert see(feed, quince(), quince(url="https://techcrunch.com/2026/01/15/quince-again")) == [ACCEPTED] * 2
+    assert Story.objects.count() == 2
+
+
+def test_another_publications_story_of_the_same_headline_is_not_joined(category_wire: Feed) -> None:
+    see(feed_of("wired"), quince(url="https://wired.com/quince"))
+    assert see(category_wire, by_news()) == [ACCEPTED]
+
+
+def test_a_search_and_a_feed_of_one_publication_tell_one_story(search: Feed) -> None:
+    own = second_feed("reuters", url="https://www.reuters.com/rss")
+    source = {"credited_source": "Reuters", "source_url": "https://www.reuters.com"}
+    see(search, by_news(title="AI quince ships", **source))
+    see(own, quince(title="AI quince ships", url="https://www.reuters.com/quince"), now=NOW + HOUR)
+    edited = quince(title="AI quince ships late", url="https://www.reuters.com/quince")
+    assert see(own, edited, now=NOW + 2 * HOUR) == [REVISED]
+    assert Story.objects.get().feed == own
+
+
+# Whose an item is
+
+
+def test_a_search_refuses_what_another_outlet_wrote(search: Feed) -> None:
+    assert refusal(see(search, by_news(title="AI quince ships"))) == "source_not_this_publication"
+    assert not Story.objects.exists()
+
+
+def test_a_search_refuses_what_names_nobody(search: Feed) -> None:
+    nameless = by_news(title="AI quince ships", credited_source="", source_url="")
+    assert refusal(see(search, nameless)) == "source_not_this_publication"
+
+
+def test_a_search_takes_the_publications_own_and_says_by_what_way_it_came(search: Feed) -> None:
+    source = {"credited_source": "Reuters", "source_url": "https://www.reuters.com"}
+    assert see(search, by_news(title="AI quince ships", **source)) == [ACCEPTED]
+    assert (latest(LINK).original_publisher, latest(LINK).via, latest(LINK).credited_source) == ("Reuters", "Google News", None)
+
+
+def test_the_category_wire_gives_an_item_to_the_publication_that_wrote_it(category_wire: Feed) -> None:
+    see(category_wire, by_news())
+    told = latest(LINK)
+    assert (told.original_publisher, told.original_publisher_tier, told.via) == ("TechCrunch", 2, "Google News")
+    assert told.credited_source is None
+
+
+def test_the_category_wire_keeps_what_others_wrote_and_credits_them(category_wire: Feed) -> None:
+    see(category_wire, by_news(credited_source="The Daily Bugle", source_url="https://bugle.example"))
+    told = latest(LINK)
+    assert (told.original_publisher, told.original_publisher_tier) == ("Google News", 4)
+    assert (told.via, told.credited_source) == (None, "The Daily Bugle")
+
+
+@pytest.mark.parametrize(
+    ("name", "site"),
+    [
+        ("Reuters", "https://reuters.com.evil.example"),
+        ("Reuters", "https://reuters-news.example"),
+        ("Reuters", "https://www.techcrunch.com"),
+        ("Reuters", "javascript:alert(1)"),
+        ("Ｒеuters", "https://evil.example"),
+        ("Reuters Wire", "https://rеuters.com"),
+    ],
+)
+def test_a_look_alike_is_never_taken_for_a_publication_of_the_roster(category_wire: Feed, name: str, site: str) -> None:
+    see(category_wire, by_news(credited_source=name, source_url=site))
+    assert latest(LINK).original_publisher == "Google News"
+
+
+@pytest.mark.parametrize(("name", "site"), [("Reuters", "https://evil.example"), ("Reuters", "https://reuters.com.evil.example")])
+def test_a_search_takes_no_look_alike(search: Feed, name: str, site: str) -> None:
+    look_alike = by_news(title="AI quince ships", credited_source=name, source_url=site)
+    assert refusal(see(search, look_alike)) == "source_not_this_publication"
+
+
+# Dates
+
+
+@pytest.mark.parametrize(
+    "date",
+    [
+        *(
+            None,
+            "",
+            "yesterday",
+            "0001-01-01T00:00:00Z",
+            "1970-01-01T00:00:00Z",
+            "1989-12-31",
+            "2026-02-30",
+            "2026-01-18T13:00:00Z",
+        ),
+        *("9999-12-31T23:59:59Z", "Thu, 15 Jan 0026 10:00:00 GMT"),
+    ],
+)
+def test_a_missing_or_absurd_date_becomes_the_time_it_was_first_seen(feed: Feed, date: str | None) -> None:
+    assert see(feed, quince(published_at=date)) == [ACCEPTED]
+    assert (latest().published_at, latest().published_at_estimated) == (NOW, True)
+
+
+def test_what_is_dated_well_but_ten_years_back_is_no_news(feed: Feed) -> None:
+    assert refusal(see(feed, quince(published_at="2015-12-11T10:00:00Z"))) == "date_too_old"
+
+
+def test_an_item_that_links_to_another_publication_is_refused(feed: Feed) -> None:
+    assert refusal(see(feed, quince(url="https://www.bloomberg.com/news/quince"))) == "url_of_another_publication"
+
+
+def test_an_estimated_date_stays_when_the_item_is_seen_again(feed: Feed) -> None:
+    see(feed, quince(published_at=None))
+    before = everything()
+    assert see(feed, quince(published_at=None), now=NOW + 3 * DAY) == [DUPLICATE]
+    assert everything() == before
+
+
+def test_a_date_a_little_ahead_is_the_present_and_marked(feed: Feed) -> None:
+    see(feed, quince(published_at=NOW + 5 * HOUR))
+    assert (latest().published_at, latest().published_at_estimated) == (NOW, True)
+
+
+@pytest.mark.parametrize("date", ["2026-01-15T10:00:00", "2026-01-15 10:00", dt.datetime(2026, 1, 15, 10)])  # noqa: DTZ001
+def test_a_date_without_a_zone_is_utc(feed: Feed, date: str | dt.datetime) -> None:
+    see(feed, quince(published_at=date))
+    assert (latest().published_at, latest().published_at_estimated) == (dt.datetime(2026, 1, 15, 10, tzinfo=dt.UTC), False)
+
+
+def test_a_bound_that_a_sitemap_gives_is_marked_as_an_estimate(feed: Feed) -> None:
+    see(feed, quince(published_at_estimated=True))
+    assert (latest().published_at, latest().published_at_estimated) == (dt.datetime(2026, 1, 15, 10, tzinfo=dt.UTC), True)
+
+
+# What editors said
+
+
+@pytest.fixture
+def story_id(feed: Feed) -> str:
+    see(feed, quince())
+    publish_pending(now=NOW)
+    return story_of(quince()).chatbotnews_id
+
+
+def correct(story_id: str) -> None:
+    editorial.correct(story_id, headline="Quince does not ship", reason="It did not.", now=NOW + HOUR)
+
+
+def test_a_correction_survives_the_next_fetch(feed: Feed, story_id: str) -> None:
+    correct(story_id)
+    before = everything()
+    assert see(feed, quince(), now=NOW + DAY) == [DUPLICATE]
+    assert everything() == before
+
+
+def test_only_what_the_publisher_changes_later_is_taken_over(feed: Feed, story_id: str) -> None:
+    correct(story_id)
+    assert see(feed, quince(summary="It is not out."), now=NOW + DAY) == [REVISED]
+    assert (latest().headline, latest().summary_medium) == ("Quince does not ship", "It is not out.")
+    assert latest().status == "corrected"
+
+
+def test_a_correction_survives_every_fetch_after_that(feed: Feed, story_id: str) -> None:
+    correct(story_id)
+    see(feed, quince(summary="It is not out."), now=NOW + DAY)
+    assert see(feed, quince(summary="It is not out."), now=NOW + 2 * DAY) == [DUPLICATE]
+    assert latest().headline == "Quince does not ship"
+
+
+def test_an_article_that_moves_after_a_correction_is_still_the_same_story(feed: Feed, story_id: str) -> None:
+    Story.objects.filter(chatbotnews_id=story_id).update(guid="quince-1")
+    correct(story_id)
+    assert see(feed, quince(url=f"{ADDRESS}-moved", guid="quince-1"), now=NOW + DAY) == [DUPLICATE]
+    assert Story.objects.count() == 1
+
+
+def test_what_the_publisher_then_says_of_the_corrected_text_itself_is_taken_over(feed: Feed, story_id: str) -> None:
+    correct(story_id)
+    assert see(feed, quince(title="Quince is late"), now=NOW + DAY) == [REVISED]
+    assert latest().headline == "Quince is late"
+
+
+def test_a_withdrawn_story_stays_withdrawn_whatever_the_feed_says(feed: Feed, story_id: str) -> None:
+    editorial.withdraw(story_id, reason="Retracted.", now=NOW + HOUR)
+    before = everything()
+    assert see(feed, quince(title="Quince ships again"), now=NOW + DAY) == [DUPLICATE]
+    assert publish_pending(now=NOW + DAY) == []
+    assert everything() == before
+
+
+def test_a_withdrawn_story_does_not_come_back_by_google_news(category_wire: Feed, story_id: str) -> None:
+    editorial.withdraw(story_id, reason="Retracted.", now=NOW + HOUR)
+    assert see(category_wire, by_news(), now=NOW + DAY) == [DUPLICATE]
+    assert Story.objects.get().status == "withdrawn"
+
+
+def test_an_editors_category_and_topics_are_kept_through_the_publishers_edits(feed: Feed, story_id: str) -> None:
+    editorial.classify(story_id, category=Category.ANALYSIS, topics=[Topic.XAI], reason="So.", now=NOW + HOUR)
+    assert see(feed, quince(title="OpenAI raises $40 million in a funding round"), now=NOW + DAY) == [REVISED]
+    assert (latest().category, latest().topics) == ("analysis", ["xai"])
+
+
+OBSERVED = st.fixed_dictionaries(
+    {
+        "url": st.sampled_from([ADDRESS, f"{ADDRESS}-2", f"{ADDRESS}/?utm_source=x", LINK]),
+        "title": st.sampled_from(["Quince ships", "QUINCE ships!", "Quince ships late"]),
+        "summary": st.sampled_from(["", "It is out.", "It is not out."]),
+        "guid": st.sampled_from(["", "g-1", "g-2"]),
+        "published_at": st.sampled_from([None, "2026-01-15T10:00:00Z", "2026-01-10T10:00:00Z"]),
+    }
+)
+FETCHES = st.lists(st.tuples(st.integers(0, 2), st.lists(OBSERVED, min_size=1, max_size=4)), min_size=1, max_size=6)
+
+
+@given(FETCHES)
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_whatever_feeds_showed_replaying_it_in_order_changes_not_a_byte(
+    tmp_path: Path, fetches: list[tuple[int, list[dict[str, Any]]]]
+) -> None:
+    empty_wire()
+    feeds = [feed_of("techcrunch"), second_feed("techcrunch"), feed_of("google-news")]
+    source = {"credited_source": "TechCrunch", "source_url": "https://techcrunch.com"}
+
+    def replay() -> bytes:
+        for number, (which, items) in enumerate(fetches):
+            now, feed = NOW + number * DAY, feeds[which]
+            by = source if feed.feed_type == FeedType.QUERY else {}
+            see(feed, *(entry(**item, **by) for item in items), now=now)
+            publish_pending(now=now)
+        return dump(tmp_path / "dump.ndjson")
+
+    assert replay() == replay()
+
+
+# What reviewers of such rules ask
+
+
+def test_a_title_used_twice_within_72_hours_stays_two_stories_beside_google_news(feed: Feed, category_wire: Feed) -> None:
+    see(category_wire, by_news())
+    first, second = quince(), quince(url=f"{ADDRESS}-2", summary="Another day.")
+    see(feed, first, second)
+    assert Story.objects.count() == 2
+    for order in ((first, second), (second, first)):
+        assert see(feed, *order, now=NOW + HOUR) == [DUPLICATE, DUPLICATE]
+
+
+def test_google_news_that_still_tells_the_older_headline_is_the_same_story(feed: Feed, category_wire: Feed) -> None:
+    see(feed, quince())
+    see(feed, quince(title="Quince ships late"), now=NOW + HOUR)
+    assert see(category_wire, by_news(), now=NOW + 2 * HOUR) == [DUPLICATE]
+    assert Story.objects.count() == 1
+
+
+def test_what_an_editor_took_out_is_not_filled_in_by_another_feed(feed: Feed) -> None:
+    see(feed, quince(author="Ann Osprey"))
+    publish_pending(now=NOW)
+    editorial.correct(story_of(quince()).chatbotnews_id, summary="", author="", reason="Untrue.", now=NOW + HOUR)
+    second = second_feed("techcrunch")
+    assert see(second, quince(author="A. Osprey", summary="Out it is."), now=NOW + DAY) == [DUPLICATE]
+    assert latest().summary_medium == ""

@@ -1,0 +1,180 @@
+"""Feeds that bring all kinds of news: what of it is about AI, and what becomes of the rest."""
+
+import pytest
+from django.test import Client
+
+from sources.models import Feed, FeedHealth
+from tests.factories import entry, feed_of, second_feed, see, served_feed
+from tests.feedserver import FeedServer
+from tests.wire.archives import rss, rss_item
+from wire import taxonomy
+from wire.collect import collect
+from wire.identify import Outcome
+from wire.models import LexiconTerm, Story
+from wire.normalise import Rejected
+
+pytestmark = pytest.mark.django_db
+
+ABOUT_AI = [
+    "OpenAI releases GPT-5.2 to all ChatGPT users",
+    "Anthropic raises $13 billion at a $183 billion valuation",
+    "Nvidia's Blackwell chips sell out for a year",
+    "NVIDIA DGX Spark lands on desks",
+    "Nvidia becomes the first $5 trillion company",
+    "Meta delays its next Llama model",
+    "Microsoft brings Copilot to Xbox",
+    "Google's Gemini gets a memory of past chats",
+    "Mistral AI opens an office in Munich",
+    "xAI's Grok goes down for hours",
+    "DeepSeek trained its model for less, researchers say",
+    "Waymo robotaxis reach New York",
+    "EU lawmakers agree on the AI Act",
+    "A.I. is coming for the back office",
+    "Artificial intelligence finds new antibiotics",
+    "How a chatbot talked him into it",
+    "Deepfakes of a senator spread before the vote",
+    "Perplexity offers to buy Chrome",
+    "Salesforce bets on agentic customer service",
+    "Judge sides with authors in Claude training case",
+    "CoreWeave signs another data center lease",
+    "Sam Altman wants to build a phone",
+    "Humanoid robots fold laundry at a BMW plant",
+    "Apple's revamped Siri slips to spring",
+    "Self-driving trucks start hauling freight in Texas",
+    "Large language models still cannot count, study finds",
+    "Police pause facial recognition after a wrongful arrest",
+    "Midjourney sued by Disney and Universal",
+    "Cursor maker Anysphere valued at $29 billion",
+    "The hidden cost of vibe coding",
+]
+OF_OTHER_THINGS = [
+    "GeForce NOW adds 20 games in January",
+    "Nvidia GeForce driver fixes black screens",
+    "Nvidia Shield TV gets one more update",
+    "The best GPUs for gaming in 2026",
+    "Gemini season: what your horoscope says",
+    "Gemini, the crypto exchange, goes public",
+    "Gemini telescope spots a comet",
+    "Apple's earnings beat expectations",
+    "Air France strike grounds hundreds of flights",
+    "Air India flight AI-171: what investigators found",
+    "Port Said reopens, the minister said",
+    "Taipei eats ai-yu jelly again",
+    "Ai Weiwei opens a show in Vienna",
+    "Claude Monet's water lilies sell for $65 million",
+    "Jean-Claude Juncker on the future of Europe",
+    "St. Claude Avenue reopens in New Orleans",
+    "Mistral winds fan wildfires in Provence",
+    "A llama escaped from a farm in Ohio",
+    "Da Vinci Codex goes on display",
+    "Robert Altman films return to the cinema",
+    "The best robot vacuums of 2026",
+    "The algorithm that picks your kidney donor",
+    "Autonomous region of Kurdistan votes",
+    "Perplexity over the new tax rules",
+    "Alexa Chung designs a raincoat",
+    "Kia's EV4 reviewed: a sedan for the rest of us",
+    "Thai chef wins a third star",
+    "Fed holds rates steady",
+    "Elon Musk's pay package goes to a vote",
+    "Dutch court fines Apple",
+]
+
+
+@pytest.fixture
+def mixed() -> Feed:
+    """A feed that brings all kinds of news."""
+    return second_feed("techcrunch", ai_only=False)
+
+
+def accepts(feed: Feed, title: str, summary: str = "") -> bool:
+    (outcome,) = see(feed, entry(title=title, summary=summary))
+    assert outcome == Outcome.ACCEPTED or (isinstance(outcome, Rejected) and outcome.code == "not_about_ai"), outcome
+    return outcome == Outcome.ACCEPTED
+
+
+@pytest.mark.parametrize("headline", ABOUT_AI)
+def test_what_is_about_ai_is_taken_in(mixed: Feed, headline: str) -> None:
+    assert accepts(mixed, headline)
+
+
+@pytest.mark.parametrize("headline", OF_OTHER_THINGS)
+def test_what_is_of_other_things_is_refused(mixed: Feed, headline: str) -> None:
+    assert not accepts(mixed, headline)
+    assert not Story.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("summary", "taken"),
+    [
+        ("The company makes accelerators for artificial intelligence.", True),
+        ("It will power ChatGPT.", True),
+        ("It is named after a robot.", False),
+        ("Nvidia led the round.", False),
+        ("", False),
+    ],
+)
+def test_the_summary_counts_where_the_headline_does_not_say(mixed: Feed, summary: str, taken: bool) -> None:
+    assert accepts(mixed, "Chip start-up Quince raises $90 million", summary) is taken
+
+
+@pytest.mark.parametrize("headline", OF_OTHER_THINGS[:3])
+def test_a_feed_about_ai_alone_is_not_filtered(headline: str) -> None:
+    feed = feed_of("techcrunch")
+    assert feed.ai_only
+    assert accepts(feed, headline)
+
+
+def test_a_refusal_names_the_headline_and_the_feed(mixed: Feed) -> None:
+    (outcome,) = see(mixed, entry(title="Fed holds rates steady", summary=""))
+    assert isinstance(outcome, Rejected)
+    assert "Fed holds rates steady" in outcome.message
+    assert mixed.url in outcome.message
+
+
+def test_an_editors_term_takes_in_what_was_refused(mixed: Feed) -> None:
+    assert not accepts(mixed, "Quince Robotics opens a plant")
+    LexiconTerm.objects.create(kind="relevance", target="ai", term="Quince Robotics", weight=1)
+    assert accepts(mixed, "Quince Robotics opens a plant")
+
+
+def test_an_editors_term_keeps_out_what_was_taken(mixed: Feed) -> None:
+    LexiconTerm.objects.create(kind="relevance", target="ai", term="Claude Giroux", weight=-3)
+    assert not accepts(mixed, "Claude Giroux scores twice")
+    assert accepts(mixed, "Claude learns to skate")
+
+
+def test_a_weight_that_an_editor_set_to_nothing_switches_a_shipped_term_off(mixed: Feed) -> None:
+    LexiconTerm.objects.filter(kind="relevance", term="chatbot*").update(weight=0, origin="editor")
+    taxonomy.sync()
+    assert not accepts(mixed, "How a chatbot talked him into it")
+
+
+@pytest.fixture
+def served(server: FeedServer) -> Feed:
+    """A mixed feed as a run of ingest fetches it: one item about AI, two of other things, one that cannot be used."""
+    items = [
+        rss_item(n, title=title) for n, title in enumerate(["OpenAI ships", "Fed holds rates steady", "Dutch court fines Apple"])
+    ]
+    server.route("/feed", body=rss(*items, rss_item(9, title="ChatGPT ships", link="javascript:alert(1)")).encode())
+    Feed.objects.filter(publication__slug="techcrunch").update(ai_only=False)
+    return served_feed(server, "techcrunch")
+
+
+def test_refusals_are_counted_by_reason_in_the_feeds_health(served: Feed) -> None:
+    collect([served])
+    counted = {"accepted": 1, "rejected:not_about_ai": 2, "rejected:bad_url": 1}
+    assert FeedHealth.objects.get(feed=served).outcomes == counted
+
+
+def test_refusals_are_counted_by_reason_over_rest(served: Feed, client: Client) -> None:
+    collect([served])
+    rows = client.get("/api/health/feeds.json").json()["feeds"]
+    (row,) = [row for row in rows if row["publication"] == "TechCrunch"]
+    assert row["outcomes"] == {"accepted": 1, "rejected:not_about_ai": 2, "rejected:bad_url": 1}
+    assert row["items"] == 4
+
+
+def test_a_report_says_what_became_of_each_item(served: Feed) -> None:
+    (report,) = collect([served]).reports
+    assert (report.result, report.counts["rejected:not_about_ai"], report.counts["accepted"]) == ("taken", 2, 1)

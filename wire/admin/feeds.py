@@ -1,0 +1,132 @@
+"""Feeds and their health: what they bring, why they fail, and trying them by hand."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.db import models
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import get_object_or_404, render
+from django.urls import URLPattern, path, reverse
+from django.utils import timezone
+from django.utils.html import format_html
+from django.views.decorators.http import require_POST
+
+from config.errors import WireError
+from sources import health
+from sources.models import Feed, FeedHealth
+from wire.collect import collect, try_out
+from wire.normalise import Rejected
+
+
+class HealthInline(admin.StackedInline[FeedHealth, Feed]):
+    model = FeedHealth
+    can_delete = False
+    fields = readonly_fields = (
+        *("tried_at", "succeeded_at", "changed_at", "newest_item_at", "usual_gap", "items", "outcomes"),
+        *("failures", "failure_code", "failure", "next_try_at", "moved_to"),
+    )
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:  # noqa: ARG002
+        return False
+
+
+@admin.register(Feed)
+class FeedAdmin(admin.ModelAdmin[Feed]):
+    """Where items are looked for. A feed may be tried without taking anything in, or fetched at once."""
+
+    list_display = ("publication", "feed_type", "address", "active", "state", "newest_item", "items")
+    list_filter = ("active", "feed_type", "publication__tier")
+    list_select_related = ("publication", "health")
+    search_fields = ("publication__name", "url", "query")
+    readonly_fields = ("publication", "by_hand")
+    fields = ("publication", "feed_type", "url", "query", "ai_only", "active", "note", "by_hand")
+    inlines = (HealthInline,)
+    formfield_overrides = {models.URLField: {"assume_scheme": "https"}}
+
+    @admin.display(description="Address")
+    def address(self, feed: Feed) -> str:
+        return str(feed)[:80]
+
+    @admin.display(description="State")
+    def state(self, feed: Feed) -> str:
+        known, now = _health(feed), timezone.now()
+        if known is None or known.tried_at is None:
+            return "not asked yet"
+        if known.failure:
+            return f"failing ({known.failures} in a row, {health.circuit(known, now).label.lower()}): {known.failure}"
+        return "silent" if health.is_silent(known, now) else "fine"
+
+    @admin.display(description="Newest item", ordering="health__newest_item_at")
+    def newest_item(self, feed: Feed) -> Any:
+        known = _health(feed)
+        return known.newest_item_at if known else None
+
+    @admin.display(description="Items", ordering="health__items")
+    def items(self, feed: Feed) -> int | None:
+        known = _health(feed)
+        return known.items if known else None
+
+    @admin.display(description="By hand")
+    def by_hand(self, feed: Feed) -> str:  # noqa: ARG002
+        """Buttons of forms of their own (an admin page is one form already); see the template."""
+        return format_html(
+            '<button form="test-feed" type="submit">Test this feed</button> '
+            '<button form="fetch-feed" type="submit">Fetch now</button> {}',
+            "A test shows what would be taken in and writes nothing.",
+        )
+
+    change_form_template = "admin/feed.html"
+
+    def get_urls(self) -> list[URLPattern]:
+        return [
+            path("<int:pk>/test", self.admin_site.admin_view(require_POST(self.test)), name="sources_feed_test"),
+            path("<int:pk>/fetch", self.admin_site.admin_view(require_POST(self.fetch)), name="sources_feed_fetch"),
+            *super().get_urls(),
+        ]
+
+    def test(self, request: HttpRequest, pk: int) -> HttpResponse:
+        """What would be taken in, item by item."""
+        feed = self._feed(request, pk)
+        report, tried = try_out(feed)
+        rows: Sequence[tuple[str, str, str, str]] = [
+            (entry.title, entry.url, *((o.code, o.message) if isinstance(o, Rejected) else (str(o), ""))) for entry, o in tried
+        ]
+        context = {
+            **self.admin_site.each_context(request),
+            "title": f"Test of {feed}",
+            "feed": feed,
+            "report": report,
+            "counts": sorted(report.counts.items()),
+            "rows": rows,
+        }
+        return render(request, "admin/feed_test.html", context)
+
+    def fetch(self, request: HttpRequest, pk: int) -> HttpResponse:
+        """A run of ingest for this feed alone, now."""
+        feed = self._feed(request, pk)
+        try:
+            run = collect([feed], by_hand=True)
+        except WireError as error:
+            messages.error(request, f"{error.message} {error.hint}")
+        else:
+            (report,) = run.reports
+            counts = ", ".join(f"{number} {name}" for name, number in sorted(report.counts.items()))
+            told = f"{report.failure} Nothing was lost." if report.failure else f"{report.result}: {counts or 'nothing new'}."
+            told += f" {len(run.published)} snapshots published."
+            messages.add_message(request, messages.WARNING if report.failure else messages.SUCCESS, told)
+        return HttpResponseRedirect(reverse("admin:sources_feed_change", args=[pk]))
+
+    def has_add_permission(self, request: HttpRequest) -> bool:  # noqa: ARG002
+        return False  # a feed belongs to a publication; it is added there
+
+    def _feed(self, request: HttpRequest, pk: int) -> Feed:
+        feed = get_object_or_404(Feed.objects.select_related("publication", "health"), pk=pk)
+        if not self.has_change_permission(request, feed):
+            raise PermissionDenied
+        return feed
+
+
+def _health(feed: Feed) -> FeedHealth | None:
+    return getattr(feed, "health", None)
