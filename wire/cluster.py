@@ -52,7 +52,7 @@ Vector = Mapping[str, float]
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """What clustering knows of a story. `event_id` is set where it is settled which event it belongs to."""
+    """What clustering knows of a story. `event_id` is set where its event is settled; whoever founded that belongs to it too."""
 
     chatbotnews_id: str
     headline: str
@@ -151,8 +151,10 @@ def _start(items: Sequence[Item]) -> list[_Cluster]:
     fixed: dict[str, int] = {}
     places = []
     vectors = [vector(item.headline, frequencies) for item in items]
+    settled = {item.event_id for item in items}
     for item, told in zip(items, vectors, strict=True):
-        place = fixed.get(item.event_id, -1) if item.event_id else -1
+        event_id = item.event_id or (item.chatbotnews_id if item.chatbotnews_id in settled else None)
+        place = fixed.get(event_id, -1) if event_id else -1
         if place >= 0:
             cluster = clusters[place]
             cluster.items.append(item)
@@ -161,9 +163,9 @@ def _start(items: Sequence[Item]) -> list[_Cluster]:
                 cluster.total[feature] = cluster.total.get(feature, 0.0) + weight
         else:
             place = len(clusters)
-            clusters.append(_Cluster([item], dict(told), 1.0, item.published_at, item.published_at, item.event_id))
-            if item.event_id:
-                fixed[item.event_id] = place
+            clusters.append(_Cluster([item], dict(told), 1.0, item.published_at, item.published_at, event_id))
+            if event_id:
+                fixed[event_id] = place
         places.append(place)
     for cluster in clusters:
         cluster.weigh()

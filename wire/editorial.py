@@ -1,7 +1,7 @@
 """What editors do to published stories and to the roster: each with a public reason, each published at once."""
 
 import datetime as dt
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from django.db import transaction
@@ -10,10 +10,11 @@ from django.utils import timezone
 from config.errors import InvalidArgument, NotFound
 from sources import roster
 from sources.models import Publication, RosterRevision
+from wire import events
 from wire.ingest import next_revision, seal
-from wire.models import Snapshot, Story, StoryRevision, WireState
+from wire.models import Event, Snapshot, Story, StoryRevision, WireState
 from wire.normalise import MAX_HEADLINE, MAX_RAW
-from wire.publish import publish
+from wire.publish import publish, republish
 from wire.text import MEDIUM, SHORT, byline, cut, plain_text
 from wire.vocabulary import Category, Status, Topic
 
@@ -60,6 +61,39 @@ def classify(
 
 
 @transaction.atomic
+def merge(event_ids: Collection[str], *, reason: str, now: dt.datetime | None = None) -> list[Snapshot]:
+    """Make several events one, for good; the oldest keeps its id. Raises: NotFound, InvalidArgument."""
+    WireState.lock()
+    unknown = set(event_ids) - set(Event.objects.filter(event_id__in=event_ids).values_list("event_id", flat=True))
+    if unknown:
+        raise NotFound(f"There is no event {min(unknown)!r}.", "An event has the id of the story that founded it.")
+    stories = list(Story.objects.filter(event__in=event_ids))
+    if len({story.event_id for story in stories}) < 2:
+        raise InvalidArgument("Nothing was merged.", "Choose stories of two or more events.")
+    return _settle([stories], reason, now or timezone.now())
+
+
+@transaction.atomic
+def split(story_ids: Collection[str], *, reason: str, now: dt.datetime | None = None) -> list[Snapshot]:
+    """Take stories out of their event, for good; together they are one of their own. Raises: NotFound, InvalidArgument."""
+    WireState.lock()
+    chosen = _stories(story_ids)
+    if len({story.event_id for story in chosen}) != 1:
+        raise InvalidArgument("Nothing was split.", "Choose stories of one event that was published.")
+    rest = list(Story.objects.filter(event=chosen[0].event_id).exclude(pk__in=[story.pk for story in chosen]))
+    if not rest:
+        raise InvalidArgument("Nothing was split.", "Leave at least one story of the event unchosen.")
+    return _settle([chosen, rest], reason, now or timezone.now())
+
+
+@transaction.atomic
+def pin(story_ids: Collection[str], *, pinned: bool = True) -> None:
+    """Keep stories in the events that they belong to, or leave it to the machine again. Raises: NotFound."""
+    WireState.lock()
+    Story.objects.filter(pk__in=[story.pk for story in _stories(story_ids)], event__isnull=False).update(event_pinned=pinned)
+
+
+@transaction.atomic
 def replace_publication(
     retire: Publication, admit: Mapping[str, Any], *, reason: str, now: dt.datetime | None = None
 ) -> RosterRevision:
@@ -74,16 +108,39 @@ def replace_publication(
     return revision
 
 
-@transaction.atomic
-def _revise(story_id: str, reason: str, now: dt.datetime, **changes: Any) -> Snapshot | None:
+def _stories(story_ids: Collection[str]) -> list[Story]:
+    """Raises: NotFound."""
+    found = list(Story.objects.filter(chatbotnews_id__in=story_ids))
+    unknown = set(story_ids) - {story.chatbotnews_id for story in found}
+    if unknown:
+        raise NotFound(f"There is no story {min(unknown)!r}.", "Find it in the admin's list of stories.")
+    return found
+
+
+def _required(reason: str) -> str:
+    """Raises: InvalidArgument."""
     if not reason.strip():
         raise InvalidArgument("A reason is missing.", "Say in one sentence why; it is published.")
+    return reason.strip()[:500]
+
+
+def _settle(groups: Sequence[Sequence[Story]], reason: str, now: dt.datetime) -> list[Snapshot]:
+    """Make each group one event, and publish every day that has a story of it, sealed ones with the reason."""
+    reason = _required(reason)
+    concerned = [story for stories in groups for story in stories]
+    events.settle(groups)
+    days = {story.wire_date for story in concerned if story.current_id}
+    reopened = {story.chatbotnews_id for story in concerned}
+    return republish(days, now=now, unsealed=True, reopened=reopened, reason=reason)
+
+
+@transaction.atomic
+def _revise(story_id: str, reason: str, now: dt.datetime, **changes: Any) -> Snapshot | None:
+    reason = _required(reason)
     WireState.lock()
-    story = Story.objects.filter(chatbotnews_id=story_id).first()
-    if story is None:
-        raise NotFound(f"There is no story {story_id!r}.", "Find it in the admin's list of stories.")
+    (story,) = _stories([story_id])
     latest: StoryRevision = story.revisions.order_by("-revision")[0]
-    revision = next_revision(story, latest, recorded_at=now.replace(microsecond=0), reason=reason.strip()[:500], **changes)
+    revision = next_revision(story, latest, recorded_at=now.replace(microsecond=0), reason=reason, **changes)
     seal(story, revision)
     revision.save()
     Story.objects.filter(pk=story.pk).update(pending=True)

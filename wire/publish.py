@@ -3,23 +3,21 @@
 import datetime as dt
 import zlib
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final
 
 from django.db import connection, transaction
-from django.db.models import Q
 from django.utils import timezone
 
 from config.errors import RosterLocked
 from sources import roster
-from wire import cluster, provenance, take
+from wire import cluster, events, provenance, take
 from wire.citing import layered
 from wire.consensus import Witness, weigh
 from wire.indexing import index
-from wire.models import EditorTake, Event, Snapshot, Story, StoryRevision, WireState
-from wire.models.story import StoryQuerySet
+from wire.models import EditorTake, Snapshot, Story, StoryRevision, WireState
 from wire.signing import sign
 from wire.vocabulary import Status
 
@@ -43,29 +41,33 @@ class Member:
     revision: StoryRevision
 
 
+def open_from(now: dt.datetime) -> dt.date:
+    """The first UTC day that did not end 72 hours ago or more. Earlier ones are sealed: their derived fields are frozen."""
+    return (now.astimezone(dt.UTC) - SEAL_AFTER).date()
+
+
 def is_sealed(day: dt.date, now: dt.datetime) -> bool:
-    """Whether the UTC day `day` ended 72 hours ago or more: its derived fields are frozen."""
-    return now >= dt.datetime.combine(day + dt.timedelta(days=1), dt.time(), dt.UTC) + SEAL_AFTER
+    """Whether the UTC day `day` ended 72 hours ago or more."""
+    return day < open_from(now)
 
 
 def publish_pending(now: dt.datetime | None = None, progress: Callable[[dt.date], None] = lambda _day: None) -> list[Snapshot]:
-    """Publish every day that has unpublished revisions, after every unsealed day near by that these may have changed.
+    """Publish every day that has unpublished revisions, and every unsealed day that these may have changed.
 
     Safe to call again after a crash: what was published stays, what was not is taken up.
     """
     now = now or timezone.now()
     waiting = list(Story.objects.pending().values_list("wire_date", flat=True).distinct().order_by("wire_date"))
-    if not waiting:
-        return []
+    first = open_from(now)
     for day in waiting:
-        group(day)
-    first = max((now - SEAL_AFTER).date() - dt.timedelta(days=1), waiting[0] - cluster.WINDOW)
-    near = Snapshot.objects.filter(wire_date__range=(first, waiting[-1] + cluster.WINDOW)).values_list("wire_date", flat=True)
+        if day < first:
+            events.group(day)
+    near = [day for day in waiting if day >= first - cluster.WINDOW]  # these may change unsealed ones: all of them or none
     published = []
-    for day in [*sorted({*near} - {*waiting}), *waiting]:  # in this order, so that the next run does what a kill left undone
-        progress(day)
-        snapshot = publish(day, now=now)
-        if snapshot:
+    for days in [*([day] for day in waiting if day not in near), near]:
+        for day in days:
+            progress(day)
+        for snapshot in republish(days, now=now, unsealed=days is near) if days else ():
             del snapshot.packed  # read again if anybody asks: the bytes of a thousand days are no small thing
             published.append(snapshot)
     return published
@@ -74,39 +76,32 @@ def publish_pending(now: dt.datetime | None = None, progress: Callable[[dt.date]
 def publish(day: dt.date, *, now: dt.datetime | None = None) -> Snapshot | None:
     """Publish one UTC day: a new snapshot if anything but `revision` and `previous_sha256` changed, else None.
 
-    All of it or nothing, in one transaction; publishers at once take turns. Raises: RosterLocked when the roster is broken.
+    An unsealed day is published with all that are unsealed, for what happened to one may bear on the others. All of it or
+    nothing, in one transaction; publishers at once take turns. Raises: RosterLocked when the roster is broken.
     """
+    now = now or timezone.now()
+    snapshots = republish([day], now=now, unsealed=not is_sealed(day, now))
+    return next((snapshot for snapshot in snapshots if snapshot.wire_date == day), None)
+
+
+def republish(
+    days: Collection[dt.date], *, now: dt.datetime, unsealed: bool, reopened: Collection[str] = frozenset(), reason: str = ""
+) -> list[Snapshot]:
+    """Publish the sealed ones of these days and, if asked to, every day that is `unsealed`; oldest first, in one transaction.
+
+    `reopened`: stories whose event and consensus are told anew although their day is sealed, for the `reason` an editor gave.
+    """
+    now, first = now.replace(microsecond=0), open_from(now)
+    chosen = {day for day in days if day < first}
     with durable(), transaction.atomic():
         WireState.lock()
-        group(day)
-        return _publish(day, (now or timezone.now()).replace(microsecond=0))
-
-
-@transaction.atomic
-def group(day: dt.date) -> None:
-    """Give every story of the day that has none an event: a known one within ten days, or one of its own."""
-    WireState.lock()
-    fresh = Story.objects.on(day).filter(event=None)
-    found = {story: story for story in fresh.values_list("chatbotnews_id", flat=True)}  # one withdrawn by now stands alone
-    if not found:
-        return
-    window = (day - cluster.WINDOW, day + cluster.WINDOW)
-    near = Story.objects.filter(wire_date__range=window).filter(Q(event__isnull=False) | Q(wire_date=day))
-    found |= {story: event for story, event in cluster.assign(_items(near)).items() if story in found}
-    Event.objects.bulk_create([Event(event_id=event) for event in set(found.values())], ignore_conflicts=True)
-    stories = list(Story.objects.filter(chatbotnews_id__in=found))
-    for story in stories:
-        story.event_id = found[story.chatbotnews_id]
-    Story.objects.all().write(stories, ["event"])
-
-
-def _items(stories: StoryQuerySet) -> list[cluster.Item]:
-    """Stories as clustering sees them, by their newest revision; withdrawn ones tell of nothing."""
-    rows = StoryRevision.objects.filter(story__in=stories).order_by("story", "revision")
-    newest = {
-        row[0]: row for row in rows.values_list("story__chatbotnews_id", "headline", "published_at", "story__event_id", "status")
-    }
-    return [cluster.Item(*row[:4]) for row in newest.values() if row[4] != Status.WITHDRAWN]
+        for day in sorted(chosen):
+            events.group(day)
+        if unsealed:
+            events.regroup(first)
+            chosen |= set(Story.objects.filter(wire_date__gte=first).values_list("wire_date", flat=True))
+        snapshots = (_publish(day, now, reopened, reason) for day in sorted(chosen))
+        return [snapshot for snapshot in snapshots if snapshot]
 
 
 @contextmanager
@@ -124,18 +119,20 @@ def durable() -> Iterator[None]:
                 cursor.execute("PRAGMA synchronous=NORMAL")
 
 
-def _publish(day: dt.date, now: dt.datetime) -> Snapshot | None:
+def _publish(day: dt.date, now: dt.datetime, reopened: Collection[str], why: str) -> Snapshot | None:
     previous = Snapshot.objects.filter(wire_date=day).order_by("-revision").first()
     members = _members(day)
     pending = [member for member in members if member.story.pending]
     sealed = is_sealed(day, now) and previous is not None
-    if not members or (sealed and not pending):
+    untouched = not pending and not any(member.story.chatbotnews_id in reopened for member in members)
+    if not members or (sealed and untouched):
         return None
     if problem := roster.problem():
         raise RosterLocked(problem, "Nothing was published. Run manage.py check --database default.")
     old = previous.manifest if previous else None
     live = [member for member in members if member.revision.status != Status.WITHDRAWN]
-    derived = _derive(live, frozen=_frozen(old) if sealed else {})
+    frozen = {story: owed for story, owed in _frozen(old).items() if story not in reopened} if sealed else {}
+    derived = _derive(live, frozen)
     last = Snapshot.objects.order_by("-sequence").first()
     new = provenance.manifest(
         wire_date=day,
@@ -147,7 +144,7 @@ def _publish(day: dt.date, now: dt.datetime) -> Snapshot | None:
     )
     snapshot = None
     if (old is None and live) or (old is not None and not provenance.same_publication(old, new)):
-        snapshot = _append(new, last, now, _reason(pending, previous) if sealed else "")
+        snapshot = _append(new, last, now, _reason(pending, previous, why) if sealed else "")
     if snapshot or pending:
         _make_current(members, derived)
         WireState.raise_version()
@@ -259,9 +256,9 @@ def _append(manifest: Mapping[str, Any], last: Snapshot | None, now: dt.datetime
     )
 
 
-def _reason(pending: Sequence[Member], previous: Snapshot | None) -> str:
+def _reason(pending: Sequence[Member], previous: Snapshot | None, why: str) -> str:
     """Why a sealed day is published again: what editors said, and how many stories came late."""
-    said = dict.fromkeys(member.revision.reason for member in pending if member.revision.reason)
+    said = dict.fromkeys(filter(None, [why, *(member.revision.reason for member in pending)]))
     late = sum(1 for member in pending if previous and member.story.current_id is None)
     revised = sum(1 for member in pending if member.story.current_id is not None and not member.revision.reason)
     counted = [f"{number} {what}" for number, what in ((late, "late"), (revised, "revised by the publisher")) if number]

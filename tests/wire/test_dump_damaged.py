@@ -31,9 +31,10 @@ def of(kind: str, records: list[Record], place: int = 0) -> Record:
 def story(records: list[Record], *, published: bool = True) -> Record:
     """The first that the public sees (one that is withdrawn is on no snapshot to be compared with), or the first that waits."""
     for record in records:
-        if record["kind"] == "story" and (record["current"] is not None) == published:
-            if not published or record["revisions"][record["current"] - 1]["status"] != Status.WITHDRAWN:
-                return record
+        if record["kind"] != "story" or (record["current"] is not None) != published:
+            continue
+        if not published or record["revisions"][record["current"] - 1]["status"] != Status.WITHDRAWN:
+            return record
     raise LookupError
 
 

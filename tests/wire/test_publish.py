@@ -102,7 +102,7 @@ def test_coverage_on_the_next_day_republishes_the_unsealed_day_before() -> None:
 
 
 def test_a_killed_publish_is_completed_by_the_next_run() -> None:
-    take(entry(published_at="2026-01-13T10:00:00Z"), entry(published_at="2026-01-14T10:00:00Z"))
+    take(entry(published_at="2025-12-13T10:00:00Z"), entry(published_at="2026-01-14T10:00:00Z"))
     calls = []
 
     def killed(day: dt.date) -> None:

@@ -121,6 +121,7 @@ def _stories() -> Iterator[Record]:
             "kind": "story",
             **_fields(story, ("chatbotnews_id", "original_url", "guid", "wire_date", "first_seen_at", "event_id", "pending")),
             **_fields(story, ("editor_category", "editor_topics", "consensus_score", "cross_source_count")),
+            **_fields(story, ("event_pinned", "image_url")),
             "publication": story.publication.slug,
             "current": story.current.revision if story.current else None,
             "aliases": sorted(alias.url for alias in story.aliases.all()),

@@ -123,6 +123,8 @@ def _story(record: Record, publications: dict[str, Publication]) -> Story:
         editor_category=record["editor_category"],
         editor_topics=record["editor_topics"],
         event_id=record["event_id"],
+        event_pinned=record.get("event_pinned", False),  # absent from earlier dumps, like the next
+        image_url=record.get("image_url", ""),
         tier=first["original_publisher_tier"],
         published_at=_time(first["published_at"]),
         consensus_score=record["consensus_score"],

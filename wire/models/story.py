@@ -118,6 +118,7 @@ class Story(models.Model):
     editor_category = models.CharField(max_length=10, choices=Category.choices, blank=True, help_text="Overrides the lexicon.")
     editor_topics = models.JSONField(null=True, blank=True, help_text="Overrides the lexicon: a list of topics.")
     event = models.ForeignKey(Event, null=True, on_delete=models.PROTECT, related_name="stories")
+    event_pinned = models.BooleanField(default=False, help_text="An editor settled its event; the machine never undoes that.")
     current = models.ForeignKey("StoryRevision", null=True, on_delete=models.PROTECT, related_name="+")
 
     status = models.CharField(max_length=10, choices=Status.choices, default=Status.LIVE)

@@ -1,0 +1,89 @@
+"""Which event each story belongs to, as the database keeps it: `wire.cluster` decides, except what editors settled."""
+
+import datetime as dt
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Final
+
+from django.db import transaction
+from django.db.models import Q
+
+from wire import cluster
+from wire.models import Event, Story, StoryRevision, WireState
+from wire.models.story import StoryQuerySet
+from wire.vocabulary import Status
+
+NEVER: Final = dt.date.max
+
+
+@transaction.atomic
+def group(day: dt.date) -> None:
+    """Give every story of the day that has none an event: a known one within ten days, or one of its own."""
+    WireState.lock()
+    fresh = Story.objects.on(day).filter(event=None)
+    found = {story: story for story in fresh.values_list("chatbotnews_id", flat=True)}  # one withdrawn by now stands alone
+    if not found:
+        return
+    window = (day - cluster.WINDOW, day + cluster.WINDOW)
+    near = Story.objects.filter(wire_date__range=window).filter(Q(event__isnull=False) | Q(wire_date=day))
+    told = cluster.assign(_items(near, open_from=NEVER))
+    _write({story: told.get(story, event) for story, event in found.items()})
+
+
+def regroup(first: dt.date) -> None:
+    """Tell anew which event each story of the UTC day `first` and later belongs to: the same stories, the same events.
+
+    Events of earlier days and those that editors settled stay as they are, and others may join them. Needs a transaction in
+    which the days are published too, for a story and its day's snapshot name the same event.
+    """
+    free = Story.objects.filter(wire_date__gte=first, event_pinned=False)
+    found = {story: story for story in free.values_list("chatbotnews_id", flat=True)}  # a withdrawn one stands alone
+    near = Story.objects.filter(wire_date__gte=first - cluster.WINDOW)
+    told = cluster.assign(_items(near, open_from=first)) if found else {}
+    _write({story: told.get(story, event) for story, event in found.items()})
+
+
+def settle(groups: Iterable[Sequence[Story]]) -> None:
+    """Make each group of stories one event, for good. It keeps the id of the oldest event that was founded by one of it."""
+    for stories in groups:
+        by_age = sorted(stories, key=lambda story: (story.published_at, story.chatbotnews_id))
+        known = {story.event_id for story in stories}
+        event_id = next((s.chatbotnews_id for s in by_age if s.chatbotnews_id in known), by_age[0].chatbotnews_id)
+        _write({story.chatbotnews_id: event_id for story in stories})
+        Story.objects.filter(pk__in=[story.pk for story in stories]).update(event_pinned=True)
+
+
+def _items(stories: StoryQuerySet, *, open_from: dt.date) -> list[cluster.Item]:
+    """Stories as clustering sees them, by their newest revision; withdrawn ones tell of nothing.
+
+    Settled is the event of a day before `open_from`, and of a story that an editor pinned to it.
+    """
+    columns = ("story__chatbotnews_id", "headline", "published_at", "story__event_id")
+    rows = StoryRevision.objects.filter(story__in=stories).order_by("story", "revision")
+    newest = {row[0]: row for row in rows.values_list(*columns, "status", "story__wire_date", "story__event_pinned")}
+    return [
+        cluster.Item(story_id, headline, published_at, event_id if pinned or day < open_from else None)
+        for story_id, headline, published_at, event_id, status, day, pinned in newest.values()
+        if status != Status.WITHDRAWN
+    ]
+
+
+def _write(found: Mapping[str, str]) -> None:
+    """Keep the event of each story. An event that lost its last story leads to the one that its founder belongs to."""
+    stories = [s for s in Story.objects.filter(chatbotnews_id__in=found) if s.event_id != found[s.chatbotnews_id]]
+    if not stories:
+        return
+    left = {str(story.event_id) for story in stories if story.event_id}
+    for story in stories:
+        story.event_id = found[story.chatbotnews_id]
+    joined = {str(story.event_id) for story in stories}
+    Event.objects.bulk_create([Event(event_id=event) for event in joined], ignore_conflicts=True)
+    Story.objects.all().write(stories, ["event"])
+    _redirect(left, joined)
+
+
+def _redirect(left: Collection[str], joined: Collection[str]) -> None:
+    Event.objects.filter(event_id__in=joined).exclude(merged_into=None).update(merged_into=None)
+    empty = Event.objects.filter(event_id__in=left, stories=None)
+    founders = Story.objects.filter(chatbotnews_id__in=empty.values("event_id"))
+    for event_id, became in founders.values_list("chatbotnews_id", "event_id"):
+        Event.objects.filter(event_id=event_id).update(merged_into=became)
