@@ -1,11 +1,13 @@
 """How right the wire's judgements are on labelled data. Pure: rows in, figures out; `manage.py evalwire` reads files and prints."""
 
 import datetime as dt
+import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
+from typing import Any
 
 from sources.names import Name, resolve
-from wire import cluster
+from wire import cluster, search
 from wire.classify import Lexicon
 from wire.vocabulary import Category
 
@@ -72,6 +74,65 @@ def names(rows: Sequence[Row], roster: Sequence[Name]) -> Figures:
     }
 
 
+def searches(document: Mapping[str, Any]) -> Figures:
+    """`stories`: id, title, summary and published_at (both may be missing). `queries`: query and judged, a grade of 1-3 by id.
+
+    Normalised discounted cumulative gain at 10 (Järvelin and Kekäläinen 2002, gains 2^grade - 1) over queries that something
+    answers, and how much of what is found was judged relevant: of the wire's search, and beside it of plain BM25 over stories that
+    hold any word, and over those that hold all. `silent`: how often nothing was found where nothing is to be.
+    """
+    texts = {row["id"]: (row["title"], row.get("summary") or "") for row in document["stories"]}
+    moments = {row["id"]: _moment(row.get("published_at") or "").timestamp() for row in document["stories"]}
+    parts = {one: (search.tokens(title), search.tokens(summary)) for one, (title, summary) in texts.items()}
+    plain = _PlainBM25({one: _words(f"{title} {summary}") for one, (title, summary) in texts.items()})
+    told: dict[str, list[tuple[list[str], Mapping[str, int]]]] = defaultdict(list)
+    silent = []
+    for asked in document["queries"]:
+        query, words, judged = search.parse(asked["query"]), set(_words(asked["query"])), asked["judged"]
+        scores = {one: search.score(*both, query) for one, both in parts.items() if search.holds(*both, query)}
+        if not judged:
+            silent.append(not scores)
+            continue
+        told[""].append((sorted(scores, key=lambda one: (-scores[one], -moments[one], one)), judged))
+        told["_plain_bm25"].append((plain.ranked(words), judged))
+        told["_plain_bm25_all_words"].append((plain.ranked(words, every=True), judged))
+    figures = {"queries": float(len(document["queries"])), "silent": sum(silent) / (len(silent) or 1)}
+    for how, answers in told.items():
+        figures[f"ndcg_10{how}"] = sum(_ndcg(ranked, judged) for ranked, judged in answers) / len(answers)
+        relevant = sum(one in judged for ranked, judged in answers for one in ranked)
+        figures[f"relevant{how}"] = relevant / (sum(len(ranked) for ranked, _ in answers) or 1)
+    return figures
+
+
+class _PlainBM25:
+    """Robertson and Zaragoza 2009, k₁ = 1.2, b = 0.75: what a search is compared with."""
+
+    def __init__(self, documents: Mapping[str, Sequence[str]]) -> None:
+        self._counts = {one: Counter(words) for one, words in documents.items()}
+        self._mean = sum(map(len, documents.values())) / max(1, len(documents)) or 1.0
+        self._held_by = Counter(word for counts in self._counts.values() for word in counts)
+
+    def ranked(self, words: Set[str], *, every: bool = False) -> list[str]:
+        held = {one: counts for one, counts in self._counts.items() if not every or words <= counts.keys()}
+        scores = {one: self._score(counts, words) for one, counts in held.items()}
+        return sorted((one for one, score in scores.items() if score > 0), key=lambda one: (-scores[one], one))
+
+    def _score(self, counts: Counter[str], words: Set[str]) -> float:
+        damped = 1.2 * (0.25 + 0.75 * counts.total() / self._mean)
+        return sum(
+            math.log(1 + (len(self._counts) - self._held_by[word] + 0.5) / (self._held_by[word] + 0.5))
+            * (counts[word] * 2.2 / (counts[word] + damped))
+            for word in words & counts.keys()
+        )
+
+
+def _ndcg(ranked: Sequence[str], judged: Mapping[str, int], at: int = 10) -> float:
+    def gained(grades: Iterable[int]) -> float:
+        return sum((2.0**grade - 1) / math.log2(place + 2) for place, grade in enumerate(list(grades)[:at]))
+
+    return gained(judged.get(one, 0) for one in ranked) / gained(sorted(judged.values(), reverse=True))
+
+
 def agreement(rows: Sequence[Row]) -> Figures:
     """Of two labellings, columns category_a, category_b, topics_a, topics_b: share, Cohen's kappa, F1 of topics."""
     pairs = [(row["category_a"], row["category_b"]) for row in rows]
@@ -98,6 +159,10 @@ def small_events(rows: Sequence[Row], seed: int, *, events_at_most: int = 60, st
         for event in chosen[:events_at_most]
         for row in pick.sample(by_event[event], min(len(by_event[event]), pick.randint(1, stories_at_most)))
     ]
+
+
+def _words(text: str) -> list[str]:
+    return [search.token(word) for word in search.words(text)]
 
 
 def _moment(raw: str) -> dt.datetime:

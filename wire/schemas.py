@@ -84,6 +84,9 @@ class SearchOut(StoriesOut):
     ranking: Literal["relevance", "newest"] = Field(
         description="`relevance`: all matches are ranked. `newest`: so many match that each page ranks among the newest first."
     )
+    suggestion: str | None = Field(
+        default=None, description="When nothing was found: a query near to this one that finds something, if there is any."
+    )
 
 
 class TopicOut(StoriesOut):

@@ -6,6 +6,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from string import ascii_lowercase
 from typing import Final
 
 import snowballstemmer
@@ -17,34 +18,75 @@ MEAN_LENGTH: Final = 60.0  # tokens of a usual story; fixed, so that a story's s
 MAX_QUERY_TOKENS: Final = 16
 MAX_TOKEN: Final = 500  # letters; Postgres takes no lexeme above 2,046 bytes, and a script without spaces makes long words
 
+PREFIX_WEIGHT: Final = 0.25  # of a word that only begins like the last one asked for, beside that very word
+SHORTEST_PREFIX: Final = 3
+_STOP_WORDS: Final = """
+a an and are as at be by did do does for from had has have how in into is it its of on or that the their this to was were
+what when where which who why will with
+"""
+STOP_WORDS: Final = frozenset(_STOP_WORDS.split())  # that a question may hold and a story need not
+
 _WORD: Final = re.compile(r"[^\W_]+")
+_CHAIN: Final = re.compile(r"[^\W_]+(?:[-‐‑–.][^\W_]+)*")
+_PART: Final = re.compile(r"[^\W\d_]+|\d+")
+_ENDINGS: Final = (*ascii_lowercase, "es", "ed", "ing", "er", "ies", "ied", "ity", "ion", "ions", "ment", "al", "ally")
 _STEMMER: Final = snowballstemmer.stemmer("english")
 
 
 @dataclass(frozen=True, slots=True)
-class Query:
-    """A question in words. `phrases` must stand in a text word by word; all `tokens` must occur in it."""
+class Term:
+    """One word asked for: a story holds one of `exact`, or a token that begins with one of `prefixes`."""
 
-    tokens: tuple[str, ...]
+    exact: tuple[str, ...]
+    prefixes: tuple[str, ...] = ()
+
+    def weight(self, token: str) -> float:
+        """How much a token answers to it, 0–1."""
+        if token in self.exact:
+            return 1.0
+        return PREFIX_WEIGHT if token.startswith(self.prefixes) else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A question in words. `phrases` must stand in a text word by word; all `terms` must occur in it."""
+
+    terms: tuple[Term, ...]
     phrases: tuple[tuple[str, ...], ...]
 
     @property
     def mark(self) -> str:
         """Eight hex digits that tell this question from others: a place in its ranking means nothing in theirs."""
-        return hashlib.sha256(repr((self.tokens, self.phrases)).encode()).hexdigest()[:8]
+        return hashlib.sha256(repr((self.terms, self.phrases)).encode()).hexdigest()[:8]
 
 
 def words(text: str) -> list[str]:
     """Runs of letters and digits, compatibility forms and case folded, accents removed."""
-    folded = unicodedata.normalize("NFKC", text).casefold()
-    if not folded.isascii():
-        folded = "".join(c for c in unicodedata.normalize("NFD", folded) if not unicodedata.combining(c))
-    return _WORD.findall(folded)
+    return _WORD.findall(_folded(text))
+
+
+def chains(text: str) -> list[str]:
+    """Words as they are written, folded: GPT-5 and co-founder are one each."""
+    return _CHAIN.findall(_folded(text))
 
 
 def tokens(text: str) -> list[str]:
-    """The stemmed words of a text, each spelled in ASCII letters and digits, in order."""
-    return [token(word) for word in words(text)]
+    """What a text is found by, in order: its words, stemmed, each spelled in ASCII letters and digits; and behind their words
+    the names that these make with numbers, as one token: GPT-5, GPT5 and GPT 5 are the words `gpt`, `5` and the name `0gpt5`.
+    """
+    found: list[str] = []
+    before, end = "", -1
+    folded = _folded(text)
+    for chain in _CHAIN.finditer(folded):
+        parts = _PART.findall(chain[0])
+        found += map(token, parts)
+        if _is_name(parts):
+            found.append(_name(parts))
+        if before and parts[0].isdigit() and chain.start() == end + 1 and folded[end] == " ":
+            found.append(_name([before, *parts]))
+        goes_on = len(parts) == 1 and len(parts[0]) > 1 and not parts[0].isdigit() and parts[0] not in STOP_WORDS
+        before, end = parts[0] if goes_on else "", chain.end()
+    return found
 
 
 @lru_cache(maxsize=65_536)
@@ -55,33 +97,82 @@ def token(word: str) -> str:
 
 
 def parse(question: str) -> Query:
-    """What a person typed: words, and phrases in double quotes. Nothing in it is query syntax beyond the quotes."""
-    phrases = []
-    for quoted in re.findall(r'"([^"]*)"', question):
-        phrase = tuple(tokens(quoted))[:MAX_QUERY_TOKENS]
-        if len(phrase) > 1:
-            phrases.append(phrase)
-    return Query(tuple(dict.fromkeys(tokens(question)))[:MAX_QUERY_TOKENS], tuple(phrases))
+    """What a person typed: words, the last of which may be unfinished, and phrases in double quotes, which are taken as they stand.
+    Nothing in it is query syntax beyond the quotes. Words such as "the" are passed over, unless there are no others.
+    """
+    quoted = [_words_of(tokens(part)) for part in re.findall(r'"([^"]*)"', question)]
+    terms = [Term((word,)) for phrase in quoted for word in phrase]
+    loose = chains(re.sub(r'"[^"]*"', " ", question))
+    telling = [chain for chain in loose if chain not in STOP_WORDS] or ([] if terms else loose)
+    for chain in telling:
+        terms += _terms(chain, unfinished=chain is loose[-1] and not question.rstrip().endswith('"'))
+    phrases = [tuple(phrase)[:MAX_QUERY_TOKENS] for phrase in quoted if len(phrase) > 1]
+    return Query(tuple(dict.fromkeys(terms))[:MAX_QUERY_TOKENS], tuple(phrases))
 
 
-def holds_phrases(document: Sequence[str], headline_length: int, query: Query) -> bool:
-    """Whether every phrase stands word by word in the headline or in the summary."""
-    parts = (document[:headline_length], document[headline_length:])
+def holds(headline: Sequence[str], summary: Sequence[str], query: Query) -> bool:
+    """Whether every term occurs, and every phrase stands word by word in the headline or in the summary."""
+    if not all(any(term.weight(token) for part in (headline, summary) for token in part) for term in query.terms):
+        return False
+    parts = [_words_of(part) for part in (headline, summary)] if query.phrases else []
     return all(any(_holds(part, phrase) for part in parts) for phrase in query.phrases)
 
 
-def score(document: Sequence[str], headline_length: int, query: Query) -> float:
+def score(headline: Sequence[str], summary: Sequence[str], query: Query) -> float:
     """BM25F without collection statistics: every candidate holds every word, so only where and how often counts.
 
     Fixed statistics keep a story's score the same for ever, and with it the paging of a list that grows meanwhile.
     """
-    held_back = K1 * (1 - B + B * len(document) / MEAN_LENGTH)
+    held_back = K1 * (1 - B + B * (len(headline) + len(summary)) / MEAN_LENGTH)
     total = 0.0
-    for word in query.tokens:
-        in_headline = document[:headline_length].count(word)
-        frequency = HEADLINE_WEIGHT * in_headline + (document[headline_length:].count(word))
+    for term in query.terms:
+        frequency = HEADLINE_WEIGHT * sum(map(term.weight, headline)) + sum(map(term.weight, summary))
         total += frequency * (K1 + 1) / (frequency + held_back)
     return round(total, 6)
+
+
+def _folded(text: str) -> str:
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    if not folded.isascii():
+        folded = "".join(c for c in unicodedata.normalize("NFD", folded) if not unicodedata.combining(c))
+    return folded
+
+
+def _is_name(parts: Sequence[str]) -> bool:
+    return len(parts) > 1 and any(part.isdigit() for part in parts)
+
+
+def _name(parts: Sequence[str]) -> str:
+    """`0gpt5`, `0gemini2x5`: no word begins like this, for the parts of words are all letters or all digits."""
+    joined = "".join(
+        ("x" if part.isdigit() and before.isdigit() else "") + (part if part.isascii() else token(part))
+        for before, part in zip(["", *parts], parts, strict=False)
+    )
+    return "0" + joined if len(joined) < MAX_TOKEN else "0x" + hashlib.sha256(joined.encode()).hexdigest()
+
+
+def _words_of(tokens: Sequence[str]) -> list[str]:
+    """Without the names, so that words that follow each other stand side by side."""
+    return [token for token in tokens if token[0] != "0" or token.isdigit()]
+
+
+def _terms(chain: str, *, unfinished: bool) -> list[Term]:
+    """A name is one term; of 24-hour and 5-year, which are none, each word is."""
+    parts = _PART.findall(chain)
+    if _is_name(parts) and (not parts[0].isdigit() or _WORD.fullmatch(chain.replace(".", ""))):
+        name = _name(parts)
+        goes_on = [name + letter for letter in ascii_lowercase] if parts[-1].isdigit() else [name]  # GPT-5.2 and GPT-5o, not GPT-55
+        return [Term((name,), tuple(goes_on) if unfinished else ())]
+    *others, last = parts
+    return [*(Term((token(part),)) for part in others), _last(last) if unfinished else Term((token(last),))]
+
+
+def _last(word: str) -> Term:
+    """A word that may go on: "securit" is the beginning of a word whose stem, "secur", is shorter than itself."""
+    if len(word) < SHORTEST_PREFIX or word.isdigit() or not word.isascii() or len(word) > MAX_TOKEN:
+        return Term((token(word),))
+    stems = {token(word), *(token(word + ending) for ending in _ENDINGS)}
+    return Term(tuple(sorted(stem for stem in stems if stem == token(word) or not stem.startswith(word))), (word,))
 
 
 def _holds(part: Sequence[str], phrase: tuple[str, ...]) -> bool:

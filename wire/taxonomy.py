@@ -21,6 +21,11 @@ def lexicon() -> Lexicon:
     return _made(tuple(LexiconTerm.objects.order_by("pk").values_list("kind", "target", "term", "weight")))
 
 
+def shipped(file: Path = TAXONOMY_FILE) -> Lexicon:
+    """The lexicon as the file has it, without a database."""
+    return _made(tuple(_rows(json.loads(file.read_text(encoding="utf-8")))))
+
+
 @lru_cache(maxsize=4)
 def _made(rows: tuple[tuple[str, str, str, float], ...]) -> Lexicon:
     """Made once for the same terms: that takes longer than reading them."""

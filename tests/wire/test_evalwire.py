@@ -2,6 +2,7 @@
 
 import csv
 import json
+import math
 from collections import defaultdict
 from io import StringIO
 from pathlib import Path
@@ -9,6 +10,8 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 from django.core.management import CommandError, call_command
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from wire import evaluate
 
@@ -32,7 +35,7 @@ def write(file: Path, *rows: dict[str, str]) -> str:
 
 
 def test_the_projects_own_labels_hold_their_floors() -> None:
-    assert set(evalwire()) == {"events", "categories", "names"}
+    assert set(evalwire()) == {"events", "categories", "names", "search"}
 
 
 def test_a_figure_below_its_floor_fails(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -56,6 +59,44 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
         evalwire("events", str(tmp_path / "missing.csv"))
     with pytest.raises(CommandError, match="lacks the columns event"):
         evalwire("events", write(tmp_path / "events.csv", {"title": "A"}))
+
+
+def searched(tmp_path: Path, judged: dict[str, int], query: str = "gherkin") -> dict[str, float]:
+    titles = {"a": "Gherkin rises", "b": "Gherkin and walrus and much else fall together today", "c": "Walrus rises"}
+    document = {"stories": [{"id": one, "title": title} for one, title in titles.items()]}
+    document["queries"] = [{"query": query, "judged": judged}]  # type: ignore[list-item]
+    file = tmp_path / "search.json"
+    file.write_text(json.dumps(document))
+    return evalwire("search", str(file))["search"]
+
+
+def test_searches_are_graded_by_what_stands_high(tmp_path: Path) -> None:
+    assert searched(tmp_path, {"a": 3, "b": 1})["ndcg_10"] == 1.0
+    worse = (1 / 1 + 7 / math.log2(3)) / (7 / 1 + 1 / math.log2(3))
+    assert searched(tmp_path, {"a": 1, "b": 3})["ndcg_10"] == pytest.approx(worse, abs=1e-4)
+    assert searched(tmp_path, {"c": 3})["ndcg_10"] == searched(tmp_path, {"c": 3})["relevant"] == 0.0
+    assert searched(tmp_path, {}, query="marmot")["silent"] == 1.0
+    assert searched(tmp_path, {})["silent"] == 0.0
+
+
+def test_plain_bm25_takes_any_word_or_all_of_them(tmp_path: Path) -> None:
+    found = searched(tmp_path, {"b": 3}, query="walrus gherkin")
+    assert found["relevant_plain_bm25"] == pytest.approx(1 / 3, abs=1e-4)
+    assert found["relevant_plain_bm25_all_words"] == found["relevant"] == found["ndcg_10"] == 1.0
+
+
+def test_searches_that_cannot_be_read_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "searches.json").write_text('{"stories": []}')
+    with pytest.raises(CommandError, match="searches.json cannot be read: KeyError"):
+        evalwire("search", str(tmp_path / "searches.json"))
+
+
+def test_without_a_wire_the_shipped_lexicon_and_roster_are_evaluated(monkeypatch: pytest.MonkeyPatch) -> None:
+    with_a_wire = evalwire()
+    monkeypatch.setattr(connection.introspection, "table_names", lambda: [])
+    with CaptureQueriesContext(connection) as asked:
+        assert evalwire() == with_a_wire
+    assert not asked.captured_queries
 
 
 def test_perfect_and_hopeless_clusterings_have_the_figures_that_they_should() -> None:

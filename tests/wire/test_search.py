@@ -116,8 +116,8 @@ def test_operators_of_any_database_are_plain_text(client: Client, query: str) ->
     publish_titles("Robots and quince", "GPT-4 is near C++; it's not a walrus or an owl")
     answer = client.get("/api/search.json", {"query": query})
     if search.words(query):
-        asked = set(search.tokens(query))
-        expected = {s.headline for s in queries.get_today().stories if asked <= set(search.tokens(s.headline))}
+        asked = search.parse(query)
+        expected = {s.headline for s in queries.get_today().stories if search.holds(search.tokens(s.headline), [], asked)}
         assert {story["headline"] for story in answer.json()["stories"]} == expected
     else:
         refused(answer, 422, "invalid_argument")
@@ -127,6 +127,64 @@ def test_names_with_signs_are_found() -> None:
     publish_titles("GPT-4 writes C++", "It's alive")
     assert titles("gpt-4") == titles('"GPT-4"') == titles("c++") == ["GPT-4 writes C++"]
     assert titles("it's alive") == titles("it’s") == ["It's alive"]
+
+
+@pytest.mark.parametrize("query", ["GPT-5", "gpt5", "GPT–5"])
+def test_a_name_with_a_number_is_one_word_however_it_is_spelled(query: str) -> None:
+    publish_titles(
+        "GPT-5 writes a poem", "Why GPT 5 cannot cook", "GPT5 in 5 minutes", "5 things that GPT-4 knows", "GPT-55 is a car"
+    )
+    assert set(titles(query)) == {"GPT-5 writes a poem", "Why GPT 5 cannot cook", "GPT5 in 5 minutes"}
+
+
+def test_a_names_variants_come_after_it() -> None:
+    publish_titles("GPT-5.2 quince", "GPT-5 mini quince and more", "Gemini 2.5 Pro quince", "Gemini 2 Pro at 5 quince")
+    assert titles("gpt-5") == ["GPT-5 mini quince and more", "GPT-5.2 quince"]
+    assert titles("gemini-2.5") == titles("Gemini 2.5 quince") == ["Gemini 2.5 Pro quince"]
+
+
+@pytest.mark.parametrize("query", ["securit", "Quince secu", "security qui"])
+def test_the_last_word_may_be_unfinished(query: str) -> None:
+    publish_titles("Quince securities fall")
+    assert titles(query) == ["Quince securities fall"]
+
+
+def test_the_word_itself_comes_before_longer_ones_and_quotes_end_a_word() -> None:
+    publish_titles("Metal quince", "Meta quince")
+    assert titles("quince meta") == ["Meta quince", "Metal quince"]
+    assert titles("meta quince") == titles('quince "meta"') == ["Meta quince"]
+
+
+def test_words_that_say_nothing_are_not_asked_of_a_story() -> None:
+    publish_titles("Quince future", "The who")
+    assert titles("what is the future of quince") == ["Quince future"]
+    assert titles("the who") == ["The who"]
+    assert titles('"the quince"') == []
+
+
+@pytest.mark.parametrize(
+    ("query", "suggested"),
+    [
+        ("antropic", "anthropic"),
+        ("Antropic cluade", "anthropic claude"),
+        ("gpt-6", "gpt-5"),
+        ("anthropic walrus", "anthropic"),
+        ("anthropic gpt-5", "anthropic"),
+        ("claude gpt-5 quince", "gpt-5 quince"),
+        ("walrus", None),
+    ],
+)
+def test_nothing_found_suggests_what_would_find_something(query: str, suggested: str | None) -> None:
+    publish_titles("Anthropic ships Claude", "Quince tries GPT-5")
+    found = queries.search_wire(query)
+    assert (found.total, found.suggestion) == (0, suggested)
+    assert suggested is None or queries.search_wire(suggested).total > 0
+
+
+def test_a_suggestion_keeps_to_the_filters_and_is_for_empty_answers_only() -> None:
+    publish_titles("Anthropic ships Claude")
+    assert queries.search_wire("antropic", source="Reuters").suggestion is None
+    assert queries.search_wire("anthropic").suggestion is None
 
 
 def test_the_best_comes_first_and_the_newer_one_among_equals() -> None:

@@ -1,6 +1,7 @@
 """Search page by page, held against a plain reference: both databases must find the same, in the same order."""
 
 import random
+import re
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -58,21 +59,25 @@ def corpus(db: None) -> list[StoryOut]:  # noqa: ARG001
 
 def reference(query: str, stories: list[StoryOut]) -> list[str]:
     """What a search finds, by its rules and nothing clever: ids, best first."""
-    asked = list(dict.fromkeys(search.tokens(query)))[: search.MAX_QUERY_TOKENS]
-    phrases = [search.tokens(quoted) for quoted in query.split('"')[1:-1:2]]
+    asked = search.parse(query)
     ranked = []
     for story in stories:
         headline, summary = search.tokens(story.headline), search.tokens(story.summary_medium)
-        if not set(asked) <= {*headline, *summary}:
-            continue
-        spaced = (f" {' '.join(headline)} ", f" {' '.join(summary)} ")
-        if not all(any(f" {' '.join(phrase)} " in part for part in spaced) for phrase in phrases if phrase):
+        spaced = [f" {' '.join(word for word in part if not re.match('0.*[a-z]', word))} " for part in (headline, summary)]
+        if not all(any(f" {' '.join(phrase)} " in part for part in spaced) for phrase in asked.phrases):
             continue
         dampened = 1.2 * (0.25 + 0.75 * (len(headline) + len(summary)) / 60)
-        counts = [3 * headline.count(word) + summary.count(word) for word in asked]
-        score = round(sum(count * 2.2 / (count + dampened) for count in counts), 6)
-        ranked.append((-score, -story.published_at.timestamp(), story.chatbotnews_id))
+        counts = [3 * weight(term, headline) + weight(term, summary) for term in asked.terms]
+        if all(counts):
+            score = round(sum(count * 2.2 / (count + dampened) for count in counts), 6)
+            ranked.append((-score, -story.published_at.timestamp(), story.chatbotnews_id))
     return [story_id for _, _, story_id in sorted(ranked)]
+
+
+def weight(term: search.Term, tokens: list[str]) -> float:
+    exact = sum(token in term.exact for token in tokens)
+    begun = sum(any(token.startswith(prefix) for prefix in term.prefixes) for token in tokens if token not in term.exact)
+    return exact + begun / 4
 
 
 def pages(query: str, limit: int, between: Callable[[], object] = lambda: None) -> Iterator[SearchOut]:

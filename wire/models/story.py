@@ -9,6 +9,7 @@ from django.db.models import Q
 
 from sources.models import Feed, Publication
 from sources.vocabulary import Tier
+from wire.search import Term
 from wire.vocabulary import Category, Status, Topic
 
 
@@ -62,11 +63,11 @@ class StoryQuerySet(models.QuerySet["Story"]):
         """What follows a place in `newest_first` order (keyset paging)."""
         return self.filter(Q(published_at__lt=published_at) | Q(published_at=published_at, chatbotnews_id__gt=chatbotnews_id))
 
-    def holding(self, tokens: Sequence[str], *, every: bool = True) -> Self:
-        """Stories whose text holds every one (or any) of `tokens`, which come from `wire.search.tokens`."""
+    def holding(self, terms: Sequence[Term], *, every: bool = True) -> Self:
+        """Stories whose text holds every one (or any) of `terms`."""
         from wire.models.search import stories_holding
 
-        return self.filter(pk__in=stories_holding(tokens, every=every))
+        return self.filter(pk__in=stories_holding(terms, every=every))
 
     def from_place(self, published_at: dt.datetime, chatbotnews_id: str) -> Self:
         """What stands at a place in `newest_first` order, and what follows."""

@@ -37,10 +37,10 @@ def get_consensus(story_id: str | None = None, headline: str | None = None) -> C
 
 
 def _nearest(headline: str) -> Story | None:
-    tokens = [token for token in search.parse(headline).tokens if token not in cluster.STOP_WORDS]
-    if not tokens:
+    terms = [search.Term((token,)) for token in dict.fromkeys(search.tokens(headline)) if token not in cluster.STOP_WORDS]
+    if not terms:
         return None
-    rows = Story.objects.live().holding(tokens, every=False).newest_first()[:CANDIDATES]
+    rows = Story.objects.live().holding(terms[: search.MAX_QUERY_TOKENS], every=False).newest_first()[:CANDIDATES]
     items = [cluster.Item(*row) for row in rows.values_list("chatbotnews_id", "current__headline", "published_at", "event_id")]
     found = cluster.nearest(headline, items)
     return Story.objects.live().with_text().get(chatbotnews_id=found.chatbotnews_id) if found else None

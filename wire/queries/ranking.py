@@ -2,7 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any, Final
+
+from rapidfuzz import fuzz, process
 
 from wire import search
 from wire.models.story import StoryQuerySet
@@ -11,6 +14,9 @@ from wire.queries.render import story_out
 from wire.schemas import SearchOut, estimated_tokens
 
 POOL: Final = 500  # up to so many matches are ranked together; beyond, the newest so many, then the next
+
+VOCABULARY: Final = 2000  # newest headlines whose words a misspelt one may have meant
+NEAR: Final = 75.0  # likeness 0-100 of a misspelt word and the one that it may have meant
 
 # What a cursor of a search can say: go on in the ranking of all; in a window; begin the window behind a place. Each begins
 # with the mark of its question.
@@ -60,6 +66,24 @@ def ranked_page(rows: StoryQuerySet, question: search.Query, limit: int, cursor:
     )
 
 
+def suggestion(query: str, rows: StoryQuerySet) -> str | None:
+    """A question near to one that finds nothing in `rows`, and that finds something: misspelt words put right by headlines of the
+    newest stories, words that no story holds left out, one word fewer, one word alone. None when there is no such question.
+    """
+
+    def finds(words: Sequence[str]) -> bool:
+        question = search.parse(" ".join(words))
+        return bool(question.terms) and rows.holding(question.terms).exists()
+
+    asked = [word for word in search.chains(query)[: search.MAX_QUERY_TOKENS] if word not in search.STOP_WORDS]
+    headlines = rows.newest_first().values_list("current__headline", flat=True)[:VOCABULARY]
+    known = list(dict.fromkeys(word for headline in headlines for word in search.chains(headline) if word not in search.STOP_WORDS))
+    right = [word if finds([word]) else process.extractOne(word, known, scorer=fuzz.ratio, score_cutoff=NEAR) for word in asked]
+    words = [word if isinstance(word, str) else str(word[0]) for word in right if word]
+    fewer = combinations(words, len(words) - 1) if len(words) > 2 else ()
+    return next((" ".join(few) for few in [words, *fewer, *([word] for word in words)] if finds(few)), None)
+
+
 def _candidates(rows: StoryQuerySet, kind: str, values: Sequence[Any]) -> StoryQuerySet:
     if kind == ALL:
         return rows
@@ -73,9 +97,10 @@ def _hits(rows: StoryQuerySet, question: search.Query) -> list[Hit]:
     columns = ("pk", "published_at", "chatbotnews_id", "search_document__tokens", "search_document__headline_length")
     hits = []
     for pk, published_at, story_id, text, headline_length in rows.values_list(*columns).iterator(2000):
-        document = text.split(" ")
-        if search.holds_phrases(document, headline_length, question):
-            hits.append(Hit(search.score(document, headline_length, question), (published_at, story_id), pk))
+        tokens = text.split(" ")
+        told = tokens[:headline_length], tokens[headline_length:]
+        if not question.phrases or search.holds(*told, question):
+            hits.append(Hit(search.score(*told, question), (published_at, story_id), pk))
     return hits
 
 

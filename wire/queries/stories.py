@@ -14,7 +14,7 @@ from wire.citing import citable
 from wire.models import Story
 from wire.models.story import StoryQuerySet
 from wire.queries.cursor import decode, decode_place, encode, encode_place
-from wire.queries.ranking import ranked_page
+from wire.queries.ranking import ranked_page, suggestion
 from wire.queries.render import published_story, story_out
 from wire.schemas import CitationOut, SearchOut, StoriesOut, StoryOut, TopicOut, estimated_tokens
 from wire.vocabulary import Category, Status, Topic
@@ -68,9 +68,9 @@ def search_wire(
     NotInRoster when `source` is none of the 24.
     """
     question = search.parse(query)
-    if not question.tokens:
+    if not question.terms:
         raise InvalidArgument("query holds no word.", "Give one or more words, or a phrase in double quotes.")
-    rows = Story.objects.live().holding(question.tokens).between(since, until)
+    rows = Story.objects.live().between(since, until)
     if category is not None:
         rows = rows.filter(category=category)
     if topic is not None:
@@ -79,7 +79,10 @@ def search_wire(
         rows = rows.filter(publication__name=canonical_source(source))
     if tier is not None:
         rows = rows.filter(tier=tier)
-    return ranked_page(rows, question, limit, cursor)
+    page = ranked_page(rows.holding(question.terms), question, limit, cursor)
+    if not page.total:
+        page.suggestion = suggestion(query, rows)
+    return page
 
 
 def _page(name: str, rows: StoryQuerySet, limit: int, cursor: str | None) -> dict[str, Any]:

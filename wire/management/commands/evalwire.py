@@ -2,13 +2,14 @@
 
 import csv
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import connection
 
+from sources import roster
 from sources.queries import known_names
 from wire import evaluate, taxonomy
 from wire.evaluate import Figures, Row
@@ -16,26 +17,23 @@ from wire.evaluate import Figures, Row
 OWN: Final = Path(settings.BASE_DIR) / "fixtures" / "eval"
 FLOORS_FILE: Final = OWN / "floors.json"
 COLUMNS: Final = {"events": ("title", "event"), "categories": ("title", "category"), "names": ("name", "expected")}
+KINDS: Final = (*COLUMNS, "search")
 
 
 class Command(BaseCommand):
     help = (
-        "Evaluate events, categories and topics, or names on a labelled CSV file; without one, all of them on the project's own "
-        "labels, failing below the floors recorded in fixtures/eval/floors.json."
+        "Evaluate events, categories and topics, names or search on a labelled file; without one, all of them on the project's own "
+        "labels, failing below the floors recorded in fixtures/eval/floors.json. Nothing is written."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("what", nargs="?", choices=sorted(COLUMNS), help="What the file labels.")
-        parser.add_argument("file", nargs="?", type=Path, metavar="FILE.csv")
+        parser.add_argument("what", nargs="?", choices=KINDS, help="What the file labels.")
+        parser.add_argument("file", nargs="?", type=Path, metavar="FILE", help="CSV; of searches JSON.")
         parser.add_argument("--json", action="store_true", help="For machines.")
 
     def handle(self, **options: Any) -> None:
-        if options["what"] and options["file"]:
-            rows = _rows(options["file"], COLUMNS[options["what"]])
-            results = {options["what"]: _evaluators()[options["what"]](rows)}
-        else:
-            wanted = [options["what"]] if options["what"] else sorted(COLUMNS)
-            results = {what: _own(what) for what in wanted}
+        what, file = options["what"], options["file"]
+        results = {what: _evaluated(what, file)} if file else {one: _own(one) for one in ([what] if what else KINDS)}
         self._print(results, as_json=options["json"])
         if options["file"] is None:
             self._hold(results)
@@ -64,22 +62,38 @@ class Command(BaseCommand):
             raise CommandError("; ".join(below) + ".")
 
 
-def _evaluators() -> dict[str, Callable[[list[Row]], Figures]]:
-    return {
-        "events": evaluate.events,
-        "categories": lambda rows: evaluate.categories(rows, taxonomy.lexicon()),
-        "names": lambda rows: evaluate.names(rows, known_names()),
-    }
+def _evaluated(what: str, file: Path, half: str = "") -> Figures:
+    """The figures of a labelled file; of one `half` of its rows, if it names halves. Raises: CommandError."""
+    if what == "search":
+        return _searches(file)
+    rows = [row for row in _rows(file, COLUMNS[what]) if not half or row["half"] == half]
+    match what:
+        case "events":
+            return evaluate.events(rows)
+        case "names":
+            return evaluate.names(rows, known_names() if _is_set_up() else roster.shipped_names())
+        case _:
+            return evaluate.categories(rows, taxonomy.lexicon() if _is_set_up() else taxonomy.shipped())
+
+
+def _is_set_up() -> bool:
+    """Whether there is a wire whose editors' roster and lexicon count; without one, it is the shipped ones that are evaluated."""
+    return {"wire_lexiconterm", "sources_publication"} <= set(connection.introspection.table_names())
 
 
 def _own(what: str) -> Figures:
     """The project's own labels; of the headlines only the half that nothing was tuned on, and how far the two labellings agree."""
-    file = {"events": "events.csv", "categories": "headlines.csv", "names": "names.csv"}[what]
-    rows = _rows(OWN / file, COLUMNS[what])
-    if what != "categories":
-        return _evaluators()[what](rows)
-    held_back = [row for row in rows if row["half"] == "report"]
-    return _evaluators()[what](held_back) | evaluate.agreement(rows)
+    if what == "categories":
+        file = OWN / "headlines.csv"
+        return _evaluated(what, file, half="report") | evaluate.agreement(_rows(file, COLUMNS[what]))
+    return _evaluated(what, OWN / f"{what}.{'json' if what == 'search' else 'csv'}")
+
+
+def _searches(file: Path) -> Figures:
+    try:
+        return evaluate.searches(json.loads(file.read_text(encoding="utf-8-sig")))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise CommandError(f"{file} cannot be read: {error!r}. docs/quality.md says what it holds.") from error
 
 
 def _rows(file: Path, columns: tuple[str, ...]) -> list[Row]:
