@@ -14,7 +14,7 @@ from django.utils import timezone
 from config.errors import RosterLocked
 from sources import roster
 from wire import cluster, events, provenance, take
-from wire.citing import layered
+from wire.citing import layered, permalink
 from wire.consensus import Witness, weigh
 from wire.indexing import index
 from wire.models import EditorTake, Snapshot, Story, StoryRevision, WireState
@@ -204,23 +204,30 @@ def witness(chatbotnews_id: str, revision: StoryRevision) -> Witness:
 def _take(day: dt.date, live: Sequence[Member], derived: Mapping[str, Derived]) -> str:
     written = EditorTake.objects.filter(wire_date=day).first()
     if written:
-        return written.markdown
+        return take.by_hand(written.markdown)
     previous = Snapshot.objects.filter(wire_date__lt=day).order_by("-wire_date", "-revision").first()
-    before = previous.story_count if previous else None
-    return take.write(day, [_brief(member, derived[member.story.chatbotnews_id]) for member in live], before)
+    return take.write(day, [_brief(member, derived[member.story.chatbotnews_id]) for member in live], _before(previous))
+
+
+def _before(snapshot: Snapshot | None) -> take.Before | None:
+    if snapshot is None:
+        return None
+    rows = [(row["event_id"], row["consensus_score"], row["cross_source_count"]) for row in snapshot.manifest["stories"]]
+    return take.Before(snapshot.wire_date, len(rows), frozenset(event for event, _, _ in rows), take.lead_of(rows))
 
 
 def _brief(member: Member, derived: Derived) -> take.Brief:
-    revision = member.revision
+    story, revision = member.story, member.revision
     return take.Brief(
-        chatbotnews_id=member.story.chatbotnews_id,
+        chatbotnews_id=story.chatbotnews_id,
         event_id=derived.event_id,
         publisher=revision.original_publisher,
         category=revision.category,
         consensus_score=derived.consensus_score,
         cross_source_count=derived.cross_source_count,
         published_at=revision.published_at,
-        citation=layered(member.story, revision),
+        citation=layered(story, revision),
+        permalink=permalink(story.chatbotnews_id),
         quotable=not revision.untrusted_instructions,
     )
 

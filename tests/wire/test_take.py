@@ -1,0 +1,106 @@
+"""The brief as a function: its length, its citations, and that it renders as what it says."""
+
+import datetime as dt
+import html
+import random
+import re
+
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from wire import take
+from wire.vocabulary import Category
+
+DAY = dt.date(2026, 1, 15)
+AT = dt.datetime(2026, 1, 15, 10, tzinfo=dt.UTC)
+plain_words = st.text("abcdefgh&;#_*[]<>|~`\\\\!1é語", min_size=1, max_size=12)
+summaries = st.lists(plain_words, min_size=1, max_size=80).map(lambda words: " ".join(words)[:160])
+
+
+def brief(number: int, text: str = "Quince ships", category: str = "industry", witnesses: int = 1) -> take.Brief:
+    story = f"cbn-{number}"
+    return take.Brief(
+        chatbotnews_id=story,
+        event_id=story,
+        publisher=f"Publisher {number % 7}",
+        category=category,
+        consensus_score=0.5 if witnesses > 1 else 0.0,
+        cross_source_count=witnesses,
+        published_at=AT + dt.timedelta(minutes=number),
+        citation=f"According to Publisher {number % 7}, as summarized by ChatbotNews.ai, {text}. Source: https://w.example/{story}",
+        permalink=f"https://w.example/{story}",
+        quotable=True,
+    )
+
+
+briefs = st.lists(st.tuples(summaries, st.sampled_from(list(Category)), st.integers(1, 3)), min_size=1, max_size=24).map(
+    lambda rows: [brief(number, *row) for number, row in enumerate(rows)]
+)
+befores = st.none() | st.builds(
+    take.Before,
+    st.just(DAY - dt.timedelta(days=1)),
+    st.integers(0, 90),
+    st.frozensets(st.sampled_from(["cbn-0", "cbn-1", "cbn-x"])),
+    st.sampled_from([None, "cbn-0", "cbn-x"]),
+)
+
+
+def paragraphs(markdown: str) -> list[str]:
+    return markdown.strip().split("\n\n")
+
+
+def rendered(markdown: str) -> str:
+    """What a reader sees, spaces folded."""
+    page = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"]).render(markdown)
+    return " ".join(html.unescape(re.sub(r"<[^>]*>", "", page)).split())
+
+
+@given(briefs, befores)
+def test_a_day_with_stories_is_told_in_120_to_300_words(stories: list[take.Brief], before: take.Before | None) -> None:
+    assert 120 <= take.words([take.write(DAY, stories, before)]) <= 300
+
+
+@given(briefs, befores, st.randoms())
+def test_the_same_stories_give_the_same_brief(stories: list[take.Brief], before: take.Before | None, dice: random.Random) -> None:
+    told = take.write(DAY, stories, before)
+    dice.shuffle(stories)
+    assert take.write(DAY, stories, before) == told
+
+
+@given(briefs)
+def test_every_citation_reads_as_the_story_has_it(stories: list[take.Brief]) -> None:
+    markdown = take.write(DAY, stories, None)
+    seen = rendered(markdown)
+    cited = [story for story in stories if f"Source: {story.permalink}\n" in markdown]
+    assert cited
+    for story in cited:
+        assert " ".join(story.citation.split()) in seen
+
+
+def test_every_category_has_a_paragraph_with_its_layered_citation() -> None:
+    stories = [brief(number, f"It is {category}", category, 2 if number == 3 else 1) for number, category in enumerate(Category)]
+    told = paragraphs(take.write(DAY, stories, None))
+    assert told[2].startswith(f"**Lead** (reported by 2 publications, consensus 0.50; {Category(stories[3].category).label}). ")
+    assert told[2].endswith(stories[3].citation)
+    for story, paragraph in zip([story for story in stories if story is not stories[3]], told[3:], strict=False):
+        assert paragraph.startswith(
+            f"**{Category(story.category).label}** ([1 story]({story.permalink}), resting on one publication). "
+        )
+        assert paragraph.endswith(story.citation)
+
+
+def test_what_no_300_words_hold_is_told_in_figures() -> None:
+    stories = [brief(number, "a " * 79, category) for number, category in enumerate(Category)]
+    told = take.write(DAY, stories, None)
+    assert "**Analysis**: 1 story." in told
+    assert stories[0].citation in told
+
+
+def test_an_empty_day_says_so() -> None:
+    assert take.write(DAY, [], None) == "# Editor's Take: 15 January 2026\n\nNo stories were published on this day.\n"
+
+
+def test_the_lead_of_a_day_is_the_one_its_brief_began_with() -> None:
+    assert take.lead_of([("new", 0.5, 2), ("old", 0.5, 2), ("poor", 0.4, 9)]) == "old"
+    assert take.lead_of([]) is None
