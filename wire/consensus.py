@@ -35,6 +35,7 @@ class Sibling:
     witness: Witness
     similarity: float
     independent: bool
+    is_copy: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,7 @@ class Consensus:
     count: int
     siblings: tuple[Sibling, ...]
     first: Witness
+    has_maker: bool  # a tier 1 publication is among them, or is the story's own
 
 
 def weigh(story: Witness, others: Iterable[Witness]) -> Consensus:
@@ -56,10 +58,12 @@ def weigh(story: Witness, others: Iterable[Witness]) -> Consensus:
     ranked = sorted(others, key=lambda other: (-_strength(story, other), other.published_at, other.chatbotnews_id))
     publications = {story.publisher}
     texts = set(_texts(story))
-    independent = set()
+    independent, copies = set(), set()
     doubt = 1.0
     for other in ranked:
         if other.publisher in publications or texts & _texts(other):
+            if texts & _texts(other):
+                copies.add(other.chatbotnews_id)
             texts |= _texts(other)
             continue
         publications.add(other.publisher)
@@ -71,10 +75,16 @@ def weigh(story: Witness, others: Iterable[Witness]) -> Consensus:
         score=round(1 - doubt, 2),
         count=1 + len(independent),
         siblings=tuple(
-            Sibling(other, round(similarity(story.headline, other.headline), 2), other.chatbotnews_id in independent)
+            Sibling(
+                other,
+                round(similarity(story.headline, other.headline), 2),
+                independent=other.chatbotnews_id in independent,
+                is_copy=other.chatbotnews_id in copies,
+            )
             for other in newest_first
             if other.publisher != story.publisher
         ),
+        has_maker=any(one.tier == Tier.CORPORATE for one in [story, *others]),
         first=min([story, *others], key=lambda one: (one.published_at, one.chatbotnews_id)),
     )
 

@@ -217,6 +217,7 @@ class SiblingOut(Schema):
     published_at: Moment
     similarity: Score
     independent: bool = Field(description="false: a copy of a text already counted, or a second story of one publication.")
+    is_copy: bool = Field(description="true: the same headline or summary as a story already counted, as agencies distribute them.")
 
 
 class FirstReport(Schema):
@@ -233,6 +234,9 @@ class ConsensusOut(Schema):
     siblings: list[StoryId]
     sibling_details: list[SiblingOut]
     first_reported: FirstReport | None
+    maker_among_them: bool = Field(
+        description="true: a maker's own blog (tier 1) is among the stories, this one included; it announces rather than reports."
+    )
     story_id: StoryId | None = Field(description="The story asked about, or the one that a headline was matched to.")
     event_id: StoryId | None
     notes: str

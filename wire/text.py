@@ -22,9 +22,9 @@ def _words(listed: str) -> frozenset[str]:
     return frozenset(listed.split())
 
 
-_DROPPED: Final = frozenset({"script", "style", "svg"})
+_DROPPED: Final = frozenset({"script", "style", "svg", "figcaption"})
 _BLOCKS: Final = _words(
-    """address article aside blockquote br caption center dd details dialog div dl dt fieldset figcaption figure footer
+    """address article aside blockquote br caption center dd details dialog div dl dt fieldset figure footer
     form h1 h2 h3 h4 h5 h6 header hr legend li main menu nav ol option p pre section summary table tbody td tfoot th
     thead title tr ul"""
 )
@@ -58,6 +58,27 @@ _CALL_TO_READ = re.compile(
     r"(?:Read|Learn|See) [Mm]ore|READ MORE|Continue [Rr]eading|Keep [Rr]eading|Click here to read(?: more)?"
     r"|(?:Read|View) (?:the )?(?:full|entire|whole|original|rest of (?:the|this)) (?:[Ss]tory|[Aa]rticle|[Pp]ost)"
 )
+# Whose picture it is, in brackets anywhere, or by itself before or behind the text; and what pages print under an article.
+_AGENCY: Final = (
+    r"(?:AFP|AP(?: Photo)?|Adobe Stock|Alamy|Bloomberg|EPA|Getty Images|iStock(?:photo)?|NurPhoto|Pexels|Pixabay|Reuters"
+    r"|Shutterstock|Unsplash|Wikimedia Commons)"
+)
+_PICTURE: Final = (
+    r"(?:Image|Photo|Picture|Illustration|Graphic|Photograph|Video|Screenshot|Cover image|Featured image|Header image)s?"
+)
+_CREDIT: Final = rf"(?:{_PICTURE} (?:[Cc]redits?|[Cc]ourtesy(?: of)?|[Ss]ource|[Bb]y)|{_PICTURE}(?= ?:)|[Cc]redits?(?= ?:))"
+_IN_BRACKETS = re.compile(rf"[(\[](?:{_CREDIT}\b[^()\[\]]{{1,120}}|[^()\[\]]{{0,40}}\b{_AGENCY}(?:/[^()\[\]]{{1,40}})?)[)\]]")
+_CREDIT_FIRST = re.compile(
+    rf"{_CREDIT} ?:? ?(?:[^.:!?/]{{1,60}}/ ?)*{_AGENCY}(?: ?/ ?[A-Z][\w ]{{1,30}}?(?=\.|\s[A-Z]))?[.:]?\s+(?=[A-Z\"“])"
+)
+_FOOTER = re.compile(
+    rf"(?:{_CREDIT} ?:? [^.!?]{{1,100}}|Share (?:this|on|via|to)\b[^.!?]{{0,160}}|Click to share [^.!?]{{0,160}}"
+    r"|Follow (?:us|@\w+|\w+ on (?:X|Twitter|Facebook|LinkedIn|Instagram))\b[^.!?]{0,160}"
+    r"|(?:Subscribe|Sign up) (?:to|for|now|here|today)\b[^.!?]{0,160}|(?:View|Leave a|Post a|\d+) [Cc]omments?"
+    r"|(?:This (?:article|story|post) )?(?:was )?(?:[Oo]riginally|[Ff]irst) (?:appeared|published|posted) (?:on|in|at) [^!?]{1,80}"
+    r"|(?:Copyright )?(?:©|\([Cc]\)) ?\d{4}[^!?]{0,120}|All rights reserved|(?:Filed under|Tags|Topics) ?: [^.!?]{1,160})[.!]?$"
+)
+
 _TAIL: Final = 200  # characters at the end in which such a call is looked for
 _TRUNCATED = re.compile(r"\s*(?:\[ ?(?:…|\.\.\.) ?\]|\(more ?(?:…|\.\.\.)?\))$")
 
@@ -85,8 +106,8 @@ def plain_text(markup: str, limit: int) -> str:
 
 
 def summary(markup: str) -> str:
-    """The publisher's own opening sentences, at most MEDIUM characters, without "Read more" and its like at the end."""
-    text = plain_text(markup, 2 * MEDIUM)
+    """The publisher's own opening sentences, at most MEDIUM characters, without image credits, "Read more" and the like."""
+    text = _without_credits(plain_text(markup, 2 * MEDIUM))
     while (shorter := _without_tail(text)) != text:
         text = shorter
     if len(text) > SHORT and not _ends_whole(text):  # so long a one was cut off on its way here
@@ -191,6 +212,12 @@ def _ends_whole(text: str) -> bool:
     return not text or text.rstrip(_CLOSING).endswith(_STOPS)
 
 
+def _without_credits(text: str) -> str:
+    text = " ".join(_IN_BRACKETS.sub("", text).split())
+    credit = _CREDIT_FIRST.match(text)
+    return text[credit.end() :] if credit else text
+
+
 def _without_tail(text: str) -> str:
     head, found, site = text.rpartition(" appeared first on ")
     if found and len(site) < _TAIL and "The post " in head:  # WordPress
@@ -201,6 +228,9 @@ def _without_tail(text: str) -> str:
         if not rest or (_ends_whole(before) and not any(stop in rest for stop in ".!?")):
             text = before
             break
+    for stop in _STOP.finditer(text, max(0, len(text) - _TAIL)):
+        if _FOOTER.match(text, stop.end() + 1):
+            return text[: stop.end()]
     shorter = _TRUNCATED.sub("", text)
     return shorter if shorter == text or _ends_whole(shorter) else shorter + "…"
 

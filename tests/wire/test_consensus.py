@@ -13,7 +13,8 @@ from wire import editorial, queries
 pytestmark = pytest.mark.django_db
 HEADLINE = "Quince Robotics buys Lantern Labs for $90 million"
 KEYS = [
-    *("consensus_score", "cross_source_count", "siblings", "sibling_details", "first_reported", "story_id", "event_id", "notes"),
+    *("consensus_score", "cross_source_count", "siblings", "sibling_details", "first_reported", "maker_among_them"),
+    *("story_id", "event_id", "notes"),
 ]
 
 
@@ -111,8 +112,34 @@ def test_copies_of_one_text_are_shown_but_not_counted() -> None:
     publish(*copies)
     found = queries.get_consensus(story_of(copies[0]).chatbotnews_id)
     assert (found.consensus_score, found.cross_source_count, len(found.siblings)) == (0.0, 1, 2)
-    assert [sibling.independent for sibling in found.sibling_details] == [False, False]
-    assert found.notes == "No independent witness besides this story's own was counted. Copies or second stories, not counted: 2."
+    assert [(sibling.independent, sibling.is_copy) for sibling in found.sibling_details] == [(False, True)] * 2
+    assert found.notes == "No independent witness besides this story's own was counted. Copies of a text already counted: 2."
+
+
+def test_a_second_story_of_a_publication_is_no_second_witness() -> None:
+    told = [
+        entry(title=HEADLINE),
+        *(entry(title=f"{HEADLINE} {end}", publisher="Wired", url=f"https://wired.com/{end}") for end in "ab"),
+    ]
+    publish(*told)
+    found = queries.get_consensus(story_of(told[0]).chatbotnews_id)
+    assert found.cross_source_count == 2
+    assert sorted((sibling.independent, sibling.is_copy) for sibling in found.sibling_details) == [(False, False), (True, False)]
+    assert "Second stories of a publication already counted: 1." in found.notes
+
+
+@pytest.mark.parametrize("maker", [True, False])
+def test_it_says_whether_the_maker_itself_is_among_them(maker: bool) -> None:
+    first, other = (
+        entry(title=HEADLINE),
+        entry(title=f"{HEADLINE} deal", publisher="NVIDIA Blog" if maker else "Wired", url="https://a.example/q"),
+    )
+    publish(first, other)
+    for made in (first, other):
+        found = queries.get_consensus(story_of(made).chatbotnews_id)
+        assert found.cross_source_count == 2
+        assert found.maker_among_them is maker
+        assert ("The maker's own blog is among them" in found.notes) is maker
 
 
 def test_coverage_later_than_the_sealed_day_is_listed_though_the_score_stays() -> None:

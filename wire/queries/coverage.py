@@ -29,6 +29,7 @@ def get_consensus(story_id: str | None = None, headline: str | None = None) -> C
             siblings=[],
             sibling_details=[],
             first_reported=None,
+            maker_among_them=False,
             story_id=None,
             event_id=None,
             notes="No coverage found: no story of the wire is like enough to this headline. That does not make it untrue.",
@@ -65,6 +66,7 @@ def _of(story: Story) -> ConsensusOut:
                 published_at=sibling.witness.published_at,
                 similarity=sibling.similarity,
                 independent=sibling.independent,
+                is_copy=sibling.is_copy,
             )
             for sibling in found.siblings
         ],
@@ -73,6 +75,7 @@ def _of(story: Story) -> ConsensusOut:
             original_publisher=found.first.publisher,
             published_at=found.first.published_at,
         ),
+        maker_among_them=found.has_maker,
         story_id=story.chatbotnews_id,
         event_id=story.event_id,
         notes=_notes(story, found),
@@ -86,7 +89,10 @@ def _notes(story: Story, found: consensus.Consensus) -> str:
         text = "No independent witness besides this story's own was counted."
     else:
         text = f"Reported by {story.cross_source_count} independent witnesses of the roster, this story's own included."
-    copies = sum(1 for sibling in found.siblings if not sibling.independent)
+    copies = sum(sibling.is_copy for sibling in found.siblings)
+    second = sum(not sibling.independent and not sibling.is_copy for sibling in found.siblings)
     late = found.count - story.cross_source_count
-    text += f" Copies or second stories, not counted: {copies}." if copies else ""
+    text += f" Copies of a text already counted: {copies}." if copies else ""
+    text += f" Second stories of a publication already counted: {second}." if second else ""
+    text += " The maker's own blog is among them; it announces rather than reports." if found.has_maker else ""
     return text + (f" Independent, but later than the day's last snapshot and not counted: {late}." if late > 0 else "")
