@@ -1,4 +1,4 @@
-"""Keeps docs/benchmarks.md: each benchmark rewrites its own section and leaves the others."""
+"""Keeps the tables of docs/: each benchmark rewrites its own section and leaves the others."""
 
 import datetime as dt
 import os
@@ -15,11 +15,11 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
-def write(name: str, command: str, body: str) -> None:
+def write(name: str, command: str, body: str, file: Path = FILE) -> None:
     """Put `body` between the marks of section `name`, with the command, date and machine it was measured by."""
     where = f"Python {platform.python_version()}, {os.cpu_count()} cores, {dt.datetime.now(dt.UTC).date()}"
     section = f"<!-- {name} -->\n`{command}` ({where})\n\n{body}\n<!-- /{name} -->"
-    text = FILE.read_text(encoding="utf-8")
+    text = file.read_text(encoding="utf-8")
     pattern = re.compile(rf"<!-- {name} -->.*?<!-- /{name} -->", re.S)
-    FILE.write_text(pattern.sub(lambda _match: section, text), encoding="utf-8")
+    file.write_text(pattern.sub(lambda _match: section, text), encoding="utf-8")
     print(body)

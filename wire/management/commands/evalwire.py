@@ -97,6 +97,7 @@ def _searches(file: Path) -> Figures:
 
 
 def _rows(file: Path, columns: tuple[str, ...]) -> list[Row]:
+    """Raises: CommandError for a file that cannot be read or lacks a column."""
     try:
         with file.open(encoding="utf-8-sig", newline="") as lines:
             reader = csv.DictReader(lines)
@@ -106,4 +107,7 @@ def _rows(file: Path, columns: tuple[str, ...]) -> list[Row]:
         raise CommandError(f"{file} cannot be read: {error}.") from error
     if missing:
         raise CommandError(f"{file} lacks the columns {', '.join(missing)}.")
+    short = next((number for number, row in enumerate(rows, start=2) if None in row.values()), None)
+    if short:
+        raise CommandError(f"{file}, row {short}: fewer values than columns.")
     return rows

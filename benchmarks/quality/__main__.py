@@ -1,0 +1,123 @@
+"""Every figure of docs/quality.md, on the project's own labels and on what lies beside it: `python -m benchmarks.quality`.
+
+Labelled headlines of others are not part of the project. Those found in ../shared/data (docs/quality.md says which) are measured
+too; without them the rows are left out. Rewrites the table in docs/quality.md.
+"""
+
+import csv
+import datetime as dt
+import gzip
+import json
+import os
+import statistics
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from io import StringIO
+from pathlib import Path
+
+from benchmarks import report
+
+ROOT = Path(__file__).resolve().parents[2]
+OTHERS = ROOT.parent / "shared" / "data"
+SAMPLES = 10
+ROUNDS = 5
+START = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
+
+
+def main() -> None:
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    import django
+
+    django.setup()
+    rows = [*_events(), *_rest(), *_speed()]
+    table = report.table(("what", "labels", "figures"), rows)
+    report.write("quality", "python -m benchmarks.quality", table, ROOT / "docs" / "quality.md")
+
+
+def _events() -> Iterator[tuple[str, str, str]]:
+    from wire import evaluate
+
+    for name, rows in _labelled():
+        found = evaluate.events(rows)
+        bcubed = f"BCubed {found['bcubed_precision']:.2f} / {found['bcubed_recall']:.2f} / {found['bcubed_f1']:.3f}"
+        told = f"{bcubed}, pairwise precision {found['pairwise_precision']:.3f}"
+        if len(rows) > 1000:
+            small = [evaluate.events(evaluate.small_events(rows, seed)) for seed in range(SAMPLES)]
+            told += f"; events of 1–6 stories: pairwise precision {statistics.mean(s['pairwise_precision'] for s in small):.3f}"
+            told += f", BCubed F1 {statistics.mean(s['bcubed_f1'] for s in small):.3f} (mean of {SAMPLES} samples)"
+        yield f"events, {name}", f"{len(rows):,} headlines, {int(found['events_true'])} events", told
+
+
+def _labelled() -> Iterator[tuple[str, list[dict[str, str]]]]:
+    """Name and rows of each set of headlines whose events are known."""
+    yield "the sample wire", _csv(ROOT / "fixtures" / "eval" / "events.csv")
+    uci = OTHERS / "clusters" / "uci_dev.csv"
+    if uci.exists():
+        yield "UCI News Aggregator 2014", [{"title": row["TITLE"], "event": row["STORY"]} for row in _csv(uci)]
+    google = OTHERS / "clusters" / "googlenews_T.gz"
+    if google.exists():
+        with gzip.open(google, "rt", encoding="utf-8") as lines:
+            read = [json.loads(line) for line in lines]
+        yield "Google News 2013, no capitals or stop words", [{"title": row["text"], "event": str(row["cluster"])} for row in read]
+
+
+def _rest() -> Iterator[tuple[str, str, str]]:
+    from django.core.management import call_command
+
+    out = StringIO()
+    call_command("evalwire", "--json", stdout=out)
+    own = json.loads(out.getvalue())
+    told = own["categories"]
+    labels = f"{int(told['headlines'])} headlines that nothing was tuned on"
+    each = ", ".join(f"{name[3:]} {value:.2f}" for name, value in told.items() if name.startswith("f1_"))
+    yield "categories", labels, f"macro-F1 {told['macro_f1']:.3f} ({each})"
+    yield "topics", labels, f"micro-F1 {told['topics_micro_f1']:.3f}"
+    agreed = f"Cohen's kappa {told['kappa']:.2f} on categories, F1 {told['topics_agreement_f1']:.2f} on topics"
+    yield "two labellings of the headlines", "600 headlines", agreed
+    told = own["names"]
+    labels = f"{int(told['spellings'])} spellings, {int(told['near_misses']):,} near misses"
+    yield (
+        "publication names",
+        labels,
+        f"{told['spellings_found']:.1%} found, {int(told['near_misses_accepted'])} near misses accepted",
+    )
+    told = own["search"]
+    for name, how in (("search", ""), ("plain BM25, any word", "_plain_bm25"), ("plain BM25, all words", "_plain_bm25_all_words")):
+        figures = f"NDCG@10 {told[f'ndcg_10{how}']:.3f}; {told[f'relevant{how}']:.0%} of what is found was judged relevant"
+        yield name, f"{int(told['queries'])} queries", figures
+
+
+def _speed() -> Iterator[tuple[str, str, str]]:
+    from wire import cluster
+
+    background = OTHERS / "background" / "allsides_headlines.csv.gz"
+    if not background.exists():
+        return
+    with gzip.open(background, "rt", encoding="utf-8", newline="") as lines:
+        titles = [row["title"] for row in csv.DictReader(lines)][::7]
+    day = [cluster.Item(f"{n:05}", title, START) for n, title in enumerate(titles[:5000])]
+    yield "speed, one day told whole", "5,000 headlines", f"{_median(lambda: cluster.assign(day)):,.0f} ms"
+    weeks = [cluster.Item(f"{n:05}", titles[n], START + dt.timedelta(days=n // 150)) for n in range(2100)]
+    sealed = [replace(item, event_id=item.chatbotnews_id) for item in weeks[: 10 * 150]]
+    took = _median(lambda: cluster.assign([*sealed, *weeks[len(sealed) :]]))
+    yield "speed, whatever a new story changes", "150 a day: four days told anew beside ten sealed ones", f"{took:,.0f} ms"
+
+
+def _csv(file: Path) -> list[dict[str, str]]:
+    with file.open(encoding="utf-8", newline="") as lines:
+        return list(csv.DictReader(lines))
+
+
+def _median(action: Callable[[], object]) -> float:
+    """Milliseconds of the median of some rounds."""
+    took = []
+    for _ in range(ROUNDS):
+        started = time.perf_counter()
+        action()
+        took.append(time.perf_counter() - started)
+    return 1000 * statistics.median(took)
+
+
+if __name__ == "__main__":
+    main()
