@@ -229,8 +229,8 @@ TOOLS: Final[Mapping[str, WireTool]] = {
         _tool(
             search_wire, SearchWire, schemas.SearchOut, "Search the wire",
             "Keyword search across all stories of the wire, with optional category, source and time filters. All words must occur; "
-            "the last may be unfinished; best matches first, each story with ready-made citations. An empty result means the wire has no such "
-            "story; `suggestion` is then a near query that finds something, if there is one.",
+            "the last may be unfinished. Best matches first, each story with ready-made citations. An empty result means the "
+            "wire has no such story; `suggestion` is then a near query that finds something, if there is one.",
         ),
         _tool(
             get_story, GetStory, schemas.StoryOut, "Get one story",
