@@ -89,8 +89,11 @@ def _rest() -> Iterator[tuple[str, str, str]]:
 
 
 def _speed() -> Iterator[tuple[str, str, str]]:
-    from wire import cluster
+    from wire import cluster, taxonomy
 
+    rows, lexicon = _csv(ROOT / "fixtures" / "eval" / "headlines.csv"), taxonomy.shipped()
+    took = _median(lambda: [(lexicon.category(row["title"], ""), lexicon.topics(row["title"], "")) for row in rows])
+    yield "speed, category and topics", f"{len(rows)} headlines", f"{took / len(rows):.2f} ms each"
     background = OTHERS / "background" / "allsides_headlines.csv.gz"
     if not background.exists():
         return

@@ -177,12 +177,3 @@ def test_every_shipped_term_can_match(document: dict[str, Any]) -> None:
         if not finds(text, text.replace("^", "").replace("…", "").replace("#", "1").replace("*", ""))
     ]
     assert silent == []
-
-
-def test_a_thousand_headlines_take_no_time_to_speak_of(shipped: Lexicon) -> None:
-    headlines = [f"OpenAI and Bank {number} partner to bring agents to {number} million customers" for number in range(1000)]
-    started = time.perf_counter()
-    for headline in headlines:
-        shipped.category(headline, "")
-        shipped.topics(headline, "")
-    assert time.perf_counter() - started < 1  # about 0.1 on two quiet cores
