@@ -195,7 +195,7 @@ def _join(clusters: list[_Cluster]) -> None:
         (-linkage, one, two, 0, 0)
         for one, cluster in enumerate(clusters)
         for two, likeness in cluster.near.items()
-        if one < two and (linkage := _linkage(cluster, clusters[two], likeness)) >= THRESHOLD
+        if one < two and likeness >= THRESHOLD and (linkage := _linkage(cluster, clusters[two], likeness)) >= THRESHOLD
     ]
     heapq.heapify(waiting)
     while waiting:
@@ -204,7 +204,10 @@ def _join(clusters: list[_Cluster]) -> None:
         if (first.joined, second.joined) != (one_joined, two_joined):
             continue  # either has grown, or is gone, since this was noted
         _absorb(clusters, one, two)
+        least = THRESHOLD * first.weight
         for other, likeness in first.near.items():
+            if likeness < least * clusters[other].weight:
+                continue  # most: and asking further is what takes the time
             linkage = _linkage(first, clusters[other], likeness)
             if linkage >= THRESHOLD:
                 low, high = min(one, other), max(one, other)

@@ -55,7 +55,9 @@ def weigh(story: Witness, others: Iterable[Witness]) -> Consensus:
     1 - Π(1 - wᵢ·sᵢ) over the other witnesses: each publication once, and copies of one text once.
     """
     others = [other for other in others if other.chatbotnews_id != story.chatbotnews_id]
-    ranked = sorted(others, key=lambda other: (-_strength(story, other), other.published_at, other.chatbotnews_id))
+    alike = {other.chatbotnews_id: similarity(story.headline, other.headline) for other in others}
+    strength = {other.chatbotnews_id: WEIGHTS[other.tier] * alike[other.chatbotnews_id] for other in others}
+    ranked = sorted(others, key=lambda other: (-strength[other.chatbotnews_id], other.published_at, other.chatbotnews_id))
     publications = {story.publisher}
     texts = set(_texts(story))
     independent, copies = set(), set()
@@ -69,7 +71,7 @@ def weigh(story: Witness, others: Iterable[Witness]) -> Consensus:
         publications.add(other.publisher)
         texts |= _texts(other)
         independent.add(other.chatbotnews_id)
-        doubt *= 1 - _strength(story, other)
+        doubt *= 1 - strength[other.chatbotnews_id]
     newest_first = sorted(others, key=lambda other: (-other.published_at.timestamp(), other.chatbotnews_id))
     return Consensus(
         score=round(1 - doubt, 2),
@@ -77,7 +79,7 @@ def weigh(story: Witness, others: Iterable[Witness]) -> Consensus:
         siblings=tuple(
             Sibling(
                 other,
-                round(similarity(story.headline, other.headline), 2),
+                round(alike[other.chatbotnews_id], 2),
                 independent=other.chatbotnews_id in independent,
                 is_copy=other.chatbotnews_id in copies,
             )
@@ -97,10 +99,6 @@ def similarity(one: str, other: str) -> float:
 @lru_cache(maxsize=16_384)
 def _folded(headline: str) -> str:
     return " ".join(words(headline))
-
-
-def _strength(story: Witness, other: Witness) -> float:
-    return WEIGHTS[other.tier] * similarity(story.headline, other.headline)
 
 
 def _texts(witness: Witness) -> set[str]:
