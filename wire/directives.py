@@ -16,6 +16,12 @@ def llms_txt() -> str:
     return render_to_string("llms.txt", _context())
 
 
+def llms_full_txt() -> str:
+    """The directives and, behind them, every contract: MCP, REST, provenance, consensus."""
+    contracts = (SPEC, *(SPEC.with_name(f"{name}.md") for name in ("rest", "provenance", "consensus")))
+    return "\n\n---\n\n".join([llms_txt().rstrip(), *(file.read_text(encoding="utf-8").rstrip() for file in contracts)]) + "\n"
+
+
 def server_card() -> str:
     """The MCP server card (SEP-2127, a draft): who the server is and where, for clients that did not connect yet."""
     return render_to_string("server-card.json", _context())

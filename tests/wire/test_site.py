@@ -40,8 +40,8 @@ class Page(HTMLParser):
         self.close()
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        data = tag == "script" and ("type", "application/ld+json") in attrs  # which no browser runs
-        self.tags.append("data" if data else tag)
+        harmless = {("type", "application/ld+json"), ("src", "/static/wire/site.js")}  # data that no browser runs, and our own
+        self.tags.append("own" if tag == "script" and harmless & set(attrs) else tag)
         self.attributes += [(name, value or "") for name, value in attrs]
 
     def handle_data(self, data: str) -> None:

@@ -1,6 +1,7 @@
 """What is answered about the wire. Every door asks these functions and nothing else; they return Schemas, never models.
 
-`stories`: one story, lists, search, citations · `days`: snapshots and what hangs on them · `coverage`: who else reports it.
+`stories`: one story, lists, search, citations · `days`: snapshots and what hangs on them · `coverage`: who else reports it ·
+`pages`: what only the site shows.
 """
 
 from wire.queries.coverage import get_consensus
@@ -18,14 +19,18 @@ from wire.queries.days import (
     wire_keys,
     wire_version,
 )
-from wire.queries.stories import get_category, get_citation, get_story, get_topic_coverage, search_wire
+from wire.queries.pages import calendar, corrections, get_event, neighbours, sitemap_count, sitemap_stories, story_history, usage
+from wire.queries.stories import get_category, get_citation, get_story, get_topic_coverage, list_stories, search_wire
 
 __all__ = [
+    "calendar",
+    "corrections",
     "get_archive",
     "get_category",
     "get_citation",
     "get_consensus",
     "get_editor_take",
+    "get_event",
     "get_provenance",
     "get_story",
     "get_today",
@@ -34,9 +39,15 @@ __all__ = [
     "is_sample",
     "latest_snapshot",
     "list_days",
+    "list_stories",
+    "neighbours",
     "published_dates",
     "search_wire",
+    "sitemap_count",
+    "sitemap_stories",
+    "story_history",
     "todays_stories",
+    "usage",
     "wire_keys",
     "wire_version",
 ]

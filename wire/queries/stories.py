@@ -37,6 +37,11 @@ def get_citation(story_id: str, citation_format: CitationFormat = CitationFormat
     )
 
 
+def list_stories(limit: int = LIST_LIMIT, cursor: str | None = None) -> StoriesOut:
+    """One page of all stories, newest first. Raises: InvalidArgument for a strange cursor."""
+    return StoriesOut(**_page("stories", Story.objects.live(), limit, cursor))
+
+
 def get_category(category: Category, limit: int = LIST_LIMIT, cursor: str | None = None) -> StoriesOut:
     """One page of a category's stories of all days, newest first. Raises: InvalidArgument for a strange cursor."""
     return StoriesOut(**_page(f"category {category}", Story.objects.live().filter(category=category), limit, cursor))

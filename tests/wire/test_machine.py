@@ -1,0 +1,172 @@
+"""What programs read beside the API: feeds, sitemaps, JSON-LD, directives and small files."""
+
+import datetime as dt
+import json
+import re
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import feedparser
+import pytest
+from django.test import Client
+from pyld import jsonld
+
+from tests.factories import NOW, entry, publish, story_of
+from wire import editorial
+
+pytestmark = pytest.mark.django_db
+
+TITLE = 'Quince & "Gherkin" <launch> 東京'
+CONTEXT = {"@context": {"@vocab": "https://schema.org/"}}
+
+
+def graph(client: Client, address: str) -> list[dict[str, Any]]:
+    """The nodes of a page, expanded as a JSON-LD processor does."""
+    html = client.get(address).content.decode()
+    (script,) = re.findall(r'<script type="application/ld\+json">(.*?)</script>', html, re.S)
+
+    def loader(url: str, _options: Any) -> dict[str, Any]:
+        assert url == "https://schema.org"
+        return {"contextUrl": None, "documentUrl": url, "document": CONTEXT}
+
+    return list(jsonld.expand(json.loads(script), {"documentLoader": loader}))
+
+
+def named(client: Client, address: str, tag: str) -> list[str]:
+    """Texts of a sitemap's elements."""
+    return [str(one.text) for one in ET.fromstring(client.get(address).content).iter(tag)]  # noqa: S314  ours
+
+
+def of(kind: str, nodes: list[dict[str, Any]]) -> dict[str, Any]:
+    return next(node for node in nodes if f"https://schema.org/{kind}" in node["@type"])
+
+
+@pytest.mark.parametrize("form", ["rss", "atom"])
+@pytest.mark.parametrize("name", ["stories", "category-launches", "topic-openai", "event", "search"])
+def test_every_list_is_a_feed_that_readers_take(client: Client, name: str, form: str) -> None:
+    made = entry(title=f"OpenAI launches {TITLE}", summary="Golden & good.", author="Ada Quill")
+    publish(made)
+    story = story_of(made)
+    which = {"event": f"event-{story.event_id}"}.get(name, name)
+    answer = client.get(f"/feeds/{which}.{form}", {"query": "quince"} if name == "search" else {})
+    found = feedparser.parse(answer.content, response_headers={"content-type": answer["Content-Type"]})
+    assert not found.bozo
+    (item,) = found.entries
+    assert item.title == client.get(f"/api/stories/{story.chatbotnews_id}.json").json()["headline"]
+    assert item.link == item.id == f"http://localhost:8000/story/{story.chatbotnews_id}"
+    assert item.summary.startswith("According to TechCrunch, as summarized by ChatbotNews.ai, Golden & good.")
+    assert item.author == "Ada Quill"
+    assert item.published_parsed[:4] == (2026, 1, 15, 10)
+
+
+def test_a_json_feed_says_the_same(client: Client) -> None:
+    made = entry(title=TITLE, summary="Golden & good.")
+    publish(made)
+    answer = client.get("/feeds/stories.json")
+    assert answer["Content-Type"] == "application/feed+json; charset=utf-8"
+    told = answer.json()
+    assert told["version"] == "https://jsonfeed.org/version/1.1"
+    assert told["feed_url"] == "http://localhost:8000/feeds/stories.json"
+    (item,) = told["items"]
+    assert item["external_url"] == made.url.rstrip("/")
+    assert item["date_published"] == "2026-01-15T10:00:00Z"
+
+
+@pytest.mark.parametrize("form", ["rss", "atom", "json"])
+def test_a_feed_changes_with_the_wire_and_not_with_the_clock(client: Client, form: str) -> None:
+    empty = client.get(f"/feeds/stories.{form}").status_code
+    assert empty == 200
+    publish(entry())
+    first = client.get(f"/feeds/stories.{form}")["ETag"]
+    assert client.get(f"/feeds/stories.{form}")["ETag"] == first
+    publish(entry())
+    assert client.get(f"/feeds/stories.{form}")["ETag"] != first
+
+
+def test_a_withdrawn_story_leaves_feeds_and_sitemaps(client: Client) -> None:
+    kept, gone = entry(), entry()
+    publish(kept, gone)
+    story_id = story_of(gone).chatbotnews_id
+    editorial.withdraw(story_id, reason="Retracted.", now=NOW)
+    for address in ("/feeds/stories.rss", "/feeds/stories.json", "/sitemap-stories-0.xml"):
+        body = client.get(address).content.decode()
+        assert story_of(kept).chatbotnews_id in body
+        assert story_id not in body
+
+
+def test_sitemaps_name_every_day_story_and_event(client: Client) -> None:
+    made = [entry(title="Quince ships"), entry(title="A marmot sings", published_at="2026-01-14T10:00:00Z")]
+    publish(*made)
+    loc = "{http://www.sitemaps.org/schemas/sitemap/0.9}loc"
+    parts = [address.removeprefix("http://localhost:8000") for address in named(client, "/sitemap.xml", loc)]
+    assert parts == ["/sitemap-pages.xml", "/sitemap-stories-0.xml"]
+    listed = {address for part in parts for address in named(client, part, loc)}
+    stories = [story_of(one).chatbotnews_id for one in made]
+    expected = [f"/{kind}/{story}" for story in stories for kind in ("story", "event")]
+    expected += [f"/{kind}/2026-01-{day}" for day in (14, 15) for kind in ("day", "editor-take", "provenance")]
+    assert {f"http://localhost:8000{path}" for path in expected} <= listed
+    for address in listed:
+        assert client.get(address.removeprefix("http://localhost:8000")).status_code == 200, address
+
+
+def test_news_crawlers_get_the_last_two_days(client: Client) -> None:
+    now = dt.datetime.now(dt.UTC).replace(microsecond=0)
+    fresh = entry(title=TITLE, published_at=(now - dt.timedelta(hours=1)).isoformat())
+    publish(fresh, entry(), now=now)
+    titles = named(client, "/sitemap-news.xml", "{http://www.google.com/schemas/sitemap-news/0.9}title")
+    assert titles == [client.get(f"/api/stories/{story_of(fresh).chatbotnews_id}.json").json()["headline"]]
+
+
+def test_every_page_names_the_organization_the_site_the_data_and_the_mcp_server(client: Client) -> None:
+    publish(entry())
+    for address in ("/", "/sources", "/about", "/nowhere"):
+        nodes = graph(client, address)
+        assert of("NewsMediaOrganization", nodes)["@id"] == "http://localhost:8000/#organization"
+        assert of("WebSite", nodes)["https://schema.org/potentialAction"]
+        assert of("Dataset", nodes)["https://schema.org/license"]
+        assert of("Service", nodes)["@id"] == "http://localhost:8000/#mcp-server"
+
+
+def test_a_storys_metadata_points_to_the_publishers_article(client: Client) -> None:
+    made = entry(title="</script><script>alert(1)</script> & quinces", author="Ada Quill")
+    publish(made)
+    story = client.get(f"/api/stories/{story_of(made).chatbotnews_id}.json").json()
+    node = of("NewsArticle", graph(client, f"/story/{story['chatbotnews_id']}"))
+    (original,) = node["https://schema.org/isBasedOn"]
+    assert original["https://schema.org/url"] == [{"@value": story["original_url"]}]
+    assert original["https://schema.org/headline"] == [{"@value": story["headline"]}]
+    assert node["https://schema.org/creditText"] == [{"@value": story["citation_objects"]["layered_ready"]}]
+
+
+def test_crawlers_are_told_where_the_sitemaps_are_and_what_is_private(client: Client) -> None:
+    told = client.get("/robots.txt").content.decode()
+    assert "Disallow: /admin/" in told
+    assert "Sitemap: http://localhost:8000/sitemap.xml" in told
+
+
+def test_security_txt_names_a_contact_and_expires(client: Client, settings: Any) -> None:
+    told = dict(line.split(": ", 1) for line in client.get("/.well-known/security.txt").content.decode().splitlines())
+    assert told["Contact"] == "mailto:security@localhost"
+    expires = dt.datetime.fromisoformat(told["Expires"])
+    assert dt.timedelta(days=150) < expires - dt.datetime.now(dt.UTC) < dt.timedelta(days=190)
+    settings.WIRE_SECURITY_CONTACT = "https://quill.example/report"
+    assert "Contact: https://quill.example/report" in client.get("/.well-known/security.txt").content.decode()
+
+
+def test_llms_full_txt_holds_the_directives_and_every_contract(client: Client) -> None:
+    told = client.get("/llms-full.txt").content.decode()
+    assert told.startswith(client.get("/llms.txt").content.decode().rstrip())
+    assert "search_wire" in told
+    assert "/api/search.json?query=" in told
+    assert "RFC 8785" in told
+
+
+def test_the_icon_is_where_browsers_look_for_it(client: Client) -> None:
+    answer = client.get("/favicon.ico")
+    assert (answer.status_code, answer["Location"]) == (301, "/static/wire/icon.svg")
+
+
+def test_snippets_for_agents_name_this_wire(client: Client) -> None:
+    page = client.get("/for-agents.html").content.decode()
+    assert page.count("http://localhost:8000/mcp") >= 5
+    assert "{{" not in page

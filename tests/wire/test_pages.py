@@ -1,0 +1,228 @@
+"""The pages of the site: what each shows, that none asks more of the database as the wire grows, and that none loads anything."""
+
+import datetime as dt
+import gzip
+import re
+from collections.abc import Callable
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from pytest_django import DjangoAssertNumQueries
+
+from tests.factories import NOW, entry, publish, story_of
+from tests.wire.test_site import Page, page
+from wire import editorial, usage
+from wire.models import Story
+from wire.usage import UsageKey
+
+pytestmark = pytest.mark.django_db
+
+NEWS = "Quince Robotics buys Lantern Labs for $90 million"
+OTHER = "Lantern Labs bought by Quince Robotics for $90 million"
+
+
+@pytest.fixture
+def event() -> list[Story]:
+    """Two publications tell of one purchase."""
+    told = [
+        entry(title=NEWS, published_at="2026-01-15T08:00:00Z"),
+        entry(title=OTHER, publisher="Reuters", url="https://reuters.com/q"),
+    ]
+    publish(*told, entry(title="Gherkins are on the rise", published_at="2026-01-14T10:00:00Z"))
+    return [story_of(one) for one in told]
+
+
+@pytest.mark.usefixtures("event")
+def test_the_lead_is_the_event_that_most_publications_bear_out(client: Client) -> None:
+    text = " ".join(page(client, "/day/2026-01-15").text.split())
+    assert "Lead event · 2 publications" in text
+    assert "Who else reports it: Reuters Tier 3" in text
+    assert "2 stories · 1 event · 2 of 24 publications" in text
+
+
+@pytest.mark.usefixtures("event")
+def test_days_lead_to_their_neighbours_and_to_the_archive(client: Client) -> None:
+    assert "/day/2026-01-14" in page(client, "/day/2026-01-15").links
+    assert "/day/2026-01-15" in page(client, "/day/2026-01-14").links
+    assert {"/day/2026-01-14", "/day/2026-01-15"} <= set(page(client, "/archive").links)
+
+
+def test_a_long_day_goes_over_pages_without_losing_a_story(client: Client) -> None:
+    made = [entry(title=f"Marmot number {number}") for number in range(130)]
+    publish(*made)
+    seen = [link for number in (1, 2, 3) for link in page(client, f"/day/2026-01-15?page={number}").links if "/story/" in link]
+    assert set(seen) == {f"/story/{story_of(one).chatbotnews_id}" for one in made}
+    assert "Page 3 of 3" in page(client, "/day/2026-01-15?page=99").text
+    assert "Page 1 of 3" in page(client, "/day/2026-01-15?page=x").text
+
+
+def test_a_story_shows_what_its_revisions_changed_and_why(client: Client, event: list[Story]) -> None:
+    editorial.correct(
+        event[0].chatbotnews_id, headline="Quince Robotics buys Lamp Labs & Sons", reason="The name was wrong.", now=NOW
+    )
+    html = client.get(f"/story/{event[0].chatbotnews_id}").content.decode()
+    assert "<del>Lantern</del><ins>Lamp</ins> Labs <del>for</del><ins>&amp;</ins> " in html
+    assert "The name was wrong." in html
+
+
+def test_a_story_names_its_siblings_and_its_event(client: Client, event: list[Story]) -> None:
+    found = page(client, f"/story/{event[0].chatbotnews_id}")
+    assert {f"/story/{event[1].chatbotnews_id}", f"/event/{event[0].event_id}"} <= set(found.links)
+    assert "Reported by 2 independent witnesses" in found.text
+
+
+def test_citation_managers_find_what_they_need(client: Client, event: list[Story]) -> None:
+    html = client.get(f"/story/{event[1].chatbotnews_id}").content.decode()
+    told = dict(re.findall(r'<meta name="(citation_\w+)" content="([^"]*)">', html))
+    assert told["citation_title"] == OTHER
+    assert told["citation_journal_title"] == "Reuters"
+    assert told["citation_publication_date"] == "2026/01/15"
+    assert told["citation_public_url"] == "https://reuters.com/q"
+
+
+def test_an_event_is_told_oldest_first_and_a_merged_one_leads_on(client: Client, event: list[Story]) -> None:
+    found = page(client, f"/event/{event[0].event_id}")
+    assert found.text.index("TechCrunch") < found.text.index("Reuters")
+    gherkin = Story.objects.exclude(event=event[0].event_id).get()
+    editorial.merge([str(event[0].event_id), str(gherkin.event_id)], reason="One story.", now=NOW)
+    moved = client.get(f"/event/{event[0].event_id}")
+    assert (moved.status_code, moved["Location"]) == (301, f"/event/{gherkin.event_id}")
+
+
+def test_lists_page_by_cursor(client: Client) -> None:
+    publish(*(entry(title=f"OpenAI launches marmot {number}") for number in range(35)))
+    first = page(client, "/category/launches")
+    (older,) = [link for link in first.links if link.startswith("?cursor=")]
+    rest = page(client, f"/category/launches{older}")
+    stories = [link for one in (first, rest) for link in one.links if link.startswith("/story/")]
+    assert len(set(stories)) == len(stories) == 35
+    assert "35 stories about OpenAI" in page(client, "/topic/openai").text
+
+
+@pytest.mark.usefixtures("event")
+def test_a_search_page_finds_suggests_and_refuses(client: Client) -> None:
+    assert "2 stories" in page(client, "/search?query=lantern").text
+    assert "1 story" in page(client, "/search?query=lantern&source=Reuters").text
+    found = page(client, "/search?query=lanturn")
+    assert "?query=lantern&cursor=" in found.links
+    refused = client.get("/search", {"query": "lantern", "source": "The Bugle"})
+    assert (refused.status_code, "source is refused" in refused.content.decode()) == (422, True)
+    assert client.get("/search", {"query": "!!!"}).status_code == 422
+    assert client.get("/search", {"query": "q" * 400}).status_code == 422
+    for wrong in ({"since": "yesterday"}, {"tier": "x"}, {"tier": "9"}, {"topic": "quinces"}):
+        refused = client.get("/search", {"query": "lantern", **wrong})
+        assert refused.status_code == 422
+        assert f"The filter “{next(iter(wrong))}” cannot be" in refused.content.decode()
+    assert "noindex" in client.get("/search?query=lantern").content.decode()
+
+
+def test_corrections_are_public_with_their_reasons(client: Client, event: list[Story]) -> None:
+    assert "Nothing was corrected yet." in page(client, "/corrections").text
+    editorial.correct(event[0].chatbotnews_id, author="Ada Quill", reason="The byline was missing.", now=NOW)
+    editorial.withdraw(event[1].chatbotnews_id, reason="Retracted by its publisher.", now=NOW)
+    text = " ".join(page(client, "/corrections").text.split())
+    assert "Corrected. The byline was missing." in text
+    assert text.index("Withdrawn. Retracted by its publisher.") < text.index("Corrected.")
+
+
+def test_corrections_page_by_the_last_one_shown(client: Client, event: list[Story]) -> None:
+    for number in range(31):
+        editorial.correct(event[0].chatbotnews_id, author=f"Ada {number}", reason=f"Reason {number}.", now=NOW)
+    first = page(client, "/corrections")
+    (more,) = [link for link in first.links if link.startswith("?before=")]
+    assert "Reason 30." in first.text
+    assert "Reason 0." in page(client, f"/corrections{more}").text
+
+
+def test_usage_tells_calls_and_errors_of_the_last_month(client: Client) -> None:
+    today = dt.datetime.now(dt.UTC).replace(second=0, microsecond=0)
+    old = today - dt.timedelta(days=40)
+    counts = {("search_wire", today, "success"): 7, ("search_wire", today, "error"): 2, ("get_story", old, "success"): 99}
+    usage.add({UsageKey("tools/call", name, minute, outcome): number for (name, minute, outcome), number in counts.items()})
+    html = client.get("/usage").content.decode()
+    assert "9 calls, 2 of them failed." in html
+    assert "<code>search_wire</code></th><td>tools/call</td><td>9</td><td>2</td>" in html
+    assert "get_story" not in html
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        *("/day/2026-01-16", "/day/x", "/day/2026-13-01", "/event/cbn-000000000000", "/event/x", "/category/x", "/topic/x"),
+        *("/archive?year=1999", "/archive?year=x", "/corrections?before=x", "/provenance/2026-01-20", "/provenance/x"),
+        *(
+            "/category/launches?cursor=x",
+            "/sitemap-stories-1.xml",
+            "/feeds/x.rss",
+            "/feeds/stories.pdf",
+            "/feeds/category-x.rss",
+            "/feeds/search.rss",
+        ),
+    ],
+)
+@pytest.mark.usefixtures("event")
+def test_what_is_not_there_is_a_404_page(client: Client, address: str) -> None:
+    assert "There is no such page" in page(client, address, 404).text
+
+
+@pytest.mark.parametrize("address", ["/", "/provenance"])
+def test_a_wire_without_news_says_so(client: Client, address: str) -> None:
+    assert "Nothing is published yet" in page(client, address).text
+
+
+@pytest.mark.parametrize("address", ["/archive", "/search?query=x", "/corrections", "/usage", "/category/launches", "/sources"])
+def test_pages_of_an_empty_wire_are_pages(client: Client, address: str) -> None:
+    assert page(client, address).text
+
+
+ADDRESSES: dict[str, Callable[[Story], str]] = {
+    "day": lambda _: "/day/2026-01-15",
+    "story": lambda story: f"/story/{story.chatbotnews_id}",
+    "event": lambda story: f"/event/{story.event_id}",
+    "category": lambda story: f"/category/{story.category}",
+    "topic": lambda _: "/topic/funding",
+    "search": lambda _: "/search?query=quince",
+    "archive": lambda _: "/archive",
+    "corrections": lambda _: "/corrections",
+    "take": lambda _: "/editor-take/2026-01-15",
+    "provenance": lambda _: "/provenance",
+    "feed": lambda _: "/feeds/stories.atom",
+    "sitemap": lambda _: "/sitemap-stories-0.xml",
+}
+
+
+@pytest.mark.parametrize("address", ADDRESSES.values(), ids=ADDRESSES)
+def test_the_number_of_queries_does_not_grow_with_the_wire(
+    client: Client, event: list[Story], django_assert_num_queries: DjangoAssertNumQueries, address: Callable[[Story], str]
+) -> None:
+    editorial.correct(event[0].chatbotnews_id, author="Ada", reason="Missing.", now=NOW)
+    with CaptureQueriesContext(connection) as few:
+        client.get(address(event[0]))
+    more = [entry(title=f"OpenAI and quince marmot {n}", publisher="Wired", url=f"https://wired.com/{n}") for n in range(25)]
+    publish(*more, *(entry(title=f"{NEWS} now", publisher=who, url=f"https://{who}.com/q") for who in ("Axios", "Fortune")))
+    editorial.correct(story_of(more[0]).chatbotnews_id, author="Ada", reason="Missing.", now=NOW)
+    with django_assert_num_queries(len(few.captured_queries)):
+        assert client.get(address(event[0])).status_code == 200
+
+
+def test_no_page_runs_or_loads_anything_from_elsewhere(client: Client, event: list[Story]) -> None:
+    for address in [
+        *(make(event[0]) for name, make in ADDRESSES.items() if name not in {"feed", "sitemap"}),
+        "/nowhere",
+        "/api/docs",
+    ]:
+        answer = client.get(address)
+        policy = answer["Content-Security-Policy"]
+        assert "unsafe" not in policy
+        assert "default-src 'none'" in policy
+        found = Page(answer.content.decode())
+        assert "style" not in found.tags
+        assert not [name for name, _ in found.attributes if name == "style" or name.startswith("on")]
+
+
+def test_a_first_page_of_four_hundred_stories_is_light(client: Client) -> None:
+    publish(*(entry(title=f"Marmot number {n}", summary=f"Marmot {n} learned a trick. " * 12) for n in range(400)))
+    answer = client.get("/day/2026-01-15")
+    assert len(gzip.compress(answer.content)) < 40_000

@@ -1,0 +1,191 @@
+"""What only the site shows: a story's history, an event, corrections, the calendar, how the wire is used."""
+
+import datetime as dt
+from collections import Counter
+from dataclasses import dataclass
+
+from django.db.models import F, QuerySet, Sum
+from django.db.models.functions import TruncDate
+from django.utils import timezone
+
+from config.errors import NotFound
+from wire.identity import is_story_id
+from wire.models import Event, Snapshot, Story, StoryRevision, UsageCount
+from wire.queries.render import published_story, story_out
+from wire.schemas import StoryOut
+from wire.vocabulary import Category, Status, Topic
+
+USAGE_DAYS = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """One published state of a story."""
+
+    number: int
+    status: Status
+    headline: str
+    summary: str
+    author: str
+    category: str
+    topics: str
+    recorded_at: dt.datetime
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class EventPage:
+    """One happening, as every publication tells it; oldest report first. `publications`: in the order in which they came."""
+
+    event_id: str
+    stories: list[StoryOut]
+    publications: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """What an editor changed, and why."""
+
+    chatbotnews_id: str
+    headline: str
+    publisher: str
+    what: str
+    reason: str
+    recorded_at: dt.datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbours:
+    """The published days next to one, if there are any."""
+
+    before: dt.date | None
+    after: dt.date | None
+
+
+@dataclass(frozen=True, slots=True)
+class DayOfUse:
+    day: dt.date
+    calls: int
+    errors: int
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """Calls of the MCP door of the last days (UTC), oldest first, days without any included; by name, the most used first."""
+
+    days: list[DayOfUse]
+    names: list[tuple[str, str, int, int]]
+    """Kind, name, calls, errors."""
+
+    @property
+    def calls(self) -> int:
+        return sum(day.calls for day in self.days)
+
+    @property
+    def errors(self) -> int:
+        return sum(day.errors for day in self.days)
+
+
+def story_history(story_id: str) -> list[Revision]:
+    """Every published revision, newest first. Raises: NotFound."""
+    story = published_story(story_id)
+    assert story.current is not None, "surfaces read published revisions only"  # noqa: S101
+    rows = story.revisions.filter(revision__lte=story.current.revision).order_by("-revision")
+    return [_revision(row) for row in rows]
+
+
+def get_event(event_id: str) -> EventPage:
+    """The event of this id, or the one that it was merged into. Raises: NotFound."""
+    event = Event.objects.filter(event_id=event_id).first() if is_story_id(event_id) else None
+    while event is not None and event.merged_into_id:
+        event = event.merged_into
+    rows = Story.objects.live().filter(event=event).with_text().order_by("published_at", "chatbotnews_id") if event else []
+    stories = [story_out(story) for story in rows]
+    if event is None or not stories:
+        raise NotFound("There is no such event.", "A story's event_id names its event.")
+    return EventPage(event.event_id, stories, list(dict.fromkeys(story.original_publisher for story in stories)))
+
+
+def corrections(limit: int, before: int | None = None) -> tuple[list[Correction], int | None]:
+    """What editors changed in published stories, newest first, and where the next page begins (None: nowhere)."""
+    rows = _corrections()
+    if before is not None:
+        rows = rows.filter(pk__lt=before)
+    found = list(rows.select_related("story").order_by("-pk")[: limit + 1])
+    told = [_correction(row) for row in found[:limit]]
+    return told, found[limit - 1].pk if len(found) > limit else None
+
+
+def calendar() -> dict[dt.date, int]:
+    """How many stories each published day has, oldest first."""
+    return dict(Snapshot.objects.latest_of_each_day().order_by("wire_date").values_list("wire_date", "story_count"))
+
+
+def neighbours(day: dt.date, now: dt.datetime | None = None) -> Neighbours:
+    today = (now or timezone.now()).astimezone(dt.UTC).date()
+    days = Snapshot.objects.filter(wire_date__lte=today, revision=1).values_list("wire_date", flat=True)
+    return Neighbours(
+        days.filter(wire_date__lt=day).order_by("-wire_date").first(), days.filter(wire_date__gt=day).order_by("wire_date").first()
+    )
+
+
+def usage(now: dt.datetime | None = None) -> Use:
+    """Of the last 30 days."""
+    today = (now or timezone.now()).astimezone(dt.UTC).date()
+    first = today - dt.timedelta(days=USAGE_DAYS - 1)
+    rows = UsageCount.objects.filter(minute__gte=dt.datetime.combine(first, dt.time(), dt.UTC))
+    calls, errors = Counter[dt.date](), Counter[dt.date]()
+    by_day = rows.annotate(day=TruncDate("minute", tzinfo=dt.UTC)).values_list("day", "outcome").annotate(n=Sum("count"))
+    for day, outcome, number in by_day.order_by("day", "outcome"):
+        calls[day] += number
+        errors[day] += number if outcome == "error" else 0
+    names, wrong = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
+    for kind, name, outcome, number in (
+        rows.values_list("kind", "name", "outcome").annotate(n=Sum("count")).order_by("kind", "name")
+    ):
+        names[kind, name] += number
+        wrong[kind, name] += number if outcome == "error" else 0
+    days = [first + dt.timedelta(days=n) for n in range(USAGE_DAYS)]
+    return Use(
+        [DayOfUse(day, calls[day], errors[day]) for day in days],
+        [(kind, name, number, wrong[kind, name]) for (kind, name), number in names.most_common()],
+    )
+
+
+def sitemap_count(size: int) -> int:
+    """How many sitemaps of so many stories there are."""
+    newest = Story.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
+    return newest // size + 1
+
+
+def sitemap_stories(number: int, size: int) -> list[tuple[str, dt.datetime]]:
+    """Path and last change of every public story of one sitemap, and of the events that these founded."""
+    rows = Story.objects.live().filter(pk__gte=number * size, pk__lt=(number + 1) * size).order_by("pk")
+    told = list(rows.values_list("chatbotnews_id", "current__recorded_at"))
+    founded = set(Story.objects.live().filter(event__in=[story for story, _ in told]).values_list("event_id", flat=True).distinct())
+    events = [(f"/event/{story}", changed) for story, changed in told if story in founded]
+    return [(f"/story/{story}", changed) for story, changed in told] + events
+
+
+def _revision(row: StoryRevision) -> Revision:
+    return Revision(
+        number=row.revision,
+        status=Status(row.status),
+        headline=row.headline,
+        summary=row.summary_medium,
+        author=row.author or "",
+        category=str(Category(row.category).label),
+        topics=", ".join(str(Topic(topic).label) for topic in row.topics),
+        recorded_at=row.recorded_at,
+        reason=row.reason,
+    )
+
+
+def _corrections() -> QuerySet[StoryRevision]:
+    """Revisions that an editor made and a snapshot has published: those are the ones with a reason."""
+    return StoryRevision.objects.exclude(reason="").filter(revision__gt=1, revision__lte=F("story__current__revision"))
+
+
+def _correction(row: StoryRevision) -> Correction:
+    what = {Status.WITHDRAWN: "Withdrawn", Status.CORRECTED: "Corrected"}.get(Status(row.status), "Reclassified")
+    return Correction(row.story.chatbotnews_id, row.headline, row.original_publisher, what, row.reason, row.recorded_at)

@@ -1,0 +1,71 @@
+"""What is not there or does not work, for people and programs; and whether the wire is well."""
+
+import logging
+
+from django.db import connection
+from django.db.utils import DatabaseError
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.views.decorators.http import require_safe
+from django.views.defaults import bad_request
+
+from config.answers import error_answer, json_answer
+from config.errors import BadRequest, InternalError, NotFound, NothingPublished
+from wire import queries
+
+log = logging.getLogger(__name__)
+
+
+@require_safe
+def healthz(_request: HttpRequest) -> HttpResponse:
+    """The process answers; nothing else is asked."""
+    return json_answer({"status": "ok"}, "no-store")
+
+
+@require_safe
+def readyz(_request: HttpRequest) -> HttpResponse:
+    """200 when the database answers and a snapshot is served, else 503; tells the age of the snapshot in seconds."""
+    try:
+        connection.ensure_connection()
+        snapshot = queries.latest_snapshot()
+    except DatabaseError:
+        log.exception("The database does not answer.")
+        return _not_ready("database", "The database does not answer; the log says why.")
+    except NothingPublished as error:
+        return _not_ready("snapshot", error.message)
+    age = int((timezone.now() - snapshot.generated_at).total_seconds())
+    return json_answer(
+        {"status": "ready", "wire_date": snapshot.wire_date, "sequence": snapshot.sequence, "snapshot_age_seconds": age}, "no-store"
+    )
+
+
+def _not_ready(what: str, why: str) -> HttpResponse:
+    response = json_answer({"status": "not ready", "what": what, "why": why}, "no-store")
+    response.status_code = 503
+    return response
+
+
+def unreadable(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """400, as JSON under /api/ and as Django has it elsewhere."""
+    if request.path.startswith("/api/"):
+        return error_answer(BadRequest())
+    return bad_request(request, exception)
+
+
+def missing(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:  # noqa: ARG001
+    """404, as JSON under /api/ and as a page elsewhere."""
+    if request.path.startswith("/api/"):
+        return error_answer(NotFound("There is no such address.", "All addresses are described in /api/openapi.json."))
+    try:
+        return render(request, "404.html", status=404)
+    finally:
+        if not connection.in_atomic_block:
+            connection.close()  # Django runs handler404 in a thread that never gives its connection back by itself
+
+
+def failed(request: HttpRequest) -> HttpResponse:
+    """500, telling nothing internal."""
+    if request.path.startswith("/api/"):
+        return error_answer(InternalError())
+    return render(request, "500.html", status=500)

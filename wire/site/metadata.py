@@ -1,0 +1,120 @@
+"""What pages say of themselves to machines: JSON-LD of schema.org, and the tags that citation managers read."""
+
+import json
+from collections.abc import Sequence
+from typing import Any, Final
+
+from django.conf import settings
+from django.http import HttpRequest
+from django.utils.functional import SimpleLazyObject
+from django.utils.safestring import SafeString
+
+from wire import directives, queries
+from wire.schemas import StoryOut
+
+Node = dict[str, Any]
+
+NAME: Final = "ChatbotNews.ai"
+LICENSE: Final = "https://creativecommons.org/licenses/by/4.0/"
+_UNSAFE: Final = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
+
+
+def site(request: HttpRequest) -> dict[str, Any]:
+    """Template context of every page."""
+    return {
+        **directives.addresses(),
+        "sample": SimpleLazyObject(queries.is_sample),
+        "graph": SimpleLazyObject(lambda: graph()),
+        "canonical": f"{settings.WIRE_SITE_URL}{request.path}",
+    }
+
+
+def graph(nodes: Sequence[Node] = ()) -> SafeString:
+    """The JSON-LD of a page: the site's own nodes and these; safe inside <script>."""
+    document = {"@context": "https://schema.org", "@graph": [*_own(), *nodes]}
+    text = json.dumps(document, ensure_ascii=False, indent=1)
+    return SafeString("".join(_UNSAFE.get(character, character) for character in text))
+
+
+def article(story: StoryOut) -> Node:
+    """A story's metadata. What the publisher wrote is the publisher's: the node points to it and claims a summary only."""
+    original: Node = {
+        "@type": "NewsArticle",
+        "url": story.original_url,
+        "headline": story.headline,
+        "publisher": {"@type": "Organization", "name": story.original_publisher},
+        "datePublished": f"{story.published_at:%Y-%m-%dT%H:%M:%SZ}",
+    }
+    if story.author:
+        original["author"] = {"@type": "Person", "name": story.author}
+    return {
+        "@type": "NewsArticle",
+        "@id": f"{story.permalink}#story",
+        "headline": story.headline[:110],
+        "url": story.permalink,
+        "mainEntityOfPage": story.permalink,
+        "identifier": story.chatbotnews_id,
+        "datePublished": f"{story.published_at:%Y-%m-%dT%H:%M:%SZ}",
+        "dateModified": f"{story.updated_at:%Y-%m-%dT%H:%M:%SZ}",
+        "abstract": story.summary_medium or story.headline,
+        "inLanguage": story.language,
+        "articleSection": story.category.label,
+        "keywords": [topic.label for topic in story.topics],
+        "creditText": story.citation_objects.layered_ready if story.citation_objects else None,
+        "isBasedOn": original,
+        "provider": {"@id": f"{settings.WIRE_SITE_URL}/#organization"},
+        "isAccessibleForFree": True,
+    }
+
+
+def _own() -> list[Node]:
+    root, mcp = settings.WIRE_SITE_URL, settings.WIRE_MCP_URL
+    organization = {"@id": f"{root}/#organization"}
+    return [
+        {
+            "@type": "NewsMediaOrganization",
+            **organization,
+            "name": NAME,
+            "url": f"{root}/",
+            "correctionsPolicy": f"{root}/corrections",
+            "publishingPrinciples": f"{root}/about",
+        },
+        {
+            "@type": "WebSite",
+            "@id": f"{root}/#website",
+            "name": NAME,
+            "url": f"{root}/",
+            "publisher": organization,
+            "potentialAction": {
+                "@type": "SearchAction",
+                "target": {"@type": "EntryPoint", "urlTemplate": f"{root}/search?query={{query}}"},
+                "query-input": "required name=query",
+            },
+        },
+        {
+            "@type": "Dataset",
+            "@id": f"{root}/#dataset",
+            "name": "The ChatbotNews.ai wire",
+            "description": "AI-industry news from exactly 24 publications, a signed snapshot a day, every story with citations.",
+            "url": f"{root}/archive",
+            "license": LICENSE,
+            "creator": organization,
+            "isAccessibleForFree": True,
+            "distribution": [
+                {"@type": "DataDownload", "encodingFormat": "application/json", "contentUrl": f"{root}/api/today.json"},
+                {"@type": "DataDownload", "encodingFormat": "application/json", "contentUrl": f"{root}/api/archive.json"},
+            ],
+        },
+        {
+            "@type": "Service",
+            "@id": f"{root}/#mcp-server",
+            "name": "ChatbotNews.ai MCP Server",
+            "description": "Model Context Protocol server exposing the ChatbotNews.ai wire, source roster, citation formats, "
+            "and editorial briefs to MCP-compatible AI agents.",
+            "provider": organization,
+            "serviceType": "MCP Server (Streamable HTTP)",
+            "url": mcp,
+            "termsOfService": f"{root}/#license",
+            "availableChannel": {"@type": "ServiceChannel", "serviceUrl": mcp, "serviceType": "Model Context Protocol"},
+        },
+    ]

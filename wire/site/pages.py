@@ -1,0 +1,258 @@
+"""The news, for people."""
+
+import calendar
+import datetime as dt
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import wraps
+from itertools import pairwise
+from typing import Any, Final, TypeVar
+from urllib.parse import quote
+
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse, HttpResponsePermanentRedirect
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.safestring import SafeString
+from django.views.decorators.http import require_safe
+from markdown_it import MarkdownIt
+
+from config.answers import BRIEFLY, SHARED
+from config.errors import InvalidArgument, NotFound, NothingPublished, NotInRoster, WireError
+from sources import queries as sources_queries
+from sources.vocabulary import Tier
+from wire import queries
+from wire.bounds import MAX_QUERY, read_date, read_moment
+from wire.schemas import DayOut, StoryOut
+from wire.site import metadata
+from wire.site.errors import missing
+from wire.vocabulary import Category, Status, Topic
+
+PER_PAGE: Final = 60
+PER_LIST: Final = 30
+
+T = TypeVar("T")
+View = Callable[..., HttpResponse]
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A story, and the stories of other publications that report its event on the same day."""
+
+    story: StoryOut
+    others: list[StoryOut]
+
+
+@dataclass(frozen=True, slots=True)
+class Month:
+    """Weeks of days, Monday first; each with how many stories it has (None: nothing published, or another month)."""
+
+    first: dt.date
+    weeks: list[list[tuple[dt.date, int | None]]]
+
+
+def public(view: View) -> View:
+    """A page that is only ever read, and a 404 page for what is not there."""
+
+    @require_safe
+    @wraps(view)
+    def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        try:
+            return view(request, *args, **kwargs)
+        except NothingPublished:
+            return page(request, "empty.html", {}, "no-store")
+        except (WireError, ValueError):
+            return missing(request)
+
+    return wrapped
+
+
+def page(request: HttpRequest, template: str, context: dict[str, Any], caching: str = BRIEFLY, status: int = 200) -> HttpResponse:
+    response = render(request, template, context, status=status)
+    response["Cache-Control"] = caching
+    return response
+
+
+@public
+def home(request: HttpRequest) -> HttpResponse:
+    """The latest published day."""
+    return _day(request, queries.get_today(), SHARED)
+
+
+@public
+def day(request: HttpRequest, day: str) -> HttpResponse:
+    """One published day in its latest revision."""
+    return _day(request, queries.get_archive(read_date(day)), BRIEFLY)
+
+
+@public
+def story(request: HttpRequest, story_id: str) -> HttpResponse:
+    """A story's permanent address."""
+    found = queries.get_story(story_id)
+    history = queries.story_history(story_id)
+    coverage = queries.get_consensus(story_id=story_id) if found.status != Status.WITHDRAWN else None
+    context = {
+        "story": found,
+        "changes": list(pairwise(history)),
+        "first": history[-1],
+        "coverage": coverage,
+        "graph": metadata.graph([metadata.article(found)] if found.status != Status.WITHDRAWN else []),
+    }
+    return page(request, "story.html", context)
+
+
+@public
+def event(request: HttpRequest, event_id: str) -> HttpResponse:
+    """One happening, as every publication tells it."""
+    found = queries.get_event(event_id)
+    if found.event_id != event_id:
+        return HttpResponsePermanentRedirect(reverse("event", args=[found.event_id]))
+    return page(request, "event.html", {"event": found, "lead": max(found.stories, key=lambda told: told.consensus_score)})
+
+
+@public
+def category(request: HttpRequest, category: str) -> HttpResponse:
+    """Stories of a category, of all days."""
+    found = Category(category)
+    listed = queries.get_category(found, PER_LIST, request.GET.get("cursor"))
+    return page(request, "list.html", {"name": found.label, "kind": "Category", "list": listed, "feed": f"category-{found}"})
+
+
+@public
+def topic(request: HttpRequest, topic: str) -> HttpResponse:
+    """Stories about a topic, of all days."""
+    found = Topic(topic)
+    listed = queries.get_topic_coverage(found, None, PER_LIST, request.GET.get("cursor"))
+    context = {"name": found.label, "kind": "Topic", "list": listed, "says": listed.summary, "feed": f"topic-{found}"}
+    return page(request, "list.html", context)
+
+
+@public
+def search(request: HttpRequest) -> HttpResponse:
+    """A form, and what was found."""
+    asked = {name: request.GET.get(name, "").strip() for name in ("query", "category", "topic", "source", "tier", "since", "until")}
+    context: dict[str, Any] = {"asked": asked, "categories": Category, "topics": Topic, "tiers": Tier}
+    context["sources"] = [source.name for source in sources_queries.list_sources().sources]
+    if asked["query"]:
+        try:
+            context["found"] = _search(asked, request.GET.get("cursor"))
+        except (InvalidArgument, NotInRoster) as error:
+            context["refused"] = error
+            return page(request, "search.html", context, "no-store", status=422)
+        rest = request.GET.copy()
+        rest["cursor"] = context["found"].next_cursor or ""
+        context["next"] = rest.urlencode() if context["found"].next_cursor else None
+        context["query_string"] = f"?query={quote(asked['query'], safe='')}"
+        context["corrected"] = _with(request, query=context["found"].suggestion or "", cursor="")
+    return page(request, "search.html", context)
+
+
+@public
+def archive(request: HttpRequest) -> HttpResponse:
+    """A calendar with the number of stories of each day, a year a page."""
+    counts = queries.calendar()
+    years = sorted({day.year for day in counts}, reverse=True)
+    year = int(request.GET.get("year", years[0] if years else 0))
+    if years and year not in years:
+        raise NotFound("There is no such year.")
+    months = sorted({day.replace(day=1) for day in counts if day.year == year}, reverse=True)
+    context = {"year": year, "years": years, "months": [_month(first, counts) for first in months], "total": sum(counts.values())}
+    return page(request, "archive.html", context)
+
+
+@public
+def editor_take(request: HttpRequest, day: str) -> HttpResponse:
+    """A day's brief."""
+    found = queries.get_editor_take(read_date(day))
+    return page(request, "editor_take.html", {"take": found, "take_html": html(found.markdown)})
+
+
+@public
+def corrections(request: HttpRequest) -> HttpResponse:
+    """What editors changed in published stories."""
+    told, more = queries.corrections(PER_LIST, int(request.GET["before"]) if "before" in request.GET else None)
+    return page(request, "corrections.html", {"corrections": told, "more": more})
+
+
+def html(markdown: str) -> SafeString:
+    """Markdown as HTML. Raw HTML in it is escaped (html=False), so the result is safe to show."""
+    return SafeString(MarkdownIt("commonmark", {"html": False}).enable("table").render(markdown))
+
+
+def _day(request: HttpRequest, found: DayOut, caching: str) -> HttpResponse:
+    by_event: dict[str, list[StoryOut]] = defaultdict(list)
+    for one in found.stories:
+        by_event[one.event_id].append(one)
+    told = [
+        Told(one, [other for other in by_event[one.event_id] if other.original_publisher != one.original_publisher])
+        for category in Category
+        for one in found.stories
+        if one.category == category
+    ]
+    pages = Paginator(told, PER_PAGE).get_page(request.GET.get("page"))
+    quotable = [one for one in told if not one.story.untrusted_instructions]
+    lead = max(quotable, key=_weight, default=None) if pages.number == 1 else None
+    context = {
+        "day": found,
+        "pages": pages,
+        "sections": _sections(pages.object_list),
+        "totals": [(category, sum(one.story.category == category for one in told)) for category in Category],
+        "lead": lead,
+        "take_html": html("\n\n".join(found.editor_take.split("\n\n")[1:2])),
+        "near": queries.neighbours(found.wire_date),
+        "events": len(by_event),
+        "publications": len({one.original_publisher for one in found.stories}),
+    }
+    return page(request, "day.html", context, caching)
+
+
+def _weight(told: Told) -> tuple[float, int, float]:
+    """What leads a day: the event that most bear out; of its stories the first."""
+    return told.story.consensus_score, told.story.cross_source_count, -told.story.published_at.timestamp()
+
+
+def _sections(told: Iterable[Told]) -> list[tuple[Category, list[Told]]]:
+    found: dict[Category, list[Told]] = defaultdict(list)
+    for one in told:
+        found[one.story.category].append(one)
+    return list(found.items())
+
+
+def _search(asked: dict[str, str], cursor: str | None) -> Any:
+    """Raises: InvalidArgument, NotInRoster for what cannot be asked."""
+    if len(asked["query"]) > MAX_QUERY:
+        raise InvalidArgument(f"The query is longer than {MAX_QUERY} characters.", "Ask for fewer words.")
+    return queries.search_wire(
+        asked["query"],
+        category=_read(asked, "category", Category),
+        topic=_read(asked, "topic", Topic),
+        source=asked["source"] or None,
+        tier=_read(asked, "tier", lambda raw: Tier(int(raw))),
+        since=_read(asked, "since", read_moment),
+        until=_read(asked, "until", read_moment),
+        limit=PER_LIST,
+        cursor=cursor or None,
+    )
+
+
+def _read(asked: dict[str, str], name: str, read: Callable[[str], T]) -> T | None:
+    """A filter, if it was given. Raises: InvalidArgument, naming it."""
+    try:
+        return read(asked[name]) if asked[name] else None
+    except ValueError:
+        raise InvalidArgument(
+            f"The filter “{name}” cannot be {asked[name]!r}.", "Choose from the form, or leave it empty."
+        ) from None
+
+
+def _with(request: HttpRequest, **changes: str) -> str:
+    asked = request.GET.copy()
+    for name, value in changes.items():
+        asked[name] = value
+    return asked.urlencode()
+
+
+def _month(first: dt.date, counts: dict[dt.date, int]) -> Month:
+    weeks = calendar.Calendar().monthdatescalendar(first.year, first.month)
+    return Month(first, [[(day, counts.get(day) if day.month == first.month else None) for day in week] for week in weeks])

@@ -1,0 +1,85 @@
+"""What explains the wire: its sources, its proofs, how it is used, and how to use it."""
+
+from typing import Final
+
+from django.http import HttpRequest, HttpResponse
+from django.template.loader import render_to_string
+
+from sources import queries as sources_queries
+from wire import directives, queries
+from wire.bounds import read_date
+from wire.site.pages import html, page, public
+
+SNIPPETS: Final = (
+    ("claude", "Claude", "claude.sh"),
+    ("chatgpt", "ChatGPT", "chatgpt.txt"),
+    ("cursor", "Cursor", "cursor.json"),
+    ("vscode", "VS Code", "vscode.json"),
+    ("curl", "curl", "curl.sh"),
+    ("python", "Python", "python.py"),
+    ("javascript", "JavaScript", "javascript.mjs"),
+)
+CHART_HEIGHT: Final = 120
+
+
+@public
+def sources(request: HttpRequest) -> HttpResponse:
+    """The roster by tier, and how old each source is."""
+    health: dict[str, list[object]] = {}
+    for feed in sources_queries.feeds_health().feeds:
+        health.setdefault(feed.publication, []).append(feed)
+    roster = sources_queries.list_sources()
+    seats = [(source, health.get(source.name, [])) for source in roster.sources]
+    return page(request, "sources.html", {"roster": roster, "seats": seats})
+
+
+@public
+def freshness(request: HttpRequest) -> HttpResponse:
+    """How every feed fares."""
+    return page(request, "freshness.html", {"health": sources_queries.feeds_health()}, "no-store")
+
+
+@public
+def provenance(request: HttpRequest, day: str | None = None) -> HttpResponse:
+    """Hash, link and signature of a day (default: the latest), and how anybody checks them."""
+    found = queries.get_provenance(read_date(day) if day else None)
+    return page(request, "provenance.html", {"day": found, "near": queries.neighbours(found.wire_date), "chosen": day})
+
+
+@public
+def usage(request: HttpRequest) -> HttpResponse:
+    """How often agents ask, without a word of who they are."""
+    found = queries.usage()
+    most = max((day.calls for day in found.days), default=0) or 1
+    bars = [(day, _bar(day.calls, most), _bar(day.errors, most), 20 * number) for number, day in enumerate(found.days)]
+    return page(request, "usage.html", {"use": found, "bars": bars, "most": most, "height": CHART_HEIGHT})
+
+
+def _bar(number: int, most: int) -> tuple[int, int]:
+    """Where a bar begins and how high it is."""
+    height = -(-CHART_HEIGHT * number // most)
+    return CHART_HEIGHT - height, height
+
+
+@public
+def for_agents(request: HttpRequest) -> HttpResponse:
+    """How to connect: each snippet is one that a test runs."""
+    told = [(name, label, snippet(file)) for name, label, file in SNIPPETS]
+    return page(request, "for_agents.html", {"snippets": told})
+
+
+def snippet(file: str) -> str:
+    """One quick start with this site's own addresses."""
+    return render_to_string(f"snippets/{file}", directives.addresses()).strip()
+
+
+@public
+def mcp_spec(request: HttpRequest) -> HttpResponse:
+    """The MCP contract."""
+    return page(request, "mcp_spec.html", {"spec_html": html(directives.spec())})
+
+
+@public
+def text(request: HttpRequest, name: str) -> HttpResponse:
+    """About, privacy, terms."""
+    return page(request, f"{name}.html", {})

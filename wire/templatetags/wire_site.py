@@ -1,0 +1,50 @@
+"""How the site writes times and differences."""
+
+import datetime as dt
+import difflib
+import re
+from typing import Final
+
+from django import template
+from django.utils import timezone
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+
+register = template.Library()
+
+_WORDS: Final = re.compile(r"\s+|[^\s]+")
+_TAGS: Final = {"delete": "<del>{}</del>", "insert": "<ins>{}</ins>"}
+RECENT: Final = dt.timedelta(days=2)
+
+
+@register.filter
+def ago(moment: dt.datetime) -> str:
+    """ "5 min ago", "3 h ago"; a date when that is two days back or more, or to come."""
+    since = timezone.now() - moment
+    if since < dt.timedelta() or since >= RECENT:
+        return f"{moment.astimezone(dt.UTC):%-d %b %Y}"
+    minutes = int(since.total_seconds() // 60)
+    return f"{minutes} min ago" if minutes < 60 else f"{minutes // 60} h ago"
+
+
+@register.simple_tag
+def stamp(moment: dt.datetime, form: str = "%-d %B %Y, %H:%M UTC") -> SafeString:
+    """A <time> in UTC."""
+    utc = moment.astimezone(dt.UTC)
+    return format_html('<time datetime="{}">{}</time>', utc.strftime("%Y-%m-%dT%H:%M:%SZ"), utc.strftime(form))
+
+
+@register.simple_tag
+def diff(old: str, new: str) -> SafeString:
+    """`new` with what came in <ins> and what went in <del>, word by word."""
+    one, two = _WORDS.findall(old), _WORDS.findall(new)
+    pieces = []
+    for kind, i, j, k, end in difflib.SequenceMatcher(None, one, two, autojunk=False).get_opcodes():
+        if kind == "equal":
+            pieces.append(format_html("{}", "".join(one[i:j])))
+            continue
+        if j > i:
+            pieces.append(format_html(_TAGS["delete"], "".join(one[i:j])))
+        if end > k:
+            pieces.append(format_html(_TAGS["insert"], "".join(two[k:end])))
+    return format_html_join("", "{}", ((piece,) for piece in pieces))
