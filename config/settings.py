@@ -9,6 +9,7 @@ import django_stubs_ext
 from django.core.exceptions import ImproperlyConfigured
 
 from config import env, keyring
+from config.desk import UNFOLD as UNFOLD
 
 django_stubs_ext.monkeypatch()  # lets ModelAdmin[Story] and its like stand at run time
 
@@ -25,6 +26,7 @@ if WIRE_MCP_FIXTURES and not DEBUG:
     raise ImproperlyConfigured("WIRE_MCP_FIXTURES=1 is for the conformance suite only; it needs DEBUG=1 as well.")
 WIRE_WORKERS = env.integer("WIRE_WORKERS", 1, 1, 64)
 WIRE_INGEST = env.duration("WIRE_INGEST", "30m")
+WIRE_SECURITY_CONTACT = env.text("WIRE_SECURITY_CONTACT", "")
 WIRE_FETCH_ALLOW = env.loopback_networks("WIRE_FETCH_ALLOW")
 WIRE_RATE_LIMIT = env.rate("WIRE_RATE_LIMIT", "60/m")
 WIRE_ALLOWED_ORIGINS = frozenset(
@@ -41,6 +43,9 @@ INSTALLED_APPS = [
     "sources",
     "wire",
     "ninja",
+    "unfold",  # before the admin, whose templates it replaces
+    "unfold.contrib.import_export",
+    "import_export",
     "django.contrib.admin",
     "django.contrib.auth",
     "django.contrib.contenttypes",
@@ -78,6 +83,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
+                "wire.site.metadata.site",
             ],
         },
     },
@@ -113,6 +119,10 @@ LANGUAGE_CODE = "en-us"
 TIME_ZONE = "UTC"
 USE_TZ = True
 USE_I18N = False
+
+# Who may bring and take roster and lexicon as files; without these, whoever may log in.
+IMPORT_EXPORT_IMPORT_PERMISSION_CODE = "change"
+IMPORT_EXPORT_EXPORT_PERMISSION_CODE = "view"
 
 STATIC_URL = "/static/"
 WHITENOISE_USE_FINDERS = True

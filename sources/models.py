@@ -111,6 +111,7 @@ class Feed(models.Model):
 
     class Meta:
         ordering = ["publication", "id"]
+        permissions = [("try_feed", "Can test and fetch a feed by hand")]
         constraints = [
             models.UniqueConstraint(fields=["publication", "url", "query"], name="feed_once"),
             models.CheckConstraint(

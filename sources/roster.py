@@ -62,13 +62,13 @@ def found(facts: list[dict[str, Any]] | None = None, *, on: dt.date | None = Non
     _record(1, on or utc_today(), reason="The founding roster.")
 
 
-@transaction.atomic
 def shipped_names(file: Path = ROSTER_FILE) -> list[Name]:
     """The 24 as the file names them, without a database."""
     facts = json.loads(file.read_text(encoding="utf-8"))
     return [Name(fact["name"], fact["tier"], tuple(fact["aliases"]), tuple(fact["domains"])) for fact in facts]
 
 
+@transaction.atomic
 def replace(retire: Publication, admit: Mapping[str, Any], *, reason: str, on: dt.date | None = None) -> RosterRevision:
     """Retire one publication and admit another to its seat, in one transaction; returns the new roster revision.
 
@@ -88,6 +88,14 @@ def replace(retire: Publication, admit: Mapping[str, Any], *, reason: str, on: d
     retire.save(update_fields=["seat", "retired_on"])
     admitted = _admit(admit, seat, today)
     return _record(latest.number + 1, today, retired=retire, admitted=admitted, reason=reason)
+
+
+def rehearse(retire: Publication, admit: Mapping[str, Any], *, reason: str, on: dt.date | None = None) -> RosterRevision:
+    """What `replace` would record; nothing of it is kept. Raises: RosterLocked, as `replace` would."""
+    with transaction.atomic():
+        revision = replace(retire, admit, reason=reason, on=on)
+        transaction.set_rollback(True)
+    return revision
 
 
 def _admit(fact: Mapping[str, Any], seat: int, on: dt.date) -> Publication:

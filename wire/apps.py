@@ -1,6 +1,6 @@
 from typing import Any
 
-from django.apps import AppConfig
+from django.apps import AppConfig, apps
 from django.db.models.signals import post_migrate
 
 
@@ -12,6 +12,12 @@ def prepare_reference_data(**_kwargs: Any) -> None:
     taxonomy.sync()
 
 
+def found_roles(**_kwargs: Any) -> None:
+    from wire import roles
+
+    roles.found()
+
+
 class WireConfig(AppConfig):
     name = "wire"
     verbose_name = "Wire"
@@ -19,3 +25,5 @@ class WireConfig(AppConfig):
     def ready(self) -> None:
         # Django's own hook for reference data: a migrated database has its lexicon and its one state row, also after a flush.
         post_migrate.connect(prepare_reference_data, sender=self, dispatch_uid="wire.prepare_reference_data")
+        # Permissions are made app by app, in the order of INSTALLED_APPS; at the turn of auth, the last, those of all are there.
+        post_migrate.connect(found_roles, sender=apps.get_app_config("auth"), dispatch_uid="wire.found_roles")

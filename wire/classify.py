@@ -80,9 +80,13 @@ class Lexicon:
 
     def category(self, headline: str, summary: str) -> Category:
         """The category with the most weight; the default when nothing speaks for any."""
+        return self.told_category(headline, summary) or DEFAULT
+
+    def told_category(self, headline: str, summary: str) -> Category | None:
+        """The category with the most weight; None when nothing speaks for any."""
         weights = _weigh(self._categories, headline, summary)
         best = max(TIE_ORDER, key=lambda category: weights.get(category, 0.0))
-        return best if weights.get(best, 0.0) > 0 else DEFAULT
+        return best if weights.get(best, 0.0) > 0 else None
 
     def topics(self, headline: str, summary: str) -> list[Topic]:
         """Every topic with enough weight, in the vocabulary's order."""

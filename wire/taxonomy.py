@@ -16,9 +16,13 @@ Kind = LexiconTerm.Kind
 Origin = LexiconTerm.Origin
 
 
-def lexicon() -> Lexicon:
-    """The lexicon as stored."""
-    return _made(tuple(LexiconTerm.objects.order_by("pk").values_list("kind", "target", "term", "weight")))
+def lexicon(*, with_term: LexiconTerm | None = None) -> Lexicon:
+    """The lexicon as stored; `with_term` as if that were saved."""
+    stored = LexiconTerm.objects.order_by("pk")
+    if with_term is None:
+        return _made(tuple(stored.values_list("kind", "target", "term", "weight")))
+    others = stored.exclude(pk=with_term.pk).values_list("kind", "target", "term", "weight")
+    return _made((*others, (with_term.kind, with_term.target, with_term.term, with_term.weight)))
 
 
 def shipped(file: Path = TAXONOMY_FILE) -> Lexicon:

@@ -21,22 +21,29 @@ def fill(data_dir: Path) -> None:
     """Put the sample wire into an empty data directory."""
     for command in ("migrate", "loadsample"):
         arguments = [sys.executable, "manage.py", command, "--verbosity", "0"]
-        subprocess.run(arguments, cwd=ROOT, env=_environment(data_dir, 8000), stdout=subprocess.DEVNULL, check=True)
+        subprocess.run(arguments, cwd=ROOT, env=environment(data_dir, 8000), stdout=subprocess.DEVNULL, check=True)
 
 
 @contextmanager
 def serving(data_dir: Path, *, fixtures: bool = False) -> Iterator[str]:
     """The site's address while it is served; with the conformance suite's fixtures if asked for."""
-    port = _free_port()
-    env = _environment(data_dir, port) | ({"DEBUG": "1", "WIRE_MCP_FIXTURES": "1"} if fixtures else {})
-    arguments = [sys.executable, "-m", "uvicorn", "config.asgi:application", "--port", str(port), "--log-level", "warning"]
-    with (data_dir / f"server-{port}.log").open("w+", encoding="utf-8") as log:
-        server = subprocess.Popen(arguments, cwd=ROOT, env=env, stdout=log, stderr=subprocess.STDOUT)
+    port = free_port()
+    env = environment(data_dir, port) | ({"DEBUG": "1", "WIRE_MCP_FIXTURES": "1"} if fixtures else {})
+    arguments = ["-m", "uvicorn", "config.asgi:application", "--port", str(port), "--log-level", "warning"]
+    with running(arguments, env, data_dir / f"server-{port}.log") as site:
+        yield site
+
+
+@contextmanager
+def running(arguments: list[str], env: dict[str, str], log: Path) -> Iterator[str]:
+    """The site's address while a Python of ours serves it."""
+    with log.open("w+", encoding="utf-8") as said:
+        server = subprocess.Popen([sys.executable, *arguments], cwd=ROOT, env=env, stdout=said, stderr=subprocess.STDOUT)
         try:
-            site = f"http://localhost:{port}"
+            site = f"http://localhost:{env['PORT']}"
             if not _answers(site, server):
-                log.seek(0)
-                raise RuntimeError(f"The server did not start:\n{log.read()}")
+                said.seek(0)
+                raise RuntimeError(f"The server did not start:\n{said.read()}")
             yield site
         finally:
             server.terminate()
@@ -47,7 +54,7 @@ def serving(data_dir: Path, *, fixtures: bool = False) -> Iterator[str]:
                 server.wait()
 
 
-def _environment(data_dir: Path, port: int) -> dict[str, str]:
+def environment(data_dir: Path, port: int) -> dict[str, str]:
     """This process's own, without its settings: what a machine or a test has set must not decide what is served."""
     theirs = ("WIRE_", "DATABASE_", "REDIS_", "DJANGO_", "SECRET_KEY", "DEBUG", "HOST")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(theirs)}
@@ -65,7 +72,7 @@ def _answers(site: str, server: "subprocess.Popen[bytes]") -> bool:
     return False
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with closing(socket.socket()) as found:
         found.bind(("127.0.0.1", 0))
         port: int = found.getsockname()[1]

@@ -1,5 +1,9 @@
-"""The editors' desk: `stories`, `feeds`, the `roster`, and the `record` of what was published."""
+"""The editors' desk.
 
-from wire.admin import feeds, record, roster, stories
+`stories`, `feeds`, the `roster` and its `replacement`, the `lexicon`, the `record` of what was published and done, the `people`.
+`dashboard` is its first page, `login` its door.
+"""
 
-__all__ = ["feeds", "record", "roster", "stories"]
+from wire.admin import feeds, lexicon, people, record, replacement, roster, stories
+
+__all__ = ["feeds", "lexicon", "people", "record", "replacement", "roster", "stories"]

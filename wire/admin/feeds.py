@@ -16,11 +16,12 @@ from django.views.decorators.http import require_POST
 from config.errors import WireError
 from sources import health
 from sources.models import Feed, FeedHealth
+from wire.admin.base import ModelAdmin, StackedInline, remember
 from wire.collect import collect, try_out
 from wire.normalise import Rejected
 
 
-class HealthInline(admin.StackedInline[FeedHealth, Feed]):
+class HealthInline(StackedInline[FeedHealth, Feed]):
     model = FeedHealth
     can_delete = False
     fields = readonly_fields = (
@@ -33,7 +34,7 @@ class HealthInline(admin.StackedInline[FeedHealth, Feed]):
 
 
 @admin.register(Feed)
-class FeedAdmin(admin.ModelAdmin[Feed]):
+class FeedAdmin(ModelAdmin[Feed]):
     """Where items are looked for. A feed may be tried without taking anything in, or fetched at once."""
 
     list_display = ("publication", "feed_type", "address", "active", "state", "newest_item", "items")
@@ -41,7 +42,7 @@ class FeedAdmin(admin.ModelAdmin[Feed]):
     list_select_related = ("publication", "health")
     search_fields = ("publication__name", "url", "query")
     readonly_fields = ("publication", "by_hand")
-    fields = ("publication", "feed_type", "url", "query", "ai_only", "active", "note", "by_hand")
+    change_form_template = "admin/feed.html"
     inlines = (HealthInline,)
     formfield_overrides = {models.URLField: {"assume_scheme": "https"}}
 
@@ -72,12 +73,14 @@ class FeedAdmin(admin.ModelAdmin[Feed]):
     def by_hand(self, feed: Feed) -> str:  # noqa: ARG002
         """Buttons of forms of their own (an admin page is one form already); see the template."""
         return format_html(
-            '<button form="test-feed" type="submit">Test this feed</button> '
-            '<button form="fetch-feed" type="submit">Fetch now</button> {}',
+            '<span class="desk"><button form="test-feed" type="submit" class="plain">Test this feed</button> '
+            '<button form="fetch-feed" type="submit" class="plain">Fetch now</button> {}</span>',
             "A test shows what would be taken in and writes nothing.",
         )
 
-    change_form_template = "admin/feed.html"
+    def get_fields(self, request: HttpRequest, obj: Feed | None = None) -> Any:  # noqa: ARG002
+        fields = ("publication", "feed_type", "url", "query", "ai_only", "active", "note")
+        return (*fields, "by_hand") if _may_try(request) else fields
 
     def get_urls(self) -> list[URLPattern]:
         return [
@@ -113,9 +116,14 @@ class FeedAdmin(admin.ModelAdmin[Feed]):
         else:
             (report,) = run.reports
             counts = ", ".join(f"{number} {name}" for name, number in sorted(report.counts.items()))
-            told = f"{report.failure} Nothing was lost." if report.failure else f"{report.result}: {counts or 'nothing new'}."
+            told = (
+                f"{report.failure} Nothing was lost."
+                if report.failure
+                else f"{report.result.capitalize()}: {counts or 'nothing new'}."
+            )
             told += f" {len(run.published)} snapshots published."
             messages.add_message(request, messages.WARNING if report.failure else messages.SUCCESS, told)
+            remember(request, [feed], f"Fetched by hand. {told}")
         return HttpResponseRedirect(reverse("admin:sources_feed_change", args=[pk]))
 
     def has_add_permission(self, request: HttpRequest) -> bool:  # noqa: ARG002
@@ -123,9 +131,13 @@ class FeedAdmin(admin.ModelAdmin[Feed]):
 
     def _feed(self, request: HttpRequest, pk: int) -> Feed:
         feed = get_object_or_404(Feed.objects.select_related("publication", "health"), pk=pk)
-        if not self.has_change_permission(request, feed):
+        if not _may_try(request):
             raise PermissionDenied
         return feed
+
+
+def _may_try(request: HttpRequest) -> bool:
+    return request.user.has_perm("sources.try_feed")
 
 
 def _health(feed: Feed) -> FeedHealth | None:

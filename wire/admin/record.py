@@ -1,26 +1,16 @@
-"""What was published, looked at and never touched; the editor's own takes; the lexicon."""
+"""What was published, how it is used and who did what, looked at and never touched; the editor's own takes."""
 
 from typing import Any
 
 from django.contrib import admin, messages
+from django.contrib.admin.models import LogEntry
+from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html
 
-from wire.models import EditorTake, LexiconTerm, SigningKey, Snapshot
+from wire.admin.base import ReadOnly, TellsRefusals
+from wire.models import EditorTake, SigningKey, Snapshot, UsageCount
 from wire.publish import publish
-
-
-class ReadOnly(admin.ModelAdmin[Any]):
-    """Looked at, never touched."""
-
-    def has_add_permission(self, request: HttpRequest) -> bool:  # noqa: ARG002
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:  # noqa: ARG002
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:  # noqa: ARG002
-        return False
 
 
 @admin.register(Snapshot)
@@ -29,6 +19,9 @@ class SnapshotAdmin(ReadOnly):
     date_hierarchy = "wire_date"
     exclude = ("packed",)
     readonly_fields = ("served",)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Snapshot]:
+        return super().get_queryset(request).defer("packed")
 
     @admin.display(description="As served")
     def served(self, snapshot: Snapshot) -> str:
@@ -41,8 +34,38 @@ class SigningKeyAdmin(ReadOnly):
     list_display = ("key_id", "created_at", "retired_at")
 
 
+@admin.register(UsageCount)
+class UsageCountAdmin(ReadOnly):
+    """Calls a minute through the MCP door; nothing of who called."""
+
+    list_display = ("minute", "kind", "name", "outcome", "count")
+    list_filter = ("kind", "outcome", "name")
+    date_hierarchy = "minute"
+
+
+@admin.register(LogEntry)
+class HistoryAdmin(ReadOnly):
+    """Who did what at the desk, when, and why."""
+
+    list_display = ("action_time", "user", "content_type", "what", "reason")
+    list_display_links = None
+    list_filter = ("content_type", "user")
+    list_select_related = ("user", "content_type")
+    search_fields = ("object_repr", "change_message", "user__username")
+    date_hierarchy = "action_time"
+
+    @admin.display(description="What")
+    def what(self, entry: LogEntry) -> str:
+        address = None if entry.is_deletion() else entry.get_admin_url()
+        return format_html('<a href="{}">{}</a>', address, entry.object_repr) if address else entry.object_repr
+
+    @admin.display(description="What was done, and why")
+    def reason(self, entry: LogEntry) -> str:
+        return entry.get_change_message() or entry.get_action_flag_display()
+
+
 @admin.register(EditorTake)
-class EditorTakeAdmin(admin.ModelAdmin[EditorTake]):
+class EditorTakeAdmin(TellsRefusals[EditorTake]):
     """An editor's own brief takes the place of the generated one, and the day is published with it."""
 
     list_display = ("wire_date", "author", "updated_at")
@@ -56,18 +79,3 @@ class EditorTakeAdmin(admin.ModelAdmin[EditorTake]):
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:  # noqa: ARG002
         return False
-
-
-@admin.register(LexiconTerm)
-class LexiconTermAdmin(admin.ModelAdmin[LexiconTerm]):
-    list_display = ("term", "kind", "target", "weight", "origin")
-    list_filter = ("kind", "target", "origin")
-    search_fields = ("term",)
-    fields = ("kind", "target", "term", "weight")
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:  # noqa: ARG002
-        return False  # the next update would ship it again; a weight of 0 switches a term off for good
-
-    def save_model(self, request: HttpRequest, obj: LexiconTerm, form: Any, change: bool) -> None:
-        obj.origin = LexiconTerm.Origin.EDITOR  # kept through every later update of the shipped lexicon
-        super().save_model(request, obj, form, change)

@@ -1,72 +1,82 @@
-"""The roster's history. Adding to it is a replacement."""
+"""The roster: its publications and its history. A seat changes hands by replacement only."""
 
 from typing import Any
 
-from django import forms
 from django.contrib import admin, messages
-from django.http import HttpRequest, HttpResponse
+from django.db import models
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+from import_export.formats.base_formats import CSV, JSON
+from unfold.contrib.import_export.forms import SelectableFieldsExportForm
 
-from sources.models import Publication, RosterRevision
-from sources.vocabulary import FeedType, Tier
+from sources.models import Feed, Publication, RosterRevision
 from wire import editorial
+from wire.admin.base import ExportMixin, ModelAdmin, ModelResource, TabularInline, TellsRefusals, action
+from wire.admin.replacement import ReplacementForm, replace
 
 
-class ReplacementForm(forms.ModelForm[RosterRevision]):
-    """One publication out, one in."""
+class FeedInline(TabularInline[Feed, Publication]):
+    model = Feed
+    extra = 0
+    show_change_link = True  # to its health, and to trying it
+    formfield_overrides = {models.URLField: {"assume_scheme": "https"}}
 
-    retire = forms.ModelChoiceField(Publication.objects.none(), help_text="Leaves the roster; its stories stay as they are.")
-    slug = forms.SlugField(max_length=60)
-    name = forms.CharField(max_length=120)
-    aliases = forms.CharField(required=False, help_text="Comma-separated exact names in common use.")
-    domains = forms.CharField(help_text="Comma-separated; the canonical one first.")
-    tier = forms.TypedChoiceField(choices=Tier.choices, coerce=int)
-    homepage = forms.URLField(assume_scheme="https")
-    feed_type = forms.ChoiceField(choices=FeedType.choices)
-    feed_url = forms.URLField(required=False, assume_scheme="https")
-    feed_query = forms.CharField(required=False, max_length=300)
-    ai_only = forms.BooleanField(required=False)
+
+class PublicationResource(ModelResource):
+    """A publication as a file tells it. There is no way back in: the roster changes by replacement."""
 
     class Meta:
-        model = RosterRevision
-        fields = ("reason",)
+        model = Publication
+        fields = export_order = (
+            *("slug", "name", "aliases", "domains", "tier", "homepage"),
+            *("seat", "admitted_on", "retired_on"),
+        )
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        if "retire" in self.fields:
-            self.fields["retire"].queryset = Publication.objects.active()  # type: ignore[attr-defined]
-            self.fields["reason"].required = True
 
-    def clean(self) -> dict[str, Any] | None:
-        said = self.cleaned_data
-        if not said.get("feed_url") and said.get("feed_type") != FeedType.QUERY:
-            self.add_error("feed_url", "A feed of this type needs its address.")
-        others = Publication.objects.exclude(slug=said.get("slug", ""))
-        if Publication.objects.active().filter(slug=said.get("slug", "")).exists():
-            self.add_error("slug", "This publication is in the roster already.")
-        if others.filter(name=said.get("name", "")).exists():
-            self.add_error("name", "Another publication has this name.")
-        if not said.get("feed_query") and said.get("feed_type") == FeedType.QUERY:
-            self.add_error("feed_query", "A query feed needs its search terms.")
-        return said
+@admin.register(Publication)
+class PublicationAdmin(ExportMixin, ModelAdmin[Publication]):
+    """Aliases and feeds may be tuned; name, tier and domains are what the fingerprint is made of."""
 
-    def facts(self) -> dict[str, Any]:
-        """The publication to admit, with the keys of fixtures/roster.json."""
-        said = self.cleaned_data
-        feed = {"feed_type": said["feed_type"], "url": said["feed_url"], "query": said["feed_query"], "ai_only": said["ai_only"]}
-        return {
-            **{name: said[name] for name in ("slug", "name", "tier", "homepage")},
-            "aliases": _split(said["aliases"]),
-            "domains": _split(said["domains"]),
-            "feeds": [feed],
-        }
+    list_display = ("name", "tier", "in_roster", "admitted_on", "retired_on")
+    list_filter = ("tier",)
+    search_fields = ("name", "aliases")
+    readonly_fields = ("slug", "name", "tier", "domains", "homepage", "seat", "admitted_on", "retired_on")
+    inlines = (FeedInline,)
+    actions_list = ("replace",)
+    actions_detail = ("replace_this",)
+    resource_classes = (PublicationResource,)
+    export_form_class = SelectableFieldsExportForm
+    formats = (CSV, JSON)
+
+    @admin.display(boolean=True, description="In the roster")
+    def in_roster(self, publication: Publication) -> bool:
+        return publication.active
+
+    @action(description="Replace…", icon="swap_horiz", permissions=["replace"])
+    def replace(self, request: HttpRequest) -> HttpResponse:
+        return replace(self, request)
+
+    @action(description="Replace…", icon="swap_horiz", permissions=["replace"], url_path="replace")
+    def replace_this(self, request: HttpRequest, object_id: str) -> HttpResponse:  # noqa: ARG002
+        return HttpResponseRedirect(f"{reverse('admin:sources_publication_replace')}?retire={object_id}")
+
+    def has_replace_permission(self, request: HttpRequest, object_id: str | None = None) -> bool:  # noqa: ARG002
+        return request.user.has_perm("sources.add_rosterrevision")
+
+    def has_add_permission(self, request: HttpRequest) -> bool:  # noqa: ARG002
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:  # noqa: ARG002
+        return False
 
 
 @admin.register(RosterRevision)
-class RosterRevisionAdmin(admin.ModelAdmin[RosterRevision]):
-    """The roster's history. Adding to it is a replacement."""
+class RosterRevisionAdmin(TellsRefusals[RosterRevision]):
+    """The roster's history. Adding to it is a replacement, which `Publication` does in two steps."""
 
     form = ReplacementForm
     list_display = ("number", "on", "admitted", "retired", "reason", "fingerprint")
+    show_add_link = False
     fields_shown = ("number", "on", "fingerprint", "members", "admitted", "retired", "reason")
 
     def get_fields(self, request: HttpRequest, obj: RosterRevision | None = None) -> Any:
@@ -85,10 +95,9 @@ class RosterRevisionAdmin(admin.ModelAdmin[RosterRevision]):
             setattr(obj, column.attname, getattr(made, column.attname))
         obj._state.adding = False
 
+    def construct_change_message(self, request: HttpRequest, form: Any, formsets: Any, add: bool = False) -> Any:  # noqa: ARG002
+        return str(form.cleaned_data["reason"])
+
     def response_add(self, request: HttpRequest, obj: RosterRevision, post_url_continue: str | None = None) -> HttpResponse:
         messages.info(request, f"The roster's fingerprint is now {obj.fingerprint}.")
         return super().response_add(request, obj, post_url_continue)
-
-
-def _split(text: str) -> list[str]:
-    return [part.strip() for part in text.split(",") if part.strip()]

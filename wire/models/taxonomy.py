@@ -3,6 +3,7 @@
 Editors tune it; fixtures/taxonomy.json ships it.
 """
 
+import math
 from typing import Final
 
 from django.core.exceptions import ValidationError
@@ -46,7 +47,9 @@ class LexiconTerm(models.Model):
         return f"{self.target}: {self.term} ({self.weight:+g})"
 
     def clean(self) -> None:
-        """Raises: ValidationError when the target is not of this kind."""
+        """Raises: ValidationError when the target is not of this kind, or the weight is no number to add up."""
+        if self.weight is not None and not math.isfinite(self.weight):
+            raise ValidationError({"weight": "Give a plain number, such as 1 or -0.5."})
         known = {self.Kind.CATEGORY: Category.values, self.Kind.TOPIC: Topic.values}.get(self.Kind(self.kind), [AI])
         if self.target not in known:
             raise ValidationError({"target": f"Not a {self.kind}; choose one of {', '.join(known)}."})

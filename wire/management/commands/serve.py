@@ -1,6 +1,7 @@
 """Serve the wire: migrate, start uvicorn and ingest, and show the sample wire until there is real news."""
 
 import os
+import secrets
 import signal
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand
 
+from wire import roles
 from wire.models import Snapshot
 
 LOOK_AGAIN: Final = 2.0  # seconds between two looks for the first real snapshot
@@ -33,6 +35,7 @@ class Command(BaseCommand):
             sample_env = _sample_environment()
             for command in ("migrate", "loadsample"):
                 _manage(command, env=sample_env)
+        self._open_the_desk(sample_env if sample else None)
         server = self._start(sample_env if sample else os.environ, sample=sample)
         feeding = _Feeding()
         try:
@@ -51,6 +54,20 @@ class Command(BaseCommand):
             _end(server, feeding.process)
         if server.returncode not in (0, -signal.SIGTERM, -signal.SIGINT):
             raise SystemExit(server.returncode)
+
+    def _open_the_desk(self, sample_env: Mapping[str, str] | None) -> None:
+        """On a wire without any user, open the first account; its password is shown here, once, and kept nowhere in clear.
+
+        The sample wire, if that is served, gets the same one: editors need not log in anew under another when real news comes.
+        """
+        password = secrets.token_urlsafe(15)
+        opened = ["live"] if roles.open_first_account(password) else []
+        if sample_env is not None and _ask("firstaccount", password, env=sample_env):
+            opened.append("sample")
+        if opened:
+            which = " and ".join(opened)
+            self.stdout.write(f"Editors work under /admin/. First account of the {which} wire: {roles.FIRST_ACCOUNT} {password}")
+            self.stdout.write("The password is not shown again: keep it, or change it there.")
 
     def _start(self, env: Mapping[str, str], *, sample: bool) -> "subprocess.Popen[bytes]":
         what = "the SAMPLE wire (fictional stories, until there is real news)" if sample else "the live wire"
@@ -87,7 +104,16 @@ def _sample_environment() -> dict[str, str]:
 
 
 def _manage(command: str, env: Mapping[str, str]) -> None:
-    subprocess.run([sys.executable, str(settings.BASE_DIR / "manage.py"), command, "--verbosity", "0"], env=dict(env), check=True)  # noqa: S603
+    subprocess.run(_command(command), env=dict(env), check=True)  # noqa: S603
+
+
+def _ask(command: str, said: str, env: Mapping[str, str]) -> str:
+    """What a command writes that is told `said` on its standard input, where no list of processes shows it."""
+    return subprocess.run(_command(command), env=dict(env), check=True, input=said, stdout=subprocess.PIPE, text=True).stdout  # noqa: S603
+
+
+def _command(name: str) -> list[str]:
+    return [sys.executable, str(settings.BASE_DIR / "manage.py"), name, "--verbosity", "0"]
 
 
 def _end(*processes: "subprocess.Popen[bytes] | None") -> None:

@@ -1,0 +1,29 @@
+"""The desk as its pages are read: who works there, and what a page says."""
+
+import re
+from typing import Any
+
+from django.contrib.auth.models import Group, User
+from django.test import Client
+
+PASSWORD = "correct horse battery"
+
+
+def person(name: str, *groups: str) -> User:
+    """Somebody who may log in to the desk, in these groups."""
+    user = User.objects.create_user(name, password=PASSWORD, is_staff=True)
+    user.groups.set(Group.objects.filter(name__in=groups))
+    return user
+
+
+def at_desk(*groups: str) -> Client:
+    """The browser of somebody in these groups who is logged in."""
+    client = Client()
+    client.force_login(person("-".join(groups) or "nobody", *groups))
+    return client
+
+
+def words(answer: Any) -> str:
+    """What a page says, scripts, styles, tags and white space aside."""
+    text = re.sub(r"<(script|style)\b.*?</\1>", " ", answer.content.decode(), flags=re.DOTALL)
+    return " ".join(re.sub("<[^>]*>", " ", text).split())

@@ -1,0 +1,171 @@
+"""The lexicon at the desk: what a term would change, and whole files of terms in and out."""
+
+import json
+from typing import Any
+
+import pytest
+from django.contrib.admin.models import LogEntry
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+
+from sources.models import Publication
+from tests.factories import entry, publish, second_feed, see, story_of
+from tests.wire.desk import at_desk, words
+from wire import editorial, preview
+from wire.models import LexiconTerm, Story
+from wire.publish import publish_pending
+from wire.vocabulary import Category
+
+pytestmark = pytest.mark.django_db
+
+ADD = "/admin/wire/lexiconterm/add/"
+IMPORT = "/admin/wire/lexiconterm/import/"
+CSV = 0  # the place of a format in the form's list
+JSON = 1
+
+
+@pytest.fixture
+def desk() -> Client:
+    return at_desk("editor")
+
+
+@pytest.fixture
+def bare() -> None:
+    """No shipped term speaks for anything."""
+    LexiconTerm.objects.all().delete()
+    LexiconTerm.objects.create(kind="relevance", target="ai", term="Quince", weight=3)
+
+
+def term(**changes: object) -> dict[str, Any]:
+    form = {"kind": "category", "target": "funding", "term": "pickles", "weight": "2", "_preview": "1"}
+    return form | changes
+
+
+@pytest.mark.usefixtures("bare")
+def test_a_preview_shows_what_would_change_and_saves_nothing(desk: Client) -> None:
+    publish(made := entry(title="Quince raises pickles"), entry(title="Quince lowers jars"))
+    answer = desk.post(ADD, term())
+    shown = words(answer)
+    assert "1 of the newest 2 stories would change" in shown
+    assert "Quince raises pickles category: Industry → Funding" in shown
+    assert 'value="pickles"' in answer.content.decode()
+    assert "correct the error" not in shown
+    assert not LexiconTerm.objects.filter(term="pickles").exists()
+    assert story_of(made).category == "industry"
+
+
+@pytest.mark.usefixtures("bare")
+def test_a_preview_of_a_changed_term_puts_it_in_the_place_of_the_old(desk: Client) -> None:
+    publish(entry(title="Quince raises pickles"))
+    known = LexiconTerm.objects.create(kind="category", target="funding", term="pickles", weight=2)
+    shown = words(desk.post(f"/admin/wire/lexiconterm/{known.pk}/change/", term(weight="0")))
+    assert "category: Funding → Industry" in shown
+    known.refresh_from_db()
+    assert known.weight == 2
+
+
+@pytest.mark.usefixtures("bare")
+def test_topics_and_relevance_are_previewed_too(desk: Client) -> None:
+    publish(entry(title="Quince raises pickles"))
+    topic = words(desk.post(ADD, term(kind="topic", target="nvidia")))
+    assert "topics: none → nvidia" in topic
+    relevance = words(desk.post(ADD, term(kind="relevance", target="ai", weight="-9")))
+    assert "about AI: yes → no" in relevance
+
+
+@pytest.mark.usefixtures("bare")
+def test_what_editors_set_and_feeds_about_ai_alone_are_left_out() -> None:
+    publish(made := entry(title="Quince raises pickles"))
+    editorial.classify(story_of(made).chatbotnews_id, category=Category.ANALYSIS, topics=[], reason="It is.")
+    for kind, target in (("category", "funding"), ("topic", "nvidia")):
+        assert preview.changes(LexiconTerm(kind=kind, target=target, term="pickles", weight=9)) == ([], 1)
+    see(second_feed("wired"), entry(title="Quince sells pickles", url="https://www.wired.com/story/pickles", publisher="Wired"))
+    publish_pending()
+    off = LexiconTerm(kind="relevance", target="ai", term="sells", weight=-99)
+    assert preview.changes(off) == ([], 2)
+
+
+@pytest.mark.usefixtures("bare")
+def test_fifty_are_shown_with_the_total(desk: Client) -> None:
+    publish(*(entry(title=f"Quince {n} raises pickles") for n in range(53)))
+    answer = desk.post(ADD, term())
+    assert "53 of the newest 53 stories would change" in words(answer)
+    assert "The newest 50 of them." in words(answer)
+    assert answer.content.count(b"category: Industry") == 50
+
+
+@pytest.mark.parametrize(("field", "value"), [("target", "nvidia"), ("weight", "much"), ("term", "")])
+def test_a_term_that_cannot_be_is_told_and_not_previewed(desk: Client, field: str, value: str) -> None:
+    answer = desk.post(ADD, term(**{field: value}))
+    assert list(answer.context["adminform"].form.errors) == [field]
+    assert "stories would change" not in words(answer)
+
+
+def test_a_preview_asks_for_the_permission_that_saving_asks_for() -> None:
+    assert at_desk().post(ADD, term()).status_code == 403
+
+
+def bring(desk: Client, content: str, form: int) -> Any:
+    name = ("terms.csv", "terms.json")[form]
+    file = SimpleUploadedFile(name, content.encode())
+    return desk.post(IMPORT, {"format": form, "import_file": file, "resource": ""})
+
+
+def confirm(desk: Client, answer: Any) -> Any:
+    return desk.post("/admin/wire/lexiconterm/process_import/", answer.context["confirm_form"].initial, follow=True)
+
+
+def test_a_file_is_tried_first_and_taken_in_once_confirmed(desk: Client) -> None:
+    shipped = LexiconTerm.objects.filter(kind="category").exclude(term__contains=",").exclude(term__contains='"')[0]
+    row = f"{shipped.kind},{shipped.target},{shipped.term},{shipped.weight}"
+    tried = bring(desk, f"kind,target,term,weight\n{row}\ntopic,nvidia,pickled chips,2\n", CSV)
+    assert not LexiconTerm.objects.filter(term="pickled chips").exists()
+    confirm(desk, tried)
+    made = LexiconTerm.objects.get(term="pickled chips")
+    assert (made.weight, made.origin) == (2, "editor")
+    assert LogEntry.objects.get().get_edited_object() == made
+    shipped.refresh_from_db()
+    assert shipped.origin == "shipped"
+
+
+def test_an_imported_weight_makes_the_term_an_editors(desk: Client) -> None:
+    shipped = LexiconTerm.objects.filter(kind="topic", target="nvidia")[0]
+    row = {"kind": "topic", "target": "nvidia", "term": shipped.term, "weight": 0.125}
+    confirm(desk, bring(desk, json.dumps([row]), JSON))
+    shipped.refresh_from_db()
+    assert (shipped.weight, shipped.origin) == (0.125, "editor")
+
+
+@pytest.mark.parametrize("row", ["topic,funding-round,x,1", "nonsense,nvidia,x,1", "topic,nvidia,x,nan", "topic,nvidia,,1"])
+def test_a_file_with_a_term_that_cannot_be_changes_nothing(desk: Client, row: str) -> None:
+    before = LexiconTerm.objects.count()
+    answer = bring(desk, f"kind,target,term,weight\ntopic,nvidia,pickled chips,2\n{row}\n", CSV)
+    assert "confirm_form" not in answer.context
+    assert LexiconTerm.objects.count() == before
+
+
+@pytest.mark.parametrize("form", [CSV, JSON])
+def test_the_lexicon_is_taken_out_as_a_file(desk: Client, form: int) -> None:
+    fields = {f"termresource_{name}": "on" for name in ("kind", "target", "term", "weight")}
+    answer = desk.post("/admin/wire/lexiconterm/export/", {"format": form, "resource": "", **fields})
+    assert answer.status_code == 200
+    lines = json.loads(answer.content) if form == JSON else answer.content.decode().splitlines()[1:]
+    assert len(lines) == LexiconTerm.objects.count()
+
+
+def test_the_roster_is_taken_out_but_never_in() -> None:
+    desk = at_desk("publisher")
+    fields = {f"publicationresource_{name}": "on" for name in ("slug", "name", "domains", "tier", "seat")}
+    answer = desk.post("/admin/sources/publication/export/", {"format": JSON, "resource": "", **fields})
+    assert {row["slug"] for row in json.loads(answer.content)} == set(Publication.objects.values_list("slug", flat=True))
+    assert desk.get("/admin/sources/publication/import/").status_code in {302, 404}
+
+
+def test_files_are_for_those_who_may() -> None:
+    nobody = at_desk()
+    assert [nobody.get(f"/admin/{page}/").status_code for page in ("wire/lexiconterm/import", "wire/lexiconterm/export")] == [
+        403,
+        403,
+    ]
+    assert bring(nobody, "kind,target,term,weight\ntopic,nvidia,pickled chips,2\n", CSV).status_code == 403
+    assert not Story.objects.exists()

@@ -1,0 +1,156 @@
+"""The desk as a whole: its name, its navigation, its roles, and that nothing is loaded from elsewhere."""
+
+import re
+
+import pytest
+from django.contrib.auth.models import Group, User
+from django.contrib.staticfiles import finders
+from django.core.management import call_command
+from django.test import Client
+
+from sources.models import Feed, Publication
+from tests.factories import entry, feed_of, publish, story_of
+from tests.wire.desk import at_desk, person, words
+from wire import roles
+from wire.models import LexiconTerm, Snapshot, WireState
+
+pytestmark = pytest.mark.django_db
+
+LISTS = (
+    *("wire/story", "wire/editortake", "wire/lexiconterm", "wire/snapshot", "wire/signingkey", "wire/usagecount"),
+    *("sources/publication", "sources/feed", "sources/rosterrevision", "admin/logentry"),
+)
+
+
+def allowed(client: Client, *pages: str) -> list[str]:
+    return [page for page in pages if client.get(f"/admin/{page}/").status_code == 200]
+
+
+def test_the_desk_has_its_name_and_its_own_navigation() -> None:
+    shown = words(at_desk("publisher").get("/admin/"))
+    assert "ChatbotNews.ai desk" in shown
+    for title in ("Dashboard", "Stories", "Lexicon", "Feeds", "Roster history", "Replace a publication", "Usage", "History"):
+        assert title in shown
+    assert "Users" not in shown
+
+
+def test_every_page_of_the_sample_wire_says_so() -> None:
+    desk = at_desk("editor")
+    assert "Sample wire" not in words(desk.get("/admin/wire/story/"))
+    WireState.objects.update(is_sample=True)
+    assert "Sample wire" in words(desk.get("/admin/wire/story/"))
+
+
+@pytest.mark.parametrize("page", ["", "wire/story/", "login/"])
+def test_nothing_is_loaded_from_elsewhere(page: str) -> None:
+    client = Client() if page == "login/" else at_desk("publisher")
+    loaded = re.findall(r'<(?:link|script|img)\b[^>]*(?:href|src)="([^"]+)"', client.get(f"/admin/{page}").content.decode())
+    assert loaded
+    for address in loaded:
+        assert address.startswith(("/static/", "/admin/")), address
+        if address.startswith("/static/") and address.endswith(".css"):
+            file = finders.find(address.removeprefix("/static/"))
+            assert file is not None, address
+            with open(str(file), encoding="utf-8") as sheet:
+                assert not re.search(r"(?:url\(|@import)\s*[\"']?(?:https?:)?//", sheet.read()), address
+
+
+def test_pages_show_without_a_script() -> None:
+    assert "<noscript><style>html[x-cloak] { display: block" in at_desk("editor").get("/admin/").content.decode()
+
+
+def test_editors_see_everything_but_people() -> None:
+    assert allowed(at_desk("editor"), *LISTS, "auth/user", "auth/group") == list(LISTS)
+
+
+def test_publishers_see_everything_but_people() -> None:
+    assert allowed(at_desk("publisher"), *LISTS, "auth/user", "auth/group") == list(LISTS)
+
+
+def test_staff_without_a_group_sees_nothing() -> None:
+    desk = at_desk()
+    assert allowed(desk, *LISTS, "auth/user", "sources/publication/replace", "sources/publication/export") == []
+    shown = words(desk.get("/admin/"))
+    assert "no role yet" in shown
+    assert "Stories" not in shown
+
+
+def test_superusers_manage_people() -> None:
+    client = Client()
+    client.force_login(User.objects.create_superuser("root"))
+    pages = ("auth/user", "auth/group", "auth/user/add", "auth/group/add")
+    assert allowed(client, *pages) == list(pages)
+
+
+def test_editors_change_news_and_lexicon_but_neither_roster_nor_feeds() -> None:
+    publish(made := entry())
+    editor, publication = at_desk("editor"), Publication.objects.get(slug="wired").pk
+    may = (f"wire/story/{story_of(made).pk}/change", "wire/editortake/add", "wire/lexiconterm/add")
+    assert allowed(editor, *may) == list(may)
+    assert b'name="_save"' in editor.get(f"/admin/{may[0]}/").content
+    for page in (f"sources/publication/{publication}/change", f"sources/feed/{feed_of('wired').pk}/change"):
+        assert b'name="_save"' not in editor.get(f"/admin/{page}/").content
+        assert editor.post(f"/admin/{page}/", {}).status_code == 403
+    assert allowed(editor, "sources/publication/replace", "sources/rosterrevision/add") == []
+
+
+def test_publishers_change_the_addresses_of_feeds() -> None:
+    feed = feed_of("wired")
+    form = {"feed_type": feed.feed_type, "url": "https://wired.example/new", "query": "", "active": "on"}
+    form |= {"health-TOTAL_FORMS": "0", "health-INITIAL_FORMS": "0"}
+    assert at_desk("publisher").post(f"/admin/sources/feed/{feed.pk}/change/", form).status_code == 302
+    assert Feed.objects.get(pk=feed.pk).url == "https://wired.example/new"
+
+
+def test_publishers_tune_aliases_and_add_feeds() -> None:
+    wired = Publication.objects.get(slug="wired")
+    feeds = {"feeds-TOTAL_FORMS": "2", "feeds-INITIAL_FORMS": "1", "feeds-MIN_NUM_FORMS": "0", "feeds-MAX_NUM_FORMS": "1000"}
+    for number, (feed, url) in enumerate(((feed_of("wired").pk, feed_of("wired").url), ("", "https://www.wired.com/second"))):
+        values = {"id": feed, "publication": wired.pk, "feed_type": "rss", "url": url, "query": "", "active": "on", "note": ""}
+        feeds |= {f"feeds-{number}-{name}": str(value) for name, value in values.items()}
+    answer = at_desk("publisher").post(f"/admin/sources/publication/{wired.pk}/change/", {"aliases": '["Wired Mag"]', **feeds})
+    assert answer.status_code == 302, words(answer)
+    wired.refresh_from_db()
+    assert wired.aliases == ["Wired Mag"]
+    assert wired.feeds.filter(url="https://www.wired.com/second").exists()
+
+
+def test_publishers_do_not_change_who_is_in_a_group() -> None:
+    publisher, other = at_desk("publisher"), person("other")
+    assert publisher.post(f"/admin/auth/user/{other.pk}/change/", {"username": "other", "groups": "1"}).status_code == 403
+    assert not other.groups.exists()
+
+
+def test_nobody_edits_what_was_published_or_done() -> None:
+    publish(entry())
+    publisher = at_desk("publisher")
+    for page in (f"wire/snapshot/{Snapshot.objects.get().pk}/change", "wire/usagecount/add", "admin/logentry/add"):
+        assert publisher.post(f"/admin/{page}/", {}).status_code == 403
+
+
+def test_buttons_to_try_a_feed_are_for_those_who_may() -> None:
+    address = f"/admin/sources/feed/{feed_of('wired').pk}/change/"
+    assert b'form="test-feed"' in at_desk("editor").get(address).content
+    looker = person("looker")
+    looker.user_permissions.set(Group.objects.get(name="editor").permissions.filter(codename="view_feed"))
+    client = Client()
+    client.force_login(looker)
+    assert b'form="test-feed"' not in client.get(address).content
+
+
+def test_founding_the_roles_again_sets_what_they_may() -> None:
+    editor = Group.objects.get(name="editor")
+    before = set(editor.permissions.values_list("codename", flat=True))
+    editor.permissions.clear()
+    roles.found()
+    assert set(editor.permissions.values_list("codename", flat=True)) == before
+    assert Group.objects.count() == 2
+    assert {*roles.EDITED, "view_story", "view_logentry"} <= before
+    assert set(Group.objects.get(name="publisher").permissions.values_list("codename", flat=True)) - before == set(roles.PUBLISHED)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_emptied_database_has_its_roles_again() -> None:
+    call_command("flush", interactive=False, verbosity=0)
+    assert Group.objects.get(name="editor").permissions.filter(codename="try_feed").exists()
+    assert LexiconTerm.objects.exists()

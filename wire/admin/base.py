@@ -1,0 +1,94 @@
+"""What the desk's pages are made of: Unfold's classes, typed as Django's own since they publish no types, and reading only."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from django.contrib import messages
+from django.contrib.admin.models import CHANGE, LogEntry
+from django.db.models import Model
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.utils.html import format_html_join
+from django.utils.safestring import SafeString, mark_safe
+
+from config.errors import WireError
+
+if TYPE_CHECKING:
+    from django.contrib.admin import ModelAdmin, StackedInline, TabularInline
+    from django.contrib.admin.helpers import ActionForm
+
+    Method = TypeVar("Method", bound=Callable[..., Any])
+
+    class ExportMixin:
+        formats: Sequence[type]
+
+    class ImportExportMixin(ExportMixin):
+        pass
+
+    class ModelResource:
+        pass
+
+    def action(**_options: Any) -> Callable[[Method], Method]: ...
+else:
+    from import_export.admin import ExportMixin, ImportExportMixin
+    from import_export.resources import ModelResource
+    from unfold.admin import ModelAdmin, StackedInline, TabularInline
+    from unfold.decorators import action
+    from unfold.forms import ActionForm
+
+__all__ = [
+    "ActionForm",
+    "ExportMixin",
+    "ImportExportMixin",
+    "ModelAdmin",
+    "ModelResource",
+    "ReadOnly",
+    "StackedInline",
+    "TabularInline",
+    "TellsRefusals",
+    "action",
+    "lines",
+    "remember",
+    "table",
+]
+
+
+Row = TypeVar("Row", bound=Model)
+
+
+class TellsRefusals(ModelAdmin[Row]):
+    """Where saving may be refused by the wire: the editor is told why, and nothing is changed."""
+
+    def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        try:
+            return super().changeform_view(request, *args, **kwargs)
+        except WireError as error:  # its transaction is rolled back
+            self.message_user(request, f"{error} {error.hint} Nothing was changed.", messages.ERROR)
+            return HttpResponseRedirect(request.path)
+
+
+class ReadOnly(ModelAdmin[Any]):
+    """Looked at, never touched."""
+
+    def has_add_permission(self, request: HttpRequest) -> bool:  # noqa: ARG002
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:  # noqa: ARG002
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:  # noqa: ARG002
+        return False
+
+
+def remember(request: HttpRequest, what: Iterable[Model], message: str, flag: int = CHANGE) -> None:
+    """Note in the history who did this to each; in the transaction that does it."""
+    LogEntry.objects.log_actions(request.user.pk, list(what), flag, message)  # type: ignore[arg-type]
+
+
+def lines(form: str, rows: Iterable[Sequence[object]]) -> SafeString:
+    """Each row put into `form`, one below the other; values are escaped."""
+    return format_html_join(mark_safe("<br>"), form, rows)
+
+
+def table(headers: Sequence[str], rows: Iterable[Sequence[object]], empty: str) -> Mapping[str, object]:
+    """A table as templates/admin/_table.html shows it; `empty` is said in place of no rows."""
+    return {"headers": headers, "rows": list(rows), "empty": empty}

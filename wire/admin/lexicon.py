@@ -1,0 +1,76 @@
+"""The lexicon: tuned term by term, with a look at what a term would change, or as a whole file."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin
+from django.http import HttpRequest, HttpResponse
+from import_export.formats.base_formats import CSV, JSON
+from unfold.contrib.import_export.forms import ImportForm, SelectableFieldsExportForm
+
+from wire import preview
+from wire.admin.base import ImportExportMixin, ModelAdmin, ModelResource, lines, table
+from wire.admin.stories import story_link
+from wire.models import LexiconTerm
+
+PREVIEW = "_preview"
+"""The button that shows what would change and saves nothing."""
+
+
+class TermForm(forms.ModelForm[LexiconTerm]):
+    """A term. One that is only looked at never passes as valid, so that the admin shows the page again."""
+
+    def is_valid(self) -> bool:
+        return super().is_valid() and PREVIEW not in self.data
+
+
+class TermResource(ModelResource):
+    """A term as a file has it. What an import adds or changes is an editor's; what it repeats stays whose it was."""
+
+    class Meta:
+        model = LexiconTerm
+        fields = export_order = ("kind", "target", "term", "weight")
+        import_id_fields = ("kind", "target", "term")
+        clean_model_instances = True
+        skip_unchanged = True
+        report_skipped = False
+
+    def before_save_instance(self, instance: LexiconTerm, row: Any, **_kwargs: Any) -> None:  # noqa: ARG002
+        instance.origin = LexiconTerm.Origin.EDITOR
+
+
+@admin.register(LexiconTerm)
+class LexiconTermAdmin(ImportExportMixin, ModelAdmin[LexiconTerm]):
+    form = TermForm
+    list_display = ("term", "kind", "target", "weight", "origin")
+    list_filter = ("kind", "target", "origin")
+    search_fields = ("term",)
+    fields = ("kind", "target", "term", "weight")
+    change_form_template = "admin/term.html"
+    resource_classes = (TermResource,)
+    import_form_class = ImportForm
+    export_form_class = SelectableFieldsExportForm
+    formats = (CSV, JSON)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:  # noqa: ARG002
+        return False  # the next update would ship it again; a weight of 0 switches a term off for good
+
+    def save_model(self, request: HttpRequest, obj: LexiconTerm, form: Any, change: bool) -> None:
+        obj.origin = LexiconTerm.Origin.EDITOR  # kept through every later update of the shipped lexicon
+        super().save_model(request, obj, form, change)
+
+    def render_change_form(self, request: HttpRequest, context: Any, *args: Any, **kwargs: Any) -> HttpResponse:
+        form = context["adminform"].form
+        if PREVIEW in request.POST and not form.errors:
+            changes, context["looked_at"] = preview.changes(form.instance)
+            context["changes"] = len(changes)
+            context["preview"] = table(
+                ("Story", "Would change"),
+                [(story_link(change.story), _told(change)) for change in changes[: preview.SHOWN]],
+                "Not one of them would change.",
+            )
+        return super().render_change_form(request, context, *args, **kwargs)
+
+
+def _told(change: preview.Change) -> str:
+    return lines("{}: {} → {}", change.told)

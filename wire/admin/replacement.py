@@ -1,0 +1,200 @@
+"""One publication out, one in: what is asked, what it would change, and doing it once that was confirmed."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.contrib.admin.models import ADDITION
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.urls import reverse
+from unfold.widgets import (
+    UnfoldAdminSelectWidget,
+    UnfoldAdminTextareaWidget,
+    UnfoldAdminTextInputWidget,
+    UnfoldAdminURLInputWidget,
+    UnfoldBooleanWidget,
+)
+
+from config.errors import WireError
+from sources import names, roster
+from sources.models import Publication, RosterRevision
+from sources.vocabulary import FeedType, Tier
+from wire import editorial
+from wire.admin.base import ModelAdmin, remember, table
+from wire.models import Story
+
+
+class ReplacementForm(forms.ModelForm[RosterRevision]):
+    """One publication out, one in."""
+
+    field_order = (
+        *("retire", "name", "slug", "aliases", "domains", "tier", "homepage"),
+        *("feed_type", "feed_url", "feed_query", "ai_only", "reason"),
+    )
+
+    retire = forms.ModelChoiceField(
+        Publication.objects.none(), widget=UnfoldAdminSelectWidget, help_text="Leaves the roster; its stories stay as they are."
+    )
+    name = forms.CharField(max_length=120, widget=UnfoldAdminTextInputWidget)
+    slug = forms.SlugField(max_length=60, widget=UnfoldAdminTextInputWidget, help_text="Letters, digits, hyphens; kept for ever.")
+    aliases = forms.CharField(
+        required=False, widget=UnfoldAdminTextInputWidget, help_text="Comma-separated exact names in common use."
+    )
+    domains = forms.CharField(widget=UnfoldAdminTextInputWidget, help_text="Comma-separated; the canonical one first.")
+    tier = forms.TypedChoiceField(choices=Tier.choices, coerce=int, widget=UnfoldAdminSelectWidget)
+    homepage = forms.URLField(assume_scheme="https", max_length=500, widget=UnfoldAdminURLInputWidget)
+    feed_type = forms.ChoiceField(choices=FeedType.choices, widget=UnfoldAdminSelectWidget)
+    feed_url = forms.URLField(
+        label="Feed address", required=False, assume_scheme="https", max_length=500, widget=UnfoldAdminURLInputWidget
+    )
+    feed_query = forms.CharField(
+        label="Feed search",
+        required=False,
+        max_length=300,
+        widget=UnfoldAdminTextInputWidget,
+        help_text="For a query feed: its search terms.",
+    )
+    ai_only = forms.BooleanField(
+        label="AI only", required=False, widget=UnfoldBooleanWidget, help_text="Everything in the feed is about AI."
+    )
+
+    class Meta:
+        model = RosterRevision
+        fields = ("reason",)
+        widgets = {"reason": UnfoldAdminTextareaWidget({"rows": 2})}
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["retire"].queryset = Publication.objects.active()  # type: ignore[attr-defined]
+        if "reason" in self.fields:  # not where a past replacement is shown
+            self.fields["reason"].required = True
+
+    def clean_domains(self) -> str:
+        said = str(self.cleaned_data["domains"])
+        for domain in _split(said):
+            found = names.ADDRESS.fullmatch(domain)
+            if found is None or found["scheme"]:
+                raise forms.ValidationError(f"{domain} is not a host name; write it like example.com or example.com/ai.")
+        if not _split(said):
+            raise forms.ValidationError("Give at least one host name.")
+        return said
+
+    def clean(self) -> dict[str, Any] | None:
+        said = self.cleaned_data
+        if not said.get("feed_url") and said.get("feed_type") != FeedType.QUERY:
+            self.add_error("feed_url", "A feed of this type needs its address.")
+        if not said.get("feed_query") and said.get("feed_type") == FeedType.QUERY:
+            self.add_error("feed_query", "A query feed needs its search terms.")
+        known = Publication.objects.filter(slug=said.get("slug", "")).first()
+        if known and known.active:
+            self.add_error("slug", "This publication is in the roster already.")
+        elif known and said.get("name") not in {known.name, None}:
+            self.add_error(
+                "slug", f"{known.name} had this slug, which its stories keep. Choose another, or readmit it by its name."
+            )
+        if Publication.objects.exclude(slug=said.get("slug", "")).filter(name=said.get("name", "")).exists():
+            self.add_error("name", "Another publication has this name.")
+        self._refuse_names_of_others()
+        return said
+
+    def _refuse_names_of_others(self) -> None:
+        """What a reader would take for a publication that stays in the roster cannot name another."""
+        said = self.cleaned_data
+        left = said.get("retire")
+        if left is None or self.errors:
+            return
+        stay = [publication.as_name() for publication in Publication.objects.active().exclude(pk=left.pk)]
+        for field in ("name", "aliases", "domains"):
+            for text in [said[field]] if field == "name" else _split(said[field]):
+                taken = names.verify(text, stay).canonical_name
+                if taken:
+                    self.add_error(field, f"{text} is read as {taken}, which stays in the roster.")
+
+    def facts(self) -> dict[str, Any]:
+        """The publication to admit, with the keys of fixtures/roster.json."""
+        said = self.cleaned_data
+        feed = {"feed_type": said["feed_type"], "url": said["feed_url"], "query": said["feed_query"], "ai_only": said["ai_only"]}
+        return {
+            **{name: said[name] for name in ("slug", "name", "tier", "homepage")},
+            "aliases": _split(said["aliases"]),
+            "domains": _split(said["domains"]),
+            "feeds": [feed],
+        }
+
+
+def replace(desk: ModelAdmin[Publication], request: HttpRequest) -> HttpResponse:
+    """Step one asks, step two shows what would change; only a post that confirms exactly that replaces."""
+    asked = request.method == "POST"
+    form = ReplacementForm(request.POST if asked else None, initial={"retire": request.GET.get("retire")})
+    context = {**desk.admin_site.each_context(request), "title": "Replace a publication", "form": form}
+    if asked and "back" not in request.POST and form.is_valid():
+        try:
+            return _second_step(request, form, context)
+        except WireError as error:
+            form.add_error("retire", f"{error} {error.hint} Nothing was replaced.")
+    return render(request, "admin/replace.html", context)
+
+
+def _second_step(request: HttpRequest, form: ReplacementForm, context: Mapping[str, Any]) -> HttpResponse:
+    said, facts = form.cleaned_data, form.facts()
+    before, after = roster.current(), roster.rehearse(said["retire"], facts, reason=said["reason"])
+    proposal = f"{after.number} {after.fingerprint}"
+    confirmed = request.POST.get("confirmed")
+    if confirmed == proposal:
+        return _replaced(request, form)
+    if confirmed:
+        messages.warning(request, "The roster or the form changed meanwhile, so nothing was replaced. Look again and confirm anew.")
+    shown = {"changes": _changes(before, after, said["retire"], facts), "proposal": proposal}
+    return render(request, "admin/replace.html", {**context, **shown})
+
+
+def _replaced(request: HttpRequest, form: ReplacementForm) -> HttpResponse:
+    said = form.cleaned_data
+    with transaction.atomic():
+        made = editorial.replace_publication(said["retire"], form.facts(), reason=said["reason"])
+        remember(request, [made], said["reason"], ADDITION)
+    messages.success(request, f"{said['retire']} left and {said['name']} is in. The fingerprint is now {made.fingerprint}.")
+    return HttpResponseRedirect(reverse("admin:sources_rosterrevision_change", args=[made.pk]))
+
+
+def _changes(
+    before: RosterRevision, after: RosterRevision, retire: Publication, facts: Mapping[str, Any]
+) -> Sequence[Mapping[str, object]]:
+    known = Publication.objects.filter(slug=facts["slug"]).first()
+    (feed,) = facts["feeds"]
+    leaves = [
+        ("Leaves the roster", retire.name),
+        ("Tier", retire.tier_label),
+        ("Domains", ", ".join(retire.domains)),
+        ("Its stories, which stay as they are", Story.objects.filter(publication=retire).count()),
+        ("Its feeds, which are not asked any more", _lines(str(feed) for feed in retire.feeds.all())),
+    ]
+    comes = [
+        ("Readmitted" if known else "Admitted", facts["name"]),
+        ("Slug", facts["slug"]),
+        ("Aliases", ", ".join(facts["aliases"]) or "none"),
+        ("Domains", ", ".join(facts["domains"])),
+        ("Tier", Tier(facts["tier"]).label),
+        ("Home page", facts["homepage"]),
+        ("Feed", f"{FeedType(feed['feed_type']).label}: {feed['url'] or feed['query']}"),
+        ("Everything in it is about AI", "yes" if feed["ai_only"] else "no; items are filtered"),
+    ]
+    lock = [
+        ("Revision of the roster", f"{before.number} → {after.number}"),
+        ("Seat, handed on", retire.seat),
+        ("Fingerprint now", before.fingerprint),
+        ("Fingerprint then", after.fingerprint),
+        ("Reason, public", after.reason),
+    ]
+    return [table(("", title), rows, "") for title, rows in (("Out", leaves), ("In", comes), ("The lock", lock))]
+
+
+def _lines(texts: Iterable[str]) -> str:
+    return ", ".join(texts) or "none"
+
+
+def _split(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]
