@@ -8,7 +8,7 @@ TEST_DATABASE_URL ?= postgres://postgres@127.0.0.1:5432/test
 TEST_REDIS_URL ?= redis://127.0.0.1:6379/0
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint test-services test-mcp fuzz bench lock clean
+.PHONY: help run test lint test-services test-mcp test-browser fuzz bench lock clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -33,6 +33,12 @@ test-services: $(BIN)/.dev ## The same tests on a real Postgres and Redis (TEST_
 
 test-mcp: $(BIN)/.dev $(CLIENTS)/node_modules/.installed ## Try the MCP door with clients of others: conformance suite, inspector, SDK
 	$(BIN)/python -m pytest -m clients $(CLIENTS)
+
+test-browser: $(BIN)/.dev ## Use the site and the desk as people do, in Chromium (CHROMIUM, or found, or by apt-get as root)
+	@[ -n "$(CHROMIUM)" ] || command -v chromium >/dev/null || \
+		if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then apt-get update -qq && apt-get install -y -qq chromium; \
+		else echo 'There is no Chromium: install it, or name its program in CHROMIUM.' >&2; exit 1; fi
+	$(BIN)/python -m pytest -m browser tests/browser
 
 fuzz: $(BIN)/.dev ## Throw random requests at REST for as long as it takes
 	FUZZ_EXAMPLES=2000 $(BIN)/python -m pytest tests/test_openapi.py

@@ -1,0 +1,56 @@
+"""Every kind of page, by name: its address with places for what each wire has of its own."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from tests.browser.server import Wire
+
+PAGES: Final = {
+    "home": "/",
+    "day": "/day/{day}",
+    "story": "/story/{story}",
+    "corrected story": "/story/{corrected}",
+    "withdrawn story": "/story/{withdrawn}",
+    "event": "/event/{event}",
+    "category": "/category/launches",
+    "topic": "/topic/openai",
+    "empty search": "/search",
+    "search": "/search?query=moon",
+    "filtered search": "/search?query=moon&tier=3&since=2026-10-12",
+    "suggestion": "/search?query=robto",
+    "refused search": "/search?query=moon&source=Nobody",
+    "archive": "/archive",
+    "brief": "/editor-take/{day}",
+    "sources": "/sources",
+    "freshness": "/freshness",
+    "provenance": "/provenance",
+    "provenance of a day": "/provenance/{day}",
+    "usage": "/usage",
+    "corrections": "/corrections",
+    "for agents": "/for-agents.html",
+    "MCP contract": "/mcp-spec",
+    "about": "/about",
+    "privacy": "/privacy",
+    "terms": "/terms",
+    "missing": "/no-such-page",
+    "API": "/api/docs",
+}
+OURS: Final = [name for name in PAGES if name != "API"]  # its page is Swagger UI, whose markup is its own
+STATUS: Final = {"missing": 404, "refused search": 422}
+
+
+def places(wire: Wire) -> Mapping[str, str]:
+    """What stands for the names in curly brackets."""
+    day = wire.json("/api/archive.json")["dates"][0]["wire_date"]
+    stories = wire.json(f"/api/archive/{day}.json")["stories"]
+    told = max(stories, key=lambda story: story["cross_source_count"])
+    corrected = next(story for story in stories if story["status"] == "corrected")
+    gone = wire.json(f"/api/archive/{day}.json?revision=1")["stories"]
+    (withdrawn,) = {story["chatbotnews_id"] for story in gone} - {story["chatbotnews_id"] for story in stories}
+    return {
+        "day": day,
+        "story": told["chatbotnews_id"],
+        "event": told["event_id"],
+        "corrected": corrected["chatbotnews_id"],
+        "withdrawn": withdrawn,
+    }

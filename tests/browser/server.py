@@ -1,0 +1,113 @@
+"""Wires as `manage.py serve` serves them, each with its data in a folder of its own, and what a program reads of them."""
+
+import json
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from tests.clients.server import ROOT, environment, free_port, running
+
+LONG_DAY: Final = "2026-03-02"
+LONG: Final = 400  # stories of that day
+PATIENCE: Final = 30.0  # seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    status: int
+    type: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Wire:
+    site: str
+    said: Path
+
+    def get(self, path: str) -> Answer:
+        """What is there, an error page too; redirects are followed."""
+        try:
+            with urllib.request.urlopen(f"{self.site}{path}", timeout=PATIENCE) as answer:  # noqa: S310  ours
+                return Answer(answer.status, answer.headers.get_content_type(), answer.read().decode())
+        except urllib.error.HTTPError as error:
+            with error:
+                return Answer(error.code, error.headers.get_content_type(), error.read().decode())
+
+    def json(self, path: str) -> Any:
+        return json.loads(self.get(path).text)
+
+    def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
+        """The result of a tool of the MCP door."""
+        asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": arguments}}
+        headers = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+        request = urllib.request.Request(f"{self.site}/mcp", json.dumps(asked).encode(), headers)  # noqa: S310
+        with urllib.request.urlopen(request, timeout=PATIENCE) as answer:  # noqa: S310  ours
+            found: dict[str, Any] = json.load(answer)["result"]
+        return found
+
+    def password(self) -> str:
+        """Of the first account, as the operator reads it on the terminal."""
+        line = next(line for line in self.said.read_text(encoding="utf-8").splitlines() if line.startswith("Editors work under"))
+        return line.rpartition(" ")[2]
+
+
+@contextmanager
+def serving_sample(folder: Path) -> Iterator[Wire]:
+    """The sample wire with one story corrected and one withdrawn."""
+    port = free_port()
+    for command in ("migrate", "loadsample"):
+        _manage(folder / "sample", port, command)
+    edit = (
+        "from wire import editorial, queries\n"
+        "stories = [story for story in queries.get_today().stories if story.cross_source_count == 1]\n"
+        "editorial.correct(stories[0].chatbotnews_id, headline=stories[0].headline + ' (again)', reason='A word was missing.')\n"
+        "editorial.withdraw(stories[1].chatbotnews_id, reason='It was told twice.')\n"
+    )
+    _manage(folder / "sample", port, "shell", "-c", edit)
+    with _serving(folder, port) as wire:
+        yield wire
+
+
+@contextmanager
+def serving_long_day(folder: Path) -> Iterator[Wire]:
+    """A live wire with many stories on one day and some on the day before."""
+    port = free_port()
+    archive = folder / "long.ndjson"
+    archive.write_text("".join(f"{json.dumps(_item(number))}\n" for number in range(LONG)), encoding="utf-8")
+    _manage(folder / "live", port, "migrate")
+    _manage(folder / "live", port, "loadwire", str(archive))
+    with _serving(folder, port) as wire:
+        yield wire
+
+
+@contextmanager
+def _serving(folder: Path, port: int) -> Iterator[Wire]:
+    """What is live in `folder`, or else the sample wire there."""
+    said = folder / "serve.log"
+    with running(["manage.py", "serve"], environment(folder / "live", port), said) as site:
+        yield Wire(site, said)
+
+
+def _manage(data_dir: Path, port: int, *arguments: str) -> None:
+    command = [sys.executable, "manage.py", arguments[0], "--verbosity", "0", *arguments[1:]]
+    subprocess.run(command, cwd=ROOT, env=environment(data_dir, port), capture_output=True, check=True)
+
+
+def _item(number: int) -> Mapping[str, str]:
+    fruit = ("Quince", "Medlar", "Sloe", "Damson", "Bilberry", "Rowan", "Mulberry", "Loquat")[number % 8]
+    verb = ("raises a round of funding", "launches a chatbot", "publishes research on agents", "is sued over its models")[
+        number % 4
+    ]
+    return {
+        "title": f"{fruit}{number * 7919} Robotics {verb}",
+        "url": f"https://techcrunch.com/2026/03/story-{number}/",
+        "publisher": "TechCrunch",
+        "published_at": f"2026-03-02T{number % 24:02}:{number % 60:02}:00Z" if number >= 40 else f"2026-03-01T10:{number:02}:00Z",
+        "summary": f"The AI firm {fruit}{number * 7919} said so on Monday. It has {number + 2} robots.",
+    }

@@ -1,0 +1,120 @@
+"""Editors at their desk, and what readers, programs and agents see of it at once."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import Open
+from tests.browser.server import Wire, serving_sample
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def edited(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Wire]:
+    """A wire that these tests may change."""
+    with serving_sample(tmp_path_factory.mktemp("edited")) as wire:
+        yield wire
+
+
+@pytest.fixture
+def desk(edited: Wire, open_page: Open, screenshots: Path) -> Iterator[Page]:
+    """The desk's first page, after a login with the password that the operator was told."""
+    shown = open_page("/admin/", of=edited)
+    shown.page.locator("[name=username]").fill("editor")
+    shown.page.locator("[name=password]").fill(edited.password())
+    shown.page.keyboard.press("Enter")
+    expect(shown.page.get_by_role("heading", level=1)).to_have_text("Dashboard")
+    shown.page.screenshot(path=screenshots / "desk-1440-light.png", full_page=True)
+    yield shown.page
+    assert (shown.said, shown.violated(), shown.elsewhere) == ([], [], [])
+
+
+def test_a_publication_is_replaced_in_two_steps(desk: Page, edited: Wire, screenshots: Path) -> None:
+    before = edited.json("/api/sources.json")
+    desk.goto(f"{edited.site}/admin/sources/publication/replace/")
+    desk.locator("[name=retire]").select_option(label="Fortune")
+    said = {
+        "slug": "the-gazette",
+        "name": "The Gazette of Examples",
+        "aliases": "Gazette of Examples",
+        "domains": "gazette.example",
+        "homepage": "https://gazette.example/",
+        "feed_url": "https://gazette.example/feed",
+        "reason": "It closed.",
+    }
+    for name, text in said.items():
+        desk.locator(f"[name={name}]").fill(text)
+    desk.locator("[name=tier]").select_option("3")
+    desk.locator("[name=feed_type]").select_option("rss")
+    desk.get_by_role("button", name="Show what changes").click()
+
+    expect(desk.get_by_role("heading", name="Step 2 of 2")).to_be_visible()
+    desk.screenshot(path=screenshots / "desk-replacement-1440-light.png", full_page=True)
+    assert edited.json("/api/sources.json") == before
+    desk.get_by_role("button", name="Replace it").click()
+    expect(desk.get_by_text("Fortune left and The Gazette of Examples is in.")).to_be_visible()
+
+    now = edited.json("/api/sources.json")
+    names = [source["name"] for source in now["sources"]]
+    assert (len(names), "Fortune" in names, "The Gazette of Examples" in names) == (24, False, True)
+    assert now["roster_sha256"] != before["roster_sha256"]
+    assert now["roster_sha256"] in edited.get("/sources").text
+    verdicts = {name: edited.call("verify_source_integrity", publication_name=name) for name in ("Fortune", "Gazette of Examples")}
+    assert [verdict["structuredContent"]["in_roster"] for verdict in verdicts.values()] == [False, True]
+
+
+def test_a_corrected_story_is_told_so_at_every_door(desk: Page, edited: Wire) -> None:
+    story, changed = a_story(edited), "A headline that an editor mended"
+    open_story(desk, edited, story)
+    desk.locator("[name=headline]").fill(changed)
+    desk.locator("[name=reason]").fill("The old one was wrong.")
+    save(desk)
+
+    desk.goto(f"{edited.site}/story/{story}")
+    assert desk.locator("h1").inner_text() == changed
+    expect(desk.locator("#revisions + ol")).to_contain_text("The old one was wrong.")
+    expect(desk.locator("#layered")).to_contain_text("[corrected ")
+    rest, mcp = edited.json(f"/api/stories/{story}.json"), edited.call("get_story", story_id=story)["structuredContent"]
+    assert [(told["headline"], told["status"]) for told in (rest, mcp)] == [(changed, "corrected")] * 2
+
+
+def test_a_withdrawn_story_leaves_every_door(desk: Page, edited: Wire) -> None:
+    story = a_story(edited)
+    open_story(desk, edited, story)
+    desk.locator("[name=withdraw]").check()
+    desk.locator("[name=reason]").fill("It never happened.")
+    save(desk)
+
+    desk.goto(f"{edited.site}/story/{story}")
+    expect(desk.get_by_role("heading", level=1)).to_contain_text("Withdrawn: ")
+    assert desk.locator("#layered").count() == 0
+    desk.goto(f"{edited.site}/corrections")
+    expect(desk.locator("main li").first).to_contain_text("Withdrawn. It never happened.")
+    rest, mcp = edited.json(f"/api/stories/{story}.json"), edited.call("get_story", story_id=story)["structuredContent"]
+    assert [(told["status"], told["citation_objects"]) for told in (rest, mcp)] == [("withdrawn", None)] * 2
+    assert story not in stories(edited)
+
+
+def open_story(desk: Page, wire: Wire, story: str) -> None:
+    """Its page at the desk, found as an editor finds it."""
+    desk.goto(f"{wire.site}/admin/wire/story/?q={story}")
+    desk.get_by_role("link", name=story).click()
+    expect(desk.locator("[name=headline]")).to_be_visible()
+
+
+def save(desk: Page) -> None:
+    desk.get_by_role("button", name="Save", exact=True).click()
+    expect(desk.get_by_text("was changed successfully")).to_be_visible()
+
+
+def a_story(wire: Wire) -> str:
+    """The last of today that nobody edited yet."""
+    return [story for story, status in stories(wire).items() if status == "live"][-1]
+
+
+def stories(wire: Wire) -> dict[str, Any]:
+    return {story["chatbotnews_id"]: story["status"] for story in wire.json("/api/today.json")["stories"]}

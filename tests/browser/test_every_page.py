@@ -1,0 +1,46 @@
+"""Every kind of page, in a wide and a narrow window, light and dark: quiet, still, readable for everybody."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final, Literal
+
+import pytest
+
+from tests.browser.conftest import Open
+from tests.browser.pages import OURS, PAGES, STATUS
+
+pytestmark = pytest.mark.browser
+
+WIDTHS: Final = (320, 390, 1440, 2560)
+THEMES: Final[tuple[Literal["light", "dark"], ...]] = ("light", "dark")
+TOLD_OF_STATUS: Final = "Failed to load resource: the server responded with a status of"
+
+
+@pytest.mark.parametrize("width", [390, 1440])
+@pytest.mark.parametrize("name", PAGES)
+def test_it_is_quiet_still_and_asks_nobody_else(
+    name: str, width: int, paths: Mapping[str, str], open_page: Open, screenshots: Path
+) -> None:
+    expected = STATUS.get(name, 200)
+    shown = open_page(paths[name], width=width, expects=expected)
+    shown.page.wait_for_load_state("networkidle")
+
+    said = [line for line in shown.said if expected == 200 or not line.startswith(TOLD_OF_STATUS)]
+    assert (said, shown.violated(), shown.elsewhere) == ([], [], [])
+    if name in OURS:
+        assert shown.shifts() == 0
+    for theme in THEMES:
+        shown.page.emulate_media(color_scheme=theme)
+        shown.page.screenshot(path=screenshots / f"{name.replace(' ', '-')}-{width}-{theme}.png", full_page=True)
+        if name in OURS:
+            assert shown.unfit() == [], theme
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_it_never_scrolls_sideways(name: str, paths: Mapping[str, str], open_page: Open) -> None:
+    shown = open_page(paths[name], expects=STATUS.get(name, 200))
+    wider = {}
+    for width in WIDTHS:
+        shown.page.set_viewport_size({"width": width, "height": 900})
+        wider[width] = shown.sideways()
+    assert wider == dict.fromkeys(WIDTHS, 0)

@@ -1,0 +1,129 @@
+"""What readers do: search, cite, verify, turn pages, go back in time."""
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import pytest
+from playwright.sync_api import Route, expect
+
+from tests.browser.conftest import Open
+from tests.browser.server import LONG_DAY, Wire
+from tests.browser.watched import Watched
+
+pytestmark = pytest.mark.browser
+
+HEADLINES: Final = "main .stories :is(h2, h3) a"
+
+
+def test_it_finds_a_story_from_the_masthead(open_page: Open) -> None:
+    page = open_page("/").page
+    page.get_by_label("Search the wire").fill("moon library")
+    page.keyboard.press("Enter")
+
+    page.wait_for_url("**/search?query=moon+library")
+    result = page.locator(HEADLINES).first
+    headline = result.inner_text()
+    assert "oon" in headline
+    result.click()
+    page.wait_for_url("**/story/cbn-*")
+    assert page.locator("h1").inner_text() == headline
+
+
+def test_what_was_mistyped_is_found_by_its_suggestion(open_page: Open) -> None:
+    page = open_page("/search?query=robto").page
+    assert page.locator(HEADLINES).count() == 0
+    page.get_by_role("link", name="robot", exact=True).click()
+    page.wait_for_url("**/search?query=robot*")
+    assert page.locator(HEADLINES).count() > 0
+
+
+def test_it_copies_the_layered_citation_as_the_api_has_it(wire: Wire, paths: Mapping[str, str], open_page: Open) -> None:
+    page = open_page(paths["story"], permissions=["clipboard-read", "clipboard-write"]).page
+    button = page.get_by_role("button", name="Copy the layered citation")
+    button.click()
+
+    expect(page.locator('[data-copy="layered"]')).to_have_text("Copied")
+    told = wire.json(f"/api/stories/{paths['story'].rpartition('/')[2]}.json")
+    assert page.evaluate("() => navigator.clipboard.readText()") == told["citation_objects"]["layered_ready"]
+
+
+def test_it_verifies_a_day_in_the_browser(wire: Wire, paths: Mapping[str, str], open_page: Open) -> None:
+    proof = wire.json(f"/api{paths['provenance of a day']}.json")
+    assert verified(open_page(paths["provenance of a day"])) == [
+        f"✓ {proof['story_count']} stories, each as its hash says.",
+        f"✓ The day's hash is {proof['wire_sha256']}.",
+        f"✓ Signed by the published key {proof['signature']['key_id']}.",
+    ]
+
+
+def _one_letter(day: Any) -> None:
+    headline = day["stories"][-1]["headline"]
+    day["stories"][-1]["headline"] = headline[:-1] + ("x" if headline[-1] != "x" else "y")
+
+
+def _one_story_less(day: Any) -> None:
+    del day["stories"][-1]
+
+
+def _the_hash(proof: Any) -> None:
+    proof["wire_sha256"] = "0" * 64
+
+
+def _the_signature(proof: Any) -> None:
+    proof["signature"]["value"] = "A" * 86 + "=="
+
+
+@pytest.mark.parametrize(
+    ("address", "change", "says"),
+    [
+        ("**/api/archive/*", _one_letter, "is not what was published"),
+        ("**/api/archive/*", _one_story_less, "its manifest"),
+        ("**/api/provenance/*", _the_hash, "The manifest's hash is"),
+        ("**/api/provenance/*", _the_signature, "The signature does not match."),
+    ],
+)
+def test_it_shows_what_was_tampered_with(
+    address: str, change: Callable[[Any], None], says: str, paths: Mapping[str, str], open_page: Open
+) -> None:
+    shown = open_page(paths["provenance of a day"])
+
+    def tamper(route: Route) -> None:
+        answer = route.fetch()
+        told = answer.json()
+        change(told)
+        route.fulfill(response=answer, body=json.dumps(told))
+
+    shown.page.route(address, tamper)
+    assert [line for line in verified(shown) if line.startswith("✗") and says in line]
+
+
+def verified(shown: Watched) -> list[str]:
+    """What the page says once it has looked."""
+    button = shown.page.get_by_role("button", name="Verify in this browser")
+    button.click()
+    expect(button).to_be_enabled()
+    expect(shown.page.locator("#verified li").first).to_be_visible()
+    return shown.page.locator("#verified li").all_inner_texts()
+
+
+def test_it_goes_back_by_the_archive(wire: Wire, open_page: Open) -> None:
+    page = open_page("/archive").page
+    oldest = wire.json("/api/archive.json")["dates"][-1]
+    page.locator(f'a[href="/day/{oldest["wire_date"]}"]').click()
+    page.wait_for_url(f"**/day/{oldest['wire_date']}")
+    assert page.locator(HEADLINES).count() == oldest["stories"]
+    page.get_by_role("link", name="13 October").click()
+    page.wait_for_url("**/day/2026-10-13")
+
+
+def test_a_long_day_is_told_page_by_page_and_nothing_twice(long_wire: Wire, open_page: Open) -> None:
+    page = open_page(f"/day/{LONG_DAY}", of=long_wire).page
+    found = page.locator(HEADLINES).evaluate_all("links => links.map(link => link.pathname)")
+    while (onwards := page.get_by_role("link", name="Next page")).count():
+        onwards.click()
+        page.wait_for_load_state()
+        found += page.locator(HEADLINES).evaluate_all("links => links.map(link => link.pathname)")
+    told = long_wire.json(f"/api/archive/{LONG_DAY}.json")["stories"]
+    assert len(told) > 300
+    assert sorted(found) == sorted(f"/story/{story['chatbotnews_id']}" for story in told)
