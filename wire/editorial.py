@@ -38,6 +38,8 @@ def correct(
     changes: dict[str, Any] = {}
     if headline is not None:
         changes["headline"] = plain_text(headline, MAX_HEADLINE)
+        if not changes["headline"]:
+            raise InvalidArgument("The headline would be empty.", "Write one; markup is not text.")
     if summary is not None:
         medium = cut(plain_text(summary, MAX_RAW), MEDIUM)
         changes |= {"summary_medium": medium, "summary_short": cut(medium, SHORT)}
@@ -140,8 +142,11 @@ def _revise(story_id: str, reason: str, now: dt.datetime, **changes: Any) -> Sna
     WireState.lock()
     (story,) = _stories([story_id])
     latest: StoryRevision = story.revisions.order_by("-revision")[0]
+    if latest.status == Status.WITHDRAWN:
+        raise InvalidArgument(f"{story_id} was withdrawn.", "It stays so; nothing was changed.")
     revision = next_revision(story, latest, recorded_at=now.replace(microsecond=0), reason=reason, **changes)
     seal(story, revision)
     revision.save()
     Story.objects.filter(pk=story.pk).update(pending=True)
-    return publish(story.wire_date, now=now)
+    published = republish([story.wire_date], now=now, unsealed=True)  # what other days' stories of its event owe to it, too
+    return next((snapshot for snapshot in published if snapshot.wire_date == story.wire_date), None)

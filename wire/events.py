@@ -1,11 +1,12 @@
 """Which event each story belongs to, as the database keeps it: `wire.cluster` decides, except what editors settled."""
 
 import datetime as dt
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final
 
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 
 from wire import cluster
 from wire.models import Event, Story, StoryRevision, WireState
@@ -68,12 +69,14 @@ def _items(stories: StoryQuerySet, *, open_from: dt.date) -> list[cluster.Item]:
 
 
 def _write(found: Mapping[str, str]) -> None:
-    """Keep the event of each story. An event that lost its last story leads to the one that its founder belongs to."""
+    """Keep the event of each story. An event that lost all that may be shown leads to where the first of those went."""
     stories = [s for s in Story.objects.filter(chatbotnews_id__in=found) if s.event_id != found[s.chatbotnews_id]]
     if not stories:
         return
-    left = {str(story.event_id) for story in stories if story.event_id}
-    for story in stories:
+    left: dict[str, list[Story]] = defaultdict(list)
+    for story in sorted(stories, key=lambda story: (story.published_at, story.chatbotnews_id)):
+        if story.event_id:
+            left[story.event_id].append(story)
         story.event_id = found[story.chatbotnews_id]
     joined = {str(story.event_id) for story in stories}
     Event.objects.bulk_create([Event(event_id=event) for event in joined], ignore_conflicts=True)
@@ -81,9 +84,16 @@ def _write(found: Mapping[str, str]) -> None:
     _redirect(left, joined)
 
 
-def _redirect(left: Collection[str], joined: Collection[str]) -> None:
+def _redirect(left: Mapping[str, Sequence[Story]], joined: Collection[str]) -> None:
     Event.objects.filter(event_id__in=joined).exclude(merged_into=None).update(merged_into=None)
-    empty = Event.objects.filter(event_id__in=left, stories=None)
-    founders = Story.objects.filter(chatbotnews_id__in=empty.values("event_id"))
-    for event_id, became in founders.values_list("chatbotnews_id", "event_id"):
-        Event.objects.filter(event_id=event_id).update(merged_into=became)
+    withdrawn = StoryRevision.objects.filter(story=OuterRef("pk"), status=Status.WITHDRAWN)
+    shown = Story.objects.filter(event=OuterRef("pk")).exclude(Exists(withdrawn))
+    for event_id in Event.objects.filter(Q(event_id__in=left), ~Exists(shown)).values_list("event_id", flat=True):
+        leavers = left[event_id]
+        founder = next((story for story in leavers if story.chatbotnews_id == event_id), leavers[0])
+        if founder.event_id != event_id:
+            Event.objects.filter(event_id=event_id).update(merged_into=founder.event_id)
+    moved = {story.chatbotnews_id: story.event_id for stories in left.values() for story in stories}
+    for event in Event.objects.filter(event_id__in=moved).exclude(merged_into=None):  # led elsewhere before its founder moved on
+        if moved[event.event_id] not in (event.event_id, event.merged_into_id):
+            Event.objects.filter(pk=event.pk).update(merged_into=moved[event.event_id])

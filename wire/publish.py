@@ -162,7 +162,11 @@ def _members(day: dt.date) -> list[Member]:
 
 def _frozen(manifest: Mapping[str, Any] | None) -> dict[str, Derived]:
     rows = manifest["stories"] if manifest else ()
-    return {r["chatbotnews_id"]: Derived(r["event_id"], r["consensus_score"], r["cross_source_count"]) for r in rows}
+    return {row["chatbotnews_id"]: _derived(row) for row in rows}
+
+
+def _derived(row: Mapping[str, Any]) -> Derived:
+    return Derived(row["event_id"], row["consensus_score"], row["cross_source_count"])
 
 
 def _derive(live: Sequence[Member], frozen: Mapping[str, Derived]) -> dict[str, Derived]:
@@ -210,10 +214,14 @@ def _take(day: dt.date, live: Sequence[Member], derived: Mapping[str, Derived]) 
 
 
 def _before(snapshot: Snapshot | None) -> take.Before | None:
+    """The day before as its latest snapshot has it; which story led depends on the texts of its revisions, too."""
     if snapshot is None:
         return None
-    rows = [(row["event_id"], row["consensus_score"], row["cross_source_count"]) for row in snapshot.manifest["stories"]]
-    return take.Before(snapshot.wire_date, len(rows), frozenset(event for event, _, _ in rows), take.lead_of(rows))
+    named = {(row["chatbotnews_id"], row["revision"]): _derived(row) for row in snapshot.manifest["stories"]}
+    rows = StoryRevision.objects.filter(story__wire_date=snapshot.wire_date).select_related("story")
+    told = [(Member(row.story, row), named.get((row.story.chatbotnews_id, row.revision))) for row in rows]
+    lead = take.lead_of([_brief(member, derived) for member, derived in told if derived])
+    return take.Before(snapshot.wire_date, len(named), frozenset(derived.event_id for derived in named.values()), lead)
 
 
 def _brief(member: Member, derived: Derived) -> take.Brief:

@@ -11,6 +11,7 @@ from wire.vocabulary import Category
 
 FEWEST_WORDS: Final = 120  # of the brief of a day with stories; addresses are not counted
 MOST_WORDS: Final = 300
+LONGEST_CITATION: Final = 120
 EMPTY: Final = "No stories were published on this day."
 BY_HAND: Final = "*Written by the editors of ChatbotNews.ai, in place of the generated brief.*"
 
@@ -73,35 +74,38 @@ def write(day: dt.date, stories: Sequence[Brief], before: Before | None) -> str:
     quoted.
     """
     heading = f"# {title(day)}"
-    quotable = [story for story in stories if story.quotable]
-    if not quotable:
-        unquoted = (
-            f"{_count(len(stories), 'story', 'stories')} came in, with text that addresses reading models; none is quoted here."
-        )
-        return f"{heading}\n\n{unquoted if stories else EMPTY}\n"
-    ranked = sorted(quotable, key=lambda s: (-s.consensus_score, -s.cross_source_count, s.published_at, s.chatbotnews_id))
+    if not stories:
+        return f"{heading}\n\n{EMPTY}\n"
+    ranked = _ranked(stories)
+    if not ranked:
+        told = _count(len(stories), "story", "stories")
+        return _explained([heading, f"{told} came in, with text that addresses reading models; none is quoted here."])
     lead = ranked[0]
     sections = [(category, [s for s in ranked if s.category == category and s.event_id != lead.event_id]) for category in Category]
     sections = [(category, section) for category, section in sections if section]
     paragraphs = [
         heading,
         _opening(stories),
-        f"**Lead** ({_borne_out(lead)}; {Category(lead.category).label}). {escape(lead.citation)}",
+        f"**Lead** ({_borne_out(lead)}; {Category(lead.category).label}). {escape(_cited(lead))}",
         *(_section(category, section) for category, section in sections),
         *([_since(before, stories)] if before else []),
     ]
     for at, (category, section) in reversed(list(enumerate(sections, start=3))):
         if words(paragraphs) > MOST_WORDS:  # summaries of very short words: the last categories are told in figures
             paragraphs[at] = f"**{category.label}**: {_count(len(section), 'story', 'stories')}."
-    for explanation in EXPLANATIONS:
-        if words(paragraphs) < FEWEST_WORDS:
-            paragraphs.append(explanation)
-    return "\n\n".join(paragraphs) + "\n"
+    return _explained(paragraphs)
 
 
 def by_hand(markdown: str) -> str:
     """A brief that an editor wrote, saying so."""
-    return f"{markdown.rstrip()}\n\n{BY_HAND}\n"
+    lines = "\n".join(markdown.splitlines()).strip()
+    return f"{lines}\n\n{BY_HAND}\n"
+
+
+def opening(markdown: str) -> str:
+    """The first paragraph of a take that is no heading, as Markdown."""
+    blocks = (re.sub(r"\A(?:#.*\n?)+", "", block).strip() for block in re.split(r"\n\s*\n", markdown))
+    return next((block for block in blocks if block), "")
 
 
 def words(paragraphs: Sequence[str]) -> int:
@@ -110,9 +114,10 @@ def words(paragraphs: Sequence[str]) -> int:
     return sum(1 for word in text.split() if re.search(r"\w", word))
 
 
-def lead_of(rows: Sequence[tuple[str, float, int]]) -> str | None:
-    """The event that led a day, of its stories' (event, consensus, witnesses), newest first."""
-    return max(reversed(rows), key=lambda row: row[1:], default=(None,))[0]
+def lead_of(stories: Sequence[Brief]) -> str | None:
+    """The event that a day's brief begins with; None where it quotes no story."""
+    ranked = _ranked(stories)
+    return ranked[0].event_id if ranked else None
 
 
 def detail(markdown: str) -> TakeDetail:
@@ -133,31 +138,50 @@ def _plain(markdown: str) -> str:
     return re.sub(r"\\([\\`*_\[\]<>#|~&])", r"\1", text.replace("**", ""))
 
 
+def _ranked(stories: Sequence[Brief]) -> list[Brief]:
+    """Those that may be quoted, the event that most bear out first; of its stories the strongest, and the first of equals."""
+    quotable = [story for story in stories if story.quotable]
+    return sorted(quotable, key=lambda s: (-s.consensus_score, -s.cross_source_count, s.published_at, s.chatbotnews_id))
+
+
+def _explained(paragraphs: list[str]) -> str:
+    """The brief, with as much about how to read it as a short one has room for."""
+    told = list(paragraphs)
+    for explanation in EXPLANATIONS:
+        if words(told) < FEWEST_WORDS:
+            told.append(explanation)
+    return "\n\n".join(told) + "\n"
+
+
+def _cited(story: Brief) -> str:
+    """The layered citation; of one too long for any brief, where it is."""
+    short = words([story.citation]) <= LONGEST_CITATION
+    return story.citation if short else f"{story.publisher} reports at length. Source: {story.permalink}"
+
+
 def _opening(stories: Sequence[Brief]) -> str:
     publications = len({story.publisher for story in stories})
     events = {story.event_id: story.cross_source_count for story in sorted(stories, key=lambda story: story.cross_source_count)}
     several = sum(count > 1 for count in events.values())
     alone = len(events) - several
-    if len(stories) == 1:
-        return "1 story from 1 publication, which it rests on alone so far."
     told = f"{_count(len(stories), 'story', 'stories')} from {_count(publications, 'publication', 'publications')}"
     told += f" on {_count(len(events), 'event', 'events')}"
     if not several:
-        return f"{told}; {'it rests' if alone == 1 else 'each rests'} on one publication alone so far."
+        return f"{told}, {'which rests' if alone == 1 else 'each of which rests'} on one witness alone so far."
     rest = f"{_count(alone, 'rests', 'rest')} on one alone so far" if alone else "none rests on one alone"
-    return f"{told}: {_count(several, 'is', 'are')} corroborated by more than one publication, {rest}."
+    return f"{told}: {_count(several, 'is', 'are')} corroborated by more than one independent witness, {rest}."
 
 
 def _section(category: Category, ranked: Sequence[Brief]) -> str:
     best = ranked[0]
     told = f"{len(ranked)} stories; [this one]({best.permalink}) " if len(ranked) > 1 else f"[1 story]({best.permalink}), "
-    return f"**{category.label}** ({told}{_borne_out(best)}). {escape(best.citation)}"
+    return f"**{category.label}** ({told}{_borne_out(best)}). {escape(_cited(best))}"
 
 
 def _borne_out(story: Brief) -> str:
     if story.cross_source_count > 1:
-        return f"reported by {story.cross_source_count} publications, consensus {story.consensus_score:.2f}"
-    return "resting on one publication"
+        return f"{story.cross_source_count} independent witnesses, consensus {story.consensus_score:.2f}"
+    return "one witness so far"
 
 
 def _since(before: Before, stories: Sequence[Brief]) -> str:

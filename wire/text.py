@@ -67,12 +67,17 @@ _PICTURE: Final = (
     r"(?:Image|Photo|Picture|Illustration|Graphic|Photograph|Video|Screenshot|Cover image|Featured image|Header image)s?"
 )
 _CREDIT: Final = rf"(?:{_PICTURE} (?:[Cc]redits?|[Cc]ourtesy(?: of)?|[Ss]ource|[Bb]y)|{_PICTURE}(?= ?:)|[Cc]redits?(?= ?:))"
-_IN_BRACKETS = re.compile(rf"[(\[](?:{_CREDIT}\b[^()\[\]]{{1,120}}|[^()\[\]]{{0,40}}\b{_AGENCY}(?:/[^()\[\]]{{1,40}})?)[)\]]")
+_NAMES: Final = r"[A-Z][\w.'’-]*(?: ?/ ?[A-Z][\w.'’-]*| [A-Z][\w.'’-]*){0,7}"
+_IN_BRACKETS = re.compile(
+    rf"[(\[](?:{_CREDIT} ?: ?[^()\[\]]{{1,120}}|{_PICTURE} (?:[Bb]y|[Cc]ourtesy(?: of)?) {_NAMES}"
+    rf"|[^()\[\]/]{{1,40}}/ ?{_AGENCY}(?:/[^()\[\]]{{1,40}})?)[)\]](?!\w)"
+)
 _CREDIT_FIRST = re.compile(
-    rf"{_CREDIT} ?:? ?(?:[^.:!?/]{{1,60}}/ ?)*{_AGENCY}(?: ?/ ?[A-Z][\w ]{{1,30}}?(?=\.|\s[A-Z]))?[.:]?\s+(?=[A-Z\"“])"
+    rf"{_CREDIT} ?:? ?(?:[^.:!?/]{{1,60}}/)* ?{_AGENCY}(?: ?/ ?[A-Z][\w ]{{1,30}}?(?=\.|\s[A-Z]))?[.:]?\s+(?=[A-Z\"“])"
 )
 _FOOTER = re.compile(
-    rf"(?:{_CREDIT} ?:? [^.!?]{{1,100}}|Share (?:this|on|via|to)\b[^.!?]{{0,160}}|Click to share [^.!?]{{0,160}}"
+    rf"(?:{_CREDIT} ?: [^.!?]{{1,100}}|{_CREDIT} [^.!?]{{0,80}}{_AGENCY}"
+    r"|Share (?:this|on|via|to)\b[^.!?]{0,160}|Click to share [^.!?]{0,160}"
     r"|Follow (?:us|@\w+|\w+ on (?:X|Twitter|Facebook|LinkedIn|Instagram))\b[^.!?]{0,160}"
     r"|(?:Subscribe|Sign up) (?:to|for|now|here|today)\b[^.!?]{0,160}|(?:View|Leave a|Post a|\d+) [Cc]omments?"
     r"|(?:This (?:article|story|post) )?(?:was )?(?:[Oo]riginally|[Ff]irst) (?:appeared|published|posted) (?:on|in|at) [^!?]{1,80}"

@@ -141,3 +141,42 @@ def test_a_term_that_an_editor_touched_is_kept_through_updates_of_the_lexicon(de
     taxonomy.sync()
     term.refresh_from_db()
     assert (term.weight, term.origin) == (0.25, "editor")
+
+
+def test_a_form_that_was_opened_before_a_newer_revision_changes_nothing(desk: Client) -> None:
+    made = entry(title="Quince ships")
+    publish(made)
+    story = story_of(made)
+    stale = story_form(story, category="funding", reason="It is about money.", seen=1)
+    publish(entry(title="Quince ships early", url=made.url))
+    answer = desk.post(f"/admin/wire/story/{story.pk}/change/", stale)
+    assert "The story got a new revision meanwhile" in answer.content.decode()
+    assert story_of(made).current.headline == "Quince ships early"  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("aliases", "said"),
+    [
+        ('["Reuters", "OpenAI"]', "Reuters is read as Reuters."),
+        ("5", "Give a list of names"),
+        ("[1]", "Give a list of names"),
+        ("[null]", "Give a list of names"),
+        ('["TC", " "]', "Give a list of names"),
+    ],
+)
+def test_an_alias_never_names_another_publication(desk: Client, aliases: str, said: str) -> None:
+    techcrunch = Publication.objects.get(slug="techcrunch")
+    feeds = {f"feeds-{name}_FORMS": 0 for name in ("TOTAL", "INITIAL")}
+    answer = desk.post(f"/admin/sources/publication/{techcrunch.pk}/change/", {"aliases": aliases, **feeds})
+    assert answer.status_code == 200
+    assert said in answer.content.decode()
+    techcrunch.refresh_from_db()
+    assert "Reuters" not in techcrunch.aliases
+
+
+def test_an_alias_of_ones_own_may_be_added(desk: Client) -> None:
+    techcrunch = Publication.objects.get(slug="techcrunch")
+    feeds = {f"feeds-{name}_FORMS": 0 for name in ("TOTAL", "INITIAL")}
+    desk.post(f"/admin/sources/publication/{techcrunch.pk}/change/", {"aliases": '["Tech Crunch", "TCrunch"]', **feeds})
+    techcrunch.refresh_from_db()
+    assert techcrunch.aliases == ["Tech Crunch", "TCrunch"]

@@ -7,7 +7,7 @@ from django.test import Client
 
 from config.errors import NothingPublished
 from tests.contract import refused
-from tests.factories import DAY, NOW, entry, publish
+from tests.factories import DAY, NOW, entry, publish, story_of
 from wire import queries
 from wire.models import EditorTake
 from wire.publish import publish as publish_day
@@ -30,11 +30,11 @@ def test_it_quotes_the_days_stories_with_their_layered_citation() -> None:
     publish(entry(title="Quince ships", summary="Quince has shipped."))
     found = queries.get_editor_take(DAY)
     assert found.title == "Editor's Take: 15 January 2026"
-    opening = "1 story from 1 publication, which it rests on alone so far."
-    assert found.markdown.startswith(f"# Editor's Take: 15 January 2026\n\n{opening}\n\n**Lead** (resting on one publication; ")
+    opening = "1 story from 1 publication on 1 event, which rests on one witness alone so far."
+    assert found.markdown.startswith(f"# Editor's Take: 15 January 2026\n\n{opening}\n\n**Lead** (one witness so far; ")
     assert "According to TechCrunch, as summarized by ChatbotNews.ai, Quince has shipped. Source: http" in found.markdown
     assert found.citation_ready == (
-        "According to the ChatbotNews.ai Editor's Take of 2026-01-15, 1 story from 1 publication, which it rests on alone so far. "
+        f"According to the ChatbotNews.ai Editor's Take of 2026-01-15, {opening} "
         "Source: http://localhost:8000/editor-take/2026-01-15"
     )
 
@@ -68,7 +68,39 @@ def test_it_says_what_changed_since_the_day_before() -> None:
     )
     markdown = queries.get_editor_take(DAY).markdown
     assert "**Since 14 January**: 1 story fewer; 1 event goes on, 1 is new. That day's lead goes on." in markdown
-    assert "2 stories from 2 publications on 2 events: 1 is corroborated by more than one publication, 1 rests on one" in markdown
+    assert (
+        "2 stories from 2 publications on 2 events: 1 is corroborated by more than one independent witness, 1 rests on one"
+        in markdown
+    )
+
+
+def test_a_lone_story_of_a_reported_event_is_not_called_alone() -> None:
+    news = "Quince Robotics buys Lantern Labs for $90 million"
+    publish(
+        entry(title=news, published_at="2026-01-14T10:00:00Z"),
+        entry(
+            title="Lantern Labs bought by Quince Robotics for $90 million", publisher="Reuters", published_at="2026-01-14T11:00:00Z"
+        ),
+        entry(title=f"{news} in cash", publisher="Wired"),
+    )
+    markdown = queries.get_editor_take(DAY).markdown
+    assert "1 story from 1 publication on 1 event: 1 is corroborated by more than one independent witness" in markdown
+    assert "alone" not in markdown.split("\n\n")[1].removesuffix("none rests on one alone.")
+
+
+def test_a_lead_among_equals_is_the_one_the_next_day_speaks_of() -> None:
+    lone = [entry(title=f"{name} sings", published_at="2026-01-14T10:00:00Z") for name in ("Marmot", "Gherkin", "Quince", "Walrus")]
+    publish(*lone)
+    lead = min(lone, key=lambda made: story_of(made).chatbotnews_id)
+    publish(entry(title=lead.title, publisher="Reuters", url="https://reuters.com/q"))
+    assert "That day's lead goes on." in queries.get_editor_take(DAY).markdown
+
+
+def test_the_front_page_shows_how_an_editors_brief_begins(client: Client) -> None:
+    EditorTake.objects.create(wire_date=DAY, markdown="# Ripe\r\n\r\nA *golden* day.\r\n\r\nMore.", author="Ada")
+    publish(entry())
+    html = client.get("/day/2026-01-15").content.decode()
+    assert "<p>A <em>golden</em> day.</p>" in html
 
 
 def test_a_day_of_text_that_gives_orders_says_that_nothing_is_quoted() -> None:

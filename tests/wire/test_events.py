@@ -178,13 +178,43 @@ def test_a_withdrawn_founder_stands_alone() -> None:
     publish(one, two, three)
     editorial.withdraw(story_of(one).chatbotnews_id, reason="Retracted.", now=NOW)
     assert event_of(two) == event_of(three) == story_of(two).chatbotnews_id
+    assert Event.objects.get(event_id=event_of(one)).merged_into_id == event_of(two)
+    assert Client().get(f"/event/{event_of(one)}")["Location"] == f"/event/{event_of(two)}"
     assert "verify" in verifywire()
+
+
+def test_what_is_withdrawn_on_a_sealed_day_is_no_witness_of_an_open_one() -> None:
+    early, late = told("TechCrunch", 8), told("Wired", 9, day=DAY + dt.timedelta(days=1))
+    publish(early, late)
+    assert story_of(late).cross_source_count == 2
+    just_sealed = dt.datetime(2026, 1, 19, 1, tzinfo=dt.UTC)
+    editorial.withdraw(story_of(early).chatbotnews_id, reason="Retracted.", now=just_sealed)
+    assert (story_of(late).cross_source_count, story_of(late).consensus_score) == (1, 0.0)
+    assert "verify" in verifywire()
+
+
+def test_an_absorbed_event_follows_its_founder_out_of_a_merge() -> None:
+    first, second, third = told("TechCrunch", 8), told("Wired", 9, "A marmot sings"), told("Axios", 10, "Gherkins rise")
+    publish(first, second, third)
+    absorbed = event_of(third)
+    editorial.merge([event_of(made) for made in (first, second, third)], reason="One.", now=NOW)
+    editorial.split([story_of(made).chatbotnews_id for made in (second, third)], reason="Two.", now=NOW)
+    assert Event.objects.get(event_id=absorbed).merged_into_id == event_of(third)
 
 
 def test_what_editors_settled_comes_back_with_a_dump(three: list[Entry], tmp_path: Path) -> None:
     editorial.split([story_of(three[1]).chatbotnews_id], reason=REASON, now=NOW)
     comes_back_whole(tmp_path)
     assert [story_of(made).event_pinned for made in three] == [True, True, True]
+
+
+def test_a_withdrawn_story_stays_so_and_a_headline_is_never_empty(three: list[Entry]) -> None:
+    gone = story_of(three[0]).chatbotnews_id
+    editorial.withdraw(gone, reason="Retracted.", now=NOW)
+    with pytest.raises(InvalidArgument, match="was withdrawn"):
+        editorial.correct(gone, headline="Back again", reason="Why not.", now=NOW)
+    with pytest.raises(InvalidArgument, match="would be empty"):
+        editorial.correct(story_of(three[1]).chatbotnews_id, headline="<b></b>", reason="Why not.", now=NOW)
 
 
 def test_a_mistaken_hand_changes_nothing(three: list[Entry]) -> None:

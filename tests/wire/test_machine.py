@@ -95,16 +95,17 @@ def test_a_withdrawn_story_leaves_feeds_and_sitemaps(client: Client) -> None:
 
 
 def test_sitemaps_name_every_day_story_and_event(client: Client) -> None:
-    made = [entry(title="Quince ships"), entry(title="A marmot sings", published_at="2026-01-14T10:00:00Z")]
-    publish(*made)
+    made = [entry(title="Quince ships boats"), entry(title="A marmot sings", published_at="2026-01-14T10:00:00Z")]
+    publish(*made, entry(title="Quince ships its boats", publisher="Reuters", url="https://reuters.com/q"))
     loc = "{http://www.sitemaps.org/schemas/sitemap/0.9}loc"
     parts = [address.removeprefix("http://localhost:8000") for address in named(client, "/sitemap.xml", loc)]
     assert parts == ["/sitemap-pages.xml", "/sitemap-stories-0.xml"]
     listed = {address for part in parts for address in named(client, part, loc)}
     stories = [story_of(one).chatbotnews_id for one in made]
-    expected = [f"/{kind}/{story}" for story in stories for kind in ("story", "event")]
+    expected = [f"/event/{story_of(made[0]).event_id}", *(f"/story/{story}" for story in stories)]
     expected += [f"/{kind}/2026-01-{day}" for day in (14, 15) for kind in ("day", "editor-take", "provenance")]
     assert {f"http://localhost:8000{path}" for path in expected} <= listed
+    assert f"http://localhost:8000/event/{stories[1]}" not in listed  # nobody else tells of it: the story says it all
     for address in listed:
         assert client.get(address.removeprefix("http://localhost:8000")).status_code == 200, address
 

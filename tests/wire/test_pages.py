@@ -14,6 +14,7 @@ from pytest_django import DjangoAssertNumQueries
 from tests.factories import NOW, entry, publish, story_of
 from tests.wire.test_site import Page, page
 from wire import editorial, usage
+from wire.identify import NEWER_RULES
 from wire.models import Story
 from wire.usage import UsageKey
 
@@ -63,7 +64,7 @@ def test_a_story_shows_what_its_revisions_changed_and_why(client: Client, event:
         event[0].chatbotnews_id, headline="Quince Robotics buys Lamp Labs & Sons", reason="The name was wrong.", now=NOW
     )
     html = client.get(f"/story/{event[0].chatbotnews_id}").content.decode()
-    assert "<del>Lantern</del><ins>Lamp</ins> Labs <del>for</del><ins>&amp;</ins> " in html
+    assert "<del> Lantern</del><ins> Lamp</ins> Labs<del> for" in html
     assert "The name was wrong." in html
 
 
@@ -125,6 +126,20 @@ def test_corrections_are_public_with_their_reasons(client: Client, event: list[S
     text = " ".join(page(client, "/corrections").text.split())
     assert "Corrected. The byline was missing." in text
     assert text.index("Withdrawn. Retracted by its publisher.") < text.index("Corrected.")
+
+
+def test_what_newer_rules_changed_is_no_editors_correction(client: Client, event: list[Story]) -> None:
+    editorial.correct(event[0].chatbotnews_id, author="Ada", reason=NEWER_RULES, now=NOW)
+    assert "Nothing was corrected yet." in page(client, "/corrections").text
+
+
+def test_a_long_text_that_changed_is_shown_whole(client: Client, event: list[Story]) -> None:
+    editorial.correct(event[0].chatbotnews_id, summary="a " * 230, reason="One.", now=NOW)
+    editorial.correct(event[0].chatbotnews_id, summary="b " * 230, reason="Two.", now=NOW)
+    assert (
+        f"<del>{('a ' * 230).strip()}</del> <ins>{('b ' * 230).strip()}</ins>"
+        in client.get(f"/story/{event[0].chatbotnews_id}").content.decode()
+    )
 
 
 def test_corrections_page_by_the_last_one_shown(client: Client, event: list[Story]) -> None:

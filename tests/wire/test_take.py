@@ -4,7 +4,9 @@ import datetime as dt
 import html
 import random
 import re
+from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
@@ -81,12 +83,10 @@ def test_every_citation_reads_as_the_story_has_it(stories: list[take.Brief]) -> 
 def test_every_category_has_a_paragraph_with_its_layered_citation() -> None:
     stories = [brief(number, f"It is {category}", category, 2 if number == 3 else 1) for number, category in enumerate(Category)]
     told = paragraphs(take.write(DAY, stories, None))
-    assert told[2].startswith(f"**Lead** (reported by 2 publications, consensus 0.50; {Category(stories[3].category).label}). ")
+    assert told[2].startswith(f"**Lead** (2 independent witnesses, consensus 0.50; {Category(stories[3].category).label}). ")
     assert told[2].endswith(stories[3].citation)
     for story, paragraph in zip([story for story in stories if story is not stories[3]], told[3:], strict=False):
-        assert paragraph.startswith(
-            f"**{Category(story.category).label}** ([1 story]({story.permalink}), resting on one publication). "
-        )
+        assert paragraph.startswith(f"**{Category(story.category).label}** ([1 story]({story.permalink}), one witness so far). ")
         assert paragraph.endswith(story.citation)
 
 
@@ -102,5 +102,27 @@ def test_an_empty_day_says_so() -> None:
 
 
 def test_the_lead_of_a_day_is_the_one_its_brief_began_with() -> None:
-    assert take.lead_of([("new", 0.5, 2), ("old", 0.5, 2), ("poor", 0.4, 9)]) == "old"
-    assert take.lead_of([]) is None
+    stories = [brief(number, witnesses=2 if number in (2, 3) else 1) for number in range(5)]
+    flagged = replace(brief(1, witnesses=3), quotable=False)
+    assert take.lead_of([*stories, flagged]) == "cbn-2"
+    assert f"**Lead** (2 independent witnesses, consensus 0.50; Industry). {stories[2].citation}" in take.write(DAY, stories, None)
+    assert take.lead_of([flagged]) is take.lead_of([]) is None
+
+
+def test_a_day_without_a_quotable_story_says_so_at_length() -> None:
+    told = take.write(DAY, [replace(brief(1), quotable=False)], None)
+    assert "1 story came in, with text that addresses reading models; none is quoted here." in told
+    assert 120 <= take.words([told]) <= 300
+
+
+def test_one_endless_headline_does_not_fill_the_brief() -> None:
+    told = take.write(DAY, [brief(1, "a " * 495)], None)
+    assert "Publisher 1 reports at length. Source: https://w.example/cbn-1" in told
+    assert take.words([told]) <= 300
+
+
+@pytest.mark.parametrize(
+    "markdown", ["# T\r\n\r\nFirst *one*.\r\n\r\nSecond.", "# T\nFirst *one*.\n\nSecond.", "First *one*.\n\n# T"]
+)
+def test_the_opening_of_a_brief_is_its_first_paragraph(markdown: str) -> None:
+    assert take.opening(take.by_hand(markdown)) == "First *one*."

@@ -71,6 +71,9 @@ class EditorTakeAdmin(TellsRefusals[EditorTake]):
     list_display = ("wire_date", "author", "updated_at")
     fields = ("wire_date", "markdown")
 
+    def get_readonly_fields(self, request: HttpRequest, obj: EditorTake | None = None) -> tuple[str, ...]:  # noqa: ARG002
+        return ("wire_date",) if obj else ()  # moved elsewhere, its old day would go on showing it
+
     def save_model(self, request: HttpRequest, obj: EditorTake, form: Any, change: bool) -> None:
         obj.author = request.user.get_username()
         super().save_model(request, obj, form, change)

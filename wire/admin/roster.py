@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django import forms
 from django.contrib import admin, messages
 from django.db import models
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -9,6 +10,7 @@ from django.urls import reverse
 from import_export.formats.base_formats import CSV, JSON
 from unfold.contrib.import_export.forms import SelectableFieldsExportForm
 
+from sources import names
 from sources.models import Feed, Publication, RosterRevision
 from wire import editorial
 from wire.admin.base import ExportMixin, ModelAdmin, ModelResource, TabularInline, TellsRefusals, action
@@ -33,10 +35,26 @@ class PublicationResource(ModelResource):
         )
 
 
+class PublicationForm(forms.ModelForm[Publication]):
+    """What may be tuned of a publication."""
+
+    def clean_aliases(self) -> list[str]:
+        """A list of names, none of which a reader would take for another publication."""
+        aliases = self.cleaned_data["aliases"]
+        if not isinstance(aliases, list) or not all(isinstance(alias, str) and alias.strip() for alias in aliases):
+            raise forms.ValidationError('Give a list of names: ["Tech Crunch", "TC"].')
+        others = [other.as_name() for other in Publication.objects.exclude(pk=self.instance.pk)]
+        for alias in aliases:
+            if taken := names.verify(alias, others).canonical_name:
+                raise forms.ValidationError(f"{alias} is read as {taken}.")
+        return aliases
+
+
 @admin.register(Publication)
 class PublicationAdmin(ExportMixin, ModelAdmin[Publication]):
     """Aliases and feeds may be tuned; name, tier and domains are what the fingerprint is made of."""
 
+    form = PublicationForm
     list_display = ("name", "tier", "in_roster", "admitted_on", "retired_on")
     list_filter = ("tier",)
     search_fields = ("name", "aliases")

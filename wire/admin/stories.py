@@ -50,6 +50,8 @@ class StoryForm(forms.ModelForm[Story]):
         help_text="One sentence; published with the change.",
     )
 
+    seen = forms.IntegerField(widget=forms.HiddenInput, required=False)  # the revision that the other fields are of
+
     class Meta:
         model = Story
         fields: tuple[str, ...] = ()
@@ -59,9 +61,11 @@ class StoryForm(forms.ModelForm[Story]):
         latest = self.instance.revisions.order_by("-revision").first()
         if latest:
             self.initial.update(headline=latest.headline, summary=latest.summary_medium, author=latest.author or "")
-            self.initial.update(category=latest.category, topics=latest.topics)
+            self.initial.update(category=latest.category, topics=latest.topics, seen=latest.revision)
 
     def clean(self) -> dict[str, Any] | None:
+        if self.cleaned_data.get("seen") not in (None, self.initial.get("seen")):
+            raise forms.ValidationError("The story got a new revision meanwhile. Nothing was saved: open it again.")
         if self.has_changed() and not self.cleaned_data.get("reason"):
             self.add_error("reason", "Every change needs a reason; readers see it.")
         return self.cleaned_data
@@ -113,7 +117,7 @@ class StoryAdmin(TellsRefusals[Story]):
             ("Correct", {"fields": TEXTS}),
             ("Classify", {"fields": ("category", "topics")}),
             ("Withdraw", {"fields": ("withdraw",)}),
-            ("Why", {"fields": ("reason",)}),
+            ("Why", {"fields": ("reason", "seen")}),
         )
 
     @admin.display(description="Headline")

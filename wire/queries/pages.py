@@ -4,11 +4,12 @@ import datetime as dt
 from collections import Counter
 from dataclasses import dataclass
 
-from django.db.models import F, QuerySet, Sum
+from django.db.models import Count, F, QuerySet, Sum
 from django.db.models.functions import TruncDate
 from django.utils import timezone
 
 from config.errors import NotFound
+from wire.identify import NEWER_RULES
 from wire.identity import is_story_id
 from wire.models import Event, Snapshot, Story, StoryRevision, UsageCount
 from wire.queries.render import published_story, story_out
@@ -159,11 +160,12 @@ def sitemap_count(size: int) -> int:
 
 
 def sitemap_stories(number: int, size: int) -> list[tuple[str, dt.datetime]]:
-    """Path and last change of every public story of one sitemap, and of the events that these founded."""
+    """Path and last change of every public story of one sitemap, and of the events of several publications that these founded."""
     rows = Story.objects.live().filter(pk__gte=number * size, pk__lt=(number + 1) * size).order_by("pk")
     told = list(rows.values_list("chatbotnews_id", "current__recorded_at"))
-    founded = set(Story.objects.live().filter(event__in=[story for story, _ in told]).values_list("event_id", flat=True).distinct())
-    events = [(f"/event/{story}", changed) for story, changed in told if story in founded]
+    reports = Story.objects.live().filter(event__in=[story for story, _ in told]).order_by().values("event_id")
+    shared = set(reports.annotate(n=Count("publication", distinct=True)).filter(n__gt=1).values_list("event_id", flat=True))
+    events = [(f"/event/{story}", changed) for story, changed in told if story in shared]
     return [(f"/story/{story}", changed) for story, changed in told] + events
 
 
@@ -183,7 +185,9 @@ def _revision(row: StoryRevision) -> Revision:
 
 def _corrections() -> QuerySet[StoryRevision]:
     """Revisions that an editor made and a snapshot has published: those are the ones with a reason."""
-    return StoryRevision.objects.exclude(reason="").filter(revision__gt=1, revision__lte=F("story__current__revision"))
+    return StoryRevision.objects.exclude(reason__in=("", NEWER_RULES)).filter(
+        revision__gt=1, revision__lte=F("story__current__revision")
+    )
 
 
 def _correction(row: StoryRevision) -> Correction:

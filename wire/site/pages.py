@@ -22,7 +22,7 @@ from config.answers import BRIEFLY, SHARED
 from config.errors import InvalidArgument, NotFound, NothingPublished, NotInRoster, WireError
 from sources import queries as sources_queries
 from sources.vocabulary import Tier
-from wire import queries
+from wire import queries, take
 from wire.bounds import MAX_QUERY, read_date, read_moment
 from wire.schemas import DayOut, StoryOut
 from wire.site import metadata
@@ -177,7 +177,8 @@ def corrections(request: HttpRequest) -> HttpResponse:
 
 def html(markdown: str) -> SafeString:
     """Markdown as HTML. Raw HTML in it is escaped (html=False), so the result is safe to show."""
-    return SafeString(MarkdownIt("commonmark", {"html": False}).enable("table").render(markdown))
+    rendered = MarkdownIt("commonmark", {"html": False}).enable("table").render(markdown)
+    return SafeString(rendered.replace("<table>", '<div class="wide"><table>').replace("</table>", "</table></div>"))
 
 
 def _day(request: HttpRequest, found: DayOut, caching: str) -> HttpResponse:
@@ -199,7 +200,7 @@ def _day(request: HttpRequest, found: DayOut, caching: str) -> HttpResponse:
         "sections": _sections(pages.object_list),
         "totals": [(category, sum(one.story.category == category for one in told)) for category in Category],
         "lead": lead,
-        "take_html": html("\n\n".join(found.editor_take.split("\n\n")[1:2])),
+        "take_html": html(take.opening(found.editor_take)),
         "near": queries.neighbours(found.wire_date),
         "events": len(by_event),
         "publications": len({one.original_publisher for one in found.stories}),

@@ -12,8 +12,9 @@ from django.utils.safestring import SafeString
 
 register = template.Library()
 
-_WORDS: Final = re.compile(r"\s+|[^\s]+")
+_WORDS: Final = re.compile(r"\s*\S+")
 _TAGS: Final = {"delete": "<del>{}</del>", "insert": "<ins>{}</ins>"}
+MOST_WORDS: Final = 150
 RECENT: Final = dt.timedelta(days=2)
 
 
@@ -38,6 +39,8 @@ def stamp(moment: dt.datetime, form: str = "%-d %B %Y, %H:%M UTC") -> SafeString
 def diff(old: str, new: str) -> SafeString:
     """`new` with what came in <ins> and what went in <del>, word by word."""
     one, two = _WORDS.findall(old), _WORDS.findall(new)
+    if max(len(one), len(two)) > MOST_WORDS:  # comparing takes the product of both, and more where words repeat
+        return format_html("<del>{}</del> <ins>{}</ins>", old, new)
     pieces = []
     for kind, i, j, k, end in difflib.SequenceMatcher(None, one, two, autojunk=False).get_opcodes():
         if kind == "equal":
