@@ -143,6 +143,8 @@ def _revise(story_id: str, reason: str, now: dt.datetime, **changes: Any) -> Sna
     (story,) = _stories([story_id])
     latest: StoryRevision = story.revisions.order_by("-revision")[0]
     if latest.status == Status.WITHDRAWN:
+        if changes.get("status") == Status.WITHDRAWN:
+            return None
         raise InvalidArgument(f"{story_id} was withdrawn.", "It stays so; nothing was changed.")
     revision = next_revision(story, latest, recorded_at=now.replace(microsecond=0), reason=reason, **changes)
     seal(story, revision)
