@@ -178,7 +178,8 @@ def corrections(request: HttpRequest) -> HttpResponse:
 def html(markdown: str) -> SafeString:
     """Markdown as HTML. Raw HTML in it is escaped (html=False), so the result is safe to show."""
     rendered = MarkdownIt("commonmark", {"html": False}).enable("table").render(markdown)
-    return SafeString(rendered.replace("<table>", '<div class="wide"><table>').replace("</table>", "</table></div>"))
+    box = '<div class="wide" tabindex="0" role="group" aria-label="Table"><table>'  # scrolls on a narrow screen, by keyboard too
+    return SafeString(rendered.replace("<table>", box).replace("</table>", "</table></div>"))
 
 
 def _day(request: HttpRequest, found: DayOut, caching: str) -> HttpResponse:
