@@ -1,16 +1,33 @@
 """The REST door: one NinjaAPI, one handler for every kind of error."""
 
+from typing import Any
+
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
 from ninja import NinjaAPI
 from ninja.errors import ValidationError
+from ninja.openapi.docs import DocsBase
 
 from config.answers import error_answer
 from config.errors import InvalidArgument, NotFound, WireError
 from sources.api import router as sources_router
 from wire.api import router as wire_router
 
+
+class Docs(DocsBase):
+    """The OpenAPI description as a page of the site, readable without a script."""
+
+    def render_page(self, request: HttpRequest, api: NinjaAPI, **_kwargs: Any) -> HttpResponse:
+        schema = api.get_openapi_schema()
+        operations = [(path, methods["get"]) for path, methods in sorted(schema["paths"].items())]
+        for _, operation in operations:
+            operation["required"] = any(parameter.get("required") for parameter in operation.get("parameters", ()))
+        return render(request, "api_docs.html", {"schema": schema, "operations": operations})
+
+
 api = NinjaAPI(
+    docs=Docs(),
     title="ChatbotNews.ai wire",
     version="1.0.0",
     description=(
