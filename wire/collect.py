@@ -8,6 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from django.db import InterfaceError, OperationalError, transaction
 from django.utils import timezone
@@ -145,7 +146,11 @@ class _Collector:
         self._held = held
         self._how = how
         self._notes = HostNotes()
-        self._context = Context.load(taxonomy.lexicon(), timezone.now())
+
+    @cached_property
+    def _context(self) -> Context:
+        """Read once something new came: the lexicon is large, and most runs bring nothing."""
+        return Context.load(taxonomy.lexicon(), timezone.now())
 
     def answers(self, asks: Iterable[fetch.Ask], stop: Callable[[], bool]) -> Iterator[tuple[fetch.Ask, fetch.Outcome]]:
         """What comes, until `stop`. What was learnt of the hosts is kept whatever becomes of the answers."""
