@@ -2,9 +2,9 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Final
 
 from wire.vocabulary import Category, Topic
@@ -18,6 +18,7 @@ TIE_ORDER: Final = (Category.FUNDING, Category.AGENTS, Category.LAUNCHES, Catego
 
 GAP: Final = 5  # the most words that `…` stands for
 EDGE: Final = "^"
+REMEMBERED: Final = 2_000  # texts; the feeds of one run show about as many
 
 _TOKEN: Final = re.compile(r"[^\W_]+|[:?|%$€£]")
 _DIGIT: Final = re.compile(r"\d")
@@ -74,9 +75,7 @@ class Lexicon:
     """Terms made ready to look up: a text's words are read once, whatever the number of terms."""
 
     def __init__(self, categories: Iterable[Term], topics: Iterable[Term], relevance: Iterable[Term]) -> None:
-        self._categories = _index(categories)
-        self._topics = _index(topics)
-        self._relevance = _index(relevance)
+        self._categories, self._topics, self._relevance = (_remembered(_index(terms)) for terms in (categories, topics, relevance))
 
     def category(self, headline: str, summary: str) -> Category:
         """The category with the most weight; the default when nothing speaks for any."""
@@ -84,18 +83,23 @@ class Lexicon:
 
     def told_category(self, headline: str, summary: str) -> Category | None:
         """The category with the most weight; None when nothing speaks for any."""
-        weights = _weigh(self._categories, headline, summary)
+        weights = self._categories(headline, summary)
         best = max(TIE_ORDER, key=lambda category: weights.get(category, 0.0))
         return best if weights.get(best, 0.0) > 0 else None
 
     def topics(self, headline: str, summary: str) -> list[Topic]:
         """Every topic with enough weight, in the vocabulary's order."""
-        weights = _weigh(self._topics, headline, summary)
+        weights = self._topics(headline, summary)
         return [topic for topic in Topic if weights.get(topic, 0.0) >= TOPIC_THRESHOLD]
 
     def is_about_ai(self, headline: str, summary: str) -> bool:
         """Whether a story of a feed that brings all kinds of news belongs on this wire."""
-        return sum(_weigh(self._relevance, headline, summary).values()) >= RELEVANCE_THRESHOLD
+        return sum(self._relevance(headline, summary).values()) >= RELEVANCE_THRESHOLD
+
+
+def _remembered(index: Mapping[str, list[_Pattern]]) -> Callable[[str, str], Mapping[str, float]]:
+    """`_weigh` by this index. Feeds show each text again and again, so the last ones are not read anew."""
+    return lru_cache(maxsize=REMEMBERED)(partial(_weigh, index))
 
 
 def _elements(text: str) -> tuple[_Element, ...]:

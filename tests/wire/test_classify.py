@@ -87,10 +87,10 @@ def test_only_the_headline_has_a_start_and_an_end() -> None:
 
 
 def test_a_hostile_term_takes_no_time_to_speak_of() -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     finds("a … " * 24 + "b", "a " * 500)
     finds("a … " * 24 + "b", "a " * 500 + "b", "a " * 500)
-    assert time.perf_counter() - started < 2
+    assert time.process_time() - started < 2
 
 
 @pytest.mark.parametrize(
