@@ -1,5 +1,8 @@
 """The REST door: one NinjaAPI, one handler for every kind of error."""
 
+import re
+from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from django.conf import settings
@@ -21,9 +24,28 @@ class Docs(DocsBase):
     def render_page(self, request: HttpRequest, api: NinjaAPI, **_kwargs: Any) -> HttpResponse:
         schema = api.get_openapi_schema()
         operations = [(path, methods["get"]) for path, methods in sorted(schema["paths"].items())]
-        for _, operation in operations:
-            operation["required"] = any(parameter.get("required") for parameter in operation.get("parameters", ()))
+        for path, operation in operations:
+            parameters = operation.get("parameters", [])
+            needs = any(parameter.get("required") for parameter in parameters) or 404 in operation["responses"]
+            operation["example"] = None if needs else path
+            for parameter in parameters:
+                parameter["accepts"] = _accepts(parameter["schema"], schema["components"]["schemas"])
         return render(request, "api_docs.html", {"schema": schema, "operations": operations})
+
+
+def _accepts(schema: Mapping[str, Any], named: Mapping[str, Any]) -> str:
+    """What a parameter takes: "integer, 1 to 50, if left out 10"; of an enumeration its values."""
+    parts = [*schema.get("anyOf", ()), *schema.get("allOf", ())]
+    whole = {**next((part for part in parts if part.get("type") != "null"), {}), **schema}
+    whole = {**named.get(str(whole.get("$ref", "")).rpartition("/")[2], {}), **whole}
+    told = [" · ".join(whole["enum"]) if "enum" in whole else str(whole.get("format", whole["type"]))]
+    if "minimum" in whole:
+        told.append(f"{whole['minimum']} to {whole['maximum']}")
+    if "maxLength" in whole:
+        told.append(f"at most {whole['maxLength']} characters")
+    if whole.get("default") is not None:
+        told.append(f"if left out {whole['default']}")
+    return ", ".join(told)
 
 
 api = NinjaAPI(
@@ -58,3 +80,19 @@ def invalid_argument(_request: HttpRequest, error: ValidationError) -> HttpRespo
 @api.exception_handler(Http404)
 def not_found(_request: HttpRequest, _error: Http404) -> HttpResponse:
     return error_answer(NotFound("There is no such address.", "All addresses are described in /api/openapi.json."))
+
+
+def parameters_of(path: str) -> frozenset[str]:
+    """The names of the parameters that a REST address takes; none for an address that there is not."""
+    return next((names for pattern, names in _addresses() if pattern.fullmatch(path)), frozenset())
+
+
+@lru_cache(maxsize=1)
+def _addresses() -> list[tuple[re.Pattern[str], frozenset[str]]]:
+    return [
+        (
+            re.compile(re.sub(r"\\{[^}]+\\}", "[^/]+", re.escape(path))),
+            frozenset(one["name"] for one in methods["get"].get("parameters", ()) if one["in"] == "query"),
+        )
+        for path, methods in api.get_openapi_schema()["paths"].items()
+    ]

@@ -7,6 +7,7 @@ from django.http import HttpRequest
 from django.urls import reverse_lazy
 
 TITLE: Final = "ChatbotNews.ai desk"
+_REPLACING: Final = "/publication/replace/"
 
 
 def _may(permission: str) -> Callable[[HttpRequest], bool]:
@@ -21,6 +22,7 @@ def _list(title: str, icon: str, model: str) -> dict[str, Any]:
         "icon": icon,
         "link": reverse_lazy(f"admin:{app}_{name}_changelist"),
         "permission": _may(f"{app}.view_{name}"),
+        "active": lambda request: _REPLACING not in request.path and f"/{app}/{name}/" in request.path,
     }
 
 

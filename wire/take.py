@@ -174,8 +174,8 @@ def _opening(stories: Sequence[Brief]) -> str:
 
 def _section(category: Category, ranked: Sequence[Brief]) -> str:
     best = ranked[0]
-    told = f"{len(ranked)} stories; [this one]({best.permalink}) " if len(ranked) > 1 else f"[1 story]({best.permalink}), "
-    return f"**{category.label}** ({told}{_borne_out(best)}). {escape(_cited(best))}"
+    told = f"{len(ranked)} stories, [this one]({best.permalink})" if len(ranked) > 1 else f"[1 story]({best.permalink}),"
+    return f"**{category.label}** ({told} told by {_borne_out(best)}). {escape(_cited(best))}"
 
 
 def _borne_out(story: Brief) -> str:

@@ -1,10 +1,11 @@
 """Every kind of page, by name: its address with places for what each wire has of its own."""
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, Literal
 
 from tests.browser.server import Wire
 
+THEMES: Final[tuple[Literal["light", "dark"], ...]] = ("light", "dark")
 PAGES: Final = {
     "home": "/",
     "day": "/day/{day}",

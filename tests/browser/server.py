@@ -1,14 +1,18 @@
 """Wires as `manage.py serve` serves them, each with its data in a folder of its own, and what a program reads of them."""
 
 import json
+import re
 import subprocess
 import sys
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 from typing import Any, Final
 
 from tests.clients.server import ROOT, environment, free_port, running
@@ -16,6 +20,7 @@ from tests.clients.server import ROOT, environment, free_port, running
 LONG_DAY: Final = "2026-03-02"
 LONG: Final = 400  # stories of that day
 PATIENCE: Final = 30.0  # seconds
+PIECES: Final = 50  # of a page over a slow line
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +89,37 @@ def serving_long_day(folder: Path) -> Iterator[Wire]:
     _manage(folder / "live", port, "loadwire", str(archive))
     with _serving(folder, port) as wire:
         yield wire
+
+
+@contextmanager
+def trickling(wire: Wire) -> Iterator[Wire]:
+    """The same wire as over a slow line: pages come in pieces, so that the browser shows them half built."""
+
+    class Trickle(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:  # noqa: N802  named by http.server
+            try:
+                answer = urllib.request.urlopen(f"{wire.site}{self.path}", timeout=PATIENCE)  # noqa: S310  ours
+            except urllib.error.HTTPError as error:
+                answer = error
+            with answer:
+                body: bytes = answer.read()
+                self.send_response(answer.status)
+                for name in ("Content-Type", "Content-Security-Policy"):
+                    self.send_header(name, answer.headers.get(name, ""))
+                self.end_headers()
+            tags = re.split(rb"(?=<)", body) if answer.headers.get_content_type() == "text/html" else [body]
+            step = -(-len(tags) // PIECES)
+            for start in range(0, len(tags), step):
+                self.wfile.write(b"".join(tags[start : start + step]))
+                time.sleep(0.01)
+
+        def log_message(self, format: str, *arguments: object) -> None:  # noqa: A002  named by http.server
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Trickle) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield Wire(f"http://localhost:{server.server_port}", wire.said)
+        server.shutdown()
 
 
 @contextmanager

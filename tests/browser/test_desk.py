@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Open
+from tests.browser.pages import THEMES
 from tests.browser.server import Wire, serving_sample
 
 pytestmark = pytest.mark.browser
@@ -21,16 +22,36 @@ def edited(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Wire]:
 
 
 @pytest.fixture
-def desk(edited: Wire, open_page: Open, screenshots: Path) -> Iterator[Page]:
+def desk(edited: Wire, open_page: Open) -> Iterator[Page]:
     """The desk's first page, after a login with the password that the operator was told."""
     shown = open_page("/admin/", of=edited)
     shown.page.locator("[name=username]").fill("editor")
     shown.page.locator("[name=password]").fill(edited.password())
     shown.page.keyboard.press("Enter")
     expect(shown.page.get_by_role("heading", level=1)).to_have_text("Dashboard")
-    shown.page.screenshot(path=screenshots / "desk-1440-light.png", full_page=True)
     yield shown.page
     assert (shown.said, shown.violated(), shown.elsewhere) == ([], [], [])
+
+
+@pytest.mark.parametrize("width", [390, 1440])
+@pytest.mark.parametrize(
+    ("name", "path"),
+    {
+        "desk": "",
+        "desk-stories": "wire/story/",
+        "desk-story": "wire/story/1/change/",
+        "desk-feeds": "sources/feed/",
+        "desk-lexicon": "wire/lexiconterm/",
+        "desk-replacement": "sources/publication/replace/",
+    }.items(),
+)
+def test_the_desk_fits_the_window(desk: Page, edited: Wire, screenshots: Path, name: str, path: str, width: int) -> None:
+    desk.set_viewport_size({"width": width, "height": 900})
+    for theme in THEMES:
+        desk.emulate_media(color_scheme=theme)
+        desk.goto(f"{edited.site}/admin/{path}")
+        assert desk.evaluate("document.documentElement.scrollWidth") <= width
+        desk.screenshot(path=screenshots / f"{name}-{width}-{theme}.png")
 
 
 def test_a_publication_is_replaced_in_two_steps(desk: Page, edited: Wire, screenshots: Path) -> None:
@@ -53,7 +74,7 @@ def test_a_publication_is_replaced_in_two_steps(desk: Page, edited: Wire, screen
     desk.get_by_role("button", name="Show what changes").click()
 
     expect(desk.get_by_role("heading", name="Step 2 of 2")).to_be_visible()
-    desk.screenshot(path=screenshots / "desk-replacement-1440-light.png", full_page=True)
+    desk.screenshot(path=screenshots / "desk-replacement-confirmed-1440-light.png", full_page=True)
     assert edited.json("/api/sources.json") == before
     desk.get_by_role("button", name="Replace it").click()
     expect(desk.get_by_text("Fortune left and The Gazette of Examples is in.")).to_be_visible()

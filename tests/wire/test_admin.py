@@ -4,7 +4,6 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from sources import roster
 from sources.models import Publication
 from tests.factories import DAY, entry, publish, story_of
 from wire.models import EditorTake, LexiconTerm, Snapshot, Story
@@ -38,12 +37,11 @@ def story_form(story: Story, **changes: object) -> dict[str, object]:
     "page",
     [
         *("sources/publication", "wire/story", "wire/snapshot", "wire/signingkey", "wire/editortake", "wire/lexiconterm"),
-        *("wire/rosterrevision", "wire/rosterrevision/add", "wire/editortake/add", "wire/lexiconterm/add"),
+        *("sources/rosterrevision", "wire/editortake/add", "wire/lexiconterm/add"),
     ],
 )
 def test_every_page_opens(desk: Client, page: str) -> None:
     publish(entry())
-    page = page.replace("wire/rosterrevision", "sources/rosterrevision")
     assert desk.get(f"/admin/{page}/").status_code == 200
 
 
@@ -97,30 +95,15 @@ def test_snapshots_keys_and_publications_cannot_be_added_or_deleted(desk: Client
     publish(entry())
     publication = Publication.objects.get(slug="wired")
     sequence = Snapshot.objects.get().sequence
-    for page in ("wire/snapshot/add", f"wire/snapshot/{sequence}/delete", "wire/signingkey/add", "sources/publication/add"):
+    for page in (
+        "wire/snapshot/add",
+        f"wire/snapshot/{sequence}/delete",
+        "wire/signingkey/add",
+        "sources/publication/add",
+        "sources/rosterrevision/add",
+    ):
         assert desk.get(f"/admin/{page}/").status_code == 403, page
     assert desk.post(f"/admin/sources/publication/{publication.pk}/delete/", {"post": "yes"}).status_code == 403
-
-
-def test_a_replacement_is_one_step_and_moves_the_fingerprint(desk: Client) -> None:
-    before = roster.current().fingerprint
-    form = {
-        "retire": Publication.objects.get(slug="fortune").pk,
-        "slug": "the-gazette",
-        "name": "The Gazette of Examples",
-        "aliases": "Gazette of Examples",
-        "domains": "gazette.example",
-        "tier": 3,
-        "homepage": "https://gazette.example/",
-        "feed_type": "rss",
-        "feed_url": "https://gazette.example/feed",
-        "reason": "It closed.",
-    }
-    assert desk.post("/admin/sources/rosterrevision/add/", form).status_code == 302
-    assert roster.current().fingerprint != before
-    assert roster.problem() is None
-    again = desk.post("/admin/sources/rosterrevision/add/", form | {"retire": Publication.objects.get(slug="wired").pk})
-    assert b"in the roster already" in again.content
 
 
 def test_an_editors_own_take_is_published_in_place_of_the_generated_one(desk: Client) -> None:

@@ -103,6 +103,7 @@ def test_publishers_change_the_addresses_of_feeds() -> None:
 
 
 def test_publishers_tune_aliases_and_add_feeds() -> None:
+    before = WireState.objects.get().version
     wired = Publication.objects.get(slug="wired")
     feeds = {"feeds-TOTAL_FORMS": "2", "feeds-INITIAL_FORMS": "1", "feeds-MIN_NUM_FORMS": "0", "feeds-MAX_NUM_FORMS": "1000"}
     for number, (feed, url) in enumerate(((feed_of("wired").pk, feed_of("wired").url), ("", "https://www.wired.com/second"))):
@@ -112,6 +113,7 @@ def test_publishers_tune_aliases_and_add_feeds() -> None:
     assert answer.status_code == 302, words(answer)
     wired.refresh_from_db()
     assert wired.aliases == ["Wired Mag"]
+    assert WireState.objects.get().version > before, "what is kept of the roster must go"
     assert wired.feeds.filter(url="https://www.wired.com/second").exists()
 
 

@@ -72,6 +72,23 @@ def test_a_json_feed_says_the_same(client: Client) -> None:
     assert item["date_published"] == "2026-01-15T10:00:00Z"
 
 
+@pytest.mark.parametrize("form", ["rss", "atom"])
+def test_corrections_and_takes_can_be_subscribed_to(client: Client, form: str) -> None:
+    made = entry(title="Quince opens")
+    publish(made, entry(title="A marmot sings", published_at="2026-01-14T10:00:00Z"))
+    story = story_of(made).chatbotnews_id
+    editorial.correct(story, headline="Quince <i>closes</i>", reason="It closed.", now=NOW)
+    (corrected,) = feedparser.parse(client.get(f"/feeds/corrections.{form}").content).entries
+    assert corrected.link == corrected.id == f"http://localhost:8000/story/{story}#revision-2"
+    assert corrected.title.startswith("Corrected: Quince")
+    assert corrected.summary == "Corrected, TechCrunch: It closed."
+    assert 'id="revision-2"' in client.get(f"/story/{story}").content.decode()
+    takes = feedparser.parse(client.get(f"/feeds/takes.{form}").content).entries
+    assert [take.link for take in takes] == [f"http://localhost:8000/editor-take/2026-01-{day}" for day in (15, 14)]
+    assert "According to TechCrunch, as summarized by ChatbotNews.ai" in takes[0].summary
+    assert client.get("/feeds/takes.json").json()["items"][0]["content_html"].startswith("<h1>")
+
+
 @pytest.mark.parametrize("form", ["rss", "atom", "json"])
 def test_a_feed_changes_with_the_wire_and_not_with_the_clock(client: Client, form: str) -> None:
     empty = client.get(f"/feeds/stories.{form}").status_code

@@ -86,7 +86,9 @@ def test_every_category_has_a_paragraph_with_its_layered_citation() -> None:
     assert told[2].startswith(f"**Lead** (2 independent witnesses, consensus 0.50; {Category(stories[3].category).label}). ")
     assert told[2].endswith(stories[3].citation)
     for story, paragraph in zip([story for story in stories if story is not stories[3]], told[3:], strict=False):
-        assert paragraph.startswith(f"**{Category(story.category).label}** ([1 story]({story.permalink}), one witness so far). ")
+        assert paragraph.startswith(
+            f"**{Category(story.category).label}** ([1 story]({story.permalink}), told by one witness so far). "
+        )
         assert paragraph.endswith(story.citation)
 
 

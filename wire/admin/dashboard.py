@@ -85,7 +85,13 @@ def _next_try(feed: Feed, now: dt.datetime) -> str:
 def _uncategorised() -> Mapping[str, object]:
     """The newest stories that are in the default category for no better reason: by today's lexicon, no term speaks for any."""
     lexicon = taxonomy.lexicon()
-    stories = list(Story.objects.live().filter(category=DEFAULT, editor_category="").with_text().newest_first()[:LOOKED_AT])
+    stories = list(
+        Story.objects.live()
+        .filter(category=DEFAULT, editor_category="")
+        .with_text()
+        .select_related("publication")
+        .newest_first()[:LOOKED_AT]
+    )
     waiting = [s for s in stories if s.current and not lexicon.told_category(s.current.headline, s.current.summary_medium)]
     rows = [(story_link(story), story.publication.name, f"{story.published_at:%Y-%m-%d %H:%M}") for story in waiting[:SHOWN]]
     title = f"Headline ({len(waiting)} of the newest {len(stories)} in {DEFAULT.label})"
@@ -96,7 +102,9 @@ def _doubtful(now: dt.datetime) -> Mapping[str, object]:
     """Events of the last days that may be two happenings. What editors settled is not asked again."""
     recent = Story.objects.live().filter(published_at__gte=now - RECENT, event_pinned=False)
     told = defaultdict[str, list[Story]](list)
-    for story in Story.objects.live().filter(event__in=recent.values("event")).with_text().newest_first():
+    for story in (
+        Story.objects.live().filter(event__in=recent.values("event")).with_text().select_related("publication").newest_first()
+    ):
         told[str(story.event_id)].append(story)
     rows = [
         (lines("{}, {}", ((story_link(s), s.publication.name) for s in stories)), why)

@@ -18,6 +18,7 @@ from sources import health
 from sources.models import Feed, FeedHealth
 from wire.admin.base import ModelAdmin, StackedInline, remember
 from wire.collect import collect, try_out
+from wire.models import WireState
 from wire.normalise import Rejected
 
 
@@ -45,6 +46,10 @@ class FeedAdmin(ModelAdmin[Feed]):
     change_form_template = "admin/feed.html"
     inlines = (HealthInline,)
     formfield_overrides = {models.URLField: {"assume_scheme": "https"}}
+
+    def save_model(self, request: HttpRequest, obj: Feed, form: Any, change: bool) -> None:
+        super().save_model(request, obj, form, change)
+        WireState.raise_version()  # the roster tells the kind of each source's feed
 
     @admin.display(description="Address")
     def address(self, feed: Feed) -> str:

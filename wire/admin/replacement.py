@@ -27,13 +27,8 @@ from wire.admin.base import ModelAdmin, remember, table
 from wire.models import Story
 
 
-class ReplacementForm(forms.ModelForm[RosterRevision]):
+class ReplacementForm(forms.Form):
     """One publication out, one in."""
-
-    field_order = (
-        *("retire", "name", "slug", "aliases", "domains", "tier", "homepage"),
-        *("feed_type", "feed_url", "feed_query", "ai_only", "reason"),
-    )
 
     retire = forms.ModelChoiceField(
         Publication.objects.none(), widget=UnfoldAdminSelectWidget, help_text="Leaves the roster; its stories stay as they are."
@@ -61,16 +56,11 @@ class ReplacementForm(forms.ModelForm[RosterRevision]):
         label="AI only", required=False, widget=UnfoldBooleanWidget, help_text="Everything in the feed is about AI."
     )
 
-    class Meta:
-        model = RosterRevision
-        fields = ("reason",)
-        widgets = {"reason": UnfoldAdminTextareaWidget({"rows": 2})}
+    reason = forms.CharField(max_length=500, widget=UnfoldAdminTextareaWidget({"rows": 2}))
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["retire"].queryset = Publication.objects.active()  # type: ignore[attr-defined]
-        if "reason" in self.fields:  # not where a past replacement is shown
-            self.fields["reason"].required = True
 
     def clean_domains(self) -> str:
         said = str(self.cleaned_data["domains"])

@@ -3,7 +3,7 @@
 from typing import Any
 
 from django import forms
-from django.contrib import admin, messages
+from django.contrib import admin
 from django.db import models
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
@@ -12,9 +12,9 @@ from unfold.contrib.import_export.forms import SelectableFieldsExportForm
 
 from sources import names
 from sources.models import Feed, Publication, RosterRevision
-from wire import editorial
-from wire.admin.base import ExportMixin, ModelAdmin, ModelResource, TabularInline, TellsRefusals, action
-from wire.admin.replacement import ReplacementForm, replace
+from wire.admin.base import ExportMixin, ModelAdmin, ModelResource, ReadOnly, TabularInline, action
+from wire.admin.replacement import replace
+from wire.models import WireState
 
 
 class FeedInline(TabularInline[Feed, Publication]):
@@ -66,6 +66,11 @@ class PublicationAdmin(ExportMixin, ModelAdmin[Publication]):
     export_form_class = SelectableFieldsExportForm
     formats = (CSV, JSON)
 
+    def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
+        """Names and feeds are public: every door answers with the new ones from now on."""
+        super().save_related(request, form, formsets, change)
+        WireState.raise_version()
+
     @admin.display(boolean=True, description="In the roster")
     def in_roster(self, publication: Publication) -> bool:
         return publication.active
@@ -89,33 +94,8 @@ class PublicationAdmin(ExportMixin, ModelAdmin[Publication]):
 
 
 @admin.register(RosterRevision)
-class RosterRevisionAdmin(TellsRefusals[RosterRevision]):
-    """The roster's history. Adding to it is a replacement, which `Publication` does in two steps."""
+class RosterRevisionAdmin(ReadOnly):
+    """The roster's history. Who adds to it replaces a publication, which `PublicationAdmin` does in two steps."""
 
-    form = ReplacementForm
     list_display = ("number", "on", "admitted", "retired", "reason", "fingerprint")
-    show_add_link = False
-    fields_shown = ("number", "on", "fingerprint", "members", "admitted", "retired", "reason")
-
-    def get_fields(self, request: HttpRequest, obj: RosterRevision | None = None) -> Any:
-        return self.fields_shown if obj else super().get_fields(request, obj)
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:  # noqa: ARG002
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:  # noqa: ARG002
-        return False
-
-    def save_model(self, request: HttpRequest, obj: RosterRevision, form: ReplacementForm, change: bool) -> None:  # noqa: ARG002
-        said = form.cleaned_data
-        made = editorial.replace_publication(said["retire"], form.facts(), reason=said["reason"])
-        for column in RosterRevision._meta.concrete_fields:
-            setattr(obj, column.attname, getattr(made, column.attname))
-        obj._state.adding = False
-
-    def construct_change_message(self, request: HttpRequest, form: Any, formsets: Any, add: bool = False) -> Any:  # noqa: ARG002
-        return str(form.cleaned_data["reason"])
-
-    def response_add(self, request: HttpRequest, obj: RosterRevision, post_url_continue: str | None = None) -> HttpResponse:
-        messages.info(request, f"The roster's fingerprint is now {obj.fingerprint}.")
-        return super().response_add(request, obj, post_url_continue)
+    fields = ("number", "on", "fingerprint", "members", "admitted", "retired", "reason")

@@ -239,7 +239,14 @@ def _siblings(story: Story) -> Iterator[tuple[object, ...]]:
     """The other live stories of its event, newest first."""
     if story.current is None or story.event_id is None:
         return
-    others = Story.objects.live().filter(event=story.event_id).exclude(pk=story.pk).with_text().newest_first()
+    others = (
+        Story.objects.live()
+        .filter(event=story.event_id)
+        .exclude(pk=story.pk)
+        .with_text()
+        .select_related("publication")
+        .newest_first()
+    )
     for other in others[:MOST_SIBLINGS]:
         assert other.current is not None, "live stories are published"  # noqa: S101
         alike = consensus.similarity(story.current.headline, other.current.headline)

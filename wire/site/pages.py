@@ -2,6 +2,7 @@
 
 import calendar
 import datetime as dt
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -31,6 +32,7 @@ from wire.vocabulary import Category, Status, Topic
 
 PER_PAGE: Final = 60
 PER_LIST: Final = 30
+_TABLE: Final = re.compile("<table>(.*?</thead>.*?)</table>", re.DOTALL)
 
 T = TypeVar("T")
 View = Callable[..., HttpResponse]
@@ -137,8 +139,9 @@ def search(request: HttpRequest) -> HttpResponse:
     if asked["query"]:
         try:
             context["found"] = _search(asked, request.GET.get("cursor"))
-        except (InvalidArgument, NotInRoster) as error:
-            context["refused"] = error
+        except InvalidArgument as error:
+            strange = InvalidArgument(f"“{asked['source']}” is not one of the 24 publications.", "Choose one from the list.")
+            context["refused"] = strange if isinstance(error, NotInRoster) else error
             return page(request, "search.html", context, "no-store", status=422)
         rest = request.GET.copy()
         rest["cursor"] = context["found"].next_cursor or ""
@@ -151,13 +154,16 @@ def search(request: HttpRequest) -> HttpResponse:
 @public
 def archive(request: HttpRequest) -> HttpResponse:
     """A calendar with the number of stories of each day, a year a page."""
-    counts = queries.calendar()
-    years = sorted({day.year for day in counts}, reverse=True)
-    year = int(request.GET.get("year", years[0] if years else 0))
-    if years and year not in years:
+    found = queries.calendar(int(request.GET["year"]) if "year" in request.GET else None)
+    if found.years and found.year not in found.years:
         raise NotFound("There is no such year.")
-    months = sorted({day.replace(day=1) for day in counts if day.year == year}, reverse=True)
-    context = {"year": year, "years": years, "months": [_month(first, counts) for first in months], "total": sum(counts.values())}
+    months = sorted({day.replace(day=1) for day in found.days}, reverse=True)
+    context = {
+        "year": found.year,
+        "years": found.years,
+        "months": [_month(first, found.days) for first in months],
+        "total": sum(found.days.values()),
+    }
     return page(request, "archive.html", context)
 
 
@@ -178,8 +184,14 @@ def corrections(request: HttpRequest) -> HttpResponse:
 def html(markdown: str) -> SafeString:
     """Markdown as HTML. Raw HTML in it is escaped (html=False), so the result is safe to show."""
     rendered = MarkdownIt("commonmark", {"html": False}).enable("table").render(markdown)
-    box = '<div class="wide" tabindex="0" role="group" aria-label="Table"><table>'  # scrolls on a narrow screen, by keyboard too
-    return SafeString(rendered.replace("<table>", box).replace("</table>", "</table></div>"))
+    return SafeString(_TABLE.sub(_boxed, rendered))
+
+
+def _boxed(table: re.Match[str]) -> str:
+    """A table that scrolls on a narrow screen, by keyboard too, and whose columns are known before its first row is."""
+    columns = table[1].count("<th>") + table[1].count("<th ")
+    box = '<div class="wide" tabindex="0" role="group" aria-label="Table">'
+    return f'{box}<table><colgroup span="{columns}"></colgroup>{table[1]}</table></div>'
 
 
 def _day(request: HttpRequest, found: DayOut, caching: str) -> HttpResponse:

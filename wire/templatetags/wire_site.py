@@ -10,6 +10,8 @@ from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
+from wire.schemas import StoriesOut
+
 register = template.Library()
 
 _WORDS: Final = re.compile(r"\s*\S+")
@@ -26,6 +28,19 @@ def ago(moment: dt.datetime) -> str:
         return f"{moment.astimezone(dt.UTC):%-d %b %Y}"
     minutes = int(since.total_seconds() // 60)
     return f"{minutes} min ago" if minutes < 60 else f"{minutes // 60} h ago"
+
+
+@register.filter
+def code(text: str) -> SafeString:
+    """Text with what stands between backticks as <code>."""
+    parts = text.split("`")
+    return format_html_join("", "{}", ((format_html("<code>{}</code>", part) if n % 2 else part,) for n, part in enumerate(parts)))
+
+
+@register.simple_tag
+def total(page: StoriesOut) -> str:
+    """How many a list has; "1,000+" where no more were counted."""
+    return f"{page.total:,}" if page.total_is_exact else f"{page.total:,}+"
 
 
 @register.simple_tag

@@ -1,0 +1,158 @@
+"""Every list as something to subscribe to: RSS 2.0, Atom (RFC 4287) or JSON Feed 1.1, the newest fifty."""
+
+import datetime as dt
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import orjson
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.utils.feedgenerator import Atom1Feed, Rss201rev2Feed
+
+from config.answers import BRIEFLY
+from config.errors import NotFound
+from wire import queries
+from wire.bounds import MAX_QUERY
+from wire.queries import Correction
+from wire.schemas import EditorTakeOut, StoryOut
+from wire.site.pages import html, public
+from wire.vocabulary import Category, Topic
+
+ITEMS: Final = 50
+EDITORS: Final = "ChatbotNews.ai"
+_XML: Final = {"rss": Rss201rev2Feed, "atom": Atom1Feed}
+_TYPES: Final = {
+    "rss": "application/rss+xml; charset=utf-8",
+    "atom": "application/atom+xml; charset=utf-8",
+    "json": "application/feed+json; charset=utf-8",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """What is new in a list. `url` is its page and its identity; `markup` is `text` at length and as HTML, where there is any."""
+
+    url: str
+    title: str
+    text: str
+    author: str
+    published: dt.datetime
+    updated: dt.datetime
+    original: str | None = None
+    markup: str | None = None
+    language: str = "en"
+    tags: list[str] = field(default_factory=list)
+
+
+@public
+def feed(request: HttpRequest, name: str, form: str) -> HttpResponse:
+    """A list in one of the three forms."""
+    if form not in _TYPES:
+        raise NotFound(f"There is no feed in the form {form!r}.", "Ask for rss, atom or json.")
+    title, path, items = _list(name, request.GET.get("query", ""))
+    own = f"{settings.WIRE_SITE_URL}{request.get_full_path()}"
+    told = {"title": f"ChatbotNews.ai: {title}", "link": f"{settings.WIRE_SITE_URL}{path}", "feed_url": own}
+    body = _json(told, items) if form == "json" else _xml(form, told, items)
+    return HttpResponse(body, content_type=_TYPES[form], headers={"Cache-Control": BRIEFLY})
+
+
+def _list(name: str, query: str) -> tuple[str, str, Iterable[Item]]:
+    """Title, page and newest items of a list that can be subscribed to. Raises: NotFound, ValueError."""
+    kind, _, which = name.partition("-")
+    match kind:
+        case "corrections":
+            return "corrections", "/corrections", map(_correction, queries.corrections(ITEMS)[0])
+        case "takes":
+            return "editor's takes", "/archive", (_take(*told) for told in queries.latest_takes(ITEMS))
+        case _:
+            title, path, stories = _stories(kind, which, query)
+            return title, path, map(_story, stories)
+
+
+def _stories(kind: str, which: str, query: str) -> tuple[str, str, list[StoryOut]]:
+    match kind:
+        case "stories":
+            return "all stories", "/", queries.list_stories(ITEMS).stories
+        case "category":
+            category = Category(which)
+            return category.label, f"/category/{category}", queries.get_category(category, ITEMS).stories
+        case "topic":
+            topic = Topic(which)
+            return topic.label, f"/topic/{topic}", queries.get_topic_coverage(topic, None, ITEMS).stories
+        case "event":
+            event = queries.get_event(which)
+            return event.stories[0].headline, f"/event/{event.event_id}", event.stories[: -ITEMS - 1 : -1]
+        case "search" if query.strip() and len(query) <= MAX_QUERY:
+            found = queries.search_wire(query, limit=ITEMS).stories
+            return f"“{query}”", "/search", sorted(found, key=lambda story: story.published_at, reverse=True)
+    raise NotFound("There is no such feed.", "Every list names its feeds.")
+
+
+def _story(story: StoryOut) -> Item:
+    """Its text is the citation, which names the publisher before it says anything."""
+    return Item(
+        url=story.permalink,
+        title=story.headline,
+        text=story.citation_objects.layered_ready if story.citation_objects else story.headline,
+        author=story.author or story.original_publisher,
+        published=story.published_at,
+        updated=story.updated_at,
+        original=story.original_url,
+        language=story.language,
+        tags=[str(story.category.label), *(str(topic.label) for topic in story.topics)],
+    )
+
+
+def _correction(told: Correction) -> Item:
+    return Item(
+        url=f"{settings.WIRE_SITE_URL}/story/{told.chatbotnews_id}#revision-{told.revision}",
+        title=f"{told.what}: {told.headline}",
+        text=f"{told.what}, {told.publisher}: {told.reason}",
+        author=EDITORS,
+        published=told.recorded_at,
+        updated=told.recorded_at,
+    )
+
+
+def _take(take: EditorTakeOut, published: dt.datetime) -> Item:
+    return Item(take.url, take.title, take.summary_short, EDITORS, published, published, markup=html(take.markdown))
+
+
+def _xml(form: str, told: dict[str, str], items: Iterable[Item]) -> bytes:
+    says = "AI-industry news from exactly 24 publications."
+    document = _XML[form](told["title"], told["link"], says, language="en", feed_url=told["feed_url"])
+    for item in items:
+        document.add_item(
+            title=item.title,
+            link=item.url,
+            description=item.markup or item.text,
+            unique_id=item.url,
+            author_name=item.author,
+            pubdate=item.published,
+            updateddate=item.updated,
+            categories=item.tags,
+        )
+    return document.writeString("utf-8").encode()
+
+
+def _json(told: dict[str, str], items: Iterable[Item]) -> bytes:
+    version = "https://jsonfeed.org/version/1.1"
+    told = {"version": version, "title": told["title"], "home_page_url": told["link"], "feed_url": told["feed_url"]}
+    return orjson.dumps({**told, "items": [_json_item(item) for item in items]}, option=orjson.OPT_INDENT_2)
+
+
+def _json_item(item: Item) -> dict[str, Any]:
+    may_be_missing = {"external_url": item.original, "content_html": item.markup}
+    return {
+        "id": item.url,
+        "url": item.url,
+        **{key: value for key, value in may_be_missing.items() if value},
+        "title": item.title,
+        "content_text": item.text,
+        "date_published": f"{item.published:%Y-%m-%dT%H:%M:%SZ}",
+        "date_modified": f"{item.updated:%Y-%m-%dT%H:%M:%SZ}",
+        "authors": [{"name": item.author}],
+        "tags": item.tags,
+        "language": item.language,
+    }
