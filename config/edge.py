@@ -5,19 +5,21 @@ One mechanism in front of REST and MCP alike. Pure ASGI, so that a refusal costs
 
 import ipaddress
 import re
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Coroutine, MutableMapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Final
 
 import orjson
 from django.conf import settings
-from django_ratelimit.core import get_usage
+
+from config.limit import Limiter
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
-App = Callable[[Scope, Receive, Send], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Coroutine[Any, Any, None]]
 
 _HOST: Final = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^:\[\]]+)(?::[0-9]*)?")
 MAX_BODY: Final = 65_536  # bytes; no request to the public doors needs more
@@ -36,8 +38,8 @@ def edge(app: App) -> App:
         if refusal is not None:
             await refusal.send(send, jsonrpc=door == "mcp")
             return
-        # Django reads a body of any size to its end, whatever the method; the MCP door reads that of a POST only.
-        if door == "rest" or (door == "mcp" and scope["method"] == "POST"):
+        # Nobody looks at any other body: the MCP door reads that of a POST, Django one that comes with anything but a read.
+        if (door == "mcp" and scope["method"] == "POST") or (door == "rest" and scope["method"] not in ("GET", "HEAD")):
             body = await _body(receive)
             if body is None:
                 await _TOO_LARGE.send(send, jsonrpc=door == "mcp")
@@ -91,7 +93,7 @@ def _door(path: str) -> str:
 
 def _refusal(scope: Scope, door: str) -> Refusal | None:
     headers = dict(scope["headers"])
-    if not _host_allowed(headers.get(b"host", b"").decode("latin-1")):
+    if not _host_allowed(headers.get(b"host", b"")):
         return _WRONG_HOST
     origin = headers.get(b"origin")
     if door == "mcp" and origin is not None and origin.decode("latin-1") not in settings.WIRE_ALLOWED_ORIGINS:
@@ -102,41 +104,40 @@ def _refusal(scope: Scope, door: str) -> Refusal | None:
     return _over_limit(scope) if door and scope["method"] != "OPTIONS" else None
 
 
-def _host_allowed(host: str) -> bool:
+@lru_cache(maxsize=1_000)
+def _host_allowed(host: bytes) -> bool:
     """A name or address of ours, with any port or none."""
-    found = _HOST.fullmatch(host)
+    found = _HOST.fullmatch(host.decode("latin-1"))
     return found is not None and found[1].lower() in settings.ALLOWED_HOSTS
 
 
-@dataclass(slots=True)
-class _Client:
-    """As much of a request as django-ratelimit looks at."""
-
-    META: dict[str, str]
-    method: str = "GET"
+_limiter: Limiter | None = None
 
 
 def _over_limit(scope: Scope) -> Refusal | None:
     """Sixty a minute for one client over both doors (WIRE_RATE_LIMIT); a client is an IPv4 address or an IPv6 /64."""
-    if settings.WIRE_RATE_LIMIT == "off":
+    global _limiter  # made when it is first needed, and again when tests change the rate
+    rate = settings.WIRE_RATE_LIMIT
+    if rate == "off":
         return None
-    client = _Client({"REMOTE_ADDR": client_key(scope)})
-    usage = get_usage(client, group="doors", key=_by_address, rate=settings.WIRE_RATE_LIMIT, increment=True)
-    if usage is None or not usage["should_limit"]:
+    if _limiter is None or _limiter.rate != rate:
+        _limiter = Limiter(rate)
+    wait = _limiter.wait(client_key(scope))
+    if not wait:
         return None
-    wait = max(1, int(usage["time_left"]))
-    message = f"More than {usage['limit']} requests in this window."
+    message = f"More than {_limiter.limit} requests in {_limiter.period} seconds."
     return Refusal(429, "rate_limited", message, f"Wait {wait} seconds.", ((b"retry-after", str(wait).encode()),))
-
-
-def _by_address(_group: str, client: _Client) -> str:
-    return client.META["REMOTE_ADDR"]
 
 
 def client_key(scope: Scope) -> str:
     """Whom a request is counted for. Without a peer address (a Unix socket) all are one client."""
+    return _client((scope.get("client") or ("", 0))[0])
+
+
+@lru_cache(maxsize=10_000)
+def _client(host: str) -> str:
     try:
-        address = ipaddress.ip_address((scope.get("client") or ("", 0))[0])
+        address = ipaddress.ip_address(host)
     except ValueError:
         return "unknown"
     if isinstance(address, ipaddress.IPv6Address):

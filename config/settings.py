@@ -28,6 +28,7 @@ WIRE_WORKERS = env.integer("WIRE_WORKERS", 1, 1, 64)
 WIRE_INGEST = env.duration("WIRE_INGEST", "30m")
 WIRE_SECURITY_CONTACT = env.text("WIRE_SECURITY_CONTACT", "")
 WIRE_FETCH_ALLOW = env.loopback_networks("WIRE_FETCH_ALLOW")
+WIRE_CACHE_BYTES = env.integer("WIRE_CACHE_MB", 32, 0, 4096) * 1_000_000
 WIRE_RATE_LIMIT = env.rate("WIRE_RATE_LIMIT", "60/m")
 WIRE_ALLOWED_ORIGINS = frozenset(
     {"https://claude.ai", "https://chatgpt.com", "://".join(urlsplit(WIRE_SITE_URL)[:2]), *env.words("WIRE_ALLOWED_ORIGINS")}
@@ -97,7 +98,7 @@ SQLITE: dict[str, Any] = {
     "OPTIONS": {
         "transaction_mode": "IMMEDIATE",
         "timeout": 20,
-        "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-32768; PRAGMA mmap_size=67108864",
+        "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-8192; PRAGMA mmap_size=67108864",
     },
 }
 DATABASES: dict[str, dict[str, Any]] = {"default": env.database("DATABASE_URL") or SQLITE}
@@ -105,7 +106,7 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.postgresql":
     # A pool instead of persistent connections: CONN_MAX_AGE leaks one connection per thread under ASGI.
     DATABASES["default"].setdefault("OPTIONS", {})["pool"] = {"min_size": 1, "max_size": 8, "timeout": 10}
 
-# Counts requests for the rate limit. Django's default of 300 entries would let strangers push a client out and reset its count.
+# Counts failed logins. Django's default of 300 entries would let strangers push a client out and reset its count.
 CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "OPTIONS": {"MAX_ENTRIES": 100_000}}}
 
 AUTH_PASSWORD_VALIDATORS = [

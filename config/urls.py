@@ -5,7 +5,7 @@ from django.urls import path
 
 from config.api import api
 from wire.admin.login import login
-from wire.site import errors, machine, pages, reference
+from wire.site import errors, feeds, machine, pages, reference
 
 urlpatterns = [
     path("", pages.home, name="home"),
@@ -26,7 +26,7 @@ urlpatterns = [
     path("for-agents.html", reference.for_agents, name="for-agents"),
     path("mcp-spec", reference.mcp_spec, name="mcp-spec"),
     *(path(name, reference.text, {"name": name}, name=name) for name in ("about", "privacy", "terms")),
-    path("feeds/<str:name>.<str:form>", machine.feed, name="feed"),
+    path("feeds/<str:name>.<str:form>", feeds.feed, name="feed"),
     path("sitemap.xml", machine.sitemap, name="sitemap"),
     path("sitemap-pages.xml", machine.sitemap_pages, name="sitemap-pages"),
     path("sitemap-stories-<int:number>.xml", machine.sitemap_stories, name="sitemap-stories"),

@@ -1,10 +1,13 @@
 """Counts what agents ask for: kind, name, minute and outcome, and nothing of who asked or with what arguments."""
 
+import datetime as dt
 import re
+import time
 from collections import Counter
+from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, Final
 
-from django.utils import timezone
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 
 from mcpserver.seam import ask
@@ -16,22 +19,29 @@ from wire.vocabulary import Category
 COUNTED: Final = {"tools/call": "name", "resources/read": "uri", "prompts/get": "name"}
 UNKNOWN: Final = "(unknown)"
 
-_waiting: Counter[UsageKey] = Counter()
+LONGEST: Final = 100  # characters; no name of ours has more
+
+_waiting: Counter[tuple[str, str, int, bool]] = Counter()
+"""By method, name, minute since 1970 and whether it worked."""
 
 
 async def counted(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
-    """SDK middleware. Only counts in memory; `flush` writes in batches, so no answer ever waits for it."""
-    if ctx.method not in COUNTED:
-        return await call_next(ctx)
-    outcome = "error"
+    """SDK middleware, for transports of the SDK's own."""
+    worked = False
     try:
         result = await call_next(ctx)
-        if not (isinstance(result, dict) and result.get("isError")):
-            outcome = "success"
+        worked = not (isinstance(result, dict) and result.get("isError"))
         return result
     finally:
-        minute = timezone.now().replace(second=0, microsecond=0)
-        _waiting[UsageKey(ctx.method, _name(ctx), minute, outcome)] += 1
+        count(ctx.method, ctx.params, worked=worked)
+
+
+def count(method: str, params: Mapping[str, Any] | None, *, worked: bool) -> None:
+    """Count one request, in memory; `flush` writes in batches, so no answer ever waits for it."""
+    if method in COUNTED:
+        name = (params or {}).get(COUNTED[method])
+        known = _name(method, name) if isinstance(name, str) and len(name) <= LONGEST else UNKNOWN
+        _waiting[method, known, int(time.time() // 60), worked] += 1
 
 
 async def flush() -> None:
@@ -41,20 +51,24 @@ async def flush() -> None:
     for key in [key for key, number in _waiting.items() if number == 0]:
         del _waiting[key]
     try:
-        await ask(add, taken)
+        await ask(add, Counter({_key(*key): number for key, number in taken.items()}))
     except Exception:
         _waiting.update(taken)
         raise
 
 
-def _name(ctx: ServerRequestContext[Any, Any]) -> str:
+def _key(method: str, name: str, minute: int, worked: bool) -> UsageKey:
+    return UsageKey(method, name, dt.datetime.fromtimestamp(minute * 60, dt.UTC), "success" if worked else "error")
+
+
+@lru_cache(maxsize=1_000)
+def _name(method: str, given: str) -> str:
     """The name of a tool or prompt of ours, or the pattern of a resource; never a text of the caller's."""
-    given = (ctx.params or {}).get(COUNTED[ctx.method])
-    if ctx.method == "tools/call":
-        return given if isinstance(given, str) and given in TOOLS else UNKNOWN
-    if ctx.method == "prompts/get":
-        return given if isinstance(given, str) and given in PROMPTS else UNKNOWN
-    return _pattern(str(given))
+    if method == "tools/call":
+        return given if given in TOOLS else UNKNOWN
+    if method == "prompts/get":
+        return given if given in PROMPTS else UNKNOWN
+    return _pattern(given)
 
 
 def _pattern(uri: str) -> str:

@@ -10,11 +10,10 @@ from sources.vocabulary import FeedType
 from wire.identity import headline_key
 from wire.models import Story, StoryRevision
 from wire.normalise import Context, Draft, is_google_news
+from wire.vocabulary import NEWER_RULES
 
 SAME_NEWS: Final = dt.timedelta(hours=72)
 """How far apart a publisher and Google News may date one article."""
-NEWER_RULES: Final = "Read again with newer rules."
-"""The public reason of a revision that `rebuild` made. Any other reason is an editor's own."""
 SAID: Final = ("headline", "author", "summary_medium")
 """What a publisher may change of a story."""
 Said = Mapping[str, str | None]

@@ -11,12 +11,12 @@ from django.db.models import Q
 from django.utils import timezone
 
 from sources.entries import Entry
-from wire.identify import NEWER_RULES, SAME_NEWS, Known, Outcome, follows, news, same_article, same_news
+from wire.identify import SAME_NEWS, Known, Outcome, follows, news, same_article, same_news
 from wire.identity import headline_key
 from wire.models import Story, StoryAlias, StoryRevision, WireState
 from wire.normalise import NEWS_LINK, Context, Draft, Rejected, normalise
 from wire.provenance import digest, story_content
-from wire.vocabulary import Status
+from wire.vocabulary import NEWER_RULES, Status
 
 CHUNK: Final = 500
 """Entries looked up at once; databases bound the parameters of a query."""

@@ -74,7 +74,8 @@ class StoriesOut(Schema):
 
     stories: list[StoryOut]
     next_cursor: str | None = Field(description="Give it back as `cursor` for the next page; null on the last.")
-    total: int = Field(description="All that match, on every page.")
+    total: int = Field(description="All that match, on every page; counted up to 1,000.")
+    total_is_exact: bool = Field(default=True, description="false: there are more than were counted.")
     est_tokens: int = Field(description="About what this page costs a language model to read: four characters a token.")
 
 
@@ -204,7 +205,8 @@ class ArchiveOut(Schema):
 
     dates: list[ArchiveDay]
     next_cursor: str | None
-    total: int
+    total: int = Field(description="All published days; counted up to 1,000.")
+    total_is_exact: bool = Field(default=True, description="false: there are more than were counted.")
 
 
 class SiblingOut(Schema):

@@ -3,9 +3,11 @@
 import hashlib
 import re
 import unicodedata
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from string import ascii_lowercase
 from typing import Final
 
@@ -20,6 +22,7 @@ MAX_TOKEN: Final = 500  # letters; Postgres takes no lexeme above 2,046 bytes, a
 
 PREFIX_WEIGHT: Final = 0.25  # of a word that only begins like the last one asked for, beside that very word
 SHORTEST_PREFIX: Final = 3
+LONGEST_PREFIX: Final = 6  # letters of the beginnings of words that databases keep lists for
 _STOP_WORDS: Final = """
 a an and are as at be by did do does for from had has have how in into is it its of on or that the their this to was were
 what when where which who why will with
@@ -53,6 +56,24 @@ class Query:
 
     terms: tuple[Term, ...]
     phrases: tuple[tuple[str, ...], ...]
+
+    @property
+    def looked_up(self) -> tuple[Term, ...]:
+        """What an index is asked for: the terms, none of whose words begins with more than LONGEST_PREFIX letters, and the pairs
+        that the words of a phrase make. Most stories that hold all of them, and no others, are what is meant: see `is_certain`.
+        """
+        pairs = (Term((pair(*two),)) for phrase in self.phrases for two in pairwise(phrase))
+        return (*(Term(term.exact, tuple(map(_indexed, term.prefixes))) for term in self.terms), *pairs)
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether every story that an index finds is what is meant, or `holds` has to look at them."""
+        return not self.phrases and all(_indexed(prefix) == prefix for term in self.terms for prefix in term.prefixes)
+
+    @property
+    def finished(self) -> "Query":
+        """The same question, its last word taken as it stands."""
+        return Query(tuple(Term(term.exact) for term in self.terms), self.phrases)
 
     @property
     def mark(self) -> str:
@@ -110,12 +131,23 @@ def parse(question: str) -> Query:
     return Query(tuple(dict.fromkeys(terms))[:MAX_QUERY_TOKENS], tuple(phrases))
 
 
+def pair(one: str, two: str) -> str:
+    """A token for two words that stand side by side, out of 456,976: two Chinese characters, as no token of a text is spelled."""
+    number = zlib.crc32(f"{one} {two}".encode())
+    return chr(0x4E00 + number % 676) + chr(0x4E00 + number // 676 % 676)
+
+
+def pairs(tokens: Sequence[str]) -> list[str]:
+    """The pairs of a headline or of a summary."""
+    return [pair(*two) for two in pairwise(_words_of(tokens))]
+
+
 def holds(headline: Sequence[str], summary: Sequence[str], query: Query) -> bool:
     """Whether every term occurs, and every phrase stands word by word in the headline or in the summary."""
-    if not all(any(term.weight(token) for part in (headline, summary) for token in part) for term in query.terms):
+    if not all(_frequency(headline, term) or _frequency(summary, term) for term in query.terms):
         return False
-    parts = [_words_of(part) for part in (headline, summary)] if query.phrases else []
-    return all(any(_holds(part, phrase) for part in parts) for phrase in query.phrases)
+    parts = [f" {' '.join(_words_of(part))} " for part in (headline, summary)] if query.phrases else []
+    return all(any(f" {' '.join(phrase)} " in part for part in parts) for phrase in query.phrases)
 
 
 def score(headline: Sequence[str], summary: Sequence[str], query: Query) -> float:
@@ -126,9 +158,24 @@ def score(headline: Sequence[str], summary: Sequence[str], query: Query) -> floa
     held_back = K1 * (1 - B + B * (len(headline) + len(summary)) / MEAN_LENGTH)
     total = 0.0
     for term in query.terms:
-        frequency = HEADLINE_WEIGHT * sum(map(term.weight, headline)) + sum(map(term.weight, summary))
+        frequency = HEADLINE_WEIGHT * _frequency(headline, term) + _frequency(summary, term)
         total += frequency * (K1 + 1) / (frequency + held_back)
     return round(total, 6)
+
+
+def _frequency(part: Sequence[str], term: Term) -> float:
+    """The sum of the weights of a part's tokens: hundreds of texts are counted a search, so nothing here loops in Python."""
+    exact = part.count(term.exact[0]) if len(term.exact) == 1 else sum(map(part.count, term.exact))
+    if not term.prefixes:
+        return exact
+    text = " " + " ".join(part)
+    begun = sum(text.count(" " + prefix) for prefix in term.prefixes)
+    return exact + PREFIX_WEIGHT * (begun - sum(part.count(token) for token in term.exact if token.startswith(term.prefixes)))
+
+
+def _indexed(prefix: str) -> str:
+    """Of a word its first letters; names begin alike too seldom to need it."""
+    return prefix if prefix[0] == "0" else prefix[:LONGEST_PREFIX]
 
 
 def _folded(text: str) -> str:
@@ -173,8 +220,3 @@ def _last(word: str) -> Term:
         return Term((token(word),))
     stems = {token(word), *(token(word + ending) for ending in _ENDINGS)}
     return Term(tuple(sorted(stem for stem in stems if stem == token(word) or not stem.startswith(word))), (word,))
-
-
-def _holds(part: Sequence[str], phrase: tuple[str, ...]) -> bool:
-    width = len(phrase)
-    return any(tuple(part[i : i + width]) == phrase for i in range(len(part) - width + 1))

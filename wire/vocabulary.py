@@ -1,6 +1,11 @@
 """Closed vocabularies of the wire. Every `choices=`, OpenAPI enum and MCP schema derives from these."""
 
+from typing import Final
+
 from django.db.models import TextChoices
+
+NEWER_RULES: Final = "Read again with newer rules."
+"""The public reason of a revision that `rebuild` made. Any other reason is an editor's own."""
 
 
 class Category(TextChoices):

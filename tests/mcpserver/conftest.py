@@ -4,7 +4,6 @@ import threading
 from collections.abc import Iterator
 
 import pytest
-from django.core.cache import cache
 from django.core.management import call_command
 from django.db import connections
 from pytest_django import DjangoDbBlocker, Settings
@@ -17,7 +16,6 @@ from tests.factories import publish_sample
 def no_rate_limit(settings: Settings) -> None:
     """Tests ask more than sixty times a minute; those about the limit set it themselves."""
     settings.WIRE_RATE_LIMIT = "off"
-    cache.clear()
 
 
 @pytest.fixture(scope="module")

@@ -2,12 +2,12 @@
 
 import asyncio
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 import pytest
-from django.core.cache import cache
 from pytest_django import Settings
 
+from config import edge
 from tests.mcpserver.asgi import Answer, http_scope, request, send_request
 
 pytestmark = pytest.mark.django_db
@@ -204,11 +204,9 @@ def until_refused(ask: list[tuple[str, str]], clients: list[str]) -> tuple[int, 
 
 
 @pytest.fixture
-def limited(settings: Settings) -> Iterator[None]:
+def limited(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     settings.WIRE_RATE_LIMIT = "60/m"
-    cache.clear()
-    yield
-    cache.clear()
+    monkeypatch.setattr(edge, "_limiter", None)  # nobody has asked yet
 
 
 BOTH: Final = [
@@ -219,22 +217,18 @@ BOTH: Final = [
 ]
 
 
-def counted(ask: list[tuple[str, str]], clients: list[list[str]]) -> Answer:
-    """The refusal of the 61st request, by one of several clients: a minute may turn while one counts."""
-    found: list[Any] = []
-    for addresses in clients:
-        served, answer = until_refused(ask, addresses)
-        if served == 60:
-            return answer
-        found.append(served)
-    raise AssertionError(found)
+def refused(ask: list[tuple[str, str]], clients: list[str]) -> Answer:
+    """The refusal of the 61st request."""
+    served, answer = until_refused(ask, clients)
+    assert served == 60
+    return answer
 
 
 @pytest.mark.usefixtures("limited")
 def test_sixty_requests_a_minute_are_served_over_both_doors_together_and_then_told_when_to_return() -> None:
-    answer = counted(BOTH, [["198.51.100.1"], ["198.51.100.2"], ["198.51.100.3"]])
+    answer = refused(BOTH, ["198.51.100.1"])
     wait = answer["retry-after"] or ""
-    assert 1 <= int(wait) <= 61
+    assert 50 <= int(wait) <= 60
     assert f"Wait {wait} seconds" in answer.body.decode()
     assert "rate_limited" in answer.body.decode()
     assert never_read(answer)
@@ -243,28 +237,23 @@ def test_sixty_requests_a_minute_are_served_over_both_doors_together_and_then_to
 
 @pytest.mark.usefixtures("limited")
 def test_an_ipv4_client_is_the_same_over_ipv6() -> None:
-    counted(BOTH, [[f"192.0.2.{n}", f"::ffff:192.0.2.{n}"] for n in (7, 8, 9)])
+    refused(BOTH, ["192.0.2.7", "::ffff:192.0.2.7"])
 
 
 @pytest.mark.usefixtures("limited")
 def test_an_ipv6_client_is_its_64_bit_network() -> None:
-    counted(BOTH, [[f"2001:db8:{n}::1", f"2001:db8:{n}::ffff", f"2001:db8:{n}:0:1:2:3:4"] for n in (1, 2, 3)])
+    refused(BOTH, ["2001:db8:1::1", "2001:db8:1::ffff", "2001:db8:1:0:1:2:3:4"])
 
 
 @pytest.mark.usefixtures("limited")
 def test_a_refusal_has_the_shape_of_its_door_and_a_preflight_is_free() -> None:
-    counted([("POST", "/mcp")], [["198.51.100.4"], ["198.51.100.5"], ["198.51.100.6"]])
-    for client in ("198.51.100.4", "198.51.100.5", "198.51.100.6"):
-        if request("POST", "/mcp", PING, JSON, client=client).status == 429:
-            rest = request("GET", "/api/today.json", client=client)
-            assert (rest.status, list(rest.json())) == (429, ["error", "message", "hint"])
-            assert rest["access-control-allow-origin"] == "*"
-            mcp = request("POST", "/mcp", PING, JSON, client=client)
-            assert (mcp.json()["jsonrpc"], mcp.json()["id"], mcp.error["code"]) == ("2.0", None, -32000)
-            assert mcp["cache-control"] == "no-store"
-            assert request("OPTIONS", "/mcp", client=client).status == 204
-            return
-    raise AssertionError("none was refused")
+    mcp = refused([("POST", "/mcp")], ["198.51.100.4"])
+    assert (mcp.json()["jsonrpc"], mcp.json()["id"], mcp.error["code"]) == ("2.0", None, -32000)
+    assert mcp["cache-control"] == "no-store"
+    rest = request("GET", "/api/today.json", client="198.51.100.4")
+    assert (rest.status, list(rest.json())) == (429, ["error", "message", "hint"])
+    assert rest["access-control-allow-origin"] == "*"
+    assert request("OPTIONS", "/mcp", client="198.51.100.4").status == 204
 
 
 @pytest.mark.usefixtures("limited")

@@ -8,6 +8,7 @@ from typing import Any, Final, Self
 
 import pytest
 
+from config import asgi
 from config.asgi import application
 from mcpserver import door, stream
 from mcpserver.seam import ask
@@ -27,7 +28,7 @@ GET: Final = {"accept": "text/event-stream"}
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """A door of its own, since the SDK's streams start once only, that looks for publishes often."""
     monkeypatch.setattr(door, "application", Door(wire_server.build()))
-    monkeypatch.setattr(door, "LOOK", 0.02)
+    monkeypatch.setattr(asgi, "LOOK", 0.02)
 
 
 class Stream:

@@ -96,7 +96,7 @@ def test_the_list_has_every_day_once_newest_first_in_its_latest_revision(client:
     publish_days(13, 14, 15)
     publish(entry(published_at="2026-01-15T11:00:00Z"))
     listed = client.get("/api/archive.json").json()
-    assert list(listed) == ["dates", "next_cursor", "total"]
+    assert list(listed) == ["dates", "next_cursor", "total", "total_is_exact"]
     assert [(d["wire_date"], d["revision"], d["stories"]) for d in listed["dates"]] == [
         ("2026-01-15", 2, 2),
         ("2026-01-14", 1, 1),

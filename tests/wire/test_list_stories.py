@@ -70,7 +70,7 @@ def test_a_topic_has_its_stories_a_label_and_a_summary(client: Client) -> None:
     made = launch(1)
     publish(entry(title="Anthropic explains quinces"))
     answer = client.get("/api/topics/openai.json").json()
-    assert list(answer) == ["stories", "next_cursor", "total", "est_tokens", "topic", "label", "summary"]
+    assert list(answer) == ["stories", "next_cursor", "total", "total_is_exact", "est_tokens", "topic", "label", "summary"]
     assert [story["chatbotnews_id"] for story in answer["stories"]] == [made]
     assert (answer["topic"], answer["label"], answer["total"]) == ("openai", "OpenAI", 1)
     assert answer["summary"] == "1 story about OpenAI by 1 publication, on 2026-01-15."

@@ -4,9 +4,11 @@ import zlib
 from typing import Any, Self, cast
 
 import orjson
-from django.db import models
+from django.db import models, transaction
 from django.db.models import F
 from django.utils import timezone
+
+from config import kept
 
 
 class WireState(models.Model):
@@ -34,6 +36,7 @@ class WireState(models.Model):
     def raise_version(cls) -> None:
         """Tell every reader that public content changed; call in the transaction that changes it."""
         cls.objects.filter(pk=1).update(version=F("version") + 1)
+        transaction.on_commit(kept.answers.forget)
 
 
 class SigningKey(models.Model):
@@ -52,10 +55,13 @@ class SigningKey(models.Model):
 
 
 class SnapshotQuerySet(models.QuerySet["Snapshot"]):
+    def days(self) -> Self:
+        """One row a wire date, its first revision. A day may have hundreds, so its newest is looked up: `newest_of_day`."""
+        return self.filter(revision=1)
+
     def latest_of_each_day(self) -> Self:
         """One snapshot a wire date: its newest revision."""
-        newer = Snapshot.objects.filter(wire_date=models.OuterRef("wire_date"), revision__gt=models.OuterRef("revision"))
-        return self.filter(~models.Exists(newer))
+        return self.filter(pk__in=Snapshot.objects.days().annotate(newest=newest_of_day()).values("newest"))
 
 
 class Snapshot(models.Model):
@@ -79,6 +85,7 @@ class Snapshot(models.Model):
     class Meta:
         ordering = ["-sequence"]
         constraints = [models.UniqueConstraint(fields=["wire_date", "revision"], name="snapshot_revision_once")]
+        indexes = [models.Index(fields=["revision", "-wire_date"], name="snapshot_day")]  # each day has one revision 1
 
     def __str__(self) -> str:
         return f"{self.wire_date} r{self.revision}"
@@ -91,6 +98,12 @@ class Snapshot(models.Model):
     def manifest(self) -> dict[str, Any]:
         """What was hashed: {v, wire_date, revision, previous_sha256, roster_sha256, editor_take, stories}."""
         return cast(dict[str, Any], orjson.loads(self.canonical))
+
+
+def newest_of_day() -> models.Subquery:
+    """To annotate snapshots with: the key of the newest one of the same wire date."""
+    newest = Snapshot.objects.filter(wire_date=models.OuterRef("wire_date")).order_by("-revision")
+    return models.Subquery(newest.values("pk")[:1])
 
 
 class EditorTake(models.Model):

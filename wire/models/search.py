@@ -1,39 +1,138 @@
 """What full-text search reads. The database only finds which stories hold the words; `wire.search` ranks them."""
 
+import datetime as dt
+import json
+import math
+import zlib
 from collections.abc import Sequence
+from typing import Any, Final
 
 from django.db import connection, models
-from django.db.models.expressions import RawSQL
 
 from wire.models.story import Story
 from wire.search import Term
 
+_TIE: Final = 20  # bits of a place that tell stories of one second apart
+_DIGITS: Final = {digit: value for value, digit in enumerate("0123456789abcdefghjkmnpqrstvwxyz")}
+
+# Postgres has no index that is both of words and in the order of time. So each document also holds in which stretch of time it
+# lies, of six lengths (1.5 days to four years), and the newest stories are asked for in ever longer stretches.
+_STRETCHES: Final = (37, 39, 41, 43, 45, 47)  # bits of a place that a stretch leaves out
+_GROWTH: Final = 4
+_MANY: Final = 1000  # about what most ask for
+# Nor does it find the beginnings of words without collecting all of them, so those of three to six letters are tokens too.
+_BEGINNINGS: Final = {3, 4, 5, 6}
+_BEGINS: Final = "〃"
+_VECTOR: Final = (
+    "array_to_tsvector(array_remove(string_to_array(tokens || ' ' || marks, ' '), '') || wire_beginnings(tokens) || ARRAY["
+    + ", ".join(f"'6{letter}' || (place >> {bits})" for letter, bits in zip("abcdef", _STRETCHES, strict=True))
+    + "])"
+)
+_LEAST: Final = -(2**62)
+
 
 class SearchDocument(models.Model):
-    """What one published story is found by (`wire.search.tokens`), separated by single spaces; the headline's first."""
+    """What one published story is found by; a withdrawn one has none. Rows and index lie in the order of lists."""
 
-    story = models.OneToOneField(Story, on_delete=models.CASCADE, primary_key=True, related_name="search_document")
-    tokens = models.TextField()
+    # Never counted up; but of the fields this kind alone makes SQLite keep the rows themselves in its order.
+    place = models.BigAutoField(primary_key=True, help_text="In the order of time; the greatest is first in a list.")
+    story = models.OneToOneField(Story, on_delete=models.CASCADE, related_name="search_document")
+    tokens = models.TextField(help_text="wire.search.tokens of headline and summary, separated by single spaces.")
     headline_length = models.PositiveSmallIntegerField(help_text="How many of the tokens are the headline's.")
+    marks = models.TextField(help_text="Its category, topics, publication and tier, and pairs of words, as tokens.")
 
     def __str__(self) -> str:
         return self.tokens[:60]
 
 
-def stories_holding(terms: Sequence[Term], *, every: bool) -> RawSQL:
-    """A subquery of the primary keys of stories that hold every one of `terms`, or any of them.
+def first_place(moment: dt.datetime) -> int:
+    """The least place of stories that were published at `moment` or later; what is below was published before."""
+    return math.ceil(moment.timestamp()) << _TIE
 
-    Tokens are lower-case ASCII letters and digits (`wire.search.tokens`), so nothing in them is query syntax. Both
-    databases look the same stored tokens up in an index of theirs (migration 0002), so both give the same answer.
+
+def place(published_at: dt.datetime, chatbotnews_id: str) -> int:
+    """Seconds since 1970, then what begins the id, the other way round: lists have the least id of a moment first."""
+    tie = 0
+    for digit in chatbotnews_id[4 : 4 + _TIE // 5]:
+        tie = tie << 5 | _DIGITS[digit]
+    return int(published_at.timestamp()) << _TIE | (1 << _TIE) - 1 - tie
+
+
+def marks(
+    category: str | None = None, topics: Sequence[str] = (), publication: int | None = None, tier: int | None = None
+) -> list[str]:
+    """Filters as tokens of a document: two rare Chinese characters, as no token of a text is spelled."""
+    told = [("category", category), *(("topic", topic) for topic in topics), ("publication", publication), ("tier", tier)]
+    numbers = (zlib.crc32(f"{kind} {value}".encode()) for kind, value in told if value is not None)
+    return [chr(0x3400 + number % 4096) + chr(0x3400 + number // 4096 % 4096) for number in numbers]
+
+
+def newest_places(
+    terms: Sequence[Term], *, limit: int, every: bool = True, low: int | None = None, high: int | None = None
+) -> list[int]:
+    """Places of the newest `limit` stories that hold every one of `terms`, or any of them; low <= place < high; newest first.
+
+    Tokens are ASCII letters and digits, or two Chinese characters, so nothing in them is query syntax. Both
+    databases look the same stored tokens up in an index of theirs (migration 0007), so both give the same answer, and
+    neither reads more of its index than a few times `limit` entries a term.
     """
     if connection.vendor == "sqlite":
         match = (" AND " if every else " OR ").join(_either(term, '"{}"', '"{}"*', " OR ") for term in terms)
-        return RawSQL("SELECT rowid FROM wire_searchindex WHERE wire_searchindex MATCH %s", [match])
-    match = (" & " if every else " | ").join(_either(term, "'{}'", "'{}':*", " | ") for term in terms)
-    return RawSQL(
-        "SELECT story_id FROM wire_searchdocument WHERE array_to_tsvector(string_to_array(tokens, ' ')) @@ %s::tsquery",
-        [match],
-    )
+        return _rows(
+            "SELECT rowid FROM wire_searchindex WHERE wire_searchindex MATCH %s AND rowid >= %s AND rowid < %s "
+            "ORDER BY rowid DESC LIMIT %s",
+            [match, _LEAST if low is None else low, -_LEAST if high is None else high, limit],
+        )
+    match = (" & " if every else " | ").join(_either(_with_beginnings(term), "'{}'", "'{}':*", " | ") for term in terms)
+    return _newest_on_postgres(match, _LEAST if low is None else low, high, limit)
+
+
+def documents(places: Sequence[int]) -> list[tuple[int, int, str, int]]:
+    """Place, story's key, tokens and headline_length of each; hundreds a search, so without the machinery of models."""
+    given = "SELECT value FROM json_each(%s)" if connection.vendor == "sqlite" else "SELECT unnest(%s::bigint[])"
+    sql = f"SELECT place, story_id, tokens, headline_length FROM wire_searchdocument WHERE place IN ({given})"  # noqa: S608
+    with connection.cursor() as cursor:
+        cursor.execute(sql, [json.dumps(places) if connection.vendor == "sqlite" else list(places)])
+        found: list[tuple[int, int, str, int]] = cursor.fetchall()
+    return found
+
+
+def _newest_on_postgres(match: str, low: int, high: int | None, limit: int) -> list[int]:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT min(place), max(place) FROM wire_searchdocument")
+        first, last = cursor.fetchone()
+    if last is None:
+        return []
+    low, high = max(low, first), last + 1 if high is None else min(high, last + 1)
+    stretch, found = 0, list[int]()
+    while True:
+        whole = stretch >= len(_STRETCHES)
+        asked = match
+        if not whole:
+            top = (high - 1) >> _STRETCHES[stretch]
+            letter = "abcdef"[stretch]
+            whole = (top - 1) << _STRETCHES[stretch] <= low
+            asked = f"({match}) & ('6{letter}{top}' | '6{letter}{top - 1}')"
+        found = _rows(
+            f"WITH hit AS MATERIALIZED (SELECT place FROM wire_searchdocument WHERE {_VECTOR} @@ %s::tsquery) "  # noqa: S608
+            "SELECT place FROM hit WHERE place >= %s AND place < %s ORDER BY place DESC LIMIT %s",
+            [asked, low, high, limit],
+        )
+        if whole or len(found) >= limit:
+            return found
+        stretch += max(1, int(math.log(_MANY / max(len(found), 1), _GROWTH)))
+
+
+def _rows(sql: str, parameters: list[Any]) -> list[int]:
+    with connection.cursor() as cursor:
+        cursor.execute(sql, parameters)
+        return [row[0] for row in cursor.fetchall()]
+
+
+def _with_beginnings(term: Term) -> Term:
+    """Beginnings that are tokens on Postgres as such."""
+    short = [_BEGINS + prefix for prefix in term.prefixes if len(prefix) in _BEGINNINGS]
+    return Term((*term.exact, *short), tuple(prefix for prefix in term.prefixes if len(prefix) not in _BEGINNINGS))
 
 
 def _either(term: Term, exact: str, beginning: str, either: str) -> str:

@@ -15,6 +15,7 @@ class UsageCount(models.Model):
     class Meta:
         ordering = ["-minute", "kind", "name"]
         constraints = [models.UniqueConstraint(fields=["kind", "name", "minute", "outcome"], name="usage_once")]
+        indexes = [models.Index(fields=["minute"], name="usage_minute")]
 
     def __str__(self) -> str:
         return f"{self.name} {self.minute:%Y-%m-%d %H:%M} {self.outcome}: {self.count}"

@@ -13,16 +13,30 @@ from wire.queries.days import (
     get_todays_category,
     is_sample,
     latest_snapshot,
+    latest_takes,
     list_days,
     published_dates,
     todays_stories,
     wire_keys,
     wire_version,
 )
-from wire.queries.pages import calendar, corrections, get_event, neighbours, sitemap_count, sitemap_stories, story_history, usage
+from wire.queries.pages import (
+    Calendar,
+    Correction,
+    calendar,
+    corrections,
+    get_event,
+    neighbours,
+    sitemap_count,
+    sitemap_stories,
+    story_history,
+    usage,
+)
 from wire.queries.stories import get_category, get_citation, get_story, get_topic_coverage, list_stories, search_wire
 
 __all__ = [
+    "Calendar",
+    "Correction",
     "calendar",
     "corrections",
     "get_archive",
@@ -38,6 +52,7 @@ __all__ = [
     "get_topic_coverage",
     "is_sample",
     "latest_snapshot",
+    "latest_takes",
     "list_days",
     "list_stories",
     "neighbours",

@@ -5,11 +5,13 @@ from typing import Final
 from config.errors import InvalidArgument
 from wire import cluster, consensus, search
 from wire.models import Story
+from wire.models.search import newest_places
 from wire.publish import witness
 from wire.queries.render import published_story
 from wire.schemas import ConsensusOut, FirstReport, SiblingOut
 
 CANDIDATES: Final = 500  # newest stories that share a word with the headline asked about
+MOST: Final = 500  # stories of one event that are weighed; no event of 24 publications comes near
 
 
 def get_consensus(story_id: str | None = None, headline: str | None = None) -> ConsensusOut:
@@ -41,7 +43,8 @@ def _nearest(headline: str) -> Story | None:
     terms = [search.Term((token,)) for token in dict.fromkeys(search.tokens(headline)) if token not in cluster.STOP_WORDS]
     if not terms:
         return None
-    rows = Story.objects.live().holding(terms[: search.MAX_QUERY_TOKENS], every=False).newest_first()[:CANDIDATES]
+    places = newest_places(terms[: search.MAX_QUERY_TOKENS], every=False, limit=CANDIDATES)
+    rows = Story.objects.live().filter(search_document__in=places).newest_first()
     items = [cluster.Item(*row) for row in rows.values_list("chatbotnews_id", "current__headline", "published_at", "event_id")]
     found = cluster.nearest(headline, items)
     return Story.objects.live().with_text().get(chatbotnews_id=found.chatbotnews_id) if found else None
@@ -50,7 +53,7 @@ def _nearest(headline: str) -> Story | None:
 def _of(story: Story) -> ConsensusOut:
     """The figures are those of the story's day; siblings are all that are public now, later ones too."""
     assert story.current is not None, "surfaces read published revisions only"  # noqa: S101
-    event = Story.objects.live().filter(event=story.event_id).exclude(pk=story.pk).with_text()
+    event = Story.objects.live().filter(event=story.event_id).exclude(pk=story.pk).with_text().newest_first()[:MOST]
     others = [witness(other.chatbotnews_id, other.current) for other in event if other.current]
     found = consensus.weigh(witness(story.chatbotnews_id, story.current), others)
     return ConsensusOut(

@@ -4,7 +4,7 @@ import datetime as dt
 from typing import Any
 
 from django.conf import settings
-from django.db.models import F
+from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from config.errors import NotFound, NothingPublished
@@ -13,10 +13,12 @@ from sources.vocabulary import ROSTER_SIZE
 from wire import take
 from wire.bounds import LIST_LIMIT
 from wire.models import SigningKey, Snapshot, Story, StoryRevision, WireState
+from wire.models.record import newest_of_day
 from wire.provenance import fpl_anchor
 from wire.publish import is_sealed
 from wire.queries.cursor import decode, encode, invalid
 from wire.queries.render import revision_out
+from wire.queries.total import counted
 from wire.schemas import (
     ArchiveDay,
     ArchiveOut,
@@ -88,11 +90,11 @@ def get_archive(day: dt.date, revision: int | None = None) -> DayOut:
 
 def list_days(limit: int = LIST_LIMIT, cursor: str | None = None) -> ArchiveOut:
     """Published days, newest first. Raises: InvalidArgument for a strange cursor."""
-    rows = Snapshot.objects.latest_of_each_day().order_by("-wire_date")
-    total = rows.count()
+    rows = Snapshot.objects.days().order_by("-wire_date")
+    total, is_exact = counted(rows)
     if cursor is not None:
         rows = rows.filter(wire_date__lt=_date_of(decode(cursor, {"days": 1})[1][0]))
-    found = list(rows.defer("packed")[: limit + 1])
+    found = _newest(rows[: limit + 1])
     days = [
         ArchiveDay(
             wire_date=s.wire_date,
@@ -104,7 +106,8 @@ def list_days(limit: int = LIST_LIMIT, cursor: str | None = None) -> ArchiveOut:
         for s in found[:limit]
     ]
     more = len(found) > limit
-    return ArchiveOut(dates=days, next_cursor=encode("days", days[-1].wire_date.isoformat()) if more else None, total=total)
+    last = encode("days", days[-1].wire_date.isoformat()) if more else None
+    return ArchiveOut(dates=days, next_cursor=last, total=total, total_is_exact=is_exact)
 
 
 def get_provenance(day: dt.date | None = None, now: dt.datetime | None = None) -> ProvenanceOut:
@@ -124,10 +127,13 @@ def get_provenance(day: dt.date | None = None, now: dt.datetime | None = None) -
 
 def get_editor_take(day: dt.date | None = None, now: dt.datetime | None = None) -> EditorTakeOut:
     """The brief of a day (default: the latest). Raises: NotFound, NothingPublished."""
-    snapshot = snapshot_of(day) if day else latest_snapshot(now)
-    markdown = snapshot.manifest["editor_take"]
-    detail = _take_detail(snapshot.wire_date, markdown)
-    return EditorTakeOut(date=snapshot.wire_date, markdown=markdown, wire_sha256=snapshot.wire_sha256, **detail.model_dump())
+    return _take(snapshot_of(day) if day else latest_snapshot(now))
+
+
+def latest_takes(limit: int) -> list[tuple[EditorTakeOut, dt.datetime]]:
+    """The briefs of the newest days and when each was published, newest day first."""
+    rows = Snapshot.objects.days().order_by("-wire_date")[:limit]
+    return [(_take(snapshot), snapshot.generated_at) for snapshot in _newest(rows, "packed")]
 
 
 def wire_keys() -> KeysOut:
@@ -169,6 +175,14 @@ def snapshot_of(day: dt.date, revision: int | None = None) -> Snapshot:
     near = " and ".join(str(found) for found in (before, after) if found)
     hint = f"The nearest published days are {near}. " if near else ""
     raise NotFound(f"Nothing was published for {day}.", f"{hint}All days are listed at /api/archive.json.")
+
+
+def _newest(days: QuerySet[Snapshot], *more: str) -> list[Snapshot]:
+    """The newest snapshots of days, newest day first; without their bytes unless asked for."""
+    fields = ("wire_date", "revision", "wire_sha256", "generated_at", "story_count", *more)
+    newest = days.annotate(newest=newest_of_day()).values_list("newest", flat=True)
+    found = Snapshot.objects.only(*fields).in_bulk(list(newest))
+    return sorted(found.values(), key=lambda snapshot: snapshot.wire_date, reverse=True)
 
 
 def archive_url(day: dt.date, revision: int | None = None) -> str:
@@ -220,6 +234,12 @@ def _meta(endpoint: str) -> Meta:
         recommendedCitationFormat="layered",
         sample=is_sample(),
     )
+
+
+def _take(snapshot: Snapshot) -> EditorTakeOut:
+    markdown = snapshot.manifest["editor_take"]
+    detail = _take_detail(snapshot.wire_date, markdown)
+    return EditorTakeOut(date=snapshot.wire_date, markdown=markdown, wire_sha256=snapshot.wire_sha256, **detail.model_dump())
 
 
 def _take_detail(day: dt.date, markdown: str) -> TakeDetail:

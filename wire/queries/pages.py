@@ -3,20 +3,23 @@
 import datetime as dt
 from collections import Counter
 from dataclasses import dataclass
+from typing import Final
 
-from django.db.models import Count, F, QuerySet, Sum
+from django.db.models import Count, F, OuterRef, QuerySet, Subquery, Sum
 from django.db.models.functions import TruncDate
 from django.utils import timezone
 
 from config.errors import NotFound
-from wire.identify import NEWER_RULES
 from wire.identity import is_story_id
 from wire.models import Event, Snapshot, Story, StoryRevision, UsageCount
+from wire.models.record import newest_of_day
+from wire.models.story import BY_EDITOR
 from wire.queries.render import published_story, story_out
 from wire.schemas import StoryOut
 from wire.vocabulary import Category, Status, Topic
 
 USAGE_DAYS = 30
+MOST: Final = 500  # stories of one event that its page shows; no event of 24 publications comes near
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +51,21 @@ class Correction:
     """What an editor changed, and why."""
 
     chatbotnews_id: str
+    revision: int
     headline: str
     publisher: str
     what: str
     reason: str
     recorded_at: dt.datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Calendar:
+    """A year's published days, oldest first, each with how many stories it has; `years`: those of the archive, newest first."""
+
+    year: int
+    years: list[int]
+    days: dict[dt.date, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +113,7 @@ def get_event(event_id: str) -> EventPage:
     event = Event.objects.filter(event_id=event_id).first() if is_story_id(event_id) else None
     while event is not None and event.merged_into_id:
         event = event.merged_into
-    rows = Story.objects.live().filter(event=event).with_text().order_by("published_at", "chatbotnews_id") if event else []
+    rows = Story.objects.live().filter(event=event).with_text().order_by("published_at", "chatbotnews_id")[:MOST] if event else []
     stories = [story_out(story) for story in rows]
     if event is None or not stories:
         raise NotFound("There is no such event.", "A story's event_id names its event.")
@@ -117,9 +130,19 @@ def corrections(limit: int, before: int | None = None) -> tuple[list[Correction]
     return told, found[limit - 1].pk if len(found) > limit else None
 
 
-def calendar() -> dict[dt.date, int]:
-    """How many stories each published day has, oldest first."""
-    return dict(Snapshot.objects.latest_of_each_day().order_by("wire_date").values_list("wire_date", "story_count"))
+def calendar(year: int | None = None) -> Calendar:
+    """One year's published days, the latest year's by default."""
+    days = Snapshot.objects.days()
+    ends = [days.order_by(order).values_list("wire_date", flat=True).first() for order in ("-wire_date", "wire_date")]
+    last, first = (end.year if end else None for end in ends)
+    if last is None or first is None:
+        return Calendar(0, [], {})
+    shown, years = last if year is None else year, list(range(last, first - 1, -1))
+    if shown not in years:
+        return Calendar(shown, years, {})
+    counts = Subquery(Snapshot.objects.filter(pk=OuterRef("newest")).values("story_count"))
+    rows = days.filter(wire_date__year=shown).annotate(newest=newest_of_day(), stories=counts).order_by("wire_date")
+    return Calendar(shown, years, dict(rows.values_list("wire_date", "stories")))
 
 
 def neighbours(day: dt.date, now: dt.datetime | None = None) -> Neighbours:
@@ -185,11 +208,11 @@ def _revision(row: StoryRevision) -> Revision:
 
 def _corrections() -> QuerySet[StoryRevision]:
     """Revisions that an editor made and a snapshot has published: those are the ones with a reason."""
-    return StoryRevision.objects.exclude(reason__in=("", NEWER_RULES)).filter(
-        revision__gt=1, revision__lte=F("story__current__revision")
-    )
+    return StoryRevision.objects.filter(BY_EDITOR, revision__lte=F("story__current__revision"))
 
 
 def _correction(row: StoryRevision) -> Correction:
     what = {Status.WITHDRAWN: "Withdrawn", Status.CORRECTED: "Corrected"}.get(Status(row.status), "Reclassified")
-    return Correction(row.story.chatbotnews_id, row.headline, row.original_publisher, what, row.reason, row.recorded_at)
+    return Correction(
+        row.story.chatbotnews_id, row.revision, row.headline, row.original_publisher, what, row.reason, row.recorded_at
+    )

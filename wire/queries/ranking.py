@@ -1,16 +1,19 @@
-"""A page of search results. The database finds the matches, Python ranks them."""
+"""A page of search results. The database finds the newest matches, Python ranks them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import combinations
 from typing import Any, Final
 
 from rapidfuzz import fuzz, process
 
 from wire import search
-from wire.models.story import StoryQuerySet
-from wire.queries.cursor import Place, decode, decode_place, encode, encode_place, invalid
+from wire.models import Snapshot, Story
+from wire.models.search import documents, newest_places
+from wire.queries.cursor import decode, encode, invalid
 from wire.queries.render import story_out
+from wire.queries.total import COUNTED
 from wire.schemas import SearchOut, estimated_tokens
 
 POOL: Final = 500  # up to so many matches are ranked together; beyond, the newest so many, then the next
@@ -25,95 +28,130 @@ KINDS: Final = {ALL: 3, WINDOW: 5, BEHIND: 2}
 
 
 @dataclass(frozen=True, slots=True)
+class Scope:
+    """Where to look: stories with all of `marks` (`wire.models.search.marks`), low <= place < high."""
+
+    marks: tuple[str, ...] = ()
+    low: int | None = None
+    high: int | None = None
+
+    def newest(self, question: search.Query, limit: int) -> list[int]:
+        """Places of the newest stories that hold what is asked for, newest first."""
+        terms = [*(search.Term((mark,)) for mark in self.marks), *question.looked_up]
+        return newest_places(terms, limit=limit, low=self.low, high=self.high)
+
+    def behind(self, place: int) -> "Scope":
+        return replace(self, high=place)
+
+    def between(self, first: int, last: int) -> "Scope":
+        """From one place down to another, both included."""
+        return replace(self, high=first + 1, low=last)
+
+
+@dataclass(frozen=True, slots=True)
 class Hit:
     score: float
-    place: Place
+    place: int
     pk: int
 
     @property
-    def rank(self) -> tuple[float, float, str]:
+    def rank(self) -> tuple[float, int]:
         """Best first, newer first among equals."""
-        return (-self.score, -self.place[0].timestamp(), self.place[1])
+        return -self.score, -self.place
 
 
-def ranked_page(rows: StoryQuerySet, question: search.Query, limit: int, cursor: str | None) -> SearchOut:
-    """One page of `rows`, all of which hold the question's words. Raises: InvalidArgument for a strange cursor.
+def ranked_page(scope: Scope, question: search.Query, limit: int, cursor: str | None) -> SearchOut:
+    """One page of the stories in `scope` that hold what is asked for. Raises: InvalidArgument for a strange cursor.
 
     A window is named by its first and last story, so stories that arrive between two pages shift nothing. Its last page
     may be short although another window follows.
     """
-    total = rows.count()
-    kind = ALL if question.phrases or total <= POOL else BEHIND
-    values: list[Any] = []
+    mark, found = question.mark, scope.newest(question, COUNTED + 1)
+    if len(found) > COUNTED and question != question.finished:
+        finished = scope.newest(question.finished, COUNTED + 1)
+        if len(finished) > COUNTED:  # a word that a thousand stories hold as it stands is not the beginning of another
+            question, found = question.finished, finished
+    is_exact = len(found) <= COUNTED
+    known: dict[int, Hit] = {}
+    if not question.is_certain:
+        known = {hit.place: hit for hit in _hits(found, question)}
+        found = [place for place in found if place in known]
+    kind, values = (ALL if is_exact and len(found) <= POOL else BEHIND), list[Any]()
     if cursor is not None:
-        kind, (mark, *values) = decode(cursor, KINDS)
-        if mark != question.mark:
+        kind, (of, *values) = decode(cursor, KINDS)
+        if of != mark:
             raise invalid()
-    hits = _hits(_candidates(rows, kind, values), question)
-    if kind == ALL and question.phrases:
-        total = len(hits)
+    places = _candidates(scope, question, found, kind, values)
+    hits = [known[place] for place in places if place in known]
+    hits += _hits([place for place in places if place not in known], question)
     after = _hit(values).rank if kind != BEHIND and values else None
     left = sorted((hit for hit in hits if after is None or hit.rank > after), key=lambda hit: hit.rank)
     page = left[:limit]
-    stories = {story.pk: story for story in rows.with_text().filter(pk__in=[hit.pk for hit in page])}
+    stories = {story.pk: story for story in Story.objects.live().with_text().filter(pk__in=[hit.pk for hit in page])}
     shown = [story_out(stories[hit.pk]) for hit in page if hit.pk in stories]
-    return SearchOut(
+    return SearchOut.model_construct(
         stories=shown,
-        next_cursor=_next(rows, question.mark, kind, hits, page, more=len(left) > limit),
-        total=total,
+        next_cursor=_next(scope, question, mark, kind, places, page, more=len(left) > limit),
+        total=min(len(found), COUNTED),
+        total_is_exact=is_exact,
         est_tokens=estimated_tokens(shown),
         ranking="relevance" if kind == ALL else "newest",
     )
 
 
-def suggestion(query: str, rows: StoryQuerySet) -> str | None:
-    """A question near to one that finds nothing in `rows`, and that finds something: misspelt words put right by headlines of the
+def suggestion(query: str, scope: Scope) -> str | None:
+    """A question near to one that finds nothing in `scope`, and that finds something: misspelt words put right by headlines of the
     newest stories, words that no story holds left out, one word fewer, one word alone. None when there is no such question.
     """
 
     def finds(words: Sequence[str]) -> bool:
         question = search.parse(" ".join(words))
-        return bool(question.terms) and rows.holding(question.terms).exists()
+        return bool(question.terms) and bool(scope.newest(question, 1))
 
     asked = [word for word in search.chains(query)[: search.MAX_QUERY_TOKENS] if word not in search.STOP_WORDS]
-    headlines = rows.newest_first().values_list("current__headline", flat=True)[:VOCABULARY]
-    known = list(dict.fromkeys(word for headline in headlines for word in search.chains(headline) if word not in search.STOP_WORDS))
+    known = _vocabulary(Snapshot.objects.order_by("-sequence").values_list("wire_sha256", flat=True).first())
     right = [word if finds([word]) else process.extractOne(word, known, scorer=fuzz.ratio, score_cutoff=NEAR) for word in asked]
     words = [word if isinstance(word, str) else str(word[0]) for word in right if word]
     fewer = combinations(words, len(words) - 1) if len(words) > 2 else ()
     return next((" ".join(few) for few in [words, *fewer, *([word] for word in words)] if finds(few)), None)
 
 
-def _candidates(rows: StoryQuerySet, kind: str, values: Sequence[Any]) -> StoryQuerySet:
+@lru_cache(maxsize=1)
+def _vocabulary(_wire_sha256: str | None) -> list[str]:
+    """Words of the newest headlines, newest first. Kept for one state of the wire, which its newest snapshot's hash names."""
+    headlines = Story.objects.live().newest_first().values_list("current__headline", flat=True)[:VOCABULARY]
+    return list(dict.fromkeys(word for headline in headlines for word in search.chains(headline) if word not in search.STOP_WORDS))
+
+
+def _candidates(scope: Scope, question: search.Query, found: list[int], kind: str, values: Sequence[Any]) -> list[int]:
+    """Places of what is ranked together, newest first."""
     if kind == ALL:
-        return rows
+        return found
     if kind == BEHIND:
-        return (rows.after(*decode_place(values[0])) if values else rows).newest_first()[:POOL]
-    first, last = decode_place(values[0]), decode_place(values[1])
-    return rows.from_place(*first).up_to(*last)
+        return scope.behind(_place(values[0])).newest(question, POOL) if values else found[:POOL]
+    return scope.between(_place(values[0]), _place(values[1])).newest(question, COUNTED)
 
 
-def _hits(rows: StoryQuerySet, question: search.Query) -> list[Hit]:
-    columns = ("pk", "published_at", "chatbotnews_id", "search_document__tokens", "search_document__headline_length")
-    hits = []
-    for pk, published_at, story_id, text, headline_length in rows.values_list(*columns).iterator(2000):
+def _hits(places: Sequence[int], question: search.Query) -> list[Hit]:
+    is_certain, hits = question.is_certain, []
+    for place, pk, text, headline_length in documents(places):
         tokens = text.split(" ")
         told = tokens[:headline_length], tokens[headline_length:]
-        if not question.phrases or search.holds(*told, question):
-            hits.append(Hit(search.score(*told, question), (published_at, story_id), pk))
+        if is_certain or search.holds(*told, question):
+            hits.append(Hit(search.score(*told, question), place, pk))
     return hits
 
 
-def _next(rows: StoryQuerySet, mark: str, kind: str, hits: Sequence[Hit], page: Sequence[Hit], *, more: bool) -> str | None:
+def _next(
+    scope: Scope, question: search.Query, mark: str, kind: str, places: Sequence[int], page: Sequence[Hit], *, more: bool
+) -> str | None:
     if kind == ALL:
-        return encode(ALL, mark, page[-1].score, encode_place(page[-1].place)) if more else None
-    if not hits:
+        return encode(ALL, mark, page[-1].score, page[-1].place) if more else None
+    if not places:
         return None
-    by_time = sorted(hits, key=lambda hit: (-hit.place[0].timestamp(), hit.place[1]))
-    first, last = by_time[0].place, by_time[-1].place
     if more:
-        return encode(WINDOW, mark, encode_place(first), encode_place(last), page[-1].score, encode_place(page[-1].place))
-    return encode(BEHIND, mark, encode_place(last)) if rows.after(*last).exists() else None
+        return encode(WINDOW, mark, places[0], places[-1], page[-1].score, page[-1].place)
+    return encode(BEHIND, mark, places[-1]) if scope.behind(places[-1]).newest(question, 1) else None
 
 
 def _hit(values: Sequence[Any]) -> Hit:
@@ -121,4 +159,11 @@ def _hit(values: Sequence[Any]) -> Hit:
     score, place = values[-2:]
     if not isinstance(score, int | float) or isinstance(score, bool):
         raise invalid()
-    return Hit(float(score), decode_place(place), 0)
+    return Hit(float(score), _place(place), 0)
+
+
+def _place(value: Any) -> int:
+    """Raises: InvalidArgument."""
+    if not isinstance(value, int) or isinstance(value, bool) or abs(value) >= 2**62:
+        raise invalid()
+    return value

@@ -6,6 +6,7 @@ import anyio
 from django.core.management.base import BaseCommand
 from mcp.server.stdio import stdio_server
 
+from mcpserver import usage
 from mcpserver.door import server
 
 
@@ -17,6 +18,10 @@ class Command(BaseCommand):
 
 
 async def _serve() -> None:
-    """Serve one client until it closes its end."""
-    async with stdio_server() as (read_stream, write_stream):
-        await server.run(read_stream, write_stream, server.create_initialization_options())
+    """Serve one client until it closes its end; what it asked for is counted then."""
+    server.middleware.append(usage.counted)
+    try:
+        async with stdio_server() as (read_stream, write_stream):
+            await server.run(read_stream, write_stream, server.create_initialization_options())
+    finally:
+        await usage.flush()

@@ -74,7 +74,8 @@ class Command(BaseCommand):
         self.stdout.write(f"Serving {what} at {settings.WIRE_SITE_URL}")
         self.stdout.flush()
         arguments = ["config.asgi:application", "--host", settings.HOST, "--port", str(settings.PORT), "--no-server-header"]
-        arguments += ["--workers", str(settings.WIRE_WORKERS), "--log-level", "warning", "--no-proxy-headers"]
+        arguments += ["--workers", str(settings.WIRE_WORKERS), "--log-level", "warning"]
+        arguments += ["--no-access-log", "--no-proxy-headers"]
         return subprocess.Popen([sys.executable, "-m", "uvicorn", *arguments], env=dict(env))  # noqa: S603
 
 

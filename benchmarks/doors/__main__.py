@@ -1,0 +1,80 @@
+"""`python -m benchmarks.doors [--rounds N] [--seconds N]`: measures everyone in turn and writes docs/benchmarks.md. Linux only."""
+
+import argparse
+import os
+import random
+import sys
+import tempfile
+from contextlib import ExitStack
+from importlib.metadata import version
+from pathlib import Path
+from typing import Final
+
+from benchmarks import report
+from benchmarks.doors import tables
+from benchmarks.doors.contest import FAST, MCPZ, Contest, Row
+from benchmarks.doors.environments import serving_packages
+from benchmarks.doors.load import CONNECTIONS, Load, find_wrk
+
+CALM: Final = 0.7  # of the saturated rate
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.doors", description="Measure both doors beside bare ASGI and others."
+    )
+    parser.add_argument("--rounds", type=int, default=3, help="visits to every contender (default: 3)")
+    parser.add_argument("--seconds", type=int, default=4, help="seconds of each visit (default: 4)")
+    parser.add_argument("--only", default="", help="only sections whose title holds this text; docs/benchmarks.md stays as it is")
+    parser.add_argument("--nice", type=int, default=0, help="-20 to 0: go before what else runs on the machine (needs root)")
+    asked = parser.parse_args()
+    os.nice(asked.nice)  # servers and load generators inherit it
+    load = Load(find_wrk())
+    with tempfile.TemporaryDirectory() as scratch, ExitStack() as stack:
+        contest = Contest(Path(scratch), stack)
+        rows = [row for row in contest.rows if asked.only in row.section.title]
+        _measure(load, rows, rounds=asked.rounds, seconds=asked.seconds)
+        how = _how(load, contest, asked.rounds, asked.seconds, asked.nice)
+        parts = (how, tables.disturbance(rows), tables.speeds(rows), tables.costs(contest.servers), tables.promises(rows))
+    body = "\n\n".join(parts)
+    if asked.only:
+        print(body)
+    else:
+        report.write("doors", " ".join(["python -m benchmarks.doors", *sys.argv[1:]]), body)
+
+
+def _measure(load: Load, rows: list[Row], *, rounds: int, seconds: int) -> None:
+    """Every round visits every row, in another order each time, so that nobody always follows the same one. The constant rate comes
+    right after the saturated one that it is a share of: on a shared machine the next minute may be another machine.
+    """
+    order = random.Random(1)
+    for number in range(rounds + 1):
+        for row in order.sample(rows, len(rows)):
+            print(f"round {number} of {rounds}: {row.section.title}: {row.who}", file=sys.stderr)
+            if number == 0:  # warms up
+                load.measure(row.server, row.question, 1, size=row.size)
+                continue
+            if not row.section.miss:
+                row.server.ask(row.question)  # what misses have pushed out of a cache is back in it
+            row.measured.append(load.measure(row.server, row.question, seconds, size=row.size))
+            if row.paced:
+                rate = CALM * row.measured[-1].rate
+                row.calm.append(load.measure(row.server, row.question, seconds, size=row.size, rate=rate))
+
+
+def _how(load: Load, contest: Contest, rounds: int, seconds: int, nice: int) -> str:
+    program = (
+        "Wrk with one thread" if load.wrk else "**benchmarks/doors/client.py (there was no wrk; its own cost bounds fast rows)**"
+    )
+    told = (
+        f"{program} and {CONNECTIONS} connections on one core, one worker of uvicorn on the other ({serving_packages()}; "
+        f"mcp {version('mcp')}, {MCPZ} {contest.versions[MCPZ]}, {FAST} {contest.versions[FAST]}). {rounds} × {seconds} s; "
+        "each round visits every row, in an order of its own; medians, and medians of ratios. CPU: user and system time"
+        f" of the worker a request. At {CALM:.0%}: a constant rate by benchmarks/doors/client.py, open loop, counted from when "
+        "a request was due."
+    )
+    return told + (f" Everything ran at nice {nice}." if nice else "")
+
+
+if __name__ == "__main__":
+    main()

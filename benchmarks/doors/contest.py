@@ -1,0 +1,132 @@
+"""Who is asked what: the rows of the tables, in sections whose rows answer the same."""
+
+import base64
+import json
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from benchmarks.doors.environments import prepare
+from benchmarks.doors.load import Measured
+from benchmarks.doors.ourwire import LIMITED, fill, served
+from benchmarks.doors.questions import (
+    FIRST_NUMBER,
+    MODERN,
+    NINE,
+    SHORT,
+    Question,
+    Section,
+    get,
+    resource_hit,
+    search_hit,
+    search_miss,
+    sections,
+)
+from benchmarks.doors.servers import Reply, Server, contender
+
+ON, OFF, BARE, VIEW = "the wire, limiter on", "the wire, limiter off", "bare ASGI", "async Django view"
+LOW, HIGH, MCPZ, FAST = "SDK, low-level server", "SDK, high-level server", "django-mcpz", "FastMCP"
+KEPT_HEADERS: Final = ("content-type", "content-encoding", "etag", "cache-control", "vary")
+
+
+@dataclass(slots=True)
+class Row:
+    """One contender and one question; `measured` has one entry a round, `calm` the same at a constant rate."""
+
+    section: Section
+    who: str
+    server: Server
+    question: Question
+    size: int  # bytes of an answer, head and body
+    measured: list[Measured] = field(default_factory=list)
+    calm: list[Measured] = field(default_factory=list)
+
+    @property
+    def paced(self) -> bool:
+        return not self.section.miss and self.who in (ON, OFF, BARE)
+
+
+class Contest:
+    """Starts everyone and checks that they answer the same. They end with `stack`. Raises: SystemExit."""
+
+    def __init__(self, scratch: Path, stack: ExitStack) -> None:
+        self.servers: dict[str, Server] = {}
+        self.versions: dict[str, str] = {}
+        self._number = FIRST_NUMBER
+        fill(scratch / "wire")
+        for who, limit in ((OFF, "off"), (ON, LIMITED)):
+            self.servers[who] = stack.enter_context(served(who, scratch / "wire", limit=limit))
+        today = self._ask(OFF, get("/api/today.json", accept_encoding="gzip"))
+        story_id = json.loads(self._ask(OFF, get("/api/today.json")).body)["stories"][0]["chatbotnews_id"]
+        asked = sections(story_id, today.headers["etag"])
+        answers = scratch / "answers.json"
+        answers.write_text(json.dumps(self._captured(asked, story_id)), encoding="utf-8")
+        finished, search = get("/first"), search_hit(MODERN)
+        for who, module, first in (
+            (BARE, "bare", finished),
+            (VIEW, "django_view", finished),
+            (LOW, "sdk_low", search),
+            (HIGH, "sdk_high", search),
+        ):
+            self.servers[who] = stack.enter_context(contender(who, module, first, answers))
+        for package, who, module in (("django-mcpz", MCPZ, "mcpz"), ("fastmcp", FAST, "fast")):
+            self.versions[who], python = prepare(package)
+            self.servers[who] = stack.enter_context(contender(who, module, search, answers, python))
+        self.rows = [row for section in asked for row in self._entered(section)]
+
+    def _captured(self, asked: list[Section], story_id: str) -> dict[str, Any]:
+        """What contenders/payload.py reads."""
+        pages = {}
+        for limit, question in ((SHORT, search_hit(MODERN)), (NINE, search_miss(MODERN))):
+            pages[limit] = _said(self._ask(OFF, question), question)
+            if len(json.loads(pages[limit])["stories"]) != limit:
+                raise SystemExit(f"Not {limit} stories: {pages[limit]}")
+        finished: dict[str, Any] = {"/first": (200, [], "")}
+        for section in asked:
+            reply = self._ask(OFF, section.question)
+            body = reply.body
+            if section.question.method == "POST":
+                body = json.dumps(json.loads(body)["result"], separators=(",", ":"), ensure_ascii=False).encode()
+            headers = [(name, reply.headers[name]) for name in KEPT_HEADERS if name in reply.headers]
+            finished[section.path] = (reply.status, headers, base64.b64encode(body).decode())
+        read = resource_hit(MODERN, story_id)
+        return {"pages": pages, "resource": _said(self._ask(OFF, read), read), "finished": finished}
+
+    def _entered(self, section: Section) -> list[Row]:
+        """The section's rows, each of whose servers has answered as the wire does."""
+        everyone = [ON, OFF, BARE, VIEW]
+        if section.kind == "call":
+            everyone += [LOW, HIGH, MCPZ, FAST]
+        elif section.kind == "read":
+            everyone += [LOW, HIGH, FAST]
+        if not section.everyone:
+            everyone = [ON, OFF, BARE]
+        rows, wanted = [], ""
+        for who in everyone:
+            question = section.question.at(section.path) if who in (BARE, VIEW) else section.question
+            reply = self._ask(who, question)
+            said = _said(reply, question)
+            wanted = wanted or said
+            if said != wanted:
+                raise SystemExit(f"{who} does not answer as the wire does: {section.title}\n{said[:300]}\n{wanted[:300]}")
+            rows.append(Row(section, who, self.servers[who], question, reply.size))
+        return rows
+
+    def _ask(self, who: str, question: Question) -> Reply:
+        self._number += 1
+        reply = self.servers[who].ask(question, self._number)
+        if reply.status != 304 and not (reply.status == 200 and "content-length" in reply.headers):
+            raise SystemExit(f"{who} answers {question.path} with {reply.status} {reply.headers} {reply.body[:300]!r}")
+        return reply
+
+
+def _said(reply: Reply, question: Question) -> str:
+    """What is to be the same of everyone: the text of a tool or resource; of a page status and body."""
+    if question.method == "GET":
+        return f"{reply.status} {base64.b64encode(reply.body).decode()}"
+    result = json.loads(reply.body)["result"]
+    text: str = (result.get("content") or result["contents"])[0]["text"]
+    if "content" in result and result["structuredContent"] != json.loads(text):
+        raise SystemExit(f"The structured content is not the text: {result}")
+    return text

@@ -1,0 +1,260 @@
+"""What a wire of more stories costs: `python -m benchmarks.growth [STORIES…] [--database postgres://…/] [--agree]`.
+
+Fills a wire for each number of stories (10,000, 100,000 and 1,000,000 unless told), once: it stays in var/bench, or in databases
+named growth_…. Then asks every question of `wire.queries` many times. `--agree` compares the answers of both databases to
+5,000 searches instead. Writes its table into docs/benchmarks.md when --write is given.
+"""
+
+import argparse
+import json
+import os
+import random
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+from benchmarks import report
+
+ROOT: Final = Path(__file__).resolve().parent.parent
+SIZES: Final = (10_000, 100_000, 1_000_000)
+SEARCHES: Final = 5_000
+TIMES: Final = 200
+Call = Callable[[random.Random], object]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("stories", nargs="*", type=int, default=SIZES)
+    parser.add_argument("--database", help="A Postgres server: postgres://user@host:port/")
+    parser.add_argument("--agree", action="store_true")
+    parser.add_argument("--write", action="store_true")
+    parser.add_argument("--only", default="", help="Questions whose name holds this.")
+    parser.add_argument("--inside", choices=("measure", "search"), help="In a process of its own: one wire.")
+    told = parser.parse_args()
+    if told.inside:
+        inside(told.stories[0], told.inside, told.only)
+    elif told.agree:
+        agree(told.stories, told.database)
+    else:
+        found = [_run(stories, told.database, "measure", told.only) for stories in told.stories]
+        body = _table(told.stories, found)
+        command = " ".join(["python -m benchmarks.growth", *(["--database postgres://…"] if told.database else [])])
+        if told.write:
+            report.write("growth-postgres" if told.database else "growth-sqlite", command, body)
+        else:
+            sys.stdout.write(body + "\n")
+
+
+def agree(sizes: list[int], database: str | None) -> None:
+    """Whether both databases answer 5,000 searches alike; exit 1 if not."""
+    for stories in sizes:
+        one, two = (_run(stories, url, "search") for url in (None, database))
+        wrong = [question for question in one if one[question] != two[question]]
+        sys.stdout.write(f"{stories:,} stories: {len(one) - len(wrong):,} of {len(one):,} searches answered alike\n")
+        for question in wrong[:10]:
+            sys.stdout.write(f"  {question!r}: {one[question]} and {two[question]}\n")
+        if wrong:
+            sys.exit(1)
+
+
+def _run(stories: int, database: str | None, what: str, only: str = "") -> Any:
+    """The answer of a process of its own, since Django's settings are of one database."""
+    data = ROOT / "var" / "bench" / f"growth-{stories}"
+    data.mkdir(parents=True, exist_ok=True)
+    url = _database(database, f"growth_{stories}") if database else ""
+    env = os.environ | {"WIRE_DATA_DIR": str(data), "DATABASE_URL": url, "DJANGO_SETTINGS_MODULE": "config.settings"}
+    command = [sys.executable, "-m", "benchmarks.growth", str(stories), "--inside", what, "--only", only]
+    done = subprocess.run(command, env=env, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True)
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def _database(server: str, name: str) -> str:
+    import psycopg
+
+    with psycopg.connect(f"{server.rstrip('/')}/postgres", autocommit=True) as connection:
+        if not connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [name]).fetchone():
+            connection.execute(f"CREATE DATABASE {name}")
+    return f"{server.rstrip('/')}/{name}"
+
+
+def inside(stories: int, what: str, only: str) -> None:
+    import django
+
+    django.setup()
+    from django.core.management import call_command
+
+    from benchmarks import wires
+    from wire.models import Story
+
+    call_command("migrate", verbosity=0)
+    if not Story.objects.exists():
+        started = time.monotonic()
+        wires.fill(stories)
+        sys.stderr.write(f"filled {stories:,} stories in {time.monotonic() - started:.0f} s\n")
+    found = searched() if what == "search" else {name: measure(call) for name, call in calls(stories).items() if only in name}
+    sys.stdout.write(json.dumps(found) + "\n")
+
+
+def searched() -> dict[str, list[Any]]:
+    """What each of 5,000 searches finds: ids of the first page, their number, and how they are ranked."""
+    from wire import queries
+
+    found: dict[str, list[Any]] = {}
+    dice, any_words = random.Random(5), _asked()
+    while len(found) < SEARCHES:
+        query = any_words(dice)
+        answer = queries.search_wire(query)
+        found[query] = [answer.total, answer.ranking, answer.suggestion, *(story.chatbotnews_id for story in answer.stories)]
+    return found
+
+
+def measure(call: Call) -> list[float]:
+    """Median and p99 of a call, of its time in the database (ms), and the median number of queries.
+
+    Each question is asked three times and the shortest counts: what is measured is the wire, not what else the machine does.
+    """
+    dice = random.Random(11)
+    whole, database, numbers = [], [], []
+    for _ in range(int(os.environ.get("GROWTH_TIMES", TIMES))):
+        state, seconds = dice.getstate(), []
+        for _ in range(3):
+            dice.setstate(state)
+            with _captured() as asked:
+                started = time.perf_counter()
+                call(dice)
+                seconds.append(time.perf_counter() - started)
+        whole.append(min(seconds))
+        database.append(min(_again(asked) for _ in range(3)))
+        numbers.append(len(asked))
+    return [*_ms(whole), *_ms(database), statistics.median(numbers)]
+
+
+def _ms(seconds: list[float]) -> tuple[float, float]:
+    by_length = sorted(seconds)
+    return statistics.median(by_length) * 1000, by_length[int(len(by_length) * 0.99)] * 1000
+
+
+@contextmanager
+def _captured() -> Iterator[list[tuple[str, Any]]]:
+    from django.db import connection
+
+    asked: list[tuple[str, Any]] = []
+
+    def note(execute: Callable[..., Any], sql: str, params: Any, many: bool, context: Any) -> Any:
+        asked.append((sql, params))
+        return execute(sql, params, many, context)
+
+    with connection.execute_wrapper(note):
+        yield asked
+
+
+def _again(asked: list[tuple[str, Any]]) -> float:
+    """Seconds that the same queries take by themselves, every row read: SQLite works while rows are fetched."""
+    from django.db import connection
+
+    started = time.perf_counter()
+    with connection.cursor() as cursor:
+        for sql, params in asked:
+            cursor.execute(sql, params)
+            cursor.fetchall()
+    return time.perf_counter() - started
+
+
+def calls(stories: int) -> dict[str, Call]:
+    """Every question, asked of a place chosen by the dice."""
+    from benchmarks import wires
+    from wire import queries
+    from wire.models import Story
+    from wire.queries.cursor import encode, encode_place
+    from wire.vocabulary import Category, Topic
+
+    dice = random.Random(3)
+    rows = Story.objects.filter(pk__in=dice.sample(range(1, stories + 1), 300)).select_related("current")
+    some = [(s.chatbotnews_id, s.published_at, s.wire_date, str(s.event_id), s.current.headline, s.current.summary_medium)
+            for s in rows if s.current]  # fmt: skip
+    known, any_words = wires.KNOWN[:12], _asked()
+
+    def place(dice: random.Random, name: str) -> str:
+        story_id, published_at, *_ = dice.choice(some)
+        return encode(name, encode_place((published_at, story_id)))
+
+    def phrase(dice: random.Random) -> str:
+        said = dice.choice(some)[5].rstrip(".").split()
+        begin = dice.randrange(len(said) - 2)
+        return f'"{" ".join(said[begin : begin + 2])}"'
+
+    def old(dice: random.Random) -> str:
+        return " ".join(dice.sample(dice.choice(some)[5].rstrip(".").split(), 3))
+
+    def common(dice: random.Random) -> str:
+        return " ".join(dice.sample(known, dice.randint(1, 3)))
+
+    def coverage(cursor: str | None = None) -> object:
+        return queries.get_topic_coverage(Topic.OPENAI, cursor=cursor)
+
+    return {
+        "search_wire, common words": lambda d: queries.search_wire(common(d)),
+        "search_wire, any words": lambda d: queries.search_wire(any_words(d)),
+        "search_wire, three words of a story": lambda d: queries.search_wire(old(d)),
+        "search_wire, common phrase": lambda d: queries.search_wire(f'"{" ".join(d.sample(known[:6], 2))}"'),
+        "search_wire, phrase of a story": lambda d: queries.search_wire(phrase(d)),
+        "search_wire, unfinished word": lambda d: queries.search_wire(d.choice(known)[: d.randint(3, 6)]),
+        "search_wire, filters": lambda d: queries.search_wire(common(d), category=Category.ANALYSIS, source="Reuters"),
+        "search_wire, of one month": lambda d: queries.search_wire(common(d), until=d.choice(some)[1]),
+        "search_wire, nothing found": lambda d: queries.search_wire("qqqq " + common(d)),
+        "get_story": lambda d: queries.get_story(d.choice(some)[0]),
+        "get_consensus, by id": lambda d: queries.get_consensus(d.choice(some)[0]),
+        "get_consensus, by headline": lambda d: queries.get_consensus(headline=d.choice(some)[4]),
+        "list_stories": lambda _: queries.list_stories(),
+        "list_stories, deep": lambda d: queries.list_stories(cursor=place(d, "stories")),
+        "get_category": lambda _: queries.get_category(Category.FUNDING),
+        "get_category, deep": lambda d: queries.get_category(Category.FUNDING, cursor=place(d, "category funding")),
+        "get_topic_coverage": lambda _: coverage(),
+        "get_topic_coverage, deep": lambda d: coverage(place(d, "topic openai")),
+        "list_days": lambda _: queries.list_days(),
+        "list_days, deep": lambda d: queries.list_days(cursor=encode("days", d.choice(some)[2].isoformat())),
+        "get_archive": lambda d: queries.get_archive(d.choice(some)[2]),
+        "get_provenance": lambda d: queries.get_provenance(d.choice(some)[2]),
+        "latest_takes": lambda _: queries.latest_takes(20),
+        "todays_stories": lambda _: queries.todays_stories(),
+        "get_event": lambda d: queries.get_event(d.choice(some)[3]),
+        "corrections": lambda _: queries.corrections(30),
+        "corrections, deep": lambda d: queries.corrections(30, d.randrange(1, stories)),
+        "calendar": lambda _: queries.calendar(),
+        "neighbours": lambda d: queries.neighbours(d.choice(some)[2]),
+        "sitemap_stories": lambda d: queries.sitemap_stories(d.randrange(stories // 10_000), 1_000),
+    }
+
+
+def _asked() -> Callable[[random.Random], str]:
+    """One to three words, common ones and rare ones; one time in four the last is unfinished."""
+    from benchmarks import wires
+
+    words = wires.Words()
+
+    def ask(dice: random.Random) -> str:
+        drawn = [words.draw(dice, 1)[0] if dice.random() < 0.7 else dice.choice(words.all) for _ in range(dice.randint(1, 3))]
+        if dice.random() < 0.25:
+            drawn[-1] = drawn[-1][: dice.randint(3, 6)]
+        return " ".join(drawn)
+
+    return ask
+
+
+def _table(sizes: list[int], found: list[dict[str, list[float]]]) -> str:
+    """A row for each question: median / p99 ms of each size, of it in the database, queries, and growth from first to last."""
+    header = ["question", *(f"{size:,}: median / p99 ms (database)" for size in sizes), "queries", "growth"]
+    lines = []
+    for name, last in found[-1].items():
+        cells = [f"{one[name][0]:.2f} / {one[name][1]:.2f} ({one[name][2]:.2f} / {one[name][3]:.2f})" for one in found]
+        lines.append([name, *cells, f"{last[4]:g}", f"{last[0] / found[0][name][0]:.2f}"])
+    return report.table(header, lines)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,102 @@
+"""Finished answers, kept in memory until what they are made of changes.
+
+An answer is a function of the wire version, the UTC date and what was asked, so it is kept under exactly that. A publish drops
+them all: at once in the process that made it (`forget`), in the others when they see the new version (`renew`), for which
+they look twice a second.
+"""
+
+import asyncio
+import time
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Hashable
+from typing import Any, Final
+
+from django.conf import settings
+
+Maker = Callable[[], Awaitable[tuple[Any, int | None]]]
+
+DAY: Final = 86_400
+LARGEST_SHARE: Final = 8  # an answer larger than one part in so many is not kept: it would push out too many others
+
+
+class Kept:
+    """Answers by what was asked, least recently used out first, bounded in bytes. For one event loop; `forget` from any thread.
+
+    Closed until `renew` has told the wire version: whoever does not watch the version must not keep answers.
+    """
+
+    def __init__(self, most_bytes: int) -> None:
+        self.most_bytes = most_bytes
+        self.bytes = 0
+        self._version: int | None = None
+        self._mark = object()
+        self._edition: tuple[Any, ...] = ()
+        self._answers: OrderedDict[Hashable, tuple[Any, int]] = OrderedDict()
+        self._making: dict[Hashable, asyncio.Task[Any]] = {}
+
+    def renew(self, version: int | None) -> None:
+        """Keep answers of this wire version from now on; None closes."""
+        self._version = version
+
+    def forget(self) -> None:
+        """Content changed in this process: whatever was begun or kept before is old."""
+        self._mark = object()
+
+    def find(self, key: Hashable) -> Any:
+        """The answer, or None."""
+        edition = self._now()
+        found = self._answers.get(key)
+        if found is None or edition[0] is None:
+            return None
+        self._answers.move_to_end(key)
+        return found[0]
+
+    async def make(self, key: Hashable, maker: Maker) -> Any:
+        """What `maker` gives: an answer and its size in bytes, None if it is not to be kept.
+
+        It runs once for all who ask the same meanwhile; one that leaves takes nothing from the others. Raises: what `maker` raises.
+        """
+        edition = self._now()
+        if edition[0] is None:
+            return (await maker())[0]
+        asked = (edition, key)
+        task = self._making.get(asked)
+        if task is None:
+            task = self._making[asked] = asyncio.create_task(self._made(edition, key, maker))
+            task.add_done_callback(lambda done: self._finished(asked, done))
+        return await asyncio.shield(task)
+
+    async def _made(self, edition: tuple[Any, ...], key: Hashable, maker: Maker) -> Any:
+        answer, size = await maker()
+        if size is not None and edition == self._now():
+            self.put(key, answer, size)
+        return answer
+
+    def put(self, key: Hashable, answer: Any, size: int) -> None:
+        """Keep what is true whatever the wire says, or was just made of what it says now."""
+        if size > self.most_bytes // LARGEST_SHARE or self._version is None:
+            return
+        if key in self._answers:
+            self.bytes -= self._answers.pop(key)[1]
+        self._answers[key] = (answer, size)
+        self.bytes += size
+        while self.bytes > self.most_bytes:
+            self.bytes -= self._answers.popitem(last=False)[1][1]
+
+    def _finished(self, asked: Hashable, task: asyncio.Task[Any]) -> None:
+        del self._making[asked]
+        if not task.cancelled():
+            task.exception()  # looked at, so that asyncio does not complain when everybody left meanwhile
+
+    def _now(self) -> tuple[Any, ...]:
+        """What answers are made of at this moment; whatever was made of something else goes."""
+        edition = (self._version, self._mark, int(time.time() // DAY))
+        if edition != self._edition:
+            self._edition = edition
+            self._answers.clear()
+            self.bytes = 0
+        return edition
+
+
+answers: Final = Kept(settings.WIRE_CACHE_BYTES)
+"""This process's own, of both doors."""

@@ -1,0 +1,160 @@
+"""The REST door's answers as finished bytes, in front of Django: kept, compressed once, and 304 without waking anybody.
+
+What Django sees of a read is its address alone, so no header of one client can ever colour an answer that another one gets.
+"""
+
+import asyncio
+import gzip
+from collections.abc import Callable, Mapping, Set
+from dataclasses import dataclass, field
+from functools import lru_cache, partial
+from typing import Final
+from urllib.parse import unquote_plus
+
+import zstandard
+
+from config.edge import App, Message, Receive, Scope, Send
+from config.kept import Kept
+
+Headers = list[tuple[bytes, bytes]]
+
+WORTH_COMPRESSING: Final = 1_000  # bytes; below, headers weigh more than what is saved
+COMPRESSORS: Final[Mapping[bytes, Callable[[bytes], bytes]]] = {
+    b"zstd": zstandard.ZstdCompressor(level=3).compress,
+    b"gzip": partial(gzip.compress, compresslevel=6, mtime=0),
+}
+_DROPPED_BY_304: Final = {b"content-type", b"content-length", b"content-encoding"}
+
+
+@dataclass(slots=True)
+class Answer:
+    """An answer of Django's. One that may be kept has an ETag, and `variants` by content coding, each with an ETag of its own."""
+
+    status: int
+    headers: Headers
+    body: bytes
+    may_be_kept: bool = False
+    variants: dict[bytes, "Variant"] = field(default_factory=dict)
+
+    def variant(self, coding: bytes) -> "Variant":
+        """Made when it is first asked for."""
+        found = self.variants.get(coding)
+        if found is None:
+            found = self.variants[coding] = _variant(self, coding)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    tag: bytes
+    headers: Headers
+    body: bytes
+    unchanged: Headers
+    """The headers of a 304."""
+
+
+def _variant(answer: Answer, coding: bytes) -> Variant:
+    headers, body, tag = answer.headers, answer.body, dict(answer.headers)[b"etag"]
+    if coding:
+        body = COMPRESSORS[coding](body)
+        tag = tag[:-1] + b"-" + coding + b'"'
+        changed = {b"etag": tag, b"content-length": str(len(body)).encode()}
+        headers = [*((name, changed.get(name, value)) for name, value in headers), (b"content-encoding", coding)]
+    return Variant(tag, headers, body, [one for one in headers if one[0] not in _DROPPED_BY_304])
+
+
+def kept_rest(app: App, answers: Kept, parameters_of: Callable[[str], Set[str]]) -> App:
+    """`app`, asked only for what is not kept. `parameters_of` tells what parameters a path takes; no other one is passed on."""
+
+    async def read(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["method"] not in ("GET", "HEAD"):
+            await app(scope, receive, send)
+            return
+        path, query = scope["path"], scope["query_string"]
+        found = answers.find(("rest", path, query))
+        if found is None:
+            plain = canonical(query, parameters_of(path))
+            key = ("rest", path, plain)
+
+            async def make() -> tuple[Answer, int | None]:
+                made = await _ask(app, {**scope, "query_string": plain})
+                return made, 2 * len(made.body) + len(plain) + 1_000 if made.may_be_kept else None
+
+            found = answers.find(key) or await answers.make(key, make)
+        await _send(send, found, scope)
+
+    return read
+
+
+def canonical(query: bytes, known: Set[str]) -> bytes:
+    """The parameters that mean something, in one order where order means nothing: if each is there once."""
+    parts = [(unquote_plus(part.partition(b"=")[0].decode("latin-1")), part) for part in query.split(b"&")]
+    parts = [(name, part) for name, part in parts if name in known]
+    if len({name for name, _ in parts}) == len(parts):
+        parts.sort()
+    return b"&".join(part for _, part in parts)
+
+
+@lru_cache(maxsize=100)
+def coding_for(accepted: bytes) -> bytes:
+    """The content coding for an Accept-Encoding: zstd before gzip, or b"" for none of them (RFC 9110, 12.5.3)."""
+    for coding in COMPRESSORS:
+        if coding in accepted and any(_accepts(part, coding) for part in accepted.lower().split(b",")):
+            return coding
+    return b""
+
+
+def _accepts(part: bytes, coding: bytes) -> bool:
+    name, _, weight = part.partition(b";")
+    return name.strip() == coding and weight.strip().rstrip(b"0") not in (b"q=", b"q=0.")
+
+
+async def _ask(app: App, scope: Scope) -> Answer:
+    """Django's answer to a GET of this address by nobody in particular."""
+    start: Message = {}
+    chunks = []
+
+    async def send(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            start.update(message)
+        else:
+            chunks.append(message.get("body", b""))
+
+    host = [(name, value) for name, value in scope["headers"] if name == b"host"]
+    await app({**scope, "method": "GET", "headers": host}, _nothing_more(), send)
+    body = b"".join(chunks)
+    headers = [(name.lower(), value) for name, value in start["headers"] if name.lower() != b"content-length"]
+    said = dict(headers)
+    may_be_kept = start["status"] == 200 and b"etag" in said and said.get(b"cache-control", b"").startswith(b"public")
+    return Answer(start["status"], [*headers, (b"content-length", str(len(body)).encode())], body, may_be_kept)
+
+
+def _nothing_more() -> Receive:
+    """A request without a body by a client that stays: who asked may leave, the answer is for others too."""
+    given = False
+
+    async def receive() -> Message:
+        nonlocal given
+        if given:
+            await asyncio.Event().wait()
+        given = True
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    return receive
+
+
+async def _send(send: Send, answer: Answer, scope: Scope) -> None:
+    status, headers, body = answer.status, answer.headers, answer.body
+    if answer.may_be_kept:
+        asked = dict(scope["headers"])
+        variant = answer.variant(coding_for(asked.get(b"accept-encoding", b"")) if len(body) >= WORTH_COMPRESSING else b"")
+        headers, body = variant.headers, variant.body
+        if b"if-none-match" in asked and _matches(asked[b"if-none-match"], variant.tag):
+            status, headers, body = 304, variant.unchanged, b""
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else body})
+
+
+def _matches(asked: bytes, tag: bytes) -> bool:
+    """If-None-Match compares weakly (RFC 9110, 13.1.2)."""
+    return asked == tag or asked.strip() == b"*" or any(one.strip().removeprefix(b"W/") == tag for one in asked.split(b","))

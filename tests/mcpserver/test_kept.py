@@ -1,0 +1,299 @@
+"""What is kept is what would be made: every tool, resource, prompt, list and address, byte for byte, until a publish."""
+
+import gzip
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+from urllib.parse import quote, urlencode
+
+import pytest
+import zstandard
+from hypothesis import given
+from hypothesis import settings as effort
+from hypothesis import strategies as st
+
+from citations.formats import CitationFormat
+from config import kept
+from mcpserver import usage
+from mcpserver.servers.wire import prompts, resources, tools
+from tests.factories import entry, publish, story_of
+from tests.mcpserver.asgi import ERAS, LEGACY, MODERN, Answer, get, message, request, rpc, rpc_headers
+from wire import editorial
+from wire.vocabulary import Category, Topic
+
+pytestmark = pytest.mark.django_db
+
+committed = pytest.mark.django_db(transaction=True)
+"""What other threads are to see must be committed."""
+
+WORDS: Final = ["moon", "OpenAI", "the", "openai moon", '"79-minute ring"', "agents", "zzz", ""]
+
+
+@pytest.fixture(autouse=True)
+def opened() -> Iterator[None]:
+    """As the application is while it serves."""
+    kept.answers.renew(1)
+    yield
+    kept.answers.renew(None)
+
+
+def uncached(ask: Any) -> Answer:
+    """The answer of the same question when nothing is kept."""
+    kept.answers.renew(None)
+    try:
+        answer: Answer = ask()
+    finally:
+        kept.answers.renew(1)
+    return answer
+
+
+def same_each_time(ask: Any) -> Answer:
+    """The first answer, which is kept if it may be, the second, and the one that is made anew: all the same bytes."""
+    first, again, anew = ask(), ask(), uncached(ask)
+    assert (first.status, first.headers, first.body) == (again.status, again.headers, again.body)
+    assert (first.status, first.headers, first.body) == (anew.status, anew.headers, anew.body)
+    found: Answer = first
+    return found
+
+
+def rpc_of(method: str, params: Mapping[str, Any], era: str) -> Any:
+    asked = message(method, params, era)
+    return lambda: request("POST", "/mcp", json.dumps(asked).encode(), rpc_headers(asked, era))
+
+
+def arguments_of_tools() -> st.SearchStrategy[tuple[str, dict[str, Any]]]:
+    story = st.sampled_from(
+        [one["chatbotnews_id"] for one in get("/api/archive/2026-10-13.json")["stories"]] + ["cbn-000000000000"]
+    )
+    given: dict[str, dict[str, Any]] = {
+        "search_wire": {
+            "query": st.sampled_from(WORDS),
+            "limit": st.integers(0, 51),
+            "source": st.sampled_from(["Wired", "Nobody"]),
+        },
+        "get_story": {"story_id": story},
+        "get_category": {"category": st.sampled_from([*Category.values, "x"]), "limit": st.integers(0, 101)},
+        "get_topic_coverage": {"topic": st.sampled_from(Topic.values), "since": st.sampled_from(["2026-10-14", "soon"])},
+        "get_consensus": {"story_id": story},
+        "get_citation": {"story_id": story, "format": st.sampled_from(["layered", "bibtex", "x"])},
+        "get_editor_take": {"date": st.sampled_from(["2026-10-12", "2026-10-99"])},
+        "list_sources": {"tier": st.integers(0, 5)},
+        "verify_source_integrity": {"publication_name": st.sampled_from(["wired", "The Bugle"])},
+        "search": {"query": st.sampled_from(WORDS)},
+        "fetch": {"id": story},
+    }
+    assert set(given) == set(tools.TOOLS)
+    return st.one_of(*(st.tuples(st.just(name), st.fixed_dictionaries({}, optional=fields)) for name, fields in given.items()))
+
+
+@pytest.mark.usefixtures("sample")
+@pytest.mark.parametrize("era", ERAS)
+def test_every_tool_says_the_same_kept_and_made(era: str) -> None:
+    @effort(max_examples=60, deadline=None)
+    @given(asked=arguments_of_tools())
+    def whatever_is_asked(asked: tuple[str, dict[str, Any]]) -> None:
+        same_each_time(rpc_of("tools/call", {"name": asked[0], "arguments": asked[1]}, era))
+
+    whatever_is_asked()
+
+
+@pytest.mark.usefixtures("sample")
+@pytest.mark.parametrize("era", ERAS)
+def test_every_resource_prompt_and_list_says_the_same_kept_and_made(era: str) -> None:
+    listed = [str(resource.uri) for resource in resources.listed(None)[0]]
+    for uri in [*listed, "wire://story/cbn-000000000000", "wire://topic/openai", "wire://archive/2026-10-14", "wire://nowhere"]:
+        same_each_time(rpc_of("resources/read", {"uri": uri}, era))
+    for name in prompts.PROMPTS:
+        same_each_time(rpc_of("prompts/get", {"name": name, "arguments": {}}, era))
+    lists = [
+        "tools/list",
+        "resources/list",
+        "resources/templates/list",
+        "prompts/list",
+        *(["server/discover"] if era == MODERN else []),
+    ]
+    for method in lists:
+        assert same_each_time(rpc_of(method, {}, era)).status == 200
+
+
+def addresses() -> Iterator[str]:
+    day = get("/api/archive/2026-10-13.json")
+    story = day["stories"][0]["chatbotnews_id"]
+    yield from ("/api/today.json", "/api/today.schema.json", "/api/archive.json", "/api/sources.json?tier=2", "/api/openapi.json")
+    yield from (f"/api/{what}/2026-10-13.json" for what in ("archive", "editor-take", "provenance"))
+    yield from (f"/api/stories/{one}.json" for one in (story, "cbn-000000000000", "x"))
+    yield from (f"/api/categories/{category}.json?limit=3" for category in (*Category.values, "x"))
+    yield from (f"/api/topics/{topic}.json" for topic in Topic.values)
+    yield from (f"/api/citations/{story}.json?format={form}" for form in CitationFormat)
+    yield from (f"/api/search.json?{urlencode({'query': word, 'limit': 4})}" for word in WORDS)
+    yield from (f"/api/consensus.json?story_id={story}", f"/api/consensus.json?headline={quote('OpenAI on the moon')}")
+    yield from ("/api/verify-source.json?publication_name=wired", "/api/archive/2026-10-13.json?revision=1", "/api/nowhere.json")
+
+
+@pytest.mark.usefixtures("sample")
+@pytest.mark.parametrize("coding", ["", "br, gzip, zstd"])
+def test_every_rest_address_says_the_same_kept_and_made(coding: str) -> None:
+    for address in addresses():
+        same_each_time(lambda address=address: request("GET", address, headers={"accept-encoding": coding}))
+
+
+@pytest.mark.usefixtures("sample")
+def test_each_coding_is_the_same_json_under_its_own_etag_and_confirms_itself_alone() -> None:
+    plain = request("GET", "/api/today.json")
+    packed = request("GET", "/api/today.json", headers={"accept-encoding": "br, gzip;q=0.5"})
+    dense = request("GET", "/api/today.json", headers={"accept-encoding": "gzip, deflate, zstd"})
+    assert (plain["content-encoding"], packed["content-encoding"], dense["content-encoding"]) == (None, "gzip", "zstd")
+    assert gzip.decompress(packed.body) == zstandard.decompress(dense.body) == plain.body
+    tags = [answer["etag"] or "" for answer in (plain, packed, dense)]
+    assert len(set(tags)) == 3
+    for answer in (plain, packed, dense):
+        assert answer["vary"] == "Accept-Encoding"
+        assert int(answer["content-length"] or 0) == len(answer.body)
+    for asked, expected in (
+        (tags[1], 304),
+        (f"W/{tags[1]}", 304),
+        (f'"x", {tags[1]}', 304),
+        ("*", 304),
+        (tags[0], 200),
+        (tags[2], 200),
+    ):
+        found = request("GET", "/api/today.json", headers={"accept-encoding": "gzip", "if-none-match": asked})
+        assert (found.status, found["etag"]) == (expected, tags[1])
+        assert (found.body == b"") == (expected == 304)
+    head = request("HEAD", "/api/today.json", headers={"accept-encoding": "gzip"})
+    assert (head.headers, head.body) == (packed.headers, b"")
+    refused = request("GET", "/api/today.json", headers={"accept-encoding": "gzip;q=0, zstd;q=0.0"})
+    assert refused["content-encoding"] is None
+
+
+@committed
+def test_a_publish_shows_at_once_by_both_doors() -> None:
+    first = entry(title="Quince opens")
+    publish(first)
+    day = request("GET", "/api/today.json").body
+    assert rpc("tools/call", {"name": "search_wire", "arguments": {"query": "quince"}}).result["structuredContent"]["total"] == 1
+    publish(entry(title="Quince opens again"))
+    assert request("GET", "/api/today.json").body != day
+    assert rpc("tools/call", {"name": "search_wire", "arguments": {"query": "quince"}}).result["structuredContent"]["total"] == 2
+
+
+@committed
+def test_what_is_private_to_one_request_is_in_no_other_answer() -> None:
+    publish(entry(title="Quince opens"))
+    for era in ERAS:
+        for number in (7, 'a\u2028"b', -3):
+            asked = message("tools/list", {}, era) | {"id": number}
+            asked["params"].setdefault("_meta", {})["progressToken"] = f"secret {number}"
+            answer = request("POST", "/mcp", json.dumps(asked).encode(), rpc_headers(asked, era))
+            assert answer.json()["id"] == number
+            assert b"secret" not in answer.body
+    told = request(
+        "GET", "/api/today.json", headers={"cookie": "secret=1", "x-forwarded-host": "evil.example", "accept": "text/html"}
+    )
+    assert (told.body, told.headers) == (request("GET", "/api/today.json").body, request("GET", "/api/today.json").headers)
+
+
+@committed
+def test_a_shape_is_known_by_its_own_id_only() -> None:
+    """An answer by recognised bytes is the answer of a reader, wherever else an "id" stands in the request."""
+    publish(entry(title="Quince opens"))
+    story = get("/api/today.json")["stories"][0]["chatbotnews_id"]
+    call = f'"method":"tools/call","params":{{"name":"fetch","arguments":{{"id":"{story}"}}}}'
+    strange = f'"method":"tools/call","params":{{"name":"fetch","arguments":{{"id":"{story}"}},"x":{{"id":5}}}}'
+    for text in (
+        '{"jsonrpc":"2.0","id":%s,' + call + "}",
+        '{"jsonrpc":"2.0",' + call + ',"id":%s}',
+        '{"jsonrpc":"2.0","id":3,"id":%s,' + call + "}",
+        '{ "id" : %s, "jsonrpc":"2.0",' + call + "}",
+        '{"jsonrpc":"2.0","id": %s,' + strange + "}",
+        '{"jsonrpc":"2.0","x":{"id":7},"id":%s,' + call + "}",
+    ):
+        for own_id in ("1", "12345678901234", '"a-b"', '"é"', "1e3", "-7", "007", "null", f'"{"x" * 70}"', "[1]", "1.5", "true"):
+
+            def ask(text: str = text, own_id: str = own_id) -> Answer:
+                headers = {"content-type": "application/json", "accept": "application/json", "mcp-protocol-version": LEGACY}
+                return request("POST", "/mcp", (text % own_id).encode(), headers)
+
+            same_each_time(ask)
+            same_each_time(ask)
+    wanted = '{"jsonrpc":"2.0","id":%s,' + call + "}"
+    headers = {"content-type": "application/json", "mcp-protocol-version": LEGACY}
+    answers = [request("POST", "/mcp", (wanted % number).encode(), headers).json() for number in range(5)]
+    assert [answer.pop("id") for answer in answers] == [0, 1, 2, 3, 4]
+    assert all(answer == answers[0] for answer in answers)
+    refused = request("POST", "/mcp", (wanted % 9).encode(), {**headers, "content-type": "text/plain"})
+    assert refused.status == 415
+
+
+@committed
+def test_the_order_of_parameters_means_nothing_except_where_it_does() -> None:
+    publish(*(entry(title=f"Quince {number}") for number in range(3)))
+    one = request("GET", "/api/search.json?query=quince&limit=1")
+    size = len(kept.answers._answers)
+    for query in (
+        "limit=1&query=quince",
+        "query=quince&limit=1&nonsense=7",
+        "x=1&%6cimit=1&query=quince&",
+        "query=quince&limit=1&revision=3",
+    ):
+        assert request("GET", f"/api/search.json?{query}").body == one.body
+    assert len(kept.answers._answers) <= size + 1
+    for query in (
+        "query=quince&limit=1&limit=2",
+        "query=quince&limit=2&limit=1",
+        "query=quince&%6cimit=2&limit=1",
+        "query=a%26limit=2",
+    ):
+        again = request("GET", f"/api/search.json?{query}")
+        assert again.body == uncached(lambda query=query: request("GET", f"/api/search.json?{query}")).body
+    assert len(request("GET", "/api/search.json?query=quince&limit=1&limit=2").json()["stories"]) == 2
+
+
+@committed
+def test_parameters_that_mean_nothing_cost_nothing() -> None:
+    publish(entry(title="Quince opens"))
+    first = request("GET", "/api/today.json")
+    size = len(kept.answers._answers)
+    for number in range(20):
+        assert request("GET", f"/api/today.json?asked={number}").body == first.body
+    assert len(kept.answers._answers) == size
+
+
+@committed
+def test_errors_health_and_what_cannot_be_a_key_are_not_kept() -> None:
+    publish(entry(title="Quince opens"))
+    kept.answers.forget()
+    request("GET", "/api/nowhere.json")
+    request("GET", "/api/health/feeds.json")
+    request("GET", "/api/search.json?query=")
+    rpc("tools/call", {"name": "get_story", "arguments": {"story_id": "cbn-000000000000"}})
+    rpc("tools/call", {"name": "nothing", "arguments": {}}, LEGACY)
+    deep: Any = 1
+    for _ in range(300):
+        deep = {"a": deep}
+    asked = message("tools/call", {"name": "get_story", "arguments": {"story_id": deep}}, LEGACY)
+    assert request("POST", "/mcp", json.dumps(asked).encode(), rpc_headers(asked, LEGACY)).status in (200, 400)
+    assert kept.answers._answers == {}
+
+
+@committed
+def test_a_kept_answer_is_counted_like_any_other() -> None:
+    publish(entry(title="Quince opens"))
+    usage._waiting.clear()
+    for _ in range(5):
+        rpc("tools/call", {"name": "list_sources", "arguments": {}})
+        rpc("resources/read", {"uri": "wire://sources"}, LEGACY)
+    counted = {(method, name, worked): number for (method, name, _, worked), number in usage._waiting.items()}
+    assert counted == {("tools/call", "list_sources", True): 5, ("resources/read", "wire://sources", True): 5}
+    usage._waiting.clear()
+
+
+@committed
+def test_a_story_that_was_withdrawn_is_never_cited_from_memory() -> None:
+    made = entry(title="Quince opens")
+    publish(made, entry(title="A marmot sings"))
+    story = story_of(made).chatbotnews_id
+    address = f"/api/citations/{story}.json"
+    assert request("GET", address).status == 200
+    editorial.withdraw(story, reason="Retracted.")
+    assert request("GET", address).status == 410
