@@ -9,6 +9,8 @@ from citations.formats import CitationFormat
 from config.answers import BRIEFLY, FOREVER, SHARED, answer, errors, json_answer
 from wire import bounds, queries, schemas
 from wire.bounds import IsoDate, IsoMoment, ListLimit, SearchLimit
+from wire.render import as_json
+from wire.schemas import values
 from wire.vocabulary import Category, Topic
 
 router = Router(by_alias=True)
@@ -20,7 +22,7 @@ StoryIdPath = Annotated[str, Path(max_length=100, description="A chatbotnews_id.
 
 @router.get("/today.json", response={200: schemas.DayOut, **errors(503)}, summary="The latest published day, whole")
 def today(request: HttpRequest) -> HttpResponse:  # noqa: ARG001
-    return answer(queries.get_today(), SHARED)
+    return json_answer(values(queries.get_today(read=as_json)), SHARED)
 
 
 @router.get("/today.schema.json", response={200: dict[str, Any]}, summary="JSON Schema of today.json and of every archived day")
@@ -40,12 +42,12 @@ def archived_day(
     day: Day,
     revision: Annotated[int | None, Query(ge=1, le=1_000_000, description="A past revision; it never changes.")] = None,
 ) -> HttpResponse:
-    return answer(queries.get_archive(day, revision), BRIEFLY if revision is None else FOREVER)
+    return json_answer(values(queries.get_archive(day, revision, as_json)), BRIEFLY if revision is None else FOREVER)
 
 
 @router.get("/stories/{story_id}.json", response={200: schemas.StoryOut, **errors(404, 422)}, summary="One story")
 def story(request: HttpRequest, story_id: StoryIdPath) -> HttpResponse:  # noqa: ARG001
-    return answer(queries.get_story(story_id), BRIEFLY)
+    return json_answer(queries.get_story(story_id, as_json), BRIEFLY)
 
 
 class SearchQuery(Schema):
@@ -62,7 +64,7 @@ class SearchQuery(Schema):
 
 @router.get("/search.json", response={200: schemas.SearchOut, **errors(422)}, summary="Search all days")
 def search(request: HttpRequest, asked: Query[SearchQuery]) -> HttpResponse:  # noqa: ARG001
-    return answer(queries.search_wire(**dict(asked)), BRIEFLY)
+    return json_answer(values(queries.search_wire(**dict(asked), read=as_json)), BRIEFLY)
 
 
 @router.get("/categories/{category}.json", response={200: schemas.StoriesOut, **errors(404, 422)}, summary="A category")
@@ -72,7 +74,7 @@ def category(
     limit: ListLimit = bounds.LIST_LIMIT,
     cursor: Cursor = None,
 ) -> HttpResponse:
-    return answer(queries.get_category(category, limit, cursor), SHARED)
+    return json_answer(values(queries.get_category(category, limit, cursor, as_json)), SHARED)
 
 
 @router.get("/topics/{topic}.json", response={200: schemas.TopicOut, **errors(404, 422)}, summary="A topic, newest first")
@@ -83,7 +85,7 @@ def topic(
     limit: ListLimit = bounds.LIST_LIMIT,
     cursor: Cursor = None,
 ) -> HttpResponse:
-    return answer(queries.get_topic_coverage(topic, since, limit, cursor), BRIEFLY)
+    return json_answer(values(queries.get_topic_coverage(topic, since, limit, cursor, as_json)), BRIEFLY)
 
 
 @router.get("/consensus.json", response={200: schemas.ConsensusOut, **errors(404, 422)}, summary="Who else reports it")

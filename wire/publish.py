@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from config.errors import RosterLocked
 from sources import roster
-from wire import cluster, events, provenance, take
+from wire import cluster, events, provenance, render, take
 from wire.citing import layered, permalink
 from wire.consensus import Witness, weigh
 from wire.indexing import index
@@ -297,3 +297,4 @@ def _make_current(members: Sequence[Member], derived: Mapping[str, Derived]) -> 
     fields = ["current", "status", "category", "event", "consensus_score", "cross_source_count", "pending"]
     Story.objects.all().write([member.story for member, _ in changed], fields)
     index([(member.story, member.revision) for member, is_new_text in changed if is_new_text])
+    render.keep([(member.story, member.revision) for member, _ in changed])

@@ -96,7 +96,7 @@ def trickling(wire: Wire) -> Iterator[Wire]:
     """The same wire as over a slow line: pages come in pieces, so that the browser shows them half built."""
 
     class Trickle(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:  # noqa: N802  named by http.server
+        def do_GET(self) -> None:
             try:
                 answer = urllib.request.urlopen(f"{wire.site}{self.path}", timeout=PATIENCE)  # noqa: S310  ours
             except urllib.error.HTTPError as error:

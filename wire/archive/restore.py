@@ -12,6 +12,7 @@ from django.db import DataError, IntegrityError, transaction
 from config.errors import InvalidArgument
 from sources import roster
 from sources.models import Publication
+from wire import render
 from wire.archive.dump import CHUNK, Broken, Record
 from wire.archive.verify import Verifier, checked, revision_of
 from wire.indexing import index
@@ -108,6 +109,7 @@ def _stories(chunk: list[Record]) -> None:
             published.append((story, story.current))
     Story.objects.all().write(stories, ["current", "status", "category"])
     index(published)
+    render.keep(published)
 
 
 def _story(record: Record, publications: dict[str, Publication]) -> Story:

@@ -1,12 +1,13 @@
 """The wire's tables.
 
-`story`: what was reported and every revision of it · `record`: what was published, signed and chained ·
-`taxonomy`: the lexicon that classifies · `search`: what full-text search reads · `archive`: loads under way · `usage`: how often
-what was asked for.
+`story`: what was reported and every revision of it · `record`: what was published, signed and chained · `rendered`: stories as
+they are shown · `taxonomy`: the lexicon that classifies · `search`: what full-text search reads · `archive`: loads under way ·
+`usage`: how often what was asked for.
 """
 
 from wire.models.archive import Load
 from wire.models.record import EditorTake, SigningKey, Snapshot, WireState
+from wire.models.rendered import StoryJson
 from wire.models.search import SearchDocument
 from wire.models.story import Event, Story, StoryAlias, StoryRevision, StoryTopic
 from wire.models.taxonomy import LexiconTerm
@@ -22,6 +23,7 @@ __all__ = [
     "Snapshot",
     "Story",
     "StoryAlias",
+    "StoryJson",
     "StoryRevision",
     "StoryTopic",
     "UsageCount",

@@ -7,7 +7,7 @@ from wire import cluster, consensus, search
 from wire.models import Story
 from wire.models.search import newest_places
 from wire.publish import witness
-from wire.queries.render import published_story
+from wire.queries.stories import published_story
 from wire.schemas import ConsensusOut, FirstReport, SiblingOut
 
 CANDIDATES: Final = 500  # newest stories that share a word with the headline asked about

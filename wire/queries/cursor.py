@@ -37,6 +37,12 @@ def encode_place(place: Place) -> list[Any]:
     return [int(place[0].timestamp()), place[1]]
 
 
+def place_of(story: bytes) -> list[Any]:
+    """The encoded place of a story, given as JSON."""
+    told = orjson.loads(story)
+    return encode_place((dt.datetime.fromisoformat(told["published_at"]), told["chatbotnews_id"]))
+
+
 def decode_place(value: Any) -> Place:
     """Raises: InvalidArgument."""
     match value:

@@ -1,8 +1,9 @@
 """Snapshots: today, the archive, provenance, the editor's take."""
 
 import datetime as dt
-from typing import Any
+from typing import Any, Final
 
+import orjson
 from django.conf import settings
 from django.db.models import F, QuerySet
 from django.utils import timezone
@@ -13,12 +14,13 @@ from sources.vocabulary import ROSTER_SIZE
 from wire import take
 from wire.bounds import LIST_LIMIT
 from wire.models import SigningKey, Snapshot, Story, StoryRevision, WireState
+from wire.models.compiled import Compiled
 from wire.models.record import newest_of_day
 from wire.provenance import fpl_anchor
 from wire.publish import is_sealed
 from wire.queries.cursor import decode, encode, invalid
-from wire.queries.render import revision_out
 from wire.queries.total import counted
+from wire.render import COLUMNS, Reader, Stored, as_schema, revision_out, unpacked
 from wire.schemas import (
     ArchiveDay,
     ArchiveOut,
@@ -34,7 +36,6 @@ from wire.schemas import (
     Signature,
     SourceIntegrity,
     StoriesOut,
-    StoryOut,
     StoryRef,
     TakeDetail,
     estimated_tokens,
@@ -51,18 +52,30 @@ THIRD_PARTY = (
 )
 
 
-def get_today(now: dt.datetime | None = None) -> DayOut:
+_DAYS_COUNT: Final = Compiled(lambda most: Snapshot.objects.days().order_by().values_list("pk")[:most])
+_DAY: Final = Compiled(lambda day: Story.objects.published().on(day).order_by().values_list(*COLUMNS))
+
+
+def get_today(now: dt.datetime | None = None, read: Reader = as_schema) -> DayOut:
     """The latest published day; `is_stale` when it is not the current UTC date. Raises: NothingPublished."""
     snapshot = latest_snapshot(now)
     today = (now or timezone.now()).astimezone(dt.UTC).date()
-    return _day(snapshot, endpoint=f"{settings.WIRE_SITE_URL}/api/today.json", is_stale=snapshot.wire_date != today)
+    return _day(snapshot, read, endpoint=f"{settings.WIRE_SITE_URL}/api/today.json", is_stale=snapshot.wire_date != today)
 
 
-def get_todays_category(category: Category, now: dt.datetime | None = None) -> StoriesOut:
+def get_todays_category(category: Category, now: dt.datetime | None = None, read: Reader = as_schema) -> StoriesOut:
     """The stories of one category in the latest published day, all of them, in list order. Raises: NothingPublished."""
     snapshot = latest_snapshot(now)
-    stories = [story for story in _stories(snapshot.wire_date, snapshot.manifest) if story.category == category]
-    return StoriesOut(stories=stories, next_cursor=None, total=len(stories), est_tokens=estimated_tokens(stories))
+    whole = _stories(snapshot.wire_date, snapshot.manifest)
+    stories = [story for story in whole if orjson.loads(story)["category"] == category]
+    return StoriesOut.model_construct(
+        None,
+        stories=[read(story) for story in stories],
+        next_cursor=None,
+        total=len(stories),
+        total_is_exact=True,
+        est_tokens=estimated_tokens(stories),
+    )
 
 
 def todays_stories(now: dt.datetime | None = None) -> list[StoryRef]:
@@ -82,16 +95,16 @@ def published_dates(now: dt.datetime | None = None) -> list[str]:
     return [day.isoformat() for day in days]
 
 
-def get_archive(day: dt.date, revision: int | None = None) -> DayOut:
+def get_archive(day: dt.date, revision: int | None = None, read: Reader = as_schema) -> DayOut:
     """One published day, in its latest revision or the one asked for, which never changes. Raises: NotFound."""
     snapshot = snapshot_of(day, revision)
-    return _day(snapshot, endpoint=archive_url(day, revision), is_stale=False)
+    return _day(snapshot, read, endpoint=archive_url(day, revision), is_stale=False)
 
 
 def list_days(limit: int = LIST_LIMIT, cursor: str | None = None) -> ArchiveOut:
     """Published days, newest first. Raises: InvalidArgument for a strange cursor."""
     rows = Snapshot.objects.days().order_by("-wire_date")
-    total, is_exact = counted(rows)
+    total, is_exact = counted(_DAYS_COUNT)
     if cursor is not None:
         rows = rows.filter(wire_date__lt=_date_of(decode(cursor, {"days": 1})[1][0]))
     found = _newest(rows[: limit + 1])
@@ -189,7 +202,7 @@ def archive_url(day: dt.date, revision: int | None = None) -> str:
     return f"{settings.WIRE_SITE_URL}/api/archive/{day}.json" + (f"?revision={revision}" if revision else "")
 
 
-def _day(snapshot: Snapshot, *, endpoint: str, is_stale: bool) -> DayOut:
+def _day(snapshot: Snapshot, read: Reader, *, endpoint: str, is_stale: bool) -> DayOut:
     manifest = snapshot.manifest
     markdown = manifest["editor_take"]
     return DayOut.model_construct(
@@ -206,19 +219,31 @@ def _day(snapshot: Snapshot, *, endpoint: str, is_stale: bool) -> DayOut:
         ),
         editor_take=markdown,
         editor_take_detail=_take_detail(snapshot.wire_date, markdown),
-        stories=_stories(snapshot.wire_date, manifest),
+        stories=[read(story) for story in _stories(snapshot.wire_date, manifest)],
         provenance=_provenance(snapshot),
     )
 
 
-def _stories(day: dt.date, manifest: dict[str, Any]) -> list[StoryOut]:
-    """The manifest's stories in its order, each in the revision that it names."""
-    revisions = StoryRevision.objects.filter(story__wire_date=day).select_related("story")
-    found = {(row.story.chatbotnews_id, row.revision): row for row in revisions}
-    rows = [(line, found[line["chatbotnews_id"], line["revision"]]) for line in manifest["stories"]]
-    return [
-        revision_out(row.story, row, line["event_id"], line["consensus_score"], line["cross_source_count"]) for line, row in rows
-    ]
+def _stories(day: dt.date, manifest: dict[str, Any]) -> list[bytes]:
+    """The manifest's stories as JSON, in its order, each in the revision that it names and with what it owed to others then."""
+    kept = {row[1]: Stored(*row) for row in _DAY.rows(day)}
+    found = {id_: unpacked(stored) for id_, stored in kept.items() if stored.fits}
+    lines = manifest["stories"]
+    old = [line for line in lines if not (line["chatbotnews_id"] in found and _is_now(line, kept[line["chatbotnews_id"]]))]
+    if old:
+        revisions = StoryRevision.objects.filter(story__wire_date=day).select_related("story")
+        told = {(row.story.chatbotnews_id, row.revision): row for row in revisions}
+        for line in old:
+            row = told[line["chatbotnews_id"], line["revision"]]
+            owed = line["event_id"], line["consensus_score"], line["cross_source_count"]
+            found[line["chatbotnews_id"]] = revision_out(row.story, row, *owed).model_dump_json(by_alias=True).encode()
+    return [found[line["chatbotnews_id"]] for line in lines]
+
+
+def _is_now(line: dict[str, Any], stored: Stored) -> bool:
+    """Whether the story still is as the manifest has it."""
+    now = stored.revision, stored.event_id, stored.consensus_score, stored.cross_source_count
+    return now == (line["revision"], line["event_id"], line["consensus_score"], line["cross_source_count"])
 
 
 def _meta(endpoint: str) -> Meta:

@@ -14,7 +14,8 @@ from wire.identity import is_story_id
 from wire.models import Event, Snapshot, Story, StoryRevision, UsageCount
 from wire.models.record import newest_of_day
 from wire.models.story import BY_EDITOR
-from wire.queries.render import published_story, story_out
+from wire.queries.stories import published_story
+from wire.render import story_out
 from wire.schemas import StoryOut
 from wire.vocabulary import Category, Status, Topic
 

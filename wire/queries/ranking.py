@@ -12,8 +12,8 @@ from wire import search
 from wire.models import Snapshot, Story
 from wire.models.search import documents, newest_places
 from wire.queries.cursor import decode, encode, invalid
-from wire.queries.render import story_out
 from wire.queries.total import COUNTED
+from wire.render import COLUMNS, Reader, shown
 from wire.schemas import SearchOut, estimated_tokens
 
 POOL: Final = 500  # up to so many matches are ranked together; beyond, the newest so many, then the next
@@ -60,7 +60,7 @@ class Hit:
         return -self.score, -self.place
 
 
-def ranked_page(scope: Scope, question: search.Query, limit: int, cursor: str | None) -> SearchOut:
+def ranked_page(scope: Scope, question: search.Query, limit: int, cursor: str | None, read: Reader) -> SearchOut:
     """One page of the stories in `scope` that hold what is asked for. Raises: InvalidArgument for a strange cursor.
 
     A window is named by its first and last story, so stories that arrive between two pages shift nothing. Its last page
@@ -87,14 +87,15 @@ def ranked_page(scope: Scope, question: search.Query, limit: int, cursor: str | 
     after = _hit(values).rank if kind != BEHIND and values else None
     left = sorted((hit for hit in hits if after is None or hit.rank > after), key=lambda hit: hit.rank)
     page = left[:limit]
-    stories = {story.pk: story for story in Story.objects.live().with_text().filter(pk__in=[hit.pk for hit in page])}
-    shown = [story_out(stories[hit.pk]) for hit in page if hit.pk in stories]
+    live = Story.objects.live().filter(pk__in=[hit.pk for hit in page])
+    rows = {row[0]: row for row in live.values_list(*COLUMNS)}
+    stories = shown(rows[hit.pk] for hit in page if hit.pk in rows)
     return SearchOut.model_construct(
-        stories=shown,
+        stories=[read(story) for story in stories],
         next_cursor=_next(scope, question, mark, kind, places, page, more=len(left) > limit),
         total=min(len(found), COUNTED),
         total_is_exact=is_exact,
-        est_tokens=estimated_tokens(shown),
+        est_tokens=estimated_tokens(stories),
         ranking="relevance" if kind == ALL else "newest",
     )
 

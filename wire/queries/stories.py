@@ -1,33 +1,43 @@
 """One story, lists of stories, search, citations."""
 
 import datetime as dt
-from typing import Any, Final
+from typing import Any, Final, overload
 
 from django.db.models import Count, Max, Min
 
 from citations.formats import CitationFormat, cite
-from config.errors import InvalidArgument, Withdrawn
+from config.errors import InvalidArgument, NotFound, Withdrawn
 from sources.models import Publication
 from sources.queries import canonical_source
 from wire import search
 from wire.bounds import LIST_LIMIT, SEARCH_LIMIT
 from wire.citing import citable
+from wire.identity import is_story_id
 from wire.models import Story, StoryTopic
+from wire.models.compiled import Compiled
 from wire.models.search import first_place, marks
 from wire.models.story import StoryQuerySet, StoryTopicQuerySet
-from wire.queries.cursor import Place, decode, decode_place, encode, encode_place
+from wire.queries.cursor import Place, decode, decode_place, encode, place_of
 from wire.queries.ranking import Scope, ranked_page, suggestion
-from wire.queries.render import published_story, story_out
 from wire.queries.total import COUNTED, counted
+from wire.render import COLUMNS, Reader, as_schema, shown
 from wire.schemas import CitationOut, SearchOut, StoriesOut, StoryOut, TopicOut, estimated_tokens
+from wire.text import plain_text
 from wire.vocabulary import Category, Status, Topic
 
 SUMMED_UP: Final = 200  # newest stories that the sentence about a topic of more than a thousand tells of
 
 
-def get_story(story_id: str) -> StoryOut:
+@overload
+def get_story(story_id: str) -> StoryOut: ...
+@overload
+def get_story(story_id: str, read: Reader) -> Any: ...
+def get_story(story_id: str, read: Reader = as_schema) -> Any:
     """One story with every citation rendered; a withdrawn one answers with its status and none. Raises: NotFound."""
-    return story_out(published_story(story_id))
+    found = shown(_STORY.rows(story_id)) if is_story_id(story_id) else []
+    if not found:
+        raise _unknown(story_id)
+    return read(found[0])
 
 
 def get_citation(story_id: str, citation_format: CitationFormat = CitationFormat.LAYERED) -> CitationOut:
@@ -42,27 +52,28 @@ def get_citation(story_id: str, citation_format: CitationFormat = CitationFormat
     )
 
 
-def list_stories(limit: int = LIST_LIMIT, cursor: str | None = None) -> StoriesOut:
+def list_stories(limit: int = LIST_LIMIT, cursor: str | None = None, read: Reader = as_schema) -> StoriesOut:
     """One page of all stories, newest first. Raises: InvalidArgument for a strange cursor."""
-    return StoriesOut.model_construct(None, **_list("stories", Story.objects.live(), limit, cursor))
+    return _list("stories", None, limit, cursor, read)
 
 
-def get_category(category: Category, limit: int = LIST_LIMIT, cursor: str | None = None) -> StoriesOut:
+def get_category(category: Category, limit: int = LIST_LIMIT, cursor: str | None = None, read: Reader = as_schema) -> StoriesOut:
     """One page of a category's stories of all days, newest first. Raises: InvalidArgument for a strange cursor."""
-    return StoriesOut.model_construct(
-        None, **_list(f"category {category}", Story.objects.live().filter(category=category), limit, cursor)
-    )
+    return _list(f"category {category}", category, limit, cursor, read)
 
 
 def get_topic_coverage(
-    topic: Topic, since: dt.datetime | None = None, limit: int = LIST_LIMIT, cursor: str | None = None
+    topic: Topic,
+    since: dt.datetime | None = None,
+    limit: int = LIST_LIMIT,
+    cursor: str | None = None,
+    read: Reader = as_schema,
 ) -> TopicOut:
     """One page of a topic's stories, newest first, and the topic in a sentence."""
-    name, told = f"topic {topic}", StoryTopic.objects.about(topic, since)
-    place, total = _place(name, cursor), counted(told)
-    rows = (told.after(*place) if place else told).newest_first().with_story()[: limit + 1]
-    page = _page(name, [row.story for row in rows], limit, total)
-    return TopicOut.model_construct(None, topic=topic, label=topic.label, summary=_topic_summary(topic, told, total), **page)
+    name = f"topic {topic}"
+    place, total = _place(name, cursor), counted(_TOPIC_COUNT, topic, since)
+    page = _page(name, shown(_TOPIC.rows(topic, since, *place, limit + 1)), limit, total, read)
+    return TopicOut.model_construct(None, topic=topic, label=topic.label, summary=_topic_summary(topic, since, total), **page)
 
 
 def search_wire(
@@ -75,6 +86,7 @@ def search_wire(
     until: dt.datetime | None = None,
     limit: int = SEARCH_LIMIT,
     cursor: str | None = None,
+    read: Reader = as_schema,
 ) -> SearchOut:
     """Stories that hold every word of `query`, and every "quoted phrase" word by word; since <= published_at < until.
 
@@ -90,42 +102,75 @@ def search_wire(
         low=first_place(since) if since else None,
         high=first_place(until) if until else None,
     )
-    page = ranked_page(scope, question, limit, cursor)
+    page = ranked_page(scope, question, limit, cursor, read)
     if not page.total and page.total_is_exact:
         page.suggestion = suggestion(query, scope)
     return page
 
 
-def _list(name: str, rows: StoryQuerySet, limit: int, cursor: str | None) -> dict[str, Any]:
-    """The fields of StoriesOut for one page of `rows`, newest first; `name` is the list's, for its cursors."""
-    place = _place(name, cursor)
-    stories = (rows.after(*place) if place else rows).newest_first().with_text()[: limit + 1]
-    return _page(name, list(stories), limit, counted(rows))
+def published_story(story_id: str) -> Story:
+    """The story, withdrawn or not, with its text. Raises: NotFound."""
+    story = Story.objects.published().with_text().filter(chatbotnews_id=story_id).first() if is_story_id(story_id) else None
+    if story is None:
+        raise _unknown(story_id)
+    return story
 
 
-def _place(name: str, cursor: str | None) -> Place | None:
+def _unknown(story_id: str) -> NotFound:
+    return NotFound(
+        f"There is no story {plain_text(story_id, 40)!r}.",
+        "Ids look like cbn-0123456789ab; search_wire (/api/search.json) and wire://today (/api/today.json) list them.",
+    )
+
+
+def _stories(category: str | None, published_at: dt.datetime | None = None, story_id: str = "") -> StoryQuerySet:
+    """Live stories of a category, or of all, behind a place in list order."""
+    rows = Story.objects.live() if category is None else Story.objects.live().filter(category=category)
+    return rows if published_at is None else rows.after(published_at, story_id)
+
+
+def _told(topic: str, since: dt.datetime | None, published_at: dt.datetime | None = None, story_id: str = "") -> StoryTopicQuerySet:
+    """Which stories are about a topic, behind a place in list order."""
+    rows = StoryTopic.objects.about(topic, since)
+    return rows if published_at is None else rows.after(published_at, story_id)
+
+
+_STORY: Final = Compiled(lambda story_id: Story.objects.published().filter(chatbotnews_id=story_id).values_list(*COLUMNS))
+_LIST: Final = Compiled(lambda *asked: _stories(*asked[:-1]).newest_first().values_list(*COLUMNS)[: asked[-1]])
+_LIST_COUNT: Final = Compiled(lambda category, most: _stories(category).order_by().values_list("pk")[:most])
+_TOPIC: Final = Compiled(
+    lambda *asked: _told(*asked[:-1]).newest_first().values_list(*(f"story__{name}" for name in COLUMNS))[: asked[-1]]
+)
+_TOPIC_COUNT: Final = Compiled(lambda topic, since, most: _told(topic, since).order_by().values_list("pk")[:most])
+
+
+def _list(name: str, category: Category | None, limit: int, cursor: str | None, read: Reader) -> StoriesOut:
+    """One page of a list, newest first; `name` is the list's, for its cursors."""
+    found = shown(_LIST.rows(category, *_place(name, cursor), limit + 1))
+    return StoriesOut.model_construct(None, **_page(name, found, limit, counted(_LIST_COUNT, category), read))
+
+
+def _place(name: str, cursor: str | None) -> Place | tuple[None, str]:
     """Where the page before ended. Raises: InvalidArgument."""
-    return None if cursor is None else decode_place(decode(cursor, {name: 1})[1][0])
+    return (None, "") if cursor is None else decode_place(decode(cursor, {name: 1})[1][0])
 
 
-def _page(name: str, stories: list[Story], limit: int, total: tuple[int, bool]) -> dict[str, Any]:
+def _page(name: str, stories: list[bytes], limit: int, total: tuple[int, bool], read: Reader) -> dict[str, Any]:
     """`stories` are those of the page, and one more if there is a next page."""
     more, stories = len(stories) > limit, stories[:limit]
-    last = encode(name, encode_place((stories[-1].published_at, stories[-1].chatbotnews_id))) if more else None
-    shown = [story_out(story) for story in stories]
     number, is_exact = total
     return {
-        "stories": shown,
-        "next_cursor": last,
+        "stories": [read(story) for story in stories],
+        "next_cursor": encode(name, place_of(stories[-1])) if more else None,
         "total": number,
         "total_is_exact": is_exact,
-        "est_tokens": estimated_tokens(shown),
+        "est_tokens": estimated_tokens(stories),
     }
 
 
-def _topic_summary(topic: Topic, told: StoryTopicQuerySet, total: tuple[int, bool]) -> str:
+def _topic_summary(topic: Topic, since: dt.datetime | None, total: tuple[int, bool]) -> str:
     """What the list holds, or the newest of a long one, in figures; nothing that no story says."""
-    number, is_exact = total
+    told, (number, is_exact) = StoryTopic.objects.about(topic, since), total
     if not number:
         return f"No stories about {topic.label} in this period."
     newest = told.order_by("-published_at", "story").values_list("story", flat=True)[: COUNTED if is_exact else SUMMED_UP]

@@ -2,9 +2,13 @@
 
 from collections.abc import Mapping
 from enum import StrEnum
+from functools import partial
 from typing import Any, Final
 
-from wire.schemas import StoriesOut, estimated_tokens
+import orjson
+
+from wire.render import Reader, as_values
+from wire.schemas import StoriesOut, estimated_tokens, values
 
 
 class Detail(StrEnum):
@@ -26,20 +30,23 @@ STANDARD: Final = (
 FIELDS: Final[Mapping[Detail, tuple[str, ...]]] = {Detail.BRIEF: BRIEF, Detail.STANDARD: STANDARD}
 
 
+def reader(detail: Detail) -> Reader:
+    """What becomes of each story's JSON; always with the layered citation."""
+    return as_values if detail is Detail.FULL else partial(_cut, FIELDS[detail])
+
+
 def shaped(page: StoriesOut, detail: Detail) -> dict[str, Any]:
-    """The page as JSON values, its stories cut to `detail`; always with the layered citation."""
-    found = page.model_dump(mode="json", by_alias=True)
-    if detail is Detail.FULL:
-        return found
-    found["stories"] = [_cut(story, FIELDS[detail]) for story in found["stories"]]
-    found["est_tokens"] = estimated_tokens(found["stories"])
+    """The page as JSON values, its stories read by `reader(detail)`."""
+    found = values(page)
+    if detail is not Detail.FULL:
+        found["est_tokens"] = estimated_tokens([orjson.dumps(story) for story in found["stories"]])
     return found
 
 
-def _cut(story: Mapping[str, Any], fields: tuple[str, ...]) -> dict[str, Any]:
-    kept = {name: story[name] for name in fields}
-    cited = story["citation_objects"]
-    return kept | {"citation_objects": cited and {"layered_ready": cited["layered_ready"]}}
+def _cut(fields: tuple[str, ...], story: bytes) -> dict[str, Any]:
+    whole = orjson.loads(story)
+    cited = whole["citation_objects"]
+    return {name: whole[name] for name in fields} | {"citation_objects": cited and {"layered_ready": cited["layered_ready"]}}
 
 
 def output_schema(schema: dict[str, Any]) -> dict[str, Any]:

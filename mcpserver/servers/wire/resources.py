@@ -15,7 +15,8 @@ from wire import queries
 from wire.bounds import read_date
 from wire.directives import SPEC_VERSION, llms_txt
 from wire.queries.cursor import decode, encode, invalid
-from wire.schemas import DayOut
+from wire.render import as_json
+from wire.schemas import DayOut, values
 from wire.vocabulary import Category, Topic
 
 JSON: Final = "application/json"
@@ -165,7 +166,7 @@ def with_mcp(day: DayOut) -> dict[str, Any]:
             "preferred_citation_format": "layered",
             "license": "CC-BY-4.0",
         },
-        **day.model_dump(mode="json", by_alias=True),
+        **values(day),
     }
 
 
@@ -197,15 +198,15 @@ def _json(value: Any) -> Content:
 
 def _today_category(slug: str) -> Content:
     """Today's stories of one category, in the shape of a list."""
-    return _json(queries.get_todays_category(_known(Category, slug)).model_dump(mode="json"))
+    return _json(values(queries.get_todays_category(_known(Category, slug), read=as_json)))
 
 
 def _topic(slug: str) -> Content:
-    return _json(queries.get_topic_coverage(_known(Topic, slug)).model_dump(mode="json"))
+    return _json(values(queries.get_topic_coverage(_known(Topic, slug), read=as_json)))
 
 
 def _archive(day: str) -> Content:
-    return _json(with_mcp(queries.get_archive(_date(day))))
+    return _json(with_mcp(queries.get_archive(_date(day), read=as_json)))
 
 
 def _date(day: str) -> dt.date:
@@ -223,10 +224,10 @@ def _known(vocabulary: Any, slug: str) -> Any:
 
 _DATE: Final = r"([0-9]{4}-[0-9]{2}-[0-9]{2})"
 _READERS: Final[tuple[tuple[str, Callable[..., Content]], ...]] = (
-    (r"wire://today", lambda: _json(with_mcp(queries.get_today()))),
+    (r"wire://today", lambda: _json(with_mcp(queries.get_today(read=as_json)))),
     (r"wire://today/([a-z]+)", _today_category),
     (r"wire://editor-take/today", lambda: (MARKDOWN, queries.get_editor_take().markdown)),
-    (r"wire://story/([0-9a-z-]{1,40})", lambda story_id: _json(queries.get_story(story_id).model_dump(mode="json"))),
+    (r"wire://story/([0-9a-z-]{1,40})", lambda story_id: _json(queries.get_story(story_id, as_json))),
     (r"wire://topic/([a-z]+)", _topic),
     (rf"wire://archive/{_DATE}", _archive),
     (r"wire://sources", lambda: _json(sources_queries.list_sources().model_dump(mode="json"))),

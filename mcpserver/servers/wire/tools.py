@@ -12,12 +12,13 @@ from pydantic import Field
 from citations.formats import CitationFormat
 from config.errors import NotFound
 from mcpserver.arguments import WHOLE, Arguments
-from mcpserver.servers.wire.detail import Detail, shaped
+from mcpserver.servers.wire.detail import Detail, reader, shaped
 from sources import queries as sources_queries
 from sources.schemas import SourcesOut, VerdictOut
 from wire import bounds, queries, schemas
 from wire.bounds import IsoDate, IsoMoment
 from wire.provenance import timestamp
+from wire.render import as_values
 from wire.vocabulary import Category, Topic
 
 CITE: Final = (
@@ -155,19 +156,21 @@ class Document(Schema):
 
 def search_wire(asked: SearchWire) -> Answer:
     given = {name: getattr(asked, name) for name in ("query", "category", "source", "since", "limit", "cursor")}
-    return Answer(shaped(queries.search_wire(**given), asked.detail))
+    return Answer(shaped(queries.search_wire(**given, read=reader(asked.detail)), asked.detail))
 
 
 def get_story(asked: GetStory) -> Answer:
-    return _answer(queries.get_story(asked.story_id))
+    return Answer(queries.get_story(asked.story_id, as_values))
 
 
 def get_category(asked: GetCategory) -> Answer:
-    return Answer(shaped(queries.get_category(asked.category, asked.limit, asked.cursor), asked.detail))
+    found = queries.get_category(asked.category, asked.limit, asked.cursor, reader(asked.detail))
+    return Answer(shaped(found, asked.detail))
 
 
 def get_topic_coverage(asked: GetTopicCoverage) -> Answer:
-    return Answer(shaped(queries.get_topic_coverage(asked.topic, asked.since, asked.limit, asked.cursor), asked.detail))
+    found = queries.get_topic_coverage(asked.topic, asked.since, asked.limit, asked.cursor, reader(asked.detail))
+    return Answer(shaped(found, asked.detail))
 
 
 def get_consensus(asked: GetConsensus) -> Answer:
