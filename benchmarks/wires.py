@@ -16,7 +16,7 @@ from django.core.management.color import no_style
 from django.db import connection, models, transaction
 
 from sources.models import Publication
-from wire import provenance
+from wire import provenance, render
 from wire.identity import chatbotnews_id
 from wire.indexing import document
 from wire.models import Event, SearchDocument, SigningKey, Snapshot, Story, StoryRevision, StoryTopic, WireState
@@ -73,6 +73,7 @@ def fill(stories: int) -> None:
     with connection.cursor() as cursor:
         for sql in [*index, *connection.ops.sequence_reset_sql(no_style(), [Story, StoryRevision, StoryTopic]), "ANALYZE"]:
             cursor.execute(sql)
+    render.keep_all(Story.objects.all())
 
 
 def _without_index() -> list[str]:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, TypeVar
 
-from django.db import close_old_connections
+from django.db import close_old_connections, connection
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS
 
@@ -22,10 +22,21 @@ async def ask(query: Callable[..., T], *args: Any, **kwargs: Any) -> T:
     """Run a query in a thread that keeps its database connection. Raises: what the query raises."""
 
     def run() -> T:
-        close_old_connections()
+        _look_after_connection()
         return query(*args, **kwargs)
 
     return await asyncio.get_running_loop().run_in_executor(_POOL, run)
+
+
+def _look_after_connection() -> None:
+    """Close a connection that broke. SQLite's stays open as long as its thread: to open one takes longer than most queries; on
+    Postgres it goes back to the pool.
+    """
+    if connection.vendor == "sqlite":
+        connection.close_at = None
+        connection.close_if_unusable_or_obsolete()
+    else:
+        close_old_connections()
 
 
 def protocol_error(error: WireError) -> MCPError | None:

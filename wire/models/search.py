@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from django.db import connection, models
 
+from wire.models.compiled import LISTED
 from wire.models.story import Story
 from wire.search import Term
 
@@ -89,10 +90,10 @@ def newest_places(
 
 def documents(places: Sequence[int]) -> list[tuple[int, int, str, int]]:
     """Place, story's key, tokens and headline_length of each; hundreds a search, so without the machinery of models."""
-    given = "SELECT value FROM json_each(%s)" if connection.vendor == "sqlite" else "SELECT unnest(%s::bigint[])"
+    given = LISTED[connection.vendor]
     sql = f"SELECT place, story_id, tokens, headline_length FROM wire_searchdocument WHERE place IN ({given})"  # noqa: S608
     with connection.cursor() as cursor:
-        cursor.execute(sql, [json.dumps(places) if connection.vendor == "sqlite" else list(places)])
+        cursor.execute(sql, [json.dumps(places)])
         found: list[tuple[int, int, str, int]] = cursor.fetchall()
     return found
 

@@ -1,22 +1,25 @@
 """A page of search results. The database finds the newest matches, Python ranks them."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import combinations
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from rapidfuzz import fuzz, process
 
 from wire import search
 from wire.models import Snapshot, Story
+from wire.models.compiled import Compiled, listed
 from wire.models.search import documents, newest_places
 from wire.queries.cursor import decode, encode, invalid
 from wire.queries.total import COUNTED
 from wire.render import COLUMNS, Reader, shown
 from wire.schemas import SearchOut, estimated_tokens
 
-POOL: Final = 500  # up to so many matches are ranked together; beyond, the newest so many, then the next
+POOL: Final = 500  # up to so many matches are ranked together
+WINDOW_SIZE: Final = 200  # of more the newest so many, then the next
 
 VOCABULARY: Final = 2000  # newest headlines whose words a misspelt one may have meant
 NEAR: Final = 75.0  # likeness 0-100 of a misspelt word and the one that it may have meant
@@ -48,16 +51,25 @@ class Scope:
         return replace(self, high=first + 1, low=last)
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
-    score: float
-    place: int
-    pk: int
+class Hit(NamedTuple):
+    """In the order of a page: best first, newer first among equals."""
+
+    minus_score: float
+    minus_place: int
+    pk: int = 0
 
     @property
-    def rank(self) -> tuple[float, int]:
-        """Best first, newer first among equals."""
-        return -self.score, -self.place
+    def named(self) -> tuple[float, int]:
+        """Score and place, as cursors have them."""
+        return -self.minus_score, -self.minus_place
+
+
+class Text(NamedTuple):
+    """What a story is ranked by."""
+
+    pk: int
+    headline: list[str]
+    summary: list[str]
 
 
 def ranked_page(scope: Scope, question: search.Query, limit: int, cursor: str | None, read: Reader) -> SearchOut:
@@ -66,29 +78,25 @@ def ranked_page(scope: Scope, question: search.Query, limit: int, cursor: str | 
     A window is named by its first and last story, so stories that arrive between two pages shift nothing. Its last page
     may be short although another window follows.
     """
-    mark, found = question.mark, scope.newest(question, COUNTED + 1)
-    if len(found) > COUNTED and question != question.finished:
-        finished = scope.newest(question.finished, COUNTED + 1)
-        if len(finished) > COUNTED:  # a word that a thousand stories hold as it stands is not the beginning of another
-            question, found = question.finished, finished
+    mark = question.mark
+    question, found = _found(scope, question)
     is_exact = len(found) <= COUNTED
-    known: dict[int, Hit] = {}
+    texts: dict[int, Text] = {}
     if not question.is_certain:
-        known = {hit.place: hit for hit in _hits(found, question)}
-        found = [place for place in found if place in known]
+        texts = _holding(found, question)
+        found = [place for place in found if place in texts]
     kind, values = (ALL if is_exact and len(found) <= POOL else BEHIND), list[Any]()
     if cursor is not None:
         kind, (of, *values) = decode(cursor, KINDS)
         if of != mark:
             raise invalid()
     places = _candidates(scope, question, found, kind, values)
-    hits = [known[place] for place in places if place in known]
-    hits += _hits([place for place in places if place not in known], question)
-    after = _hit(values).rank if kind != BEHIND and values else None
-    left = sorted((hit for hit in hits if after is None or hit.rank > after), key=lambda hit: hit.rank)
+    texts |= _holding([place for place in places if place not in texts], question)
+    after = _hit(values) if kind != BEHIND and values else None
+    hits = [_ranked(place, texts[place], question) for place in places if place in texts]
+    left = sorted(hit for hit in hits if after is None or hit[:2] > after[:2])
     page = left[:limit]
-    live = Story.objects.live().filter(pk__in=[hit.pk for hit in page])
-    rows = {row[0]: row for row in live.values_list(*COLUMNS)}
+    rows = {row[0]: row for row in _BY_KEY.rows(json.dumps([hit.pk for hit in page]))}
     stories = shown(rows[hit.pk] for hit in page if hit.pk in rows)
     return SearchOut.model_construct(
         stories=[read(story) for story in stories],
@@ -98,6 +106,21 @@ def ranked_page(scope: Scope, question: search.Query, limit: int, cursor: str | 
         est_tokens=estimated_tokens(stories),
         ranking="relevance" if kind == ALL else "newest",
     )
+
+
+_BY_KEY: Final = Compiled(lambda keys: Story.objects.live().filter(pk__in=listed(keys)).values_list(*COLUMNS))
+
+
+def _found(scope: Scope, question: search.Query) -> tuple[search.Query, list[int]]:
+    """Places of what is asked for, newest first, one more than are counted; and what was asked for in truth: a last word that a
+    thousand stories hold as it stands is not the beginning of another.
+    """
+    finished = question.finished
+    if finished != question:
+        found = scope.newest(finished, COUNTED + 1)
+        if len(found) > COUNTED:
+            return finished, found
+    return question, scope.newest(question, COUNTED + 1)
 
 
 def suggestion(query: str, scope: Scope) -> str | None:
@@ -129,29 +152,38 @@ def _candidates(scope: Scope, question: search.Query, found: list[int], kind: st
     if kind == ALL:
         return found
     if kind == BEHIND:
-        return scope.behind(_place(values[0])).newest(question, POOL) if values else found[:POOL]
+        return scope.behind(_place(values[0])).newest(question, _window()) if values else found[: _window()]
     return scope.between(_place(values[0]), _place(values[1])).newest(question, COUNTED)
 
 
-def _hits(places: Sequence[int], question: search.Query) -> list[Hit]:
-    is_certain, hits = question.is_certain, []
-    for place, pk, text, headline_length in documents(places):
+def _window() -> int:
+    return min(POOL, WINDOW_SIZE)
+
+
+def _holding(places: Sequence[int], question: search.Query) -> dict[int, Text]:
+    """The texts of those of these stories that hold what is asked for; an index may also find others (`Query.is_certain`)."""
+    found, is_certain = {}, question.is_certain
+    for place, pk, text, headline_length in documents(places) if places else ():
         tokens = text.split(" ")
-        told = tokens[:headline_length], tokens[headline_length:]
-        if is_certain or search.holds(*told, question):
-            hits.append(Hit(search.score(*told, question), place, pk))
-    return hits
+        told = Text(pk, tokens[:headline_length], tokens[headline_length:])
+        if is_certain or search.holds(told.headline, told.summary, question):
+            found[place] = told
+    return found
+
+
+def _ranked(place: int, text: Text, question: search.Query) -> Hit:
+    return Hit(-search.score(text.headline, text.summary, question), -place, text.pk)
 
 
 def _next(
     scope: Scope, question: search.Query, mark: str, kind: str, places: Sequence[int], page: Sequence[Hit], *, more: bool
 ) -> str | None:
     if kind == ALL:
-        return encode(ALL, mark, page[-1].score, page[-1].place) if more else None
+        return encode(ALL, mark, *page[-1].named) if more else None
     if not places:
         return None
     if more:
-        return encode(WINDOW, mark, places[0], places[-1], page[-1].score, page[-1].place)
+        return encode(WINDOW, mark, places[0], places[-1], *page[-1].named)
     return encode(BEHIND, mark, places[-1]) if scope.behind(places[-1]).newest(question, 1) else None
 
 
@@ -160,7 +192,7 @@ def _hit(values: Sequence[Any]) -> Hit:
     score, place = values[-2:]
     if not isinstance(score, int | float) or isinstance(score, bool):
         raise invalid()
-    return Hit(float(score), _place(place), 0)
+    return Hit(-float(score), -_place(place))
 
 
 def _place(value: Any) -> int:
