@@ -73,7 +73,7 @@ def fill(stories: int) -> None:
     with connection.cursor() as cursor:
         for sql in [*index, *connection.ops.sequence_reset_sql(no_style(), [Story, StoryRevision, StoryTopic]), "ANALYZE"]:
             cursor.execute(sql)
-    render.keep_all(Story.objects.all())
+    render.keep_all()
 
 
 def _without_index() -> list[str]:

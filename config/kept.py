@@ -42,6 +42,11 @@ class Kept:
         """Content changed in this process: whatever was begun or kept before is old."""
         self._mark = object()
 
+    @property
+    def edition(self) -> tuple[Any, ...] | None:
+        """What answers are made of at this moment, for whoever keeps something else as long; None while closed. From any thread."""
+        return None if self._version is None else (self._version, self._mark, int(time.time() // DAY))
+
     def find(self, key: Hashable) -> Any:
         """The answer, or None."""
         edition = self._now()

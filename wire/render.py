@@ -9,7 +9,6 @@ from typing import Any, Final, NamedTuple
 import orjson
 import zstandard
 from django.conf import settings
-from django.db.models import QuerySet
 
 from citations.formats import citation_objects
 from sources.vocabulary import Tier
@@ -78,20 +77,23 @@ def keep(published: Sequence[tuple[Story, StoryRevision]]) -> None:
     StoryJson.objects.bulk_create(rows, batch_size=BATCH, update_conflicts=True, unique_fields=["story"], update_fields=fields)
 
 
-def keep_all(stories: QuerySet[Story], progress: Callable[[int], None] = lambda _number: None) -> int:
-    """Make the JSON of those of these stories whose kept one does not fit, in pieces. How many that were."""
-    number, batch = 0, list[tuple[Story, StoryRevision]]()
-    for story in stories.filter(current__isnull=False).select_related("current", "json").defer("json__packed").iterator(BATCH):
-        kept = getattr(story, "json", None)
-        if story.current is None or (kept is not None and kept.made_of == _made_of_story(story)):
-            continue
-        batch.append((story, story.current))
-        if len(batch) == BATCH:
-            keep(batch)
-            number, batch = number + len(batch), []
+def keep_all(progress: Callable[[int], None] = lambda _number: None) -> int:
+    """Make the JSON of every story whose kept one does not fit, in pieces that hold up nobody. How many that were."""
+    number, last = 0, 0
+    rows = Story.objects.published().select_related("current", "json").defer("json__packed").order_by("pk")
+    while batch := list(rows.filter(pk__gt=last)[:BATCH]):
+        last = batch[-1].pk
+        old = [story for story in batch if not _fits(story)]
+        keep([(story, story.current) for story in old if story.current])
+        number += len(old)
+        if old:
             progress(number)
-    keep(batch)
-    return number + len(batch)
+    return number
+
+
+def _fits(story: Story) -> bool:
+    owed = str(story.event_id), story.consensus_score, story.cross_source_count
+    return hasattr(story, "json") and story.json.made_of == _made_of(story.current_id or 0, *owed)
 
 
 def story_json(story: Story) -> bytes:
@@ -144,10 +146,6 @@ def _row(story: Story, revision: StoryRevision) -> StoryJson:
     owed = str(story.event_id), story.consensus_score, story.cross_source_count
     told = revision_out(story, revision, *owed).model_dump_json(by_alias=True).encode()
     return StoryJson(story=story, revision=revision.revision, made_of=_made_of(revision.pk, *owed), packed=_packer().compress(told))
-
-
-def _made_of_story(story: Story) -> str:
-    return _made_of(story.current_id or 0, str(story.event_id), story.consensus_score, story.cross_source_count)
 
 
 def _made_of(revision: int, event_id: str, score: float, count: int) -> str:

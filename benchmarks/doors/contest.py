@@ -17,6 +17,7 @@ from benchmarks.doors.questions import (
     SHORT,
     Question,
     Section,
+    category_miss,
     get,
     resource_hit,
     search_hit,
@@ -75,15 +76,17 @@ class Contest:
             self.servers[who] = stack.enter_context(contender(who, module, search, answers, python))
         self.rows = [row for section in asked for row in self._entered(section)]
 
-    def _captured(self, asked: list[Section], story_id: str) -> dict[str, Any]:
+    def _captured(self, wanted: list[Section], story_id: str) -> dict[str, Any]:
         """What contenders/payload.py reads."""
         pages = {}
-        for limit, question in ((SHORT, search_hit(MODERN)), (NINE, search_miss(MODERN))):
-            pages[limit] = _said(self._ask(OFF, question), question)
-            if len(json.loads(pages[limit])["stories"]) != limit:
-                raise SystemExit(f"Not {limit} stories: {pages[limit]}")
+        asked = (("search_wire", SHORT, search_hit), ("search_wire", NINE, search_miss), ("get_category", NINE, category_miss))
+        for name, limit, question_of in asked:
+            question = question_of(MODERN)
+            told = pages[f"{name} {limit}"] = _said(self._ask(OFF, question), question)
+            if len(json.loads(told)["stories"]) != limit:
+                raise SystemExit(f"Not {limit} stories: {told}")
         finished: dict[str, Any] = {"/first": (200, [], "")}
-        for section in asked:
+        for section in wanted:
             reply = self._ask(OFF, section.question)
             body = reply.body
             if section.question.method == "POST":
@@ -95,13 +98,15 @@ class Contest:
 
     def _entered(self, section: Section) -> list[Row]:
         """The section's rows, each of whose servers has answered as the wire does."""
-        everyone = [ON, OFF, BARE, VIEW]
+        everyone = [OFF, BARE, VIEW]
+        if not section.miss:
+            everyone.insert(0, ON)
         if section.kind == "call":
             everyone += [LOW, HIGH, MCPZ, FAST]
         elif section.kind == "read":
             everyone += [LOW, HIGH, FAST]
         if not section.everyone:
-            everyone = [ON, OFF, BARE]
+            everyone = [who for who in everyone if who in (ON, OFF, BARE)]
         rows, wanted = [], ""
         for who in everyone:
             question = section.question.at(section.path) if who in (BARE, VIEW) else section.question
@@ -125,7 +130,10 @@ def _said(reply: Reply, question: Question) -> str:
     """What is to be the same of everyone: the text of a tool or resource; of a page status and body."""
     if question.method == "GET":
         return f"{reply.status} {base64.b64encode(reply.body).decode()}"
-    result = json.loads(reply.body)["result"]
+    message = json.loads(reply.body)
+    if "result" not in message:
+        raise SystemExit(f"{question.body} is answered with {message}")
+    result = message["result"]
     text: str = (result.get("content") or result["contents"])[0]["text"]
     if "content" in result and result["structuredContent"] != json.loads(text):
         raise SystemExit(f"The structured content is not the text: {result}")

@@ -15,6 +15,7 @@ MOMENT: Final = "@MOMENT@"  # stands for the same as seconds since 1970, an ISO 
 FIRST_NUMBER: Final = 100_000_000
 
 WORD: Final = "OpenAI"
+CATEGORY: Final = "launches"
 SHORT: Final = 3  # stories in an answer of about 2 KB
 NINE: Final = 9
 
@@ -100,6 +101,12 @@ def search_miss(era: str) -> Question:
     return tool(era, "search_wire", query=WORD, limit=NINE, detail="brief", since=MOMENT)
 
 
+def category_miss(era: str) -> Question:
+    """Nine brief stories of a category, always the same nine, by a request never sent before: nobody knows its last parameter."""
+    params = {"name": "get_category", "arguments": {"category": CATEGORY, "limit": NINE, "detail": "brief"}, "asked": NUMBER}
+    return rpc(era, "tools/call", params, "get_category")
+
+
 def story_hit(era: str, story_id: str) -> Question:
     return tool(era, "get_story", story_id=story_id)
 
@@ -117,6 +124,7 @@ def sections(story_id: str, etag: str) -> list[Section]:
             Section(f"search_wire, three stories, {era}", search_hit(era), "call", era),
             Section(f"get_story, {era}", story_hit(era, story_id), "call", era, everyone=False),
             Section(f"resources/read of a story, {era}", resource_hit(era, story_id), "read", era),
+            Section(f"get_category, nine stories, a request never sent before, {era}", category_miss(era), "call", era, miss=True),
             Section(f"search_wire, nine stories, a question never asked before, {era}", search_miss(era), "call", era, miss=True),
         ]
     gzip = {"accept_encoding": "gzip"}

@@ -9,14 +9,19 @@ from fastmcp.tools.base import ToolResult  # type: ignore[import-not-found]
 
 from benchmarks.doors.contenders.payload import PAGES, RESOURCE
 
-ANSWERS = {limit: ToolResult(content=text, structured_content=json.loads(text)) for limit, text in PAGES.items()}
+ANSWERS = {asked: ToolResult(content=text, structured_content=json.loads(text)) for asked, text in PAGES.items()}
 STORY = ResourceResult([ResourceContent(RESOURCE, mime_type="application/json")])
 server: Any = FastMCP("contender", version="1.0.0")
 
 
 async def search_wire(query: str, limit: int = 10, detail: str = "full", since: str | None = None) -> ToolResult:  # noqa: ARG001
     """Search."""
-    return ANSWERS[limit]
+    return ANSWERS[f"search_wire {limit}"]
+
+
+async def get_category(category: str, limit: int = 20, detail: str = "full") -> ToolResult:  # noqa: ARG001
+    """A category."""
+    return ANSWERS[f"get_category {limit}"]
 
 
 async def story(story_id: str) -> ResourceResult:  # noqa: ARG001
@@ -25,5 +30,6 @@ async def story(story_id: str) -> ResourceResult:  # noqa: ARG001
 
 
 server.tool(search_wire)
+server.tool(get_category)
 server.resource("wire://story/{story_id}", mime_type="application/json")(story)
 application = server.http_app(path="/mcp", json_response=True, stateless_http=True)

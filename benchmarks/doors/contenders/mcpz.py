@@ -19,7 +19,7 @@ settings.configure(
     MIDDLEWARE=["django.middleware.common.CommonMiddleware"],  # nearly every project has it; it sets the length
     LOGGING={"version": 1, "root": {"level": "WARNING"}},
 )
-ANSWERS = {limit: msgspec.Raw(text.encode()) for limit, text in PAGES.items()}
+ANSWERS = {asked: msgspec.Raw(text.encode()) for asked, text in PAGES.items()}
 server: Any = MCPServer(name="contender", version="1.0.0", auth=public)
 
 
@@ -31,10 +31,22 @@ class Asked:
     since: str | None = None
 
 
+@dataclass
+class AskedCategory:
+    category: str
+    limit: int = 20
+    detail: str = "full"
+
+
 def search_wire(_request: HttpRequest, asked: Asked) -> Any:
-    return ANSWERS[asked.limit]
+    return ANSWERS[f"search_wire {asked.limit}"]
+
+
+def get_category(_request: HttpRequest, asked: AskedCategory) -> Any:
+    return ANSWERS[f"get_category {asked.limit}"]
 
 
 server.tool(description="Search.", input_schema=Asked)(search_wire)
+server.tool(description="A category.", input_schema=AskedCategory)(get_category)
 urlpatterns = [path("mcp", server)]
 application = get_asgi_application()

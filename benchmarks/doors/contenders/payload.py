@@ -8,8 +8,8 @@ from typing import Any, Final
 
 _FOUND: Final[dict[str, Any]] = json.loads(Path(os.environ["DOORS_ANSWERS"]).read_text(encoding="utf-8"))
 
-PAGES: Final[dict[int, str]] = {int(limit): text for limit, text in _FOUND["pages"].items()}
-"""The text that search_wire answers, by `limit`; its structured content is the same as JSON."""
+PAGES: Final[dict[str, str]] = _FOUND["pages"]
+"""The text that a tool answers, by its name and `limit` ("search_wire 3"); its structured content is the same as JSON."""
 
 RESOURCE: Final[str] = _FOUND["resource"]
 """The text of the resource wire://story/{story_id}."""

@@ -8,7 +8,7 @@ from mcp_types import CallToolResult, TextContent
 from benchmarks.doors.contenders.payload import PAGES, RESOURCE
 
 ANSWERS = {
-    limit: CallToolResult(content=[TextContent(text=text)], structured_content=json.loads(text)) for limit, text in PAGES.items()
+    asked: CallToolResult(content=[TextContent(text=text)], structured_content=json.loads(text)) for asked, text in PAGES.items()
 }
 server = MCPServer("contender", version="1.0.0", log_level="WARNING")
 
@@ -16,7 +16,13 @@ server = MCPServer("contender", version="1.0.0", log_level="WARNING")
 @server.tool()
 async def search_wire(query: str, limit: int = 10, detail: str = "full", since: str | None = None) -> CallToolResult:  # noqa: ARG001
     """Search."""
-    return ANSWERS[limit]
+    return ANSWERS[f"search_wire {limit}"]
+
+
+@server.tool()
+async def get_category(category: str, limit: int = 20, detail: str = "full") -> CallToolResult:  # noqa: ARG001
+    """A category."""
+    return ANSWERS[f"get_category {limit}"]
 
 
 @server.resource("wire://story/{story_id}", mime_type="application/json")

@@ -9,13 +9,13 @@ from mcp.server.lowlevel import Server
 from benchmarks.doors.contenders.payload import PAGES, RESOURCE
 
 ANSWERS = {
-    limit: types.CallToolResult(content=[types.TextContent(text=text)], structured_content=json.loads(text))
-    for limit, text in PAGES.items()
+    asked: types.CallToolResult(content=[types.TextContent(text=text)], structured_content=json.loads(text))
+    for asked, text in PAGES.items()
 }
 
 
 async def call_tool(_context: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
-    return ANSWERS[(params.arguments or {})["limit"]]
+    return ANSWERS[f"{params.name} {(params.arguments or {})['limit']}"]
 
 
 async def read_resource(_context: Any, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:

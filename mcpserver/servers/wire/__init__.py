@@ -63,8 +63,11 @@ async def list_tools(_context: Context, params: types.PaginatedRequestParams | N
     return types.ListToolsResult(tools=_TOOLS, ttl_ms=HOUR_MS, cache_scope="public")
 
 
-async def call_tool(_context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
-    """An error that the model can mend is a result; one that is the protocol's is raised."""
+async def call_tool(_context: Context, params: types.CallToolRequestParams) -> Any:
+    """An error that the model can mend is a result; one that is the protocol's is raised.
+
+    What succeeds is given as it goes over the wire: the SDK checks it all the same, but need not write it twice.
+    """
     tool = tools.TOOLS.get(params.name)
     if tool is None:
         raise MCPError(types.INVALID_PARAMS, "Unknown tool.", {"tools": list(tools.TOOLS)})
@@ -74,7 +77,12 @@ async def call_tool(_context: Context, params: types.CallToolRequestParams) -> t
         if (protocol := protocol_error(error)) is not None:
             raise protocol from error
         return types.CallToolResult(content=[_text(f"{error.message} {error.hint}".strip())], is_error=True)
-    return types.CallToolResult(content=[_text(answer.as_text())], structured_content=answer.structured)
+    return {
+        "content": [{"type": "text", "text": answer.as_text()}],
+        "structuredContent": answer.structured,
+        "isError": False,
+        "resultType": "complete",  # of revisions that know it; the SDK drops it from others
+    }
 
 
 async def list_resources(_context: Context, params: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
