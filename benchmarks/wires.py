@@ -91,9 +91,9 @@ def _without_index() -> list[str]:
         triggers = cursor.fetchall()
         for name, _ in triggers:
             cursor.execute(f"DROP TRIGGER {name}")
-    tell = "INSERT INTO wire_searchindex(wire_searchindex{}) VALUES({})"
-    sizes = [tell.format(", rank", f"'hashsize', {size}") for size in (1 << 29, 1 << 20)]
-    return [sizes[0], tell.format("", "'rebuild'"), sizes[1], *(sql for _, sql in triggers)]
+    sizes = [f"INSERT INTO wire_searchindex(wire_searchindex, rank) VALUES('hashsize', {size})" for size in (1 << 29, 1 << 20)]
+    whole = "INSERT INTO wire_searchindex(rowid, tokens, marks) SELECT entry, tokens, marks FROM wire_searchsource ORDER BY entry"
+    return [sizes[0], whole, sizes[1], *(sql for _, sql in triggers)]
 
 
 def _write_stories(number: int) -> None:

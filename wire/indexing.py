@@ -24,7 +24,8 @@ def index(published: Sequence[tuple[Story, StoryRevision]]) -> None:
         batch_size=500,
     )
     places = free_places([story for story, _ in shown])
-    documents = (SearchDocument(place=at, **document(*told)) for at, told in zip(places, shown, strict=True))
+    documents = [SearchDocument(place=at, **document(*told)) for at, told in zip(places, shown, strict=True)]
+    documents.sort(key=lambda one: one.place, reverse=True)  # FTS5 writes to disk whenever it is told of a newer one
     SearchDocument.objects.bulk_create(documents, batch_size=500)
 
 

@@ -10,15 +10,18 @@ OLD_SQLITE = ["DROP TRIGGER wire_searchindex_update", "DROP TRIGGER wire_searchi
               "DROP TRIGGER wire_searchindex_insert", "DROP TABLE wire_searchindex"]
 OLD_POSTGRES = ["DROP INDEX wire_searchindex"]
 SQLITE = [
-    "CREATE VIRTUAL TABLE wire_searchindex USING fts5(tokens, marks, content='wire_searchdocument', content_rowid='place', "
+    # Newest first, since FTS5 reads forward at twice the speed.
+    "CREATE VIEW wire_searchsource AS SELECT -place AS entry, tokens, marks FROM wire_searchdocument",
+    "CREATE VIRTUAL TABLE wire_searchindex USING fts5(tokens, marks, content='wire_searchsource', content_rowid='entry', "
     "tokenize='ascii', detail='none', prefix='3 4 5 6')",
+    "INSERT INTO wire_searchindex(rowid, tokens, marks) SELECT entry, tokens, marks FROM wire_searchsource ORDER BY entry",
     "CREATE TRIGGER wire_searchindex_insert AFTER INSERT ON wire_searchdocument BEGIN "
-    "INSERT INTO wire_searchindex(rowid, tokens, marks) VALUES (new.place, new.tokens, new.marks); END",
+    "INSERT INTO wire_searchindex(rowid, tokens, marks) VALUES (-new.place, new.tokens, new.marks); END",
     "CREATE TRIGGER wire_searchindex_delete AFTER DELETE ON wire_searchdocument BEGIN "
-    "INSERT INTO wire_searchindex(wire_searchindex, rowid, tokens, marks) VALUES ('delete', old.place, old.tokens, old.marks); END",
+    "INSERT INTO wire_searchindex(wire_searchindex, rowid, tokens, marks) VALUES ('delete', -old.place, old.tokens, old.marks); END",
     "CREATE TRIGGER wire_searchindex_update AFTER UPDATE ON wire_searchdocument BEGIN "
-    "INSERT INTO wire_searchindex(wire_searchindex, rowid, tokens, marks) VALUES ('delete', old.place, old.tokens, old.marks); "
-    "INSERT INTO wire_searchindex(rowid, tokens, marks) VALUES (new.place, new.tokens, new.marks); END",
+    "INSERT INTO wire_searchindex(wire_searchindex, rowid, tokens, marks) VALUES ('delete', -old.place, old.tokens, old.marks); "
+    "INSERT INTO wire_searchindex(rowid, tokens, marks) VALUES (-new.place, new.tokens, new.marks); END",
 ]
 POSTGRES = [
     # What the words of a text begin with, of three to six letters.
@@ -132,6 +135,7 @@ class Migration(migrations.Migration):
             model_name='usagecount',
             index=models.Index(fields=['minute'], name='usage_minute'),
         ),
-        run(SQLITE, POSTGRES),
+        run([], POSTGRES),  # before there are rows: their foreign keys are looked at only when all is done
         migrations.RunPython(index_again),
+        run(SQLITE, []),
     ]

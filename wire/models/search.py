@@ -80,9 +80,9 @@ def newest_places(
     if connection.vendor == "sqlite":
         match = (" AND " if every else " OR ").join(_either(term, '"{}"', '"{}"*', " OR ") for term in terms)
         return _rows(
-            "SELECT rowid FROM wire_searchindex WHERE wire_searchindex MATCH %s AND rowid >= %s AND rowid < %s "
-            "ORDER BY rowid DESC LIMIT %s",
-            [match, _LEAST if low is None else low, -_LEAST if high is None else high, limit],
+            "SELECT -rowid FROM wire_searchindex WHERE wire_searchindex MATCH %s AND rowid > %s AND rowid <= %s "
+            "ORDER BY rowid LIMIT %s",
+            [match, _LEAST if high is None else -high, -_LEAST if low is None else -low, limit],
         )
     match = (" & " if every else " | ").join(_either(_with_beginnings(term), "'{}'", "'{}':*", " | ") for term in terms)
     return _newest_on_postgres(match, _LEAST if low is None else low, high, limit)
