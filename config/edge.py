@@ -3,7 +3,6 @@
 One mechanism in front of REST and MCP alike. Pure ASGI, so that a refusal costs neither Django nor the MCP SDK.
 """
 
-import ipaddress
 import re
 from collections.abc import Awaitable, Callable, Coroutine, MutableMapping
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from typing import Any, Final
 import orjson
 from django.conf import settings
 
+from config.client import client_key
 from config.limit import Limiter
 
 Scope = MutableMapping[str, Any]
@@ -115,7 +115,7 @@ _limiter: Limiter | None = None
 
 
 def _over_limit(scope: Scope) -> Refusal | None:
-    """Sixty a minute for one client over both doors (WIRE_RATE_LIMIT); a client is an IPv4 address or an IPv6 /64."""
+    """Sixty a minute for one client over both doors (WIRE_RATE_LIMIT)."""
     global _limiter  # made when it is first needed, and again when tests change the rate
     rate = settings.WIRE_RATE_LIMIT
     if rate == "off":
@@ -127,24 +127,6 @@ def _over_limit(scope: Scope) -> Refusal | None:
         return None
     message = f"More than {_limiter.limit} requests in {_limiter.period} seconds."
     return Refusal(429, "rate_limited", message, f"Wait {wait} seconds.", ((b"retry-after", str(wait).encode()),))
-
-
-def client_key(scope: Scope) -> str:
-    """Whom a request is counted for. Without a peer address (a Unix socket) all are one client."""
-    return _client((scope.get("client") or ("", 0))[0])
-
-
-@lru_cache(maxsize=10_000)
-def _client(host: str) -> str:
-    try:
-        address = ipaddress.ip_address(host)
-    except ValueError:
-        return "unknown"
-    if isinstance(address, ipaddress.IPv6Address):
-        if address.ipv4_mapped:
-            return str(address.ipv4_mapped)
-        return str(ipaddress.ip_network((address, 64), strict=False).network_address)
-    return str(address)
 
 
 async def _body(receive: Receive) -> bytes | None:

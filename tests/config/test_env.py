@@ -1,5 +1,6 @@
 """Settings from the environment: what cannot be read stops the start and names its variable."""
 
+import ipaddress
 import os
 import re
 import subprocess
@@ -21,6 +22,7 @@ READERS: dict[str, Callable[[str], Any]] = {
     "web_address": lambda name: env.web_address(name, "http://localhost"),
     "database": env.database,
     "words": env.words,
+    "networks": env.networks,
     "text": env.text,
 }
 
@@ -40,6 +42,7 @@ def clean(monkeypatch: pytest.MonkeyPatch) -> None:
         ("web_address", "http://localhost"),
         ("database", None),
         ("words", []),
+        ("networks", ()),
         ("text", ""),
     ],
 )
@@ -64,6 +67,7 @@ def test_what_is_not_set_or_empty_is_the_default(
         ("web_address", "http://[::1]:8000/news/", "http://[::1]:8000/news"),
         ("words", " a, ,b ,", ["a", "b"]),
         ("text", " quince ", "quince"),
+        ("networks", " 10.0.0.0/8, ::1 ", (ipaddress.ip_network("10.0.0.0/8"), ipaddress.ip_network("::1"))),
     ],
 )
 def test_a_value_is_read(monkeypatch: pytest.MonkeyPatch, reader: str, given: str, expected: object) -> None:
@@ -79,6 +83,10 @@ def test_a_value_is_read(monkeypatch: pytest.MonkeyPatch, reader: str, given: st
         *(
             ("web_address", text)
             for text in ("wire.example", "ftp://wire.example", "https://", "https://a b", "https://a?q=1", "javascript:1")
+        ),
+        *(
+            ("networks", text)
+            for text in ("10.0.0.1/8", "proxy", "10.0.0.0/8,", "0.0.0.0/0", "::/0", "10.0.0.0/33", "10.0.0.0/8 ::1")
         ),
         *(
             ("database", text)
