@@ -3,8 +3,10 @@
 One mechanism in front of REST and MCP alike. Pure ASGI, so that a refusal costs neither Django nor the MCP SDK.
 """
 
+import asyncio
+import contextlib
 import re
-from collections.abc import Awaitable, Callable, Coroutine, MutableMapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, MutableMapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
@@ -14,6 +16,8 @@ from django.conf import settings
 
 from config.client import client_key
 from config.limit import Limiter
+from config.limit_stores import RedisStore, SQLiteStore
+from config.shared_limit import SharedLimiter, Store
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -35,6 +39,8 @@ def edge(app: App) -> App:
             return
         door = _door(scope["path"])
         refusal = _refusal(scope, door)
+        if refusal is None and door and scope["method"] != "OPTIONS":
+            refusal = await _over_limit(scope)
         if refusal is not None:
             await refusal.send(send, jsonrpc=door == "mcp")
             return
@@ -101,7 +107,7 @@ def _refusal(scope: Scope, door: str) -> Refusal | None:
     length = headers.get(b"content-length", b"0")
     if door and not (length.isdigit() and len(length) < 10 and int(length) <= MAX_BODY):
         return _TOO_LARGE
-    return _over_limit(scope) if door and scope["method"] != "OPTIONS" else None
+    return None
 
 
 @lru_cache(maxsize=1_000)
@@ -112,21 +118,57 @@ def _host_allowed(host: bytes) -> bool:
 
 
 _limiter: Limiter | None = None
+_shared: SharedLimiter | None = None
 
 
-def _over_limit(scope: Scope) -> Refusal | None:
-    """Sixty a minute for one client over both doors (WIRE_RATE_LIMIT)."""
-    global _limiter  # made when it is first needed, and again when tests change the rate
-    rate = settings.WIRE_RATE_LIMIT
-    if rate == "off":
+async def _over_limit(scope: Scope) -> Refusal | None:
+    """Sixty a minute for one client over both doors and all workers (WIRE_RATE_LIMIT)."""
+    if settings.WIRE_RATE_LIMIT == "off":
         return None
+    limiter, client = _limiter_of(settings.WIRE_RATE_LIMIT), client_key(scope)
+    wait = limiter.wait(client) if _shared is None else await _shared.wait(client)
+    return _too_many(limiter, wait) if wait else None
+
+
+def _limiter_of(rate: str) -> Limiter:
+    global _limiter  # made when it is first needed, and again when tests change the rate
     if _limiter is None or _limiter.rate != rate:
         _limiter = Limiter(rate)
-    wait = _limiter.wait(client_key(scope))
-    if not wait:
-        return None
-    message = f"More than {_limiter.limit} requests in {_limiter.period} seconds."
-    return Refusal(429, "rate_limited", message, f"Wait {wait} seconds.", ((b"retry-after", str(wait).encode()),))
+    return _limiter
+
+
+def _too_many(limiter: Limiter, wait: int) -> Refusal:
+    """Headers as in draft-ietf-httpapi-ratelimit-headers; only here, since an answer that is kept knows no client."""
+    headers = (
+        (b"retry-after", b"%d" % wait),
+        (b"ratelimit-policy", b'"doors";q=%d;w=%d' % (limiter.limit, limiter.period)),
+        (b"ratelimit", b'"doors";r=0;t=%d' % wait),
+    )
+    message = f"More than {limiter.limit} requests in {limiter.period} seconds."
+    return Refusal(429, "rate_limited", message, f"Wait {wait} seconds.", headers)
+
+
+@contextlib.asynccontextmanager
+async def one_limit() -> AsyncIterator[None]:
+    """While it lasts, requests are counted together with the other workers, if there are any."""
+    global _shared
+    if settings.WIRE_RATE_LIMIT == "off" or not (settings.REDIS_URL or settings.WIRE_WORKERS > 1):
+        yield
+        return
+    limiter = _limiter_of(settings.WIRE_RATE_LIMIT)
+    store: Store
+    if settings.REDIS_URL:
+        store = RedisStore(limiter, settings.REDIS_URL)
+    else:
+        store = SQLiteStore(limiter, settings.WIRE_DATA_DIR / "limit.sqlite3")
+    _shared = SharedLimiter(limiter, store, settings.SECRET_KEY)
+    sharing = asyncio.create_task(_shared.run())
+    try:
+        yield
+    finally:
+        _shared = None
+        sharing.cancel()
+        await asyncio.gather(sharing, return_exceptions=True)
 
 
 async def _body(receive: Receive) -> bytes | None:

@@ -75,6 +75,14 @@ def database(name: str) -> dict[str, Any] | None:
     return parsed
 
 
+def redis(name: str) -> str:
+    """The address of a Redis, or "" without one. It may hold a password: no message shows it."""
+    raw = text(name)
+    if raw and not re.fullmatch(r"(redis|rediss|unix)://[^\s]+", raw):
+        raise ImproperlyConfigured(f"{name} cannot be read: expected an address such as redis://host:6379/0.")
+    return raw
+
+
 def rate(name: str, default: str) -> str:
     """Requests in a period, as `60/m` or `1000/h`, or `off`."""
 
