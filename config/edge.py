@@ -1,4 +1,4 @@
-"""What every request to the public doors passes first, before its body is read: Host, Origin, size, rate.
+"""What every request to the public doors passes first, before its body is read: Host, Origin, size, rate; then a bound on its body.
 
 One mechanism in front of REST and MCP alike. Pure ASGI, so that a refusal costs neither Django nor the MCP SDK.
 """
@@ -27,6 +27,9 @@ App = Callable[[Scope, Receive, Send], Coroutine[Any, Any, None]]
 
 _HOST: Final = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^:\[\]]+)(?::[0-9]*)?")
 MAX_BODY: Final = 65_536  # bytes; no request to the public doors needs more
+BODY_WITHIN: Final = 10.0  # seconds
+BODY_ARRIVED: Final = "wire.body_arrived"
+"""The ASGI extension by which config.protocol says that nothing needs waiting for: a timer costs more than reading such a body."""
 JSONRPC_REFUSED: Final = -32000  # JSON-RPC 2.0: the range for errors of the server's own
 
 
@@ -46,9 +49,9 @@ def edge(app: App) -> App:
             return
         # Nobody looks at any other body: the MCP door reads that of a POST, Django one that comes with anything but a read.
         if (door == "mcp" and scope["method"] == "POST") or (door == "rest" and scope["method"] not in ("GET", "HEAD")):
-            body = await _body(receive)
-            if body is None:
-                await _TOO_LARGE.send(send, jsonrpc=door == "mcp")
+            body = await _body(scope, receive)
+            if isinstance(body, Refusal):
+                await body.send(send, jsonrpc=door == "mcp")
                 return
             receive = replay(body, receive)
         await app(scope, receive, send)
@@ -85,6 +88,13 @@ class Refusal:
 
 
 _TOO_LARGE: Final = Refusal(413, "body_too_large", f"The body is larger than {MAX_BODY:,} bytes.", "Send a smaller request.")
+_TOO_SLOW: Final = Refusal(
+    408,
+    "body_too_slow",
+    f"The body was not complete within {BODY_WITHIN:.0f} seconds.",
+    "Send it at once.",
+    ((b"connection", b"close"),),
+)
 _WRONG_HOST: Final = Refusal(421, "wrong_host", "This server does not answer for that Host.", "Use its public address.")
 _WRONG_ORIGIN: Final = Refusal(
     403, "origin_refused", "This Origin may not use the MCP door.", "Clients that are no browser send none."
@@ -123,9 +133,10 @@ _shared: SharedLimiter | None = None
 
 async def _over_limit(scope: Scope) -> Refusal | None:
     """Sixty a minute for one client over both doors and all workers (WIRE_RATE_LIMIT)."""
-    if settings.WIRE_RATE_LIMIT == "off":
+    rate = settings.WIRE_RATE_LIMIT
+    if rate == "off":
         return None
-    limiter, client = _limiter_of(settings.WIRE_RATE_LIMIT), client_key(scope)
+    limiter, client = _limiter_of(rate), client_key(scope)
     wait = limiter.wait(client) if _shared is None else await _shared.wait(client)
     return _too_many(limiter, wait) if wait else None
 
@@ -164,6 +175,7 @@ async def one_limit() -> AsyncIterator[None]:
     _shared = SharedLimiter(limiter, store, settings.SECRET_KEY)
     sharing = asyncio.create_task(_shared.run())
     try:
+        await _shared.tried.wait()
         yield
     finally:
         _shared = None
@@ -171,8 +183,18 @@ async def one_limit() -> AsyncIterator[None]:
         await asyncio.gather(sharing, return_exceptions=True)
 
 
-async def _body(receive: Receive) -> bytes | None:
-    """The whole body, or None as soon as it is larger than MAX_BODY."""
+async def _body(scope: Scope, receive: Receive) -> bytes | Refusal:
+    """The whole body, or a refusal as soon as it is larger than MAX_BODY or takes longer than BODY_WITHIN."""
+    if BODY_ARRIVED in (scope.get("extensions") or ()):
+        return await _read(receive)
+    try:
+        async with asyncio.timeout(BODY_WITHIN):
+            return await _read(receive)
+    except TimeoutError:
+        return _TOO_SLOW
+
+
+async def _read(receive: Receive) -> bytes | Refusal:
     chunks = bytearray()
     while True:
         message = await receive()
@@ -180,7 +202,7 @@ async def _body(receive: Receive) -> bytes | None:
             return bytes(chunks)
         chunks += message.get("body", b"")
         if len(chunks) > MAX_BODY:
-            return None
+            return _TOO_LARGE
         if not message.get("more_body"):
             return bytes(chunks)
 

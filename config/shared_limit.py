@@ -56,6 +56,7 @@ class SharedLimiter:
 
     def __init__(self, local: Limiter, store: Store, secret: str, clock: Callable[[], float] = time.monotonic) -> None:
         self.away = True  # until it was met
+        self.tried = asyncio.Event()
         self._local = local
         self._store = store
         self._secret = hashlib.sha256(secret.encode()).digest()
@@ -89,6 +90,7 @@ class SharedLimiter:
                     if faulty:
                         logger.warning("%s is back: the limit is counted together again", self._store.name)
                     self.away = faulty = False
+                    self.tried.set()
                     while True:
                         await self._asked.wait()
                         await self._exchange()
@@ -97,6 +99,7 @@ class SharedLimiter:
                     if not faulty:
                         logger.warning("each worker counts the limit alone, since %s is away: %r", self._store.name, error)
                     faulty = True
+                    self.tried.set()
                     await asyncio.sleep(RETRY)
         finally:
             self._thread.submit(self._store.close)

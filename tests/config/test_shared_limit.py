@@ -41,10 +41,8 @@ async def running(
     secret = uuid.uuid4().hex
     workers = [SharedLimiter(Limiter(rate, clock), store, secret, clock) for store in stores]
     tasks = [asyncio.create_task(worker.run()) for worker in workers]
-    with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(max(store.patience for store in stores) * 2):
-            while any(worker.away for worker in workers):
-                await asyncio.sleep(0.001)
+    for worker in workers:
+        await worker.tried.wait()
     yield workers
     for task in tasks:
         task.cancel()
@@ -172,8 +170,7 @@ async def main():
     limiter = Limiter("60/m")
     shared = SharedLimiter(limiter, SQLiteStore(limiter, Path(sys.argv[1])), "secret")
     task = asyncio.create_task(shared.run())
-    while shared.away:
-        await asyncio.sleep(0.01)
+    await shared.tried.wait()
     print("ready", flush=True)
     sys.stdin.readline()
     print([await shared.wait("a") for _ in range(150)].count(0))
