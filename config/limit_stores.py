@@ -63,8 +63,8 @@ class RedisStore:
         self._script = self._redis.register_script(_TAKE)
 
     def take(self, asked: Mapping[str, int]) -> list[Grant]:
-        said: Any = self._script(keys=[f"wire:limit:{client}" for client in asked], args=[*self._rule, *asked.values()])
         now = self._clock()
+        said: Any = self._script(keys=[f"wire:limit:{client}" for client in asked], args=[*self._rule, *asked.values()])
         return [Grant(granted, now + float(wait) if float(wait) >= 0 else 0.0) for granted, wait in said]
 
     def close(self) -> None:

@@ -21,7 +21,7 @@ from config.limit import Limiter
 logger = logging.getLogger(__name__)
 
 RETRY: Final = 5.0  # seconds between two looks whether a store that was away is back; nobody waits for them
-MARGIN: Final = 0.1  # seconds added to what a client is told: no worker's idea of the store's clock is further off
+MARGIN: Final = 0.1  # seconds added to what a client is told, since a grant's `closed_until` may be early
 MOST_AT_ONCE: Final = 1_000  # clients in one exchange, so that it stays a matter of milliseconds
 
 faults: Final = Counter[str]()
@@ -29,7 +29,10 @@ faults: Final = Counter[str]()
 
 
 class Grant(NamedTuple):
-    """How many of the requests may pass. `closed_until` is the limiter's clock from which one more may, 0.0 if one may now."""
+    """How many of the requests may pass. `closed_until` is the limiter's clock from which one more may, 0.0 if one may now.
+
+    It may be early by as much as the store's patience, never late: whoever asks too soon is told again, and nobody is kept waiting.
+    """
 
     requests: int
     closed_until: float
@@ -74,7 +77,7 @@ class SharedLimiter:
         client = self._local.counted_as(client)
         closed_until = self._closed_until.get(client, 0.0)
         if now < closed_until:
-            return _told(closed_until - now)
+            return self._told(closed_until - now)
         answer: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         self._asking.setdefault(client, []).append(answer)
         self._asked.set()
@@ -134,13 +137,18 @@ class SharedLimiter:
             passes = number < grant.requests
             if passes:
                 self._local.wait(client)  # so that counting alone, should it come to that, does not begin at nothing
-            _say(answer, 0 if passes else _told(grant.closed_until - self._clock()))
+            _say(answer, 0 if passes else self._told(grant.closed_until - self._clock()))
 
     def _decide_alone(self, asking: dict[str, list[asyncio.Future[int]]]) -> None:
         for client, answers in asking.items():
             for answer in answers:
                 _say(answer, self._local.wait(client))
         asking.clear()
+
+    def _told(self, seconds: float) -> int:
+        """Never more than the period, after which whatever passed before is forgotten."""
+        longest = math.ceil(self._local.period + self._local.grain)
+        return min(longest, max(1, math.ceil(seconds + MARGIN)))
 
     def _name(self, client: str) -> str:
         """What the store knows a client by: no address leaves this process, and another rate begins another count."""
@@ -150,7 +158,3 @@ class SharedLimiter:
 def _say(answer: asyncio.Future[int], wait: int) -> None:
     if not answer.done():
         answer.set_result(wait)
-
-
-def _told(seconds: float) -> int:
-    return max(1, math.ceil(seconds + MARGIN))
