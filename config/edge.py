@@ -16,7 +16,7 @@ from django.conf import settings
 
 from config.client import client_key
 from config.limit import Limiter
-from config.limit_stores import RedisStore, SQLiteStore
+from config.limit_sqlite import SQLiteStore
 from config.shared_limit import SharedLimiter, Store
 
 Scope = MutableMapping[str, Any]
@@ -169,6 +169,8 @@ async def one_limit() -> AsyncIterator[None]:
     limiter = _limiter_of(settings.WIRE_RATE_LIMIT)
     store: Store
     if settings.REDIS_URL:
+        from config.limit_redis import RedisStore  # 10 MB of library that a wire without Redis need not carry
+
         store = RedisStore(limiter, settings.REDIS_URL)
     else:
         store = SQLiteStore(limiter, settings.WIRE_DATA_DIR / "limit.sqlite3")

@@ -105,6 +105,8 @@ class SharedLimiter:
                     self.tried.set()
                     await asyncio.sleep(RETRY)
         finally:
+            self.away = True
+            self._decide_alone(self._asking)
             self._thread.submit(self._store.close)
             self._thread.shutdown(wait=False)
 

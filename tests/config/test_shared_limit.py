@@ -18,7 +18,8 @@ import pytest
 
 from config import limit, shared_limit
 from config.limit import Limiter
-from config.limit_stores import RedisStore, SQLiteStore
+from config.limit_redis import RedisStore
+from config.limit_sqlite import SQLiteStore
 from config.shared_limit import SharedLimiter, Store
 from tests.config.test_limit import Clock
 
@@ -161,11 +162,21 @@ def test_it_keeps_no_address(tmp_path: Path) -> None:
     assert b"192.0.2.77" not in written
 
 
+def test_nobody_is_left_waiting_when_it_ends(tmp_path: Path) -> None:
+    async def end() -> list[int]:
+        async with running(*stores("sqlite", tmp_path)) as (worker, *_):
+            asking = [asyncio.ensure_future(worker.wait("a")) for _ in range(70)]
+            await asyncio.sleep(0)
+        return await asyncio.wait_for(asyncio.gather(*asking), 1)
+
+    assert asyncio.run(end()).count(0) == 60
+
+
 PROCESS: Final = """
 import asyncio, sys
 from pathlib import Path
 from config.limit import Limiter
-from config.limit_stores import SQLiteStore
+from config.limit_sqlite import SQLiteStore
 from config.shared_limit import SharedLimiter
 
 async def main():
