@@ -154,6 +154,7 @@ def _too_many(limiter: Limiter, wait: int) -> Refusal:
         (b"retry-after", b"%d" % wait),
         (b"ratelimit-policy", b'"doors";q=%d;w=%d' % (limiter.limit, limiter.period)),
         (b"ratelimit", b'"doors";r=0;t=%d' % wait),
+        (b"access-control-expose-headers", b"Retry-After, RateLimit, RateLimit-Policy"),
     )
     message = f"More than {limiter.limit} requests in {limiter.period} seconds."
     return Refusal(429, "rate_limited", message, f"Wait {wait} seconds.", headers)

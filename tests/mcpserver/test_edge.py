@@ -241,6 +241,7 @@ def test_sixty_requests_a_minute_are_served_over_both_doors_together_and_then_to
     assert 50 <= int(wait) <= 60
     assert f"Wait {wait} seconds" in answer.body.decode()
     assert (answer["ratelimit-policy"], answer["ratelimit"]) == ('"doors";q=60;w=60', f'"doors";r=0;t={wait}')
+    assert answer["access-control-expose-headers"] == "Retry-After, RateLimit, RateLimit-Policy"
     assert "rate_limited" in answer.body.decode()
     assert never_read(answer)
     other = request("POST", "/mcp", PING, JSON, client="203.0.113.9")
