@@ -18,7 +18,7 @@ from django.conf import settings  # noqa: E402
 
 from config import kept  # noqa: E402
 from config.api import parameters_of  # noqa: E402
-from config.edge import App, Receive, Refusal, Scope, Send, edge  # noqa: E402  settings must be ready first
+from config.edge import App, Receive, Refusal, Scope, Send, edge, one_limit  # noqa: E402  settings must be ready first
 from config.rest import kept_rest  # noqa: E402
 from wire import queries  # noqa: E402
 
@@ -52,7 +52,7 @@ async def _route(scope: Scope, receive: Receive, send: Send) -> None:
 
 async def _lifespan(receive: Receive, send: Send) -> None:
     await receive()
-    async with _mcp.lifespan() if _mcp is not None else contextlib.nullcontext():
+    async with one_limit(), _mcp.lifespan() if _mcp is not None else contextlib.nullcontext():
         watching = asyncio.create_task(_watch())
         gc.collect()
         gc.freeze()  # what was imported stays: looking through it again at each collection would make requests wait

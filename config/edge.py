@@ -1,11 +1,12 @@
-"""What every request to the public doors passes first, before its body is read: Host, Origin, size, rate.
+"""What every request to the public doors passes first, before its body is read: Host, Origin, size, rate; then a bound on its body.
 
 One mechanism in front of REST and MCP alike. Pure ASGI, so that a refusal costs neither Django nor the MCP SDK.
 """
 
-import ipaddress
+import asyncio
+import contextlib
 import re
-from collections.abc import Awaitable, Callable, Coroutine, MutableMapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, MutableMapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
@@ -13,7 +14,10 @@ from typing import Any, Final
 import orjson
 from django.conf import settings
 
+from config.client import client_key
 from config.limit import Limiter
+from config.limit_sqlite import SQLiteStore
+from config.shared_limit import SharedLimiter, Store
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -23,6 +27,9 @@ App = Callable[[Scope, Receive, Send], Coroutine[Any, Any, None]]
 
 _HOST: Final = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^:\[\]]+)(?::[0-9]*)?")
 MAX_BODY: Final = 65_536  # bytes; no request to the public doors needs more
+BODY_WITHIN: Final = 10.0  # seconds
+BODY_ARRIVED: Final = "wire.body_arrived"
+"""The ASGI extension by which config.protocol says that nothing needs waiting for: a timer costs more than reading such a body."""
 JSONRPC_REFUSED: Final = -32000  # JSON-RPC 2.0: the range for errors of the server's own
 
 
@@ -35,14 +42,16 @@ def edge(app: App) -> App:
             return
         door = _door(scope["path"])
         refusal = _refusal(scope, door)
+        if refusal is None and door and scope["method"] != "OPTIONS":
+            refusal = await _over_limit(scope)
         if refusal is not None:
             await refusal.send(send, jsonrpc=door == "mcp")
             return
         # Nobody looks at any other body: the MCP door reads that of a POST, Django one that comes with anything but a read.
         if (door == "mcp" and scope["method"] == "POST") or (door == "rest" and scope["method"] not in ("GET", "HEAD")):
-            body = await _body(receive)
-            if body is None:
-                await _TOO_LARGE.send(send, jsonrpc=door == "mcp")
+            body = await _body(scope, receive)
+            if isinstance(body, Refusal):
+                await body.send(send, jsonrpc=door == "mcp")
                 return
             receive = replay(body, receive)
         await app(scope, receive, send)
@@ -79,6 +88,13 @@ class Refusal:
 
 
 _TOO_LARGE: Final = Refusal(413, "body_too_large", f"The body is larger than {MAX_BODY:,} bytes.", "Send a smaller request.")
+_TOO_SLOW: Final = Refusal(
+    408,
+    "body_too_slow",
+    f"The body was not complete within {BODY_WITHIN:.0f} seconds.",
+    "Send it at once.",
+    ((b"connection", b"close"),),
+)
 _WRONG_HOST: Final = Refusal(421, "wrong_host", "This server does not answer for that Host.", "Use its public address.")
 _WRONG_ORIGIN: Final = Refusal(
     403, "origin_refused", "This Origin may not use the MCP door.", "Clients that are no browser send none."
@@ -101,7 +117,7 @@ def _refusal(scope: Scope, door: str) -> Refusal | None:
     length = headers.get(b"content-length", b"0")
     if door and not (length.isdigit() and len(length) < 10 and int(length) <= MAX_BODY):
         return _TOO_LARGE
-    return _over_limit(scope) if door and scope["method"] != "OPTIONS" else None
+    return None
 
 
 @lru_cache(maxsize=1_000)
@@ -112,43 +128,76 @@ def _host_allowed(host: bytes) -> bool:
 
 
 _limiter: Limiter | None = None
+_shared: SharedLimiter | None = None
 
 
-def _over_limit(scope: Scope) -> Refusal | None:
-    """Sixty a minute for one client over both doors (WIRE_RATE_LIMIT); a client is an IPv4 address or an IPv6 /64."""
-    global _limiter  # made when it is first needed, and again when tests change the rate
+async def _over_limit(scope: Scope) -> Refusal | None:
+    """Sixty a minute for one client over both doors and all workers (WIRE_RATE_LIMIT)."""
     rate = settings.WIRE_RATE_LIMIT
     if rate == "off":
         return None
+    limiter, client = _limiter_of(rate), client_key(scope)
+    wait = limiter.wait(client) if _shared is None else await _shared.wait(client)
+    return _too_many(limiter, wait) if wait else None
+
+
+def _limiter_of(rate: str) -> Limiter:
+    global _limiter  # made when it is first needed, and again when tests change the rate
     if _limiter is None or _limiter.rate != rate:
         _limiter = Limiter(rate)
-    wait = _limiter.wait(client_key(scope))
-    if not wait:
-        return None
-    message = f"More than {_limiter.limit} requests in {_limiter.period} seconds."
-    return Refusal(429, "rate_limited", message, f"Wait {wait} seconds.", ((b"retry-after", str(wait).encode()),))
+    return _limiter
 
 
-def client_key(scope: Scope) -> str:
-    """Whom a request is counted for. Without a peer address (a Unix socket) all are one client."""
-    return _client((scope.get("client") or ("", 0))[0])
+def _too_many(limiter: Limiter, wait: int) -> Refusal:
+    """Headers as in draft-ietf-httpapi-ratelimit-headers; only here, since an answer that is kept knows no client."""
+    headers = (
+        (b"retry-after", b"%d" % wait),
+        (b"ratelimit-policy", b'"doors";q=%d;w=%d' % (limiter.limit, limiter.period)),
+        (b"ratelimit", b'"doors";r=0;t=%d' % wait),
+        (b"access-control-expose-headers", b"Retry-After, RateLimit, RateLimit-Policy"),
+    )
+    message = f"More than {limiter.limit} requests in {limiter.period} seconds."
+    return Refusal(429, "rate_limited", message, f"Wait {wait} seconds.", headers)
 
 
-@lru_cache(maxsize=10_000)
-def _client(host: str) -> str:
+@contextlib.asynccontextmanager
+async def one_limit() -> AsyncIterator[None]:
+    """While it lasts, requests are counted together with the other workers, if there are any."""
+    global _shared
+    if settings.WIRE_RATE_LIMIT == "off" or not (settings.REDIS_URL or settings.WIRE_WORKERS > 1):
+        yield
+        return
+    limiter = _limiter_of(settings.WIRE_RATE_LIMIT)
+    store: Store
+    if settings.REDIS_URL:
+        from config.limit_redis import RedisStore  # 10 MB of library that a wire without Redis need not carry
+
+        store = RedisStore(limiter, settings.REDIS_URL)
+    else:
+        store = SQLiteStore(limiter, settings.WIRE_DATA_DIR / "limit.sqlite3")
+    _shared = SharedLimiter(limiter, store, settings.SECRET_KEY)
+    sharing = asyncio.create_task(_shared.run())
     try:
-        address = ipaddress.ip_address(host)
-    except ValueError:
-        return "unknown"
-    if isinstance(address, ipaddress.IPv6Address):
-        if address.ipv4_mapped:
-            return str(address.ipv4_mapped)
-        return str(ipaddress.ip_network((address, 64), strict=False).network_address)
-    return str(address)
+        await _shared.tried.wait()
+        yield
+    finally:
+        _shared = None
+        sharing.cancel()
+        await asyncio.gather(sharing, return_exceptions=True)
 
 
-async def _body(receive: Receive) -> bytes | None:
-    """The whole body, or None as soon as it is larger than MAX_BODY."""
+async def _body(scope: Scope, receive: Receive) -> bytes | Refusal:
+    """The whole body, or a refusal as soon as it is larger than MAX_BODY or takes longer than BODY_WITHIN."""
+    if BODY_ARRIVED in (scope.get("extensions") or ()):
+        return await _read(receive)
+    try:
+        async with asyncio.timeout(BODY_WITHIN):
+            return await _read(receive)
+    except TimeoutError:
+        return _TOO_SLOW
+
+
+async def _read(receive: Receive) -> bytes | Refusal:
     chunks = bytearray()
     while True:
         message = await receive()
@@ -156,7 +205,7 @@ async def _body(receive: Receive) -> bytes | None:
             return bytes(chunks)
         chunks += message.get("body", b"")
         if len(chunks) > MAX_BODY:
-            return None
+            return _TOO_LARGE
         if not message.get("more_body"):
             return bytes(chunks)
 

@@ -75,6 +75,14 @@ def database(name: str) -> dict[str, Any] | None:
     return parsed
 
 
+def redis(name: str) -> str:
+    """The address of a Redis, or "" without one. It may hold a password: no message shows it."""
+    raw = text(name)
+    if raw and not re.fullmatch(r"(redis|rediss|unix)://[^\s]+", raw):
+        raise ImproperlyConfigured(f"{name} cannot be read: expected an address such as redis://host:6379/0.")
+    return raw
+
+
 def rate(name: str, default: str) -> str:
     """Requests in a period, as `60/m` or `1000/h`, or `off`."""
 
@@ -101,16 +109,35 @@ def read_duration(raw: str) -> dt.timedelta | None:
     return int(match[1]) * dt.timedelta(seconds={"s": 1, "m": 60, "h": 3600, "d": 86_400}[match[2]])
 
 
-def loopback_networks(name: str) -> tuple[ipaddress.IPv4Network | ipaddress.IPv6Network, ...]:
+Networks = tuple[ipaddress.IPv4Network | ipaddress.IPv6Network, ...]
+
+
+def networks(name: str) -> Networks:
+    """Comma-separated networks and addresses: 10.0.0.0/8, 2001:db8::1. All of the internet (/0) is none that anybody means."""
+
+    def parse(raw: str) -> Networks:
+        found = _networks(raw)
+        if not all(network.prefixlen for network in found):
+            raise ValueError(raw)
+        return found
+
+    return _read(name, (), parse, "networks such as 10.0.0.0/8, none of them /0")
+
+
+def loopback_networks(name: str) -> Networks:
     """Comma-separated networks, all of them loopback: 127.0.0.0/8, ::1."""
 
-    def parse(raw: str) -> tuple[ipaddress.IPv4Network | ipaddress.IPv6Network, ...]:
-        networks = tuple(ipaddress.ip_network(word.strip()) for word in raw.split(","))
-        if not all(network.is_loopback for network in networks):
+    def parse(raw: str) -> Networks:
+        found = _networks(raw)
+        if not all(network.is_loopback for network in found):
             raise ValueError(raw)
-        return networks
+        return found
 
     return _read(name, (), parse, "loopback networks such as 127.0.0.0/8; nothing else may be opened")
+
+
+def _networks(raw: str) -> Networks:
+    return tuple(ipaddress.ip_network(word.strip()) for word in raw.split(","))
 
 
 def words(name: str) -> list[str]:

@@ -25,7 +25,7 @@ class Limiter:
         self.limit: int
         self.period: int
         self.limit, self.period = _split_rate(rate)
-        self._grain = self.period / GRAINS if self.limit > GRAINS else 0.0
+        self.grain = self.period / GRAINS if self.limit > GRAINS else 0.0
         self._clock = clock
         self._clients: dict[str, _Log] = {}
         self._sweep_at = clock() + self.period
@@ -37,8 +37,7 @@ class Limiter:
             self._sweep(now)
         log = self._clients.get(client)
         if log is None:
-            client = client if len(self._clients) < MOST_CLIENTS else ""
-            log = self._clients.setdefault(client, _Log())
+            log = self._clients.setdefault(self.counted_as(client), _Log())
         times = log.times
         oldest_that_counts = now - self.period
         while times and times[0][0] <= oldest_that_counts:
@@ -48,9 +47,13 @@ class Limiter:
         if times and now <= times[-1][0]:
             times[-1][1] += 1
         else:  # a time is when the last request that it stands for may come, so that none is forgotten too early
-            times.append([now + self._grain, 1])
+            times.append([now + self.grain, 1])
         log.total += 1
         return 0
+
+    def counted_as(self, client: str) -> str:
+        """The name under which a client is counted: its own, or one that all newcomers share."""
+        return client if client in self._clients or len(self._clients) < MOST_CLIENTS else ""
 
     def _sweep(self, now: float) -> None:
         """Forget who did not ask for a period."""

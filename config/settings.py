@@ -30,6 +30,8 @@ WIRE_SECURITY_CONTACT = env.text("WIRE_SECURITY_CONTACT", "")
 WIRE_FETCH_ALLOW = env.loopback_networks("WIRE_FETCH_ALLOW")
 WIRE_CACHE_BYTES = env.integer("WIRE_CACHE_MB", 32, 0, 4096) * 1_000_000
 WIRE_RATE_LIMIT = env.rate("WIRE_RATE_LIMIT", "60/m")
+REDIS_URL = env.redis("REDIS_URL")
+WIRE_TRUSTED_PROXIES = env.networks("WIRE_TRUSTED_PROXIES")
 WIRE_ALLOWED_ORIGINS = frozenset(
     {"https://claude.ai", "https://chatgpt.com", "://".join(urlsplit(WIRE_SITE_URL)[:2]), *env.words("WIRE_ALLOWED_ORIGINS")}
 )

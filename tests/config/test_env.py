@@ -1,5 +1,6 @@
 """Settings from the environment: what cannot be read stops the start and names its variable."""
 
+import ipaddress
 import os
 import re
 import subprocess
@@ -20,7 +21,9 @@ READERS: dict[str, Callable[[str], Any]] = {
     "path": lambda name: env.path(name, Path("/var")),
     "web_address": lambda name: env.web_address(name, "http://localhost"),
     "database": env.database,
+    "redis": env.redis,
     "words": env.words,
+    "networks": env.networks,
     "text": env.text,
 }
 
@@ -40,6 +43,8 @@ def clean(monkeypatch: pytest.MonkeyPatch) -> None:
         ("web_address", "http://localhost"),
         ("database", None),
         ("words", []),
+        ("redis", ""),
+        ("networks", ()),
         ("text", ""),
     ],
 )
@@ -64,6 +69,8 @@ def test_what_is_not_set_or_empty_is_the_default(
         ("web_address", "http://[::1]:8000/news/", "http://[::1]:8000/news"),
         ("words", " a, ,b ,", ["a", "b"]),
         ("text", " quince ", "quince"),
+        ("redis", " rediss://cache.example:6379/0 ", "rediss://cache.example:6379/0"),
+        ("networks", " 10.0.0.0/8, ::1 ", (ipaddress.ip_network("10.0.0.0/8"), ipaddress.ip_network("::1"))),
     ],
 )
 def test_a_value_is_read(monkeypatch: pytest.MonkeyPatch, reader: str, given: str, expected: object) -> None:
@@ -81,6 +88,10 @@ def test_a_value_is_read(monkeypatch: pytest.MonkeyPatch, reader: str, given: st
             for text in ("wire.example", "ftp://wire.example", "https://", "https://a b", "https://a?q=1", "javascript:1")
         ),
         *(
+            ("networks", text)
+            for text in ("10.0.0.1/8", "proxy", "10.0.0.0/8,", "0.0.0.0/0", "::/0", "10.0.0.0/33", "10.0.0.0/8 ::1")
+        ),
+        *(
             ("database", text)
             for text in ("quince", "postgres", "mysql://a/b", "postgres://a:port/b", "http://a/b", "/var/db.sqlite3")
         ),
@@ -94,10 +105,11 @@ def test_a_value_that_cannot_be_read_stops_the_start_and_names_its_variable(
         READERS[reader]("QUINCE")
 
 
-def test_a_database_address_is_never_shown_for_it_may_hold_a_password(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("reader", ["database", "redis"])
+def test_the_address_of_a_database_is_never_shown_for_it_may_hold_a_password(monkeypatch: pytest.MonkeyPatch, reader: str) -> None:
     monkeypatch.setenv("QUINCE", "mysql://ada:secret@db.example/wire")
     with pytest.raises(ImproperlyConfigured) as caught:
-        env.database("QUINCE")
+        READERS[reader]("QUINCE")
     assert "secret" not in str(caught.value)
     assert caught.value.__cause__ is None
 

@@ -68,8 +68,8 @@ def http_scope(method: str, path: str, headers: Headers = (), *, client: str = "
     }
 
 
-async def send_request(scope: dict[str, Any], body: Iterable[bytes] = (b"",)) -> Answer:
-    """Sends the body in the given chunks. A client that has sent all waits; it does not leave."""
+async def send_request(scope: dict[str, Any], body: Iterable[bytes] = (b"",), *, ends: bool = True) -> Answer:
+    """Sends the body in the given chunks, and that was all if it `ends`. Then the client waits; it does not leave."""
     answer = Answer()
     chunks = iter(body)
     following = next(chunks, b"")
@@ -83,7 +83,7 @@ async def send_request(scope: dict[str, Any], body: Iterable[bytes] = (b"",)) ->
         chunk, following_or_none = following, next(chunks, None)
         told = following_or_none is None
         following = following_or_none or b""
-        return {"type": "http.request", "body": chunk, "more_body": not told}
+        return {"type": "http.request", "body": chunk, "more_body": not (told and ends)}
 
     async def send(message: Any) -> None:
         if message["type"] == "http.response.start":

@@ -192,6 +192,16 @@ def test_a_body_of_exactly_the_limit_is_read() -> None:
     assert asyncio.run(send_request(http_scope("POST", "/mcp", JSON), [PING[n : n + 1] for n in range(len(PING))])).status == 200
 
 
+@pytest.mark.parametrize("sent", [[b""], [PING[:5], PING[5:9]]], ids=["nothing", "a part"])
+def test_a_body_that_never_ends_is_refused_when_its_time_is_over(sent: list[bytes], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(edge, "BODY_WITHIN", 0.05)
+    mcp, rest = (
+        asyncio.run(send_request(http_scope("POST", path, JSON), sent, ends=False)) for path in ("/mcp", "/api/today.json")
+    )
+    assert (mcp.status, mcp.error["data"]["error"], mcp["connection"]) == (408, "body_too_slow", "close")
+    assert (rest.status, rest.json()["error"]) == (408, "body_too_slow")
+
+
 def until_refused(ask: list[tuple[str, str]], clients: list[str]) -> tuple[int, Answer]:
     """How many requests were served before one was refused, and the refusal. Clients and doors take turns."""
     for served in range(200):
@@ -230,9 +240,12 @@ def test_sixty_requests_a_minute_are_served_over_both_doors_together_and_then_to
     wait = answer["retry-after"] or ""
     assert 50 <= int(wait) <= 60
     assert f"Wait {wait} seconds" in answer.body.decode()
+    assert (answer["ratelimit-policy"], answer["ratelimit"]) == ('"doors";q=60;w=60', f'"doors";r=0;t={wait}')
+    assert answer["access-control-expose-headers"] == "Retry-After, RateLimit, RateLimit-Policy"
     assert "rate_limited" in answer.body.decode()
     assert never_read(answer)
-    assert request("POST", "/mcp", PING, JSON, client="203.0.113.9").status == 200
+    other = request("POST", "/mcp", PING, JSON, client="203.0.113.9")
+    assert (other.status, other["ratelimit"]) == (200, None)
 
 
 @pytest.mark.usefixtures("limited")

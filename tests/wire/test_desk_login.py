@@ -1,5 +1,6 @@
 """The desk's door: ten failed logins in five minutes, then a pause."""
 
+import ipaddress
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
@@ -7,6 +8,7 @@ import pytest
 from django.core.cache import cache
 from django.test import Client
 from django_ratelimit import core
+from pytest_django import Settings
 
 from tests.wire.desk import PASSWORD, person, words
 
@@ -45,6 +47,14 @@ def test_the_eleventh_try_of_a_name_is_not_made_wherever_it_comes_from() -> None
 def test_one_ipv6_network_is_one_client() -> None:
     assert [knock(f"guess-{n}", address=f"2001:db8::{n:x}") for n in range(11)][-1] == 429
     assert knock("other", address="2001:db8:0:1::1") == 200
+
+
+def test_behind_a_trusted_proxy_each_client_has_tries_of_its_own(settings: Settings) -> None:
+    settings.WIRE_TRUSTED_PROXIES = (ipaddress.ip_network("10.0.0.9"),)
+    behind = [Client(REMOTE_ADDR="10.0.0.9", headers={"X-Forwarded-For": f"203.0.113.{n}"}) for n in (1, 2)]
+    tries = [behind[0].post(DOOR, {"username": f"guess-{n}", "password": "wrong"}).status_code for n in range(11)]
+    assert tries[-1] == 429
+    assert behind[1].post(DOOR, {"username": "other", "password": "wrong"}).status_code == 200
 
 
 def test_logins_that_succeed_do_not_count() -> None:

@@ -11,7 +11,7 @@ from django.shortcuts import render
 from django.utils import timezone
 from django_ratelimit.core import get_usage
 
-from config.edge import client_key
+from config.client import client_key
 
 RATE: Final = "10/5m"
 _ONE_AT_A_TIME: Final = threading.Lock()
@@ -46,7 +46,8 @@ def _usage(request: HttpRequest, group: str, value: str, *, increment: bool = Fa
 
 
 def _address(request: HttpRequest) -> str:
-    return client_key({"client": (request.META.get("REMOTE_ADDR", ""), 0)})
+    forwarded = request.META.get("HTTP_X_FORWARDED_FOR", "").encode("latin-1", "replace")
+    return client_key({"client": (request.META.get("REMOTE_ADDR", ""), 0), "headers": [(b"x-forwarded-for", forwarded)]})
 
 
 def _user_name(request: HttpRequest) -> str:

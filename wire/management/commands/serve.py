@@ -19,6 +19,11 @@ from wire.models import Snapshot
 
 LOOK_AGAIN: Final = 2.0  # seconds between two looks for the first real snapshot
 GRACE: Final = 8  # seconds that children may take to stop; container engines kill after ten
+UVICORN: Final = (
+    *("config.asgi:application", "--http", "config.protocol:WireProtocol", "--ws", "none"),
+    *("--timeout-graceful-shutdown", str(GRACE - 3), "--log-level", "warning"),
+    *("--no-server-header", "--no-access-log", "--no-proxy-headers"),
+)
 
 
 class Command(BaseCommand):
@@ -73,10 +78,8 @@ class Command(BaseCommand):
         what = "the SAMPLE wire (fictional stories, until there is real news)" if sample else "the live wire"
         self.stdout.write(f"Serving {what} at {settings.WIRE_SITE_URL}")
         self.stdout.flush()
-        arguments = ["config.asgi:application", "--host", settings.HOST, "--port", str(settings.PORT), "--no-server-header"]
-        arguments += ["--workers", str(settings.WIRE_WORKERS), "--log-level", "warning"]
-        arguments += ["--no-access-log", "--no-proxy-headers"]
-        return subprocess.Popen([sys.executable, "-m", "uvicorn", *arguments], env=dict(env))  # noqa: S603
+        where = ["--host", settings.HOST, "--port", str(settings.PORT), "--workers", str(settings.WIRE_WORKERS)]
+        return subprocess.Popen([sys.executable, "-m", "uvicorn", *UVICORN, *where], env=dict(env))  # noqa: S603
 
 
 class _Feeding:

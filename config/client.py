@@ -1,0 +1,64 @@
+"""Who asks: the address that a request is counted for, also behind proxies that the operator trusts."""
+
+import ipaddress
+from collections.abc import MutableMapping
+from functools import lru_cache
+from typing import Any, Final
+
+from django.conf import settings
+
+_Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+LONGEST_CHAIN: Final = 512  # characters of X-Forwarded-For that are looked at, from its end: there the nearest proxy writes
+
+
+def client_key(scope: MutableMapping[str, Any]) -> str:
+    """Whom a request is counted for: an IPv4 address or an IPv6 /64. Without a peer address (a Unix socket) all are one client."""
+    peer = (scope.get("client") or ("", 0))[0]
+    if not settings.WIRE_TRUSTED_PROXIES:
+        return key_of(peer, "")
+    chain = b",".join([value for name, value in scope["headers"] if name == b"x-forwarded-for"])
+    return key_of(peer, chain[-LONGEST_CHAIN:].decode("latin-1"))
+
+
+@lru_cache(maxsize=10_000)
+def key_of(peer: str, chain: str) -> str:
+    """See `client_key`; `chain` is X-Forwarded-For, which only a trusted peer's word makes worth reading."""
+    address = _read(peer)
+    if address is None:
+        return "unknown"
+    address = _behind(address, chain)
+    if address.version == 6:
+        return str(ipaddress.IPv6Address(int(address) >> 64 << 64))
+    return str(address)
+
+
+def _behind(address: _Address, chain: str) -> _Address:
+    """From the nearest proxy outwards, the first that is not trusted. What cannot be read ends the walk: no proxy wrote it."""
+    links = chain.split(",") if chain else []
+    while links and _trusted(address):
+        named = _read(_without_port(links.pop().strip()))
+        if named is None:
+            break
+        address = named
+    return address
+
+
+def _trusted(address: _Address) -> bool:
+    return any(address in network for network in settings.WIRE_TRUSTED_PROXIES)
+
+
+def _read(host: str) -> _Address | None:
+    """IPv4 in IPv6 is IPv4."""
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return None
+    return (address.ipv4_mapped if address.version == 6 else None) or address
+
+
+def _without_port(host: str) -> str:
+    """The address of `192.0.2.1:443`, `[2001:db8::1]:443` and `[2001:db8::1]`."""
+    if host.startswith("["):
+        return host[1:].partition("]")[0]
+    return host.partition(":")[0] if host.count(":") == 1 else host

@@ -1,0 +1,69 @@
+"""Where workers of several machines count together. See `config.shared_limit.Store`."""
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+
+from config.limit import Limiter
+from config.shared_limit import Grant
+
+_TAKE: Final = """
+local clock = redis.call('TIME')
+local now = clock[1] + clock[2] / 1000000
+local limit, period, grain = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+local grants = {}
+for i, key in ipairs(KEYS) do
+    local packed, log, total = redis.call('GET', key), {}, 0
+    for _, entry in ipairs(packed and cmsgpack.unpack(packed) or {}) do
+        if entry[1] > now - period then
+            log[#log + 1] = entry
+            total = total + entry[2]
+        end
+    end
+    local granted = math.max(0, math.min(tonumber(ARGV[3 + i]), limit - total))
+    if granted > 0 then
+        if #log > 0 and log[#log][1] >= now then
+            log[#log][2] = log[#log][2] + granted
+        else
+            log[#log + 1] = {now + grain, granted}
+        end
+        redis.call('SET', key, cmsgpack.pack(log), 'PX', math.ceil((period + grain) * 1000))
+    end
+    local wait = -1
+    if total + granted >= limit then wait = math.max(0, log[1][1] + period - now) end
+    grants[i] = {granted, tostring(wait)}
+end
+return grants
+"""
+"""The sliding log of `config.limit` for all clients that ask, in one trip and by the one clock of the server."""
+
+
+class RedisStore:
+    """Raises redis.RedisError at the latest after its patience."""
+
+    name: Final = "Redis"
+    patience: Final = 0.05  # seconds
+
+    def __init__(self, limiter: Limiter, address: str, clock: Callable[[], float] = time.monotonic) -> None:
+        self._rule = [limiter.limit, limiter.period, limiter.grain]
+        self._clock = clock
+        self._redis = redis.Redis.from_url(
+            address,
+            protocol=2,  # no greeting, which would be one more trip
+            socket_timeout=self.patience,
+            socket_connect_timeout=self.patience,
+            retry=Retry(NoBackoff(), 0),
+        )
+        self._script = self._redis.register_script(_TAKE)
+
+    def take(self, asked: Mapping[str, int]) -> list[Grant]:
+        now = self._clock()
+        said: Any = self._script(keys=[f"wire:limit:{client}" for client in asked], args=[*self._rule, *asked.values()])
+        return [Grant(granted, now + float(wait) if float(wait) >= 0 else 0.0) for granted, wait in said]
+
+    def close(self) -> None:
+        self._redis.close()
