@@ -4,9 +4,6 @@ import datetime as dt
 import io
 import json
 import re
-import sqlite3
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,9 +15,10 @@ from django.core.management import call_command
 from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
 
+from config import keyring
 from sources.models import Feed, FeedHealth, Publication
 from tests.factories import entry, publish
-from tests.wire.archives import MANAGE, own_environment
+from tests.wire.installation import install, manage
 from wire import signing
 from wire.doctor import Finding, Level, examine
 from wire.doctor.machine import enough_room
@@ -48,23 +46,6 @@ def wire(settings: Any, tmp_path: Path) -> Path:
 def examined(now: dt.datetime = NOW) -> dict[str, Finding]:
     """The worst finding of each check that is not ok."""
     return {finding.name: finding for finding in examine(now) if finding.level != Level.OK}
-
-
-def run(data_dir: Path, *arguments: str, **env: str) -> "subprocess.CompletedProcess[str]":
-    command = [sys.executable, str(MANAGE), "doctor", *arguments]
-    return subprocess.run(command, env=own_environment(data_dir) | env, capture_output=True, text=True, check=False, timeout=60)
-
-
-def copied(data_dir: Path) -> Path:
-    """The tests' database with its tables and without its rows, as the file of another installation."""
-    data_dir.mkdir(parents=True, exist_ok=True)
-    name = str(connection.settings_dict["NAME"])
-    source, target = sqlite3.connect(name), sqlite3.connect(data_dir / "wire.sqlite3")
-    with source, target:
-        source.backup(target)
-    source.close()
-    target.close()
-    return data_dir / "wire.sqlite3"
 
 
 def test_a_wire_in_good_health_has_nothing_to_do() -> None:
@@ -136,7 +117,7 @@ def _publish_unseen_by_the_index() -> None:
 
 def _put_another_key() -> None:
     signing.key_file().unlink()
-    signing.keyring.stored(signing.key_file(), signing._new_key)
+    keyring.stored(signing.key_file(), signing._new_key)
 
 
 def _put_an_rsa_key() -> None:
@@ -262,28 +243,28 @@ def test_sqlite_out_of_its_modes_is_named() -> None:
 
 @sqlite_only
 def test_a_damaged_file_is_named_and_the_rest_is_looked_at(tmp_path: Path) -> None:
-    file = copied(tmp_path / "damaged")
+    file = install(tmp_path / "damaged")
     content = bytearray(file.read_bytes())
     content[20 * 4096 : 60 * 4096] = b"\xff" * 40 * 4096
     file.write_bytes(content)
-    ran = run(file.parent)
+    ran = manage(file.parent, "doctor")
     assert (ran.returncode, ran.stderr) == (1, "")
     assert "FAIL database: " in ran.stdout
     assert "ok disk: " in ran.stdout
 
 
 def test_without_a_database_it_says_so_and_goes_on_with_what_it_can(tmp_path: Path) -> None:
-    missing = run(tmp_path)
+    missing = manage(tmp_path, "doctor")
     assert missing.returncode == 1
     assert "ok disk: " in missing.stdout
     assert f"FAIL database: There is none at {tmp_path / 'wire.sqlite3'}. Run manage.py migrate" in missing.stdout
     assert not (tmp_path / "wire.sqlite3").exists()
     (tmp_path / "wire.sqlite3").write_text("no database at all, " * 100)
-    assert "FAIL database: It does not answer: file is not a database. Restore a backup." in run(tmp_path).stdout
+    assert "FAIL database: It does not answer: file is not a database. Restore a backup." in manage(tmp_path, "doctor").stdout
 
 
 def test_a_postgres_that_is_away_is_named_at_once(tmp_path: Path) -> None:
-    ran = run(tmp_path, "--json", DATABASE_URL="postgres://ada:quince@127.0.0.1:1/wire")
+    ran = manage(tmp_path, "doctor", "--json", DATABASE_URL="postgres://ada:quince@127.0.0.1:1/wire")
     last = json.loads(ran.stdout)["checks"][-1]
     assert (ran.returncode, last["name"], last["level"]) == (1, "database", "FAIL")
     assert "refused" in last["found"]
