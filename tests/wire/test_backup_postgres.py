@@ -46,7 +46,7 @@ def test_a_database_that_holds_a_wire_is_left_alone_whatever_is_asked(tmp_path: 
     take(tmp_path / "backup")
     publish(entry())
     for replace in (False, True):
-        with pytest.raises(InvalidArgument, match="into an empty one only. Nothing was changed"):
+        with pytest.raises(InvalidArgument, match=r"into an empty one only\. Nothing was changed"):
             restore(tmp_path / "backup", replace=replace)
     assert Snapshot.objects.count() == 2
 
