@@ -76,7 +76,14 @@ def test_a_restored_wire_is_the_same_wire_with_its_accounts_and_its_key(made: tu
     assert "2 snapshots, 3 stories verify; the chain ends in " in ran.stdout
     assert (tmp_path / "keys" / "ed25519.pem").read_bytes() == (wire / "keys" / "ed25519.pem").read_bytes()
     assert rows(tmp_path / "wire.sqlite3", "SELECT username FROM auth_user") == [("ada",)]
-    for table in ("wire_story", "wire_storyrevision", "wire_snapshot", "wire_signingkey", "sources_publication", "wire_lexiconterm"):
+    for table in (
+        "wire_story",
+        "wire_storyrevision",
+        "wire_snapshot",
+        "wire_signingkey",
+        "sources_publication",
+        "wire_lexiconterm",
+    ):
         assert len({str(rows(folder / "wire.sqlite3", f"SELECT * FROM {table}")) for folder in (wire, tmp_path)}) == 1  # noqa: S608
     python(tmp_path, f"{PUBLISH}publish(entry(title='The chain goes on', url='https://techcrunch.com/on'))")
     before, after = rows(tmp_path / "wire.sqlite3", "SELECT wire_sha256, previous_sha256 FROM wire_snapshot ORDER BY sequence")[1:]

@@ -88,6 +88,7 @@ SETTINGS: dict[str, tuple[dict[str, Any], Level, str]] = {
         Level.WARN,
         "WIRE_MCP_URL=https",
     ),
+    "a short token": ({"WIRE_METRICS_TOKEN": "quince"}, Level.WARN, "WIRE_METRICS_TOKEN"),
     "no limit": ({"WIRE_SITE_URL": "https://a.b", "WIRE_MCP_URL": "https://a.b/mcp", "WIRE_RATE_LIMIT": "off"}, Level.WARN, "RATE"),
 }
 

@@ -14,6 +14,7 @@ from wire.doctor.finding import Finding, fail, ok, warn
 
 LEAST_FREE: Final = 200_000_000  # bytes: a day of fetched feeds, a WAL and the logs
 SHORTEST_SECRET: Final = 50  # characters, as Django's own check has it
+SHORTEST_TOKEN: Final = 20  # characters
 LOOPBACK: Final = {"127.0.0.1", "localhost", "::1"}
 
 
@@ -45,6 +46,8 @@ def _contradictions() -> Iterator[Finding]:
         yield warn("settings", f"The site is https, the MCP door is {settings.WIRE_MCP_URL}.", "Set WIRE_MCP_URL=https://….")
     if https and settings.WIRE_RATE_LIMIT == "off":
         yield warn("settings", "WIRE_RATE_LIMIT=off on a public site.", "Take it away; `off` is for benchmarks.")
+    if 0 < len(settings.WIRE_METRICS_TOKEN) < SHORTEST_TOKEN:
+        yield warn("settings", "WIRE_METRICS_TOKEN can be guessed.", f"Use {SHORTEST_TOKEN} random characters or more.")
     if https and settings.WIRE_FETCH_ALLOW:
         yield warn("settings", "WIRE_FETCH_ALLOW opens this machine's own services to feeds.", "Take it away; it is for tests.")
 
