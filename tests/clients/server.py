@@ -35,13 +35,13 @@ def serving(data_dir: Path, *, fixtures: bool = False) -> Iterator[str]:
 
 
 @contextmanager
-def running(arguments: list[str], env: dict[str, str], log: Path) -> Iterator[str]:
-    """The site's address while a Python of ours serves it."""
+def running(arguments: list[str], env: dict[str, str], log: Path, path: str = "/readyz") -> Iterator[str]:
+    """The site's address while a Python of ours serves it, from when `path` answers."""
     with log.open("w+", encoding="utf-8") as said:
         server = subprocess.Popen([sys.executable, *arguments], cwd=ROOT, env=env, stdout=said, stderr=subprocess.STDOUT)
         try:
             site = f"http://localhost:{env['PORT']}"
-            if not _answers(site, server):
+            if not _answers(f"{site}{path}", server):
                 said.seek(0)
                 raise RuntimeError(f"The server did not start:\n{said.read()}")
             yield site
@@ -61,11 +61,11 @@ def environment(data_dir: Path, port: int) -> dict[str, str]:
     return kept | {"WIRE_DATA_DIR": str(data_dir), "PORT": str(port), "WIRE_RATE_LIMIT": "off", "WIRE_INGEST": "off"}
 
 
-def _answers(site: str, server: "subprocess.Popen[bytes]") -> bool:
+def _answers(address: str, server: "subprocess.Popen[bytes]") -> bool:
     ends = time.monotonic() + START
     while time.monotonic() < ends and server.poll() is None:
         try:
-            with urllib.request.urlopen(f"{site}/readyz", timeout=5):  # noqa: S310  an http address of ours
+            with urllib.request.urlopen(address, timeout=5):  # noqa: S310  an http address of ours
                 return True
         except (urllib.error.URLError, OSError):
             time.sleep(0.2)
