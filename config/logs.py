@@ -66,7 +66,7 @@ def configuration(form: str) -> dict[str, Any]:
 def identified(app: Any) -> Any:
     """The ASGI `app`, each request under an id of its own, or under the client's `X-Request-Id` if that is a short plain token.
 
-    The answer tells it, unless caches may keep the answer and give it to others.
+    Faults of ours and answers that say `no-store` tell it; whatever else a cache may keep and give to others.
     """
 
     async def with_id(scope: Any, receive: Any, send: Any) -> None:
@@ -76,7 +76,9 @@ def identified(app: Any) -> Any:
         async def telling(message: Any) -> None:
             if message["type"] == "http.response.start":
                 headers = list(message["headers"])
-                if not any(name.lower() == b"cache-control" and value.startswith(b"public") for name, value in headers):
+                if message["status"] >= 500 or any(
+                    name.lower() == b"cache-control" and b"no-store" in said for name, said in headers
+                ):
                     message = {**message, "headers": [*headers, (b"x-request-id", own.encode())]}
             await send(message)
 

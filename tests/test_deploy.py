@@ -88,7 +88,7 @@ def test_the_command_of_the_web_service_serves_and_believes_its_proxy(
     env = environment(tmp_path, port) | {"WIRE_SITE_URL": "https://wire.example", "WIRE_LOG": "json", "WIRE_RATE_LIMIT": "1/h"}
 
     def status(client: str) -> int:
-        asked = urllib.request.Request(f"http://127.0.0.1:{port}/api/sources.json", headers={"X-Forwarded-For": client})  # noqa: S310
+        asked = urllib.request.Request(f"http://127.0.0.1:{port}/api/sources.json", headers={"X-Forwarded-For": client})
         try:
             with urllib.request.urlopen(asked, timeout=20) as answer:  # noqa: S310
                 return int(answer.status)

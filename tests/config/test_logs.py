@@ -116,5 +116,6 @@ def test_a_short_plain_token_of_the_clients_is_kept_and_nothing_else_is() -> Non
 @pytest.mark.parametrize("form", ["text"], indirect=True)
 def test_what_caches_may_keep_bears_nobodys_id() -> None:
     assert request("GET", "/public", headers={"X-Request-Id": "abcdefgh"})["x-request-id"] is None
+    assert request("GET", "/broken", headers={"X-Request-Id": "abcdefgh"})["x-request-id"] == "abcdefgh"
     assert request("GET", "/view")["x-request-id"] != request("GET", "/view")["x-request-id"]
     assert logs.request_id.get() == ""

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from django.core.management import call_command
-from django.db import connection, connections
+from django.db import DatabaseError, connection, connections
 from django.db.migrations.loader import MigrationLoader
 from django.utils import timezone
 
-from config.errors import Busy, InvalidArgument
+from config.errors import Busy, InvalidArgument, WireError
 from wire import signing
 from wire.archive.restore import RESTORED
 from wire.archive.restore import restore as restore_dump
@@ -37,7 +37,8 @@ class Restored:
 def restore(source: Path, *, replace: bool, now: dt.datetime | None = None) -> Restored:
     """Bring `source` back into this installation's database and keys, and migrate. `verify` it then.
 
-    Raises: Damaged, InvalidArgument and Busy, all before anything is changed; Broken for a dump that was no wire; OSError.
+    Raises: Damaged, InvalidArgument and Busy, all before anything is changed; Broken for a dump that was no wire; OSError; WireError
+    when the tables cannot be brought up to date.
     """
     manifest = checked(source)
     restored = Restored(manifest)
@@ -54,14 +55,22 @@ def restore(source: Path, *, replace: bool, now: dt.datetime | None = None) -> R
             restored.kept += _put(draft, database, stamp)
         finally:
             draft.unlink(missing_ok=True)
-        call_command("migrate", verbosity=0)
-        WireState.raise_version()
+        _bring_up_to_date(restored)
     else:
         _refuse_unless_empty()
         _restore_key(source, manifest, stamp, restored)
         call_command("migrate", verbosity=0)
         restore_dump(dump_records(source / DUMP))
     return restored
+
+
+def _bring_up_to_date(restored: Restored) -> None:
+    try:
+        call_command("migrate", verbosity=0)
+        WireState.raise_version()
+    except DatabaseError as error:
+        kept = f" What was there before is kept as {', '.join(map(str, restored.kept))}." if restored.kept else ""
+        raise WireError(f"The backup is in its place, and its tables cannot be brought up to date: {error}.{kept}") from error
 
 
 def verify(restored: Restored) -> Verified:
