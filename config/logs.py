@@ -66,20 +66,19 @@ def configuration(form: str) -> dict[str, Any]:
 def identified(app: Any) -> Any:
     """The ASGI `app`, each request under an id of its own, or under the client's `X-Request-Id` if that is a short plain token.
 
-    Faults of ours and answers that say `no-store` tell it; whatever else a cache may keep and give to others.
+    Faults of ours tell it, and pages that say `no-store`. Others may be given to many; REST says the same each time.
     """
 
     async def with_id(scope: Any, receive: Any, send: Any) -> None:
         given = next((value for name, value in scope["headers"] if name == b"x-request-id"), b"")
         own = given.decode() if _PLAIN.fullmatch(given) else secrets.token_hex(8)
 
+        is_page = not scope["path"].startswith("/api/")
+
         async def telling(message: Any) -> None:
             if message["type"] == "http.response.start":
-                headers = list(message["headers"])
-                if message["status"] >= 500 or any(
-                    name.lower() == b"cache-control" and b"no-store" in said for name, said in headers
-                ):
-                    message = {**message, "headers": [*headers, (b"x-request-id", own.encode())]}
+                if message["status"] >= 500 or (is_page and _is_private(message["headers"])):
+                    message = {**message, "headers": [*message["headers"], (b"x-request-id", own.encode())]}
             await send(message)
 
         token = request_id.set(own)
@@ -89,3 +88,7 @@ def identified(app: Any) -> Any:
             request_id.reset(token)
 
     return with_id
+
+
+def _is_private(headers: Any) -> bool:
+    return any(name.lower() == b"cache-control" and b"no-store" in said for name, said in headers)

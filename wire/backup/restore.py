@@ -37,8 +37,8 @@ class Restored:
 def restore(source: Path, *, replace: bool, now: dt.datetime | None = None) -> Restored:
     """Bring `source` back into this installation's database and keys, and migrate. `verify` it then.
 
-    Raises: Damaged, InvalidArgument and Busy, all before anything is changed; Broken for a dump that was no wire; OSError; WireError
-    when the tables cannot be brought up to date.
+    Raises: Damaged, InvalidArgument and Busy, all before anything is changed; Broken for a dump that was no wire; OSError;
+    WireError when the tables cannot be brought up to date.
     """
     manifest = checked(source)
     restored = Restored(manifest)
