@@ -76,9 +76,9 @@ def identified(app: Any) -> Any:
         is_page = not scope["path"].startswith("/api/")
 
         async def telling(message: Any) -> None:
-            if message["type"] == "http.response.start":
-                if message["status"] >= 500 or (is_page and _is_private(message["headers"])):
-                    message = {**message, "headers": [*message["headers"], (b"x-request-id", own.encode())]}
+            begins = message["type"] == "http.response.start"
+            if begins and (message["status"] >= 500 or (is_page and _is_private(message["headers"]))):
+                message = {**message, "headers": [*message["headers"], (b"x-request-id", own.encode())]}
             await send(message)
 
         token = request_id.set(own)
