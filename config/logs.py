@@ -51,14 +51,18 @@ def _escaped(text: str) -> str:
 
 
 def configuration(form: str) -> dict[str, Any]:
-    """Django's LOGGING for `json` or `text` lines on standard error; uvicorn's own lines too."""
+    """Django's LOGGING for `json` or `text` lines on standard error; uvicorn's own too, but its access log, which names clients."""
     formatter = {"json": "config.logs.JsonLines", "text": "config.logs.TextLines"}[form]
     return {
         "version": 1,
         "disable_existing_loggers": False,
         "formatters": {"line": {"()": formatter}},
         "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
-        "loggers": {"uvicorn": {"handlers": ["stderr"], "propagate": False}},
+        # Both by name: what is configured here undoes what uvicorn's own options said of it and of what is below it.
+        "loggers": {
+            "uvicorn": {"handlers": ["stderr"], "level": "WARNING", "propagate": False},
+            "uvicorn.access": {"handlers": [], "propagate": False},
+        },
         "root": {"handlers": ["stderr"], "level": "INFO"},
     }
 

@@ -1,5 +1,6 @@
 """The files that deploy the wire: what they name exists, nothing runs as root, and the command they start serves."""
 
+import json
 import os
 import re
 import shutil
@@ -85,6 +86,7 @@ def test_the_command_of_the_web_service_serves_and_believes_its_proxy(
     install(tmp_path)
     port = free_port()
     command = [word.replace("=8000", f"={port}") for word in compose["services"]["web-1"]["command"]]
+    command = [word for word in command if word not in {"--no-access-log", "--log-level=warning"}]  # the log is as quiet without
     env = environment(tmp_path, port) | {"WIRE_SITE_URL": "https://wire.example", "WIRE_LOG": "json", "WIRE_RATE_LIMIT": "1/h"}
 
     def status(client: str) -> int:
@@ -97,6 +99,9 @@ def test_the_command_of_the_web_service_serves_and_believes_its_proxy(
 
     with running(command[1:], env, tmp_path / "log", path="/healthz"):
         assert [status("192.0.2.1"), status("192.0.2.1"), status("192.0.2.2")] == [200, 429, 200]
+    lines = (tmp_path / "log").read_text(encoding="utf-8").splitlines()
+    assert all(isinstance(json.loads(line), dict) for line in lines)
+    assert not any(address in line for line in lines for address in ("192.0.2.", "127.0.0.1"))
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="there is no systemd here")

@@ -50,8 +50,9 @@ def written(form: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[io.StringIO]
     yield stderr
     logging.getLogger().handlers[:] = before[0]
     logging.getLogger().setLevel(before[1])
-    logging.getLogger("uvicorn").handlers[:] = []
-    logging.getLogger("uvicorn").propagate = True
+    for logger in map(logging.getLogger, ("uvicorn", "uvicorn.access")):
+        logger.handlers[:], logger.propagate = [], True
+        logger.setLevel(logging.NOTSET)
 
 
 @pytest.fixture(autouse=True)
@@ -96,8 +97,9 @@ def test_a_path_with_a_line_in_it_is_one_line(written: io.StringIO) -> None:
     assert len(written.getvalue().splitlines()) == 2
 
 
-def test_uvicorn_writes_the_same_lines(written: io.StringIO) -> None:
+def test_uvicorn_writes_the_same_lines_and_none_that_names_a_client(written: io.StringIO) -> None:
     logging.getLogger("uvicorn.error").error("stopped")
+    logging.getLogger("uvicorn.access").critical("192.0.2.1 asked")
     assert len(written.getvalue().splitlines()) == 1
     assert re.search(r"\d{4}-\d\d-\d\dT[\d:.]+Z", written.getvalue())
 
