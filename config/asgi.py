@@ -12,13 +12,14 @@ from django.core.asgi import get_asgi_application
 from django.db import close_old_connections, connections
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-_django: Any = get_asgi_application()
+_in_django: Any = get_asgi_application()
 
 from django.conf import settings  # noqa: E402
 
 from config import kept  # noqa: E402
 from config.api import parameters_of  # noqa: E402
 from config.edge import App, Receive, Refusal, Scope, Send, edge, one_limit  # noqa: E402  settings must be ready first
+from config.logs import identified  # noqa: E402
 from config.rest import kept_rest  # noqa: E402
 from wire import queries  # noqa: E402
 
@@ -31,6 +32,7 @@ logger = logging.getLogger(__name__)
 LOOK: Final = 0.5  # seconds between two looks at the wire version: a publish of another process shows within one
 RESERVED: Final = Refusal(404, "not_found", "/mcp/v2 is reserved for a future version.", "The MCP door is at /mcp.")
 
+_django: App = identified(_in_django)  # kept answers and MCP have no log lines that would need an id
 _rest: App = kept_rest(_django, kept.answers, parameters_of)
 
 

@@ -33,6 +33,12 @@ def boolean(name: str, default: bool) -> bool:
     return _read(name, default, lambda raw: words[raw.lower()], "1 or 0")
 
 
+def one_of(name: str, default: str, *others: str) -> str:
+    """One of these words, as it is written here."""
+    known = {word: word for word in (default, *others)}
+    return _read(name, default, lambda raw: known[raw], " or ".join(known))
+
+
 def integer(name: str, default: int, minimum: int, maximum: int) -> int:
     """A whole number from `minimum` to `maximum`, both allowed."""
 

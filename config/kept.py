@@ -34,6 +34,10 @@ class Kept:
         self._answers: OrderedDict[Hashable, tuple[Any, int]] = OrderedDict()
         self._making: dict[Hashable, asyncio.Task[Any]] = {}
 
+    @property
+    def count(self) -> int:
+        return len(self._answers)
+
     def renew(self, version: int | None) -> None:
         """Keep answers of this wire version from now on; None closes."""
         self._version = version

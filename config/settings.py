@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import django_stubs_ext
 from django.core.exceptions import ImproperlyConfigured
 
-from config import env, keyring
+from config import env, keyring, logs
 from config.desk import UNFOLD as UNFOLD
 
 django_stubs_ext.monkeypatch()  # lets ModelAdmin[Story] and its like stand at run time
@@ -29,6 +29,7 @@ WIRE_INGEST = env.duration("WIRE_INGEST", "30m")
 WIRE_SECURITY_CONTACT = env.text("WIRE_SECURITY_CONTACT", "")
 WIRE_FETCH_ALLOW = env.loopback_networks("WIRE_FETCH_ALLOW")
 WIRE_CACHE_BYTES = env.integer("WIRE_CACHE_MB", 32, 0, 4096) * 1_000_000
+WIRE_METRICS_TOKEN = env.text("WIRE_METRICS_TOKEN")
 WIRE_RATE_LIMIT = env.rate("WIRE_RATE_LIMIT", "60/m")
 REDIS_URL = env.redis("REDIS_URL")
 WIRE_TRUSTED_PROXIES = env.networks("WIRE_TRUSTED_PROXIES")
@@ -141,10 +142,4 @@ SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if SITE_IS_HTTPS e
 SILENCED_SYSTEM_CHECKS = ["security.W008"]  # TLS and its redirect belong to the proxy in front; health checks come over http
 X_FRAME_OPTIONS = "DENY"
 
-LOGGING = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
-    "root": {"handlers": ["stderr"], "level": "INFO"},
-}
+LOGGING = logs.configuration(env.one_of("WIRE_LOG", "text", "json"))

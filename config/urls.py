@@ -5,7 +5,7 @@ from django.urls import path
 
 from config.api import api
 from wire.admin.login import login
-from wire.site import errors, feeds, machine, pages, reference
+from wire.site import errors, feeds, machine, metrics, pages, reference
 
 urlpatterns = [
     path("", pages.home, name="home"),
@@ -42,6 +42,7 @@ urlpatterns = [
     path(".well-known/wire-keys.json", machine.wire_keys, name="wire-keys"),
     path("healthz", errors.healthz, name="healthz"),
     path("readyz", errors.readyz, name="readyz"),
+    path("metrics", metrics.metrics, name="metrics"),
     path("admin/login/", login),
     path("admin/", admin.site.urls),
 ]

@@ -1,30 +1,64 @@
 """Ed25519 signatures of snapshots. The private key is a file only its owner reads; public keys are in the database."""
 
 import base64
+import datetime as dt
 import hashlib
+import os
+import secrets
 from pathlib import Path
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from django.conf import settings
+from django.db import transaction
 from django.utils import timezone
 
 from config import keyring
-from wire.models import SigningKey
+from config.errors import WireError
+from wire.models import SigningKey, WireState
 
 ALGORITHM = "Ed25519"
 
 
 def sign(wire_sha256: str) -> tuple[str, SigningKey]:
-    """The signature (base64) over the 64 ASCII hex digits, and the public key it verifies with."""
+    """The signature (base64) over the 64 ASCII hex digits, and the public key it verifies with.
+
+    Raises: WireError for a key that was retired: whoever finds such a signature must be able to call it forged.
+    """
     private = _private_key()
-    raw = private.public_key().public_bytes_raw()
-    key, _ = SigningKey.objects.get_or_create(
-        key_id=hashlib.sha256(raw).hexdigest()[:16],
-        defaults={"public_key": base64.b64encode(raw).decode(), "created_at": timezone.now().replace(microsecond=0)},
-    )
+    key = _published(private)
+    if key.retired_at:
+        raise WireError(
+            f"{key_file()} holds the key {key.key_id}, which was retired on {key.retired_at:%Y-%m-%d}. Nothing was signed.",
+            "Put the key in force there, or make a new one with manage.py rotatekey.",
+        )
     return base64.b64encode(private.sign(wire_sha256.encode())).decode(), key
+
+
+def rotate(now: dt.datetime | None = None) -> SigningKey:
+    """Put a new key in force; the old private key is gone, its public one stays published as retired.
+
+    Holds publishers off meanwhile. Killed before the commit, the new key is published by whoever signs next.
+    """
+    now = (now or timezone.now()).replace(microsecond=0)
+    draft = key_file().with_name(f".{key_file().name}.{secrets.token_hex(4)}")
+    try:
+        with transaction.atomic():
+            WireState.lock()
+            SigningKey.objects.filter(retired_at=None).update(retired_at=now)
+            keyring.stored(draft, _new_key)
+            key = _published(_read(draft), now)
+            WireState.raise_version()
+            os.replace(draft, key_file())
+    finally:
+        draft.unlink(missing_ok=True)
+    return key
+
+
+def key_in_force() -> str | None:
+    """The id of the key in the key file, or None without a file. Raises: OSError, TypeError, ValueError for what is no such key."""
+    return _id(_read(key_file())) if key_file().exists() else None
 
 
 def is_valid(signature: str, wire_sha256: str, public_key: str) -> bool:
@@ -38,10 +72,25 @@ def is_valid(signature: str, wire_sha256: str, public_key: str) -> bool:
 
 
 def _private_key() -> Ed25519PrivateKey:
-    key = serialization.load_pem_private_key(keyring.stored(key_file(), _new_key), password=None)
+    keyring.stored(key_file(), _new_key)
+    return _read(key_file())
+
+
+def _read(file: Path) -> Ed25519PrivateKey:
+    key = serialization.load_pem_private_key(file.read_bytes(), password=None)
     if not isinstance(key, Ed25519PrivateKey):
-        raise TypeError(f"{key_file()} holds another kind of key; move it away and a new one is made.")
+        raise TypeError(f"{file} holds another kind of key; move it away and a new one is made.")
     return key
+
+
+def _published(private: Ed25519PrivateKey, now: dt.datetime | None = None) -> SigningKey:
+    public = base64.b64encode(private.public_key().public_bytes_raw()).decode()
+    known = {"public_key": public, "created_at": now or timezone.now().replace(microsecond=0)}
+    return SigningKey.objects.get_or_create(key_id=_id(private), defaults=known)[0]
+
+
+def _id(private: Ed25519PrivateKey) -> str:
+    return hashlib.sha256(private.public_key().public_bytes_raw()).hexdigest()[:16]
 
 
 def key_file() -> Path:

@@ -160,3 +160,19 @@ def test_the_server_does_not_start_with_a_setting_it_cannot_read(tmp_path: Path)
     )
     assert result.returncode != 0
     assert "PORT='eight thousand' cannot be read: expected a whole number from 1 to 65535." in result.stderr
+
+
+def test_one_of_some_words_is_read_and_any_other_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert env.one_of("QUINCE", "text", "json") == "text"
+    monkeypatch.setenv("QUINCE", "json")
+    assert env.one_of("QUINCE", "text", "json") == "json"
+    monkeypatch.setenv("QUINCE", "xml")
+    with pytest.raises(ImproperlyConfigured, match="QUINCE='xml' cannot be read: expected text or json"):
+        env.one_of("QUINCE", "text", "json")
+
+
+def test_every_variable_is_described() -> None:
+    read = set(re.findall(r'env\.\w+\(\s*"([A-Z_]+)"', (ROOT / "config" / "settings.py").read_text(encoding="utf-8")))
+    described = set(re.findall(r"`([A-Z_]+)`", (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")))
+    assert len(read) > 15
+    assert read <= described

@@ -4,11 +4,12 @@ One JSON object a line. `kind` says what it is; roster and keys come before what
 so a dump that was cut off is known as such. The same wire always gives the same bytes.
 """
 
+import gzip
 import zlib
 from collections import Counter
 from collections.abc import Generator, Iterator
-from contextlib import contextmanager
-from typing import Any, Final
+from contextlib import closing, contextmanager, nullcontext
+from typing import IO, Any, Final, cast
 
 import orjson
 from django.db import connection, transaction
@@ -84,6 +85,21 @@ def records() -> Generator[Record, None, None]:
         counts[record["kind"]] += 1
         yield record
     yield {"kind": "end", "counts": dict(sorted(counts.items()))}
+
+
+def write(raw: IO[bytes], *, packed: bool) -> int:
+    """The records of one moment, a line each; how many. Raises: Broken, OSError."""
+    written = 0
+    with one_moment(), closing(records()) as stored, _packing(raw) if packed else nullcontext(raw) as out:
+        for record in stored:
+            out.write(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE))
+            written += 1
+    return written
+
+
+def _packing(raw: IO[bytes]) -> closing[IO[bytes]]:
+    """No name and no time inside, so that the same wire gives the same bytes."""
+    return closing(cast(IO[bytes], gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0)))
 
 
 def _records() -> Iterator[Record]:

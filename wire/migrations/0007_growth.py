@@ -11,7 +11,7 @@ OLD_SQLITE = ["DROP TRIGGER wire_searchindex_update", "DROP TRIGGER wire_searchi
 OLD_POSTGRES = ["DROP INDEX wire_searchindex"]
 SQLITE = [
     # Newest first, since FTS5 reads forward at twice the speed.
-    "CREATE VIEW wire_searchsource AS SELECT -place AS entry, tokens, marks FROM wire_searchdocument",
+    "CREATE VIEW wire_searchsource AS SELECT -place AS entry, tokens, marks FROM wire_searchdocument ORDER BY place DESC",
     "CREATE VIRTUAL TABLE wire_searchindex USING fts5(tokens, marks, content='wire_searchsource', content_rowid='entry', "
     "tokenize='ascii', detail='none', prefix='3 4 5 6')",
     "INSERT INTO wire_searchindex(rowid, tokens, marks) SELECT entry, tokens, marks FROM wire_searchsource ORDER BY entry",

@@ -1,16 +1,14 @@
 """Write the whole wire as NDJSON that `loadwire` restores with byte-identical hashes."""
 
-import gzip
 import sys
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, Any
 
-import orjson
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from wire.archive.dump import Broken, one_moment, records
+from wire.archive.dump import Broken, write
 
 
 class Command(BaseCommand):
@@ -20,13 +18,10 @@ class Command(BaseCommand):
         parser.add_argument("file", nargs="?", type=Path, help="Where to write; .gz is compressed. Standard output if left out.")
 
     def handle(self, *, file: Path | None, **_options: Any) -> None:
-        written = 0
         draft = file.with_name(f".{file.name}.part") if file else None
         try:
-            with one_moment(), closing(records()) as stored, _open(draft, packed=bool(file and file.suffix == ".gz")) as out:
-                for record in stored:
-                    out.write(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE))
-                    written += 1
+            with _open(draft) as out:
+                written = write(out, packed=bool(file and file.suffix == ".gz"))
         except (Broken, OSError) as error:
             if draft:
                 draft.unlink(missing_ok=True)
@@ -37,11 +32,6 @@ class Command(BaseCommand):
 
 
 @contextmanager
-def _open(file: Path | None, *, packed: bool) -> Iterator[IO[bytes]]:
+def _open(file: Path | None) -> Iterator[IO[bytes]]:
     with file.open("wb") if file else open(sys.stdout.fileno(), "wb", closefd=False) as raw:
-        if not packed:
-            yield raw
-            return
-        # No name and no time inside, so that the same wire gives the same bytes.
-        with gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0) as out:
-            yield cast(IO[bytes], out)
+        yield raw

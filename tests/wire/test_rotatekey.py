@@ -1,0 +1,89 @@
+"""A new signing key: old days still verify, the old key signs nothing more."""
+
+import io
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.test import Client
+
+from config.errors import WireError
+from tests.factories import entry, publish
+from tests.wire.archives import comes_back_whole, verifywire
+from wire import signing
+from wire.models import SigningKey, Snapshot, WireState
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def own_keys(settings: Any, tmp_path: Path) -> None:
+    settings.WIRE_DATA_DIR = tmp_path / "wire"
+
+
+def rotate() -> str:
+    out = io.StringIO()
+    call_command("rotatekey", stdout=out)
+    return out.getvalue()
+
+
+def test_the_next_day_is_signed_by_the_new_key_and_both_verify(tmp_path: Path) -> None:
+    publish(entry())
+    told = rotate()
+    assert f"signed by {signing.key_in_force()} from now on" in told
+    publish(entry())
+    first, second = Snapshot.objects.order_by("sequence").values_list("key", flat=True)
+    assert (first != second, second) == (True, signing.key_in_force())
+    assert "2 snapshots" in verifywire()
+    comes_back_whole(tmp_path)
+
+
+def test_both_public_keys_stay_published_and_say_which_is_in_force(client: Client) -> None:
+    publish(entry())
+    before = WireState.objects.get().version
+    rotate()
+    keys = client.get("/.well-known/wire-keys.json").json()["keys"]
+    assert {key["key_id"] for key in keys if key["retired_at"] is None} == {signing.key_in_force()}
+    assert len(keys) == 2
+    assert WireState.objects.get().version == before + 1
+
+
+def test_the_key_file_is_its_owners_alone_and_nothing_is_left_beside_it() -> None:
+    publish(entry())
+    rotate()
+    assert stat.S_IMODE(signing.key_file().stat().st_mode) == 0o600
+    assert [file.name for file in signing.key_file().parent.iterdir()] == ["ed25519.pem"]
+
+
+def test_a_retired_key_that_comes_back_signs_nothing() -> None:
+    publish(entry())
+    old = signing.key_file().read_bytes()
+    rotate()
+    signing.key_file().write_bytes(old)
+    with pytest.raises(WireError, match=r"which was retired on .*Nothing was signed"):
+        publish(entry())
+    assert Snapshot.objects.count() == 1
+
+
+def test_a_key_that_cannot_be_kept_leaves_the_one_in_force(monkeypatch: pytest.MonkeyPatch) -> None:
+    publish(entry())
+    before = signing.key_in_force()
+
+    def full(*_: object) -> None:
+        raise OSError("No space left on device")
+
+    monkeypatch.setattr("wire.signing.os.replace", full)
+    with pytest.raises(OSError, match="No space"):
+        signing.rotate()
+    assert signing.key_in_force() == before
+    assert SigningKey.objects.get().retired_at is None
+    assert [file.name for file in signing.key_file().parent.iterdir()] == ["ed25519.pem"]
+
+
+def test_a_wire_without_any_key_gets_its_first() -> None:
+    rotate()
+    assert SigningKey.objects.get().key_id == signing.key_in_force()
+    publish(entry())
+    assert SigningKey.objects.count() == 1

@@ -1,0 +1,29 @@
+"""Take a backup of the running wire."""
+
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import DatabaseError
+
+from config.errors import WireError
+from wire.archive.dump import Broken
+from wire.backup.take import take
+
+
+class Command(BaseCommand):
+    help = "Write the wire of one moment, with its keys, to a new directory, while it is served and published."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("path", type=Path, help="A directory that is not there yet; it holds the private key: keep it secret.")
+
+    def handle(self, *, path: Path, **_options: Any) -> None:
+        try:
+            manifest = take(path)
+        except WireError as error:
+            raise CommandError(f"{error.message} {error.hint}") from error
+        except (Broken, DatabaseError, OSError) as error:
+            raise CommandError(f"No backup was written: {error}") from error
+        size = sum(file["bytes"] for file in manifest["files"].values())
+        end = f"up to snapshot {manifest['sequence']}" if manifest["sequence"] else "without any snapshot yet"
+        self.stdout.write(f"Wrote {size:,} bytes to {path}: the wire of {manifest['taken_at']}, {end}.")

@@ -1,0 +1,30 @@
+"""Look the installation over, a line a check."""
+
+from dataclasses import asdict
+from typing import Any
+
+import orjson
+from django.core.management.base import BaseCommand, CommandParser
+
+from wire.doctor import Level, examine
+
+
+class Command(BaseCommand):
+    help = "Check settings, database, roster, keys, clock, feeds, disk and the chain's last link. Exit 0, or 1 if a check FAILs."
+
+    requires_system_checks: list[str] = []  # what they would stop at is what is to be told
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--json", action="store_true", help="One JSON object instead of lines.")
+
+    def handle(self, **options: Any) -> None:
+        findings = []
+        for finding in examine():
+            findings.append(finding)
+            if not options["json"]:
+                self.stdout.write(str(finding))
+        is_well = all(finding.level != Level.FAIL for finding in findings)
+        if options["json"]:
+            self.stdout.write(orjson.dumps({"ok": is_well, "checks": [asdict(finding) for finding in findings]}).decode())
+        if not is_well:
+            raise SystemExit(1)

@@ -1,0 +1,91 @@
+"""Figures of this process and of the wire in Prometheus' text format, for who holds WIRE_METRICS_TOKEN."""
+
+import hmac
+import logging
+import os
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from django.conf import settings
+from django.db import DatabaseError
+from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
+from django.views.decorators.http import require_safe
+
+from config import kept
+from sources.queries import feeds_health
+from sources.schemas import FeedHealthOut
+from sources.vocabulary import Circuit
+from wire import queries
+from wire.models import Snapshot, Story
+from wire.site.errors import missing
+
+log = logging.getLogger(__name__)
+
+FORMAT: Final = "text/plain; version=0.0.4; charset=utf-8"
+FEED_STATES: Final = ("answers", "silent", "fails", "off")
+
+
+@require_safe
+def metrics(request: HttpRequest) -> HttpResponse:
+    """404 without the token, as if there were no such address."""
+    said = request.headers.get("Authorization", "").encode()
+    if not settings.WIRE_METRICS_TOKEN or not hmac.compare_digest(said, f"Bearer {settings.WIRE_METRICS_TOKEN}".encode()):
+        return missing(request)
+    lines = [*_of_process(), *_of_wire()]
+    return HttpResponse("\n".join(lines) + "\n", content_type=FORMAT, headers={"Cache-Control": "no-store"})
+
+
+def _of_process() -> Iterator[str]:
+    with suppress(OSError):  # where there is no /proc
+        pages = int(Path("/proc/self/statm").read_text().split()[1])
+        yield from _gauge("process_resident_memory_bytes", "Resident memory.", pages * os.sysconf("SC_PAGE_SIZE"))
+    yield from _gauge("process_cpu_seconds_total", "User and system time.", f"{time.process_time():.2f}", kind="counter")
+    yield from _gauge("wire_kept_answers", "Finished answers in this process's memory.", kept.answers.count)
+    yield from _gauge("wire_kept_bytes", "What they take.", kept.answers.bytes)
+
+
+def _of_wire() -> Iterator[str]:
+    try:
+        told = list(_asked())
+    except DatabaseError:
+        log.exception("The database does not answer.")
+        told = []
+    yield from _gauge("wire_database_up", "Whether the database answers; without it what follows is missing.", int(bool(told)))
+    yield from told
+
+
+def _asked() -> Iterator[str]:
+    yield from _gauge("wire_version", "Raised by every public change.", queries.wire_version(), kind="counter")
+    yield from _gauge("wire_pending_stories", "Stories with a revision that is not published yet.", Story.objects.pending().count())
+    newest = Snapshot.objects.order_by("-sequence").values_list("sequence", "generated_at").first()
+    if newest:
+        age = int((timezone.now() - newest[1]).total_seconds())
+        yield from _gauge("wire_snapshots", "In the chain.", newest[0], kind="counter")
+        yield from _gauge("wire_snapshot_age_seconds", "Since the newest was published.", age)
+    feeds = feeds_health().feeds
+    states = Counter(map(_state, feeds))
+    yield "# HELP wire_feeds The roster's feeds by how they fare."
+    yield "# TYPE wire_feeds gauge"
+    yield from (f'wire_feeds{{state="{state}"}} {states[state]}' for state in FEED_STATES)
+    tried = [feed.last_try_at.timestamp() for feed in feeds if feed.last_try_at]
+    if tried:
+        yield from _gauge("wire_feed_last_try_timestamp_seconds", "When ingest last asked any feed.", int(max(tried)))
+
+
+def _state(feed: FeedHealthOut) -> str:
+    if not feed.active:
+        return "off"
+    if feed.circuit != Circuit.CLOSED:
+        return "fails"
+    return "silent" if feed.silent else "answers"
+
+
+def _gauge(name: str, told: str, value: object, *, kind: str = "gauge") -> Iterator[str]:
+    yield f"# HELP {name} {told}"
+    yield f"# TYPE {name} {kind}"
+    yield f"{name} {value}"
