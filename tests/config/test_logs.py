@@ -16,7 +16,7 @@ from django.urls import path
 from config import logs
 from tests.mcpserver.asgi import request
 
-FORGED = 'quince\n2026-01-16T12:00:00.000Z ERROR wire: all is lost\r\x1b[2J\x7f\x85\u2028\ud800 "end'
+FORGED = 'quince\n2026-01-16T12:00:00.000Z ERROR wire: all is lost\r\x1b[2J\x7f\x85\u2028 "end'
 
 
 def view(_request: HttpRequest) -> HttpResponse:
@@ -121,3 +121,10 @@ def test_what_caches_may_keep_bears_nobodys_id() -> None:
     assert request("GET", "/broken", headers={"X-Request-Id": "abcdefgh"})["x-request-id"] == "abcdefgh"
     assert request("GET", "/view")["x-request-id"] != request("GET", "/view")["x-request-id"]
     assert logs.request_id.get() == ""
+
+
+@pytest.mark.parametrize("formatter", [logs.JsonLines(), logs.TextLines()], ids=["json", "text"])
+def test_half_a_character_is_escaped_too(formatter: logging.Formatter) -> None:
+    line = formatter.format(logging.LogRecord("wire", logging.INFO, "", 0, "half \ud800", None, None))
+    assert "half \\ud800" in line
+    line.encode()
