@@ -63,7 +63,7 @@ class Query:
         that the words of a phrase make. Most stories that hold all of them, and no others, are what is meant: see `is_certain`.
         """
         pairs = (Term((pair(*two),)) for phrase in self.phrases for two in pairwise(phrase))
-        return (*(Term(term.exact, tuple(map(_indexed, term.prefixes))) for term in self.terms), *pairs)
+        return (*map(_looked_up, self.terms), *pairs)
 
     @property
     def is_certain(self) -> bool:
@@ -171,6 +171,12 @@ def _frequency(part: Sequence[str], term: Term) -> float:
     text = " " + " ".join(part)
     begun = sum(text.count(" " + prefix) for prefix in term.prefixes)
     return exact + PREFIX_WEIGHT * (begun - sum(part.count(token) for token in term.exact if token.startswith(term.prefixes)))
+
+
+def _looked_up(term: Term) -> Term:
+    """Words that begin with one of the prefixes are found by it."""
+    prefixes = tuple(map(_indexed, term.prefixes))
+    return Term(tuple(word for word in term.exact if not (prefixes and word.startswith(prefixes))), prefixes)
 
 
 def _indexed(prefix: str) -> str:

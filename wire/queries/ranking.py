@@ -115,12 +115,12 @@ def _found(scope: Scope, question: search.Query) -> tuple[search.Query, list[int
     """Places of what is asked for, newest first, one more than are counted; and what was asked for in truth: a last word that a
     thousand stories hold as it stands is not the beginning of another.
     """
-    finished = question.finished
-    if finished != question:
-        found = scope.newest(finished, COUNTED + 1)
-        if len(found) > COUNTED:
-            return finished, found
-    return question, scope.newest(question, COUNTED + 1)
+    found = scope.newest(question, COUNTED + 1)
+    if len(found) > COUNTED and question != question.finished:
+        finished = scope.newest(question.finished, COUNTED + 1)
+        if len(finished) > COUNTED:
+            return question.finished, finished
+    return question, found
 
 
 def suggestion(query: str, scope: Scope) -> str | None:
