@@ -1,15 +1,13 @@
 """Fixtures of the MCP door's tests."""
 
-import threading
 from collections.abc import Iterator
 
 import pytest
 from django.core.management import call_command
-from django.db import connections
 from pytest_django import DjangoDbBlocker, Settings
 
-from mcpserver import seam
 from tests.factories import publish_sample
+from tests.threads import close_query_threads
 
 
 @pytest.fixture(autouse=True)
@@ -31,11 +29,4 @@ def sample(django_db_setup: None, django_db_blocker: DjangoDbBlocker, close_conn
 def close_connections(django_db_setup: None) -> Iterator[None]:  # noqa: ARG001
     """Lets go of the query threads' connections at the end, so that the test database can be dropped."""
     yield
-    together = threading.Barrier(seam.THREADS)  # so that every thread gets one of the calls
-
-    def close() -> None:
-        together.wait(10)
-        connections.close_all()
-
-    for closed in [seam._POOL.submit(close) for _ in range(seam.THREADS)]:
-        closed.result(10)
+    close_query_threads()
