@@ -74,11 +74,6 @@ SQL = [
 ]
 
 
-@pytest.fixture(autouse=True)
-def no_rate_limit(settings: object) -> None:
-    settings.WIRE_RATE_LIMIT = "off"  # type: ignore[attr-defined]
-
-
 def leads(location: str) -> str:
     """The host that a browser would go to: backslashes are slashes to it, tabs and line breaks nothing."""
     return urlsplit(re.sub(r"[\t\r\n]", "", location).strip().replace("\\", "/")).netloc
