@@ -1,4 +1,4 @@
-"""SECURITY.md names a test for every attack. Each of them exists and is part of the usual run; Windows may lack what it asks for."""
+"""SECURITY.md names a test for every attack: each exists and is part of the usual run, though Windows may lack what it asks for."""
 
 import ast
 import re
