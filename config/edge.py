@@ -26,8 +26,9 @@ Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Coroutine[Any, Any, None]]
 
 _HOST: Final = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^:\[\]]+)(?::[0-9]*)?")
-MAX_BODY: Final = 65_536  # bytes; no request to the public doors needs more
-BODY_WITHIN: Final = 10.0  # seconds
+MAX_BODY: Final = 65_536  # bytes; no public request needs more
+MAX_DESK_BODY: Final = 10_485_760  # bytes; editors bring roster and lexicon as files
+BODY_WITHIN: Final = 10.0  # seconds; on the desk config.protocol's patience alone
 BODY_ARRIVED: Final = "wire.body_arrived"
 """The ASGI extension by which config.protocol says that nothing needs waiting for: a timer costs more than reading such a body."""
 JSONRPC_REFUSED: Final = -32000  # JSON-RPC 2.0: the range for errors of the server's own
@@ -47,8 +48,7 @@ def edge(app: App) -> App:
         if refusal is not None:
             await refusal.send(send, jsonrpc=door == "mcp")
             return
-        # Nobody looks at any other body: the MCP door reads that of a POST, Django one that comes with anything but a read.
-        if (door == "mcp" and scope["method"] == "POST") or (door == "rest" and scope["method"] not in ("GET", "HEAD")):
+        if _body_is_read(scope, door):
             body = await _body(scope, receive)
             if isinstance(body, Refusal):
                 await body.send(send, jsonrpc=door == "mcp")
@@ -88,6 +88,9 @@ class Refusal:
 
 
 _TOO_LARGE: Final = Refusal(413, "body_too_large", f"The body is larger than {MAX_BODY:,} bytes.", "Send a smaller request.")
+_TOO_LARGE_FOR_THE_DESK: Final = Refusal(
+    413, "body_too_large", f"The body is larger than {MAX_DESK_BODY:,} bytes.", "Send a smaller file."
+)
 _TOO_SLOW: Final = Refusal(
     408,
     "body_too_slow",
@@ -96,6 +99,7 @@ _TOO_SLOW: Final = Refusal(
     ((b"connection", b"close"),),
 )
 _WRONG_HOST: Final = Refusal(421, "wrong_host", "This server does not answer for that Host.", "Use its public address.")
+_TWICE: Final = Refusal(400, "header_twice", "Host, Origin or Content-Length comes twice.", "Send each of them once.")
 _WRONG_ORIGIN: Final = Refusal(
     403, "origin_refused", "This Origin may not use the MCP door.", "Clients that are no browser send none."
 )
@@ -109,15 +113,40 @@ def _door(path: str) -> str:
 
 def _refusal(scope: Scope, door: str) -> Refusal | None:
     headers = dict(scope["headers"])
+    if len(headers) < len(scope["headers"]) and _comes_twice(scope):
+        return _TWICE
     if not _host_allowed(headers.get(b"host", b"")):
         return _WRONG_HOST
     origin = headers.get(b"origin")
     if door == "mcp" and origin is not None and origin.decode("latin-1") not in settings.WIRE_ALLOWED_ORIGINS:
         return _WRONG_ORIGIN
     length = headers.get(b"content-length", b"0")
-    if door and not (length.isdigit() and len(length) < 10 and int(length) <= MAX_BODY):
-        return _TOO_LARGE
+    too_large = _too_large(scope)
+    if not (length.isdigit() and len(length) < 10 and int(length) <= too_large[0]):
+        return too_large[1]
     return None
+
+
+def _comes_twice(scope: Scope) -> bool:
+    """Of what is decided here, whoever stands in front or behind could have read the other one."""
+    named = [name for name, _ in scope["headers"] if name in (b"host", b"origin", b"content-length")]
+    return len(named) > len(set(named))
+
+
+def _too_large(scope: Scope) -> tuple[int, Refusal]:
+    """The most bytes that a body may have, and what is said of a larger one."""
+    return (MAX_DESK_BODY, _TOO_LARGE_FOR_THE_DESK) if scope["path"].startswith("/admin/") else (MAX_BODY, _TOO_LARGE)
+
+
+def _body_is_read(scope: Scope, door: str) -> bool:
+    """By whoever is behind: the MCP door reads that of a POST, REST that of anything but a read. The site wants none, but Django
+    would first write whatever comes to the disk, to its end.
+    """
+    if door == "mcp":
+        return bool(scope["method"] == "POST")
+    if door == "rest":
+        return scope["method"] not in ("GET", "HEAD")
+    return any(name in (b"content-length", b"transfer-encoding") for name, _ in scope["headers"])
 
 
 @lru_cache(maxsize=1_000)
@@ -187,25 +216,26 @@ async def one_limit() -> AsyncIterator[None]:
 
 
 async def _body(scope: Scope, receive: Receive) -> bytes | Refusal:
-    """The whole body, or a refusal as soon as it is larger than MAX_BODY or takes longer than BODY_WITHIN."""
+    """The whole body, or a refusal as soon as it is too large or takes longer than BODY_WITHIN."""
+    most, too_large = _too_large(scope)
     if BODY_ARRIVED in (scope.get("extensions") or ()):
-        return await _read(receive)
+        return await _read(receive, most, too_large)
     try:
-        async with asyncio.timeout(BODY_WITHIN):
-            return await _read(receive)
+        async with asyncio.timeout(None if most > MAX_BODY else BODY_WITHIN):
+            return await _read(receive, most, too_large)
     except TimeoutError:
         return _TOO_SLOW
 
 
-async def _read(receive: Receive) -> bytes | Refusal:
+async def _read(receive: Receive, most: int, too_large: Refusal) -> bytes | Refusal:
     chunks = bytearray()
     while True:
         message = await receive()
         if message["type"] == "http.disconnect":
             return bytes(chunks)
         chunks += message.get("body", b"")
-        if len(chunks) > MAX_BODY:
-            return _TOO_LARGE
+        if len(chunks) > most:
+            return too_large
         if not message.get("more_body"):
             return bytes(chunks)
 

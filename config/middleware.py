@@ -21,6 +21,7 @@ def public_headers(get_response: Handler) -> Callable[[HttpRequest], HttpRespons
     def middleware(request: HttpRequest) -> HttpResponseBase:
         if request.path.startswith(("/admin/", "/static/")):
             return get_response(request)
+        request.COOKIES = {}  # pages know nobody: a session that is none would be deleted by an answer that caches may keep
         is_api = request.path.startswith("/api/")
         if is_api and request.method == "OPTIONS":
             return HttpResponse(status=204, headers=_PREFLIGHT)

@@ -114,7 +114,7 @@ def normalise(entry: Entry, context: Context) -> Draft:
     if owner is not None and owner.canonical != publication.name:
         raise Rejected("url_of_another_publication", f"The address is one of {owner.canonical}, not of {publication.name}.")
     published_at, estimated = _published_at(entry, context)
-    medium = summary(entry.summary)
+    medium, author = summary(entry.summary), byline(entry.author)
     if context.feed and not context.feed.ai_only and not context.lexicon.is_about_ai(headline, medium):
         raise Rejected("not_about_ai", f"{headline[:80]!r} is not about AI, and {context.feed} brings all kinds of news.")
     return Draft(
@@ -123,7 +123,7 @@ def normalise(entry: Entry, context: Context) -> Draft:
         guid=plain_text(entry.guid, MAX_GUID),
         publication=publication,
         headline=headline,
-        author=byline(entry.author),
+        author=author,
         summary_short=cut(medium, SHORT),
         summary_medium=medium,
         category=context.lexicon.category(headline, medium),
@@ -134,7 +134,7 @@ def normalise(entry: Entry, context: Context) -> Draft:
         published_at_estimated=estimated,
         language=_language(entry.language),
         image_url=_image(entry.image),
-        untrusted_instructions=addresses_model(headline) or addresses_model(medium),
+        untrusted_instructions=any(map(addresses_model, filter(None, (headline, medium, author, credited)))),
     )
 
 

@@ -91,7 +91,7 @@ def newest_places(
 def documents(places: Sequence[int]) -> list[tuple[int, int, str, int]]:
     """Place, story's key, tokens and headline_length of each; hundreds a search, so without the machinery of models."""
     given = LISTED[connection.vendor]
-    sql = f"SELECT place, story_id, tokens, headline_length FROM wire_searchdocument WHERE place IN ({given})"  # noqa: S608
+    sql = f"SELECT place, story_id, tokens, headline_length FROM wire_searchdocument WHERE place IN ({given})"  # noqa: S608  ours
     with connection.cursor() as cursor:
         cursor.execute(sql, [json.dumps(places)])
         found: list[tuple[int, int, str, int]] = cursor.fetchall()
@@ -115,7 +115,7 @@ def _newest_on_postgres(match: str, low: int, high: int | None, limit: int) -> l
             whole = (top - 1) << _STRETCHES[stretch] <= low
             asked = f"({match}) & ('6{letter}{top}' | '6{letter}{top - 1}')"
         found = _rows(
-            f"WITH hit AS MATERIALIZED (SELECT place FROM wire_searchdocument WHERE {_VECTOR} @@ %s::tsquery) "  # noqa: S608
+            f"WITH hit AS MATERIALIZED (SELECT place FROM wire_searchdocument WHERE {_VECTOR} @@ %s::tsquery) "  # noqa: S608  ours
             "SELECT place FROM hit WHERE place >= %s AND place < %s ORDER BY place DESC LIMIT %s",
             [asked, low, high, limit],
         )

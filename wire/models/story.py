@@ -74,7 +74,7 @@ class StoryQuerySet(models.QuerySet["Story"]):
             for story in stories
         ]
         with connection.cursor() as cursor:
-            cursor.executemany(f"UPDATE {self.model._meta.db_table} SET {assignments} WHERE id = %s", rows)  # noqa: S608
+            cursor.executemany(f"UPDATE {self.model._meta.db_table} SET {assignments} WHERE id = %s", rows)  # noqa: S608  ours
 
     def with_text(self) -> Self:
         """Loads what an answer shows in the same query."""
