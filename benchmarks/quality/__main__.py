@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from io import StringIO
+from itertools import count
 from pathlib import Path
 
 from benchmarks import report
@@ -92,7 +93,12 @@ def _speed() -> Iterator[tuple[str, str, str]]:
     from wire import cluster, taxonomy
 
     rows, lexicon = _csv(ROOT / "fixtures" / "eval" / "headlines.csv"), taxonomy.shipped()
-    took = _median(lambda: [(lexicon.category(row["title"], ""), lexicon.topics(row["title"], "")) for row in rows])
+    new = map(str, count())  # the lexicon remembers the last texts: each is to be one that it never saw
+
+    def classify(headline: str, summary: str) -> object:
+        return lexicon.category(headline, summary), lexicon.topics(headline, summary)
+
+    took = _median(lambda: [classify(row["title"], next(new)) for row in rows])
     yield "speed, category and topics", f"{len(rows)} headlines", f"{took / len(rows):.2f} ms each"
     background = OTHERS / "background" / "allsides_headlines.csv.gz"
     if not background.exists():
