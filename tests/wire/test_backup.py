@@ -23,7 +23,10 @@ from wire.backup.manifest import MANIFEST, Damaged, checked, described, packed
 from wire.backup.restore import restore
 from wire.backup.take import take
 
-pytestmark = pytest.mark.skipif(bool(os.environ.get("TEST_DATABASE_URL")), reason="about SQLite files; Postgres is in another file")
+pytestmark = [
+    pytest.mark.django_db,  # or pytest-django makes no database for a run of these tests alone
+    pytest.mark.skipif(bool(os.environ.get("TEST_DATABASE_URL")), reason="about SQLite files; Postgres is in another file"),
+]
 
 PUBLISH = "from tests.factories import entry, publish\nfrom django.contrib.auth.models import User\n"
 FOR_EVER = f"{PUBLISH}n = 0\nwhile n := n + 1:\n    publish(entry(url=f'https://techcrunch.com/{{n}}'))\n    print(n, flush=True)"
