@@ -7,6 +7,7 @@ separator is looked for once, from the side where free text cannot counterfeit i
 import datetime as dt
 import json
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
@@ -16,8 +17,8 @@ from citations.latex import unescape
 _QUOTES: Final = "\"'`“”„‘’‚«»‹›"
 _ID: Final = re.compile(r"cbn-[0-9a-z]{12}")
 _CORRECTED: Final = re.compile(r" \[corrected \d{4}-\d\d-\d\d\]$")
-_INLINE_DATE: Final = re.compile(r", (\d{4}-\d\d-\d\d): ")
-_ACADEMIC_DATE: Final = re.compile(r" \((\d{4}), ([A-Z][a-z]{2,8}) (\d{1,2})\)\. ")
+_INLINE_DATE: Final = re.compile(r", (\d{4})-(\d\d)-(\d\d): ", re.A)
+_ACADEMIC_DATE: Final = re.compile(r" \((\d{4}), ([A-Z][a-z]{2,8}) (\d{1,2})\)\. ", re.A)
 _ACADEMIC_CREDIT: Final = re.compile(r"(?<=\. Google News), crediting ")
 _MARKDOWN: Final = re.compile(r"\[((?:[^\\\]]|\\.)*+)\]\((\S+)\) \((.+), via \[ChatbotNews\.ai\]\(\S+\)\)")
 _MARKDOWN_ESCAPE: Final = re.compile(r"\\([!-/:-@\[-`{-~])")
@@ -58,9 +59,8 @@ def _layered(line: str) -> ParsedCitation:
 
 def _inline(line: str) -> ParsedCitation:
     publisher, rest = _after(f"{WIRE}, citing ", line).split(" (Tier ", 1)
-    _, when, headline = _INLINE_DATE.split(rest, 1)
-    headline = headline.removesuffix(".")
-    return ParsedCitation(CitationFormat.INLINE, None, publisher, headline, dt.date.fromisoformat(when))
+    _, when, headline = _at_date(_INLINE_DATE, rest)
+    return ParsedCitation(CitationFormat.INLINE, None, publisher, headline.removesuffix("."), when)
 
 
 def _reference(line: str) -> ParsedCitation:
@@ -75,11 +75,13 @@ def _reference(line: str) -> ParsedCitation:
 
 def _academic(line: str) -> ParsedCitation:
     rest, permalink = line.rsplit(f". Summarized by {WIRE_IN_FULL}. ", 1)
-    _, year, month, day, rest = _ACADEMIC_DATE.split(rest, 1)
-    # No publication has a full stop in its name; an outlet that is credited may.
-    rest = rest[: credit.start()] if (credit := _ACADEMIC_CREDIT.search(rest)) else rest
+    byline, when, rest = _at_date(_ACADEMIC_DATE, rest)
     headline, publisher = rest.rsplit(". ", 1)
-    return ParsedCitation(CitationFormat.ACADEMIC, _id(permalink), publisher, headline, _date(year, month, day))
+    # No publication has a full stop in its name; an outlet that is credited may. A headline may say that Google News credits
+    # somebody: then the byline tells, unless it is an author's.
+    if f"{publisher}." != byline and (credit := _ACADEMIC_CREDIT.search(rest)):
+        headline, publisher = rest[: credit.start()].rsplit(". ", 1)
+    return ParsedCitation(CitationFormat.ACADEMIC, _id(permalink), publisher, headline, when)
 
 
 def _markdown(line: str) -> ParsedCitation:
@@ -140,5 +142,16 @@ def _id(address: str) -> str:
     return story_id
 
 
+def _at_date(pattern: re.Pattern[str], text: str) -> tuple[str, dt.date, str]:
+    """What stands before the first date that there is, the date, and what follows. Raises: ValueError."""
+    match = pattern.search(text)
+    while match:
+        with suppress(ValueError):
+            return text[: match.start()], _date(*match.groups()), text[match.end() :]
+        match = pattern.search(text, match.start() + 1)  # a false date may share its last space with the true one
+    raise ValueError
+
+
 def _date(year: str, month: str, day: str) -> dt.date:
-    return dt.date(int(year), MONTHS.index(month) + 1, int(day))
+    """A month is a number or a name. Raises: ValueError."""
+    return dt.date(int(year), int(month) if month.isdecimal() else MONTHS.index(month) + 1, int(day))

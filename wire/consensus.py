@@ -55,6 +55,8 @@ def weigh(story: Witness, others: Iterable[Witness]) -> Consensus:
     1 - Π(1 - wᵢ·sᵢ) over the other witnesses: each publication once, and copies of one text once.
     """
     others = [other for other in others if other.chatbotnews_id != story.chatbotnews_id]
+    if not others:  # most stories
+        return Consensus(0.0, 1, (), story, has_maker=story.tier == Tier.CORPORATE)
     alike = {other.chatbotnews_id: similarity(story.headline, other.headline) for other in others}
     strength = {other.chatbotnews_id: WEIGHTS[other.tier] * alike[other.chatbotnews_id] for other in others}
     ranked = sorted(others, key=lambda other: (-strength[other.chatbotnews_id], other.published_at, other.chatbotnews_id))

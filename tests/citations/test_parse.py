@@ -95,6 +95,24 @@ def test_anything_else_is_no_citation(text: str) -> None:
     assert parse_citation(text) is None
 
 
+@pytest.mark.parametrize("form", CitationFormat)
+@pytest.mark.parametrize("false", ["2026-00-11", "2026-02-30", "0000-01-01", "٢٠٢٦-٠١-٠١"])
+def test_a_date_that_never_was_is_no_date_of_the_citation(form: CitationFormat, false: str) -> None:
+    year, month, day = false.split("-")
+    cited = story(CREDITED, credited_source=f"), {false}: -", author=f"A ({year}, Foo {day}). B ({year}, May {month}{day}). C")
+    assert parse_citation(cite(cited, form)) == expected(cited, form)
+
+
+def test_a_false_date_may_stand_right_before_the_true_one() -> None:
+    cited = story(author="A (2026, May 0).")
+    assert parse_citation(cite(cited, CitationFormat.ACADEMIC)) == expected(cited, CitationFormat.ACADEMIC)
+
+
+def test_a_headline_that_says_that_google_news_credits_somebody_does_not_say_it_of_its_own_story() -> None:
+    cited = story(author=None, headline="A. Google News, crediting B")
+    assert parse_citation(cite(cited, CitationFormat.ACADEMIC)) == expected(cited, CitationFormat.ACADEMIC)
+
+
 @given(texts)
 @settings(max_examples=200, deadline=None)
 def test_no_text_raises(text: str) -> None:

@@ -3,11 +3,12 @@
 import asyncio
 import random
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 from tests.mcpserver import hostile
-from tests.mcpserver.asgi import LEGACY, MODERN, http_scope, request, send_request
+from tests.mcpserver.asgi import LEGACY, MODERN, http_scope, message, request, rpc_headers, send_request
 from tests.mcpserver.test_hostile import is_refused
 
 pytestmark = pytest.mark.django_db
@@ -47,6 +48,50 @@ def test_a_key_that_comes_twice_hides_nothing() -> None:
 
 def test_nesting_of_any_depth_is_refused() -> None:
     all_refused(hostile.nested, 20)
+
+
+@pytest.mark.parametrize("depth", [101, 300, 900, 1_000, 1_020, 1_030])
+@pytest.mark.parametrize("era", [LEGACY, MODERN])
+def test_nesting_in_any_place_is_refused(era: str, depth: int) -> None:
+    """Whoever looks at it further in (enums, unions, the SDK) would run out of stack, each at a depth of its own."""
+    deep = b'{"a":[' * (depth // 2) + b"1" + b"]}" * (depth // 2)
+    for method, params in (
+        ("tools/call", {"name": "get_category", "arguments": {"category": "DEEP"}}),
+        ("tools/call", {"name": "get_story", "arguments": {"DEEP": "DEEP"}}),
+        ("prompts/get", {"name": "topic-deep-dive", "arguments": {"topic": "DEEP"}}),
+        ("completion/complete", {"ref": "DEEP", "argument": {"name": "topic", "value": "DEEP"}}),
+        ("subscriptions/listen", {"notifications": "DEEP"}),
+        ("initialize", {"protocolVersion": LEGACY, "capabilities": "DEEP", "clientInfo": "DEEP"}),
+        ("ping", {"a": "DEEP"}),
+    ):
+        asked = message(method, params, era)
+        body = hostile.as_bytes(asked).replace(b': "DEEP"', b": " + deep)
+        answer = asyncio.run(send_request(http_scope("POST", "/mcp", rpc_headers(asked, era)), [body]))
+        assert (answer.status, answer.error["code"], answer.json()["id"]) == (400, -32700, None), (method, answer.body)
+
+
+@pytest.mark.parametrize("era", [LEGACY, MODERN])
+@pytest.mark.parametrize(
+    ("method", "params"),
+    [
+        ("q" * 60_000, {}),
+        ("tools/call", {"name": "q" * 60_000}),
+        ("tools/call", {"name": "get_category", "arguments": {"category": "q" * 60_000}}),
+        ("tools/call", {"name": "search_wire", "arguments": {"query": "a", "source": "q" * 60_000}}),
+        ("tools/call", {"name": "get_story", "arguments": {"story_id": "a", "q" * 60_000: 1}}),
+        ("prompts/get", {"name": "q" * 60_000}),
+        ("resources/read", {"uri": "wire://" + "q" * 60_000}),
+        ("completion/complete", {"ref": {"type": "q" * 60_000}, "argument": {"name": "a", "value": "b"}}),
+    ],
+    ids=range(8),
+)
+def test_a_refusal_does_not_throw_what_was_sent_back_at_length(method: str, params: dict[str, Any], era: str) -> None:
+    asked = message(method, params, era)
+    headers = {**rpc_headers(asked, era)} if era == LEGACY else {**rpc_headers({**asked, "params": {}}, era)}
+    body = hostile.as_bytes(asked)
+    answer = asyncio.run(send_request(http_scope("POST", "/mcp", headers), [body]))
+    is_refused(answer, method[:50], modern=era == MODERN)
+    assert len(answer.body) < 2_000
 
 
 def test_half_characters_are_refused() -> None:

@@ -24,6 +24,7 @@ Address = tuple[str, int]
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Address]:
     directory, port = tmp_path_factory.mktemp("wire"), free_port()
     arguments = ["-m", "uvicorn", *serve.UVICORN, "--port", str(port)]
+    (directory / "wire.sqlite3").touch()  # of a wire without a database the desk says so before all else
     with running(arguments, environment(directory, port), directory / "server.log", ready="/healthz"):
         yield ("127.0.0.1", port)
 

@@ -1,0 +1,61 @@
+"""What documents tell a reader to type or to read exists: commands, their options, targets of make, modules, files."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import pytest
+from django.core.management import get_commands, load_command_class
+
+from tests.clients.server import ROOT
+
+DOCUMENTS: Final = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
+TARGETS: Final = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M))
+CODE: Final = re.compile(r"^```[a-z]*\n(.*?)^```|`([^`]+)`", re.M | re.S)
+COMMAND: Final = re.compile(r"\bmanage\.py ([a-z]+)([^#;|]*)")
+TARGET: Final = re.compile(r"(?:^|[;&|] )(?:[A-Z_]+=\S+ )*make ([a-z-]+)")
+MODULE: Final = re.compile(r"python -m ((?:benchmarks|tests)[\w.]*)")
+
+
+def code(document: Path) -> Iterator[str]:
+    """Each line of code: of blocks, with what a backslash continues, and between backticks."""
+    for block, span in CODE.findall(document.read_text(encoding="utf-8")):
+        yield from re.sub(r"\\\n\s*", "", block or span.replace("\n", " ")).splitlines()
+
+
+every_document = pytest.mark.parametrize("document", DOCUMENTS, ids=lambda document: document.name)
+
+
+@every_document
+def test_commands_and_their_options_exist(document: Path) -> None:
+    for line in code(document):
+        for name, rest in COMMAND.findall(line):
+            assert name in get_commands(), line
+            known = load_command_class(get_commands()[name], name).create_parser("manage.py", name)._option_string_actions
+            assert set(re.findall(r"(?<!\S)\[?(--?[a-z][a-z-]*)", rest)) <= known.keys(), line
+
+
+@every_document
+def test_targets_of_make_exist(document: Path) -> None:
+    assert {target for line in code(document) for target in TARGET.findall(line)} <= TARGETS
+
+
+@every_document
+def test_modules_that_are_run_exist(document: Path) -> None:
+    for line in code(document):
+        for module in MODULE.findall(line):
+            place = ROOT / module.replace(".", "/")
+            assert place.with_suffix(".py").exists() or (place / "__main__.py").exists(), line
+
+
+@every_document
+def test_links_lead_to_files_that_are_there(document: Path) -> None:
+    linked = re.findall(r"\]\((?!https?:|mailto:|#|/)([^)#\s]+)", document.read_text(encoding="utf-8"))
+    assert [target for target in linked if not (document.parent / target).exists()] == []
+
+
+def test_the_rules_above_find_what_there_is_to_find() -> None:
+    lines = [line for document in DOCUMENTS for line in code(document)]
+    assert len({name for line in lines for name, _ in COMMAND.findall(line)}) > 12
+    assert len({target for line in lines for target in TARGET.findall(line)}) > 6
