@@ -41,6 +41,16 @@ return grants
 """
 """The sliding log of `config.limit` for all clients that ask, in one trip and by the one clock of the server."""
 
+_GIVE_BACK: Final = """
+local packed = redis.call('GET', KEYS[1])
+local log = packed and cmsgpack.unpack(packed) or {}
+if #log > 0 then
+    log[#log][2] = log[#log][2] - 1
+    if log[#log][2] < 1 then log[#log] = nil end
+    redis.call('SET', KEYS[1], cmsgpack.pack(log), 'KEEPTTL')
+end
+"""
+
 
 class RedisStore:
     """Raises redis.RedisError at the latest after its patience."""
@@ -58,12 +68,20 @@ class RedisStore:
             socket_connect_timeout=self.patience,
             retry=Retry(NoBackoff(), 0),
         )
-        self._script = self._redis.register_script(_TAKE)
+        self._take = self._redis.register_script(_TAKE)
+        self._give_back = self._redis.register_script(_GIVE_BACK)
 
     def take(self, asked: Mapping[str, int]) -> list[Grant]:
         now = self._clock()
-        said: Any = self._script(keys=[f"wire:limit:{client}" for client in asked], args=[*self._rule, *asked.values()])
+        said: Any = self._take(keys=[_key(client) for client in asked], args=[*self._rule, *asked.values()])
         return [Grant(granted, now + float(wait) if float(wait) >= 0 else 0.0) for granted, wait in said]
+
+    def give_back(self, client: str) -> None:
+        self._give_back(keys=[_key(client)])
 
     def close(self) -> None:
         self._redis.close()
+
+
+def _key(client: str) -> str:
+    return f"wire:limit:{client}"

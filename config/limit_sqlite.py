@@ -1,8 +1,9 @@
 """Where the workers of one machine count together: a file of its own. See `config.shared_limit.Store`."""
 
+import contextlib
 import sqlite3
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -24,16 +25,27 @@ class SQLiteStore:
         self._sweep_at = clock() + self._period
 
     def take(self, asked: Mapping[str, int]) -> list[Grant]:
+        with self._locked() as connection:
+            now = self._clock()
+            if now >= self._sweep_at:
+                connection.execute("DELETE FROM passed WHERE at <= ?", [now - self._period])
+                self._sweep_at = now + self._period
+            return [self._grant(connection, client, requests, now) for client, requests in asked.items()]
+
+    def give_back(self, client: str) -> None:
+        newest = "client = ?1 AND at = (SELECT max(at) FROM passed WHERE client = ?1)"
+        with self._locked() as connection:
+            connection.execute(f"UPDATE passed SET requests = requests - 1 WHERE {newest}", [client])  # noqa: S608  ours
+            connection.execute("DELETE FROM passed WHERE client = ? AND requests < 1", [client])
+
+    @contextlib.contextmanager
+    def _locked(self) -> Iterator[sqlite3.Connection]:
         if self._connection is None:
             self._connection = _open(self._file, self.patience)
         try:
             with self._connection as connection:
                 connection.execute("BEGIN IMMEDIATE")
-                now = self._clock()
-                if now >= self._sweep_at:
-                    connection.execute("DELETE FROM passed WHERE at <= ?", [now - self._period])
-                    self._sweep_at = now + self._period
-                return [self._grant(connection, client, requests, now) for client, requests in asked.items()]
+                yield connection
         except sqlite3.Error:
             self.close()
             raise
@@ -62,7 +74,7 @@ class SQLiteStore:
 
 
 def _open(file: Path, patience: float) -> sqlite3.Connection:
-    """Nothing in it outlives a minute, so nothing waits for the disk."""
+    """Nothing in it outlives the period, so nothing waits for the disk."""
     file.parent.mkdir(parents=True, exist_ok=True)
     connection = sqlite3.connect(file, timeout=patience, isolation_level=None, check_same_thread=False)
     connection.execute("PRAGMA journal_mode=WAL")

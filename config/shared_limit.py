@@ -9,6 +9,7 @@ import hashlib
 import itertools
 import logging
 import math
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -39,7 +40,7 @@ class Grant(NamedTuple):
 
 
 class Store(Protocol):
-    """Counts for all workers: of one client never more than the limit in any stretch of the period. Used by one thread."""
+    """Counts for all workers: of one client never more than the limit in any stretch of the period. One thread at a time."""
 
     @property
     def name(self) -> str: ...
@@ -50,6 +51,9 @@ class Store(Protocol):
 
     def take(self, asked: Mapping[str, int]) -> Sequence[Grant]:
         """A grant for each client, in their order. Raises whatever its library raises."""
+
+    def give_back(self, client: str) -> None:
+        """Uncount the newest request of this client that passed. Raises whatever its library raises."""
 
     def close(self) -> None: ...
 
@@ -77,7 +81,7 @@ class SharedLimiter:
         client = self._local.counted_as(client)
         closed_until = self._closed_until.get(client, 0.0)
         if now < closed_until:
-            return self._told(closed_until - now)
+            return _told(self._local, closed_until - now)
         answer: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         self._asking.setdefault(client, []).append(answer)
         self._asked.set()
@@ -113,7 +117,8 @@ class SharedLimiter:
     async def _exchange(self) -> None:
         batch = {client: self._asking.pop(client) for client in [*itertools.islice(self._asking, MOST_AT_ONCE)]}
         try:
-            grants = await self._take({self._name(client): len(answers) for client, answers in batch.items()})
+            names = {_name(self._local.rate, self._secret, client): len(answers) for client, answers in batch.items()}
+            grants = await self._take(names)
             for (client, answers), grant in zip(batch.items(), grants, strict=True):
                 self._settle(client, answers, grant)
         except BaseException:  # cancelled as well: nobody is left waiting
@@ -139,7 +144,7 @@ class SharedLimiter:
             passes = number < grant.requests
             if passes:
                 self._local.wait(client)  # so that counting alone, should it come to that, does not begin at nothing
-            _say(answer, 0 if passes else self._told(grant.closed_until - self._clock()))
+            _say(answer, 0 if passes else _told(self._local, grant.closed_until - self._clock()))
 
     def _decide_alone(self, asking: dict[str, list[asyncio.Future[int]]]) -> None:
         for client, answers in asking.items():
@@ -147,14 +152,58 @@ class SharedLimiter:
                 _say(answer, self._local.wait(client))
         asking.clear()
 
-    def _told(self, seconds: float) -> int:
-        """Never more than the period, after which whatever passed before is forgotten."""
-        longest = math.ceil(self._local.period + self._local.grain)
-        return min(longest, max(1, math.ceil(seconds + MARGIN)))
+
+class SharedTries:
+    """Tries of what is rare, such as a login, counted over all processes that have the same store. Any thread may ask, and waits.
+
+    A try is counted before it is made, so that many at once find no more room than one after another; one that did no harm is given
+    back. While the store is away each process counts alone, and gives nothing back.
+    """
+
+    def __init__(self, local: Limiter, store: Store, secret: str, clock: Callable[[], float] = time.monotonic) -> None:
+        self._local = local
+        self._store = store
+        self._secret = hashlib.sha256(secret.encode()).digest()
+        self._clock = clock
+        self._away = False
+        self._one_at_a_time = threading.Lock()
+
+    def wait(self, client: str) -> int:
+        """Count a try of this client. 0 when it may be made, else the whole seconds after which the next one may."""
+        with self._one_at_a_time:
+            try:
+                [grant] = self._store.take({self._name(client): 1})
+            except Exception as error:
+                self._fault(error)
+                return self._local.wait(client)
+            self._away = False
+        return 0 if grant.requests else _told(self._local, grant.closed_until - self._clock())
+
+    def give_back(self, client: str) -> None:
+        with self._one_at_a_time:
+            try:
+                self._store.give_back(self._name(client))
+            except Exception as error:
+                self._fault(error)
 
     def _name(self, client: str) -> str:
-        """What the store knows a client by: no address leaves this process, and another rate begins another count."""
-        return hashlib.blake2b(f"{self._local.rate} {client}".encode(), key=self._secret, digest_size=12).hexdigest()
+        return _name(self._local.rate, self._secret, client)
+
+    def _fault(self, error: Exception) -> None:
+        faults[self._store.name] += 1
+        if not self._away:
+            logger.warning("each process counts tries alone, since %s is away: %r", self._store.name, error)
+        self._away = True
+
+
+def _told(limiter: Limiter, seconds: float) -> int:
+    """Never more than the period, after which whatever passed before is forgotten."""
+    return min(math.ceil(limiter.period + limiter.grain), max(1, math.ceil(seconds + MARGIN)))
+
+
+def _name(rate: str, secret: bytes, client: str) -> str:
+    """What the store knows a client by: no address leaves this process, and another rate begins another count."""
+    return hashlib.blake2b(f"{rate} {client}".encode(), key=secret, digest_size=12).hexdigest()
 
 
 def _say(answer: asyncio.Future[int], wait: int) -> None:

@@ -20,7 +20,7 @@ from config import limit, shared_limit
 from config.limit import Limiter
 from config.limit_redis import RedisStore
 from config.limit_sqlite import SQLiteStore
-from config.shared_limit import SharedLimiter, Store
+from config.shared_limit import SharedLimiter, SharedTries, Store
 from tests.config.test_limit import Clock
 
 WORKERS: Final = 4
@@ -267,3 +267,26 @@ def test_one_that_hangs_costs_one_pause_and_counting_together_goes_on_when_it_is
     assert took < 0.2
     assert (alone, together) == (20, 20)
     assert [record.message for record in caplog.records][-1] == "SQLite is back: the limit is counted together again"
+
+
+@redis_too
+def test_tries_are_counted_together_and_those_given_back_are_free_again(kind: str, tmp_path: Path) -> None:
+    secret = uuid.uuid4().hex
+    first, second, *_ = (SharedTries(Limiter("10/5m"), store, secret) for store in stores(kind, tmp_path, "10/5m"))
+    second.give_back("a")  # of nothing
+    assert [tries.wait("a") for tries in (first, second) * 5] == [0] * 10
+    assert [300 <= tries.wait("a") <= 301 for tries in (first, second)] == [True, True]
+    for _ in range(3):
+        second.give_back("a")
+    assert [bool(tries.wait("a")) for tries in (first, second, first, second)] == [False, False, False, True]
+    assert first.wait("b") == 0
+
+
+def test_tries_are_counted_alone_while_the_store_is_away(nobody: str, caplog: pytest.LogCaptureFixture) -> None:
+    limiter = Limiter("10/5m")
+    tries = SharedTries(limiter, RedisStore(limiter, nobody), "secret")
+    assert [bool(tries.wait("a")) for _ in range(12)] == [False] * 10 + [True] * 2
+    tries.give_back("a")
+    assert [record.message.partition(":")[0] for record in caplog.records] == [
+        "each process counts tries alone, since Redis is away"
+    ]

@@ -1,48 +1,58 @@
-"""The desk's door: at most ten failed logins in five minutes for one client address, and for one user name."""
+"""The desk's door: only so many logins of one client, and under one name, fail within five minutes, over all processes together."""
 
 import datetime as dt
-import threading
+import secrets
 import unicodedata
-from typing import Any, Final
+from functools import cache
+from typing import Final
 
+from django.conf import settings
 from django.contrib import admin
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
-from django_ratelimit.core import get_usage
 
 from config.client import client_key
+from config.edge import store_of
+from config.limit import Limiter
+from config.shared_limit import SharedTries
 
-RATE: Final = "10/5m"
-_ONE_AT_A_TIME: Final = threading.Lock()
-"""Between looking at a count and adding to it: many guesses at once would else all find room."""
+OF_A_CLIENT: Final = "10/5m"
+OF_A_NAME: Final = "100/5m"
+"""For guesses from many addresses. More than one client can fill, and not for browsers that logged in under this name before: a
+stranger does not lock an editor out by failing under the editor's name.
+"""
+KNOWN_BROWSER: Final = "desk_browser"
+REMEMBERED: Final = dt.timedelta(days=180)
 
 
 def login(request: HttpRequest) -> HttpResponse:
-    """The admin's login. What fails is counted; beyond the limit nothing is tried, and the answer says when it will be."""
+    """The admin's login. What fails is counted; beyond a limit nothing is tried, and the answer says when it will be."""
     if request.method != "POST":
         return admin.site.login(request)
-    tried = {"address": _address(request), "name": _user_name(request)}
-    with _ONE_AT_A_TIME:
-        wait = max(_wait(request, group, value) for group, value in tried.items())
-        if wait:
+    name = _user_name(request)
+    counted: list[tuple[SharedTries, str]] = []
+    for tries, whom in ((_tries(OF_A_CLIENT), _address(request)), (_tries(OF_A_NAME), _known_browser(request, name) or name)):
+        if wait := tries.wait(whom):
+            _give_back(counted)
             return _refusal(request, wait)
-        response = admin.site.login(request)
-        if response.status_code == 200:  # the form again
-            for group, value in tried.items():
-                _usage(request, group, value, increment=True)
+        counted.append((tries, whom))
+    response = admin.site.login(request)
+    if response.status_code == 302:  # not the form again
+        _give_back(counted)
+        _remember_browser(response, name)
     return response
 
 
-def _wait(request: HttpRequest, group: str, value: str) -> int:
-    """Seconds until the next try is allowed; 0 for now."""
-    usage = _usage(request, group, value)
-    return max(1, usage["time_left"]) if usage and usage["count"] >= usage["limit"] else 0
+@cache
+def _tries(rate: str) -> SharedTries:
+    limiter = Limiter(rate)
+    return SharedTries(limiter, store_of(limiter, "logins.sqlite3"), settings.SECRET_KEY)
 
 
-def _usage(request: HttpRequest, group: str, value: str, *, increment: bool = False) -> dict[str, Any] | None:
-    usage: dict[str, Any] | None = get_usage(request, group=f"login {group}", key=lambda *_: value, rate=RATE, increment=increment)
-    return usage
+def _give_back(counted: list[tuple[SharedTries, str]]) -> None:
+    for tries, whom in counted:
+        tries.give_back(whom)
 
 
 def _address(request: HttpRequest) -> str:
@@ -52,6 +62,29 @@ def _address(request: HttpRequest) -> str:
 
 def _user_name(request: HttpRequest) -> str:
     return unicodedata.normalize("NFKC", request.POST.get("username", "")).strip().casefold()[:150]
+
+
+def _known_browser(request: HttpRequest, name: str) -> str | None:
+    """What the browser was given when it last logged in under this name; None if it never did."""
+    given = request.get_signed_cookie(KNOWN_BROWSER, default=None, salt=_salt(name), max_age=REMEMBERED)
+    return None if given is None else f"{name} {given}"
+
+
+def _remember_browser(response: HttpResponse, name: str) -> None:
+    response.set_signed_cookie(
+        KNOWN_BROWSER,
+        secrets.token_hex(8),
+        salt=_salt(name),
+        max_age=REMEMBERED,
+        path="/admin/login/",
+        secure=settings.SESSION_COOKIE_SECURE,
+        httponly=True,
+        samesite="Strict",
+    )
+
+
+def _salt(name: str) -> str:
+    return f"{KNOWN_BROWSER} {name}"
 
 
 def _refusal(request: HttpRequest, wait: int) -> HttpResponse:
