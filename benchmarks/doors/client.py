@@ -1,4 +1,4 @@
-"""A load generator of our own: a constant rate, which wrk has not, or as fast as answers come, where there is no wrk.
+"""A load generator of our own where there is no wrk: a constant rate, or as fast as answers come.
 
 `python -m benchmarks.doors.client`, told what to do as JSON on its standard input: host, port, raw (base64), first, seconds,
 connections, rate (requests a second, or null). At a constant rate a request's time runs from the moment when it was due, so that
