@@ -1,0 +1,286 @@
+"""README as a newcomer follows it, word for word: a fresh checkout, an empty home, no settings. `make test-readme`."""
+
+import asyncio
+import contextlib
+import gzip
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Final
+
+import mcp
+import pytest
+from mcp.client.stdio import StdioServerParameters
+
+from tests.clients.server import ROOT, free_port
+
+INSTALLED_WITHIN: Final = 900.0  # seconds, on a slow line
+PATIENCE: Final = 120.0
+README: Final = (ROOT / "README.md").read_text(encoding="utf-8")
+SITE: Final = "localhost:8000"
+SENTENCE: Final = "According to {publisher}, as summarized by ChatbotNews.ai, …\n"
+
+NOT_RUN: Final = {
+    "make test": "it is the whole test suite, beside which this test stands",
+    "claude mcp add --transport http chatbotnews http://localhost:8000/mcp": "another maker's program, and its user's settings",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    language: str
+    text: str
+
+    @property
+    def commands(self) -> list[str]:
+        """Each with what a backslash continues; the comment behind it is the shell's to pass over."""
+        return [line for line in re.split(r"(?<!\\)\n", self.text) if line] if self.language == "sh" else []
+
+
+BLOCKS: Final = [Block(*found) for found in re.findall(r"^```(\w*)\n(.*?)^```$", README, re.M | re.S)]
+COMMANDS: Final = [command for block in BLOCKS for command in block.commands]
+
+
+def typed(command: str) -> str:
+    """Without its comment."""
+    return re.sub(r"\s+# .*$", "", command)
+
+
+@dataclass(frozen=True, slots=True)
+class Newcomer:
+    """Somebody in a fresh checkout who types what README says. On a machine where its port is taken that is another one."""
+
+    checkout: Path
+    env: dict[str, str]
+
+    def here(self, text: str) -> str:
+        return text.replace(SITE, f"localhost:{self.env.get('PORT', 8000)}")
+
+    def runs(self, command: str, *, ends_with: tuple[int, ...] = (0,)) -> "subprocess.CompletedProcess[str]":
+        ran = subprocess.run(
+            ["sh", "-c", self.here(command)],
+            cwd=self.checkout,
+            env=self.env,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+            check=False,
+        )
+        assert ran.returncode in ends_with, (command, ran.stdout, ran.stderr)
+        return ran
+
+    def asks(self, path: str) -> Any:
+        with urllib.request.urlopen(f"http://{self.here(SITE)}{path}", timeout=PATIENCE) as answer:
+            return json.load(answer) if answer.headers.get_content_type() == "application/json" else answer.status
+
+    def has_real_news(self) -> bool:
+        return not self.asks("/api/today.json")["meta"]["sample"]
+
+
+@pytest.fixture
+def newcomer(tmp_path: Path) -> Newcomer:
+    """With what git would give them of this tree, and no setting but a port where README's own is taken."""
+    (tmp_path / "home").mkdir()
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    for name in filter(None, listed.stdout.split("\0")):
+        if (ROOT / name).exists():
+            (tmp_path / "wire" / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, tmp_path / "wire" / name)
+    env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path / "home")}
+    return Newcomer(tmp_path / "wire", env if _is_free(8000) else env | {"PORT": str(free_port())})
+
+
+@contextlib.contextmanager
+def serving(newcomer: Newcomer, command: str, said: Path) -> Iterator[None]:
+    """While `command` runs in another terminal, from when it answers until Ctrl-C ends it and all that it started."""
+    with said.open("w", encoding="utf-8") as terminal:
+        server = subprocess.Popen(
+            ["sh", "-c", command],
+            cwd=newcomer.checkout,
+            env=newcomer.env,
+            stdout=terminal,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        try:
+            ends = time.monotonic() + INSTALLED_WITHIN
+            while not _answers(newcomer):
+                assert server.poll() is None, said.read_text(encoding="utf-8")
+                assert time.monotonic() < ends, said.read_text(encoding="utf-8")
+                time.sleep(0.5)
+            yield
+            os.killpg(server.pid, signal.SIGINT)
+            server.wait(30)
+            with pytest.raises(ProcessLookupError):
+                os.killpg(server.pid, 0)
+            assert _is_free(int(newcomer.env.get("PORT", 8000)))
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(server.pid, signal.SIGKILL)
+            server.wait()
+
+
+def _answers(newcomer: Newcomer) -> bool:
+    try:
+        newcomer.asks("/readyz")
+    except OSError:
+        return False
+    return True
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as trial:
+        trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            trial.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+        return True
+
+
+def resembles(shown: Any, given: Any) -> bool:
+    """Whether an answer has all that README shows of it: keys, kinds of values, and texts as far as they are written out."""
+    if isinstance(shown, dict):
+        return isinstance(given, dict) and all(name in given and resembles(value, given[name]) for name, value in shown.items())
+    if isinstance(shown, list):
+        return isinstance(given, list) and (not shown or (bool(given) and all(resembles(shown[0], one) for one in given)))
+    if isinstance(shown, str):
+        return isinstance(given, str) and re.fullmatch(re.escape(shown).replace("…", ".*"), given, re.S) is not None
+    return shown == given if isinstance(shown, bool) else isinstance(given, type(shown))
+
+
+def shown_after(command: str, newcomer: Newcomer) -> Any:
+    """The JSON that README shows below the block in which this is the last call by curl; None where it shows none."""
+    for block, following in pairwise(BLOCKS):
+        calls = [line for line in block.commands if line.startswith("curl")]
+        if calls and calls[-1] == command and following.language == "json":
+            return json.loads(newcomer.here(following.text))
+    return None
+
+
+def curls(newcomer: Newcomer, command: str) -> None:
+    answer = json.loads(newcomer.runs(command).stdout)
+    assert "error" not in answer
+    shown = shown_after(command, newcomer)
+    if isinstance(shown, dict) and "stories" in shown and newcomer.has_real_news():
+        answer = newcomer.asks("/api/today.json")  # of real news nobody knows what a search finds
+    assert shown is None or resembles(shown, answer), (shown, answer)
+
+
+def speaks_mcp(newcomer: Newcomer, command: str) -> None:
+    async def ask() -> tuple[set[str], bool | None]:
+        started = StdioServerParameters(command="sh", args=["-c", command], env=newcomer.env, cwd=newcomer.checkout)
+        async with mcp.Client(started) as client:
+            tools = await client.list_tools()
+            called = await client.call_tool("search_wire", {"query": "moon library"})
+            return {tool.name for tool in tools.tools}, called.is_error
+
+    names, is_error = asyncio.run(ask())
+    assert {"search_wire", "get_story", "search", "fetch"} <= names
+    assert not is_error
+
+
+def loads(newcomer: Newcomer, command: str) -> None:
+    """An archive of one item with just the fields that README names as needed, and goes over to the wire that it makes real."""
+    [fields] = re.findall(r'`\{("title".*?)\}`', README)
+    needed = [name for name, mark in re.findall(r'"(\w+)"(\??)', fields) if not mark]
+    values = {
+        "title": "OpenAI lends a robot",
+        "url": "https://techcrunch.com/2026/01/15/robot/",
+        "publisher": "Tech Crunch of old",
+        "published_at": "2026-01-15T10:00:00Z",
+    }
+    assert set(needed) == set(values)
+    (newcomer.checkout / "archive.ndjson.gz").write_bytes(gzip.compress(json.dumps(values).encode()))
+    (newcomer.checkout / "names.json").write_text(json.dumps({values["publisher"]: "TechCrunch"}), encoding="utf-8")
+    assert re.search(r"accepted +1\n", newcomer.runs(command).stdout)
+    ends = time.monotonic() + PATIENCE
+    while not (_answers(newcomer) and newcomer.has_real_news()):
+        assert time.monotonic() < ends
+        time.sleep(0.5)
+    [story] = newcomer.asks("/api/search.json?query=lends%20a%20robot")["stories"]
+    assert (story["headline"], story["original_publisher"]) == (values["title"], "TechCrunch")
+
+
+def is_well(newcomer: Newcomer, command: str) -> None:
+    """All but what a machine without a way out to the feeds would say."""
+    said = newcomer.runs(command, ends_with=(0, 1)).stdout.splitlines()
+    assert len(said) > 8
+    assert [line for line in said if not re.match(r"ok |(warn|FAIL) (feeds|clock):", line)] == []
+
+
+def says(pattern: str) -> Callable[[Newcomer, str], None]:
+    def check(newcomer: Newcomer, command: str) -> None:
+        ran = newcomer.runs(command)
+        assert re.search(pattern, ran.stdout + ran.stderr), ran
+
+    return check
+
+
+MANAGE: Final = ".venv/bin/python manage.py"
+CHECKS: Final[dict[str, Callable[[Newcomer, str], None]]] = {
+    f"{MANAGE} runmcp": speaks_mcp,
+    f"{MANAGE} ingest": says("Feeds: "),
+    f"{MANAGE} loadwire archive.ndjson.gz --map names.json": loads,
+    f"{MANAGE} dumpwire wire.ndjson.gz": says("records written to wire.ndjson.gz"),
+    f"{MANAGE} verifywire": says("verify; the chain ends in [0-9a-f]{64}"),
+    f"{MANAGE} doctor": is_well,
+    f"{MANAGE} backup var/backup-20260116": says("to var/backup-20260116: the wire of .*, up to snapshot [0-9]+"),
+    f"WIRE_DATA_DIR=var/trial {MANAGE} restore var/backup-20260116": says("snapshots?, .* verify"),
+    f"{MANAGE} rotatekey": says("are signed by [0-9a-f]{16} from now on"),
+}
+
+
+def test_every_block_is_run_or_its_reason_is_told() -> None:
+    known = {*CHECKS, *NOT_RUN, "make run"}
+    assert [command for command in COMMANDS if not command.startswith("curl ") and typed(command) not in known] == []
+    assert known <= {typed(command) for command in COMMANDS}
+    assert [block.text for block in BLOCKS if not block.commands and block.language != "json"] == [SENTENCE]
+    assert all(before.commands for before, block in pairwise(BLOCKS) if block.language == "json")
+
+
+def test_what_differs_from_what_is_shown_is_seen() -> None:
+    given = {"stories": [{"id": "cbn-1", "tier": 2, "sample": True}], "more": None}
+    assert resembles({"stories": [{"id": "cbn-…", "tier": 1}]}, given)
+    wrong: list[Any] = [
+        {"story": []},
+        {"stories": [{"id": "cbn_…"}]},
+        {"stories": [{"tier": "…"}]},
+        {"stories": [{"sample": False}]},
+        {"more": [1]},
+    ]
+    assert not any(resembles(shown, given) for shown in wrong)
+
+
+@pytest.mark.readme
+@pytest.mark.timeout(INSTALLED_WITHIN + 600)
+def test_a_newcomer_can_do_all_that_it_says(newcomer: Newcomer, tmp_path: Path) -> None:
+    said = tmp_path / "terminal"
+    with serving(newcomer, typed(COMMANDS[0]), said):
+        assert re.search(r"^Serving the (SAMPLE|live) wire", said.read_text(encoding="utf-8"), re.M)
+        assert re.search(r"First account of .*: editor \S{20}$", said.read_text(encoding="utf-8"), re.M)
+        for story in newcomer.asks("/api/today.json")["stories"]:
+            assert resembles(SENTENCE.strip().replace("{publisher}", "…"), story["citation_objects"]["layered_ready"])
+        for path in re.findall(r"`(/[a-z][^` ]*)`", README):
+            newcomer.asks(path)
+        for command in COMMANDS:
+            if command.startswith("curl "):
+                curls(newcomer, command)
+            elif typed(command) in CHECKS:
+                CHECKS[typed(command)](newcomer, command)
