@@ -6,7 +6,7 @@ import orjson
 from django.http import HttpResponse
 from ninja import Field, Schema
 
-from config.errors import WireError
+from config.errors import Unavailable, WireError
 
 JSON: Final = "application/json"
 # The edge may keep an answer for five minutes, and for a day when the origin is down.
@@ -39,6 +39,7 @@ def json_answer(value: Any, caching: str) -> HttpResponse:
 
 def error_answer(error: WireError) -> HttpResponse:
     """An error in the contract's shape; never cached."""
-    return HttpResponse(
-        orjson.dumps(error.as_dict()), status=error.status, content_type=JSON, headers={"Cache-Control": "no-store"}
-    )
+    headers = {"Cache-Control": "no-store"}
+    if isinstance(error, Unavailable):
+        headers["Retry-After"] = str(error.retry_after)
+    return HttpResponse(orjson.dumps(error.as_dict()), status=error.status, content_type=JSON, headers=headers)

@@ -9,19 +9,20 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
 from django.core.asgi import get_asgi_application
-from django.db import close_old_connections, connections
+from django.db import connections
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 _in_django: Any = get_asgi_application()
 
 from django.conf import settings  # noqa: E402
 
-from config import kept  # noqa: E402
+from config import kept, reading  # noqa: E402
 from config.api import parameters_of  # noqa: E402
-from config.edge import App, Receive, Refusal, Scope, Send, edge, one_limit  # noqa: E402  settings must be ready first
+from config.edge import App, Edge, Finished, Receive, Refusal, Scope, Send, one_limit  # noqa: E402  settings must be ready first
 from config.logs import identified  # noqa: E402
-from config.rest import kept_rest  # noqa: E402
+from config.rest import KeptRest  # noqa: E402
 from wire import queries  # noqa: E402
+from wire.site.kept import parameters_of as site_parameters_of  # noqa: E402
 
 _mcp: Any = None
 if settings.WITH_MCP:
@@ -33,7 +34,8 @@ LOOK: Final = 0.5  # seconds between two looks at the wire version: a publish of
 RESERVED: Final = Refusal(404, "not_found", "/mcp/v2 is reserved for a future version.", "The MCP door is at /mcp.")
 
 _django: App = identified(_in_django)  # kept answers and MCP have no log lines that would need an id
-_rest: App = kept_rest(_django, kept.answers, parameters_of)
+_rest = KeptRest(_django, kept.answers, parameters_of)
+_site = KeptRest(_django, kept.answers, site_parameters_of)
 
 
 async def _route(scope: Scope, receive: Receive, send: Send) -> None:
@@ -49,7 +51,15 @@ async def _route(scope: Scope, receive: Receive, send: Send) -> None:
     elif path == "/mcp/v2":
         await RESERVED.send(send, jsonrpc=False)
     else:
-        await _django(scope, receive, send)
+        await _site(scope, receive, send)
+
+
+def _kept(scope: Scope, body: bytes) -> Finished | None:
+    path = scope["path"]
+    if _mcp is not None and path == "/mcp":
+        answer: Finished | None = _mcp.application.at_once(scope, body)
+        return answer
+    return (_rest if path.startswith("/api/") else _site).at_once(scope)
 
 
 async def _lifespan(receive: Receive, send: Send) -> None:
@@ -66,21 +76,20 @@ async def _lifespan(receive: Receive, send: Send) -> None:
 
 
 async def _watch() -> None:
-    """Follow every publish, whichever process made it. While the database is away, the last good answers go on."""
-    seen = None
+    """Follow every publish, whichever process made it, and the database itself: while it is away, the last good answers go on."""
+    seen: int | None = None
     loop, thread = asyncio.get_running_loop(), ThreadPoolExecutor(1, "wire-version")
     try:
         while True:
             try:
-                version = await loop.run_in_executor(thread, _version)
-            except Exception:
-                logger.exception("the wire version cannot be read; trying again")
-                await asyncio.sleep(10 * LOOK)
-                continue
-            kept.answers.renew(version)
-            if version != seen and seen is not None and _mcp is not None:
-                await _mcp.announce_publish()
-            seen = version
+                source, version = await loop.run_in_executor(thread, reading.source.look, queries.wire_version)
+            except Exception as error:
+                reading.source.lose(error)
+            else:
+                kept.answers.renew((source, version))
+                if version != seen and seen is not None and _mcp is not None:
+                    await _mcp.announce_publish()
+                seen = version
             await asyncio.sleep(LOOK)
     finally:
         kept.answers.renew(None)
@@ -88,9 +97,4 @@ async def _watch() -> None:
         thread.shutdown()
 
 
-def _version() -> int:
-    close_old_connections()
-    return queries.wire_version()
-
-
-application: App = edge(_route)
+application = Edge(_route, _kept)

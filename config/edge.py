@@ -6,7 +6,7 @@ One mechanism in front of REST and MCP alike. Pure ASGI, so that a refusal costs
 import asyncio
 import contextlib
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, MutableMapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, MutableMapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
@@ -24,6 +24,9 @@ Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Coroutine[Any, Any, None]]
+Headers = Sequence[tuple[bytes, bytes]]
+Finished = tuple[int, Headers, bytes]
+"""Status, headers and body of an answer."""
 
 _HOST: Final = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^:\[\]]+)(?::[0-9]*)?")
 MAX_BODY: Final = 65_536  # bytes; no public request needs more
@@ -31,32 +34,50 @@ MAX_DESK_BODY: Final = 10_485_760  # bytes; editors bring roster and lexicon as 
 BODY_WITHIN: Final = 10.0  # seconds; on the desk config.protocol's patience alone
 BODY_ARRIVED: Final = "wire.body_arrived"
 """The ASGI extension by which config.protocol says that nothing needs waiting for: a timer costs more than reading such a body."""
+PASSED: Final = "wire.passed"
+"""The scope's mark of a request that was checked and counted."""
 JSONRPC_REFUSED: Final = -32000  # JSON-RPC 2.0: the range for errors of the server's own
 
 
-def edge(app: App) -> App:
-    """`app` behind the checks."""
+class Edge:
+    """`app` behind the checks; `kept` gives those of its answers for which nobody has to be asked."""
 
-    async def checked(scope: Scope, receive: Receive, send: Send) -> None:
+    def __init__(self, app: App, kept: Callable[[Scope, bytes], Finished | None]) -> None:
+        self._app = app
+        self._kept = kept
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
-            await app(scope, receive, send)
+            await self._app(scope, receive, send)
             return
         door = _door(scope["path"])
-        refusal = _refusal(scope, door)
-        if refusal is None and door and scope["method"] != "OPTIONS":
-            refusal = await _over_limit(scope)
-        if refusal is not None:
-            await refusal.send(send, jsonrpc=door == "mcp")
-            return
+        if PASSED not in scope:
+            refusal = _refusal(scope, door)
+            if refusal is None and _is_counted(scope, door):
+                refusal = await _over_limit(scope)
+            if refusal is not None:
+                await refusal.send(send, jsonrpc=door == "mcp")
+                return
         if _body_is_read(scope, door):
             body = await _body(scope, receive)
             if isinstance(body, Refusal):
                 await body.send(send, jsonrpc=door == "mcp")
                 return
             receive = replay(body, receive)
-        await app(scope, receive, send)
+        await self._app(scope, receive, send)
 
-    return checked
+    def at_once(self, scope: Scope, body: bytes) -> Finished | None:
+        """The answer to a request that is here with its whole body, if it is kept and nothing has to be waited for: a task for each
+        request takes as long as all else. After None the request takes the long way, where what was checked is not checked again.
+        """
+        door = _door(scope["path"])
+        counted = _is_counted(scope, door) and settings.WIRE_RATE_LIMIT != "off"
+        if _refusal(scope, door) is not None or len(body) > MAX_BODY or (counted and _shared is not None):
+            return None
+        if counted and _limiter_of(settings.WIRE_RATE_LIMIT).wait(client_key(scope)):
+            return None
+        scope[PASSED] = True
+        return self._kept(scope, body)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +124,10 @@ _TWICE: Final = Refusal(400, "header_twice", "Host, Origin or Content-Length com
 _WRONG_ORIGIN: Final = Refusal(
     403, "origin_refused", "This Origin may not use the MCP door.", "Clients that are no browser send none."
 )
+
+
+def _is_counted(scope: Scope, door: str) -> bool:
+    return bool(door) and scope["method"] != "OPTIONS"
 
 
 def _door(path: str) -> str:
@@ -197,14 +222,7 @@ async def one_limit() -> AsyncIterator[None]:
         yield
         return
     limiter = _limiter_of(settings.WIRE_RATE_LIMIT)
-    store: Store
-    if settings.REDIS_URL:
-        from config.limit_redis import RedisStore  # 10 MB of library that a wire without Redis need not carry
-
-        store = RedisStore(limiter, settings.REDIS_URL)
-    else:
-        store = SQLiteStore(limiter, settings.WIRE_DATA_DIR / "limit.sqlite3")
-    _shared = SharedLimiter(limiter, store, settings.SECRET_KEY)
+    _shared = SharedLimiter(limiter, store_of(limiter, "limit.sqlite3"), settings.SECRET_KEY)
     sharing = asyncio.create_task(_shared.run())
     try:
         await _shared.tried.wait()
@@ -213,6 +231,15 @@ async def one_limit() -> AsyncIterator[None]:
         _shared = None
         sharing.cancel()
         await asyncio.gather(sharing, return_exceptions=True)
+
+
+def store_of(limiter: Limiter, file: str) -> Store:
+    """Where all processes count together: the Redis, or else a file in the data directory, one for each period."""
+    if settings.REDIS_URL:
+        from config.limit_redis import RedisStore  # 10 MB of library that a wire without Redis need not carry
+
+        return RedisStore(limiter, settings.REDIS_URL)
+    return SQLiteStore(limiter, settings.WIRE_DATA_DIR / file)
 
 
 async def _body(scope: Scope, receive: Receive) -> bytes | Refusal:

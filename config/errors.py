@@ -80,6 +80,26 @@ class NothingPublished(WireError):
     status = HTTPStatus.SERVICE_UNAVAILABLE
 
 
+class Unavailable(WireError):
+    """The database cannot be read, and nobody asked this before."""
+
+    code = "unavailable"
+    status = HTTPStatus.SERVICE_UNAVAILABLE
+    retry_after: ClassVar[int] = 5  # seconds
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The wire cannot be read at the moment: its database does not answer.",
+            f"Ask again in {self.retry_after} seconds. What was asked for before goes on, marked as stale.",
+        )
+
+
+class Damaged(WireError):
+    """A record's bytes are not what was written. The log names it for the operator."""
+
+    code = "damaged"
+
+
 class RosterLocked(WireError):
     """A change that would leave the roster with other than 24 publications."""
 

@@ -2,7 +2,7 @@
 
 An answer is a function of the wire version, the UTC date and what was asked, so it is kept under exactly that. A publish drops
 them all: at once in the process that made it (`forget`), in the others when they see the new version (`renew`), for which
-they look twice a second.
+they look twice a second. While nobody can tell the version (`lose`), what is kept goes on, past midnight too, and `is_stale`.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ from django.conf import settings
 Maker = Callable[[], Awaitable[tuple[Any, int | None]]]
 
 DAY: Final = 86_400
-LARGEST_SHARE: Final = 8  # an answer larger than one part in so many is not kept: it would push out too many others
+LARGEST_SHARE: Final = 4  # an answer larger than one part in so many is not kept: it would push out too many others
 
 
 class Kept:
@@ -28,7 +28,9 @@ class Kept:
     def __init__(self, most_bytes: int) -> None:
         self.most_bytes = most_bytes
         self.bytes = 0
-        self._version: int | None = None
+        self.is_stale = False
+        self._version: Hashable = None
+        self._told_at = 0.0
         self._mark = object()
         self._edition: tuple[Any, ...] = ()
         self._answers: OrderedDict[Hashable, tuple[Any, int]] = OrderedDict()
@@ -38,9 +40,18 @@ class Kept:
     def count(self) -> int:
         return len(self._answers)
 
-    def renew(self, version: int | None) -> None:
-        """Keep answers of this wire version from now on; None closes."""
-        self._version = version
+    @property
+    def age(self) -> int:
+        """Seconds since what is kept was last known to be what the wire says."""
+        return int(time.monotonic() - self._told_at)
+
+    def renew(self, version: Hashable) -> None:
+        """Keep answers of this wire version from now on; None closes. A version is told with the database that says it."""
+        self._version, self._told_at, self.is_stale = version, time.monotonic(), False
+
+    def lose(self) -> None:
+        """The version cannot be told: what is kept may be old, and is better than nothing. From any thread."""
+        self.is_stale = True
 
     def forget(self) -> None:
         """Content changed in this process: whatever was begun or kept before is old."""
@@ -49,7 +60,8 @@ class Kept:
     @property
     def edition(self) -> tuple[Any, ...] | None:
         """What answers are made of at this moment, for whoever keeps something else as long; None while closed. From any thread."""
-        return None if self._version is None else (self._version, self._mark, int(time.time() // DAY))
+        day = self._edition[2] if self.is_stale and self._edition else int(time.time() // DAY)
+        return None if self._version is None else (self._version, self._mark, day)
 
     def find(self, key: Hashable) -> Any:
         """The answer, or None."""
@@ -98,8 +110,8 @@ class Kept:
             task.exception()  # looked at, so that asyncio does not complain when everybody left meanwhile
 
     def _now(self) -> tuple[Any, ...]:
-        """What answers are made of at this moment; whatever was made of something else goes."""
-        edition = (self._version, self._mark, int(time.time() // DAY))
+        """What answers are made of at this moment; whatever was made of something else goes. While they are stale no day ends."""
+        edition = (self._version, self._mark, self._edition[2] if self.is_stale and self._edition else int(time.time() // DAY))
         if edition != self._edition:
             self._edition = edition
             self._answers.clear()

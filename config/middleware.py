@@ -3,12 +3,15 @@
 import hashlib
 from collections.abc import Callable
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
+from django.template.loader import render_to_string
 from django.utils.cache import get_conditional_response, patch_vary_headers
 
+from config import reading
 from config.answers import error_answer
-from config.errors import MethodNotAllowed
+from config.errors import MethodNotAllowed, Unavailable
 
 Handler = Callable[[HttpRequest], HttpResponse]
 
@@ -19,8 +22,11 @@ def public_headers(get_response: Handler) -> Callable[[HttpRequest], HttpRespons
     """
 
     def middleware(request: HttpRequest) -> HttpResponseBase:
+        if request.path.startswith("/admin/") and reading.missing():
+            return unavailable(request)
         if request.path.startswith(("/admin/", "/static/")):
             return get_response(request)
+        request.urlconf = settings.PUBLIC_URLCONF
         request.COOKIES = {}  # pages know nobody: a session that is none would be deleted by an answer that caches may keep
         is_api = request.path.startswith("/api/")
         if is_api and request.method == "OPTIONS":
@@ -30,7 +36,7 @@ def public_headers(get_response: Handler) -> Callable[[HttpRequest], HttpRespons
             response = error_answer(MethodNotAllowed())
             response["Allow"] = _PREFLIGHT["Access-Control-Allow-Methods"]
         else:
-            response = _as_get(get_response, request)
+            response = _read(get_response, request)
         if response.get("Content-Type", "").startswith("text/html"):
             response["Content-Security-Policy"] = _POLICY
         if is_read and response.status_code == 200 and not response.streaming:
@@ -39,10 +45,44 @@ def public_headers(get_response: Handler) -> Callable[[HttpRequest], HttpRespons
             response = get_conditional_response(request, response["ETag"], None, response) or response
         if is_api:  # last, so that a 304 has them too
             response["Access-Control-Allow-Origin"] = "*"
-            response["Access-Control-Expose-Headers"] = "ETag, Retry-After"
+            response["Access-Control-Expose-Headers"] = "ETag, Retry-After, Warning, Age"
         return response
 
     return middleware
+
+
+class DatabaseAway:
+    """Where the database cannot be read: 503, and when to ask again. A page for it needs no database."""
+
+    def __init__(self, get_response: Handler) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        return self.get_response(request)
+
+    def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
+        if not reading.is_away(error):
+            return None
+        reading.note(error)
+        return unavailable(request)
+
+
+def _read(get_response: Handler, request: HttpRequest) -> HttpResponse:
+    """What Django reads for a door; once more if the connection broke."""
+    with reading.reading() as now:
+        response = _as_get(get_response, request)
+    if now.broke and not reading.source.away:
+        with reading.reading():
+            return _as_get(get_response, request)
+    return response
+
+
+def unavailable(request: HttpRequest) -> HttpResponse:
+    """As JSON under /api/ and as a page elsewhere."""
+    answer = error_answer(Unavailable())
+    if not request.path.startswith("/api/"):
+        answer.content, answer["Content-Type"] = render_to_string("503.html").encode(), "text/html; charset=utf-8"
+    return answer
 
 
 def _as_get(get_response: Handler, request: HttpRequest) -> HttpResponse:

@@ -1,18 +1,29 @@
-"""HTTP/1.1 as uvicorn speaks it, with an end to patience: a connection that says nothing, or never finishes, is closed.
+"""HTTP/1.1 as uvicorn speaks it, with an end to patience: a connection that says nothing, or never finishes, is closed; and with no
+task for an answer that is kept (`Edge.at_once`).
 
-uvicorn itself waits for ever for a request to begin, for its head and for its body. For uvicorn's `--http`.
+uvicorn itself waits for ever for a request to begin, for its head and for its body, and for the client to take the answer: a closed
+transport keeps what it has to write until it is written. For uvicorn's `--http`.
 """
 
 import asyncio
+import fcntl
+import socket
+import struct
+import termios
+from array import array
+from collections.abc import Callable
+from contextlib import suppress
 from http import HTTPStatus
 from typing import Any, Final
 
-from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
-from config.edge import BODY_ARRIVED
+from config.edge import BODY_ARRIVED, Finished
 
 HEAD_WITHIN: Final = 5.0  # seconds for a complete head, from the connection or, on one that is kept, from its first byte
 BODY_WITHIN: Final = 60.0  # seconds for a body, whoever reads it; the doors (config.edge) are stricter
+WRITE_WITHIN: Final = 10.0  # seconds in which a client has to take WRITE_LEAST of an answer, or all that is left of it
+WRITE_LEAST: Final = 16_384  # bytes; 1.6 KB/s is slower than any network that still works
 MAX_HEAD: Final = 16_384  # bytes
 WHOLE_BODY: Final[dict[str, dict[Any, Any]]] = {BODY_ARRIVED: {}}  # seen by the application if it has not yet begun
 TOO_LARGE: Final = (
@@ -31,6 +42,11 @@ class WireProtocol(HttpToolsProtocol):
         self._saw_body = False
         self._finished = 0  # requests
         self._may_be_too_large = self._too_large = False
+        self._in_headers_complete = False
+        self._held: tuple[RequestResponseCycle, Any] | None = None  # a request that begins when its body is here, or is not yet
+        self._at_once: Callable[[Any, bytes], Finished | None] = getattr(self.app, "at_once", lambda _scope, _body: None)
+        self._writing: asyncio.TimerHandle | None = None
+        self._moved = False  # the client took enough for another answer, or for more of this one, since it was looked at
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(transport)  # type: ignore[arg-type]  # uvicorn's promise is the narrower one
@@ -38,6 +54,8 @@ class WireProtocol(HttpToolsProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._relax()
+        if self._writing is not None:
+            self._writing.cancel()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -47,6 +65,8 @@ class WireProtocol(HttpToolsProtocol):
         super().data_received(data)
         if self.transport.is_closing():
             return
+        if self._held is not None:
+            self._begin(*self._held, body=None)
         if self._saw_body:
             self._head_size = 0
         elif self._finished == finished:  # else the data held the end of an earlier request as well
@@ -56,7 +76,7 @@ class WireProtocol(HttpToolsProtocol):
                 return
         if self._in_body:
             self._expect(BODY_WITHIN)
-        elif self.cycle is None or self.cycle.response_complete:
+        elif (self._in_head or self._finished == finished) and (self.cycle is None or self.cycle.response_complete):
             self._expect(HEAD_WITHIN)
 
     def on_message_begin(self) -> None:
@@ -70,7 +90,9 @@ class WireProtocol(HttpToolsProtocol):
         if self._may_be_too_large and len(self.url) + sum(len(name) + len(value) + 4 for name, value in self.headers) > MAX_HEAD:
             self._too_large = True
             raise ValueError("The head is too large.")  # the parser stops, and uvicorn turns to send_400_response
+        self._in_headers_complete = True
         super().on_headers_complete()
+        self._in_headers_complete = False
 
     def on_body(self, body: bytes) -> None:
         self._saw_body = True
@@ -82,6 +104,65 @@ class WireProtocol(HttpToolsProtocol):
         self.scope["extensions"] = WHOLE_BODY
         self._finished += 1
         super().on_message_complete()
+        if self._held is not None:
+            self._begin(*self._held, body=bytes(self._held[0].body))
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
+        if self._in_headers_complete:
+            self._held = cycle, app
+        else:  # it waited for the answer to an earlier one
+            super()._start_asgi_task(cycle, app)
+
+    def _begin(self, cycle: RequestResponseCycle, app: Any, body: bytes | None) -> None:
+        """Answer a request at once if its whole body came with its head and nobody has to be asked; else start its task."""
+        self._held = None
+        is_plain = cycle.keep_alive and not self.access_log and not self.flow.write_paused
+        answer = self._at_once(cycle.scope, body) if is_plain and body is not None else None
+        if answer is None:
+            super()._start_asgi_task(cycle, app)
+            return
+        status, headers, told = answer
+        lines = [STATUS_LINE[status]]
+        for name, value in (*cycle.default_headers, *headers):
+            lines += (name, b": ", value, b"\r\n")
+        self.transport.write(b"".join((*lines, b"\r\n", told)))
+        cycle.response_started = cycle.response_complete = True
+        self.on_response_complete()
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._watch_writing()
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        self._moved = True
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        self._moved = True
+        self._watch_writing()
+
+    def _watch_writing(self) -> None:
+        """See that the client takes what is written for it, unless it did so at once."""
+        if self._writing is None and self.transport.get_write_buffer_size():
+            self._moved = False
+            self._writing = self.loop.call_later(WRITE_WITHIN, self._look_at_writing, self._not_taken())
+
+    def _look_at_writing(self, before: int) -> None:
+        self._writing = None
+        if not self._moved and self._not_taken() > max(0, before - WRITE_LEAST):
+            at_once = struct.pack("ii", 1, 0)  # with a reset, or the kernel would go on offering what it holds
+            self.transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, at_once)
+            self.transport.abort()
+        else:
+            self._watch_writing()
+
+    def _not_taken(self) -> int:
+        """Bytes here and in the kernel, which asks for more only when much of what it has is gone."""
+        queued = array("i", [0])
+        with suppress(OSError):  # of sockets only some systems tell it
+            fcntl.ioctl(self.transport.get_extra_info("socket").fileno(), termios.TIOCOUTQ, queued)
+        return self.transport.get_write_buffer_size() + queued[0]
 
     def send_400_response(self, msg: str) -> None:
         if self._too_large:

@@ -13,16 +13,19 @@ from urllib.parse import unquote_plus
 
 import zstandard
 
-from config.edge import App, Message, Receive, Scope, Send
+from config.edge import App, Finished, Message, Receive, Scope, Send
 from config.kept import Kept
 
 Headers = list[tuple[bytes, bytes]]
 
+READS: Final = ("GET", "HEAD")
 WORTH_COMPRESSING: Final = 1_000  # bytes; below, headers weigh more than what is saved
 COMPRESSORS: Final[Mapping[bytes, Callable[[bytes], bytes]]] = {
     b"zstd": zstandard.ZstdCompressor(level=3).compress,
     b"gzip": partial(gzip.compress, compresslevel=6, mtime=0),
 }
+STALE: Final = (b"warning", b'110 - "Response is Stale"')
+"""RFC 7234, 5.5.1. RFC 9111 has no header in its place; Age, which it keeps, tells for how long nobody could ask."""
 _DROPPED_BY_304: Final = {b"content-type", b"content-length", b"content-encoding"}
 
 
@@ -63,27 +66,40 @@ def _variant(answer: Answer, coding: bytes) -> Variant:
     return Variant(tag, headers, body, [one for one in headers if one[0] not in _DROPPED_BY_304])
 
 
-def kept_rest(app: App, answers: Kept, parameters_of: Callable[[str], Set[str]]) -> App:
-    """`app`, asked only for what is not kept. `parameters_of` tells what parameters a path takes; no other one is passed on."""
+class KeptRest:
+    """`app`, asked only for what is not kept. `parameters_of` tells what parameters a path takes, and no other one is passed on;
+    None says that nothing of a path is ever kept.
+    """
 
-    async def read(scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["method"] not in ("GET", "HEAD"):
-            await app(scope, receive, send)
+    def __init__(self, app: App, answers: Kept, parameters_of: Callable[[str], Set[str] | None]) -> None:
+        self._app = app
+        self._answers = answers
+        self._parameters_of = parameters_of
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        known = self._parameters_of(scope["path"]) if scope["method"] in READS else None
+        if known is None:
+            await self._app(scope, receive, send)
             return
-        path, query = scope["path"], scope["query_string"]
-        found = answers.find(("rest", path, query))
+        plain = canonical(scope["query_string"], known)
+        key = ("rest", scope["path"], plain)
+
+        async def make() -> tuple[Answer, int | None]:
+            made = await _ask(self._app, {**scope, "query_string": plain})
+            return made, 2 * len(made.body) + len(plain) + 1_000 if made.may_be_kept else None
+
+        found, is_stale = self._answers.find(key), self._answers.is_stale
         if found is None:
-            plain = canonical(query, parameters_of(path))
-            key = ("rest", path, plain)
+            found, is_stale = await self._answers.make(key, make), False
+        status, headers, body = _finished(found, scope, stale_for=self._answers.age if is_stale else None)
+        await send({"type": "http.response.start", "status": status, "headers": headers})
+        await send({"type": "http.response.body", "body": body})
 
-            async def make() -> tuple[Answer, int | None]:
-                made = await _ask(app, {**scope, "query_string": plain})
-                return made, 2 * len(made.body) + len(plain) + 1_000 if made.may_be_kept else None
-
-            found = answers.find(key) or await answers.make(key, make)
-        await _send(send, found, scope)
-
-    return read
+    def at_once(self, scope: Scope) -> Finished | None:
+        """The answer, if it is kept, and under the very parameters asked for."""
+        found = self._answers.find(("rest", scope["path"], scope["query_string"])) if scope["method"] in READS else None
+        stale_for = self._answers.age if self._answers.is_stale else None
+        return None if found is None else _finished(found, scope, stale_for)
 
 
 def canonical(query: bytes, known: Set[str]) -> bytes:
@@ -143,7 +159,8 @@ def _nothing_more() -> Receive:
     return receive
 
 
-async def _send(send: Send, answer: Answer, scope: Scope) -> None:
+def _finished(answer: Answer, scope: Scope, stale_for: int | None) -> Finished:
+    """What this client gets of an answer."""
     status, headers, body = answer.status, answer.headers, answer.body
     if answer.may_be_kept:
         asked = dict(scope["headers"])
@@ -151,8 +168,9 @@ async def _send(send: Send, answer: Answer, scope: Scope) -> None:
         headers, body = variant.headers, variant.body
         if b"if-none-match" in asked and _matches(asked[b"if-none-match"], variant.tag):
             status, headers, body = 304, variant.unchanged, b""
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else body})
+    if stale_for is not None:
+        headers = [*headers, STALE, (b"age", b"%d" % stale_for)]
+    return status, headers, b"" if scope["method"] == "HEAD" else body
 
 
 def _matches(asked: bytes, tag: bytes) -> bool:

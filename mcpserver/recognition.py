@@ -14,6 +14,8 @@ KEPT: Final = {
     *("prompts/list", "prompts/get", "server/discover"),
 }
 """What is read and depends on nothing but the wire and the question."""
+TIMELESS: Final = frozenset(("tools/list", "resources/templates/list", "prompts/list", "server/discover"))
+"""What depends not even on the wire."""
 ANOTHER_ID: Final = 4_202_607_281_125  # an id that no request of a test or a client happens to have
 _ID: Final = re.compile(rb'"id":[ ]?(0|[1-9][0-9]{0,14}|"[A-Za-z0-9_.:-]{1,64}")(?=[,}])')
 

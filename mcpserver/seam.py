@@ -1,42 +1,70 @@
 """The seam between the MCP SDK's async world and Django's queries: one thread hop, and errors by meaning."""
 
 import asyncio
+import os
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from functools import partial
 from typing import Any, Final, TypeVar
 
 from django.db import close_old_connections, connection
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS
 
-from config.errors import NotInRoster, WireError
+from config import reading
+from config.errors import NotInRoster, Unavailable, WireError
 
 T = TypeVar("T")
 
 THREADS: Final = 4  # queries of one process that may wait for the database at the same time
 _POOL: Final = ThreadPoolExecutor(THREADS, thread_name_prefix="mcp-query")
+_own: Final = threading.local()
 RESOURCE_NOT_FOUND: Final = -32002  # handshake revisions; 2026-07-28 has -32602 for it
 
 
 async def ask(query: Callable[..., T], *args: Any, **kwargs: Any) -> T:
-    """Run a query in a thread that keeps its database connection. Raises: what the query raises."""
+    """Run a query in a thread that keeps its database connection. Raises: Unavailable, what the query raises."""
+    if reading.source.away:
+        raise Unavailable  # without waiting for a thread
+    return await _in_thread(reading.read, partial(query, *args, **kwargs))
 
+
+async def store(change: Callable[[], T]) -> T:
+    """Write in such a thread. Raises: what `change` raises."""
+    return await _in_thread(reading.write, change)
+
+
+async def _in_thread(do: Callable[[Callable[[], T]], T], what: Callable[[], T]) -> T:
     def run() -> T:
         _look_after_connection()
-        return query(*args, **kwargs)
+        return do(what)
 
     return await asyncio.get_running_loop().run_in_executor(_POOL, run)
 
 
 def _look_after_connection() -> None:
-    """Close a connection that broke. SQLite's stays open as long as its thread: to open one takes longer than most queries; on
-    Postgres it goes back to the pool.
+    """Close a connection that broke. SQLite's stays open as long as its thread and its file: to open one takes longer than most
+    queries; on Postgres it goes back to the pool.
     """
-    if connection.vendor == "sqlite":
-        connection.close_at = None
-        connection.close_if_unusable_or_obsolete()
-    else:
+    if connection.vendor != "sqlite":
         close_old_connections()
+        return
+    file = _file()
+    if getattr(_own, "file", file) != file:
+        connection.close()  # another was put in its place: a backup that was restored
+    _own.file = file
+    connection.close_at = None
+    connection.close_if_unusable_or_obsolete()
+
+
+def _file() -> tuple[int, int] | None:
+    """Which file the database is."""
+    with suppress(OSError):
+        found = os.stat(connection.settings_dict["NAME"])
+        return found.st_dev, found.st_ino
+    return None
 
 
 def protocol_error(error: WireError) -> MCPError | None:

@@ -7,6 +7,9 @@ import asyncio
 import contextlib
 from typing import Final
 
+from mcp.server.streamable_http import check_accept_headers
+from starlette.requests import Request
+
 from config.edge import App, Message, Receive, Scope, Send
 
 LIFETIME: Final = 300.0  # seconds; a client that still cares opens another
@@ -54,6 +57,11 @@ async def event_stream(send: Send, receive: Receive) -> None:
     finally:
         _open.discard(changed)
         leaving.cancel()
+
+
+def acceptable(scope: Scope) -> bool:
+    """Whether the SDK would open its stream for these headers; else it answers 406 and not a word."""
+    return all(check_accept_headers(Request(scope)))
 
 
 async def bounded(streams: App, scope: Scope, receive: Receive, send: Send) -> None:

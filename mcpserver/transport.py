@@ -4,6 +4,7 @@ Requests run in process through the SDK's `serve_one`; only what is a stream (`s
 application. No session is ever made. Rules: MCP 2025-03-26 … 2026-07-28, "Streamable HTTP".
 """
 
+import itertools
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -30,10 +31,11 @@ from mcp.shared.transport_context import TransportContext
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_HANDSHAKE_VERSION, MODERN_PROTOCOL_VERSIONS
 
 from config import kept
-from config.edge import Message, Receive, Scope, Send, replay
+from config.edge import JSONRPC_REFUSED, Finished, Headers, Message, Receive, Scope, Send, replay
+from config.errors import Unavailable
 from mcpserver import usage
-from mcpserver.recognition import key_of, recognise, shape_of
-from mcpserver.stream import bounded, event_stream
+from mcpserver.recognition import TIMELESS, key_of, recognise, shape_of
+from mcpserver.stream import acceptable, bounded, event_stream
 
 logger = logging.getLogger(__name__)
 
@@ -41,6 +43,8 @@ UNNAMED_VERSION: Final = "2025-03-26"  # what a request without MCP-Protocol-Ver
 ALLOW: Final = (b"allow", b"POST, GET, OPTIONS")
 Spoken = tuple[str, Any, Any]
 """Protocol revision, and what the client says of itself: its info and its capabilities."""
+DEEPEST: Final = 100  # levels of lists and objects; no question needs ten
+MAX_ECHO: Final = 200  # characters of a name that a client gave and that nothing has
 VERSIONS: Final = frozenset((*HANDSHAKE_PROTOCOL_VERSIONS, *MODERN_PROTOCOL_VERSIONS))
 MODERN_KEY: Final = types.PROTOCOL_VERSION_META_KEY
 
@@ -76,7 +80,7 @@ class Door:
         self.streams = server.streamable_http_app(json_response=True, stateless_http=True, transport_security=security)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        send = _readable_by(next((value for name, value in scope["headers"] if name == b"origin"), None), send)
+        send = _readable_by(_origin(scope), send)
         method = scope["method"]
         if method == "POST":
             await self._post(scope, receive, send)
@@ -89,26 +93,35 @@ class Door:
         else:
             await _send(send, 405, b"", [ALLOW])
 
+    def at_once(self, scope: Scope, body: bytes) -> Finished | None:
+        """The answer to a POST that was answered before, unless it is a browser's, which needs more headers."""
+        if scope["method"] != "POST" or _origin(scope) is not None:
+            return None
+        again = _answered_before(scope["headers"], body)
+        return None if again is None else (200, _headers_of(again), again)
+
     async def _post(self, scope: Scope, receive: Receive, send: Send) -> None:
         body = (await receive()).get("body", b"")
-        shape, request_id = shape_of(scope["headers"], body)
-        again = kept.answers.find(shape) if shape else None
-        if again is not None and (answer := kept.answers.find(again.key)) is not None:
-            usage.count(again.method, again.params, worked=True)
-            await _send(send, 200, _answered(request_id, answer[0]))
+        shape, _ = shape_of(scope["headers"], body)
+        again = _answered_before(scope["headers"], body)
+        if again is not None:
+            await _send(send, 200, again)
             return
         headers = dict(_decoded(scope["headers"]))
         reply = _unacceptable(headers)
         if reply is None:
             try:
-                message = orjson.loads(body)
-            except orjson.JSONDecodeError:
-                reply = _error(None, types.PARSE_ERROR, "Parse error: the body is not JSON.")
+                message = _read(body)
+            except ValueError:
+                reply = _error(None, types.PARSE_ERROR, f"Parse error: the body is not JSON of at most {DEEPEST} levels.")
             else:
-                if _opens_stream(message, headers):
+                if not _opens_stream(message, headers):
+                    reply = await self._answer(message, headers, scope)
+                elif acceptable(scope):
                     await bounded(self.streams, scope, replay(body, receive), send)
                     return
-                reply = await self._answer(message, headers, scope)
+                else:
+                    reply = _error(None, types.INVALID_REQUEST, "Accept must allow text/event-stream as well.", status=406)
                 if shape and reply[0] == 200:
                     recognise(shape, message, headers.get("mcp-protocol-version") or UNNAMED_VERSION)
         await _send(send, *reply)
@@ -177,6 +190,9 @@ class Door:
         worked = False
         try:
             result, worked = await self._result(spoken, method, params, headers)
+        except Unavailable as error:
+            data = error.as_dict() | {"retry_after": error.retry_after}
+            return _error(request_id, JSONRPC_REFUSED, f"{error.message} {error.hint}", data, status=200)
         except Exception as error:
             found = modern_error_data(error)
             if not isinstance(error, MCPError):
@@ -200,12 +216,46 @@ class Door:
 
         if key is None:
             return (await make())[0]
-        found: tuple[bytes, bool] = kept.answers.find(key) or await kept.answers.make(key, make)
-        return found
+        found: tuple[bytes, bool] | None = kept.answers.find(key)
+        if found is None:
+            made: tuple[bytes, bool] = await kept.answers.make(key, make)
+            return made
+        return (_as_stale(method, found[0]), found[1]) if kept.answers.is_stale else found
+
+
+def _answered_before(headers: Headers, body: bytes) -> bytes | None:
+    """The answer to a request that was recognised by its bytes, if it is still kept."""
+    shape, request_id = shape_of(headers, body)
+    again = kept.answers.find(shape) if shape else None
+    if again is None or (answer := kept.answers.find(again.key)) is None:
+        return None
+    usage.count(again.method, again.params, worked=True)
+    return _answered(request_id, _as_stale(again.method, answer[0]) if kept.answers.is_stale else answer[0])
+
+
+def _read(body: bytes) -> Any:
+    """Raises: ValueError for what is no JSON, and for nesting that somebody further in would run out of stack over."""
+    message = orjson.loads(body)
+    if body.count(b"{") + body.count(b"[") > DEEPEST:
+        level = [message]
+        for _ in range(DEEPEST):
+            held = (inner.values() if isinstance(inner, dict) else inner for inner in level if isinstance(inner, dict | list))
+            level = list(itertools.chain.from_iterable(held))
+        if level:
+            raise ValueError(f"more than {DEEPEST} levels")
+    return message
 
 
 def _answered(request_id: bytes, result: bytes) -> bytes:
     return b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (request_id, result)
+
+
+def _as_stale(method: str, result: bytes) -> bytes:
+    """A result that was kept before the database went away, saying so."""
+    if method in TIMELESS:
+        return result
+    found = orjson.loads(result)
+    return orjson.dumps(found | {"_meta": {**found.get("_meta", {}), "is_stale": True}})
 
 
 def _has_envelope(params: Any) -> bool:
@@ -245,7 +295,7 @@ def _rejected(request_id: Any, rejection: InboundLadderRejection | None) -> tupl
 def _error(request_id: Any, code: int, message: str, data: Any = None, *, status: int | None = None) -> tuple[int, bytes]:
     error: dict[str, Any] = {"code": code, "message": message}
     if data is not None:
-        error["data"] = data
+        error["data"] = data[:MAX_ECHO] if isinstance(data, str) else data
     status = status if status is not None else ERROR_CODE_HTTP_STATUS.get(code, 400)
     return status, orjson.dumps({"jsonrpc": "2.0", "id": request_id, "error": error})
 
@@ -275,8 +325,15 @@ def _readable_by(origin: bytes | None, send: Send) -> Send:
     return readable
 
 
-async def _send(send: Send, status: int, body: bytes, headers: Sequence[tuple[bytes, bytes]] = ()) -> None:
+def _origin(scope: Scope) -> bytes | None:
+    return next((value for name, value in scope["headers"] if name == b"origin"), None)
+
+
+def _headers_of(body: bytes) -> list[tuple[bytes, bytes]]:
     kind = [(b"content-type", b"application/json"), (b"cache-control", b"no-store")] if body else []
-    length = (b"content-length", str(len(body)).encode())
-    await send({"type": "http.response.start", "status": status, "headers": [*kind, length, *headers]})
+    return [*kind, (b"content-length", b"%d" % len(body))]
+
+
+async def _send(send: Send, status: int, body: bytes, headers: Sequence[tuple[bytes, bytes]] = ()) -> None:
+    await send({"type": "http.response.start", "status": status, "headers": [*_headers_of(body), *headers]})
     await send({"type": "http.response.body", "body": body})

@@ -5,12 +5,12 @@ import re
 import time
 from collections import Counter
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, Final
 
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 
-from mcpserver.seam import ask
+from mcpserver.seam import store
 from mcpserver.servers.wire.prompts import PROMPTS
 from mcpserver.servers.wire.tools import TOOLS
 from wire.usage import UsageKey, add
@@ -51,7 +51,7 @@ async def flush() -> None:
     for key in [key for key, number in _waiting.items() if number == 0]:
         del _waiting[key]
     try:
-        await ask(add, Counter({_key(*key): number for key, number in taken.items()}))
+        await store(partial(add, Counter({_key(*key): number for key, number in taken.items()})))
     except Exception:
         _waiting.update(taken)
         raise

@@ -18,6 +18,7 @@ SILENT_AFTER: Final = 3
 """Times its usual gap."""
 SHORTEST_GAP: Final = dt.timedelta(hours=1)  # a feed of a busy day is no promise for the night
 LONGEST_GAP: Final = dt.timedelta(days=30)
+AHEAD: Final = dt.timedelta(minutes=1)  # by less, two clocks may differ
 
 
 def failed(health: FeedHealth, code: str, words: str, now: dt.datetime, retry_after: dt.timedelta | None = None) -> None:
@@ -64,7 +65,10 @@ def dated(health: FeedHealth, moments: Iterable[dt.datetime], now: dt.datetime) 
 
 
 def is_due(health: FeedHealth | None, now: dt.datetime) -> bool:
-    return health is None or health.next_try_at is None or health.next_try_at <= now
+    """Also if it was last asked well after now: what was agreed on with a clock that was ahead binds nobody."""
+    if health is None or health.next_try_at is None or health.next_try_at <= now:
+        return True
+    return health.tried_at is not None and health.tried_at > now + AHEAD
 
 
 def circuit(health: FeedHealth | None, now: dt.datetime) -> Circuit:

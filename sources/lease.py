@@ -16,7 +16,9 @@ from config.errors import Busy
 from sources.models import IngestLease
 
 TERM: Final = dt.timedelta(minutes=2)
-"""How long a lease holds unless it is renewed; a holder that died elsewhere is waited for as long."""
+"""How long a lease holds unless it is renewed; a holder that died elsewhere is waited for as long. One that ends much later was
+written before the clock was set back, and holds nothing: whoever wrote it notices when it is renewed.
+"""
 
 
 class Lease:
@@ -51,7 +53,7 @@ def _take() -> Lease:
     IngestLease.objects.get_or_create(pk=1)
     row = IngestLease.objects.select_for_update().get(pk=1)
     now = timezone.now()
-    if row.holder and row.expires_at and row.expires_at > now and not _died_here(row.holder):
+    if row.holder and row.expires_at and now < row.expires_at < now + 2 * TERM and not _died_here(row.holder):
         raise Busy(
             f"Another ingest is at work (process {row.holder.split('/')[-2]} on {row.holder.split(' ')[0]}).",
             f"Let it finish, or try again after {row.expires_at:%H:%M:%S} UTC if it died on another machine.",

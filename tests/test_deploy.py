@@ -1,7 +1,6 @@
 """The files that deploy the wire: what they name exists, nothing runs as root, and the command they start serves."""
 
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -13,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from tests.clients.server import ROOT, environment, free_port, running
-from tests.wire.installation import install
+from tests.clients.server import ROOT, environment, free_port, running, services
+from tests.wire.installation import set_up
 
 yaml = pytest.importorskip("yaml")
 
@@ -77,13 +76,12 @@ def test_the_proxy_asks_the_services_there_are(compose: dict[str, Any]) -> None:
     assert asked == {name for name in compose["services"] if name.startswith("web")}
 
 
-@pytest.mark.skipif(bool(os.environ.get("TEST_DATABASE_URL")), reason="the process has an SQLite file")
 def test_the_command_of_the_web_service_serves_and_believes_its_proxy(
     compose: dict[str, Any],
     tmp_path: Path,
     db: None,  # noqa: ARG001
 ) -> None:
-    install(tmp_path)
+    set_up(tmp_path)
     port = free_port()
     command = [word.replace("=8000", f"={port}") for word in compose["services"]["web-1"]["command"]]
     command = [word for word in command if word not in {"--no-access-log", "--log-level=warning"}]  # the log is as quiet without
@@ -93,7 +91,7 @@ def test_the_command_of_the_web_service_serves_and_believes_its_proxy(
         "WIRE_RATE_LIMIT": "1/h",
         "WIRE_TRUSTED_PROXIES": "127.0.0.1",
     }
-    env = environment(tmp_path, port) | given
+    env = environment(tmp_path, port) | services(tmp_path) | given
 
     def status(client: str) -> int:
         asked = urllib.request.Request(f"http://127.0.0.1:{port}/api/sources.json", headers={"X-Forwarded-For": client})

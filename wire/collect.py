@@ -169,8 +169,8 @@ class _Collector:
             with self.run.stage("parse"):
                 outcome, body = self._read(feed, outcome)
             return self._store(feed, outcome, body)
-        except (OperationalError, InterfaceError, Busy):
-            raise  # the database or the lease is gone: nothing that follows could be kept
+        except (OperationalError, InterfaceError, OSError, Busy):
+            raise  # the database, room on the disk or the lease is gone: nothing that follows could be kept
         except Exception:
             log.exception("%s: its items could not be taken in.", feed)
             return self._fault(feed)
@@ -179,7 +179,7 @@ class _Collector:
         """Take an article's page in, for a feed that names addresses only."""
         try:
             self._store_page(feed, ask, outcome)
-        except (OperationalError, InterfaceError, Busy):
+        except (OperationalError, InterfaceError, OSError, Busy):
             raise
         except Exception:
             log.exception("%s could not be taken in.", ask.url)

@@ -20,14 +20,12 @@ NEVER: Final = dt.date.max
 def group(day: dt.date) -> None:
     """Give every story of the day that has none an event: a known one within ten days, or one of its own."""
     WireState.lock()
-    fresh = Story.objects.on(day).filter(event=None)
-    found = {story: story for story in fresh.values_list("chatbotnews_id", flat=True)}  # one withdrawn by now stands alone
-    if not found:
+    fresh = _events_of(Story.objects.on(day).filter(event=None))
+    if not fresh:
         return
     window = (day - cluster.WINDOW, day + cluster.WINDOW)
     near = Story.objects.filter(wire_date__range=window).filter(Q(event__isnull=False) | Q(wire_date=day))
-    told = cluster.assign(_items(near, open_from=NEVER))
-    _write({story: told.get(story, event) for story, event in found.items()})
+    _write(fresh, cluster.assign(_items(near, open_from=NEVER)))
 
 
 def regroup(first: dt.date) -> None:
@@ -36,20 +34,18 @@ def regroup(first: dt.date) -> None:
     Events of earlier days and those that editors settled stay as they are, and others may join them. Needs a transaction in
     which the days are published too, for a story and its day's snapshot name the same event.
     """
-    free = Story.objects.filter(wire_date__gte=first, event_pinned=False)
-    found = {story: story for story in free.values_list("chatbotnews_id", flat=True)}  # a withdrawn one stands alone
+    free = _events_of(Story.objects.filter(wire_date__gte=first, event_pinned=False))
     near = Story.objects.filter(wire_date__gte=first - cluster.WINDOW)
-    told = cluster.assign(_items(near, open_from=first)) if found else {}
-    _write({story: told.get(story, event) for story, event in found.items()})
+    _write(free, cluster.assign(_items(near, open_from=first)) if free else {})
 
 
 def settle(groups: Iterable[Sequence[Story]]) -> None:
     """Make each group of stories one event, for good. It keeps the id of the oldest event that was founded by one of it."""
     for stories in groups:
         by_age = sorted(stories, key=lambda story: (story.published_at, story.chatbotnews_id))
-        known = {story.event_id for story in stories}
-        event_id = next((s.chatbotnews_id for s in by_age if s.chatbotnews_id in known), by_age[0].chatbotnews_id)
-        _write({story.chatbotnews_id: event_id for story in stories})
+        known = _events_of(Story.objects.filter(pk__in=[story.pk for story in stories]))
+        event_id = next((s.chatbotnews_id for s in by_age if s.chatbotnews_id in known.values()), by_age[0].chatbotnews_id)
+        _write(known, dict.fromkeys(known, event_id))
         Story.objects.filter(pk__in=[story.pk for story in stories]).update(event_pinned=True)
 
 
@@ -68,11 +64,19 @@ def _items(stories: StoryQuerySet, *, open_from: dt.date) -> list[cluster.Item]:
     ]
 
 
-def _write(found: Mapping[str, str]) -> None:
-    """Keep the event of each story. An event that lost all that may be shown leads to where the first of those went."""
-    stories = [s for s in Story.objects.filter(chatbotnews_id__in=found) if s.event_id != found[s.chatbotnews_id]]
-    if not stories:
+def _events_of(stories: StoryQuerySet) -> dict[str, str | None]:
+    """The event of each story as it is now, None for one that has none yet."""
+    return dict(stories.values_list("chatbotnews_id", "event"))
+
+
+def _write(known: Mapping[str, str | None], told: Mapping[str, str]) -> None:
+    """Keep the event of each story whose event is another than it was known to have; one that nothing is told of is withdrawn and
+    stands alone. An event that lost all that may be shown leads to where the first of those went.
+    """
+    found = {story: event for story, before in known.items() if (event := told.get(story, story)) != before}
+    if not found:
         return
+    stories = list(Story.objects.filter(chatbotnews_id__in=found))
     left: dict[str, list[Story]] = defaultdict(list)
     for story in sorted(stories, key=lambda story: (story.published_at, story.chatbotnews_id)):
         if story.event_id:

@@ -1,11 +1,13 @@
 """Drafts in, a signed snapshot out: cluster, weigh, write the take, hash, chain. One entry for a day, one for all that waits."""
 
 import datetime as dt
+import logging
 import zlib
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any, Final
 
 from django.db import connection, transaction
@@ -21,7 +23,10 @@ from wire.models import EditorTake, Snapshot, Story, StoryRevision, WireState
 from wire.signing import sign
 from wire.vocabulary import Status
 
+log = logging.getLogger(__name__)
+
 SEAL_AFTER: Final = dt.timedelta(hours=72)
+A_TURN: Final = dt.timedelta(minutes=2)  # so long a publisher may have waited for another since it looked at the clock
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +158,7 @@ def _publish(day: dt.date, now: dt.datetime, reopened: Collection[str], why: str
 
 def _members(day: dt.date) -> list[Member]:
     """The day's stories with their newest revision, in list order."""
-    stories = list(Story.objects.on(day).select_related("current", "publication"))
+    stories = list(Story.objects.on(day).select_related("current"))
     pending = [story.pk for story in stories if story.pending]
     newest = {r.story_id: r for r in StoryRevision.objects.filter(story__in=pending).order_by("revision")}
     members = [Member(story, newest.get(story.pk) or story.current) for story in stories]  # type: ignore[arg-type]
@@ -214,14 +219,27 @@ def _take(day: dt.date, live: Sequence[Member], derived: Mapping[str, Derived]) 
 
 
 def _before(snapshot: Snapshot | None) -> take.Before | None:
-    """The day before as its latest snapshot has it; which story led depends on the texts of its revisions, too."""
+    """The day before as its latest snapshot has it."""
     if snapshot is None:
         return None
     named = {(row["chatbotnews_id"], row["revision"]): _derived(row) for row in snapshot.manifest["stories"]}
-    rows = StoryRevision.objects.filter(story__wire_date=snapshot.wire_date).select_related("story")
-    told = [(Member(row.story, row), named.get((row.story.chatbotnews_id, row.revision))) for row in rows]
-    lead = take.lead_of([_brief(member, derived) for member, derived in told if derived])
-    return take.Before(snapshot.wire_date, len(named), frozenset(derived.event_id for derived in named.values()), lead)
+    return take.Before(snapshot.wire_date, len(named), frozenset(derived.event_id for derived in named.values()), _lead(named))
+
+
+def _lead(named: Mapping[tuple[str, int], Derived]) -> str | None:
+    """Which event led a day depends on the texts of its revisions, too: of those that stand alike, best first."""
+
+    def standing(told: tuple[tuple[str, int], Derived]) -> tuple[float, int]:
+        return -told[1].consensus_score, -told[1].cross_source_count
+
+    for _, alike in groupby(sorted(named.items(), key=standing), key=standing):
+        derived = dict(alike)
+        rows = StoryRevision.objects.filter(story__chatbotnews_id__in=[story for story, _ in derived]).select_related("story")
+        told = [(Member(row.story, row), derived.get((row.story.chatbotnews_id, row.revision))) for row in rows]
+        lead = take.lead_of([_brief(member, owed) for member, owed in told if owed])
+        if lead:
+            return lead
+    return None
 
 
 def _brief(member: Member, derived: Derived) -> take.Brief:
@@ -234,7 +252,7 @@ def _brief(member: Member, derived: Derived) -> take.Brief:
         consensus_score=derived.consensus_score,
         cross_source_count=derived.cross_source_count,
         published_at=revision.published_at,
-        citation=layered(story, revision),
+        cite=lambda: layered(story, revision),
         permalink=permalink(story.chatbotnews_id),
         quotable=not revision.untrusted_instructions,
     )
@@ -255,6 +273,13 @@ def _append(manifest: Mapping[str, Any], last: Snapshot | None, now: dt.datetime
     canonical = provenance.canonical(manifest)
     wire_sha256 = provenance.sha256(canonical)
     signature, key = sign(wire_sha256)
+    if last and now < last.generated_at:
+        if (
+            last.generated_at - now > A_TURN
+        ):  # no reason to refuse: after a clock that was ahead nothing could be published for as long
+            log.warning("The clock says %s, before the newest snapshot of %s: set it (NTP).", now, last.generated_at)
+        else:
+            now = last.generated_at
     return Snapshot.objects.create(
         sequence=last.sequence + 1 if last else 1,
         wire_date=dt.date.fromisoformat(manifest["wire_date"]),

@@ -1,5 +1,6 @@
 """A stored story as it is shown: made into JSON when it changes, and taken from there when somebody asks."""
 
+import logging
 import threading
 import zlib
 from collections.abc import Callable, Iterable, Sequence
@@ -16,6 +17,8 @@ from wire.citing import citable, permalink
 from wire.models import Story, StoryJson, StoryRevision
 from wire.schemas import CitationObjects, StoryOut
 from wire.vocabulary import Category, Status, Topic
+
+log = logging.getLogger(__name__)
 
 RENDERING: Final = 1
 """Raise it whenever what a story's JSON says or how a citation reads changes: whatever was kept before is then made anew."""
@@ -60,14 +63,21 @@ COLUMNS: Final = (
 def shown(rows: Iterable[Sequence[Any]]) -> list[bytes]:
     """The JSON of each of these stories (`COLUMNS` of Story), in their order."""
     stored = [Stored(*row) for row in rows]
-    missing = [one.pk for one in stored if not one.fits]
+    told = {one.pk: unpacked(one) for one in stored}
+    missing = [pk for pk, json in told.items() if json is None]
     made = {story.pk: story_json(story) for story in Story.objects.filter(pk__in=missing).with_text()} if missing else {}
-    return [made.get(one.pk) or unpacked(one) for one in stored]
+    return [told[one.pk] or made[one.pk] for one in stored]
 
 
-def unpacked(stored: Stored) -> bytes:
-    assert stored.packed is not None  # noqa: S101  `fits` was asked first
-    return _zstd().decompress(stored.packed)
+def unpacked(stored: Stored) -> bytes | None:
+    """The JSON kept; None for one that does not fit, or whose bytes were damaged: its checksum tells."""
+    if not stored.fits or stored.packed is None:
+        return None
+    try:
+        return _zstd().decompress(stored.packed)
+    except zstandard.ZstdError as error:
+        log.error("The JSON kept of %s is damaged (%s); it is made anew. Run manage.py verifywire.", stored.chatbotnews_id, error)
+        return None
 
 
 def keep(published: Sequence[tuple[Story, StoryRevision]]) -> None:
@@ -170,6 +180,6 @@ def _zstd() -> zstandard.ZstdDecompressor:
 
 def _packer() -> zstandard.ZstdCompressor:
     if not hasattr(_own, "compressor"):
-        _own.compressor = zstandard.ZstdCompressor(level=3)
+        _own.compressor = zstandard.ZstdCompressor(level=3, write_checksum=True)
     found: zstandard.ZstdCompressor = _own.compressor
     return found

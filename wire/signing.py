@@ -7,7 +7,7 @@ import os
 import secrets
 from pathlib import Path
 
-from cryptography.exceptions import InvalidSignature
+from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from django.conf import settings
@@ -72,8 +72,20 @@ def is_valid(signature: str, wire_sha256: str, public_key: str) -> bool:
 
 
 def _private_key() -> Ed25519PrivateKey:
-    keyring.stored(key_file(), _new_key)
-    return _read(key_file())
+    """The key in the file; made for the first signature of all. Raises: WireError for one that is gone, or cannot be read."""
+    if not key_file().exists() and (key := SigningKey.objects.filter(retired_at=None).last()):
+        raise WireError(
+            f"The signing key is gone: there is no {key_file()}, and {key.key_id} is in force. Nothing was signed or published.",
+            "Put the file back from a backup; without one, run manage.py rotatekey. What waits is published then.",
+        )
+    try:
+        keyring.stored(key_file(), _new_key)
+        return _read(key_file())
+    except (OSError, TypeError, ValueError, UnsupportedAlgorithm) as error:
+        raise WireError(
+            f"The signing key {key_file()} cannot be read: {error}. Nothing was signed or published.",
+            "Put the file back from a backup, readable for the wire's user alone. What waits is published then.",
+        ) from error
 
 
 def _read(file: Path) -> Ed25519PrivateKey:

@@ -2,7 +2,7 @@
 
 import datetime as dt
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -31,7 +31,7 @@ _SYNTAX: Final = re.compile(r"[\\`*\[<~|]|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)")
 
 @dataclass(frozen=True, slots=True)
 class Brief:
-    """One story as the take sees it; `citation` is its layered citation, which every factual paragraph carries."""
+    """One story as the take sees it; `cite` gives its layered citation, which every factual paragraph carries."""
 
     chatbotnews_id: str
     event_id: str
@@ -40,7 +40,7 @@ class Brief:
     consensus_score: float
     cross_source_count: int
     published_at: dt.datetime
-    citation: str
+    cite: Callable[[], str]
     permalink: str
     quotable: bool
 
@@ -155,8 +155,9 @@ def _explained(paragraphs: list[str]) -> str:
 
 def _cited(story: Brief) -> str:
     """The layered citation; of one too long for any brief, where it is."""
-    short = words([story.citation]) <= LONGEST_CITATION
-    return story.citation if short else f"{story.publisher} reports at length. Source: {story.permalink}"
+    citation = story.cite()
+    short = words([citation]) <= LONGEST_CITATION
+    return citation if short else f"{story.publisher} reports at length. Source: {story.permalink}"
 
 
 def _opening(stories: Sequence[Brief]) -> str:

@@ -15,7 +15,7 @@ from pathlib import Path
 from threading import Thread
 from typing import Any, Final
 
-from tests.clients.server import ROOT, environment, free_port, running
+from tests.clients.server import ROOT, environment, free_port, running, services
 
 LONG_DAY: Final = "2026-03-02"
 LONG: Final = 400  # stories of that day
@@ -126,13 +126,18 @@ def trickling(wire: Wire) -> Iterator[Wire]:
 def _serving(folder: Path, port: int) -> Iterator[Wire]:
     """What is live in `folder`, or else the sample wire there."""
     said = folder / "serve.log"
-    with running(["manage.py", "serve"], environment(folder / "live", port), said) as site:
+    with running(["manage.py", "serve"], _environment(folder / "live", port), said) as site:
         yield Wire(site, said)
 
 
 def _manage(data_dir: Path, port: int, *arguments: str) -> None:
     command = [sys.executable, "manage.py", arguments[0], "--verbosity", "0", *arguments[1:]]
-    subprocess.run(command, cwd=ROOT, env=environment(data_dir, port), capture_output=True, check=True)
+    subprocess.run(command, cwd=ROOT, env=_environment(data_dir, port), capture_output=True, check=True)
+
+
+def _environment(data_dir: Path, port: int) -> dict[str, str]:
+    """The sample wire is always in SQLite, where `serve` looks for it."""
+    return environment(data_dir, port) | (services(data_dir) if data_dir.name == "live" else {})
 
 
 def _item(number: int) -> Mapping[str, str]:

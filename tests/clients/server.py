@@ -1,5 +1,10 @@
-"""A server of its own for the clients to ask: the sample wire, on a free port, stopped afterwards."""
+"""A server of its own for the clients to ask: the sample wire, on a free port, stopped afterwards.
 
+In the services run it is two workers on a Postgres database of their own and on Redis.
+"""
+
+import atexit
+import hashlib
 import os
 import socket
 import subprocess
@@ -9,8 +14,13 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Final
+from urllib.parse import urlsplit, urlunsplit
+
+import psycopg
+from psycopg import sql
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 START: Final = 60.0  # seconds that a server may take until it answers
@@ -21,16 +31,16 @@ def fill(data_dir: Path) -> None:
     """Put the sample wire into an empty data directory."""
     for command in ("migrate", "loadsample"):
         arguments = [sys.executable, "manage.py", command, "--verbosity", "0"]
-        subprocess.run(arguments, cwd=ROOT, env=environment(data_dir, 8000), stdout=subprocess.DEVNULL, check=True)
+        env = environment(data_dir, 8000) | services(data_dir)
+        subprocess.run(arguments, cwd=ROOT, env=env, stdout=subprocess.DEVNULL, check=True)
 
 
 @contextmanager
 def serving(data_dir: Path, *, fixtures: bool = False) -> Iterator[str]:
     """The site's address while it is served; with the conformance suite's fixtures if asked for."""
     port = free_port()
-    env = environment(data_dir, port) | ({"DEBUG": "1", "WIRE_MCP_FIXTURES": "1"} if fixtures else {})
-    arguments = ["-m", "uvicorn", "config.asgi:application", "--port", str(port), "--log-level", "warning"]
-    with running(arguments, env, data_dir / f"server-{port}.log") as site:
+    env = environment(data_dir, port) | services(data_dir) | ({"DEBUG": "1", "WIRE_MCP_FIXTURES": "1"} if fixtures else {})
+    with running(["manage.py", "serve"], env, data_dir / f"server-{port}.log") as site:
         yield site
 
 
@@ -59,6 +69,23 @@ def environment(data_dir: Path, port: int) -> dict[str, str]:
     theirs = ("WIRE_", "DATABASE_", "REDIS_", "DJANGO_", "SECRET_KEY", "DEBUG", "HOST")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(theirs)}
     return kept | {"WIRE_DATA_DIR": str(data_dir), "PORT": str(port), "WIRE_RATE_LIMIT": "off", "WIRE_INGEST": "off"}
+
+
+@cache
+def services(data_dir: Path) -> dict[str, str]:
+    """For the services run, else nothing: two workers, Redis, and a database of this directory's own."""
+    base, redis = (os.environ.get(name, "") for name in ("TEST_DATABASE_URL", "TEST_REDIS_URL"))
+    if not base:
+        return {}
+    name = f"test_{hashlib.sha256(str(data_dir).encode()).hexdigest()[:16]}"
+    _execute(base, "CREATE DATABASE {}", name)
+    atexit.register(_execute, base, "DROP DATABASE {} WITH (FORCE)", name)
+    return {"DATABASE_URL": urlunsplit(urlsplit(base)._replace(path=f"/{name}")), "REDIS_URL": redis, "WIRE_WORKERS": "2"}
+
+
+def _execute(server: str, statement: str, database: str) -> None:
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute(sql.SQL(statement).format(sql.Identifier(database)))
 
 
 def _answers(address: str, server: "subprocess.Popen[bytes]") -> bool:

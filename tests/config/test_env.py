@@ -176,3 +176,15 @@ def test_every_variable_is_described() -> None:
     described = set(re.findall(r"`([A-Z_]+)`", (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")))
     assert len(read) > 15
     assert read <= described
+
+
+def test_a_replica_of_an_sqlite_file_is_refused(tmp_path: Path) -> None:
+    env = {
+        **os.environ,
+        "WIRE_DATA_DIR": str(tmp_path),
+        "DATABASE_URL": "",
+        "DATABASE_REPLICA_URL": "postgres://replica.example/wire",
+    }
+    arguments = [sys.executable, "-c", "import config.settings"]
+    done = subprocess.run(arguments, cwd=ROOT, env=env, capture_output=True, text=True, check=False)
+    assert "DATABASE_REPLICA_URL needs Postgres, there and in DATABASE_URL" in done.stderr

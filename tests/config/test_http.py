@@ -1,5 +1,7 @@
 """What every public answer carries: caching rules, ETags, HEAD, CORS, and one shape for every error."""
 
+import zlib
+
 import pytest
 from django.conf import settings
 from django.test import Client
@@ -129,14 +131,14 @@ def test_a_request_that_cannot_be_read_is_an_error_like_every_other(client: Clie
 
 
 def test_a_fault_of_ours_is_an_error_like_every_other_and_tells_nothing(client: Client) -> None:
-    Snapshot.objects.update(packed=b"damaged")
+    Snapshot.objects.update(packed=zlib.compress(b"{}"))
     client.raise_request_exception = False
     error = refused(client.get("/api/today.json"), 500, "internal_error")
-    assert "zlib" not in str(error)
+    assert "KeyError" not in str(error)
     page = client.get("/")
     assert page.status_code == 500
     assert "Something failed on our side" in page.content.decode()
-    assert "zlib" not in page.content.decode()
+    assert "KeyError" not in page.content.decode()
 
 
 def test_every_argument_that_is_wrong_is_named(client: Client) -> None:

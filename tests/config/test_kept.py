@@ -117,3 +117,15 @@ def test_the_least_recently_asked_goes_first_and_the_bound_holds(answers: Kept) 
 def test_what_is_not_to_be_kept_or_too_large_is_given_only(answers: Kept, size: int | None) -> None:
     put(answers, "a", size)
     assert answers.find("a") is None
+
+
+def test_what_nobody_can_make_anew_goes_on_past_midnight_and_says_that_it_is_stale(
+    answers: Kept, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(answers, "a")
+    assert not answers.is_stale
+    answers.lose()
+    monkeypatch.setattr("config.kept.time.time", lambda: 86_400.0 * 30_000)
+    assert (answers.find("a"), answers.is_stale) == ("a", True)
+    answers.renew(1)
+    assert (answers.find("a"), answers.is_stale) == (None, False)

@@ -57,7 +57,7 @@ def written(form: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[io.StringIO]
 
 @pytest.fixture(autouse=True)
 def site(settings: Any) -> None:
-    settings.ROOT_URLCONF = __name__
+    settings.ROOT_URLCONF = settings.PUBLIC_URLCONF = __name__
 
 
 def records(written: io.StringIO) -> list[dict[str, Any]]:

@@ -7,7 +7,6 @@ import socket
 import statistics
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Final
 
 import pytest
@@ -167,14 +166,37 @@ def test_a_body_that_never_ends_is_refused_in_the_shape_of_its_door(server: Addr
     assert [b'"jsonrpc":"2.0"' in answer for answer in answers] == [True, True, False]
 
 
-def test_a_client_over_its_limit_is_refused_by_whichever_worker_it_meets(tmp_path: Path) -> None:
-    port, answers = free_port(), []
-    env = environment(tmp_path, port) | {"WIRE_RATE_LIMIT": "60/m", "WIRE_WORKERS": "2"}
-    with running(
-        ["-m", "uvicorn", *serve.UVICORN, "--workers", "2", "--port", str(port)], env, tmp_path / "server.log", ready="/healthz"
-    ):
-        for _ in range(120):
-            with connect(("127.0.0.1", port)) as connection:
-                connection.sendall(b"GET /mcp HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
-                answers.append(status(connection))
-    assert answers == [405] * 60 + [429] * 60
+LARGE = "/static/unfold/css/styles.css"  # bytes enough to fill what the two kernels keep
+TIMES: Final = 40
+
+
+def asking(server: Address, *, last: bool) -> socket.socket:
+    """A client that keeps little, and asked for a large file many times."""
+    connection = socket.socket()
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
+    connection.connect(server)
+    head = f"GET {LARGE} HTTP/1.1\r\nHost: localhost\r\n"
+    connection.sendall((f"{head}\r\n" * (TIMES - 1) + f"{head}Connection: {'close' if last else 'keep-alive'}\r\n\r\n").encode())
+    return connection
+
+
+def test_who_does_not_take_an_answer_is_let_go_and_who_takes_it_slowly_is_not(server: Address) -> None:
+    with asking(server, last=True) as silent, asking(server, last=False) as trickling, asking(server, last=True) as slow:
+        slow.settimeout(PATIENCE)
+        watched = select.poll()
+        for connection in (silent, trickling):
+            watched.register(connection, select.POLLHUP | select.POLLERR)
+        began, gone, taken = time.perf_counter(), dict[int, float](), 0
+        while time.perf_counter() - began < 2 * protocol.WRITE_WITHIN + PATIENCE and len(gone) < 2:
+            taken += len(slow.recv(10_000))
+            if trickling.fileno() not in gone:
+                trickling.recv(10)
+            for descriptor, _ in watched.poll(100):
+                gone[descriptor] = time.perf_counter() - began
+                watched.unregister(descriptor)
+        assert protocol.WRITE_WITHIN - 1 < gone[silent.fileno()] < protocol.WRITE_WITHIN + PATIENCE
+        assert gone[trickling.fileno()] < 2 * protocol.WRITE_WITHIN + PATIENCE
+        while more := slow.recv(1_000_000):
+            taken += len(more)
+        assert taken > TIMES * 100_000
+        assert health(server) < 1

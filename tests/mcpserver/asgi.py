@@ -3,7 +3,8 @@
 import asyncio
 import itertools
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -68,18 +69,21 @@ def http_scope(method: str, path: str, headers: Headers = (), *, client: str = "
     }
 
 
-async def send_request(scope: dict[str, Any], body: Iterable[bytes] = (b"",), *, ends: bool = True) -> Answer:
-    """Sends the body in the given chunks, and that was all if it `ends`. Then the client waits; it does not leave."""
+async def send_request(scope: dict[str, Any], body: Iterable[bytes] = (b"",), *, ends: bool = True, leaves: bool = False) -> Answer:
+    """Sends the body in the given chunks, and that was all if it `ends`. Then the client waits, if it `leaves` until the answer
+    begins.
+    """
     answer = Answer()
     chunks = iter(body)
     following = next(chunks, b"")
-    told = False
+    told, begun = False, asyncio.Event()
 
     async def receive() -> dict[str, Any]:
         nonlocal following, told
         answer.times_received += 1
         if told:
-            await asyncio.Event().wait()
+            await begun.wait()
+            return {"type": "http.disconnect"}
         chunk, following_or_none = following, next(chunks, None)
         told = following_or_none is None
         following = following_or_none or b""
@@ -89,6 +93,8 @@ async def send_request(scope: dict[str, Any], body: Iterable[bytes] = (b"",), *,
         if message["type"] == "http.response.start":
             answer.status = message["status"]
             answer.headers = [(name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in message["headers"]]
+            if leaves:
+                begun.set()
         else:
             answer.body += message.get("body", b"")
 
@@ -96,8 +102,31 @@ async def send_request(scope: dict[str, Any], body: Iterable[bytes] = (b"",), *,
     return answer
 
 
+@asynccontextmanager
+async def serving() -> AsyncIterator[None]:
+    """The application between startup and shutdown, as an ASGI server runs it."""
+    to_app: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
+    from_app: asyncio.Queue[Any] = asyncio.Queue()
+    task = asyncio.create_task(application({"type": "lifespan"}, to_app.get, from_app.put))
+    to_app.put_nowait({"type": "lifespan.startup"})
+    assert (await asyncio.wait_for(from_app.get(), PATIENCE))["type"] == "lifespan.startup.complete"
+    await asyncio.sleep(0.6)  # the watch takes its first look
+    try:
+        yield
+    finally:
+        to_app.put_nowait({"type": "lifespan.shutdown"})
+        assert (await asyncio.wait_for(from_app.get(), PATIENCE))["type"] == "lifespan.shutdown.complete"
+        await asyncio.wait_for(task, PATIENCE)
+
+
 def request(method: str, path: str, body: bytes = b"", headers: Headers = (), *, client: str = "192.0.2.1") -> Answer:
-    return asyncio.run(send_request(http_scope(method, path, headers, client=client), [body]))
+    """As config.protocol asks: at once what is kept, else by a task."""
+    scope = http_scope(method, path, headers, client=client)
+    finished = application.at_once(scope, body)
+    if finished is None:
+        return asyncio.run(send_request(scope, [body]))
+    status, told, content = finished
+    return Answer(status, [(name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in told], content)
 
 
 def get(path: str) -> Any:

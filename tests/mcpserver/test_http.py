@@ -136,6 +136,17 @@ def test_the_answer_is_json_so_a_client_must_take_json(accept: str | None, statu
     assert request("POST", "/mcp", PING, headers).status == status
 
 
+@pytest.mark.parametrize("accept", ["application/json", "application/json, text/html", None])
+def test_who_listens_must_take_a_stream_and_is_told_so(accept: str | None) -> None:
+    asked = message("subscriptions/listen", {"notifications": {"resourcesListChanged": True}})
+    headers = {name: value for name, value in rpc_headers(asked).items() if name != "accept"} | (
+        {"accept": accept} if accept else {}
+    )
+    answer = request("POST", "/mcp", json.dumps(asked).encode(), headers)
+    assert (answer.status, answer.error["code"]) == (406, -32600)
+    assert "text/event-stream" in answer.error["message"]
+
+
 @pytest.mark.parametrize("method", ["notifications/initialized", "notifications/cancelled", "notifications/quince", "tools/list"])
 @pytest.mark.parametrize("version", ALL)
 def test_a_notification_is_accepted_and_not_answered(version: str, method: str) -> None:

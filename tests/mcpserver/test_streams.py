@@ -2,8 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
 from typing import Any, Final, Self
 
 import pytest
@@ -15,7 +14,7 @@ from mcpserver.seam import ask
 from mcpserver.servers import wire as wire_server
 from mcpserver.transport import Door
 from tests.factories import entry, publish
-from tests.mcpserver.asgi import LEGACY, Answer, http_scope, message, request, rpc_headers, send_request
+from tests.mcpserver.asgi import LEGACY, Answer, http_scope, message, request, rpc_headers, send_request, serving
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -75,23 +74,6 @@ class Stream:
                 if line.startswith("data: "):
                     found: dict[str, Any] = json.loads(line.removeprefix("data: "))
                     return found
-
-
-@asynccontextmanager
-async def serving() -> AsyncIterator[None]:
-    """The application between startup and shutdown, as an ASGI server runs it."""
-    to_app: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
-    from_app: asyncio.Queue[Any] = asyncio.Queue()
-    task = asyncio.create_task(application({"type": "lifespan"}, to_app.get, from_app.put))
-    to_app.put_nowait({"type": "lifespan.startup"})
-    assert (await asyncio.wait_for(from_app.get(), PATIENCE))["type"] == "lifespan.startup.complete"
-    await asyncio.sleep(0.6)  # the watch takes its first look
-    try:
-        yield
-    finally:
-        to_app.put_nowait({"type": "lifespan.shutdown"})
-        assert (await asyncio.wait_for(from_app.get(), PATIENCE))["type"] == "lifespan.shutdown.complete"
-        await asyncio.wait_for(task, PATIENCE)
 
 
 def run(scenario: Callable[[], Awaitable[None]]) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from django.db import connection
 
+from tests.clients.server import environment, services
 from tests.wire.archives import MANAGE, own_environment
 
 
@@ -18,6 +19,15 @@ def install(data_dir: Path) -> Path:
     with closing(sqlite3.connect(str(connection.settings_dict["NAME"]))) as source, closing(sqlite3.connect(file)) as target:
         source.backup(target)
     return file
+
+
+def set_up(data_dir: Path) -> None:
+    """An installation whose database is migrated and holds no news, where a server of these tests looks for it."""
+    if connection.vendor == "sqlite":
+        install(data_dir)
+        return
+    command = [sys.executable, str(MANAGE), "migrate", "--verbosity", "0"]
+    subprocess.run(command, env=environment(data_dir, 8000) | services(data_dir), check=True)
 
 
 def manage(data_dir: Path, *arguments: object, **env: str) -> "subprocess.CompletedProcess[str]":

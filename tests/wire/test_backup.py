@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import orjson
@@ -29,7 +29,10 @@ pytestmark = [
 ]
 
 PUBLISH = "from tests.factories import entry, publish\nfrom django.contrib.auth.models import User\n"
-FOR_EVER = f"{PUBLISH}n = 0\nwhile n := n + 1:\n    publish(entry(url=f'https://techcrunch.com/{{n}}'))\n    print(n, flush=True)"
+FOR_EVER = (
+    f"import os\n{PUBLISH}n = 0\nwhile n := n + 1:\n"
+    "    publish(entry(url=f'https://techcrunch.com/{os.getpid()}/{n}'))\n    print(n, flush=True)"
+)
 ROOT = MANAGE.parent
 
 
@@ -100,16 +103,23 @@ def test_only_its_owner_can_read_it(made: tuple[Path, Path]) -> None:
     assert {file.name for file in backup.iterdir()} == {"manifest.json", "wire.sqlite3", "ed25519.pem", "wire-keys.json"}
 
 
-def test_backups_taken_while_another_process_publishes_restore_and_verify(made: tuple[Path, Path], tmp_path: Path) -> None:
+def test_backups_taken_while_other_processes_publish_restore_and_verify(made: tuple[Path, Path], tmp_path: Path) -> None:
     wire = Path(shutil.copytree(made[0], tmp_path / "wire"))
-    command = running(FOR_EVER)
-    with subprocess.Popen(command, cwd=ROOT, env=own_environment(wire), stdout=subprocess.PIPE) as publisher:
-        assert publisher.stdout is not None
+    with ExitStack() as stack:
+        publishers = [
+            stack.enter_context(
+                subprocess.Popen(running(FOR_EVER), cwd=ROOT, env=own_environment(wire), stdout=subprocess.PIPE, bufsize=0)
+            )
+            for _ in range(2)
+        ]
+        said = [publisher.stdout for publisher in publishers if publisher.stdout]
         for number in range(2):
-            publisher.stdout.readline()
+            assert all(terminal.readline() for terminal in said)
             assert manage(wire, "backup", tmp_path / f"backup-{number}").returncode == 0
-        assert all(publisher.stdout.readline() for _ in range(2))  # nobody held it up for good
-        publisher.kill()
+        for terminal in said:  # nobody held them up for good
+            assert all(terminal.readline() for _ in range(2))
+        for publisher in publishers:
+            publisher.kill()
     taken = [checked(tmp_path / f"backup-{number}")["sequence"] for number in range(2)]
     assert taken[0] < taken[1]
     for number in range(2):

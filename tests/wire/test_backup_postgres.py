@@ -1,5 +1,8 @@
 """On Postgres a backup holds what dumpwire writes; it comes back into an empty database, and never into another."""
 
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +14,7 @@ from tests.factories import entry, publish
 from tests.wire.archives import dump, empty_wire
 from wire import signing
 from wire.archive.dump import one_moment
+from wire.backup import take as backup_take
 from wire.backup.manifest import checked
 from wire.backup.restore import restore, verify
 from wire.backup.take import take
@@ -39,6 +43,54 @@ def test_a_restored_wire_is_the_same_wire_and_goes_on_with_its_key(tmp_path: Pat
     assert (dump(tmp_path / "after.ndjson"), signing.key_file().read_bytes()) == (before, key)
     publish(entry())
     assert Snapshot.objects.order_by("-sequence")[0].key_id == signing.key_in_force()
+
+
+def test_backups_taken_while_others_publish_restore_and_verify(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both writers publish between the moment that a backup is of and its first byte, and go on meanwhile."""
+    stop, write_files = threading.Event(), backup_take._write_files
+
+    def publish_on() -> int:
+        published = 0
+        try:
+            while not stop.is_set():
+                published += len(publish(entry()))
+        finally:
+            connection.close()
+        return published
+
+    def write_files_later(draft: Path) -> None:
+        wait_for(now_published() + 2)
+        write_files(draft)
+
+    def now_published() -> int:
+        with ThreadPoolExecutor(1) as elsewhere:  # this thread's transaction sees none of it
+            return elsewhere.submit(count).result()
+
+    def count() -> int:
+        try:
+            return Snapshot.objects.count()
+        finally:
+            connection.close()
+
+    def wait_for(snapshots: int) -> None:
+        ends = time.monotonic() + 60
+        while now_published() < snapshots:
+            assert time.monotonic() < ends
+            time.sleep(0.02)
+
+    monkeypatch.setattr(backup_take, "_write_files", write_files_later)
+    with ThreadPoolExecutor(2) as pool:
+        writers = [pool.submit(publish_on) for _ in range(2)]
+        try:
+            wait_for(2)
+            taken = [take(tmp_path / f"backup-{number}")["sequence"] for number in range(2)]
+        finally:
+            stop.set()
+    published = sum(writer.result() for writer in writers)
+    assert 2 <= taken[0] < taken[1] < published == Snapshot.objects.count()
+    for number, sequence in enumerate(taken):
+        empty_wire()
+        assert verify(restore(tmp_path / f"backup-{number}", replace=False)).counts["snapshot"] == sequence
 
 
 def test_a_database_that_holds_a_wire_is_left_alone_whatever_is_asked(tmp_path: Path) -> None:

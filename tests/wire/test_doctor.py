@@ -185,6 +185,10 @@ BROKEN: dict[str, tuple[Callable[[], object], str]] = {
         feeds(failures=3, failure="The name cannot be resolved.", next_try_at=NOW + dt.timedelta(hours=1)),
         "FAIL feeds: All .* fail; the first says: The name cannot be resolved",
     ),
+    "every feed, at the first try": (
+        feeds(failures=1, failure="The name is unknown."),
+        "FAIL feeds: All .* fail; the first says: The name is unknown",
+    ),
     "one feed": (
         lambda: FeedHealth.objects.filter(feed__publication__slug="wired").update(failures=3, failure="Gone."),
         r"warn feeds: \d of \d+ fail again and again: Wired",
@@ -208,6 +212,12 @@ def test_what_is_broken_is_named_with_what_to_do(damage: Callable[[], object], s
     assert list(found) == [name]
     assert re.match(said, str(found[name]))
     assert found[name].advice
+
+
+def test_a_feed_that_failed_once_is_not_said_to_answer() -> None:
+    FeedHealth.objects.filter(feed__publication__slug="wired").update(failures=1, failure="Gone.")
+    [said] = [finding for finding in examine(NOW) if finding.name == "feeds"]
+    assert re.match(r"ok feeds: (\d+) of (\d+) answer", str(said))
 
 
 def test_a_key_that_was_just_put_in_force_is_as_it_should_be() -> None:

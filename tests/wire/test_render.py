@@ -37,7 +37,7 @@ def made_anew() -> dict[str, bytes]:
 def kept() -> dict[str, bytes]:
     """What is kept, of stories whose kept JSON fits."""
     rows = [render.Stored(*row) for row in Story.objects.published().values_list(*render.COLUMNS)]
-    return {row.chatbotnews_id: render.unpacked(row) for row in rows if row.fits}
+    return {row.chatbotnews_id: json for row in rows if (json := render.unpacked(row)) is not None}
 
 
 def correct(story_id: str) -> None:

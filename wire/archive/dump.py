@@ -5,7 +5,6 @@ so a dump that was cut off is known as such. The same wire always gives the same
 """
 
 import gzip
-import zlib
 from collections import Counter
 from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager, nullcontext
@@ -14,6 +13,7 @@ from typing import IO, Any, Final, cast
 import orjson
 from django.db import connection, transaction
 
+from config.errors import Damaged
 from sources.models import Publication, RosterRevision
 from wire.models import EditorTake, Event, SigningKey, Snapshot, Story, StoryRevision, WireState
 from wire.provenance import timestamp
@@ -125,8 +125,8 @@ def snapshot_record(snapshot: Snapshot) -> Record:
     """Raises: Broken."""
     try:
         manifest = snapshot.manifest
-    except (zlib.error, orjson.JSONDecodeError) as error:
-        raise Broken(f"snapshot {snapshot.sequence} ({snapshot}): its bytes cannot be read: {error}.") from error
+    except Damaged as error:
+        raise Broken(f"snapshot {snapshot.sequence} ({snapshot}): its bytes cannot be read: {error.__cause__}.") from error
     return {"kind": "snapshot", **_fields(snapshot, SNAPSHOT_FIELDS), "manifest": manifest}
 
 

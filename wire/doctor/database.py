@@ -3,11 +3,14 @@
 import datetime as dt
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
 from typing import Any, Final
 
-from django.db import DatabaseError, connection
+from django.conf import settings
+from django.db import DatabaseError, connection, connections
 from django.db.migrations.executor import MigrationExecutor
 
+from config import reading
 from wire.doctor.finding import Finding, fail, ok, warn
 from wire.doctor.machine import database_files
 from wire.models import SearchDocument, Story
@@ -25,7 +28,7 @@ def away() -> Finding | None:
     database: Any = connection
     try:
         if not files:  # without the pool, which would only say that it waited
-            database.Database.connect(**{"connect_timeout": 5, **database.get_connection_params()}).close()
+            database.Database.connect(**database.get_connection_params()).close()
         _one("SELECT 1")
     except (DatabaseError, database.Database.Error) as error:
         advice = "Restore a backup." if files else "Start Postgres, or set DATABASE_URL right. Kept answers go on meanwhile."
@@ -62,6 +65,30 @@ def _postgres_mode() -> Iterator[Finding]:
         yield warn("database", "This Postgres is a replica: it serves, and nothing can be published.", "Ingest on the primary.")
     elif version >= OLDEST_POSTGRES:
         yield ok("database", f"Postgres {_one('SHOW server_version')}, no replica.")
+
+
+def replica(_now: dt.datetime) -> Iterator[Finding]:
+    """DATABASE_REPLICA_URL: does it answer, is it one, and how many wire versions is it behind."""
+    if reading.REPLICA not in settings.DATABASES:
+        return
+    database: Any = connections[reading.REPLICA]
+    try:
+        with closing(database.Database.connect(**database.get_connection_params())) as asked:
+            follows, version = asked.execute("SELECT pg_is_in_recovery(), (SELECT version FROM wire_wirestate)").fetchone()
+    except database.Database.Error as error:
+        words = str(error).strip()
+        yield warn(
+            "replica", f"It does not answer: {words}.", "Start it, or set DATABASE_REPLICA_URL right. The doors read the primary."
+        )
+        return
+    behind = int(_one("SELECT version FROM wire_wirestate")) - version
+    if not follows:
+        yield warn("replica", "It is no replica, but takes writes.", "Set DATABASE_REPLICA_URL to a streaming replica.")
+    elif behind > 0:
+        versions = "1 wire version" if behind == 1 else f"{behind:,} wire versions"
+        yield warn("replica", f"It is {versions} behind.", "It may follow in a moment; if not, look at its replication.")
+    else:
+        yield ok("replica", "It answers, and is at the primary's wire version.")
 
 
 def migrations(_now: dt.datetime) -> Iterator[Finding]:
@@ -122,6 +149,7 @@ def _all(sql: str) -> list[Any]:
 
 CHECKS: Final[Mapping[str, Callable[[dt.datetime], Iterator[Finding]]]] = {
     "database": mode,
+    "replica": replica,
     "migrations": migrations,
     "search": search,
 }

@@ -117,20 +117,22 @@ def feeds(now: dt.datetime) -> Iterator[Finding]:
         when = f"for {_age(now - tried)}" if tried else "yet"
         yield warn("feeds", f"No feed was asked {when}.", "Is ingest running? Start it: manage.py ingest --every 30m.")
         return
-    failing = [row for row in rows if row.circuit != Circuit.CLOSED]
-    silent = [row for row in rows if row.silent and row not in failing]
-    if rows and len(failing) == len(rows):
+    unanswered = [row for row in rows if row.failure]
+    if rows and len(unanswered) == len(rows):
         yield fail(
-            "feeds", f"All {len(rows)} fail; the first says: {failing[0].failure}", "Look at this machine's way out: DNS, firewall."
+            "feeds", f"All {len(rows)} fail; the first says: {rows[0].failure}", "Look at this machine's way out: DNS, firewall."
         )
         return
+    failing = [row for row in rows if row.circuit != Circuit.CLOSED]
+    silent = [row for row in rows if row.silent and row not in failing]
     for what, some in (("fail again and again", failing), ("are silent", silent)):
         if some:
             named = ", ".join(sorted({row.publication for row in some})[:5])
             advice = "/freshness says since when; the desk tests and changes a feed."
             yield warn("feeds", f"{len(some)} of {len(rows)} {what}: {named}{' …' if len(some) > 5 else ''}.", advice)
     if not failing and not silent:
-        yield ok("feeds", f"All {len(rows)} answer, the last {_age(now - tried)} ago.")
+        answered = f"{len(rows) - len(unanswered)} of {len(rows)}" if unanswered else f"All {len(rows)}"
+        yield ok("feeds", f"{answered} answer, the last was asked {_age(now - tried)} ago.")
 
 
 def _newest() -> Snapshot | None:

@@ -1,5 +1,6 @@
 """What was published: the append-only sequence of snapshots, the keys that signed it, and the wire version."""
 
+import logging
 import zlib
 from typing import Any, Self, cast
 
@@ -9,6 +10,9 @@ from django.db.models import F
 from django.utils import timezone
 
 from config import kept
+from config.errors import Damaged
+
+log = logging.getLogger(__name__)
 
 
 class WireState(models.Model):
@@ -92,12 +96,26 @@ class Snapshot(models.Model):
 
     @property
     def canonical(self) -> bytes:
-        return zlib.decompress(self.packed)
+        """Raises: Damaged."""
+        try:
+            return zlib.decompress(self.packed)
+        except zlib.error as error:
+            raise self._damaged(error) from error
 
     @property
     def manifest(self) -> dict[str, Any]:
-        """What was hashed: {v, wire_date, revision, previous_sha256, roster_sha256, editor_take, stories}."""
-        return cast(dict[str, Any], orjson.loads(self.canonical))
+        """What was hashed: {v, wire_date, revision, previous_sha256, roster_sha256, editor_take, stories}. Raises: Damaged."""
+        try:
+            return cast(dict[str, Any], orjson.loads(self.canonical))
+        except orjson.JSONDecodeError as error:
+            raise self._damaged(error) from error
+
+    def _damaged(self, error: Exception) -> Damaged:
+        log.error("Snapshot %d (%s) is damaged: %s. Run manage.py verifywire, then restore a backup.", self.sequence, self, error)
+        return Damaged(
+            f"The record of {self.wire_date}, revision {self.revision}, is damaged and cannot be read.",
+            "Other days are as they were; this one is back when the wire's operator has restored it.",
+        )
 
 
 def newest_of_day() -> models.Subquery:

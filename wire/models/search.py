@@ -7,8 +7,9 @@ import zlib
 from collections.abc import Sequence
 from typing import Any, Final
 
-from django.db import connection, models
+from django.db import models
 
+from config.reading import connection
 from wire.models.compiled import LISTED
 from wire.models.story import Story
 from wire.search import Term

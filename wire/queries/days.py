@@ -227,7 +227,7 @@ def _day(snapshot: Snapshot, read: Reader, *, endpoint: str, is_stale: bool) -> 
 def _stories(day: dt.date, manifest: dict[str, Any]) -> list[bytes]:
     """The manifest's stories as JSON, in its order, each in the revision that it names and with what it owed to others then."""
     kept = {row[1]: Stored(*row) for row in _DAY.rows(day)}
-    found = {id_: unpacked(stored) for id_, stored in kept.items() if stored.fits}
+    found = {id_: json for id_, stored in kept.items() if (json := unpacked(stored)) is not None}
     lines = manifest["stories"]
     old = [line for line in lines if not (line["chatbotnews_id"] in found and _is_now(line, kept[line["chatbotnews_id"]]))]
     if old:

@@ -2,8 +2,8 @@
 
 import logging
 
-from django.db import connection
-from django.db.utils import DatabaseError
+from django.db import connection, connections
+from django.db.utils import Error
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
@@ -11,7 +11,9 @@ from django.views.decorators.http import require_safe
 from django.views.defaults import bad_request
 
 from config.answers import error_answer, json_answer
-from config.errors import BadRequest, InternalError, NotFound, NothingPublished
+from config.errors import BadRequest, InternalError, NotFound, NothingPublished, Unavailable
+from config.middleware import unavailable
+from config.reading import is_away
 from wire import queries
 
 log = logging.getLogger(__name__)
@@ -27,9 +29,10 @@ def healthz(_request: HttpRequest) -> HttpResponse:
 def readyz(_request: HttpRequest) -> HttpResponse:
     """200 when the database answers and a snapshot is served, else 503; tells the age of the snapshot in seconds."""
     try:
-        connection.ensure_connection()
         snapshot = queries.latest_snapshot()
-    except DatabaseError:
+    except Unavailable:
+        return _not_ready("database", "The database does not answer; the log says why. Kept answers go on, marked as stale.")
+    except Error:
         log.exception("The database does not answer.")
         return _not_ready("database", "The database does not answer; the log says why.")
     except NothingPublished as error:
@@ -59,9 +62,13 @@ def missing(request: HttpRequest, exception: Exception | None = None) -> HttpRes
         return error_answer(NotFound("There is no such address.", "All addresses are described in /api/openapi.json."))
     try:
         return render(request, "404.html", status=404)
+    except (Error, Unavailable) as error:
+        if not is_away(error):
+            raise
+        return unavailable(request)
     finally:
         if not connection.in_atomic_block:
-            connection.close()  # Django runs handler404 in a thread that never gives its connection back by itself
+            connections.close_all()  # Django runs handler404 in a thread that never gives its connections back by itself
 
 
 def failed(request: HttpRequest) -> HttpResponse:

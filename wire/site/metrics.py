@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import Final
 
 from django.conf import settings
-from django.db import DatabaseError
+from django.db import Error
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from config import kept
+from config import kept, reading
+from config.errors import Unavailable
 from sources.queries import feeds_health
 from sources.schemas import FeedHealthOut
 from sources.vocabulary import Circuit
@@ -47,12 +48,20 @@ def _of_process() -> Iterator[str]:
     yield from _gauge("process_cpu_seconds_total", "User and system time.", f"{time.process_time():.2f}", kind="counter")
     yield from _gauge("wire_kept_answers", "Finished answers in this process's memory.", kept.answers.count)
     yield from _gauge("wire_kept_bytes", "What they take.", kept.answers.bytes)
+    source = reading.source
+    yield from _gauge("wire_kept_stale", "Whether they go on although the database cannot be read.", int(kept.answers.is_stale))
+    yield from _gauge("wire_database_outages", "Times that the database went away.", source.outages, kind="counter")
+    if reading.REPLICA in settings.DATABASES:
+        yield from _gauge("wire_replica_read", "Whether the doors read the replica.", int(source.alias == reading.REPLICA))
+        yield from _gauge("wire_replica_fallbacks", "Times that they turned to the primary.", source.fallbacks, kind="counter")
 
 
 def _of_wire() -> Iterator[str]:
     try:
         told = list(_asked())
-    except DatabaseError:
+    except Unavailable:
+        told = []
+    except Error:
         log.exception("The database does not answer.")
         told = []
     yield from _gauge("wire_database_up", "Whether the database answers; without it what follows is missing.", int(bool(told)))

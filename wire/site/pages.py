@@ -20,7 +20,7 @@ from django.views.decorators.http import require_safe
 from markdown_it import MarkdownIt
 
 from config.answers import BRIEFLY, SHARED
-from config.errors import InvalidArgument, NotFound, NothingPublished, NotInRoster, WireError
+from config.errors import Damaged, InvalidArgument, NotFound, NothingPublished, NotInRoster, Unavailable, WireError
 from sources import queries as sources_queries
 from sources.vocabulary import Tier
 from wire import queries, take
@@ -64,6 +64,8 @@ def public(view: View) -> View:
             return view(request, *args, **kwargs)
         except NothingPublished:
             return page(request, "empty.html", {}, "no-store")
+        except (Damaged, Unavailable):
+            raise
         except (WireError, ValueError):
             return missing(request)
 

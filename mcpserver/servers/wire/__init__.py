@@ -11,7 +11,7 @@ from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler
 from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from config.errors import InvalidArgument, WireError
+from config.errors import InvalidArgument, Unavailable, WireError
 from mcpserver import arguments
 from mcpserver.seam import ask, protocol_error, resource_not_found
 from mcpserver.servers.wire import prompts, resources, tools
@@ -102,6 +102,8 @@ async def read_resource(context: Context, params: types.ReadResourceRequestParam
     uri = str(params.uri)
     try:
         mime_type, text = await ask(resources.read, uri)
+    except Unavailable:
+        raise
     except WireError as error:
         raise resource_not_found(uri[:200], error, modern=context.protocol_version in MODERN_PROTOCOL_VERSIONS) from error
     return types.ReadResourceResult(
@@ -122,6 +124,8 @@ async def get_prompt(_context: Context, params: types.GetPromptRequestParams) ->
         raise MCPError(types.INVALID_PARAMS, "Unknown prompt.", {"prompts": list(prompts.PROMPTS)})
     try:
         text = await ask(prompt.render, arguments.read(prompt.arguments, params.arguments))
+    except Unavailable:
+        raise
     except WireError as error:
         raise MCPError(types.INVALID_PARAMS, f"{error.message} {error.hint}".strip(), error.as_dict()) from error
     message = types.PromptMessage(role="user", content=_text(text))

@@ -13,17 +13,18 @@ from pathlib import Path
 from typing import Any, Final
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
-from django.db import DatabaseError, close_old_connections
+from django.db import Error, close_old_connections
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from config import env
+from config import env, reading, trouble
 from config.errors import Busy, WireError
 from sources import lease
 from wire.collect import FeedReport, Run, collect
 from wire.feeds import feeds_of
 from wire.replay import recordings, replay
 
+LOOK_AGAIN: Final = 2.0  # seconds between two looks for a database that is away
 EX_TEMPFAIL: Final = 75  # sysexits.h: try again later
 
 
@@ -42,19 +43,20 @@ class Command(BaseCommand):
         parser.add_argument("--end-with", type=int, metavar="PID", help=argparse.SUPPRESS)
 
     def handle(self, **options: Any) -> None:
-        try:
-            if options["from_files"]:
-                self._replay(options["from_files"], options["publication"])
-            elif options["every"]:
-                self._for_ever(options["every"], options["publication"], options["end_with"])
-            else:
-                run = self._run(options["publication"])
-                if run.reached_nothing:
-                    raise CommandError("Not one feed answered. What was published stays; the next run tries again.")
-        except Busy as busy:
-            raise CommandError(f"{busy.message} {busy.hint}", returncode=EX_TEMPFAIL) from busy
-        except WireError as error:
-            raise CommandError(f"{error.message} {error.hint}".strip()) from error
+        if options["every"]:
+            self._for_ever(options["every"], options["publication"], options["end_with"])
+            return
+        with trouble.told():
+            try:
+                self._once(options["from_files"], options["publication"])
+            except Busy as busy:
+                raise CommandError(f"{busy.message} {busy.hint}", returncode=EX_TEMPFAIL) from busy
+
+    def _once(self, recorded: Path | None, publication: str | None) -> None:
+        if recorded:
+            self._replay(recorded, publication)
+        elif self._run(publication).reached_nothing:
+            raise CommandError("Not one feed answered. What was published stays; the next run tries again.")
 
     def _run(self, publication: str | None, *, by_hand: bool = True, stop: Callable[[], bool] = lambda: False) -> Run:
         feeds = feeds_of(publication)
@@ -74,19 +76,33 @@ class Command(BaseCommand):
         def stop() -> bool:
             return told_to_stop.is_set() or (parent is not None and os.getppid() != parent)
 
+        failures = 0
         while not stop():
+            self._wait_for_database(stop)
             pause = every.total_seconds()
             started = time.monotonic()
             try:
                 self._run(publication, by_hand=False, stop=stop)
+                failures = 0
             except Busy as busy:
                 pause = min(pause, lease.TERM.total_seconds())
                 self.stderr.write(f"{busy.message} {busy.hint}")
-            except (WireError, DatabaseError) as error:
-                self.stderr.write(f"{error} {getattr(error, 'hint', '')} Trying again in {pause:.0f} s.")
+            except (WireError, Error, OSError) as error:
+                if reading.is_away(error):
+                    pause, failures = min(pause, LOOK_AGAIN * 2**failures), failures + 1
+                self.stderr.write(f"{trouble.explained(error) or error} Trying again in {pause:.0f} s.")
             close_old_connections()
             while not stop() and time.monotonic() < started + pause:
                 told_to_stop.wait(min(1.0, max(0.01, started + pause - time.monotonic())))
+
+    def _wait_for_database(self, stop: Callable[[], bool]) -> None:
+        """Without asking any publisher for what could not be stored."""
+        told = False
+        while not stop() and (why := reading.away()):
+            if not told:
+                self.stderr.write(f"The database cannot be read: {why}. Nothing is fetched until it is back.")
+                told = True
+            time.sleep(LOOK_AGAIN)
 
     def _replay(self, directory: Path, publication: str | None) -> None:
         recorded = recordings(directory, feeds_of(publication))

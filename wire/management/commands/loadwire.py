@@ -22,7 +22,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from config.errors import WireError
+from config import trouble
 from wire.archive import reading
 from wire.archive.dump import Broken
 from wire.archive.load import load_items
@@ -53,15 +53,15 @@ class Command(BaseCommand):
         started = time.monotonic()
         with _Rejections(options["rejects"]) as rejections:
             try:
-                with transaction.atomic() if options["dry_run"] else nullcontext():
-                    total = self._load([*dumps, *archives], names, rejections)
-                    if options["dry_run"]:
-                        transaction.set_rollback(True)
-                # A dump is restored as it was, with what was not public yet.
-                days = self._publish() if archives and not options["dry_run"] else []
-            except (Broken, WireError, OSError) as error:
-                hint = getattr(error, "hint", "")
-                raise CommandError(f"{error} {hint}".strip()) from error
+                with trouble.told():
+                    with transaction.atomic() if options["dry_run"] else nullcontext():
+                        total = self._load([*dumps, *archives], names, rejections)
+                        if options["dry_run"]:
+                            transaction.set_rollback(True)
+                    # A dump is restored as it was, with what was not public yet.
+                    days = self._publish() if archives and not options["dry_run"] else []
+            except (Broken, OSError) as error:
+                raise CommandError(str(error)) from error
         self._report(total, rejections, len(days), time.monotonic() - started, dry_run=options["dry_run"])
 
     def _load(self, files: list[Path], names: dict[str, str], rejections: "_Rejections") -> Counter[str]:

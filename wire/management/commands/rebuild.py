@@ -4,9 +4,9 @@ import datetime as dt
 import sys
 from typing import Any, Final
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import BaseCommand, CommandParser
 
-from config.errors import WireError
+from config import trouble
 from wire import rebuild
 
 SHOWN: Final = 50
@@ -23,7 +23,7 @@ class Command(BaseCommand):
         parser.add_argument("--yes", action="store_true", help="Do it without asking.")
 
     def handle(self, **options: Any) -> None:
-        try:
+        with trouble.told():
             plan = rebuild.plan(options["since"])
             self._show(plan)
             if not (plan.added or plan.changed):
@@ -33,8 +33,6 @@ class Command(BaseCommand):
                 self.stdout.write("Nothing was changed. Give --yes to do it.")
                 return
             done, snapshots = rebuild.apply(options["since"])
-        except WireError as error:
-            raise CommandError(f"{error.message} {error.hint}".strip()) from error
         self.stdout.write(f"Done: {len(done.added)} added, {len(done.changed)} changed, {len(snapshots)} snapshots published.")
 
     def _agreed(self) -> bool:

@@ -1,0 +1,47 @@
+"""Every address of the site and of REST; /mcp is routed in config.asgi, in front of Django."""
+
+from django.urls import path
+
+from config.api import api
+from wire.site import errors, feeds, machine, metrics, pages, reference
+
+urlpatterns = [
+    path("", pages.home, name="home"),
+    path("day/<str:day>", pages.day, name="day"),
+    path("story/<str:story_id>", pages.story, name="story"),
+    path("event/<str:event_id>", pages.event, name="event"),
+    path("category/<str:category>", pages.category, name="category"),
+    path("topic/<str:topic>", pages.topic, name="topic"),
+    path("search", pages.search, name="search"),
+    path("archive", pages.archive, name="archive"),
+    path("editor-take/<str:day>", pages.editor_take, name="editor-take"),
+    path("corrections", pages.corrections, name="corrections"),
+    path("sources", reference.sources, name="sources"),
+    path("freshness", reference.freshness, name="freshness"),
+    path("provenance", reference.provenance, name="provenance"),
+    path("provenance/<str:day>", reference.provenance, name="provenance-of"),
+    path("usage", reference.usage, name="usage"),
+    path("for-agents.html", reference.for_agents, name="for-agents"),
+    path("mcp-spec", reference.mcp_spec, name="mcp-spec"),
+    *(path(name, reference.text, {"name": name}, name=name) for name in ("about", "privacy", "terms")),
+    path("feeds/<str:name>.<str:form>", feeds.feed, name="feed"),
+    path("sitemap.xml", machine.sitemap, name="sitemap"),
+    path("sitemap-pages.xml", machine.sitemap_pages, name="sitemap-pages"),
+    path("sitemap-stories-<int:number>.xml", machine.sitemap_stories, name="sitemap-stories"),
+    path("sitemap-news.xml", machine.news_sitemap, name="sitemap-news"),
+    path("robots.txt", machine.robots_txt, name="robots"),
+    path(".well-known/security.txt", machine.security_txt, name="security"),
+    path("favicon.ico", machine.favicon, name="favicon"),
+    path("api/", api.urls),
+    path("llms.txt", machine.llms_txt, name="llms-txt"),
+    path("llms-full.txt", machine.llms_full_txt, name="llms-full-txt"),
+    path(".well-known/mcp/server-card.json", machine.server_card, name="server-card"),
+    path("mcp/server-card", machine.server_card),
+    path(".well-known/wire-keys.json", machine.wire_keys, name="wire-keys"),
+    path("healthz", errors.healthz, name="healthz"),
+    path("readyz", errors.readyz, name="readyz"),
+    path("metrics", metrics.metrics, name="metrics"),
+]
+handler400 = "wire.site.errors.unreadable"
+handler404 = "wire.site.errors.missing"
+handler500 = "wire.site.errors.failed"
