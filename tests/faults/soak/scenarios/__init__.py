@@ -1,0 +1,1 @@
+"""One module for each scenario: `run` does it and tells what held."""

@@ -1,0 +1,63 @@
+"""A process that writes and publishes until its standard input ends: `python -m tests.faults.soak.writer NUMBER PAUSE`.
+
+A line for each round: `wrote SECONDS`, or `fault` and its words.
+"""
+
+import datetime as dt
+import random
+import select
+import sys
+import time
+
+import django
+
+django.setup()
+
+from django.db import DatabaseError, close_old_connections  # noqa: E402
+
+from sources.entries import Entry  # noqa: E402
+from wire import taxonomy  # noqa: E402
+from wire.ingest import take_in  # noqa: E402
+from wire.normalise import Context  # noqa: E402
+from wire.publish import publish_pending  # noqa: E402
+
+TODAY = 0.05
+PUBLISHERS = ("TechCrunch", "Wired", "Reuters", "The Register", "Engadget")
+
+
+def main(number: int, pause: float) -> None:
+    dice = random.Random(number)
+    made = 0
+    while not select.select([sys.stdin], [], [], pause)[0]:
+        now = dt.datetime.now(dt.UTC).replace(microsecond=0)
+        made += 1
+        began = time.perf_counter()
+        try:
+            take_in([_entry(dice, now, number, made, n) for n in range(3)], Context.load(taxonomy.lexicon(), now))
+            publish_pending(now)
+            _say(f"wrote {time.perf_counter() - began:.3f}")
+        except DatabaseError as error:
+            _say(f"fault {error!r}")
+            close_old_connections()
+
+
+def _entry(dice: random.Random, now: dt.datetime, writer: int, made: int, n: int) -> Entry:
+    """Mostly of some long sealed day, now and then of today, whose every publish tells three days anew."""
+    ago = dt.timedelta(minutes=dice.randint(1, 60)) if dice.random() < TODAY else dt.timedelta(days=dice.randint(5, 65))
+    number = writer * 1_000_000 + made * 10 + n
+    return Entry(
+        publisher=dice.choice(PUBLISHERS),
+        title=f"Maker {writer} ships model {number} for agents that learn trick {number * 7_919}",
+        url=f"https://techcrunch.com/soak/{number}",
+        published_at=(now - ago).isoformat(),
+        summary=f"Model {number} learned a trick. It has {n + 2} more to learn.",
+    )
+
+
+def _say(line: str) -> None:
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), float(sys.argv[2]))
