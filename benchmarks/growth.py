@@ -183,6 +183,7 @@ def calls(stories: int) -> dict[str, Call]:
     some = [(s.chatbotnews_id, s.published_at, s.wire_date, str(s.event_id), s.current.headline, s.current.summary_medium)
             for s in rows if s.current]  # fmt: skip
     known, any_words = wires.KNOWN[:12], _asked()
+    first_year = queries.calendar().years[-1]
 
     def place(dice: random.Random, name: str) -> str:
         story_id, published_at, *_ = dice.choice(some)
@@ -232,7 +233,8 @@ def calls(stories: int) -> dict[str, Call]:
         "get_event": lambda d: queries.get_event(d.choice(some)[3]),
         "corrections": lambda _: queries.corrections(2),
         "corrections, deep": lambda d: queries.corrections(2, d.randrange(stories // 2, stories)),
-        "calendar": lambda _: queries.calendar(),
+        "calendar, its first year": lambda _: queries.calendar(first_year),
+        "calendar, a year that fills": lambda _: queries.calendar(),
         "neighbours": lambda d: queries.neighbours(d.choice(some)[2]),
         "sitemap_stories": lambda d: queries.sitemap_stories(d.randrange(stories // 10_000), 1_000),
     }

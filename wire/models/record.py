@@ -118,10 +118,10 @@ class Snapshot(models.Model):
         )
 
 
-def newest_of_day() -> models.Subquery:
-    """To annotate snapshots with: the key of the newest one of the same wire date."""
+def newest_of_day(field: str = "pk") -> models.Subquery:
+    """To annotate snapshots with: a field of the newest one of the same wire date."""
     newest = Snapshot.objects.filter(wire_date=models.OuterRef("wire_date")).order_by("-revision")
-    return models.Subquery(newest.values("pk")[:1])
+    return models.Subquery(newest.values(field)[:1])
 
 
 class EditorTake(models.Model):

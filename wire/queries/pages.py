@@ -5,7 +5,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Final
 
-from django.db.models import Count, F, OuterRef, QuerySet, Subquery, Sum
+from django.db.models import Count, F, QuerySet, Sum
 from django.db.models.functions import TruncDate
 from django.utils import timezone
 
@@ -141,8 +141,7 @@ def calendar(year: int | None = None) -> Calendar:
     shown, years = last if year is None else year, list(range(last, first - 1, -1))
     if shown not in years:
         return Calendar(shown, years, {})
-    counts = Subquery(Snapshot.objects.filter(pk=OuterRef("newest")).values("story_count"))
-    rows = days.filter(wire_date__year=shown).annotate(newest=newest_of_day(), stories=counts).order_by("wire_date")
+    rows = days.filter(wire_date__year=shown).annotate(stories=newest_of_day("story_count")).order_by("wire_date")
     return Calendar(shown, years, dict(rows.values_list("wire_date", "stories")))
 
 
