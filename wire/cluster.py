@@ -11,10 +11,10 @@ import json
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Final
 
@@ -97,21 +97,17 @@ def assign(items: Iterable[Item]) -> dict[str, str]:
 def nearest(headline: str, known: Iterable[Item]) -> Item | None:
     """The known story most like a headline, whenever it was published; None when no story is like enough."""
     stories = sorted(known, key=lambda item: item.chatbotnews_id)
-    frequencies = _frequencies([story.headline for story in stories])
-    asked = vector(headline, frequencies)
-    scored = [(_dot(asked, vector(story.headline, frequencies)), story) for story in stories]
+    rarities = _rarities([story.headline for story in stories])
+    asked = _vector(headline, rarities)
+    scored = [(_dot(asked, _vector(story.headline, rarities)), story) for story in stories]
     similarity, story = max(scored, key=lambda pair: pair[0], default=(0.0, None))
     return story if similarity >= ASKED_THRESHOLD else None
 
 
-def vector(headline: str, frequencies: Mapping[str, float]) -> dict[str, float]:
-    """Unit vector of a headline's features."""
-    weights = {
-        feature: emphasis * min(RAREST, -math.log(frequencies[feature])) ** RARITY_POWER
-        for feature, emphasis in features(headline).items()
-        if feature in frequencies
-    }
-    length = math.sqrt(sum(weight * weight for weight in weights.values())) or 1.0
+def _vector(headline: str, rarities: Mapping[str, float]) -> dict[str, float]:
+    """Unit vector of a headline's features; of those that have a rarity."""
+    weights = {feature: emphasis * rarities[feature] for feature, emphasis in features(headline).items() if feature in rarities}
+    length = math.sqrt(sum([weight * weight for weight in weights.values()])) or 1.0
     return {feature: weight / length for feature, weight in weights.items()}
 
 
@@ -137,20 +133,21 @@ def background() -> Mapping[str, float]:
     return dict(frequency)
 
 
-def _frequencies(headlines: Sequence[str]) -> dict[str, float]:
-    """How frequent each feature of the headlines is, 0–1: mostly in the background, a little among themselves."""
+def _rarities(headlines: Sequence[str]) -> dict[str, float]:
+    """What each feature of the headlines weighs: by how frequent it is mostly in the background, a little among themselves."""
     known = background()
-    local = Counter(feature for headline in headlines for feature in features(headline))
-    return {feature: min(1.0, known.get(feature, 0.0) + LOCAL * count / len(headlines)) for feature, count in local.items()}
+    local = Counter(chain.from_iterable(map(features, headlines)))
+    frequencies = ((feature, known.get(feature, 0.0) + LOCAL * count / len(headlines)) for feature, count in local.items())
+    return {feature: min(RAREST, -math.log(min(1.0, share))) ** RARITY_POWER for feature, share in frequencies}
 
 
 def _start(items: Sequence[Item]) -> list[_Cluster]:
     """Each story by itself, fixed events whole; each cluster knows those it is like."""
-    frequencies = _frequencies([item.headline for item in items])
+    rarities = _rarities([item.headline for item in items])
     clusters: list[_Cluster] = []
     fixed: dict[str, int] = {}
     places = []
-    vectors = [vector(item.headline, frequencies) for item in items]
+    vectors = [_vector(item.headline, rarities) for item in items]
     settled = {item.event_id for item in items}
     for item, told in zip(items, vectors, strict=True):
         event_id = item.event_id or (item.chatbotnews_id if item.chatbotnews_id in settled else None)
@@ -169,24 +166,52 @@ def _start(items: Sequence[Item]) -> list[_Cluster]:
         places.append(place)
     for cluster in clusters:
         cluster.weigh()
-    everybody, free = (defaultdict[str, list[tuple[int, float]]](list) for _ in range(2))
-    for number, told in enumerate(vectors):
-        mine, like = places[number], defaultdict[int, float](float)
-        is_fixed = clusters[mine].event_id is not None
-        for feature, weight in told.items():
-            for other, their_weight in (free if is_fixed else everybody)[feature]:  # fixed events never join each other
-                like[other] += weight * their_weight
-            everybody[feature].append((number, weight))
-            if not is_fixed:
-                free[feature].append((number, weight))
-        for other, similarity in like.items():
-            theirs = places[other]
-            if similarity <= NOTICED:
-                continue
-            apart = abs(items[number].published_at - items[other].published_at)
-            close = similarity * 0.5 ** (max(apart - UNPUNISHED, dt.timedelta()) / HALVING)
-            clusters[mine].near[theirs] = clusters[theirs].near[mine] = clusters[mine].near.get(theirs, 0.0) + close
+    for number, other, similarity in _alike(vectors, [clusters[place].event_id is not None for place in places]):
+        mine, theirs = places[number], places[other]
+        apart = abs(items[number].published_at - items[other].published_at)
+        close = similarity if apart <= UNPUNISHED else similarity * 0.5 ** ((apart - UNPUNISHED) / HALVING)
+        clusters[mine].near[theirs] = clusters[theirs].near[mine] = clusters[mine].near.get(theirs, 0.0) + close
     return clusters
+
+
+def _alike(vectors: Sequence[Vector], settled: Sequence[bool]) -> Iterator[tuple[int, int, float]]:
+    """Every two vectors, not both settled, whose similarity is above NOTICED: the later one, the earlier one, how alike they are.
+
+    All-pairs search after Bayardo, Ma and Srikant (2007): what is commonest in a vector, and cannot bring it to NOTICED with any
+    other, finds nobody; it is added for those whom the rest of it found.
+    """
+    often = Counter(chain.from_iterable(vectors))
+    most: dict[str, float] = defaultdict(float)
+    for told in vectors:
+        for feature, weight in told.items():
+            most[feature] = max(weight, most[feature])
+    everybody, free = (defaultdict[str, list[tuple[int, float]]](list) for _ in range(2))
+    common: list[list[tuple[str, float]]] = []
+    reach: list[float] = []  # at most so much is added by these
+    for number, told in enumerate(vectors):
+        finding, like = free if settled[number] else everybody, defaultdict[int, float](float)
+        for feature, weight in told.items():
+            for other, their_weight in finding.get(feature, ()):
+                like[other] += weight * their_weight
+        for other, similarity in like.items():
+            if similarity + reach[other] > NOTICED:
+                for feature, weight in common[other]:
+                    if feature in told:
+                        similarity += weight * told[feature]
+                if similarity > NOTICED:
+                    yield number, other, similarity
+        kept, within = list[tuple[str, float]](), 0.0
+        for feature in sorted(told, key=often.__getitem__, reverse=True):
+            weight = told[feature]
+            if within + weight * most[feature] <= NOTICED:
+                within += weight * most[feature]
+                kept.append((feature, weight))
+                continue
+            everybody[feature].append((number, weight))
+            if not settled[number]:
+                free[feature].append((number, weight))
+        common.append(kept)
+        reach.append(within)
 
 
 def _join(clusters: list[_Cluster]) -> None:

@@ -274,9 +274,7 @@ def _append(manifest: Mapping[str, Any], last: Snapshot | None, now: dt.datetime
     wire_sha256 = provenance.sha256(canonical)
     signature, key = sign(wire_sha256)
     if last and now < last.generated_at:
-        if (
-            last.generated_at - now > A_TURN
-        ):  # no reason to refuse: after a clock that was ahead nothing could be published for as long
+        if last.generated_at - now > A_TURN:  # no reason to refuse: nothing could be published for as long as a clock was ahead
             log.warning("The clock says %s, before the newest snapshot of %s: set it (NTP).", now, last.generated_at)
         else:
             now = last.generated_at

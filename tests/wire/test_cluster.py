@@ -6,7 +6,7 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wire.cluster import WINDOW, Item, assign, nearest
+from wire.cluster import NOTICED, WINDOW, Item, _alike, _dot, assign, nearest
 
 NOON = dt.datetime(2026, 1, 15, 12, tzinfo=dt.UTC)
 HOUR = dt.timedelta(hours=1)
@@ -77,3 +77,17 @@ def test_the_order_of_arrival_makes_no_difference(told: list[tuple[list[str], in
     items = [item(f"{n:02d}", " ".join(words), NOON + hours * HOUR) for n, (words, hours) in enumerate(told)]
     shuffled = random.Random(seed).sample(items, len(items))
     assert assign(items) == assign(shuffled)
+
+
+@given(
+    st.lists(st.dictionaries(st.sampled_from("abcdefgh"), st.floats(0.01, 1), max_size=5), max_size=12),
+    st.lists(st.booleans(), min_size=12, max_size=12),
+)
+def test_whoever_is_alike_is_found(vectors: list[dict[str, float]], settled: list[bool]) -> None:
+    """Whether or not what they share is common: as if each were compared with each."""
+    found = {(one, two): similarity for one, two, similarity in _alike(vectors, settled)}
+    pairs = [(one, two) for one in range(len(vectors)) for two in range(one) if not (settled[one] and settled[two])]
+    for one, two in pairs:
+        similarity = _dot(vectors[one], vectors[two])
+        assert abs(found.pop((one, two), NOTICED) - similarity) < 1e-9 or similarity < NOTICED + 1e-9
+    assert not found
