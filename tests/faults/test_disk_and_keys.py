@@ -93,26 +93,46 @@ class TestFullDisk:
         assert publish_pending(now=NOW)
         assert Story.objects.live().count() == 101
 
+    def test_stories_whose_json_has_no_room_are_served_without_it(self, full: Callable[[], None], client: Client) -> None:
+        publish(*(entry(summary="Much is said. " * 30) for _ in range(100)))
+        before = client.get("/api/today.json").content
+        StoryJson.objects.all().delete()
+        full()
+        with pytest.raises(CommandError, match=r"The disk is full: .*Make room, then run this again"):
+            call_command("renderwire")
+        assert client.get("/api/today.json").content == before
+
+    def test_a_dump_that_does_not_fit_leaves_nothing_and_what_was_there_before(self, tmp_path: Path) -> None:
+        publish(*(entry(summary="Much is said. " * 30) for _ in range(100)))
+        install(tmp_path / "small")
+        dump = tmp_path / "dump.ndjson"
+        dump.write_text("of yesterday")
+        done = limited(tmp_path / "small", 40_000, "dumpwire", dump)
+        assert (done.returncode, done.stdout) == (1, "")
+        assert done.stderr == "CommandError: The dump was not written: [Errno 27] File too large\n"
+        assert dump.read_text() == "of yesterday"
+        assert not list(tmp_path.glob(".dump*"))
+
     def test_a_command_whose_files_may_not_grow_ends_with_one_clear_line(self, tmp_path: Path) -> None:
         install(tmp_path / "small")
         archive = ndjson(tmp_path / "much.ndjson", many())
-        most = 500_000  # bytes of any one file; the journal reaches it first
-
-        def limited() -> None:
-            resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
-
-        done = subprocess.run(
-            [sys.executable, str(MANAGE), "loadwire", str(archive)],
-            env=environment(tmp_path / "small", 8000),
-            capture_output=True,
-            text=True,
-            check=False,
-            preexec_fn=limited,
-        )
+        done = limited(tmp_path / "small", 500_000, "loadwire", archive)  # the journal reaches it first
         assert done.returncode == 1
         assert "CommandError: The disk " in done.stderr
         assert "run this again: it goes on from there." in done.stderr
         assert "Traceback" not in done.stderr
+
+
+def limited(directory: Path, most: int, *command: object) -> subprocess.CompletedProcess[str]:
+    """A command in a process of its own, no file of which grows beyond `most` bytes."""
+    return subprocess.run(
+        [sys.executable, str(MANAGE), *map(str, command)],
+        env=environment(directory, 8000),
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (most, most)),
+    )
 
 
 class TestDamage:
@@ -268,9 +288,10 @@ def test_ingest_waits_for_a_database_that_is_gone_and_makes_none(tmp_path: Path)
 
 
 @on_sqlite
-def test_a_command_without_its_database_says_so_and_makes_none(tmp_path: Path) -> None:
+@pytest.mark.parametrize("command", ["ingest", "dumpwire", "renderwire", "verifywire"])
+def test_a_command_without_its_database_says_so_and_makes_none(command: str, tmp_path: Path) -> None:
     with pytest.raises(CommandError, match=r"The database is gone: there is no file .*Restore a backup"):
-        with_database_moved(tmp_path, lambda: call_command("ingest"))
+        with_database_moved(tmp_path, lambda: call_command(command))
 
 
 def with_database_moved(to: Path, do: Callable[[], object]) -> None:

@@ -8,6 +8,7 @@ from typing import IO, Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from config import trouble
 from wire.archive.dump import Broken, write
 
 
@@ -20,15 +21,21 @@ class Command(BaseCommand):
     def handle(self, *, file: Path | None, **_options: Any) -> None:
         draft = file.with_name(f".{file.name}.part") if file else None
         try:
-            with _open(draft) as out:
-                written = write(out, packed=bool(file and file.suffix == ".gz"))
-        except (Broken, OSError) as error:
+            with trouble.told():
+                written = self._write(draft, packed=bool(file and file.suffix == ".gz"))
+            if file and draft:
+                draft.replace(file)  # whole or not at all
+                self.stderr.write(f"{written:,} records written to {file}.")
+        finally:
             if draft:
                 draft.unlink(missing_ok=True)
+
+    def _write(self, file: Path | None, *, packed: bool) -> int:
+        try:
+            with _open(file) as out:
+                return write(out, packed=packed)
+        except (Broken, OSError) as error:
             raise CommandError(f"The dump was not written: {error}") from error
-        if file and draft:
-            draft.replace(file)  # whole or not at all
-            self.stderr.write(f"{written:,} records written to {file}.")
 
 
 @contextmanager

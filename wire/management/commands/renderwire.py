@@ -4,6 +4,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
+from config import trouble
 from wire import render
 
 
@@ -14,5 +15,6 @@ class Command(BaseCommand):
     )
 
     def handle(self, **_options: Any) -> None:
-        number = render.keep_all(lambda done: self.stdout.write(f"{done:,} stories"))
+        with trouble.told():
+            number = render.keep_all(lambda done: self.stdout.write(f"{done:,} stories"))
         self.stdout.write(f"Made anew: {number:,}. All others were as they should be.")
