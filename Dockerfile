@@ -10,7 +10,8 @@ RUN useradd --system --user-group --uid 10001 --no-create-home --shell /usr/sbin
 COPY --from=build /venv /venv
 COPY . /app
 WORKDIR /app
-ENV PATH=/venv/bin:$PATH PYTHONUNBUFFERED=1 PYTHONUTF8=1 PYTHONDONTWRITEBYTECODE=1 WIRE_DATA_DIR=/data HOST=0.0.0.0
+ENV PATH=/venv/bin:$PATH PYTHONUNBUFFERED=1 PYTHONUTF8=1 PYTHONDONTWRITEBYTECODE=1 WIRE_DATA_DIR=/data HOST=0.0.0.0 \
+    MALLOC_ARENA_MAX=1 MALLOC_MMAP_THRESHOLD_=1048576 MALLOC_TRIM_THRESHOLD_=1048576
 # Byte-code now, since a read-only root keeps none later.
 RUN python -m compileall -q /app
 USER wire

@@ -72,6 +72,7 @@ bench: $(BIN)/.dev ## Measure, and write docs/benchmarks.md
 	$(BIN)/python -m benchmarks.publish
 	$(BIN)/python -m benchmarks.doors
 	$(BIN)/python -m benchmarks.growth --write
+	$(BIN)/python -m benchmarks.memory
 
 lock: $(BIN)/.dev ## Renew both lock files from pyproject.toml
 	$(BIN)/uv pip compile -q --universal --generate-hashes --no-header --no-annotate --no-emit-index-url --no-emit-find-links \

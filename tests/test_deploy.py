@@ -14,6 +14,7 @@ import pytest
 
 from tests.clients.server import ROOT, environment, free_port, running, services
 from tests.wire.installation import set_up
+from wire.management.commands.serve import MEMORY
 
 yaml = pytest.importorskip("yaml")
 
@@ -64,6 +65,7 @@ def test_the_image_is_built_of_locked_packages_and_runs_as_nobody_special() -> N
     assert {line.split()[1] for line in lines if line.startswith("FROM")} == {"python:3.11-slim"}
     assert any("--require-hashes -r" in line for line in lines)
     assert lines.index("USER wire") < next(n for n, line in enumerate(lines) if line.startswith("CMD"))
+    assert {f"{name}={value}" for name, value in MEMORY.items()} <= {word for line in lines for word in line.split()}
     wanted = [line[1:] for line in (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines() if line.startswith("!")]
     assert all((ROOT / name).exists() for name in wanted)
     needed = {"manage.py", "config", "wire", "sources", "citations", "mcpserver", "templates", "fixtures", "docs"}
