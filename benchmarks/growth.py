@@ -1,8 +1,9 @@
 """What a wire of more stories costs: `python -m benchmarks.growth [STORIES…] [--database postgres://…/] [--agree]`.
 
 Fills a wire for each number of stories (10,000, 100,000 and 1,000,000 unless told), once: it stays in var/bench, or in databases
-named growth_…. Then asks every question of `wire.queries` many times. `--agree` compares the answers of both databases to
-5,000 searches instead. Writes its table into docs/benchmarks.md when --write is given.
+named growth_…. Then asks every question of `wire.queries` many times, of each wire in turns, for the next minute may be another
+machine. `--agree` compares the answers of both databases to 5,000 searches instead. Writes its table into docs/benchmarks.md when
+--write is given.
 """
 
 import argparse
@@ -13,10 +14,11 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any, Final
+from subprocess import PIPE
+from typing import Any, Final, Self
 
 from benchmarks import report
 
@@ -24,6 +26,7 @@ ROOT: Final = Path(__file__).resolve().parent.parent
 SIZES: Final = (10_000, 100_000, 1_000_000)
 SEARCHES: Final = 5_000
 TIMES: Final = 200
+ROUNDS: Final = 5
 Call = Callable[[random.Random], object]
 
 
@@ -34,15 +37,14 @@ def main() -> None:
     parser.add_argument("--agree", action="store_true")
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--only", default="", help="Questions whose name holds this.")
-    parser.add_argument("--inside", choices=("measure", "search"), help="In a process of its own: one wire.")
+    parser.add_argument("--inside", action="store_true", help="In a process of its own: one wire, asked by standard input.")
     told = parser.parse_args()
     if told.inside:
-        inside(told.stories[0], told.inside, told.only)
+        inside(told.stories[0])
     elif told.agree:
         agree(told.stories, told.database)
     else:
-        found = [_run(stories, told.database, "measure", told.only) for stories in told.stories]
-        body = _table(told.stories, found)
+        body = _table(told.stories, compared(told.stories, told.database, told.only))
         command = " ".join(["python -m benchmarks.growth", *(["--database postgres://…"] if told.database else [])])
         if told.write:
             report.write("growth-postgres" if told.database else "growth-sqlite", command, body)
@@ -53,7 +55,8 @@ def main() -> None:
 def agree(sizes: list[int], database: str | None) -> None:
     """Whether both databases answer 5,000 searches alike; exit 1 if not."""
     for stories in sizes:
-        one, two = (_run(stories, url, "search") for url in (None, database))
+        with Wire(stories, None) as first, Wire(stories, database) as second:
+            one, two = (wire.ask("searches") for wire in (first, second))
         wrong = [question for question in one if one[question] != two[question]]
         sys.stdout.write(f"{stories:,} stories: {len(one) - len(wrong):,} of {len(one):,} searches answered alike\n")
         for question in wrong[:10]:
@@ -62,15 +65,48 @@ def agree(sizes: list[int], database: str | None) -> None:
             sys.exit(1)
 
 
-def _run(stories: int, database: str | None, what: str, only: str = "") -> Any:
-    """The answer of a process of its own, since Django's settings are of one database."""
-    data = ROOT / "var" / "bench" / f"growth-{stories}"
-    data.mkdir(parents=True, exist_ok=True)
-    url = _database(database, f"growth_{stories}") if database else ""
-    env = os.environ | {"WIRE_DATA_DIR": str(data), "DATABASE_URL": url, "DJANGO_SETTINGS_MODULE": "config.settings"}
-    command = [sys.executable, "-m", "benchmarks.growth", str(stories), "--inside", what, "--only", only]
-    done = subprocess.run(command, env=env, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True)
-    return json.loads(done.stdout.splitlines()[-1])
+def compared(sizes: list[int], database: str | None, only: str) -> dict[str, list[list[float]]]:
+    """For each question and size: median and p99 of it, of its time in the database (ms), and the median number of queries.
+
+    Of each time that something is asked the shortest round counts: what is measured is the wire, not what else the machine does.
+    """
+    with ExitStack() as stack:
+        wires = [stack.enter_context(Wire(stories, database)) for stories in sizes]
+        found = {}
+        for name in wires[0].ask("questions"):
+            if only in name:
+                rounds = [[wire.ask(name) for wire in wires] for _ in range(ROUNDS)]
+                found[name] = [_shortest(of_one) for of_one in zip(*rounds, strict=True)]
+        return found
+
+
+def _shortest(rounds: Sequence[dict[str, list[float]]]) -> list[float]:
+    whole, database = ([min(times) for times in zip(*(one[what] for one in rounds), strict=True)] for what in ("whole", "database"))
+    return [*_ms(whole), *_ms(database), statistics.median(rounds[0]["queries"])]
+
+
+class Wire:
+    """One wire, in a process of its own, since Django's settings are of one database."""
+
+    def __init__(self, stories: int, database: str | None) -> None:
+        data = ROOT / "var" / "bench" / f"growth-{stories}"
+        data.mkdir(parents=True, exist_ok=True)
+        url = _database(database, f"growth_{stories}") if database else ""
+        env = os.environ | {"WIRE_DATA_DIR": str(data), "DATABASE_URL": url, "DJANGO_SETTINGS_MODULE": "config.settings"}
+        command = [sys.executable, "-m", "benchmarks.growth", str(stories), "--inside"]
+        self._process = subprocess.Popen(command, env=env, cwd=ROOT, stdin=PIPE, stdout=PIPE, text=True)
+
+    def ask(self, question: str) -> Any:
+        """`questions`, `searches`, or one of the questions. Raises: JSONDecodeError when the process has died."""
+        print(question, file=self._process.stdin, flush=True)
+        return json.loads(self._process.stdout.readline())  # type: ignore[union-attr]  # it is a pipe
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self._process.terminate()
+        self._process.wait()
 
 
 def _database(server: str, name: str) -> str:
@@ -82,7 +118,7 @@ def _database(server: str, name: str) -> str:
     return f"{server.rstrip('/')}/{name}"
 
 
-def inside(stories: int, what: str, only: str) -> None:
+def inside(stories: int) -> None:
     import django
 
     django.setup()
@@ -96,8 +132,16 @@ def inside(stories: int, what: str, only: str) -> None:
         started = time.monotonic()
         wires.fill(stories)
         sys.stderr.write(f"filled {stories:,} stories in {time.monotonic() - started:.0f} s\n")
-    found = searched() if what == "search" else {name: measure(call) for name, call in calls(stories).items() if only in name}
-    sys.stdout.write(json.dumps(found) + "\n")
+    questions = calls(stories)
+    for line in sys.stdin:
+        match line.rstrip("\n"):
+            case "questions":
+                found: Any = list(questions)
+            case "searches":
+                found = searched()
+            case name:
+                found = measure(questions[name])
+        print(json.dumps(found), flush=True)
 
 
 def searched() -> dict[str, list[Any]]:
@@ -113,25 +157,18 @@ def searched() -> dict[str, list[Any]]:
     return found
 
 
-def measure(call: Call) -> list[float]:
-    """Median and p99 of a call, of its time in the database (ms), and the median number of queries.
-
-    Each question is asked three times and the shortest counts: what is measured is the wire, not what else the machine does.
-    """
+def measure(call: Call) -> dict[str, list[float]]:
+    """Seconds that each call takes, those of its queries by themselves, and how many these are; the same calls in each round."""
     dice = random.Random(11)
-    whole, database, numbers = [], [], []
+    whole, database, numbers = list[float](), list[float](), list[float]()
     for _ in range(int(os.environ.get("GROWTH_TIMES", TIMES))):
-        state, seconds = dice.getstate(), []
-        for _ in range(3):
-            dice.setstate(state)
-            with _captured() as asked:
-                started = time.perf_counter()
-                call(dice)
-                seconds.append(time.perf_counter() - started)
-        whole.append(min(seconds))
-        database.append(min(_again(asked) for _ in range(3)))
+        with _captured() as asked:
+            started = time.perf_counter()
+            call(dice)
+            whole.append(time.perf_counter() - started)
+        database.append(_again(asked))
         numbers.append(len(asked))
-    return [*_ms(whole), *_ms(database), statistics.median(numbers)]
+    return {"whole": whole, "database": database, "queries": numbers}
 
 
 def _ms(seconds: list[float]) -> tuple[float, float]:
@@ -255,13 +292,13 @@ def _asked() -> Callable[[random.Random], str]:
     return ask
 
 
-def _table(sizes: list[int], found: list[dict[str, list[float]]]) -> str:
+def _table(sizes: list[int], found: dict[str, list[list[float]]]) -> str:
     """A row for each question: median / p99 ms of each size, of it in the database, queries, and growth from first to last."""
     header = ["question", *(f"{size:,}: median / p99 ms (database)" for size in sizes), "queries", "growth"]
     lines = []
-    for name, last in found[-1].items():
-        cells = [f"{one[name][0]:.2f} / {one[name][1]:.2f} ({one[name][2]:.2f} / {one[name][3]:.2f})" for one in found]
-        lines.append([name, *cells, f"{last[4]:g}", f"{last[0] / found[0][name][0]:.2f}"])
+    for name, of_sizes in found.items():
+        cells = [f"{one[0]:.2f} / {one[1]:.2f} ({one[2]:.2f} / {one[3]:.2f})" for one in of_sizes]
+        lines.append([name, *cells, f"{of_sizes[-1][4]:g}", f"{of_sizes[-1][0] / of_sizes[0][0]:.2f}"])
     return report.table(header, lines)
 
 

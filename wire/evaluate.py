@@ -89,7 +89,11 @@ def searches(document: Mapping[str, Any]) -> Figures:
     silent = []
     for asked in document["queries"]:
         query, words, judged = search.parse(asked["query"]), set(_words(asked["query"])), asked["judged"]
-        scores = {one: search.score(*both, query) for one, both in parts.items() if search.holds(*both, query)}
+        scores = {
+            one: search.score(headline, summary, query)
+            for one, (headline, summary) in parts.items()
+            if search.holds(" ".join([*headline, *summary]), len(headline), query)
+        }
         if not judged:
             silent.append(not scores)
             continue

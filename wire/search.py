@@ -43,12 +43,6 @@ class Term:
     exact: tuple[str, ...]
     prefixes: tuple[str, ...] = ()
 
-    def weight(self, token: str) -> float:
-        """How much a token answers to it, 0–1."""
-        if token in self.exact:
-            return 1.0
-        return PREFIX_WEIGHT if token.startswith(self.prefixes) else 0.0
-
 
 @dataclass(frozen=True, slots=True)
 class Query:
@@ -142,12 +136,23 @@ def pairs(tokens: Sequence[str]) -> list[str]:
     return [pair(*two) for two in pairwise(_words_of(tokens))]
 
 
-def holds(headline: Sequence[str], summary: Sequence[str], query: Query) -> bool:
-    """Whether every term occurs, and every phrase stands word by word in the headline or in the summary."""
-    if not all(_frequency(headline, term) or _frequency(summary, term) for term in query.terms):
+def holds(text: str, headline_length: int, query: Query) -> bool:
+    """Whether every term occurs in a text, and every phrase stands word by word in its headline or in its summary.
+
+    `text`: the tokens of both, separated by single spaces; the first `headline_length` are the headline's.
+    """
+    padded = f" {text} "
+    if not all(_occurs(term, padded) for term in query.terms):
         return False
-    parts = [f" {' '.join(_words_of(part))} " for part in (headline, summary)] if query.phrases else []
+    if not query.phrases:
+        return True
+    told = text.split(" ")
+    parts = [f" {' '.join(_words_of(part))} " for part in (told[:headline_length], told[headline_length:])]
     return all(any(f" {' '.join(phrase)} " in part for part in parts) for phrase in query.phrases)
+
+
+def _occurs(term: Term, padded: str) -> bool:
+    return any(f" {word} " in padded for word in term.exact) or any(f" {prefix}" in padded for prefix in term.prefixes)
 
 
 def score(headline: Sequence[str], summary: Sequence[str], query: Query) -> float:

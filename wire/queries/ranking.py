@@ -68,8 +68,8 @@ class Text(NamedTuple):
     """What a story is ranked by."""
 
     pk: int
-    headline: list[str]
-    summary: list[str]
+    tokens: str
+    headline_length: int
 
 
 def ranked_page(scope: Scope, question: search.Query, limit: int, cursor: str | None, read: Reader) -> SearchOut:
@@ -162,17 +162,16 @@ def _window() -> int:
 
 def _holding(places: Sequence[int], question: search.Query) -> dict[int, Text]:
     """The texts of those of these stories that hold what is asked for; an index may also find others (`Query.is_certain`)."""
-    found, is_certain = {}, question.is_certain
-    for place, pk, text, headline_length in documents(places) if places else ():
-        tokens = text.split(" ")
-        told = Text(pk, tokens[:headline_length], tokens[headline_length:])
-        if is_certain or search.holds(told.headline, told.summary, question):
-            found[place] = told
-    return found
+    told = {place: Text(pk, tokens, length) for place, pk, tokens, length in (documents(places) if places else ())}
+    if question.is_certain:
+        return told
+    return {place: text for place, text in told.items() if search.holds(text.tokens, text.headline_length, question)}
 
 
 def _ranked(place: int, text: Text, question: search.Query) -> Hit:
-    return Hit(-search.score(text.headline, text.summary, question), -place, text.pk)
+    tokens = text.tokens.split(" ")
+    headline, summary = tokens[: text.headline_length], tokens[text.headline_length :]
+    return Hit(-search.score(headline, summary, question), -place, text.pk)
 
 
 def _next(
