@@ -17,10 +17,14 @@ Maker = Callable[[], Awaitable[tuple[Any, int | None]]]
 
 DAY: Final = 86_400
 LARGEST_SHARE: Final = 4  # an answer larger than one part in so many is not kept: it would push out too many others
+ROOM_FOR_NEW: Final = 4  # one part in so many that answers asked for again never take
 
 
 class Kept:
-    """Answers by what was asked, least recently used out first, bounded in bytes. For one event loop; `forget` from any thread.
+    """Answers by what was asked, bounded in bytes. For one event loop; `forget` from any thread.
+
+    The least recently asked go first, those that nobody asked for again before the others (a segmented LRU): a flood of questions
+    that are asked once leaves what many ask for, which goes on when the database is away.
 
     Closed until `renew` has told the wire version: whoever does not watch the version must not keep answers.
     """
@@ -33,12 +37,14 @@ class Kept:
         self._told_at = 0.0
         self._mark = object()
         self._edition: tuple[Any, ...] = ()
-        self._answers: OrderedDict[Hashable, tuple[Any, int]] = OrderedDict()
+        self._once: OrderedDict[Hashable, tuple[Any, int]] = OrderedDict()
+        self._again: OrderedDict[Hashable, tuple[Any, int]] = OrderedDict()
+        self._again_bytes = 0
         self._making: dict[Hashable, asyncio.Task[Any]] = {}
 
     @property
     def count(self) -> int:
-        return len(self._answers)
+        return len(self._once) + len(self._again)
 
     @property
     def age(self) -> int:
@@ -63,13 +69,27 @@ class Kept:
         day = self._edition[2] if self.is_stale and self._edition else int(time.time() // DAY)
         return None if self._version is None else (self._version, self._mark, day)
 
+    def __contains__(self, key: Hashable) -> bool:
+        """Whether it would be found; nobody asks for it by this."""
+        return self._now()[0] is not None and (key in self._again or key in self._once)
+
     def find(self, key: Hashable) -> Any:
         """The answer, or None."""
-        edition = self._now()
-        found = self._answers.get(key)
-        if found is None or edition[0] is None:
+        if self._now()[0] is None:
             return None
-        self._answers.move_to_end(key)
+        found = self._again.get(key)
+        if found is not None:
+            self._again.move_to_end(key)
+            return found[0]
+        found = self._once.pop(key, None)
+        if found is None:
+            return None
+        self._again[key] = found
+        self._again_bytes += found[1]
+        while self._again_bytes > self.most_bytes - self.most_bytes // ROOM_FOR_NEW:
+            oldest, (answer, size) = self._again.popitem(last=False)
+            self._again_bytes -= size
+            self._once[oldest] = answer, size
         return found[0]
 
     async def make(self, key: Hashable, maker: Maker) -> Any:
@@ -97,12 +117,19 @@ class Kept:
         """Keep what is true whatever the wire says, or was just made of what it says now."""
         if size > self.most_bytes // LARGEST_SHARE or self._version is None:
             return
-        if key in self._answers:
-            self.bytes -= self._answers.pop(key)[1]
-        self._answers[key] = (answer, size)
+        self._drop(key)
+        self._once[key] = (answer, size)
         self.bytes += size
         while self.bytes > self.most_bytes:
-            self.bytes -= self._answers.popitem(last=False)[1][1]
+            self._drop(next(iter(self._once)))  # never empty here: the others leave room
+
+    def _drop(self, key: Hashable) -> None:
+        if key in self._again:
+            size = self._again.pop(key)[1]
+            self._again_bytes -= size
+        else:
+            size = self._once.pop(key, (None, 0))[1]
+        self.bytes -= size
 
     def _finished(self, asked: Hashable, task: asyncio.Task[Any]) -> None:
         del self._making[asked]
@@ -114,8 +141,9 @@ class Kept:
         edition = (self._version, self._mark, self._edition[2] if self.is_stale and self._edition else int(time.time() // DAY))
         if edition != self._edition:
             self._edition = edition
-            self._answers.clear()
-            self.bytes = 0
+            self._once.clear()
+            self._again.clear()
+            self.bytes = self._again_bytes = 0
         return edition
 
 

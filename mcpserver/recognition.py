@@ -55,7 +55,7 @@ def shape_of(headers: Sequence[tuple[bytes, bytes]], body: bytes) -> tuple[tuple
 def recognise(shape: tuple[Any, ...], message: dict[str, Any], version: str) -> None:
     """Answer this shape without reading it from now on, if its answer is kept and what was cut out is the request's own id."""
     key = key_of(version, message["method"], message.get("params"))
-    if key is None or kept.answers.find(key) is None:
+    if key is None or key not in kept.answers:
         return
     before, after = shape[-2:]
     if orjson.loads(b"%b%d%b" % (before, ANOTHER_ID, after)) == {**message, "id": ANOTHER_ID}:

@@ -113,6 +113,42 @@ def test_the_least_recently_asked_goes_first_and_the_bound_holds(answers: Kept) 
     assert answers.find(19) == 19
 
 
+def test_a_flood_of_what_is_asked_once_pushes_out_nothing_that_was_asked_again(answers: Kept) -> None:
+    put(answers, "often", 2_000)
+    assert answers.find("often")
+    for number in range(100):
+        put(answers, number, 1_000)
+        assert number in answers
+        assert answers.bytes <= 10_000
+    assert answers.find("often")
+    assert answers.count == 9
+
+
+def test_what_was_asked_again_leaves_room_for_others_and_goes_in_its_turn(answers: Kept) -> None:
+    for number in range(50):
+        put(answers, number, 1_000)
+        assert answers.find(number) == number
+        assert answers.bytes <= 10_000
+    put(answers, "large", 2_500)
+    assert answers.find("large")
+    assert answers.find(0) is None
+    assert answers.find(49) == 49
+
+
+def test_looking_whether_an_answer_is_there_is_not_asking_for_it(answers: Kept) -> None:
+    put(answers, "once", 2_000)
+    assert "once" in answers
+    for number in range(10):
+        put(answers, number, 1_000)
+    assert "once" not in answers
+
+
+def test_what_is_put_in_again_takes_its_own_place(answers: Kept) -> None:
+    for size in (1_000, 2_000, 500):
+        put(answers, "a", size)
+        assert (answers.find("a"), answers.bytes, answers.count) == ("a", size, 1)
+
+
 @pytest.mark.parametrize("size", [None, 5_000])
 def test_what_is_not_to_be_kept_or_too_large_is_given_only(answers: Kept, size: int | None) -> None:
     put(answers, "a", size)
