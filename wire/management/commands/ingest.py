@@ -124,6 +124,7 @@ class Command(BaseCommand):
             f"Feeds: {_listed(results) or 'none'}. Items: {_listed(counts) or 'none'}. Snapshots: {len(run.published)}. "
             f"Seconds: {', '.join(f'{stage} {seconds:.2f}' for stage, seconds in run.seconds.items())}."
         )
+        self.stdout.flush()  # a journal or a file would else hear of it when the process ends
 
 
 def _listed(counts: Counter[str]) -> str:
