@@ -11,6 +11,7 @@ from typing import Any, Final
 from django.core.asgi import get_asgi_application
 from django.db import connections
 
+gc.disable()  # until all is imported: a fifth of a start went to looking for garbage among modules
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 _in_django: Any = get_asgi_application()
 
@@ -66,7 +67,6 @@ async def _lifespan(receive: Receive, send: Send) -> None:
     await receive()
     async with one_limit(), _mcp.lifespan() if _mcp is not None else contextlib.nullcontext():
         watching = asyncio.create_task(_watch())
-        gc.collect()
         gc.freeze()  # what was imported stays: looking through it again at each collection would make requests wait
         await send({"type": "lifespan.startup.complete"})
         await receive()
@@ -98,3 +98,4 @@ async def _watch() -> None:
 
 
 application = Edge(_route, _kept)
+gc.enable()

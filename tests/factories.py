@@ -1,6 +1,7 @@
 """Entries as feeds give them, and stories made of them through the real pipeline."""
 
 import datetime as dt
+import json
 from pathlib import Path
 from typing import Any
 
@@ -86,6 +87,15 @@ def publish_sample() -> None:
     for file in sorted(SAMPLE.glob("*.ndjson")):
         load_items(file, {})
     publish_pending(now=dt.datetime(2026, 10, 16, 12, 0, tzinfo=dt.UTC))
+
+
+def next_lexicon(folder: Path, **relevance: float) -> Path:
+    """The file that another edition of the wire ships: today's, with these relevance terms in place of its own."""
+    document = json.loads(taxonomy.TAXONOMY_FILE.read_text(encoding="utf-8"))
+    document["relevance"] = {"ai": relevance}
+    file = folder / "taxonomy.json"
+    file.write_text(json.dumps(document), encoding="utf-8")
+    return file
 
 
 def story_of(made: Entry) -> Story:

@@ -1,5 +1,6 @@
 """The lexicon's home: shipped by fixtures/taxonomy.json, tuned by editors, read by the classifier."""
 
+import hashlib
 import json
 from functools import lru_cache
 from pathlib import Path
@@ -10,7 +11,7 @@ from django.db import connection, transaction
 from django.db.models import Count, Max, Min
 
 from wire.classify import Lexicon, Term
-from wire.models import LexiconTerm
+from wire.models import LexiconTerm, WireState
 
 TAXONOMY_FILE = Path(settings.BASE_DIR) / "fixtures" / "taxonomy.json"
 FACTS: Final = ("kind", "target", "term", "weight")
@@ -52,13 +53,18 @@ def _made(rows: tuple[tuple[str, str, str, float], ...]) -> Lexicon:
 
 @transaction.atomic
 def sync(file: Path = TAXONOMY_FILE) -> None:
-    """Bring the shipped terms up to date with the file. What an editor set is never touched."""
-    shipped = {(kind, target, term): weight for kind, target, term, weight in _rows(json.loads(file.read_text(encoding="utf-8")))}
+    """Bring the shipped terms up to date with the file, unless they are of it. What an editor set is never touched."""
+    document = file.read_bytes()
+    digest, state = hashlib.sha256(document).hexdigest(), WireState.objects.filter(pk=1)
+    if state.filter(lexicon_sha256=digest).exists():
+        return
+    shipped = {(kind, target, term): weight for kind, target, term, weight in _rows(json.loads(document))}
     stored = {(kind, target, term): told for kind, target, term, *told in LexiconTerm.objects.values_list(*FACTS, "pk", "origin")}
     stale = {key: pk for key, (weight, pk, origin) in stored.items() if origin == Origin.SHIPPED and shipped.get(key) != weight}
     LexiconTerm.objects.filter(pk__in=stale.values()).delete()
     new = [(*key, weight, Origin.SHIPPED.value) for key, weight in shipped.items() if key not in stored or key in stale]
     _insert(new)
+    state.update(lexicon_sha256=digest)
 
 
 def _insert(rows: list[tuple[str, str, str, float, str]]) -> None:

@@ -1,11 +1,14 @@
 """The editors' desk, through the browser's own requests."""
 
+from pathlib import Path
+
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
 from sources.models import Publication
-from tests.factories import DAY, entry, publish, story_of
+from tests.factories import DAY, entry, next_lexicon, publish, story_of
+from wire import taxonomy
 from wire.models import EditorTake, LexiconTerm, Snapshot, Story
 
 pytestmark = pytest.mark.django_db
@@ -114,14 +117,12 @@ def test_an_editors_own_take_is_published_in_place_of_the_generated_one(desk: Cl
     assert EditorTake.objects.get().author == "editor"
 
 
-def test_a_term_that_an_editor_touched_is_kept_through_updates_of_the_lexicon(desk: Client) -> None:
-    from wire import taxonomy
-
+def test_a_term_that_an_editor_touched_is_kept_through_updates_of_the_lexicon(desk: Client, tmp_path: Path) -> None:
     term = LexiconTerm.objects.filter(kind="topic", target="nvidia").first()
     assert term is not None
     form = {"kind": term.kind, "target": term.target, "term": term.term, "weight": "0.25"}
     assert desk.post(f"/admin/wire/lexiconterm/{term.pk}/change/", form).status_code == 302
-    taxonomy.sync()
+    taxonomy.sync(next_lexicon(tmp_path, quince=1.0))
     term.refresh_from_db()
     assert (term.weight, term.origin) == (0.25, "editor")
 

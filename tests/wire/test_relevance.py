@@ -1,10 +1,14 @@
 """Feeds that bring all kinds of news: what of it is about AI, and what becomes of the rest."""
 
+from pathlib import Path
+from typing import Any
+from unittest.mock import Mock
+
 import pytest
 from django.test import Client
 
 from sources.models import Feed, FeedHealth
-from tests.factories import entry, feed_of, second_feed, see, served_feed
+from tests.factories import entry, feed_of, next_lexicon, second_feed, see, served_feed
 from tests.feedserver import FeedServer
 from tests.wire.archives import rss, rss_item
 from wire import taxonomy
@@ -144,10 +148,38 @@ def test_an_editors_term_keeps_out_what_was_taken(mixed: Feed) -> None:
     assert accepts(mixed, "Claude learns to skate")
 
 
-def test_a_weight_that_an_editor_set_to_nothing_switches_a_shipped_term_off(mixed: Feed) -> None:
+def test_a_weight_that_an_editor_set_to_nothing_switches_a_shipped_term_off(mixed: Feed, tmp_path: Path) -> None:
     LexiconTerm.objects.filter(kind="relevance", term="chatbot*").update(weight=0, origin="editor")
-    taxonomy.sync()
+    taxonomy.sync(next_lexicon(tmp_path, **{"chatbot*": 3.0}))
     assert not accepts(mixed, "How a chatbot talked him into it")
+
+
+def test_another_edition_of_the_lexicon_takes_the_place_of_the_shipped_terms(tmp_path: Path) -> None:
+    def told() -> dict[str, float]:
+        return dict(LexiconTerm.objects.filter(kind="relevance").values_list("term", "weight"))
+
+    LexiconTerm.objects.create(kind="relevance", target="ai", term="pickle", weight=-2)
+    taxonomy.sync(next_lexicon(tmp_path, quince=1.0, medlar=2.0, pickle=9.0))
+    assert told() == {"quince": 1.0, "medlar": 2.0, "pickle": -2.0}
+    taxonomy.sync(next_lexicon(tmp_path, quince=3.0))
+    assert told() == {"quince": 3.0, "pickle": -2.0}
+
+
+def test_the_lexicon_is_not_compared_term_by_term_at_each_start(django_assert_num_queries: Any) -> None:
+    taxonomy.sync()
+    with django_assert_num_queries(3):  # in a savepoint
+        taxonomy.sync()
+
+
+def test_an_update_of_the_lexicon_that_was_killed_is_made_by_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before, file = LexiconTerm.objects.count(), next_lexicon(tmp_path, quince=3.0)
+    with monkeypatch.context() as killed:
+        killed.setattr(taxonomy, "_insert", Mock(side_effect=KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            taxonomy.sync(file)
+    assert LexiconTerm.objects.count() == before
+    taxonomy.sync(file)
+    assert [*LexiconTerm.objects.filter(kind="relevance").values_list("term", flat=True)] == ["quince"]
 
 
 @pytest.fixture
