@@ -5,11 +5,10 @@ import os
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from functools import partial
 from typing import Any, Final, TypeVar
 
-from django.db import close_old_connections, connection
+from django.db import DEFAULT_DB_ALIAS, close_old_connections, connections
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS
 
@@ -48,23 +47,25 @@ def _look_after_connection() -> None:
     """Close a connection that broke. SQLite's stays open as long as its thread and its file: to open one takes longer than most
     queries; on Postgres it goes back to the pool.
     """
-    if connection.vendor != "sqlite":
+    database: Any = connections[DEFAULT_DB_ALIAS]
+    if database.vendor != "sqlite":
         close_old_connections()
         return
-    file = _file()
+    file = _file(database.settings_dict["NAME"])
     if getattr(_own, "file", file) != file:
-        connection.close()  # another was put in its place: a backup that was restored
+        database.close()  # another was put in its place: a backup that was restored
     _own.file = file
-    connection.close_at = None
-    connection.close_if_unusable_or_obsolete()
+    database.close_at = None
+    database.close_if_unusable_or_obsolete()
 
 
-def _file() -> tuple[int, int] | None:
+def _file(name: str) -> tuple[int, int] | None:
     """Which file the database is."""
-    with suppress(OSError):
-        found = os.stat(connection.settings_dict["NAME"])
-        return found.st_dev, found.st_ino
-    return None
+    try:
+        found = os.stat(name)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def protocol_error(error: WireError) -> MCPError | None:

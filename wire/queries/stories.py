@@ -14,7 +14,7 @@ from wire.bounds import LIST_LIMIT, SEARCH_LIMIT
 from wire.citing import citable
 from wire.identity import is_story_id
 from wire.models import Story, StoryTopic
-from wire.models.compiled import Compiled
+from wire.models.compiled import Compiled, Row
 from wire.models.search import first_place, marks
 from wire.models.story import StoryQuerySet, StoryTopicQuerySet
 from wire.queries.cursor import Place, decode, decode_place, encode, place_of
@@ -72,7 +72,7 @@ def get_topic_coverage(
     """One page of a topic's stories, newest first, and the topic in a sentence."""
     name = f"topic {topic}"
     place, total = _place(name, cursor), counted(_TOPIC_COUNT, topic, since)
-    page = _page(name, shown(_TOPIC.rows(topic, since, *place, limit + 1)), limit, total, read)
+    page = _page(name, _TOPIC.rows(topic, since, *place, limit + 1), limit, total, read)
     return TopicOut.model_construct(None, topic=topic, label=topic.label, summary=_topic_summary(topic, since, total), **page)
 
 
@@ -146,8 +146,8 @@ _TOPIC_COUNT: Final = Compiled(lambda topic, since, most: _told(topic, since).or
 
 def _list(name: str, category: Category | None, limit: int, cursor: str | None, read: Reader) -> StoriesOut:
     """One page of a list, newest first; `name` is the list's, for its cursors."""
-    found = shown(_LIST.rows(category, *_place(name, cursor), limit + 1))
-    return StoriesOut.model_construct(None, **_page(name, found, limit, counted(_LIST_COUNT, category), read))
+    rows = _LIST.rows(category, *_place(name, cursor), limit + 1)
+    return StoriesOut.model_construct(None, **_page(name, rows, limit, counted(_LIST_COUNT, category), read))
 
 
 def _place(name: str, cursor: str | None) -> Place | tuple[None, str]:
@@ -155,9 +155,9 @@ def _place(name: str, cursor: str | None) -> Place | tuple[None, str]:
     return (None, "") if cursor is None else decode_place(decode(cursor, {name: 1})[1][0])
 
 
-def _page(name: str, stories: list[bytes], limit: int, total: tuple[int, bool], read: Reader) -> dict[str, Any]:
-    """`stories` are those of the page, and one more if there is a next page."""
-    more, stories = len(stories) > limit, stories[:limit]
+def _page(name: str, rows: list[Row], limit: int, total: tuple[int, bool], read: Reader) -> dict[str, Any]:
+    """`rows` (COLUMNS) are those of the page, and one more if there is a next page."""
+    stories, more = shown(rows[:limit]), len(rows) > limit
     number, is_exact = total
     return {
         "stories": [read(story) for story in stories],
