@@ -5,13 +5,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-import django_stubs_ext
 from django.core.exceptions import ImproperlyConfigured
 
 from config import env, keyring, logs, postgres
 from config.desk import UNFOLD as UNFOLD
-
-django_stubs_ext.monkeypatch()  # lets ModelAdmin[Story] and its like stand at run time
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
@@ -46,7 +43,6 @@ ALLOWED_HOSTS = sorted(
 INSTALLED_APPS = [
     "sources",
     "wire",
-    "ninja",
     "unfold",  # before the admin, whose templates it replaces
     "unfold.contrib.import_export",
     "import_export",

@@ -4,13 +4,16 @@ import datetime as dt
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from rapidfuzz import fuzz
 
 from sources.vocabulary import Tier
 from wire.identity import headline_key
 from wire.search import words
+
+if TYPE_CHECKING:
+    from wire.models import StoryRevision
 
 # How much one more witness of each tier counts. A maker's own blog is not independent of what it announces.
 WEIGHTS: Final[Mapping[int, float]] = {Tier.CORPORATE: 0.5, Tier.SPECIALIST: 0.6, Tier.GLOBAL: 0.7, Tier.CATEGORY: 0.3}
@@ -26,6 +29,18 @@ class Witness:
     published_at: dt.datetime
     headline: str
     summary: str
+
+
+def witness(chatbotnews_id: str, revision: "StoryRevision") -> Witness:
+    """A story as that revision tells it."""
+    return Witness(
+        chatbotnews_id,
+        revision.original_publisher,
+        revision.original_publisher_tier,
+        revision.published_at,
+        revision.headline,
+        revision.summary_medium,
+    )
 
 
 @dataclass(frozen=True, slots=True)

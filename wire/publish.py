@@ -20,12 +20,12 @@ from wire.citing import layered, permalink
 from wire.consensus import Witness, weigh
 from wire.indexing import index
 from wire.models import EditorTake, Snapshot, Story, StoryRevision, WireState
+from wire.models.record import is_sealed, open_from
 from wire.signing import sign
 from wire.vocabulary import Status
 
 log = logging.getLogger(__name__)
 
-SEAL_AFTER: Final = dt.timedelta(hours=72)
 A_TURN: Final = dt.timedelta(minutes=2)  # so long a publisher may have waited for another since it looked at the clock
 
 
@@ -44,16 +44,6 @@ class Member:
 
     story: Story
     revision: StoryRevision
-
-
-def open_from(now: dt.datetime) -> dt.date:
-    """The first UTC day that did not end 72 hours ago or more. Earlier ones are sealed: their derived fields are frozen."""
-    return (now.astimezone(dt.UTC) - SEAL_AFTER).date()
-
-
-def is_sealed(day: dt.date, now: dt.datetime) -> bool:
-    """Whether the UTC day `day` ended 72 hours ago or more."""
-    return day < open_from(now)
 
 
 def publish_pending(now: dt.datetime | None = None, progress: Callable[[dt.date], None] = lambda _day: None) -> list[Snapshot]:
@@ -196,18 +186,6 @@ def _witnesses(events: Iterable[str]) -> dict[str, dict[str, Witness]]:
         if status == Status.WITHDRAWN:
             del found[event_id][story_id]
     return found
-
-
-def witness(chatbotnews_id: str, revision: StoryRevision) -> Witness:
-    """A revision as consensus sees it."""
-    return Witness(
-        chatbotnews_id,
-        revision.original_publisher,
-        revision.original_publisher_tier,
-        revision.published_at,
-        revision.headline,
-        revision.summary_medium,
-    )
 
 
 def _take(day: dt.date, live: Sequence[Member], derived: Mapping[str, Derived]) -> str:

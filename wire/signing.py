@@ -18,8 +18,6 @@ from config import keyring
 from config.errors import WireError
 from wire.models import SigningKey, WireState
 
-ALGORITHM = "Ed25519"
-
 
 def sign(wire_sha256: str) -> tuple[str, SigningKey]:
     """The signature (base64) over the 64 ASCII hex digits, and the public key it verifies with.

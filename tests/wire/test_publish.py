@@ -7,8 +7,9 @@ import pytest
 from tests.factories import DAY, NOW, entry, publish, story_of, take
 from wire import editorial
 from wire.models import Snapshot, StoryRevision, WireState
-from wire.publish import is_sealed, publish_pending
+from wire.models.record import is_sealed
 from wire.publish import publish as publish_day
+from wire.publish import publish_pending
 
 pytestmark = pytest.mark.django_db
 LATER = NOW + dt.timedelta(days=30)

@@ -4,6 +4,10 @@
 `dashboard` is its first page, `login` its door.
 """
 
-from wire.admin import feeds, lexicon, people, record, replacement, roster, stories
+import django_stubs_ext
+
+django_stubs_ext.monkeypatch()  # lets ModelAdmin[Story] and its like stand at run time
+
+from wire.admin import feeds, lexicon, people, record, replacement, roster, stories  # noqa: E402
 
 __all__ = ["feeds", "lexicon", "people", "record", "replacement", "roster", "stories"]

@@ -1,8 +1,9 @@
 """What was published: the append-only sequence of snapshots, the keys that signed it, and the wire version."""
 
+import datetime as dt
 import logging
 import zlib
-from typing import Any, Self, cast
+from typing import Any, Final, Self, cast
 
 import orjson
 from django.db import models, transaction
@@ -13,6 +14,18 @@ from config import kept
 from config.errors import Damaged
 
 log = logging.getLogger(__name__)
+
+SEAL_AFTER: Final = dt.timedelta(hours=72)
+
+
+def open_from(now: dt.datetime) -> dt.date:
+    """The first UTC day that did not end 72 hours ago or more. Earlier ones are sealed: their derived fields are frozen."""
+    return (now.astimezone(dt.UTC) - SEAL_AFTER).date()
+
+
+def is_sealed(day: dt.date, now: dt.datetime) -> bool:
+    """Whether the UTC day `day` ended 72 hours ago or more."""
+    return day < open_from(now)
 
 
 class WireState(models.Model):
@@ -46,6 +59,8 @@ class WireState(models.Model):
 
 class SigningKey(models.Model):
     """A public Ed25519 key. Retired ones stay published, so that old days still verify."""
+
+    ALGORITHM: Final = "Ed25519"
 
     key_id = models.CharField(max_length=16, primary_key=True, help_text="First 16 hex digits of SHA-256 of the raw public key.")
     public_key = models.CharField(max_length=64, help_text="Raw 32 bytes, base64.")

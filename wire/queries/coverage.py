@@ -6,7 +6,6 @@ from config.errors import InvalidArgument
 from wire import cluster, consensus, search
 from wire.models import Story
 from wire.models.search import newest_places
-from wire.publish import witness
 from wire.queries.stories import published_story
 from wire.schemas import ConsensusOut, FirstReport, SiblingOut
 
@@ -54,8 +53,8 @@ def _of(story: Story) -> ConsensusOut:
     """The figures are those of the story's day; siblings are all that are public now, later ones too."""
     assert story.current is not None, "surfaces read published revisions only"  # noqa: S101
     event = Story.objects.live().filter(event=story.event_id).exclude(pk=story.pk).with_text().newest_first()[:MOST]
-    others = [witness(other.chatbotnews_id, other.current) for other in event if other.current]
-    found = consensus.weigh(witness(story.chatbotnews_id, story.current), others)
+    others = [consensus.witness(other.chatbotnews_id, other.current) for other in event if other.current]
+    found = consensus.weigh(consensus.witness(story.chatbotnews_id, story.current), others)
     return ConsensusOut(
         consensus_score=story.consensus_score,
         cross_source_count=story.cross_source_count,

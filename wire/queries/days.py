@@ -15,9 +15,8 @@ from wire import take
 from wire.bounds import LIST_LIMIT
 from wire.models import SigningKey, Snapshot, Story, StoryRevision, WireState
 from wire.models.compiled import Compiled
-from wire.models.record import newest_of_day
+from wire.models.record import is_sealed, newest_of_day
 from wire.provenance import fpl_anchor
-from wire.publish import is_sealed
 from wire.queries.cursor import decode, encode, invalid
 from wire.queries.total import counted
 from wire.render import COLUMNS, Reader, Stored, as_schema, revision_out, unpacked
@@ -40,7 +39,6 @@ from wire.schemas import (
     TakeDetail,
     estimated_tokens,
 )
-from wire.signing import ALGORITHM
 from wire.vocabulary import Category
 
 API_VERSION = "1.0"
@@ -152,7 +150,7 @@ def latest_takes(limit: int) -> list[tuple[EditorTakeOut, dt.datetime]]:
 def wire_keys() -> KeysOut:
     """Every public key that ever signed, oldest first."""
     fields = ("key_id", "public_key", "created_at", "retired_at")
-    return KeysOut(keys=[KeyOut(algorithm=ALGORITHM, **row) for row in SigningKey.objects.values(*fields)])
+    return KeysOut(keys=[KeyOut(algorithm=SigningKey.ALGORITHM, **row) for row in SigningKey.objects.values(*fields)])
 
 
 def wire_version() -> int:
@@ -286,7 +284,7 @@ def _provenance(snapshot: Snapshot) -> Provenance:
         sequence=snapshot.sequence,
         revision=snapshot.revision,
         fpl_anchor=FplAnchor(**fpl_anchor(uri, snapshot.wire_sha256, snapshot.generated_at)),
-        signature=Signature(algorithm=ALGORITHM, key_id=snapshot.key_id, value=snapshot.signature),
+        signature=Signature(algorithm=SigningKey.ALGORITHM, key_id=snapshot.key_id, value=snapshot.signature),
     )
 
 
