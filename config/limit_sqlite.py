@@ -77,9 +77,21 @@ def _open(file: Path, patience: float) -> sqlite3.Connection:
     """Nothing in it outlives the period, so nothing waits for the disk."""
     file.parent.mkdir(parents=True, exist_ok=True)
     connection = sqlite3.connect(file, timeout=patience, isolation_level=None, check_same_thread=False)
-    connection.execute("PRAGMA journal_mode=WAL")
+    _turn_to_wal(connection, time.monotonic() + patience)
     connection.execute("PRAGMA synchronous=OFF")
     connection.execute(
         "CREATE TABLE IF NOT EXISTS passed (client TEXT, at REAL, requests INTEGER, PRIMARY KEY (client, at)) WITHOUT ROWID"
     )
     return connection
+
+
+def _turn_to_wal(connection: sqlite3.Connection, ends: float) -> None:
+    """Of workers that turn a new file to WAL at once, SQLite refuses all but one, without waiting; a moment later it is done."""
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+            return
+        except sqlite3.OperationalError:
+            if time.monotonic() > ends:
+                raise
+            time.sleep(0.01)

@@ -8,9 +8,11 @@ import socket
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
 import uuid
 from collections.abc import AsyncIterator, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Final
 
@@ -82,6 +84,20 @@ def test_of_six_hundred_at_once_sixty_pass_and_all_others_are_told_when_to_retur
     said = asyncio.run(answers())
     assert said.count(0) == 60
     assert {wait for wait in said if wait} == {60}
+
+
+def test_workers_that_start_at_once_all_count_in_a_store_that_was_not_there(tmp_path: Path) -> None:
+    for number in range(50):
+        started, beginning = stores("sqlite", tmp_path / str(number)), threading.Barrier(WORKERS)
+
+        def take(store: Store, beginning: threading.Barrier = beginning) -> int:
+            beginning.wait()
+            return store.take({"a": 30})[0].requests
+
+        with ThreadPoolExecutor(WORKERS) as pool:
+            assert sum(pool.map(take, started)) == 60
+        for store in started:
+            store.close()
 
 
 @redis_too
