@@ -69,9 +69,9 @@ class Kept:
         day = self._edition[2] if self.is_stale and self._edition else int(time.time() // DAY)
         return None if self._version is None else (self._version, self._mark, day)
 
-    def is_asked_again(self, key: Hashable) -> bool:
-        """Whether it is kept and was found before."""
-        return self._now()[0] is not None and key in self._again
+    def __contains__(self, key: Hashable) -> bool:
+        """Whether it is kept; unlike `find` this does not count as being asked for."""
+        return self._now()[0] is not None and (key in self._again or key in self._once)
 
     def find(self, key: Hashable) -> Any:
         """The answer, or None."""

@@ -17,6 +17,8 @@ KEPT: Final = {
 TIMELESS: Final = frozenset(("tools/list", "resources/templates/list", "prompts/list", "server/discover"))
 """What depends not even on the wire."""
 ANOTHER_ID: Final = 4_202_607_281_125  # an id that no request of a test or a client happens to have
+MARK_BYTES: Final = 300
+_READ: Final = frozenset((b"accept", b"content-type"))  # and all that begins with mcp-
 _ID: Final = re.compile(rb'"id":[ ]?(0|[1-9][0-9]{0,14}|"[A-Za-z0-9_.:-]{1,64}")(?=[,}])')
 
 
@@ -43,21 +45,26 @@ class Again:
 def shape_of(headers: Sequence[tuple[bytes, bytes]], body: bytes) -> tuple[tuple[Any, ...] | None, bytes]:
     """A request's bytes around its first `"id"`, and that id; None for one that has no plain one.
 
-    Requests of one shape are one question: reading and checking all of them again gives what the first one gave.
+    Requests of one shape are one question: reading and checking all of them again gives what the first one gave. Of the headers
+    belong to it those that the door reads; proxies and tracers give each request others of its own.
     """
     found = _ID.search(body)
     if found is None:
         return None, b""
-    said = tuple([pair for pair in headers if pair[0] != b"content-length"])
+    said = tuple([pair for pair in headers if pair[0] in _READ or pair[0].startswith(b"mcp-")])
     return ("shape", said, body[: found.start(1)], body[found.end(1) :]), found[1]
 
 
 def recognise(shape: tuple[Any, ...], message: dict[str, Any], version: str) -> None:
     """Answer this shape without reading it from now on, if what was cut out is the request's own id. Not before it was asked twice:
-    most questions that are new are asked once.
+    most shapes that are new are asked once, and leave a mark only.
     """
     key = key_of(version, message["method"], message.get("params"))
-    if key is None or not kept.answers.is_asked_again(key):
+    if key is None or key not in kept.answers:  # it tells of an error
+        return
+    mark = "asked", hash(shape)
+    if kept.answers.find(mark) is None:
+        kept.answers.put(mark, True, MARK_BYTES)
         return
     before, after = shape[-2:]
     if orjson.loads(b"%b%d%b" % (before, ANOTHER_ID, after)) == {**message, "id": ANOTHER_ID}:

@@ -134,13 +134,16 @@ def test_what_was_asked_again_leaves_room_for_others_and_goes_in_its_turn(answer
     assert answers.find(49) == 49
 
 
-def test_an_answer_is_asked_again_once_it_was_found_and_as_long_as_it_is_kept(answers: Kept) -> None:
+def test_looking_whether_an_answer_is_kept_is_not_asking_for_it(answers: Kept) -> None:
     put(answers, "once", 2_000)
-    assert not answers.is_asked_again("once")
-    assert answers.find("once")
-    assert answers.is_asked_again("once")
+    assert "once" in answers
+    for number in range(20):
+        put(answers, number, 900)
+    assert "once" not in answers
+    put(answers, "again", 2_000)
+    assert answers.find("again")
     answers.forget()
-    assert not answers.is_asked_again("once")
+    assert "again" not in answers
 
 
 def test_what_is_put_in_again_takes_its_own_place(answers: Kept) -> None:

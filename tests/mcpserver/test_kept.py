@@ -235,7 +235,40 @@ def test_of_a_question_asked_once_only_its_answer_is_kept() -> None:
     for _ in range(4):
         rpc("tools/call", asked)
         counts.append(kept.answers.count)
-    assert counts == [1, 2, 2, 2]
+    assert counts == [2, 3, 3, 3]  # the answer and a mark; then the question's bytes
+
+
+@committed
+def test_a_question_is_known_whatever_is_said_that_nobody_reads_and_by_all_that_somebody_reads() -> None:
+    """Proxies and tracers number each request; that makes it no other question."""
+    publish(entry(title="Quince opens"))
+    for era in ERAS:
+        asked = message("tools/call", {"name": "search_wire", "arguments": {"query": "quince"}}, era) | {"id": 1}
+        body, headers = json.dumps(asked).encode(), rpc_headers(asked, era)
+        answers, counts = [], []
+        for number in range(6):
+            numbered = {"x-forwarded-for": f"192.0.2.{number}", "traceparent": f"00-{number:032x}-{number:016x}-01"}
+            answers.append(request("POST", "/mcp", body, {**headers, **numbered}))
+            counts.append(kept.answers.count)
+        assert all((answer.status, answer.body) == (200, answers[0].body) for answer in answers)
+        assert counts[1:] == [counts[1]] * 5
+        for name, value in (("content-type", "text/plain"), ("accept", "text/html"), ("mcp-protocol-version", "1999-01-01")):
+            assert request("POST", "/mcp", body, {**headers, name: value}).status >= 400
+    for name in ("mcp-method", "mcp-name"):
+        assert request("POST", "/mcp", body, {**headers, name: "tools/list"}).status == 400
+
+
+@committed
+def test_questions_that_differ_in_bytes_alone_leave_little_behind() -> None:
+    """A client that numbers its requests within `_meta` is read each time, and pushes nobody out."""
+    publish(entry(title="Quince opens"))
+    asked = message("tools/call", {"name": "search_wire", "arguments": {"query": "quince"}}, MODERN) | {"id": 1}
+    request("POST", "/mcp", json.dumps(asked).encode(), rpc_headers(asked, MODERN))
+    before = kept.answers.bytes
+    for number in range(50):
+        asked["params"]["_meta"]["progressToken"] = number
+        request("POST", "/mcp", json.dumps(asked).encode(), rpc_headers(asked, MODERN))
+    assert kept.answers.bytes - before <= 50 * 300
 
 
 @committed
