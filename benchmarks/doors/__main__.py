@@ -14,7 +14,7 @@ from benchmarks import report
 from benchmarks.doors import tables
 from benchmarks.doors.contest import FAST, MCPZ, Contest, Row
 from benchmarks.doors.environments import serving_packages
-from benchmarks.doors.load import CONNECTIONS, PAUSE, Load, find_wrk
+from benchmarks.doors.load import CONNECTIONS, Load, find_wrk
 
 CALM: Final = 0.7  # of the saturated rate
 
@@ -66,16 +66,12 @@ def _how(load: Load, contest: Contest, rounds: int, seconds: int, nice: int) -> 
     program = (
         "Wrk with one thread" if load.wrk else "**benchmarks/doors/client.py (there was no wrk; its own cost bounds fast rows)**"
     )
-    paced = (
-        f"wrk with as many connections, each pausing {PAUSE} ms before it asks again, as give that share of the rate."
-        if load.wrk
-        else "a constant rate by benchmarks/doors/client.py, open loop, counted from when a request was due."
-    )
     told = (
         f"{program} and {CONNECTIONS} connections on one core, one worker of uvicorn on the other ({serving_packages()}; "
         f"mcp {version('mcp')}, {MCPZ} {contest.versions[MCPZ]}, {FAST} {contest.versions[FAST]}). {rounds} × {seconds} s; "
         "each round visits every row, in an order of its own; medians, and medians of ratios. CPU: user and system time"
-        f" of the worker a request. At {CALM:.0%}: {paced}"
+        f" of the worker a request. At {CALM:.0%} of that rate, which benchmarks/doors/client.py holds whatever comes back:"
+        " p99 from when a request was due, in the median tenth of a second, and over a whole visit (median of the rounds)."
     )
     return told + (f" Everything ran at nice {nice}." if nice else "")
 

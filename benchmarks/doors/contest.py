@@ -26,7 +26,8 @@ from benchmarks.doors.questions import (
 )
 from benchmarks.doors.servers import Reply, Server, contender
 
-ON, OFF, BARE, VIEW = "the wire, limiter on", "the wire, limiter off", "bare ASGI", "async Django view"
+ON, OFF, SHARED = "the wire, limiter on", "the wire, limiter off", "the wire, two workers, one limit"
+BARE, VIEW = "bare ASGI", "async Django view"
 LOW, HIGH, MCPZ, FAST = "SDK, low-level server", "SDK, high-level server", "django-mcpz", "FastMCP"
 KEPT_HEADERS: Final = ("content-type", "content-encoding", "etag", "cache-control", "vary")
 
@@ -56,8 +57,8 @@ class Contest:
         self.versions: dict[str, str] = {}
         self._number = FIRST_NUMBER
         fill(scratch / "wire")
-        for who, limit in ((OFF, "off"), (ON, LIMITED)):
-            self.servers[who] = stack.enter_context(served(who, scratch / "wire", limit=limit))
+        for who, limit, workers in ((OFF, "off", 1), (ON, LIMITED, 1), (SHARED, LIMITED, 2)):
+            self.servers[who] = stack.enter_context(served(who, scratch / "wire", limit=limit, workers=workers))
         today = self._ask(OFF, get("/api/today.json", accept_encoding="gzip"))
         story_id = json.loads(self._ask(OFF, get("/api/today.json")).body)["stories"][0]["chatbotnews_id"]
         asked = sections(story_id, today.headers["etag"])
@@ -100,7 +101,7 @@ class Contest:
         """The section's rows, each of whose servers has answered as the wire does."""
         everyone = [OFF, BARE, VIEW]
         if not section.miss:
-            everyone.insert(0, ON)
+            everyone = [ON, SHARED, *everyone]
         if section.kind == "call":
             everyone += [LOW, HIGH, MCPZ, FAST]
         elif section.kind == "read":

@@ -1,4 +1,6 @@
-"""How fast somebody answers one question: wrk, or the client of ours, on the core that no server uses."""
+"""How fast somebody answers one question: wrk finds how fast they can, our client asks at a constant rate, each on the core that
+no server uses.
+"""
 
 import base64
 import json
@@ -16,7 +18,6 @@ from benchmarks.doors.questions import FIRST_NUMBER, MOMENT, NUMBER, Question
 from benchmarks.doors.servers import CLIENT_CORE, ROOT, SERVER_CORE, Server, busy_seconds, on_core
 
 CONNECTIONS: Final = 16
-PAUSE: Final = 1  # ms that each connection waits between answer and request, to ask for less than all that a server can give
 PATIENCE: Final = 30  # seconds that 16 answers may take
 SCRIPT: Final = """
 local number = %d
@@ -29,7 +30,6 @@ local function fill(text)
 end
 local path_varies, body_varies = path:find("@") ~= nil, body:find("@") ~= nil
 local same = nil
-%s
 function request()
   number = number + 1
   if path_varies or body_varies then
@@ -54,7 +54,7 @@ class Unanswered(Exception):
 @dataclass(frozen=True, slots=True)
 class Measured:
     """Requests a second, p99 in ms, CPU µs of the server for one request; shares (0-1) of the server's core that the server had and
-    that others had.
+    that others had; at a constant rate also the p99 of each tenth of a second.
     """
 
     rate: float
@@ -62,6 +62,7 @@ class Measured:
     cpu: float
     served: float
     others: float
+    tenths: list[float]
 
 
 def find_wrk() -> str | None:
@@ -82,46 +83,30 @@ class Load:
     def measure(self, server: Server, question: Question, seconds: int, *, rate: float | None = None, size: int) -> Measured:
         """Raises: Unanswered if a status was not 2xx or 3xx, or an answer was not about `size` bytes, head and body."""
         spent, busy, started = server.cpu_seconds(), busy_seconds(SERVER_CORE), time.monotonic()
-        if self.wrk is None:
+        if self.wrk is None or rate is not None:  # wrk knows no rates, and its pauses end together at each millisecond
             done = self._with_ours(server, question, seconds, rate)
-        elif rate is None:
-            done = self._with_wrk(server, question, seconds)
         else:
-            done = self._at_rate(server, question, seconds, rate)
+            done = self._with_wrk(server, question, seconds)
         spent, busy, lasted = server.cpu_seconds() - spent, busy_seconds(SERVER_CORE) - busy, time.monotonic() - started
         self.number += done["sent"] + 1000
         if not done["failed"] and not done["requests"] and seconds < PATIENCE:  # slower than the time that it was given
             return self.measure(server, question, 2 * seconds, rate=rate, size=size)
         if done["failed"] or not done["requests"]:
             raise Unanswered(f"{server.name}: {question.method} {question.path}: {done}")
-        whole, begun = (
-            done["requests"] * size,
-            done.get("connections", CONNECTIONS) * size,
-        )  # wrk counts what came of answers that it did not wait for
+        whole, begun = done["requests"] * size, CONNECTIONS * size  # wrk counts what came of answers that it did not wait for
         if not 0.98 * whole <= done["bytes"] <= 1.02 * whole + begun:
             raise Unanswered(f"{server.name}: {question.method} {question.path}: not {size} bytes an answer: {done}")
         cpu = spent / done["requests"] * 1e6
-        return Measured(done["requests"] / done["seconds"], done["p99"], cpu, spent / lasted, max(0.0, busy - spent) / lasted)
+        served, others = spent / lasted, max(0.0, busy - spent) / lasted
+        return Measured(done["requests"] / done["seconds"], done["p99"], cpu, served, others, done.get("tenths", []))
 
-    def _at_rate(self, server: Server, question: Question, seconds: int, rate: float) -> dict[str, Any]:
-        """About this rate, by as many pausing connections as give it: in the first second it is seen how many that are."""
-        connections = CONNECTIONS
-        for lasting in (1, seconds):
-            done = self._with_wrk(server, question, lasting, connections=connections, pausing=True)
-            self.number += done["sent"] + 1000
-            connections = max(1, round(connections * rate * done["seconds"] / max(1, done["requests"])))
-        return done
-
-    def _with_wrk(
-        self, server: Server, question: Question, seconds: int, *, connections: int = CONNECTIONS, pausing: bool = False
-    ) -> dict[str, Any]:
-        pause = f"function delay() return {PAUSE} end" if pausing else ""
+    def _with_wrk(self, server: Server, question: Question, seconds: int) -> dict[str, Any]:
         headers = "\n".join(f'wrk.headers["{name}"] = [==[{value}]==]' for name, value in question.headers.items())
-        script = SCRIPT % (self.number, question.path, question.body, question.method, headers, NUMBER, MOMENT, pause)
+        script = SCRIPT % (self.number, question.path, question.body, question.method, headers, NUMBER, MOMENT)
         with tempfile.TemporaryDirectory() as scratch:
             file = Path(scratch) / "ask.lua"
             file.write_text(script, encoding="utf-8")
-            command = [str(self.wrk), "-t1", f"-c{connections}", f"-d{seconds}s", "--timeout", "10s", "-s", str(file)]
+            command = [str(self.wrk), "-t1", f"-c{CONNECTIONS}", f"-d{seconds}s", "--timeout", "10s", "-s", str(file)]
             said = subprocess.run(
                 [*command, f"http://{server.host}:{server.port}"],
                 check=True,
@@ -130,7 +115,7 @@ class Load:
                 preexec_fn=on_core(CLIENT_CORE),
             ).stdout
         done: dict[str, Any] = json.loads(next(line for line in said.splitlines() if line.startswith("DONE "))[5:])
-        return done | {"connections": connections}
+        return done
 
     def _with_ours(self, server: Server, question: Question, seconds: int, rate: float | None) -> dict[str, Any]:
         raw = base64.b64encode(question.raw(f"{server.host}:{server.port}")).decode()

@@ -28,10 +28,10 @@ def fill(data: Path) -> None:
     subprocess.run(_manage("firstaccount"), cwd=ROOT, env=_environment(data), check=True, input=password, stdout=subprocess.DEVNULL)
 
 
-def served(name: str, data: Path, *, limit: str) -> AbstractContextManager[Server]:
+def served(name: str, data: Path, *, limit: str, workers: int = 1) -> AbstractContextManager[Server]:
     """`limit` as WIRE_RATE_LIMIT takes it."""
     port = free_port()
-    env = _environment(data) | {"PORT": str(port), "HOST": HOST, "WIRE_RATE_LIMIT": limit}
+    env = _environment(data) | {"PORT": str(port), "HOST": HOST, "WIRE_RATE_LIMIT": limit, "WIRE_WORKERS": str(workers)}
     return serving(name, _manage("serve"), env, port, search_hit(MODERN), data / f"serve-{port}.log")
 
 
@@ -40,4 +40,4 @@ def _manage(*arguments: str) -> list[str]:
 
 
 def _environment(data: Path) -> dict[str, str]:
-    return plain_environment() | {"WIRE_DATA_DIR": str(data), "WIRE_INGEST": "off", "WIRE_SITE_URL": SITE, "WIRE_WORKERS": "1"}
+    return plain_environment() | {"WIRE_DATA_DIR": str(data), "WIRE_INGEST": "off", "WIRE_SITE_URL": SITE}
