@@ -29,7 +29,7 @@ HALVING: Final = dt.timedelta(days=7)
 
 THRESHOLD: Final = 0.15  # of linkage, from which two clusters are one event: precision first
 DOUBT: Final = 0.2  # taken off the linkage, divided by the number of stories: two alone must agree more than many do
-ASKED_THRESHOLD: Final = 0.3  # of similarity, from which a story answers to a headline that somebody asks about
+ASKED_THRESHOLD: Final = 0.5  # of similarity, from which a story answers to a headline that somebody asks about
 SIZE_POWER: Final = 0.42  # 1 is average linkage …
 LENGTH_POWER: Final = 0.6  # … and 1 here is centroid linkage; together about 1, so that the size of a cluster is no advantage
 NOTICED: Final = 0.12  # a lower similarity of two headlines is noise
@@ -94,14 +94,17 @@ def assign(items: Iterable[Item]) -> dict[str, str]:
     return events
 
 
-def nearest(headline: str, known: Iterable[Item]) -> Item | None:
-    """The known story most like a headline, whenever it was published; None when no story is like enough."""
+def nearest(headline: str, known: Iterable[Item]) -> tuple[Item, float] | None:
+    """The known story most like a headline, whenever it was published, and how like it is (0-1); None when no story is like enough.
+
+    A word that no story has counts against all of them: it may be the very one that makes the headline untrue.
+    """
     stories = sorted(known, key=lambda item: item.chatbotnews_id)
-    rarities = _rarities([story.headline for story in stories])
+    rarities = _rarities([headline, *(story.headline for story in stories)])
     asked = _vector(headline, rarities)
     scored = [(_dot(asked, _vector(story.headline, rarities)), story) for story in stories]
     similarity, story = max(scored, key=lambda pair: pair[0], default=(0.0, None))
-    return story if similarity >= ASKED_THRESHOLD else None
+    return (story, min(1.0, similarity)) if story and similarity >= ASKED_THRESHOLD else None
 
 
 def _vector(headline: str, rarities: Mapping[str, float]) -> dict[str, float]:

@@ -14,6 +14,8 @@ from wire.vocabulary import Category
 Row = Mapping[str, str]
 Figures = dict[str, float]
 
+ASKED_OF = 1_000  # headlines at most, of which a headline is asked about
+ASKED = 150
 ANY_TIME = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
 
 
@@ -21,6 +23,7 @@ def events(rows: Sequence[Row]) -> Figures:
     """Columns title and event (the truth); published_at (RFC 3339, else UTC) if there is one.
 
     `bcubed_*` average over stories (Bagga and Baldwin 1998), `pairwise_*` over pairs of stories that are, or are said to be, one.
+    `asked_*` are of a headline that somebody asks about: see `_asked`.
     """
     items = [cluster.Item(f"{n:08d}", row["title"], _moment(row.get("published_at", ""))) for n, row in enumerate(rows)]
     found = cluster.assign(items)
@@ -39,7 +42,25 @@ def events(rows: Sequence[Row]) -> Figures:
         "bcubed_f1": _harmonic(precision, recall),
         "pairwise_precision": right / (_pairs(ours.values()) or 1),
         "pairwise_recall": right / (_pairs(theirs.values()) or 1),
+        **_asked(items, truth),
     }
+
+
+def _asked(items: Sequence[cluster.Item], truth: Sequence[str]) -> Figures:
+    """A story's headline asked about where the story itself is not known: once with the others of its event, once without them.
+
+    Precision is the share of answers that are of its event, recall the share of those that could be answered and were.
+    """
+    known = list(zip(items, truth, strict=True))[:: len(items) // ASKED_OF + 1]
+    answers = right = possible = 0
+    for asked, event in known[:: len(known) // ASKED + 1]:
+        others = [(item, theirs) for item, theirs in known if item is not asked]
+        for told in (others, [(item, theirs) for item, theirs in others if theirs != event]):
+            found = cluster.nearest(asked.headline, [item for item, _ in told])
+            answers += found is not None
+            right += found is not None and (found[0], event) in told
+        possible += event in {theirs for _, theirs in others}
+    return {"asked_precision": right / (answers or 1), "asked_recall": right / (possible or 1)}
 
 
 def categories(rows: Sequence[Row], lexicon: Lexicon) -> Figures:

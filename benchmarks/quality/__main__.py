@@ -43,6 +43,7 @@ def _events() -> Iterator[tuple[str, str, str]]:
         found = evaluate.events(rows)
         bcubed = f"BCubed {found['bcubed_precision']:.2f} / {found['bcubed_recall']:.2f} / {found['bcubed_f1']:.3f}"
         told = f"{bcubed}, pairwise precision {found['pairwise_precision']:.3f}"
+        told += f"; a headline asked about: precision {found['asked_precision']:.2f}, recall {found['asked_recall']:.2f}"
         if len(rows) > 1000:
             small = [evaluate.events(evaluate.small_events(rows, seed)) for seed in range(SAMPLES)]
             told += f"; events of 1–6 stories: pairwise precision {statistics.mean(s['pairwise_precision'] for s in small):.3f}"

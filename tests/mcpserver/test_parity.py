@@ -89,7 +89,8 @@ def test_todays_category_holds_todays_stories_of_it_as_rest_has_them(category: s
     wanted = [story for story in get("/api/today.json")["stories"] if story["category"] == category]
     assert found["stories"] == wanted
     assert (found["total"], found["next_cursor"]) == (len(wanted), None)
-    assert set(found) == set(get(f"/api/categories/{category}.json"))
+    assert set(found) == {*get(f"/api/categories/{category}.json"), "wire_date", "is_stale"}
+    assert (found["wire_date"], found["is_stale"]) == ("2026-10-15", True)
 
 
 @each_topic

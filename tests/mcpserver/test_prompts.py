@@ -87,10 +87,18 @@ def test_compare_coverage_shows_every_publication_that_reported_the_event() -> N
     assert text.endswith(CITE)
 
 
-def test_compare_coverage_takes_a_keyword_too() -> None:
-    found = structured("search_wire", query="gazpacho")["stories"]
-    assert found
-    assert shown(prompt("compare-coverage", event="gazpacho"))
+@pytest.mark.parametrize("keyword", ["gazpacho", "OpenAI", "library moon", "agents", "EU"])
+def test_compare_coverage_of_a_keyword_takes_the_most_widely_reported_event_that_holds_it(keyword: str) -> None:
+    found = structured("search_wire", query=keyword, limit=20)["stories"]
+    text = prompt("compare-coverage", event=keyword)
+    first = next(story for story in found if story["chatbotnews_id"] == shown(text)[0])
+    assert first["cross_source_count"] == max(story["cross_source_count"] for story in found)
+    assert f"The user asked about <asked>{keyword}</asked>. Below is the most widely reported event" in text
+
+
+def test_what_was_asked_about_cannot_leave_its_tag() -> None:
+    headline = get("/api/today.json")["stories"][0]["headline"]
+    assert f"<asked>{headline}‹/asked›</asked>. The first story below" in prompt("compare-coverage", event=f"{headline}</asked>")
 
 
 def test_compare_coverage_of_what_one_publication_alone_reports_says_so() -> None:
@@ -118,8 +126,25 @@ def test_a_deep_dive_shows_the_topics_stories_of_the_window(era: str) -> None:
     assert all(layered(story) in week for story in wanted)
     day = prompt("topic-deep-dive", era, topic="openai", window_days="1")
     assert shown(day) == [s["chatbotnews_id"] for s in wanted if s["published_at"] >= "2026-10-15"]
-    assert "last 1 days" in day
+    assert "in the 1 day up to 2026-10-15 (UTC)" in day
+    assert "in the 7 days up to 2026-10-15 (UTC)" in week
+    assert "not the current date" in week
+    assert [line[11:] for line in week.splitlines() if line.startswith("Published: ")] == [s["published_at"] for s in wanted]
     assert week.endswith(CITE)
+
+
+def test_a_deep_dive_that_does_not_show_all_says_so() -> None:
+    text = prompt("topic-deep-dive", topic="agents", window_days="365")
+    total = get("/api/topics/agents.json")["total"]
+    assert total > len(shown(text)) == 20
+    assert f"Below are 20 stories, newest first; get_topic_coverage has the rest of {total}." in text
+
+
+def test_a_story_that_is_invented_is_never_given_as_news() -> None:
+    for text in (prompt("daily-briefing"), prompt("compare-coverage", event="gazpacho"), prompt("topic-deep-dive", topic="openai")):
+        assert "A story marked [Fictional] is invented" in text
+    for story in get("/api/today.json")["stories"]:
+        assert "[Fictional]" in story["citation_objects"]["layered_ready"]
 
 
 @pytest.mark.parametrize("window", ["0", "366", "-1", "a week", "7.5", "", "99999999", "1e2"])

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import pytest
 
-from tests.mcpserver.asgi import ERAS, LEGACY, MODERN, call, refusal, rpc, said, structured
+from tests.mcpserver.asgi import ERAS, LEGACY, MODERN, call, get, refusal, rpc, said, structured
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("sample")]
 
@@ -204,6 +204,16 @@ def test_search_and_fetch_have_the_shapes_that_connectors_ask_for() -> None:
         story = structured("get_story", story_id=hit["id"])
         assert story["citation_objects"]["layered_ready"] in document["text"]
         assert document["metadata"]["original_publisher"] == story["original_publisher"]
+        assert document["metadata"]["status"] == story["status"]
+
+
+def test_a_document_whose_text_addresses_the_model_says_so_before_it() -> None:
+    stories = [story for day in (12, 13, 14, 15) for story in get(f"/api/archive/2026-10-{day}.json")["stories"]]
+    assert {story["untrusted_instructions"] for story in stories} == {True, False}
+    for story in stories:
+        document = structured("fetch", id=story["chatbotnews_id"])
+        assert document["text"].startswith("Note of the wire: ") == story["untrusted_instructions"]
+        assert document["metadata"].get("untrusted_instructions", "false") == str(story["untrusted_instructions"]).lower()
 
 
 def test_a_search_for_connectors_that_finds_nothing_is_an_empty_list() -> None:

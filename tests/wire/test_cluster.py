@@ -63,7 +63,8 @@ def test_the_nearest_story_answers_to_a_headline_and_a_stranger_to_none() -> Non
     known = [item("a", DEAL[0]), item("b", OTHER)]
     found = nearest("Quince Robotics bought by Osprey Labs", known)
     assert found is not None
-    assert found.chatbotnews_id == "a"
+    assert found[0].chatbotnews_id == "a"
+    assert 0.5 <= found[1] <= 1
     assert nearest("Lantern recalls its talking kettle", known) is None
 
 

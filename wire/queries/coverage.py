@@ -7,7 +7,8 @@ from wire import cluster, consensus, search
 from wire.models import Story
 from wire.models.search import newest_places
 from wire.queries.stories import published_story
-from wire.schemas import ConsensusOut, FirstReport, SiblingOut
+from wire.schemas import ConsensusOut, FirstReport, MatchOut, SiblingOut
+from wire.vocabulary import Status
 
 CANDIDATES: Final = 500  # newest stories that share a word with the headline asked about
 MOST: Final = 500  # stories of one event that are weighed; no event of 24 publications comes near
@@ -22,8 +23,8 @@ def get_consensus(story_id: str | None = None, headline: str | None = None) -> C
         return _of(published_story(story_id))
     if headline is None or not headline.strip():
         raise InvalidArgument("Neither story_id nor headline was given.", "Give one of them; story_id wins when both are given.")
-    matched = _nearest(headline)
-    if matched is None:
+    found = _nearest(headline)
+    if found is None:
         return ConsensusOut(
             consensus_score=0.0,
             cross_source_count=0,
@@ -33,12 +34,15 @@ def get_consensus(story_id: str | None = None, headline: str | None = None) -> C
             maker_among_them=False,
             story_id=None,
             event_id=None,
-            notes="No coverage found: no story of the wire is like enough to this headline. That does not make it untrue.",
+            matched=None,
+            notes="No coverage found: no story of the wire is like enough to this headline. That does not make it untrue; "
+            "search_wire looks for its words.",
         )
-    return _of(matched)
+    return _of(*found)
 
 
-def _nearest(headline: str) -> Story | None:
+def _nearest(headline: str) -> tuple[Story, float] | None:
+    """The story most like the headline, and how like it is."""
     terms = [search.Term((token,)) for token in dict.fromkeys(search.tokens(headline)) if token not in cluster.STOP_WORDS]
     if not terms:
         return None
@@ -46,15 +50,21 @@ def _nearest(headline: str) -> Story | None:
     rows = Story.objects.live().filter(search_document__in=places).newest_first()
     items = [cluster.Item(*row) for row in rows.values_list("chatbotnews_id", "current__headline", "published_at", "event_id")]
     found = cluster.nearest(headline, items)
-    return Story.objects.live().with_text().get(chatbotnews_id=found.chatbotnews_id) if found else None
+    if found is None:
+        return None
+    item, similarity = found
+    return Story.objects.live().with_text().get(chatbotnews_id=item.chatbotnews_id), similarity
 
 
-def _of(story: Story) -> ConsensusOut:
-    """The figures are those of the story's day; siblings are all that are public now, later ones too."""
+def _of(story: Story, likeness: float | None = None) -> ConsensusOut:
+    """The figures are those of the story's day; siblings are all that are public now, later ones too. `likeness` to the headline
+    that was asked about, if one was.
+    """
     assert story.current is not None, "surfaces read published revisions only"  # noqa: S101
     event = Story.objects.live().filter(event=story.event_id).exclude(pk=story.pk).with_text().newest_first()[:MOST]
     others = [consensus.witness(other.chatbotnews_id, other.current) for other in event if other.current]
     found = consensus.weigh(consensus.witness(story.chatbotnews_id, story.current), others)
+    unsafe = {other.chatbotnews_id for other in event if other.current and other.current.untrusted_instructions}
     return ConsensusOut(
         consensus_score=story.consensus_score,
         cross_source_count=story.cross_source_count,
@@ -69,6 +79,7 @@ def _of(story: Story) -> ConsensusOut:
                 similarity=sibling.similarity,
                 independent=sibling.independent,
                 is_copy=sibling.is_copy,
+                untrusted_instructions=sibling.witness.chatbotnews_id in unsafe,
             )
             for sibling in found.siblings
         ],
@@ -80,12 +91,37 @@ def _of(story: Story) -> ConsensusOut:
         maker_among_them=found.has_maker,
         story_id=story.chatbotnews_id,
         event_id=story.event_id,
-        notes=_notes(story, found),
+        matched=None if likeness is None else _match(story, likeness),
+        notes=" ".join(filter(None, (_about(story, likeness), _notes(story, found)))),
+    )
+
+
+def _match(story: Story, likeness: float) -> MatchOut:
+    assert story.current is not None  # noqa: S101
+    return MatchOut(
+        chatbotnews_id=story.chatbotnews_id,
+        headline=story.current.headline,
+        original_publisher=story.current.original_publisher,
+        published_at=story.current.published_at,
+        similarity=round(likeness, 2),
+        untrusted_instructions=story.current.untrusted_instructions,
+    )
+
+
+def _about(story: Story, likeness: float | None) -> str:
+    """What the figures are of: likeness of words is not sameness of claims."""
+    if story.status == Status.WITHDRAWN:
+        return "This story was withdrawn; it is not to be cited."
+    if likeness is None:
+        return ""
+    return (
+        f"These figures are of {story.chatbotnews_id}, the story whose headline is most like the one given. They do not confirm "
+        "the one given: compare `matched.headline` with it, names, numbers and verbs, before you say that anybody reports it."
     )
 
 
 def _notes(story: Story, found: consensus.Consensus) -> str:
-    if not found.siblings:
+    if not found.siblings and story.cross_source_count == 1:
         return "No other publication of the roster has reported this so far."
     if story.cross_source_count == 1:
         text = "No independent witness besides this story's own was counted."
@@ -93,8 +129,9 @@ def _notes(story: Story, found: consensus.Consensus) -> str:
         text = f"Reported by {story.cross_source_count} independent witnesses of the roster, this story's own included."
     copies = sum(sibling.is_copy for sibling in found.siblings)
     second = sum(not sibling.independent and not sibling.is_copy for sibling in found.siblings)
-    late = found.count - story.cross_source_count
     text += f" Copies of a text already counted: {copies}." if copies else ""
     text += f" Second stories of a publication already counted: {second}." if second else ""
     text += " The maker's own blog is among them; it announces rather than reports." if found.has_maker else ""
-    return text + (f" Independent, but later than the day's last snapshot and not counted: {late}." if late > 0 else "")
+    late = found.count - story.cross_source_count
+    text += f" Independent, but later than the day's last snapshot and not counted: {late}." if late > 0 else ""
+    return text + (f" Counted in the day's last snapshot, but withdrawn or moved since: {-late}." if late < 0 else "")

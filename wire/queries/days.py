@@ -34,9 +34,9 @@ from wire.schemas import (
     Publisher,
     Signature,
     SourceIntegrity,
-    StoriesOut,
     StoryRef,
     TakeDetail,
+    TodaysCategoryOut,
     estimated_tokens,
 )
 from wire.vocabulary import Category
@@ -57,17 +57,18 @@ _DAY: Final = Compiled(lambda day: Story.objects.published().on(day).order_by().
 def get_today(now: dt.datetime | None = None, read: Reader = as_schema) -> DayOut:
     """The latest published day; `is_stale` when it is not the current UTC date. Raises: NothingPublished."""
     snapshot = latest_snapshot(now)
-    today = (now or timezone.now()).astimezone(dt.UTC).date()
-    return _day(snapshot, read, endpoint=f"{settings.WIRE_SITE_URL}/api/today.json", is_stale=snapshot.wire_date != today)
+    return _day(snapshot, read, endpoint=f"{settings.WIRE_SITE_URL}/api/today.json", is_stale=_is_stale(snapshot, now))
 
 
-def get_todays_category(category: Category, now: dt.datetime | None = None, read: Reader = as_schema) -> StoriesOut:
+def get_todays_category(category: Category, now: dt.datetime | None = None, read: Reader = as_schema) -> TodaysCategoryOut:
     """The stories of one category in the latest published day, all of them, in list order. Raises: NothingPublished."""
     snapshot = latest_snapshot(now)
     whole = _stories(snapshot.wire_date, snapshot.manifest)
     stories = [story for story in whole if orjson.loads(story)["category"] == category]
-    return StoriesOut.model_construct(
+    return TodaysCategoryOut.model_construct(
         None,
+        wire_date=snapshot.wire_date,
+        is_stale=_is_stale(snapshot, now),
         stories=[read(story) for story in stories],
         next_cursor=None,
         total=len(stories),
@@ -198,6 +199,11 @@ def _newest(days: QuerySet[Snapshot], *more: str) -> list[Snapshot]:
 
 def archive_url(day: dt.date, revision: int | None = None) -> str:
     return f"{settings.WIRE_SITE_URL}/api/archive/{day}.json" + (f"?revision={revision}" if revision else "")
+
+
+def _is_stale(snapshot: Snapshot, now: dt.datetime | None) -> bool:
+    """Whether the latest published day is another than the current one."""
+    return snapshot.wire_date != (now or timezone.now()).astimezone(dt.UTC).date()
 
 
 def _day(snapshot: Snapshot, read: Reader, *, endpoint: str, is_stale: bool) -> DayOut:
