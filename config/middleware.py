@@ -10,7 +10,7 @@ from django.template.loader import render_to_string
 from django.utils.cache import get_conditional_response, patch_vary_headers
 
 from config import reading
-from config.answers import error_answer
+from config.answers import BRIEFLY, error_answer
 from config.errors import MethodNotAllowed, Unavailable
 
 Handler = Callable[[HttpRequest], HttpResponse]
@@ -39,6 +39,8 @@ def public_headers(get_response: Handler) -> Callable[[HttpRequest], HttpRespons
             response = _read(get_response, request)
         if response.get("Content-Type", "").startswith("text/html"):
             response["Content-Security-Policy"] = _POLICY
+        if is_api and is_read and response.status_code == 200:
+            response.setdefault("Cache-Control", BRIEFLY)  # what ninja itself answers says nothing
         if is_read and response.status_code == 200 and not response.streaming:
             patch_vary_headers(response, ["Accept-Encoding"])
             response["ETag"] = f'"{hashlib.sha256(response.content).hexdigest()[:32]}"'

@@ -7,6 +7,7 @@ transport keeps what it has to write until it is written. For uvicorn's `--http`
 
 import asyncio
 import fcntl
+import logging
 import socket
 import struct
 import termios
@@ -19,6 +20,8 @@ from typing import Any, Final
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
 from config.edge import BODY_ARRIVED, Finished
+
+logger = logging.getLogger(__name__)
 
 HEAD_WITHIN: Final = 5.0  # seconds for a complete head, from the connection or, on one that is kept, from its first byte
 BODY_WITHIN: Final = 60.0  # seconds for a body, whoever reads it; the doors (config.edge) are stricter
@@ -117,7 +120,7 @@ class WireProtocol(HttpToolsProtocol):
         """Answer a request at once if its whole body came with its head and nobody has to be asked; else start its task."""
         self._held = None
         is_plain = cycle.keep_alive and not self.access_log and not self.flow.write_paused
-        answer = self._at_once(cycle.scope, body) if is_plain and body is not None else None
+        answer = self._look_up(cycle.scope, body) if is_plain and body is not None else None
         if answer is None:
             super()._start_asgi_task(cycle, app)
             return
@@ -128,6 +131,13 @@ class WireProtocol(HttpToolsProtocol):
         self.transport.write(b"".join((*lines, b"\r\n", told)))
         cycle.response_started = cycle.response_complete = True
         self.on_response_complete()
+
+    def _look_up(self, scope: Any, body: bytes) -> Finished | None:
+        try:
+            return self._at_once(scope, body)
+        except Exception:  # the parser around this would call it an invalid request, and say nothing of it
+            logger.exception("What is kept could not be looked up; the request takes the long way.")
+            return None
 
     def pause_writing(self) -> None:
         super().pause_writing()

@@ -75,7 +75,8 @@ class Source:
     def _turn(self, alias: str, version: int) -> tuple[str, int]:
         if alias != self.alias:
             log.warning("The doors read the %s again.", alias)
-            self._change(alias)
+            self.alias = alias
+            kept.answers.forget()  # what is being made of the one database must not be kept as the other's
         if self.away:
             log.warning("The database can be read again, after %.0f s.", time.monotonic() - self._since)
             self.away = ""
@@ -88,11 +89,7 @@ class Source:
         if self.alias == REPLICA:
             self.fallbacks += 1
             log.error("The doors read the primary instead of the replica: %s. It is looked at every %.0f s.", why, AGAIN)
-            self._change(DEFAULT_DB_ALIAS)
-
-    def _change(self, alias: str) -> None:
-        self.alias = alias
-        kept.answers.forget()  # what is being made of the one database must not be kept as the other's
+            self.alias = DEFAULT_DB_ALIAS  # what is kept goes when the primary has said its version, and on if it cannot
 
     def lose(self, error: Exception) -> None:
         """The database cannot be read: whoever asks is told so at once, and answers that are kept go on, marked as stale."""

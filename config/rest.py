@@ -12,6 +12,7 @@ from typing import Final
 from urllib.parse import unquote_plus
 
 import zstandard
+from django.conf import settings
 
 from config.edge import App, Finished, Message, Receive, Scope, Send
 from config.kept import Kept
@@ -26,6 +27,7 @@ COMPRESSORS: Final[Mapping[bytes, Callable[[bytes], bytes]]] = {
 }
 STALE: Final = (b"warning", b'110 - "Response is Stale"')
 """RFC 7234, 5.5.1. RFC 9111 has no header in its place; Age, which it keeps, tells for how long nobody could ask."""
+_HOST: Final = (b"host", b"localhost")  # whoever asked first, by whatever name, the answer is for all
 _DROPPED_BY_304: Final = {b"content-type", b"content-length", b"content-encoding"}
 
 
@@ -136,8 +138,8 @@ async def _ask(app: App, scope: Scope) -> Answer:
         else:
             chunks.append(message.get("body", b""))
 
-    host = [(name, value) for name, value in scope["headers"] if name == b"host"]
-    await app({**scope, "method": "GET", "headers": host}, _nothing_more(), send)
+    scheme = "https" if settings.SITE_IS_HTTPS else "http"
+    await app({**scope, "method": "GET", "scheme": scheme, "headers": [_HOST]}, _nothing_more(), send)
     body = b"".join(chunks)
     headers = [(name.lower(), value) for name, value in start["headers"] if name.lower() != b"content-length"]
     said = dict(headers)

@@ -1,6 +1,7 @@
 """Which requests ask the same: by what they mean, and, once answered, by their bytes."""
 
 import re
+import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -16,7 +17,7 @@ KEPT: Final = {
 """What is read and depends on nothing but the wire and the question."""
 TIMELESS: Final = frozenset(("tools/list", "resources/templates/list", "prompts/list", "server/discover"))
 """What depends not even on the wire."""
-ANOTHER_ID: Final = 4_202_607_281_125  # an id that no request of a test or a client happens to have
+ANOTHER_ID: Final = 10**14 + secrets.randbelow(9 * 10**14)  # an id that no request happens to have, or can be made to have
 MARK_BYTES: Final = 300
 _READ: Final = frozenset((b"accept", b"content-type"))  # and all that begins with mcp-
 _ID: Final = re.compile(rb'"id":[ ]?(0|[1-9][0-9]{0,14}|"[A-Za-z0-9_.:-]{1,64}")(?=[,}])')
@@ -35,11 +36,11 @@ def key_of(version: str, method: str, params: Any) -> tuple[Any, ...] | None:
 
 @dataclass(frozen=True, slots=True)
 class Again:
-    """A request that was answered before: what its answer is kept under, and what to count."""
+    """A request that was answered before: what its answer is kept under, and what of it is counted."""
 
     key: tuple[Any, ...]
     method: str
-    params: Any
+    named: dict[str, Any]
 
 
 def shape_of(headers: Sequence[tuple[bytes, bytes]], body: bytes) -> tuple[tuple[Any, ...] | None, bytes]:
@@ -68,5 +69,7 @@ def recognise(shape: tuple[Any, ...], message: dict[str, Any], version: str) -> 
         return
     before, after = shape[-2:]
     if orjson.loads(b"%b%d%b" % (before, ANOTHER_ID, after)) == {**message, "id": ANOTHER_ID}:
-        again = Again(key, message["method"], message.get("params"))
-        kept.answers.put(shape, again, 4 * (len(before) + len(after)) + 2_000)
+        named = {name: value for name, value in (message.get("params") or {}).items() if name in ("name", "uri")}
+        headers = sum([len(name) + len(value) + 200 for name, value in shape[1]])
+        size = len(before) + len(after) + headers + 2 * len(key[-1]) + 2_000
+        kept.answers.put(shape, Again(key, message["method"], named), size)

@@ -28,6 +28,7 @@ from mcp.shared.inbound import (
     validate_mcp_param_headers,
 )
 from mcp.shared.transport_context import TransportContext
+from mcp_types.methods import CLIENT_REQUESTS, validate_client_request
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_HANDSHAKE_VERSION, MODERN_PROTOCOL_VERSIONS
 
 from config import kept
@@ -202,6 +203,16 @@ class Door:
             usage.count(method, params, worked=worked)
         return 200, _answered(orjson.dumps(request_id), result)
 
+    def _check(self, version: str, method: str, params: Any) -> None:
+        """What the SDK checks of whoever asks first: `_meta` is in no key, and a bad one must be refused to its sender, and to
+        nobody else who asks the same meanwhile. Raises: pydantic.ValidationError.
+        """
+        if (method, version) in CLIENT_REQUESTS:
+            validate_client_request(method, version, params)
+        entry = self.server.get_request_handler(method)
+        if entry is not None:
+            entry.params_type.model_validate(params or {}, by_name=False)
+
     async def _result(self, spoken: Spoken, method: str, params: Any, headers: Mapping[str, str]) -> tuple[bytes, bool]:
         """The result as JSON, and whether it is none that tells of an error. Kept, unless it depends on who asks."""
 
@@ -216,6 +227,7 @@ class Door:
 
         if key is None:
             return (await make())[0]
+        self._check(spoken[0], method, params)
         found: tuple[bytes, bool] | None = kept.answers.find(key)
         if found is None:
             made: tuple[bytes, bool] = await kept.answers.make(key, make)
@@ -229,7 +241,7 @@ def _answered_before(headers: Headers, body: bytes) -> bytes | None:
     again = kept.answers.find(shape) if shape else None
     if again is None or (answer := kept.answers.find(again.key)) is None:
         return None
-    usage.count(again.method, again.params, worked=True)
+    usage.count(again.method, again.named, worked=True)
     return _answered(request_id, _as_stale(again.method, answer[0]) if kept.answers.is_stale else answer[0])
 
 

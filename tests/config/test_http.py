@@ -1,6 +1,10 @@
 """What every public answer carries: caching rules, ETags, HEAD, CORS, and one shape for every error."""
 
+import os
+import subprocess
+import sys
 import zlib
+from pathlib import Path
 
 import pytest
 from django.conf import settings
@@ -33,6 +37,8 @@ CACHING = {
     "/api/sources.json": BRIEFLY,
     "/api/verify-source.json?publication_name=Wired": BRIEFLY,
     "/.well-known/wire-keys.json": BRIEFLY,
+    "/api/openapi.json": BRIEFLY,
+    "/api/docs": BRIEFLY,
     "/sources": BRIEFLY,
     f"/story/{STORY_ID}": BRIEFLY,
     "/editor-take/2026-01-15": BRIEFLY,
@@ -89,7 +95,7 @@ def test_an_etag_changes_with_the_answer_and_with_nothing_else(client: Client) -
 def test_any_page_of_the_web_may_read_it(client: Client, address: str) -> None:
     answer = client.get(address, headers={"Origin": "https://elsewhere.example"})
     assert answer["Access-Control-Allow-Origin"] == "*"
-    assert answer["Content-Type"] == "application/json"
+    assert answer["Content-Type"] == ("text/html; charset=utf-8" if address == "/api/docs" else "application/json")
     not_modified = client.get(address, headers={"Origin": "https://elsewhere.example", "If-None-Match": answer["ETag"]})
     assert (not_modified.status_code, not_modified["Access-Control-Allow-Origin"]) == (304, "*")
     preflight = client.options(address, headers={"Origin": "https://elsewhere.example", "Access-Control-Request-Method": "GET"})
@@ -181,3 +187,24 @@ def test_security_headers_are_on_every_answer(client: Client) -> None:
         assert answer["X-Content-Type-Options"] == "nosniff"
         assert answer["Referrer-Policy"] == "same-origin"
     assert queries.get_archive(DAY).stories
+
+
+ASKED_BY_HTTPS = """
+import django
+django.setup()
+from tests.mcpserver.asgi import request
+answer = request("GET", "/api/openapi.json", headers={"host": "wire.example", "x-forwarded-proto": "https"})
+print(answer["strict-transport-security"])
+"""
+
+
+def test_what_is_kept_asks_for_https_where_the_site_has_it(tmp_path: Path) -> None:
+    env = {**os.environ, "DJANGO_SETTINGS_MODULE": "config.settings", "WIRE_DATA_DIR": str(tmp_path), "DATABASE_URL": ""}
+    for site, expected in (
+        ("https://wire.example", "max-age=31536000; includeSubDomains; preload\n"),
+        ("http://wire.example", "None\n"),
+    ):
+        done = subprocess.run(
+            [sys.executable, "-c", ASKED_BY_HTTPS], env={**env, "WIRE_SITE_URL": site}, capture_output=True, text=True, check=True
+        )
+        assert done.stdout == expected

@@ -35,6 +35,13 @@ def to_replica(replica: Postgres) -> Iterator[Line]:
 
 
 @pytest.fixture(scope="module")
+def to_primary(postgres: Postgres) -> Iterator[Line]:
+    line = Line(postgres.port)
+    yield line
+    line.close()
+
+
+@pytest.fixture(scope="module")
 def directory(postgres: Postgres, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Of the primary's wire."""
     directory = tmp_path_factory.mktemp("wire")
@@ -46,9 +53,17 @@ def directory(postgres: Postgres, tmp_path_factory: pytest.TempPathFactory) -> P
 
 
 @pytest.fixture(scope="module")
-def urls(directory: Path, postgres: Postgres, replica: Postgres, to_replica: Line) -> dict[str, str]:  # noqa: ARG001  in this order
-    by_line = replica.url.replace(str(replica.port), str(to_replica.port))
-    return {"DATABASE_URL": postgres.url, "DATABASE_REPLICA_URL": by_line}
+def urls(
+    directory: Path,  # noqa: ARG001  in this order
+    postgres: Postgres,
+    to_primary: Line,
+    replica: Postgres,
+    to_replica: Line,
+) -> dict[str, str]:
+    return {
+        "DATABASE_URL": postgres.url.replace(str(postgres.port), str(to_primary.port)),
+        "DATABASE_REPLICA_URL": replica.url.replace(str(replica.port), str(to_replica.port)),
+    }
 
 
 @pytest.fixture(scope="module")
@@ -103,6 +118,26 @@ def test_the_primary_is_read_while_the_replica_is_away(wire: Wire, to_replica: L
     to_replica.up()
     assert until(lambda: of_replica(wire)) < FOUND_AGAIN_WITHIN
     assert answers(wire)
+
+
+def test_what_is_kept_goes_on_while_both_are_away(wire: Wire, to_primary: Line, to_replica: Line) -> None:
+    until(lambda: of_replica(wire))
+    assert wire.get("/api/today.json").status_code == 200
+    to_replica.cut()
+    to_primary.cut()
+
+    def is_stale() -> bool:
+        answer = wire.get("/api/today.json")
+        assert answer.status_code == 200
+        return "warning" in answer.headers
+
+    try:
+        until(is_stale, FALL_BACK_WITHIN)
+    finally:
+        to_primary.up()
+        to_replica.up()
+    until(lambda: of_replica(wire) and answers(wire))
+    assert "warning" not in wire.get("/api/today.json").headers
 
 
 def test_nobody_is_sent_back_in_time(

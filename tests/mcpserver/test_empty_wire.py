@@ -68,7 +68,8 @@ def test_completion_has_nothing_to_offer(ref: dict[str, str], argument: str, era
 def test_an_empty_topic_and_an_empty_category_are_said_to_be_empty() -> None:
     publish(entry(title="Nvidia opens a biscuit factory", summary="It is round."))
     text = prompt("topic-deep-dive", topic="mistral", window_days="3")
-    assert "no stories about Mistral in the last 3 days. Say so, and invent none." in text
+    assert "no stories about Mistral in the 3 days up to 2026-01-15 (UTC)." in text
+    assert text.count("Say so, and invent none.") == 1
     assert "No stories in this category." in prompt("daily-briefing", focus="funding")
     assert "<story id=" not in prompt("daily-briefing", focus="funding")
 

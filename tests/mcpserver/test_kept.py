@@ -1,5 +1,6 @@
 """What is kept is what would be made: every tool, resource, prompt, list and address, byte for byte, until a publish."""
 
+import asyncio
 import gzip
 import json
 from collections.abc import Iterator, Mapping
@@ -17,7 +18,19 @@ from config import kept
 from mcpserver import usage
 from mcpserver.servers.wire import prompts, resources, tools
 from tests.factories import entry, publish, story_of
-from tests.mcpserver.asgi import ERAS, LEGACY, MODERN, Answer, get, message, request, rpc, rpc_headers
+from tests.mcpserver.asgi import (
+    ERAS,
+    LEGACY,
+    MODERN,
+    Answer,
+    get,
+    http_scope,
+    message,
+    request,
+    rpc,
+    rpc_headers,
+    send_request,
+)
 from wire import editorial
 from wire.vocabulary import Category, Topic
 
@@ -168,6 +181,24 @@ def test_each_coding_is_the_same_json_under_its_own_etag_and_confirms_itself_alo
     assert refused["content-encoding"] is None
 
 
+@pytest.mark.usefixtures("sample")
+@pytest.mark.parametrize("path", ["/api/openapi.json", "/api/docs"])
+def test_what_ninja_answers_itself_is_kept_as_well(path: str) -> None:
+    first = request("GET", path, headers={"accept-encoding": "gzip"})
+    assert (first.status, first["content-encoding"]) == (200, "gzip")
+    again = request("GET", path, headers={"accept-encoding": "gzip", "if-none-match": str(first["etag"])})
+    assert (again.status, again.body) == (304, b"")
+
+
+@pytest.mark.usefixtures("sample")
+@pytest.mark.parametrize("host", ["localhost", "LOCALHOST:8000", "localhost:", "127.0.0.1", "[::1]:80"])
+def test_an_answer_is_for_all_by_whatever_name_of_ours_it_was_asked_for_first(host: str) -> None:
+    kept.answers.forget()
+    for path in ("/api/search.json?query=moon", "/search?query=moon"):
+        assert request("GET", path, headers={"host": host}).body == request("GET", path).body
+        assert request("GET", path, headers={"host": host}).status == 200
+
+
 @committed
 def test_a_publish_shows_at_once_by_both_doors() -> None:
     first = entry(title="Quince opens")
@@ -193,6 +224,45 @@ def test_what_is_private_to_one_request_is_in_no_other_answer() -> None:
         "GET", "/api/today.json", headers={"cookie": "secret=1", "x-forwarded-host": "evil.example", "accept": "text/html"}
     )
     assert (told.body, told.headers) == (request("GET", "/api/today.json").body, request("GET", "/api/today.json").headers)
+
+
+BAD_META: Final[list[Any]] = [5, [], {"progressToken": [1]}, {"progressToken": None}, {"progressToken": {}}]
+
+
+@committed
+@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize("bad", BAD_META)
+def test_a_strange_meta_is_refused_to_its_sender_and_to_nobody_else(bad: Any, era: str) -> None:
+    """`_meta` is in no key, so whoever asks first must not be checked for all who ask meanwhile."""
+    publish(entry(title="Quince opens"))
+
+    async def at_once(query: str) -> list[Answer]:
+        good = message("tools/call", {"name": "search_wire", "arguments": {"query": query}}, era) | {"id": 1}
+        ours = good["params"].get("_meta", {})
+        strange = {**good, "params": {**good["params"], "_meta": {**ours, **bad} if isinstance(bad, dict) else bad}}
+        sent = [http_scope("POST", "/mcp", rpc_headers(asked, era)) for asked in (strange, good)]
+        return await asyncio.gather(
+            *(send_request(scope, [json.dumps(asked).encode()]) for scope, asked in zip(sent, (strange, good), strict=True))
+        )
+
+    before = asyncio.run(at_once("quince"))
+    assert "result" in before[1].json()
+    after = asyncio.run(at_once("quince"))
+    assert [(one.status, one.body) for one in after] == [(one.status, one.body) for one in before]
+
+
+@committed
+def test_what_is_kept_of_a_question_is_charged() -> None:
+    """Headers that nobody else sends, and a long `_meta`, take room that is counted."""
+    publish(entry(title="Quince opens"))
+    asked = message("tools/call", {"name": "search_wire", "arguments": {"query": "quince"}}, MODERN) | {"id": 1}
+    for strange in ({f"mcp-x-{number}": "y" * 20 for number in range(300)}, {}):
+        asked["params"]["_meta"]["x"] = [[]] * (0 if strange else 5_000)
+        headers = dict(rpc_headers(asked, MODERN)) | strange
+        request("POST", "/mcp", json.dumps(asked).encode(), headers)
+        before = kept.answers.bytes
+        request("POST", "/mcp", json.dumps(asked).encode(), headers)
+        assert kept.answers.bytes - before >= (300 * 200 if strange else 5_000)
 
 
 @committed

@@ -59,7 +59,7 @@ def of_itself() -> dict[str, bytes]:
 
 def outside(text: str) -> str:
     """What a prompt says itself, without what it quotes."""
-    return re.sub(r"<(story|overview)\b[^<>]*>[^<>]*</\1>", "", text)
+    return re.sub(r"<(story|overview|asked)\b[^<>]*>[^<>]*</\1>", "", text)
 
 
 def prompts(story_id: str, era: str = MODERN) -> list[str]:
@@ -95,7 +95,13 @@ def test_a_story_is_one_line_a_field_so_that_none_can_pose_as_another(hostile: l
     for text in prompts(hostile[2].chatbotnews_id):
         for block in re.findall(r"<story id=.*?</story>", text, re.DOTALL):
             lines = block.splitlines()
-            assert [line.partition(":")[0] for line in lines[1:-1]] == ["Headline", "Publication", "Summary", "Citation"]
+            assert [line.partition(":")[0] for line in lines[1:-1]] == [
+                "Headline",
+                "Publication",
+                "Published",
+                "Summary",
+                "Citation",
+            ]
 
 
 def test_text_that_addresses_the_model_is_flagged_and_kept_verbatim(hostile: list[Story]) -> None:

@@ -8,11 +8,13 @@ import pytest
 from django.core.management import call_command
 from django.db import connection, transaction
 from django.test import Client
+from django.utils import timezone
 
 from tests.contract import BRIEFLY, SHARED
 from tests.factories import DAY, NOW, entry, publish, story_of
 from wire import editorial
 from wire.models import EditorTake, WireState
+from wire.templatetags.wire_site import when
 
 pytestmark = pytest.mark.django_db
 PAGES = ["/", "/sources", "/editor-take/2026-01-15", "/nowhere"]
@@ -206,3 +208,14 @@ def test_readyz_tells_nothing_internal_when_the_database_fails(client: Client) -
         transaction.set_rollback(True)
     assert (answer.status_code, answer.json()["what"]) == (503, "database")
     assert "wire_snapshot" not in answer.content.decode()
+
+
+def test_a_time_reads_the_same_all_day(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pages are kept until the day ends or something is published."""
+    moment = dt.datetime(2026, 1, 15, 0, 5, tzinfo=dt.UTC)
+    told = []
+    for minutes in (0, 1, 90, 23 * 60, 24 * 60):
+        monkeypatch.setattr(timezone, "now", lambda minutes=minutes: moment + dt.timedelta(minutes=minutes))
+        told.append(when(moment))
+    assert told == ["00:05 UTC"] * 4 + ["15 Jan 2026"]
+    assert when(moment.astimezone(dt.timezone(dt.timedelta(hours=-5)))) == "15 Jan 2026"

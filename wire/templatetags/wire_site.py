@@ -17,17 +17,13 @@ register = template.Library()
 _WORDS: Final = re.compile(r"\s*\S+")
 _TAGS: Final = {"delete": "<del>{}</del>", "insert": "<ins>{}</ins>"}
 MOST_WORDS: Final = 150
-RECENT: Final = dt.timedelta(days=2)
 
 
 @register.filter
-def ago(moment: dt.datetime) -> str:
-    """ "5 min ago", "3 h ago"; a date when that is two days back or more, or to come."""
-    since = timezone.now() - moment
-    if since < dt.timedelta() or since >= RECENT:
-        return f"{moment.astimezone(dt.UTC):%-d %b %Y}"
-    minutes = int(since.total_seconds() // 60)
-    return f"{minutes} min ago" if minutes < 60 else f"{minutes // 60} h ago"
+def when(moment: dt.datetime) -> str:
+    """ "14:05 UTC" of the current UTC day, else "15 Oct 2026": pages are kept for a day, so they cannot say how long ago it was."""
+    utc = moment.astimezone(dt.UTC)
+    return f"{utc:%H:%M} UTC" if utc.date() == timezone.now().date() else f"{utc:%-d %b %Y}"
 
 
 @register.filter
