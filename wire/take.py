@@ -186,12 +186,17 @@ def _borne_out(story: Brief) -> str:
 
 
 def _since(before: Before, stories: Sequence[Brief]) -> str:
+    """What changed. New is an event whose founder is of this day; others may have been told on any day but the one before."""
     change = len(stories) - before.stories
     volume = f"{_count(abs(change), 'story', 'stories')} {'more' if change > 0 else 'fewer'}" if change else "as many stories"
     today = {story.event_id for story in stories}
-    on, fresh = len(today & before.events), len(today - before.events)
+    fresh = today - before.events
+    new = len(fresh & {story.chatbotnews_id for story in stories})
+    on, others = len(today) - len(fresh), len(fresh) - new
     told = f"**Since {before.day.day} {before.day:%B}**: {volume}; "
-    told += f"{_count(on, 'event goes', 'events go')} on, {_count(fresh, 'is', 'are')} new." if on else "all events are new."
+    told += f"{_count(new, 'event is', 'events are')} new" if new else "no event is new"
+    told += f", {_count(on, 'goes', 'go')} on" if on else ""
+    told += f", {_count(others, 'other was', 'others were')} not on that day's wire." if others else "."
     if before.lead:
         told += " That day's lead goes on." if before.lead in today else " Nothing new on that day's lead."
     return told

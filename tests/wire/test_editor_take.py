@@ -67,11 +67,32 @@ def test_it_says_what_changed_since_the_day_before() -> None:
         entry(title="Marmot Cloud leaks thermostats"),
     )
     markdown = queries.get_editor_take(DAY).markdown
-    assert "**Since 14 January**: 1 story fewer; 1 event goes on, 1 is new. That day's lead goes on." in markdown
+    assert "**Since 14 January**: 1 story fewer; 1 event is new, 1 goes on. That day's lead goes on." in markdown
     assert (
         "2 stories from 2 publications on 2 events: 1 is corroborated by more than one independent witness, 1 rests on one"
         in markdown
     )
+
+
+def test_an_event_is_new_only_on_the_day_on_which_it_began() -> None:
+    news = "Quince Robotics buys Lantern Labs for $90 million"
+    publish(
+        entry(title=news, published_at="2026-01-13T10:00:00Z"),
+        entry(title="Gherkins are on the rise", published_at="2026-01-14T12:00:00Z"),
+        entry(title="Lantern Labs bought by Quince Robotics for $90 million", publisher="Reuters"),
+        entry(title="Marmot Cloud leaks thermostats"),
+    )
+    markdown = queries.get_editor_take(DAY).markdown
+    assert "**Since 14 January**: 1 story more; 1 event is new, 1 other was not on that day's wire." in markdown
+
+
+@pytest.mark.usefixtures("sample_wire")
+def test_it_calls_as_many_events_new_as_were_founded_that_day(client: Client) -> None:
+    day = client.get("/api/today.json").json()
+    events = {story["event_id"] for story in day["stories"]}
+    founded = events & {story["chatbotnews_id"] for story in day["stories"]}
+    assert len(founded) < len(events)
+    assert f"; {len(founded)} events are new, " in day["editor_take"]
 
 
 def test_a_lone_story_of_a_reported_event_is_not_called_alone() -> None:

@@ -20,12 +20,19 @@ plain_words = st.text("abcdefgh&;#_*[]<>|~`\\\\!1é語", min_size=1, max_size=12
 summaries = st.lists(plain_words, min_size=1, max_size=80).map(lambda words: " ".join(words)[:160])
 
 
-def brief(number: int, text: str = "Quince ships", category: str = "industry", witnesses: int = 1) -> take.Brief:
+def brief(
+    number: int,
+    text: str = "Quince ships",
+    category: str = "industry",
+    witnesses: int = 1,
+    event: str | None = None,
+    quotable: bool = True,
+) -> take.Brief:
     story = f"cbn-{number}"
     citation = f"According to Publisher {number % 7}, as summarized by ChatbotNews.ai, {text}. Source: https://w.example/{story}"
     return take.Brief(
         chatbotnews_id=story,
-        event_id=story,
+        event_id=event or story,
         publisher=f"Publisher {number % 7}",
         category=category,
         consensus_score=0.5 if witnesses > 1 else 0.0,
@@ -33,7 +40,7 @@ def brief(number: int, text: str = "Quince ships", category: str = "industry", w
         published_at=AT + dt.timedelta(minutes=number),
         cite=lambda: citation,
         permalink=f"https://w.example/{story}",
-        quotable=True,
+        quotable=quotable,
     )
 
 
@@ -91,6 +98,22 @@ def test_every_category_has_a_paragraph_with_its_layered_citation() -> None:
             f"**{Category(story.category).label}** ([1 story]({story.permalink}), told by one witness so far). "
         )
         assert paragraph.endswith(story.cite())
+
+
+@pytest.mark.parametrize(
+    ("events", "known", "told"),
+    [
+        (["cbn-0"], [], "1 event is new."),
+        (["cbn-0", "cbn-1", "cbn-0"], ["cbn-x"], "2 events are new."),
+        (["cbn-0"], ["cbn-0"], "no event is new, 1 goes on."),
+        (["cbn-x"], [], "no event is new, 1 other was not on that day's wire."),
+        (["cbn-0", "cbn-x", "cbn-y", "cbn-z"], ["cbn-z"], "1 event is new, 1 goes on, 2 others were not on that day's wire."),
+    ],
+)
+def test_new_is_what_began_that_day(events: list[str], known: list[str], told: str) -> None:
+    stories = [brief(number, event=event) for number, event in enumerate(events)]
+    before = take.Before(DAY - dt.timedelta(days=1), len(stories), frozenset(known), None)
+    assert f"**Since 14 January**: as many stories; {told}" in paragraphs(take.write(DAY, stories, before))
 
 
 def test_what_no_300_words_hold_is_told_in_figures() -> None:
