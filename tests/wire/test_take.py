@@ -4,6 +4,7 @@ import datetime as dt
 import html
 import random
 import re
+from collections import Counter
 from dataclasses import replace
 
 import pytest
@@ -44,8 +45,12 @@ def brief(
     )
 
 
-briefs = st.lists(st.tuples(summaries, st.sampled_from(list(Category)), st.integers(1, 3)), min_size=1, max_size=24).map(
-    lambda rows: [brief(number, *row) for number, row in enumerate(rows)]
+events = st.sampled_from([None, "cbn-0", "cbn-x"])
+rows = st.tuples(summaries, st.sampled_from(list(Category)), st.integers(1, 3), events, st.booleans())
+briefs = (
+    st.lists(rows, min_size=1, max_size=24)
+    .map(lambda told: [brief(number, *row) for number, row in enumerate(told)])
+    .filter(lambda stories: any(story.quotable for story in stories))
 )
 befores = st.none() | st.builds(
     take.Before,
@@ -93,11 +98,19 @@ def test_every_category_has_a_paragraph_with_its_layered_citation() -> None:
     told = paragraphs(take.write(DAY, stories, None))
     assert told[2].startswith(f"**Lead** (2 independent witnesses, consensus 0.50; {Category(stories[3].category).label}). ")
     assert told[2].endswith(stories[3].cite())
+    assert told.pop(3 + 3) == f"**{Category(stories[3].category).label}**: 1 story, on the lead event."
     for story, paragraph in zip([story for story in stories if story is not stories[3]], told[3:], strict=False):
         assert paragraph.startswith(
             f"**{Category(story.category).label}** ([1 story]({story.permalink}), told by one witness so far). "
         )
         assert paragraph.endswith(story.cite())
+
+
+@given(briefs, befores)
+def test_its_categories_hold_every_story_of_the_day(stories: list[take.Brief], before: take.Before | None) -> None:
+    labels = "|".join(category.label for category in Category)
+    told = re.findall(rf"^\*\*({labels})\*\*(?:: | \(\[?)(\d+) stor", take.write(DAY, stories, before), re.MULTILINE)
+    assert {label: int(number) for label, number in told} == Counter(Category(story.category).label for story in stories)
 
 
 @pytest.mark.parametrize(
