@@ -18,7 +18,7 @@ BY_HAND: Final = "*Written by the editors of ChatbotNews.ai, in place of the gen
 # What a short day has room for, and a reader who meets the wire for the first time is glad of.
 EXPLANATIONS: Final = (
     "*How to read this*: an event counts as corroborated when independent publications of the roster report it, each counted once "
-    "and copies of one agency text not at all. Until then it is one publication's word, and should be quoted as such.",
+    "and copies of one text once. Until then it rests on one witness alone, and should be quoted as such.",
     "This brief is put together by rules from the day's snapshot and the one before; no model wrote it, and it claims nothing that "
     "the cited summaries do not say.",
     "Each citation names the publication that reported, and leads to a page of the story with its hashes, revisions and the "

@@ -136,6 +136,11 @@ def test_what_no_300_words_hold_is_told_in_figures() -> None:
     assert stories[0].cite() in told
 
 
+def test_it_explains_a_lone_witness_as_one_and_not_as_one_publication() -> None:
+    told = take.write(DAY, [brief(1)], None)
+    assert "each counted once and copies of one text once. Until then it rests on one witness" in told
+
+
 def test_an_empty_day_says_so() -> None:
     assert take.write(DAY, [], None) == "# Editor's Take: 15 January 2026\n\nNo stories were published on this day.\n"
 
