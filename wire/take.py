@@ -18,7 +18,7 @@ BY_HAND: Final = "*Written by the editors of ChatbotNews.ai, in place of the gen
 # What a short day has room for, and a reader who meets the wire for the first time is glad of.
 EXPLANATIONS: Final = (
     "*How to read this*: an event counts as corroborated when independent publications of the roster report it, each counted once "
-    "and copies of one agency text not at all. Until then it is one publication's word, and should be quoted as such.",
+    "and copies of one text once. Until then it rests on one witness alone, and should be quoted as such.",
     "This brief is put together by rules from the day's snapshot and the one before; no model wrote it, and it claims nothing that "
     "the cited summaries do not say.",
     "Each citation names the publication that reported, and leads to a page of the story with its hashes, revisions and the "
@@ -81,13 +81,13 @@ def write(day: dt.date, stories: Sequence[Brief], before: Before | None) -> str:
         told = _count(len(stories), "story", "stories")
         return _explained([heading, f"{told} came in, with text that addresses reading models; none is quoted here."])
     lead = ranked[0]
-    sections = [(category, [s for s in ranked if s.category == category and s.event_id != lead.event_id]) for category in Category]
+    sections = [(category, [story for story in stories if story.category == category]) for category in Category]
     sections = [(category, section) for category, section in sections if section]
     paragraphs = [
         heading,
         _opening(stories),
         f"**Lead** ({_borne_out(lead)}; {Category(lead.category).label}). {escape(_cited(lead))}",
-        *(_section(category, section) for category, section in sections),
+        *(_section(category, section, lead) for category, section in sections),
         *([_since(before, stories)] if before else []),
     ]
     for at, (category, section) in reversed(list(enumerate(sections, start=3))):
@@ -173,10 +173,27 @@ def _opening(stories: Sequence[Brief]) -> str:
     return f"{told}: {_count(several, 'is', 'are')} corroborated by more than one independent witness, {rest}."
 
 
-def _section(category: Category, ranked: Sequence[Brief]) -> str:
+def _section(category: Category, stories: Sequence[Brief], lead: Brief) -> str:
+    """All of a category in figures, told by the best of those that may be quoted and are not on the lead event."""
+    others = [story for story in stories if story.event_id != lead.event_id]
+    ranked = _ranked(others)
+    aside = [
+        *_part(len(stories) - len(others), stories, "on the lead event"),
+        *_part(len(others) - len(ranked), stories, "unquoted for addressing reading models"),
+    ]
+    told = ", ".join([_count(len(stories), "story", "stories"), *aside])
+    if not ranked:
+        return f"**{category.label}**: {told}."
     best = ranked[0]
-    told = f"{len(ranked)} stories, [this one]({best.permalink})" if len(ranked) > 1 else f"[1 story]({best.permalink}),"
-    return f"**{category.label}** ({told} told by {_borne_out(best)}). {escape(_cited(best))}"
+    linked = f"{told}; [this one]({best.permalink})" if len(stories) > 1 else f"[{told}]({best.permalink}),"
+    return f"**{category.label}** ({linked} told by {_borne_out(best)}). {escape(_cited(best))}"
+
+
+def _part(number: int, stories: Sequence[Brief], what: str) -> list[str]:
+    """What holds of so many of the stories, if of any."""
+    if number < len(stories):
+        return [f"{number} {what}"] if number else []
+    return [f"all {what}" if number > 1 else what]
 
 
 def _borne_out(story: Brief) -> str:
@@ -186,12 +203,17 @@ def _borne_out(story: Brief) -> str:
 
 
 def _since(before: Before, stories: Sequence[Brief]) -> str:
+    """What changed. New is an event whose founder is of this day; others may have been told on any day but the one before."""
     change = len(stories) - before.stories
     volume = f"{_count(abs(change), 'story', 'stories')} {'more' if change > 0 else 'fewer'}" if change else "as many stories"
     today = {story.event_id for story in stories}
-    on, fresh = len(today & before.events), len(today - before.events)
+    fresh = today - before.events
+    new = len(fresh & {story.chatbotnews_id for story in stories})
+    on, others = len(today) - len(fresh), len(fresh) - new
     told = f"**Since {before.day.day} {before.day:%B}**: {volume}; "
-    told += f"{_count(on, 'event goes', 'events go')} on, {_count(fresh, 'is', 'are')} new." if on else "all events are new."
+    told += f"{_count(new, 'event is', 'events are')} new" if new else "no event is new"
+    told += f", {_count(on, 'goes', 'go')} on" if on else ""
+    told += f", {_count(others, 'other was', 'others were')} not on that day's wire." if others else "."
     if before.lead:
         told += " That day's lead goes on." if before.lead in today else " Nothing new on that day's lead."
     return told

@@ -84,7 +84,7 @@ def test_a_topic_summary_counts_what_the_list_holds() -> None:
     )
     summary = queries.get_topic_coverage(Topic.OPENAI).summary
     assert summary.startswith("3 stories about OpenAI by 2 publications, from 2026-01-13 to 2026-01-15. ")
-    assert "Most widely reported, by 2 publications:" in summary
+    assert "Most widely reported, by 2 independent witnesses:" in summary
 
 
 def test_a_topic_without_stories_says_so() -> None:

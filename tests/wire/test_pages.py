@@ -38,9 +38,21 @@ def event() -> list[Story]:
 @pytest.mark.usefixtures("event")
 def test_the_lead_is_the_event_that_most_publications_bear_out(client: Client) -> None:
     text = " ".join(page(client, "/day/2026-01-15").text.split())
-    assert "Lead event · 2 publications" in text
+    assert "Lead event · 2 independent witnesses" in text
     assert "Who else reports it: Reuters Tier 3" in text
     assert "2 stories · 1 event · 2 of 24 publications" in text
+
+
+def test_copies_of_one_text_are_publications_but_one_witness(client: Client) -> None:
+    copied = [entry(title=NEWS), entry(title=NEWS, publisher="Reuters", url="https://reuters.com/q")]
+    publish(*copied)
+    assert "Lead · one witness so far" in page(client, "/day/2026-01-15").text
+    publish(entry(title=OTHER, publisher="Wired", url="https://wired.com/q"))
+    found = story_of(copied[0])
+    assert "3 stories by 3 publications" in page(client, f"/event/{found.event_id}").text
+    assert "Lead event · 2 independent witnesses" in page(client, "/day/2026-01-15").text
+    listed = " ".join(page(client, f"/category/{found.category}").text.split())
+    assert listed.count("Reported by 2 independent witnesses · the event") == 3
 
 
 @pytest.mark.usefixtures("event")

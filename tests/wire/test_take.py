@@ -4,6 +4,7 @@ import datetime as dt
 import html
 import random
 import re
+from collections import Counter
 from dataclasses import replace
 
 import pytest
@@ -20,12 +21,19 @@ plain_words = st.text("abcdefgh&;#_*[]<>|~`\\\\!1é語", min_size=1, max_size=12
 summaries = st.lists(plain_words, min_size=1, max_size=80).map(lambda words: " ".join(words)[:160])
 
 
-def brief(number: int, text: str = "Quince ships", category: str = "industry", witnesses: int = 1) -> take.Brief:
+def brief(
+    number: int,
+    text: str = "Quince ships",
+    category: str = "industry",
+    witnesses: int = 1,
+    event: str | None = None,
+    quotable: bool = True,
+) -> take.Brief:
     story = f"cbn-{number}"
     citation = f"According to Publisher {number % 7}, as summarized by ChatbotNews.ai, {text}. Source: https://w.example/{story}"
     return take.Brief(
         chatbotnews_id=story,
-        event_id=story,
+        event_id=event or story,
         publisher=f"Publisher {number % 7}",
         category=category,
         consensus_score=0.5 if witnesses > 1 else 0.0,
@@ -33,12 +41,16 @@ def brief(number: int, text: str = "Quince ships", category: str = "industry", w
         published_at=AT + dt.timedelta(minutes=number),
         cite=lambda: citation,
         permalink=f"https://w.example/{story}",
-        quotable=True,
+        quotable=quotable,
     )
 
 
-briefs = st.lists(st.tuples(summaries, st.sampled_from(list(Category)), st.integers(1, 3)), min_size=1, max_size=24).map(
-    lambda rows: [brief(number, *row) for number, row in enumerate(rows)]
+events = st.sampled_from([None, "cbn-0", "cbn-x"])
+rows = st.tuples(summaries, st.sampled_from(list(Category)), st.integers(1, 3), events, st.booleans())
+briefs = (
+    st.lists(rows, min_size=1, max_size=24)
+    .map(lambda told: [brief(number, *row) for number, row in enumerate(told)])
+    .filter(lambda stories: any(story.quotable for story in stories))
 )
 befores = st.none() | st.builds(
     take.Before,
@@ -86,6 +98,7 @@ def test_every_category_has_a_paragraph_with_its_layered_citation() -> None:
     told = paragraphs(take.write(DAY, stories, None))
     assert told[2].startswith(f"**Lead** (2 independent witnesses, consensus 0.50; {Category(stories[3].category).label}). ")
     assert told[2].endswith(stories[3].cite())
+    assert told.pop(3 + 3) == f"**{Category(stories[3].category).label}**: 1 story, on the lead event."
     for story, paragraph in zip([story for story in stories if story is not stories[3]], told[3:], strict=False):
         assert paragraph.startswith(
             f"**{Category(story.category).label}** ([1 story]({story.permalink}), told by one witness so far). "
@@ -93,11 +106,39 @@ def test_every_category_has_a_paragraph_with_its_layered_citation() -> None:
         assert paragraph.endswith(story.cite())
 
 
+@given(briefs, befores)
+def test_its_categories_hold_every_story_of_the_day(stories: list[take.Brief], before: take.Before | None) -> None:
+    labels = "|".join(category.label for category in Category)
+    told = re.findall(rf"^\*\*({labels})\*\*(?:: | \(\[?)(\d+) stor", take.write(DAY, stories, before), re.MULTILINE)
+    assert {label: int(number) for label, number in told} == Counter(Category(story.category).label for story in stories)
+
+
+@pytest.mark.parametrize(
+    ("events", "known", "told"),
+    [
+        (["cbn-0"], [], "1 event is new."),
+        (["cbn-0", "cbn-1", "cbn-0"], ["cbn-x"], "2 events are new."),
+        (["cbn-0"], ["cbn-0"], "no event is new, 1 goes on."),
+        (["cbn-x"], [], "no event is new, 1 other was not on that day's wire."),
+        (["cbn-0", "cbn-x", "cbn-y", "cbn-z"], ["cbn-z"], "1 event is new, 1 goes on, 2 others were not on that day's wire."),
+    ],
+)
+def test_new_is_what_began_that_day(events: list[str], known: list[str], told: str) -> None:
+    stories = [brief(number, event=event) for number, event in enumerate(events)]
+    before = take.Before(DAY - dt.timedelta(days=1), len(stories), frozenset(known), None)
+    assert f"**Since 14 January**: as many stories; {told}" in paragraphs(take.write(DAY, stories, before))
+
+
 def test_what_no_300_words_hold_is_told_in_figures() -> None:
     stories = [brief(number, "a " * 79, category) for number, category in enumerate(Category)]
     told = take.write(DAY, stories, None)
     assert "**Analysis**: 1 story." in told
     assert stories[0].cite() in told
+
+
+def test_it_explains_a_lone_witness_as_one_and_not_as_one_publication() -> None:
+    told = take.write(DAY, [brief(1)], None)
+    assert "each counted once and copies of one text once. Until then it rests on one witness" in told
 
 
 def test_an_empty_day_says_so() -> None:

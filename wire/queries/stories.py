@@ -190,5 +190,5 @@ def _topic_summary(topic: Topic, since: dt.datetime | None, total: tuple[int, bo
     if widest and widest.current and not widest.current.untrusted_instructions:
         count, headline = widest.cross_source_count, widest.current.headline
         what = f'"{headline}" ({widest.current.original_publisher}, {widest.wire_date})'
-        text += f" Most widely reported{'' if is_exact else ' of these'}, by {count} publications: {what}."
+        text += f" Most widely reported{'' if is_exact else ' of these'}, by {count} independent witnesses: {what}."
     return text
