@@ -7,6 +7,7 @@ from ninja import Field, Path, Query, Router, Schema
 
 from citations.formats import CitationFormat
 from config.answers import BRIEFLY, FOREVER, SHARED, answer, errors, json_answer
+from sources.schemas import FeedsHealthOut
 from wire import bounds, queries, schemas
 from wire.bounds import IsoDate, IsoMoment, ListLimit, SearchLimit
 from wire.render import as_json
@@ -116,3 +117,14 @@ def editor_take(request: HttpRequest, day: Day) -> HttpResponse:  # noqa: ARG001
 @router.get("/provenance/{day}.json", response={200: schemas.ProvenanceOut, **errors(404, 422)}, summary="How to check a day")
 def provenance(request: HttpRequest, day: Day) -> HttpResponse:  # noqa: ARG001
     return answer(queries.get_provenance(day), BRIEFLY)
+
+
+@router.get(
+    "/health/feeds.json",
+    response=FeedsHealthOut,
+    summary="How old each source is, and how its feeds fare",
+    tags=["roster"],
+    operation_id="sources_api_feeds_health",  # clients may be made of it; the route stood there once
+)
+def feeds_health(request: HttpRequest) -> HttpResponse:  # noqa: ARG001
+    return answer(queries.feeds_health(), "no-store")

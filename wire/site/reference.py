@@ -36,7 +36,7 @@ def sources(request: HttpRequest) -> HttpResponse:
 @public
 def freshness(request: HttpRequest) -> HttpResponse:
     """How every feed fares."""
-    return page(request, "freshness.html", {"health": sources_queries.feeds_health()}, "no-store")
+    return page(request, "freshness.html", {"health": queries.feeds_health()}, "no-store")
 
 
 @public
