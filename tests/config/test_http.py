@@ -33,6 +33,8 @@ CACHING = {
     "/api/sources.json": BRIEFLY,
     "/api/verify-source.json?publication_name=Wired": BRIEFLY,
     "/.well-known/wire-keys.json": BRIEFLY,
+    "/llms.txt": BRIEFLY,
+    "/mcp-spec.md": BRIEFLY,
     "/sources": BRIEFLY,
     f"/story/{STORY_ID}": BRIEFLY,
     "/editor-take/2026-01-15": BRIEFLY,

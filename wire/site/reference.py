@@ -76,7 +76,7 @@ def snippet(file: str) -> str:
 @public
 def mcp_spec(request: HttpRequest) -> HttpResponse:
     """The MCP contract."""
-    return page(request, "mcp_spec.html", {"spec_html": html(directives.spec())})
+    return page(request, "mcp_spec.html", {"spec_html": html(directives.spec().decode())})
 
 
 @public
