@@ -35,6 +35,7 @@ urlpatterns = [
     path("api/", api.urls),
     path("llms.txt", machine.llms_txt, name="llms-txt"),
     path("llms-full.txt", machine.llms_full_txt, name="llms-full-txt"),
+    path("mcp-spec.md", machine.mcp_spec_md, name="mcp-spec-md"),
     path(".well-known/mcp/server-card.json", machine.server_card, name="server-card"),
     path("mcp/server-card", machine.server_card),
     path(".well-known/wire-keys.json", machine.wire_keys, name="wire-keys"),

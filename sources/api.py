@@ -7,7 +7,7 @@ from ninja import Query, Router
 
 from config.answers import BRIEFLY, answer, errors
 from sources import queries
-from sources.schemas import FeedsHealthOut, SourcesOut, VerdictOut
+from sources.schemas import SourcesOut, VerdictOut
 
 router = Router()
 
@@ -26,8 +26,3 @@ def verify_source(
     publication_name: Annotated[str, Query(max_length=500)],
 ) -> HttpResponse:
     return answer(queries.verify_source(publication_name), BRIEFLY)
-
-
-@router.get("/health/feeds.json", response=FeedsHealthOut, summary="How old each source is, and how its feeds fare")
-def feeds_health(request: HttpRequest) -> HttpResponse:  # noqa: ARG001
-    return answer(queries.feeds_health(), "no-store")

@@ -54,11 +54,12 @@ def canonical_source(name: str) -> str:
 
 
 def feeds_health(now: dt.datetime | None = None) -> FeedsHealthOut:
-    """How old each source is and how its feeds fare, in roster order."""
+    """How old each source is and how its feeds fare, in roster order. Doors ask `wire.queries`, which knows of the sample wire."""
     now = (now or timezone.now()).replace(microsecond=0)
     feeds = Feed.objects.filter(publication__seat__isnull=False).select_related("publication", "health")
     rows = feeds.order_by("publication__tier", "publication__seat", "id")
-    return FeedsHealthOut(checked_at=now, feeds=[_feed_health(feed, getattr(feed, "health", None), now) for feed in rows])
+    told = [_feed_health(feed, getattr(feed, "health", None), now) for feed in rows]
+    return FeedsHealthOut(checked_at=now, feeds=told, note=None)
 
 
 def known_names() -> list[names.Name]:

@@ -70,3 +70,4 @@ class FeedsHealthOut(Schema):
 
     checked_at: dt.datetime
     feeds: list[FeedHealthOut]
+    note: str | None = Field(description="What the feeds alone do not tell: that the sample wire asks none. Null otherwise.")

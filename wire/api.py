@@ -7,6 +7,7 @@ from ninja import Field, Path, Query, Router, Schema
 
 from citations.formats import CitationFormat
 from config.answers import BRIEFLY, FOREVER, SHARED, answer, errors, json_answer
+from sources.schemas import FeedsHealthOut
 from wire import bounds, queries, schemas
 from wire.bounds import IsoDate, IsoMoment, ListLimit, SearchLimit
 from wire.render import as_json
@@ -16,6 +17,8 @@ from wire.vocabulary import Category, Topic
 router = Router(by_alias=True)
 
 Cursor = Annotated[str | None, Query(max_length=500, description="`next_cursor` of the page before.")]
+SINCE = "Only stories published at or after this moment; a date is its 00:00 UTC."
+UNTIL = "Only stories published before this moment, which is left out: `since=2026-01-14&until=2026-01-15` is one day."
 Day = Annotated[IsoDate, Path(description="A UTC day, YYYY-MM-DD.")]
 StoryIdPath = Annotated[str, Path(max_length=100, description="A chatbotnews_id.", examples=["cbn-0123456789ab"])]
 
@@ -56,8 +59,8 @@ class SearchQuery(Schema):
     topic: Topic | None = None
     source: str | None = Field(None, max_length=200, description="A publication of the roster, by any of its names.")
     tier: int | None = Field(None, ge=1, le=4)
-    since: IsoMoment | None = None
-    until: IsoMoment | None = None
+    since: IsoMoment | None = Field(None, description=SINCE)
+    until: IsoMoment | None = Field(None, description=UNTIL)
     limit: SearchLimit = bounds.SEARCH_LIMIT
     cursor: str | None = Field(None, max_length=500, description="`next_cursor` of the page before.")
 
@@ -81,7 +84,7 @@ def category(
 def topic(
     request: HttpRequest,  # noqa: ARG001
     topic: Topic,
-    since: Annotated[IsoMoment | None, Query()] = None,
+    since: Annotated[IsoMoment | None, Query(description=SINCE)] = None,
     limit: ListLimit = bounds.LIST_LIMIT,
     cursor: Cursor = None,
 ) -> HttpResponse:
@@ -114,3 +117,14 @@ def editor_take(request: HttpRequest, day: Day) -> HttpResponse:  # noqa: ARG001
 @router.get("/provenance/{day}.json", response={200: schemas.ProvenanceOut, **errors(404, 422)}, summary="How to check a day")
 def provenance(request: HttpRequest, day: Day) -> HttpResponse:  # noqa: ARG001
     return answer(queries.get_provenance(day), BRIEFLY)
+
+
+@router.get(
+    "/health/feeds.json",
+    response=FeedsHealthOut,
+    summary="How old each source is, and how its feeds fare",
+    tags=["roster"],
+    operation_id="sources_api_feeds_health",  # clients may be made of it; the route stood there once
+)
+def feeds_health(request: HttpRequest) -> HttpResponse:  # noqa: ARG001
+    return answer(queries.feeds_health(), "no-store")

@@ -27,9 +27,9 @@ def server_card() -> str:
     return render_to_string("server-card.json", _context())
 
 
-def spec() -> str:
-    """The MCP contract in Markdown."""
-    return SPEC.read_text(encoding="utf-8")
+def spec() -> bytes:
+    """The MCP contract in Markdown, byte for byte: what the hash that is told is of."""
+    return SPEC.read_bytes()
 
 
 def addresses() -> dict[str, str]:
@@ -41,5 +41,5 @@ def _context() -> dict[str, Any]:
     return {
         **addresses(),
         "spec_version": SPEC_VERSION,
-        "spec_sha256": hashlib.sha256(SPEC.read_bytes()).hexdigest(),
+        "spec_sha256": hashlib.sha256(spec()).hexdigest(),
     }

@@ -69,11 +69,6 @@ class Query:
         """The same question, its last word taken as it stands."""
         return Query(tuple(Term(term.exact) for term in self.terms), self.phrases)
 
-    @property
-    def mark(self) -> str:
-        """Eight hex digits that tell this question from others: a place in its ranking means nothing in theirs."""
-        return hashlib.sha256(repr((self.terms, self.phrases)).encode()).hexdigest()[:8]
-
 
 def words(text: str) -> list[str]:
     """Runs of letters and digits, compatibility forms and case folded, accents removed."""

@@ -39,6 +39,8 @@ CACHING = {
     "/.well-known/wire-keys.json": BRIEFLY,
     "/api/openapi.json": BRIEFLY,
     "/api/docs": BRIEFLY,
+    "/llms.txt": BRIEFLY,
+    "/mcp-spec.md": BRIEFLY,
     "/sources": BRIEFLY,
     f"/story/{STORY_ID}": BRIEFLY,
     "/editor-take/2026-01-15": BRIEFLY,

@@ -185,6 +185,19 @@ def test_a_cursor_of_another_list_is_refused(client: Client) -> None:
                 refused(answer, 422, "invalid_argument")
 
 
+def test_the_cursor_of_a_topic_belongs_to_its_since(client: Client) -> None:
+    made = [launch(number, f"2026-01-1{number}T10:00:00Z") for number in range(1, 6)]
+    since: dict[str, dict[str, str]] = {"": {}, "13": {"since": "2026-01-13"}, "12": {"since": "2026-01-12"}}
+    cursors = {name: client.get(LISTS[1], {"limit": "2", **asked}).json()["next_cursor"] for name, asked in since.items()}
+    for given_by, cursor in cursors.items():
+        for name, asked in since.items():
+            if name != given_by:
+                refused(client.get(LISTS[1], {"cursor": cursor, **asked}), 422, "invalid_argument")
+    for same in ("2026-01-13", "2026-01-13T00:00:00Z", "2026-01-13T05:30:00+05:30"):
+        answer = client.get(LISTS[1], {"cursor": cursors["13"], "since": same, "limit": 7}).json()
+        assert ([story["chatbotnews_id"] for story in answer["stories"]], answer["total"]) == ([made[2]], 3)
+
+
 HOURS = st.integers(0, 3)  # few, so that many stories share a moment
 
 

@@ -1,6 +1,7 @@
 """What programs read beside the API: feeds, sitemaps, JSON-LD, directives and small files."""
 
 import datetime as dt
+import hashlib
 import json
 import re
 from typing import Any
@@ -177,6 +178,18 @@ def test_llms_full_txt_holds_the_directives_and_every_contract(client: Client) -
     assert "search_wire" in told
     assert "/api/search.json?query=" in told
     assert "RFC 8785" in told
+
+
+def test_anyone_can_recompute_the_hash_of_the_contract(client: Client) -> None:
+    answer = client.get("/mcp-spec.md")
+    assert (answer.status_code, answer["Content-Type"]) == (200, "text/markdown; charset=utf-8")
+    sha256 = hashlib.sha256(answer.content).hexdigest()
+    assert f"SHA-256 of http://localhost:8000/mcp-spec.md: {sha256}" in client.get("/llms.txt").content.decode()
+    for address in ("/.well-known/mcp/server-card.json", "/mcp/server-card"):
+        contract = client.get(address).json()["_meta"]["ai.chatbotnews/contract"]
+        assert contract["spec_sha256_of"] == "http://localhost:8000/mcp-spec.md"
+        assert contract["spec_sha256"] == sha256
+    assert 'href="/mcp-spec.md"' in client.get("/mcp-spec").content.decode()
 
 
 def test_the_icon_is_where_browsers_look_for_it(client: Client) -> None:

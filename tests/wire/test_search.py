@@ -230,7 +230,21 @@ def test_since_is_the_first_moment_and_until_the_first_after(client: Client) -> 
     assert days(since="2026-01-14T10:00:00Z") == {"14", "15"}
     assert days(until="2026-01-14T10:00:00Z") == {"13"}
     assert days(since="2026-01-14", until="2026-01-15") == {"14"}
-    assert days(since="2026-01-15", until="2026-01-14") == set()
+    assert days(since="2026-01-15", until="2026-01-14") == days(since="2026-01-14", until="2026-01-14") == set()
+
+
+def test_the_description_says_which_end_of_a_period_is_in_it(client: Client) -> None:
+    paths = client.get("/api/openapi.json").json()["paths"]
+    parameters = {path: paths[path]["get"]["parameters"] for path in ("/api/search.json", "/api/topics/{topic}.json")}
+    told = {(path, one["name"]): one.get("description", "") for path, rows in parameters.items() for one in rows}
+    for path in parameters:
+        assert "at or after this moment" in told[path, "since"]
+    assert "before this moment, which is left out" in told["/api/search.json", "until"]
+    assert "before this moment, which is left out" in client.get("/api/docs").content.decode()
+    form = client.get("/search").content.decode()
+    for name, label in (("since", "From this day on (UTC)"), ("until", "Before this day (UTC)")):
+        assert f'<label for="{name}">{label}</label> <input id="{name}" type="date" aria-describedby="period"' in form
+    assert '<p class="facts" id="period">' in form
 
 
 @pytest.mark.parametrize(

@@ -5,10 +5,12 @@ import re
 from collections.abc import Callable, Iterator
 
 import pytest
+from django.test import Client
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from config.errors import InvalidArgument
+from tests.contract import refused
 from tests.factories import NOW, entry, publish, story_of
 from wire import queries, search
 from wire.queries import ranking
@@ -169,6 +171,74 @@ def test_a_cursor_belongs_to_its_question_and_to_no_other(corpus: list[StoryOut]
     for other in ("quince", "t", "t quince", '"quince t"'):
         with pytest.raises(InvalidArgument, match="cursor"):
             queries.search_wire(other, cursor=cursor)
+
+
+FILTERS = {
+    "category": "launches",
+    "topic": "openai",
+    "source": "The Verge",
+    "tier": "2",
+    "since": "2026-01-15T00:00:00Z",
+    "until": "2026-01-16T00:00:00Z",
+}
+OTHERS = {
+    "category": "funding",
+    "topic": "google",
+    "source": "Reuters",
+    "tier": "3",
+    "since": "2026-01-15T00:00:01Z",
+    "until": "2026-01-16T01:00:00Z",
+}
+SAME = {
+    "source": "the verge",
+    "since": "2026-01-15T02:00:00+02:00",
+    "until": "2026-01-16",
+    "limit": "9",
+}
+
+
+@pytest.fixture
+def launches(db: None) -> list[str]:  # noqa: ARG001
+    """Launches by OpenAI, told by The Verge; their ids in the order of a search."""
+    titles = [f"OpenAI launches quince model {number}" for number in range(5)]
+    urls = [f"https://www.theverge.com/{number}" for number in range(5)]
+    publish(*(entry(publisher="The Verge", title=title, url=url) for title, url in zip(titles, urls, strict=True)))
+    return ids([queries.search_wire("quince model")])
+
+
+def first_page(client: Client, **filters: str) -> SearchOut:
+    return SearchOut(**client.get("/api/search.json", {"query": "quince", "limit": "2", **filters}).json())
+
+
+def test_a_cursor_goes_on_with_the_filters_it_was_given_for(client: Client, launches: list[str]) -> None:
+    first = first_page(client, **FILTERS)
+    asked = {"query": "QUINCE", **FILTERS, **SAME, "cursor": first.next_cursor or ""}
+    rest = client.get("/api/search.json", asked).json()
+    assert (ids([first]) + [story["chatbotnews_id"] for story in rest["stories"]], rest["total"]) == (launches, 5)
+
+
+@pytest.mark.usefixtures("launches")
+@pytest.mark.parametrize("name", FILTERS)
+def test_a_cursor_is_refused_with_one_filter_more_or_less_or_another(client: Client, name: str) -> None:
+    fewer = {other: value for other, value in FILTERS.items() if other != name}
+    for first, then in (({}, {name: FILTERS[name]}), (FILTERS, fewer), (FILTERS, {**FILTERS, name: OTHERS[name]})):
+        asked = {"query": "quince", "cursor": first_page(client, **first).next_cursor or "", **then}
+        assert "cursor" in refused(client.get("/api/search.json", asked), 422, "invalid_argument")["message"]
+        shown = client.get("/search", asked)
+        assert (shown.status_code, "cursor" in shown.content.decode()) == (422, True)
+
+
+@pytest.mark.parametrize("pool", [3, 500])
+def test_the_cursor_of_a_window_is_refused_with_other_filters_too(
+    client: Client, monkeypatch: pytest.MonkeyPatch, launches: list[str], pool: int
+) -> None:
+    monkeypatch.setattr(ranking, "POOL", pool)
+    found = list(pages("quince", 2))
+    assert sorted(ids(found)) == sorted(launches)
+    for page in found[:-1]:
+        for other in ({"source": "Reuters"}, {"since": "2026-01-15"}):
+            asked = {"query": "quince", "cursor": page.next_cursor or "", **other}
+            refused(client.get("/api/search.json", asked), 422, "invalid_argument")
 
 
 @pytest.mark.parametrize("cursor", ["", "x", "W10", "WyJhbGwiXQ", "WyJhbGwiLDEsMl0", "WyJiZWhpbmQiLCIiLFsxLCJ4Il1d", "\0", "ü"])

@@ -159,6 +159,23 @@ def test_the_sample_wire_has_a_banner_on_every_page(client: Client) -> None:
     assert client.get("/api/today.json").json()["meta"]["sample"] is True
 
 
+def test_the_sample_wire_says_that_it_asks_no_feeds_and_where_the_real_ones_are_told_of(client: Client) -> None:
+    call_command("loadsample", stdout=StringIO())
+    told = client.get("/api/health/feeds.json").json()
+    assert told["note"].startswith("The sample wire asks no feeds.")
+    assert "manage.py doctor" in told["note"]
+    shown = client.get("/freshness").content.decode()
+    assert ("The sample wire asks no feeds." in shown, "manage.py doctor" in shown) == (True, True)
+    assert ("Never asked." in shown, "Not asked yet." in shown) == (True, False)
+
+
+def test_the_live_wire_has_nothing_to_add_about_its_feeds(client: Client) -> None:
+    publish(entry())
+    assert client.get("/api/health/feeds.json").json()["note"] is None
+    shown = client.get("/freshness").content.decode()
+    assert ("asks no feeds" in shown, "Not asked yet." in shown) == (False, True)
+
+
 def test_the_live_wire_has_no_such_banner(client: Client) -> None:
     publish(entry())
     assert not WireState.objects.get().is_sample

@@ -1,7 +1,7 @@
 """What is answered about the wire. Every door asks these functions and nothing else; they return Schemas, never models.
 
 `stories`: one story, lists, search, citations · `days`: snapshots and what hangs on them · `coverage`: who else reports it ·
-`pages`: what only the site shows.
+`feeds`: how they fare · `pages`: what only the site shows.
 """
 
 from wire.queries.coverage import get_consensus
@@ -20,6 +20,7 @@ from wire.queries.days import (
     wire_keys,
     wire_version,
 )
+from wire.queries.feeds import feeds_health
 from wire.queries.pages import (
     Calendar,
     Correction,
@@ -39,6 +40,7 @@ __all__ = [
     "Correction",
     "calendar",
     "corrections",
+    "feeds_health",
     "get_archive",
     "get_category",
     "get_citation",

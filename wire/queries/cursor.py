@@ -16,7 +16,7 @@ Place = tuple[dt.datetime, str]
 
 
 def encode(kind: str, *values: Any) -> str:
-    """URL-safe text; `kind` keeps the cursor of one list from being read by another."""
+    """URL-safe text; `kind` keeps the cursor of one list, filters included, from being read by another."""
     return base64.urlsafe_b64encode(orjson.dumps([kind, *values])).decode().rstrip("=")
 
 
@@ -55,4 +55,6 @@ def decode_place(value: Any) -> Place:
 
 
 def invalid() -> InvalidArgument:
-    return InvalidArgument("cursor is not one that this list gave.", "Leave it out for the first page, then pass next_cursor on.")
+    return InvalidArgument(
+        "cursor is not one that this list gave.", "Leave it out for the first page, then pass next_cursor on with the same filters."
+    )

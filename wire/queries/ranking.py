@@ -1,5 +1,6 @@
 """A page of search results. The database finds the newest matches, Python ranks them."""
 
+import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -25,7 +26,7 @@ VOCABULARY: Final = 2000  # newest headlines whose words a misspelt one may have
 NEAR: Final = 75.0  # likeness 0-100 of a misspelt word and the one that it may have meant
 
 # What a cursor of a search can say: go on in the ranking of all; in a window; begin the window behind a place. Each begins
-# with the mark of its question.
+# with the mark of its question (`_mark`).
 ALL, WINDOW, BEHIND = "all", "window", "behind"
 KINDS: Final = {ALL: 3, WINDOW: 5, BEHIND: 2}
 
@@ -78,7 +79,7 @@ def ranked_page(scope: Scope, question: search.Query, limit: int, cursor: str | 
     A window is named by its first and last story, so stories that arrive between two pages shift nothing. Its last page
     may be short although another window follows.
     """
-    mark = question.mark
+    mark = _mark(scope, question)
     question, found = _found(scope, question)
     is_exact = len(found) <= COUNTED
     texts: dict[int, Text] = {}
@@ -145,6 +146,14 @@ def _vocabulary(_wire_sha256: str | None) -> list[str]:
     """Words of the newest headlines, newest first. Kept for one state of the wire, which its newest snapshot's hash names."""
     headlines = Story.objects.live().newest_first().values_list("current__headline", flat=True)[:VOCABULARY]
     return list(dict.fromkeys(word for headline in headlines for word in search.chains(headline) if word not in search.STOP_WORDS))
+
+
+def _mark(scope: Scope, question: search.Query) -> str:
+    """Eight hex digits that tell what was asked, filters included, from all else: behind a place in one ranking, the matches of
+    another would be left out without a word. Made of what is looked up, so that spellings of one filter are the same.
+    """
+    asked = (question.terms, question.phrases, scope.marks, scope.low, scope.high)
+    return hashlib.sha256(repr(asked).encode()).hexdigest()[:8]
 
 
 def _candidates(scope: Scope, question: search.Query, found: list[int], kind: str, values: Sequence[Any]) -> list[int]:

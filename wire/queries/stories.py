@@ -69,8 +69,8 @@ def get_topic_coverage(
     cursor: str | None = None,
     read: Reader = as_schema,
 ) -> TopicOut:
-    """One page of a topic's stories, newest first, and the topic in a sentence."""
-    name = f"topic {topic}"
+    """One page of a topic's stories, newest first, and the topic in a sentence. Raises: InvalidArgument for a strange cursor."""
+    name = f"topic {topic}" if since is None else f"topic {topic} since {since.timestamp()}"
     place, total = _place(name, cursor), counted(_TOPIC_COUNT, topic, since)
     page = _page(name, _TOPIC.rows(topic, since, *place, limit + 1), limit, total, read)
     return TopicOut.model_construct(None, topic=topic, label=topic.label, summary=_topic_summary(topic, since, total), **page)

@@ -17,7 +17,7 @@ _PAGES: Final = [
         ("/provenance(/[^/]+)?",),
         (r"/feeds/[^/]+\.(rss|atom|json)", "query"),
         (r"/sitemap(-pages|-stories-[0-9]+)?\.xml",),
-        (r"/(about|privacy|terms|mcp-spec|for-agents\.html|llms\.txt|llms-full\.txt|\.well-known/wire-keys\.json)",),
+        (r"/(about|privacy|terms|mcp-spec(?:\.md)?|for-agents\.html|llms\.txt|llms-full\.txt|\.well-known/wire-keys\.json)",),
     )
 ]
 

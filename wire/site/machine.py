@@ -87,6 +87,12 @@ def llms_full_txt(_request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
+def mcp_spec_md(_request: HttpRequest) -> HttpResponse:
+    """The contract's own bytes, so that anyone can recompute the hash that llms.txt and the server card name."""
+    return _text(directives.spec(), "text/markdown")
+
+
+@require_safe
 def server_card(_request: HttpRequest) -> HttpResponse:
     """Who the MCP server is, for clients that did not connect yet; any site's script may read it."""
     headers = {"Cache-Control": "public, max-age=3600", "Access-Control-Allow-Origin": "*"}
@@ -105,5 +111,5 @@ def _xml(request: HttpRequest, template: str, context: dict[str, Any]) -> HttpRe
     return response
 
 
-def _text(body: bytes) -> HttpResponse:
-    return HttpResponse(body, content_type="text/plain; charset=utf-8", headers={"Cache-Control": BRIEFLY})
+def _text(body: bytes, kind: str = "text/plain") -> HttpResponse:
+    return HttpResponse(body, content_type=f"{kind}; charset=utf-8", headers={"Cache-Control": BRIEFLY})

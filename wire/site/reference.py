@@ -36,7 +36,7 @@ def sources(request: HttpRequest) -> HttpResponse:
 @public
 def freshness(request: HttpRequest) -> HttpResponse:
     """How every feed fares."""
-    return page(request, "freshness.html", {"health": sources_queries.feeds_health()}, "no-store")
+    return page(request, "freshness.html", {"health": queries.feeds_health()}, "no-store")
 
 
 @public
@@ -76,7 +76,7 @@ def snippet(file: str) -> str:
 @public
 def mcp_spec(request: HttpRequest) -> HttpResponse:
     """The MCP contract."""
-    return page(request, "mcp_spec.html", {"spec_html": html(directives.spec())})
+    return page(request, "mcp_spec.html", {"spec_html": html(directives.spec().decode())})
 
 
 @public
