@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
+from urllib.parse import urlsplit
 
 import dj_database_url
 from django.core.exceptions import ImproperlyConfigured
@@ -62,6 +63,7 @@ def web_address(name: str, default: str) -> str:
     def parse(raw: str) -> str:
         if not re.fullmatch(r"https?://[A-Za-z0-9.\-\[\]:]+(/[^?#\s]*)?", raw):
             raise ValueError(raw)
+        urlsplit(raw).port  # noqa: B018  raises for one that is no number or too large
         return raw.rstrip("/")
 
     return _read(name, default, parse, "an address such as https://wire.example")
@@ -76,7 +78,7 @@ def database(name: str) -> dict[str, Any] | None:
         parsed: dict[str, Any] = dict(dj_database_url.parse(raw))
     except ValueError:
         parsed = {}
-    if parsed.get("ENGINE") not in {"django.db.backends.postgresql", "django.db.backends.sqlite3"}:
+    if parsed.get("ENGINE") != "django.db.backends.postgresql":
         raise ImproperlyConfigured(f"{name} cannot be read: expected an address such as postgres://user:password@host:5432/name.")
     return parsed
 
@@ -84,7 +86,11 @@ def database(name: str) -> dict[str, Any] | None:
 def redis(name: str) -> str:
     """The address of a Redis, or "" without one. It may hold a password: no message shows it."""
     raw = text(name)
-    if raw and not re.fullmatch(r"(redis|rediss|unix)://[^\s]+", raw):
+    try:
+        is_one = not raw or (re.fullmatch(r"(redis|rediss|unix)://[^\s]+", raw) is not None and urlsplit(raw).port != 0)
+    except ValueError:  # of a port that is no number or too large
+        is_one = False
+    if not is_one:
         raise ImproperlyConfigured(f"{name} cannot be read: expected an address such as redis://host:6379/0.")
     return raw
 

@@ -61,22 +61,25 @@ def check(day: Json, provenance: Json, keys: Json) -> str:
     same("fpl_anchor: sha256", published["fpl_anchor"]["sha256"], wire_sha256)
     for name, value in published.items():
         same(f"provenance: {name}", provenance[name], value)
-    check_signature(published["signature"], wire_sha256, keys)
+    check_signature(published["signature"], wire_sha256, provenance["generated_at"], keys)
     return (
         f"{day['wire_date']} revision {published['revision']}, {len(day['stories'])} stories, "
         f"wire_sha256 {wire_sha256}, signed by key {published['signature']['key_id']}"
     )
 
 
-def check_signature(signature: Json, wire_sha256: str, keys: Json) -> None:
-    """Ed25519 over the 64 hex digits. Raises: Difference."""
+def check_signature(signature: Json, wire_sha256: str, generated_at: str, keys: Json) -> None:
+    """Ed25519 over the 64 hex digits, by a key that was not retired before. Raises: Difference."""
     key_id = signature["key_id"]
-    found = [base64.b64decode(key["public_key"]) for key in keys["keys"] if key["key_id"] == key_id]
-    if not found:
+    key = next((key for key in keys["keys"] if key["key_id"] == key_id), None)
+    if key is None:
         raise Difference(f"signature: there is no published key {key_id}")
-    same(f"key {key_id}: id", key_id, hashlib.sha256(found[0]).hexdigest()[:16])
+    public = base64.b64decode(key["public_key"])
+    same(f"key {key_id}: id", key_id, hashlib.sha256(public).hexdigest()[:16])
+    if key["retired_at"] and generated_at > key["retired_at"]:
+        raise Difference(f"signature: made at {generated_at} by key {key_id}, which was retired at {key['retired_at']}")
     try:
-        Ed25519PublicKey.from_public_bytes(found[0]).verify(base64.b64decode(signature["value"]), wire_sha256.encode())
+        Ed25519PublicKey.from_public_bytes(public).verify(base64.b64decode(signature["value"]), wire_sha256.encode())
     except (InvalidSignature, ValueError):
         raise Difference(f"signature: not made by key {key_id} over {wire_sha256}") from None
 

@@ -5,6 +5,7 @@ import datetime as dt
 import hashlib
 import os
 import secrets
+from functools import partial
 from pathlib import Path
 
 from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
@@ -16,7 +17,7 @@ from django.utils import timezone
 
 from config import keyring
 from config.errors import WireError
-from wire.models import SigningKey, WireState
+from wire.models import SigningKey, Snapshot, WireState
 
 
 def sign(wire_sha256: str) -> tuple[str, SigningKey]:
@@ -39,11 +40,11 @@ def rotate(now: dt.datetime | None = None) -> SigningKey:
 
     Holds publishers off meanwhile. Killed before the commit, the new key is published by whoever signs next.
     """
-    now = (now or timezone.now()).replace(microsecond=0)
     draft = key_file().with_name(f".{key_file().name}.{secrets.token_hex(4)}")
     try:
         with transaction.atomic():
             WireState.lock()
+            now = _now(now)
             SigningKey.objects.filter(retired_at=None).update(retired_at=now)
             keyring.stored(draft, _new_key)
             key = _published(_read(draft), now)
@@ -95,8 +96,15 @@ def _read(file: Path) -> Ed25519PrivateKey:
 
 def _published(private: Ed25519PrivateKey, now: dt.datetime | None = None) -> SigningKey:
     public = base64.b64encode(private.public_key().public_bytes_raw()).decode()
-    known = {"public_key": public, "created_at": now or timezone.now().replace(microsecond=0)}
+    known = {"public_key": public, "created_at": partial(_now, now)}
     return SigningKey.objects.get_or_create(key_id=_id(private), defaults=known)[0]
+
+
+def _now(now: dt.datetime | None) -> dt.datetime:
+    """To the second, and never before what was signed or made by a clock that was ahead: that would look forged."""
+    made = SigningKey.objects.order_by("-created_at").values_list("created_at", flat=True).first()
+    signed = Snapshot.objects.order_by("-sequence").values_list("generated_at", flat=True).first()
+    return max(filter(None, ((now or timezone.now()).replace(microsecond=0), made, signed)))
 
 
 def _id(private: Ed25519PrivateKey) -> str:

@@ -85,7 +85,17 @@ def test_a_value_is_read(monkeypatch: pytest.MonkeyPatch, reader: str, given: st
         *(("integer", text) for text in ("0", "65536", "-1", "x", "1.5", "1e3")),
         *(
             ("web_address", text)
-            for text in ("wire.example", "ftp://wire.example", "https://", "https://a b", "https://a?q=1", "javascript:1")
+            for text in (
+                "wire.example",
+                "ftp://wire.example",
+                "https://",
+                "https://a b",
+                "https://a?q=1",
+                "javascript:1",
+                "http://a:b:c",
+                "http://x:99999",
+                "https://[::1",
+            )
         ),
         *(
             ("networks", text)
@@ -93,8 +103,17 @@ def test_a_value_is_read(monkeypatch: pytest.MonkeyPatch, reader: str, given: st
         ),
         *(
             ("database", text)
-            for text in ("quince", "postgres", "mysql://a/b", "postgres://a:port/b", "http://a/b", "/var/db.sqlite3")
+            for text in (
+                "quince",
+                "postgres",
+                "mysql://a/b",
+                "postgres://a:port/b",
+                "http://a/b",
+                "/var/db.sqlite3",
+                "sqlite:////var/db",
+            )
         ),
+        *(("redis", text) for text in ("redis://127.0.0.1:xx/0", "redis://127.0.0.1:99999/0", "http://a", "redis://")),
     ],
 )
 def test_a_value_that_cannot_be_read_stops_the_start_and_names_its_variable(

@@ -17,6 +17,7 @@ from django.contrib.auth.models import User
 from django.core.management import call_command
 
 from tests.wire.archives import MANAGE
+from tests.wire.installation import manage
 from wire import roles
 
 
@@ -89,3 +90,38 @@ def test_serve_says_the_password_once_and_which_wire_it_serves_where(tmp_path: P
     assert "Serving the SAMPLE wire" in again.said
     for file in tmp_path.rglob("*"):
         assert not file.is_file() or told[1].encode() not in file.read_bytes(), file
+
+
+def test_all_that_serve_keeps_is_in_the_directory_that_was_named(tmp_path: Path) -> None:
+    """A service may write nowhere else."""
+    Served(tmp_path).end()
+    assert [entry.name for entry in tmp_path.iterdir()] == ["wire"]
+    assert (tmp_path / "wire" / "sample" / "wire.sqlite3").is_file()
+
+
+def test_a_terminal_that_closes_takes_the_server_along(tmp_path: Path) -> None:
+    served = Served(tmp_path)
+    for _ in range(300):
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", served.port), timeout=1):
+            break
+        time.sleep(0.1)
+    served.process.send_signal(signal.SIGHUP)
+    served.process.communicate(timeout=30)
+    assert served.process.returncode == 0
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection(("127.0.0.1", served.port), timeout=1)
+
+
+def test_a_key_without_its_database_begins_no_second_chain(tmp_path: Path) -> None:
+    keys = tmp_path / "keys"
+    keys.mkdir()
+    (keys / "ed25519.pem").write_bytes(b"whatever it is")
+    for command, expected in (
+        ("serve", "but the key that signed its days is. Nothing was changed."),
+        ("rotatekey", "The database is gone"),
+        (f"backup {tmp_path / 'backup'}", "The database is gone"),
+    ):
+        done = manage(tmp_path, *command.split(), WIRE_INGEST="off")
+        assert done.returncode == 1
+        assert expected in done.stderr
+        assert not (tmp_path / "wire.sqlite3").exists()

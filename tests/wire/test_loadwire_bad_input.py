@@ -1,13 +1,17 @@
 """What is wrong in an archive is refused by name, with its line, and the rest is loaded."""
 
+import errno
 import gzip
+import io
 import json
+import os
 import random
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.management import CommandError, call_command
 
 from tests.wire.archives import everything, item, line, loadwire, ndjson, rejected, rss, rss_item
 from wire.archive.reading import MAX_LINE
@@ -257,3 +261,33 @@ def test_a_packed_feed_that_breaks_off_is_refused(tmp_path: Path) -> None:
     packed = gzip.compress(rss(*(rss_item(n) for n in range(50))).encode())
     (tmp_path / "a.xml.gz").write_bytes(packed[: len(packed) // 2])
     assert rejected(tmp_path / "a.xml.gz") == [(1, "broken_archive")]
+
+
+def test_a_pipe_is_refused_since_it_can_be_read_but_once(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(CommandError, match=r"pipe.*write it to a file first. Nothing was loaded"):
+        loadwire(pipe)
+
+
+def test_files_of_a_directory_that_are_left_out_are_named(tmp_path: Path) -> None:
+    ndjson(tmp_path / "items.txt", GOOD)
+    with pytest.raises(CommandError, match=r"There is no archive: files end in .ndjson, .*Nothing was loaded"):
+        loadwire(tmp_path)
+    ndjson(tmp_path / "items.ndjson", GOOD[:2])
+    told = io.StringIO()
+    call_command("loadwire", str(tmp_path), stdout=io.StringIO(), stderr=told)
+    assert "Left out, by their names no archives: 1 files (items.txt)." in told.getvalue()
+    assert Story.objects.count() == 2
+
+
+def test_what_was_refused_is_named_when_the_load_breaks_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file, told = ndjson(tmp_path / "a.ndjson", [b"{", *GOOD]), io.StringIO()
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("wire.management.commands.loadwire.publish_pending", full)
+    with pytest.raises(CommandError, match="The disk is full"):
+        call_command("loadwire", str(file), stdout=io.StringIO(), stderr=told)
+    assert "a.ndjson:1: invalid_json" in told.getvalue()

@@ -1,5 +1,6 @@
 """A load that is killed without warning is completed by the next run, as if nothing had happened."""
 
+import json
 import os
 import random
 import shutil
@@ -38,15 +39,16 @@ TABLES: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Wire:
     """A wire of its own, in its own directory, and the archive it is to load."""
 
     directory: Path
     archive: Path
+    more: tuple[str, ...] = ()
 
     def start(self) -> subprocess.Popen[str]:
-        command = [sys.executable, str(MANAGE), "loadwire", str(self.archive)]
+        command = [sys.executable, str(MANAGE), "loadwire", str(self.archive), *self.more]
         return subprocess.Popen(
             command, env=own_environment(self.directory), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
@@ -139,3 +141,16 @@ def test_killed_at_any_moment_it_ends_as_if_nothing_had_happened(tmp_path: Path,
     refused = {name: number for name, number in report.items() if name.startswith("rejected")}
     assert sum(report.values()) == LINES + DAYS
     assert told == refused | {"duplicate": LINES - sum(refused.values()), "snapshots published": DAYS - len(kept)}
+
+
+def test_killed_it_has_named_whatever_it_will_not_read_again(tmp_path: Path, migrated: Path, archive: Path) -> None:
+    wire, rejects = Wire(shutil.copytree(migrated, tmp_path / "killed"), archive), tmp_path / "rejects.ndjson"
+    wire.more = ("--rejects", str(rejects))
+    wire.kill_once(lambda wire: wire.lines_done() >= 1000, 0)
+    done = wire.lines_done()
+    assert 1000 <= done < LINES
+    named = {json.loads(row)["line"] for row in rejects.read_bytes().splitlines()}
+    report = counts(wire.run())
+    assert any(line <= done for line in named)
+    named = {json.loads(row)["line"] for row in rejects.read_bytes().splitlines()}
+    assert len(named) == sum(number for name, number in report.items() if name.startswith("rejected"))

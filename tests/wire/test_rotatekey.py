@@ -1,13 +1,18 @@
 """A new signing key: old days still verify, the old key signs nothing more."""
 
+import base64
+import datetime as dt
 import io
 import stat
 from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.management import call_command
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from django.core.management import CommandError, call_command
 from django.test import Client
+from django.utils import timezone
 
 from config.errors import WireError
 from tests.factories import entry, publish
@@ -87,3 +92,34 @@ def test_a_wire_without_any_key_gets_its_first() -> None:
     assert SigningKey.objects.get().key_id == signing.key_in_force()
     publish(entry())
     assert SigningKey.objects.count() == 1
+
+
+@pytest.mark.parametrize("generated_at", ["later", "as it was"])
+def test_a_day_signed_by_a_retired_key_is_called_forged(generated_at: str) -> None:
+    """By its own time, and, since that is not hashed, by what the later key signed before it."""
+    publish(entry())
+    old = Snapshot.objects.get()
+    stolen = serialization.load_pem_private_key(signing.key_file().read_bytes(), password=None)
+    assert isinstance(stolen, Ed25519PrivateKey)
+    rotate()
+    publish(entry())
+    publish(entry())
+    assert "3 snapshots" in verifywire()
+    newest = Snapshot.objects.order_by("-sequence")[0]
+    forged = {"key": old.key, "signature": base64.b64encode(stolen.sign(newest.wire_sha256.encode())).decode()}
+    if generated_at == "later":
+        Snapshot.objects.exclude(pk=old.pk).exclude(pk=newest.pk).update(key=old.key)  # nothing to go by but the time
+        forged["generated_at"] = timezone.now() + dt.timedelta(hours=1)
+        Snapshot.objects.filter(sequence=2).update(
+            signature=base64.b64encode(stolen.sign(Snapshot.objects.get(sequence=2).wire_sha256.encode())).decode()
+        )
+    Snapshot.objects.filter(pk=newest.pk).update(**forged)
+    with pytest.raises(CommandError, match=r"snapshot 3 .* was signed by the key \w+ after that was retired"):
+        verifywire()
+
+
+def test_a_clock_that_was_ahead_makes_nobody_a_forger() -> None:
+    publish(entry(), now=timezone.now() + dt.timedelta(days=2))
+    rotate()
+    publish(entry(), now=timezone.now() + dt.timedelta(days=3))
+    assert "2 snapshots" in verifywire()

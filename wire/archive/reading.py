@@ -43,17 +43,24 @@ class Numbered:
     value: Entry | Rejected
 
 
-def expand(paths: list[Path]) -> list[Path]:
-    """The files meant by `paths`; a directory means every archive below it, by name. Raises: FileNotFoundError."""
-    files = []
+def expand(paths: list[Path]) -> tuple[list[Path], list[Path]]:
+    """The files meant by `paths`, and those left out: a directory means every archive below it, by name.
+
+    Raises: FileNotFoundError; OSError for what is no file, such as a pipe, which can be read but once.
+    """
+    files, others = list[Path](), list[Path]()
     for path in paths:
         if path.is_dir():
-            files += sorted(f for f in path.rglob("*") if f.is_file() and f.name.lower().removesuffix(".gz").endswith(SUFFIXES))
-        elif path.exists():
+            for file in sorted(file for file in path.rglob("*") if file.is_file()):
+                is_archive = file.name.lower().removesuffix(".gz").endswith(SUFFIXES)
+                (files if is_archive else others).append(file)
+        elif path.is_file():
             files.append(path)
+        elif path.exists():
+            raise OSError(f"{path} is no file but a pipe or a device, which can be read only once; write it to a file first")
         else:
             raise FileNotFoundError(path)
-    return files
+    return files, others
 
 
 def digest(file: Path, names: Mapping[str, str]) -> str:

@@ -44,7 +44,8 @@ class Verifier:
 
     def __init__(self) -> None:
         self.result = Verified()
-        self._keys: dict[str, str] = {}
+        self._keys: dict[str, Record] = {}
+        self._signers: dict[str, str] = {}  # by id when they were made: the keys that signed so far
         self._publications: set[str] = set()
         self._seated: list[dict[str, Any]] = []
         self._rosters: list[str] = []
@@ -90,7 +91,7 @@ class Verifier:
         raw = base64.b64decode(record["public_key"])
         if hashlib.sha256(raw).hexdigest()[:16] != record["key_id"]:
             raise Broken(f"key {record['key_id']}: its id does not belong to its public key.")
-        self._keys[record["key_id"]] = record["public_key"]
+        self._keys[record["key_id"]] = record
 
     def _publication(self, record: Record) -> None:
         self._publications.add(record["slug"])
@@ -152,12 +153,24 @@ class Verifier:
                 row["story_sha256"],
                 known,
             )
-        if not is_valid(record["signature"], record["wire_sha256"], self._keys.get(record["key_id"], "")):
-            raise Broken(f"{what}: the signature was not made by the published key {record['key_id']}.")
+        self._signature(what, record)
         self._unlike[day] = self._shown_otherwise(what, manifest)
         self._sequence = record["sequence"]
         self._revision_of[day] = manifest["revision"]
         self.result.last_sha256 = record["wire_sha256"]
+
+    def _signature(self, what: str, record: Record) -> None:
+        """Made by a published key, and not after it was retired: by the snapshot's own time, and, since that is not hashed, not
+        behind what a key signed that was made when it was retired.
+        """
+        key_id = record["key_id"]
+        key = self._keys.get(key_id, {"public_key": "", "created_at": "", "retired_at": None})
+        if not is_valid(record["signature"], record["wire_sha256"], key["public_key"]):
+            raise Broken(f"{what}: the signature was not made by the published key {key_id}.")
+        others = (created_at for other, created_at in self._signers.items() if other != key_id)
+        if key["retired_at"] and (record["generated_at"] > key["retired_at"] or max(others, default="") >= key["retired_at"]):
+            raise Broken(f"{what}: it was signed by the key {key_id} after that was retired.")
+        self._signers[key_id] = key["created_at"]
 
     def _shown_otherwise(self, what: str, manifest: Record) -> tuple[str, str] | None:
         published: dict[str, Shown] = {

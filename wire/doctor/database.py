@@ -31,7 +31,9 @@ def away() -> Finding | None:
             database.Database.connect(**database.get_connection_params()).close()
         _one("SELECT 1")
     except (DatabaseError, database.Database.Error) as error:
-        advice = "Restore a backup." if files else "Start Postgres, or set DATABASE_URL right. Kept answers go on meanwhile."
+        closed = getattr(error.__cause__, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
+        mend = "Look whose it is, and whether its disk can be written." if closed else "Restore a backup."
+        advice = mend if files else "Start Postgres, or set DATABASE_URL right. Kept answers go on meanwhile."
         return fail("database", f"It does not answer: {str(error).strip()}.", advice)
     return None
 

@@ -39,7 +39,7 @@ def signing_key(_now: dt.datetime) -> Iterator[Finding]:
     if held is None:
         yield fail(
             "signing key",
-            f"The file of {newest.key_id} is gone; the next publish would go on with a new key.",
+            f"The file of {newest.key_id} is gone; nothing is published until it is back.",
             f"Put {signing.key_file()} back from a backup, or run manage.py rotatekey so that the old one is told as retired.",
         )
         return
@@ -75,6 +75,7 @@ def last_link(_now: dt.datetime) -> Iterator[Finding]:
         "its bytes do not have its hash": sha256 != last.wire_sha256,
         "its link is not the hash of the one before": last.previous_sha256 != before,
         "its signature is not by its key": not signing.is_valid(last.signature, last.wire_sha256, last.key.public_key),
+        "its key was retired before": last.key.retired_at is not None and last.generated_at > last.key.retired_at,
     }
     for what in (what for what, is_so in wrong.items() if is_so):
         yield fail("chain", f"Snapshot {last.sequence} ({last}): {what}.", "Run manage.py verifywire; restore a backup.")

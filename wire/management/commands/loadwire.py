@@ -4,9 +4,10 @@ import json
 import resource
 import time
 from collections import Counter
+from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, BinaryIO, Final
 
 import orjson
 from django.core.management.base import BaseCommand, CommandError, CommandParser
@@ -28,7 +29,7 @@ from wire.archive.dump import Broken
 from wire.archive.load import load_items
 from wire.archive.restore import restore
 from wire.archive.verify import dump_records
-from wire.models import Story, WireState
+from wire.models import Load, Story, WireState
 from wire.normalise import Rejected
 from wire.publish import publish_pending
 
@@ -49,11 +50,17 @@ class Command(BaseCommand):
 
     def handle(self, **options: Any) -> None:
         names = _read_map(options["map"]) if options["map"] else {}
-        dumps, archives = _files(options["paths"])
+        dumps, archives, others = _files(options["paths"])
+        if others:
+            named = ", ".join(file.name for file in others[:SHOWN_PER_REASON])
+            self.stderr.write(
+                f"Left out, by their names no archives: {len(others):,} files ({named}{' …' * (len(others) > SHOWN_PER_REASON)})."
+            )
         started = time.monotonic()
-        with _Rejections(options["rejects"]) as rejections:
+        with _Rejections(options["rejects"], self.stderr.write) as rejections:
             try:
                 with trouble.told():
+                    rejections.open(again=_is_begun(archives, names))
                     with transaction.atomic() if options["dry_run"] else nullcontext():
                         total = self._load([*dumps, *archives], names, rejections)
                         if options["dry_run"]:
@@ -84,7 +91,8 @@ class Command(BaseCommand):
                 report = load_items(file, names, on_rejected=refuse, on_progress=advance)
                 if report.resumed_at:
                     self.stdout.write(
-                        f"{file.name}: went on behind line {report.resumed_at}; an earlier run told what it refused before."
+                        f"{file.name}: went on behind line {report.resumed_at}; what was refused before it is counted here, and "
+                        "named where the run that broke off was told to name it."
                     )
                 total += report.counts
                 progress.update(task, completed=progress.tasks[task].total)
@@ -97,7 +105,7 @@ class Command(BaseCommand):
             return publish_pending(progress=lambda _day: progress.advance(task))
 
     def _report(self, total: Counter[str], rejections: "_Rejections", days: int, seconds: float, *, dry_run: bool) -> None:
-        rejections.print_to(self.stderr.write)
+        rejections.tell()
         self.stdout.write("Dry run, nothing was written:" if dry_run else "Loaded:")
         for name, number in sorted(total.items()):
             self.stdout.write(f"  {name:<40} {number:>9,}")
@@ -107,13 +115,12 @@ class Command(BaseCommand):
 
 
 class _Rejections:
-    """Every refusal, to a file if one is wanted; the first of each reason to the terminal."""
+    """Every refusal, to a file if one is wanted; the first of each reason by `write`, at the latest when the load breaks off."""
 
-    def __init__(self, file: Path | None) -> None:
-        try:
-            self._handle = file.open("wb") if file else None
-        except OSError as error:
-            raise CommandError(f"The rejections cannot be written: {error}. Nothing was loaded.") from error
+    def __init__(self, file: Path | None, write: Callable[[str], Any]) -> None:
+        self._file = file
+        self._write = write
+        self._handle: BinaryIO | None = None
         self._shown: dict[str, list[str]] = {}
         self._counts: Counter[str] = Counter()
         self._strangers: Counter[str] = Counter()
@@ -122,8 +129,16 @@ class _Rejections:
         return self
 
     def __exit__(self, *_error: object) -> None:
+        self.tell()
         if self._handle:
             self._handle.close()
+
+    def open(self, *, again: bool) -> None:
+        """`again`: behind what a run that broke off wrote. Raises: CommandError."""
+        try:
+            self._handle = self._file.open("ab" if again else "wb") if self._file else None
+        except OSError as error:
+            raise CommandError(f"The rejections cannot be written: {error}. Nothing was loaded.") from error
 
     def add(self, file: Path, number: int, why: Rejected) -> None:
         self._counts[why.code] += 1
@@ -132,31 +147,42 @@ class _Rejections:
         if self._handle:
             row = {"file": str(file), "line": number, "reason": why.code, "message": why.message}
             self._handle.write(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE))
+            self._handle.flush()  # before its batch is committed: a run that goes on reads no line of it again
         shown = self._shown.setdefault(why.code, [])
         if len(shown) < SHOWN_PER_REASON:
             shown.append(f"{file.name}:{number}: {why.code}: {why.message}")
 
-    def print_to(self, write: Any) -> None:
+    def tell(self) -> None:
+        """Once."""
         for code, shown in self._shown.items():
             for line in shown:
-                write(line)
+                self._write(line)
             if self._counts[code] > len(shown):
-                write(f"… and {self._counts[code] - len(shown):,} more of {code}; --rejects FILE writes them all.")
+                self._write(f"… and {self._counts[code] - len(shown):,} more of {code}; --rejects FILE writes them all.")
         if self._strangers:
             named = "; ".join(f"{name} ({number:,})" for name, number in self._strangers.most_common(SHOWN_PER_REASON))
             more = len(self._strangers) - SHOWN_PER_REASON
-            write(f"Outside the roster: {named}{f'; and {more:,} more' if more > 0 else ''}.")
+            self._write(f"Outside the roster: {named}{f'; and {more:,} more' if more > 0 else ''}.")
+        self._shown, self._strangers = {}, Counter()
 
 
-def _files(paths: list[Path]) -> tuple[list[Path], list[Path]]:
-    """Dumps, which need a wire that is still empty, and other archives."""
+def _is_begun(archives: list[Path], names: dict[str, str]) -> bool:
+    """Whether a load of one of these broke off, so that this one goes on from there."""
+    return Load.objects.filter(digest__in=[reading.digest(file, names) for file in archives], line__gt=0).exists()
+
+
+def _files(paths: list[Path]) -> tuple[list[Path], list[Path], list[Path]]:
+    """Dumps, which need a wire that is still empty, other archives, and what is none."""
     try:
-        files = [(file, reading.is_dump(file)) for file in reading.expand(paths)]
+        archives, others = reading.expand(paths)
+        files = [(file, reading.is_dump(file)) for file in archives]
     except FileNotFoundError as error:
         raise CommandError(f"There is no {error}. Nothing was loaded.") from error
     except OSError as error:
         raise CommandError(f"{error}. Nothing was loaded.") from error
-    return [file for file, is_dump in files if is_dump], [file for file, is_dump in files if not is_dump]
+    if not files:
+        raise CommandError(f"There is no archive: files end in {', '.join(reading.SUFFIXES)} or these and .gz. Nothing was loaded.")
+    return [file for file, is_dump in files if is_dump], [file for file, is_dump in files if not is_dump], others
 
 
 def _read_map(file: Path) -> dict[str, str]:

@@ -4,6 +4,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
+from config import trouble
 from wire import signing
 
 
@@ -11,7 +12,8 @@ class Command(BaseCommand):
     help = "Make a new signing key and retire the one in force. Old days still verify: its public key stays published."
 
     def handle(self, **_options: Any) -> None:
-        key = signing.rotate()
+        with trouble.told():
+            key = signing.rotate()
         self.stdout.write(
             f"Snapshots are signed by {key.key_id} from now on. Every machine that publishes needs {signing.key_file()}; "
             "take a backup, since older ones hold the old key."

@@ -12,13 +12,16 @@ from typing import Any, Final
 
 from django.conf import settings
 from django.core.management import call_command
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandError
 from django.db import Error
 
+from config.reading import missing
 from wire import roles
 from wire.models import Snapshot
+from wire.signing import key_file
 
 LOOK_AGAIN: Final = 2.0  # seconds between two looks for the first real snapshot
+ENDINGS: Final = (signal.SIGTERM, signal.SIGHUP)
 GRACE: Final = 8  # seconds that children may take to stop; container engines kill after ten
 OF_DATABASES: Final = {f"{name}{file}" for name in ("DATABASE_URL", "DATABASE_REPLICA_URL") for file in ("", "_FILE")}
 UVICORN: Final = (
@@ -38,7 +41,10 @@ class Command(BaseCommand):
     )
 
     def handle(self, **_options: Any) -> None:
-        signal.signal(signal.SIGTERM, _stop)
+        for number in ENDINGS:
+            if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup leaves the one of a terminal that closes
+                signal.signal(number, _stop)
+        _expect_no_loss()
         call_command("migrate", verbosity=0)
         sample = not Snapshot.objects.exists()
         if sample:
@@ -59,7 +65,7 @@ class Command(BaseCommand):
         except KeyboardInterrupt:
             pass
         finally:
-            for number in (signal.SIGTERM, signal.SIGINT):
+            for number in (*ENDINGS, signal.SIGINT):
                 signal.signal(number, signal.SIG_IGN)  # a second one would leave a child behind
             _end(server, feeding.process)
         if server.returncode not in (0, -signal.SIGTERM, -signal.SIGINT):
@@ -85,6 +91,18 @@ class Command(BaseCommand):
         self.stdout.flush()
         where = ["--host", settings.HOST, "--port", str(settings.PORT), "--workers", str(settings.WIRE_WORKERS)]
         return subprocess.Popen([sys.executable, "-m", "uvicorn", *UVICORN, *where], env={**MEMORY, **env})  # noqa: S603
+
+
+def _expect_no_loss() -> None:
+    """A key without the database whose days it signed is a loss, and no new wire: its chain would begin a second time.
+
+    Raises: CommandError.
+    """
+    if (why := missing()) and key_file().exists():
+        raise CommandError(
+            f"The database is gone: {why}, but the key that signed its days is. Nothing was changed. Restore a backup; "
+            "for a new wire that goes on with this key, run manage.py migrate first."
+        )
 
 
 def _is_published() -> bool:
@@ -114,9 +132,14 @@ class _Feeding:
 
 
 def _sample_environment() -> dict[str, str]:
-    """A data directory, and so a database and a chain, of its own; never the one that DATABASE_URL names."""
+    """A data directory, and so a database and a chain, of its own; never the one that DATABASE_URL names.
+
+    Beside the default one, but within one that an operator named: nothing else may be ours to write.
+    """
     env = {name: value for name, value in os.environ.items() if name not in OF_DATABASES}
-    return env | {"WIRE_DATA_DIR": str(Path(settings.WIRE_DATA_DIR).parent / "sample")}
+    live = Path(settings.WIRE_DATA_DIR)
+    beside = live.parent if live == settings.BASE_DIR / "var" / "wire" else live
+    return env | {"WIRE_DATA_DIR": str(beside / "sample")}
 
 
 def _manage(command: str, env: Mapping[str, str]) -> None:

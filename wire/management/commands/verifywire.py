@@ -25,7 +25,7 @@ class Command(BaseCommand):
                 with trouble.told():
                     self._say("database", verify_database())
                 return
-            files = [file for file in reading.expand([from_files]) if reading.is_dump(file)]
+            files = [file for file in reading.expand([from_files])[0] if reading.is_dump(file)]
             if not files:
                 raise CommandError(f"There is no dump in {from_files}; `manage.py dumpwire FILE.ndjson.gz` writes one.")
             for file in files:
