@@ -1,6 +1,11 @@
 """The editors' own takes at the desk: of days that are open, one editor after another, and with a way back."""
 
 import datetime as dt
+import json
+import re
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,9 +14,11 @@ from django.contrib.auth.models import Group
 from django.test import Client
 
 from sources.models import Publication
-from tests.factories import DAY, entry, publish, story_of
+from tests.factories import DAY, NOW, entry, publish, story_of
+from tests.wire.archives import dump
 from tests.wire.desk import at_desk, person, words
 from tests.wire.test_admin import story_form
+from tests.wire.test_at_once import at_once
 from wire import queries
 from wire.models import EditorTake, Snapshot
 
@@ -38,8 +45,9 @@ def page_of(day: dt.date) -> str:
 
 def opened(desk: Client, day: dt.date) -> dict[str, Any]:
     """What the form of a day's take holds when its page is opened."""
-    assert desk.get(page_of(day)).status_code == 200
-    return {"markdown": EditorTake.objects.get(wire_date=day).markdown}
+    found = re.search(r'<input type="hidden" name="seen" value="([^"]*)"', desk.get(page_of(day)).content.decode())
+    assert found
+    return {"markdown": EditorTake.objects.get(wire_date=day).markdown, "seen": found[1]}
 
 
 def written(desk: Client, day: dt.date, markdown: str) -> None:
@@ -115,6 +123,41 @@ def test_a_new_take_has_a_text(desk: Client) -> None:
     assert "This field is required." in words(desk.post(ADD, {"wire_date": today(), "markdown": ""}))
 
 
+def test_a_form_that_was_opened_before_another_editor_saved_changes_nothing(desk: Client) -> None:
+    day = today()
+    written(desk, day, "# Draft")
+    other = at_desk("publisher")
+    first, second = opened(desk, day), opened(other, day)
+    assert other.post(page_of(day), first | {"markdown": "# First"}).status_code == 302
+    for markdown in ("# Second", ""):
+        answer = desk.post(page_of(day), second | {"markdown": markdown})
+        assert "The take was saved or cleared meanwhile." in words(answer)
+        assert markdown in answer.content.decode(), "the text is not lost"
+    assert queries.get_editor_take(day).title == "First"
+    assert EditorTake.objects.get().author == "publisher"
+
+
+@pytest.mark.parametrize("seen", ["", "2026-01-15", None])
+def test_a_change_says_what_it_is_a_change_of(desk: Client, seen: str | None) -> None:
+    day = today()
+    written(desk, day, "# Draft")
+    form = {"markdown": "# Blind"} | ({} if seen is None else {"seen": seen})
+    assert "The take was saved or cleared meanwhile." in words(desk.post(page_of(day), form))
+    assert queries.get_editor_take(day).title == "Draft"
+
+
+def test_it_says_when_it_was_written_last(desk: Client, tmp_path: Path) -> None:
+    day = today()
+    written(desk, day, "# Draft")
+    EditorTake.objects.update(updated_at=NOW)
+    assert desk.post(page_of(day), opened(desk, day) | {"markdown": "# Final"}).status_code == 302
+    after = EditorTake.objects.get().updated_at
+    assert after > NOW
+    records = [json.loads(line) for line in dump(tmp_path / "dump.ndjson").splitlines()]
+    (take,) = [record for record in records if record.get("kind") == "take"]
+    assert dt.datetime.fromisoformat(take["updated_at"]) == after.replace(microsecond=0)
+
+
 def test_who_may_only_look_sees_the_take() -> None:
     EditorTake.objects.create(wire_date=DAY, markdown="# Ours")
     looker = person("looker")
@@ -123,3 +166,18 @@ def test_who_may_only_look_sees_the_take() -> None:
     client.force_login(looker)
     answer = client.get(page_of(DAY))
     assert "# Ours" in words(answer)
+    assert 'name="seen"' not in answer.content.decode()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_editors_who_save_at_once_one_is_kept_and_the_others_are_told() -> None:
+    day = today()
+    desks = [at_desk("editor"), at_desk("publisher"), at_desk("editor", "publisher")]
+    written(desks[0], day, "# Draft")
+    page, form = page_of(day), opened(desks[0], day)
+    texts = [f"# Number {number}" for number in range(3)]
+    posts: list[Callable[[], Any]] = [
+        partial(desk.post, page, form | {"markdown": text}) for desk, text in zip(desks, texts, strict=True)
+    ]
+    assert sorted(answer.status_code for answer in at_once(posts)) == [200, 200, 302]
+    assert queries.get_editor_take(day).title == EditorTake.objects.get().markdown.removeprefix("# ")

@@ -73,10 +73,13 @@ class HistoryAdmin(ReadOnly):
 class TakeForm(forms.ModelForm[EditorTake]):
     """A day's own brief. Left empty it is cleared, once there is one."""
 
+    seen = forms.CharField(widget=forms.HiddenInput, required=False)  # when the text was saved that the form was opened with
+
     now: dt.datetime  # when the day was found to be open, with the wire locked: it is published as of then
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.initial["seen"] = _moment(self.instance) if self.instance.pk else ""
         if self.instance.pk and "markdown" in self.fields:
             self.fields["markdown"].required = False
             self.fields["markdown"].help_text = "Left empty, the generated brief stands again."
@@ -84,6 +87,10 @@ class TakeForm(forms.ModelForm[EditorTake]):
     def clean(self) -> dict[str, Any] | None:
         WireState.lock()
         self.now = timezone.now()
+        if self.instance.pk:
+            kept = EditorTake.objects.filter(pk=self.instance.pk).first()
+            if kept is None or self.cleaned_data.get("seen") != _moment(kept):
+                raise forms.ValidationError("The take was saved or cleared meanwhile. Nothing was saved: open it again.")
         day = self.cleaned_data.get("wire_date", self.instance.wire_date)
         if day and Snapshot.objects.filter(wire_date=day).exists():
             if is_sealed(day, self.now):
@@ -99,14 +106,17 @@ class EditorTakeAdmin(TellsRefusals[EditorTake]):
 
     form = TakeForm
     list_display = ("wire_date", "author", "updated_at")
-    fields = ("wire_date", "markdown")
+
+    def get_fields(self, request: HttpRequest, obj: EditorTake | None = None) -> tuple[str, ...]:
+        shown = ("wire_date", "markdown")
+        return (*shown, "seen") if obj and self.has_change_permission(request, obj) else shown
 
     def get_readonly_fields(self, request: HttpRequest, obj: EditorTake | None = None) -> tuple[str, ...]:  # noqa: ARG002
         return ("wire_date",) if obj else ()  # moved elsewhere, its old day would go on showing it
 
     def save_model(self, request: HttpRequest, obj: EditorTake, form: TakeForm, change: bool) -> None:
         if obj.markdown:
-            obj.author = request.user.get_username()
+            obj.author, obj.updated_at = request.user.get_username(), form.now
             super().save_model(request, obj, form, change)
         else:
             EditorTake.objects.filter(pk=obj.pk).delete()
@@ -125,3 +135,7 @@ class EditorTakeAdmin(TellsRefusals[EditorTake]):
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:  # noqa: ARG002
         return False
+
+
+def _moment(take: EditorTake) -> str:
+    return take.updated_at.isoformat()
