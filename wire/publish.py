@@ -134,7 +134,7 @@ def _publish(day: dt.date, now: dt.datetime, reopened: Collection[str], why: str
         revision=previous.revision + 1 if previous else 1,
         previous_sha256=last.wire_sha256 if last else None,
         roster_sha256=roster.current().fingerprint,
-        editor_take=_take(day, live, derived),
+        editor_take=_take(day, live, derived, old if sealed else None),
         stories=[_line(member, derived[member.story.chatbotnews_id]) for member in live],
     )
     snapshot = None
@@ -188,8 +188,12 @@ def _witnesses(events: Iterable[str]) -> dict[str, dict[str, Witness]]:
     return found
 
 
-def _take(day: dt.date, live: Sequence[Member], derived: Mapping[str, Derived]) -> str:
-    written = EditorTake.objects.filter(wire_date=day).first()
+def _take(day: dt.date, live: Sequence[Member], derived: Mapping[str, Derived], sealed: Mapping[str, Any] | None) -> str:
+    """An editor's own, or else what the rules write. `sealed`: what a sealed day said; no text by hand comes to it or leaves it,
+    for the reason it is published again for is another's."""
+    if sealed and take.is_by_hand(sealed["editor_take"]):
+        return str(sealed["editor_take"])
+    written = None if sealed else EditorTake.objects.filter(wire_date=day).first()
     if written:
         return take.by_hand(written.markdown)
     previous = Snapshot.objects.filter(wire_date__lt=day).order_by("-wire_date", "-revision").first()

@@ -102,6 +102,11 @@ def by_hand(markdown: str) -> str:
     return f"{lines}\n\n{BY_HAND}\n"
 
 
+def is_by_hand(markdown: str) -> bool:
+    """Whether a published brief is an editor's: a generated one never says so, since what it quotes is escaped."""
+    return BY_HAND in markdown
+
+
 def opening(markdown: str) -> str:
     """The first paragraph of a take that is no heading, as Markdown."""
     blocks = (re.sub(r"\A(?:#.*\n?)+", "", block).strip() for block in re.split(r"\n\s*\n", markdown))

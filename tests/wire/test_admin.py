@@ -1,5 +1,6 @@
 """The editors' desk, through the browser's own requests."""
 
+import datetime as dt
 from pathlib import Path
 
 import pytest
@@ -7,8 +8,8 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from sources.models import Publication
-from tests.factories import DAY, entry, next_lexicon, publish, story_of
-from wire import taxonomy
+from tests.factories import entry, next_lexicon, publish, story_of
+from wire import queries, taxonomy
 from wire.models import EditorTake, LexiconTerm, Snapshot, Story
 
 pytestmark = pytest.mark.django_db
@@ -110,10 +111,12 @@ def test_snapshots_keys_and_publications_cannot_be_added_or_deleted(desk: Client
 
 
 def test_an_editors_own_take_is_published_in_place_of_the_generated_one(desk: Client) -> None:
-    now_open = entry()
-    publish(now_open)
-    answer = desk.post("/admin/wire/editortake/add/", {"wire_date": DAY.isoformat(), "markdown": "# Mine\n\nOne thing happened."})
+    now = dt.datetime.now(dt.UTC)
+    publish(made := entry(published_at=now), now=now)
+    day = story_of(made).wire_date
+    answer = desk.post("/admin/wire/editortake/add/", {"wire_date": day, "markdown": "# Mine\n\nOne thing happened."})
     assert answer.status_code == 302
+    assert queries.get_editor_take(day).title == "Mine"
     assert EditorTake.objects.get().author == "editor"
 
 

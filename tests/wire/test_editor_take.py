@@ -59,6 +59,30 @@ def test_what_an_editor_wrote_stands_in_its_place_once_published() -> None:
     assert found.markdown.endswith("\n\n*Written by the editors of ChatbotNews.ai, in place of the generated brief.*\n")
 
 
+def test_what_was_written_by_hand_never_comes_to_a_sealed_day_under_another_reason(client: Client) -> None:
+    publish(entry())
+    EditorTake.objects.create(wire_date=DAY, markdown="# Mine")  # as an earlier version of the desk kept it
+    publish(entry(title="Marmot Cloud leaks thermostats"), now=NOW + dt.timedelta(days=30))
+    assert client.get("/api/provenance/2026-01-15.json").json()["reason"] == "1 late"
+    found = queries.get_editor_take(DAY)
+    assert found.title == "Editor's Take: 15 January 2026"
+    assert "2 stories from 1 publication" in found.markdown, "the generated brief tells of the late one"
+
+
+@pytest.mark.parametrize("since", ["cleared", "changed"])
+def test_what_was_written_by_hand_never_leaves_a_sealed_day_under_another_reason(client: Client, since: str) -> None:
+    EditorTake.objects.create(wire_date=DAY, markdown="# Ours\n\nA *golden* day.")
+    publish(entry())
+    before = queries.get_editor_take(DAY).markdown
+    if since == "cleared":
+        EditorTake.objects.all().delete()
+    else:
+        EditorTake.objects.update(markdown="# Other")
+    publish(entry(title="Marmot Cloud leaks thermostats"), now=NOW + dt.timedelta(days=30))
+    assert client.get("/api/provenance/2026-01-15.json").json()["reason"] == "1 late"
+    assert queries.get_editor_take(DAY).markdown == before
+
+
 def test_it_says_what_changed_since_the_day_before() -> None:
     news = "Quince Robotics buys Lantern Labs for $90 million"
     other = "Lantern Labs bought by Quince Robotics for $90 million"

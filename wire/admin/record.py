@@ -1,16 +1,22 @@
 """What was published, how it is used and who did what, looked at and never touched; the editor's own takes."""
 
-from typing import Any
+import datetime as dt
+from typing import Any, Final
 
+from django import forms
 from django.contrib import admin, messages
-from django.contrib.admin.models import LogEntry
+from django.contrib.admin.models import DELETION, LogEntry
 from django.db.models import QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
 from django.utils.html import format_html
 
-from wire.admin.base import ReadOnly, TellsRefusals
-from wire.models import EditorTake, SigningKey, Snapshot, UsageCount
+from wire.admin.base import ReadOnly, TellsRefusals, remember
+from wire.models import EditorTake, SigningKey, Snapshot, UsageCount, WireState
+from wire.models.record import is_sealed
 from wire.publish import publish
+
+CLEARED: Final = "Cleared: the generated brief stands again."
 
 
 @admin.register(Snapshot)
@@ -64,21 +70,72 @@ class HistoryAdmin(ReadOnly):
         return entry.get_change_message() or entry.get_action_flag_display()
 
 
+class TakeForm(forms.ModelForm[EditorTake]):
+    """A day's own brief. Left empty it is cleared, once there is one."""
+
+    seen = forms.CharField(widget=forms.HiddenInput, required=False)  # when the text was saved that the form was opened with
+
+    now: dt.datetime  # when the day was found to be open, with the wire locked: it is published as of then
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.initial["seen"] = _moment(self.instance) if self.instance.pk else ""
+        if self.instance.pk and "markdown" in self.fields:
+            self.fields["markdown"].required = False
+            self.fields["markdown"].help_text = "Left empty, the generated brief stands again."
+
+    def clean(self) -> dict[str, Any] | None:
+        WireState.lock()
+        self.now = timezone.now()
+        if self.instance.pk:
+            kept = EditorTake.objects.filter(pk=self.instance.pk).first()
+            if kept is None or self.cleaned_data.get("seen") != _moment(kept):
+                raise forms.ValidationError("The take was saved or cleared meanwhile. Nothing was saved: open it again.")
+        day = self.cleaned_data.get("wire_date", self.instance.wire_date)
+        if day and Snapshot.objects.filter(wire_date=day).exists():
+            if is_sealed(day, self.now):
+                raise forms.ValidationError(f"{day} is sealed: its brief stays as it was published. Nothing was saved.")
+        elif day and day > self.now.astimezone(dt.UTC).date():
+            raise forms.ValidationError(f"{day} is yet to come. Nothing was saved: write its take on the day.")
+        return self.cleaned_data
+
+
 @admin.register(EditorTake)
 class EditorTakeAdmin(TellsRefusals[EditorTake]):
-    """An editor's own brief takes the place of the generated one, and the day is published with it."""
+    """An editor's own brief takes the place of the generated one, and the day is published with it, or without it when cleared."""
 
+    form = TakeForm
     list_display = ("wire_date", "author", "updated_at")
-    fields = ("wire_date", "markdown")
+
+    def get_fields(self, request: HttpRequest, obj: EditorTake | None = None) -> tuple[str, ...]:
+        shown = ("wire_date", "markdown")
+        return (*shown, "seen") if obj and self.has_change_permission(request, obj) else shown
 
     def get_readonly_fields(self, request: HttpRequest, obj: EditorTake | None = None) -> tuple[str, ...]:  # noqa: ARG002
         return ("wire_date",) if obj else ()  # moved elsewhere, its old day would go on showing it
 
-    def save_model(self, request: HttpRequest, obj: EditorTake, form: Any, change: bool) -> None:
-        obj.author = request.user.get_username()
-        super().save_model(request, obj, form, change)
-        if publish(obj.wire_date) is None:
-            messages.warning(request, "Kept, but not published: the day is sealed or holds no story yet.")
+    def save_model(self, request: HttpRequest, obj: EditorTake, form: TakeForm, change: bool) -> None:
+        if obj.markdown:
+            obj.author, obj.updated_at = request.user.get_username(), form.now
+            super().save_model(request, obj, form, change)
+        else:
+            EditorTake.objects.filter(pk=obj.pk).delete()
+        publish(obj.wire_date, now=form.now)
+        if obj.markdown and not Snapshot.objects.filter(wire_date=obj.wire_date).exists():
+            messages.warning(request, "Kept. It is published with the first story of the day.")
+
+    def log_change(self, request: HttpRequest, obj: EditorTake, message: Any) -> Any:
+        return super().log_change(request, obj, message) if obj.markdown else remember(request, [obj], CLEARED, DELETION)
+
+    def response_change(self, request: HttpRequest, obj: EditorTake) -> HttpResponse:
+        if obj.markdown:
+            return super().response_change(request, obj)
+        self.message_user(request, CLEARED)
+        return self.response_post_save_change(request, obj)
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:  # noqa: ARG002
         return False
+
+
+def _moment(take: EditorTake) -> str:
+    return take.updated_at.isoformat()

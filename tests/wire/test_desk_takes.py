@@ -1,0 +1,183 @@
+"""The editors' own takes at the desk: of days that are open, one editor after another, and with a way back."""
+
+import datetime as dt
+import json
+import re
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.admin.models import LogEntry
+from django.contrib.auth.models import Group
+from django.test import Client
+
+from sources.models import Publication
+from tests.factories import DAY, NOW, entry, publish, story_of
+from tests.wire.archives import dump
+from tests.wire.desk import at_desk, person, words
+from tests.wire.test_admin import story_form
+from tests.wire.test_at_once import at_once
+from wire import queries
+from wire.models import EditorTake, Snapshot
+
+pytestmark = pytest.mark.django_db
+ADD = "/admin/wire/editortake/add/"
+LIST = "/admin/wire/editortake/"
+
+
+@pytest.fixture
+def desk() -> Client:
+    return at_desk("editor")
+
+
+def today() -> dt.date:
+    """A day that is open and holds a story."""
+    now = dt.datetime.now(dt.UTC)
+    publish(made := entry(published_at=now), now=now)
+    return story_of(made).wire_date
+
+
+def page_of(day: dt.date) -> str:
+    return f"{LIST}{EditorTake.objects.get(wire_date=day).pk}/change/"
+
+
+def opened(desk: Client, day: dt.date) -> dict[str, Any]:
+    """What the form of a day's take holds when its page is opened."""
+    found = re.search(r'<input type="hidden" name="seen" value="([^"]*)"', desk.get(page_of(day)).content.decode())
+    assert found
+    return {"markdown": EditorTake.objects.get(wire_date=day).markdown, "seen": found[1]}
+
+
+def written(desk: Client, day: dt.date, markdown: str) -> None:
+    assert desk.post(ADD, {"wire_date": day, "markdown": markdown}).status_code == 302
+    assert queries.get_editor_take(day).markdown.startswith(markdown)
+
+
+def reasons(client: Client, day: dt.date) -> str:
+    answer = client.get(f"/api/provenance/{day}.json").json()
+    assert isinstance(answer["reason"], str)
+    return answer["reason"]
+
+
+def test_a_take_of_a_sealed_day_is_refused_and_no_correction_publishes_it(desk: Client) -> None:
+    publish(made := entry())
+    answer = desk.post(ADD, {"wire_date": DAY, "markdown": "# Mine"})
+    assert "2026-01-15 is sealed" in words(answer)
+    assert "# Mine" in answer.content.decode(), "the text is not lost"
+    assert not EditorTake.objects.exists()
+    story = story_of(made)
+    form = story_form(story, author="Ada", reason="Typo in the author.", seen=1)
+    assert desk.post(f"/admin/wire/story/{story.pk}/change/", form).status_code == 302
+    assert reasons(desk, DAY) == "Typo in the author."
+    assert queries.get_editor_take(DAY).title == "Editor's Take: 15 January 2026"
+
+
+def test_the_take_of_a_day_that_sealed_meanwhile_stays_as_it_is(desk: Client) -> None:
+    EditorTake.objects.create(wire_date=DAY, markdown="# Ours")
+    publish(entry())
+    for markdown in ("# Other", ""):
+        answer = desk.post(page_of(DAY), opened(desk, DAY) | {"markdown": markdown})
+        assert "2026-01-15 is sealed" in words(answer)
+    assert EditorTake.objects.get().markdown == "# Ours"
+    assert Snapshot.objects.count() == 1
+
+
+def test_a_take_of_a_day_to_come_is_refused(desk: Client) -> None:
+    tomorrow = dt.datetime.now(dt.UTC).date() + dt.timedelta(days=1)
+    assert "is yet to come" in words(desk.post(ADD, {"wire_date": tomorrow, "markdown": "# Foreseen"}))
+    assert not EditorTake.objects.exists()
+
+
+def test_a_take_of_a_day_without_stories_waits_for_the_first(desk: Client) -> None:
+    now = dt.datetime.now(dt.UTC)
+    answer = desk.post(ADD, {"wire_date": now.date(), "markdown": "# Early"}, follow=True)
+    assert "It is published with the first story of the day." in words(answer)
+    assert queries.get_editor_take(today()).title == "Early"
+
+
+def test_a_take_left_empty_gives_the_day_its_generated_brief_again(desk: Client) -> None:
+    day = today()
+    generated = queries.get_editor_take(day).markdown
+    written(desk, day, "# Mine")
+    answer = desk.post(page_of(day), opened(desk, day) | {"markdown": " \n"}, follow=True)
+    assert answer.redirect_chain == [(LIST, 302)]
+    assert "Cleared: the generated brief stands again." in words(answer)
+    assert queries.get_editor_take(day).markdown == generated
+    assert not EditorTake.objects.exists()
+    log = LogEntry.objects.latest("pk")
+    assert (log.is_deletion(), log.get_change_message()) == (True, "Cleared: the generated brief stands again.")
+
+
+def test_a_take_whose_clearing_the_wire_refuses_is_kept(desk: Client) -> None:
+    day = today()
+    written(desk, day, "# Mine")
+    Publication.objects.filter(slug="fortune").update(name="Misfortune")
+    assert "Nothing was changed." in words(desk.post(page_of(day), opened(desk, day) | {"markdown": ""}, follow=True))
+    assert EditorTake.objects.get().markdown == "# Mine"
+    assert LogEntry.objects.filter(action_flag=3).count() == 0
+
+
+def test_a_new_take_has_a_text(desk: Client) -> None:
+    assert "This field is required." in words(desk.post(ADD, {"wire_date": today(), "markdown": ""}))
+
+
+def test_a_form_that_was_opened_before_another_editor_saved_changes_nothing(desk: Client) -> None:
+    day = today()
+    written(desk, day, "# Draft")
+    other = at_desk("publisher")
+    first, second = opened(desk, day), opened(other, day)
+    assert other.post(page_of(day), first | {"markdown": "# First"}).status_code == 302
+    for markdown in ("# Second", ""):
+        answer = desk.post(page_of(day), second | {"markdown": markdown})
+        assert "The take was saved or cleared meanwhile." in words(answer)
+        assert markdown in answer.content.decode(), "the text is not lost"
+    assert queries.get_editor_take(day).title == "First"
+    assert EditorTake.objects.get().author == "publisher"
+
+
+@pytest.mark.parametrize("seen", ["", "2026-01-15", None])
+def test_a_change_says_what_it_is_a_change_of(desk: Client, seen: str | None) -> None:
+    day = today()
+    written(desk, day, "# Draft")
+    form = {"markdown": "# Blind"} | ({} if seen is None else {"seen": seen})
+    assert "The take was saved or cleared meanwhile." in words(desk.post(page_of(day), form))
+    assert queries.get_editor_take(day).title == "Draft"
+
+
+def test_it_says_when_it_was_written_last(desk: Client, tmp_path: Path) -> None:
+    day = today()
+    written(desk, day, "# Draft")
+    EditorTake.objects.update(updated_at=NOW)
+    assert desk.post(page_of(day), opened(desk, day) | {"markdown": "# Final"}).status_code == 302
+    after = EditorTake.objects.get().updated_at
+    assert after > NOW
+    records = [json.loads(line) for line in dump(tmp_path / "dump.ndjson").splitlines()]
+    (take,) = [record for record in records if record.get("kind") == "take"]
+    assert dt.datetime.fromisoformat(take["updated_at"]) == after.replace(microsecond=0)
+
+
+def test_who_may_only_look_sees_the_take() -> None:
+    EditorTake.objects.create(wire_date=DAY, markdown="# Ours")
+    looker = person("looker")
+    looker.user_permissions.set(Group.objects.get(name="editor").permissions.filter(codename="view_editortake"))
+    client = Client()
+    client.force_login(looker)
+    answer = client.get(page_of(DAY))
+    assert "# Ours" in words(answer)
+    assert 'name="seen"' not in answer.content.decode()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_editors_who_save_at_once_one_is_kept_and_the_others_are_told() -> None:
+    day = today()
+    desks = [at_desk("editor"), at_desk("publisher"), at_desk("editor", "publisher")]
+    written(desks[0], day, "# Draft")
+    page, form = page_of(day), opened(desks[0], day)
+    texts = [f"# Number {number}" for number in range(3)]
+    posts: list[Callable[[], Any]] = [
+        partial(desk.post, page, form | {"markdown": text}) for desk, text in zip(desks, texts, strict=True)
+    ]
+    assert sorted(answer.status_code for answer in at_once(posts)) == [200, 200, 302]
+    assert queries.get_editor_take(day).title == EditorTake.objects.get().markdown.removeprefix("# ")
