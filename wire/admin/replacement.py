@@ -99,9 +99,8 @@ class ReplacementForm(forms.Form):
         stay = [publication.as_name() for publication in Publication.objects.active().exclude(pk=left.pk)]
         for field in ("name", "aliases", "domains"):
             for text in [said[field]] if field == "name" else _split(said[field]):
-                taken = names.verify(text, stay).canonical_name
-                if taken:
-                    self.add_error(field, f"{text} is read as {taken}, which stays in the roster.")
+                if objection := names.objection(text, stay):
+                    self.add_error(field, objection)
 
     def facts(self) -> dict[str, Any]:
         """The publication to admit, with the keys of fixtures/roster.json."""
