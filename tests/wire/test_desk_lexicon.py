@@ -101,7 +101,9 @@ def test_fifty_are_shown_with_the_total(desk: Client) -> None:
     assert answer.content.count(b"category: Industry") == 50
 
 
-@pytest.mark.parametrize(("field", "value"), [("target", "nvidia"), ("weight", "much"), ("term", "")])
+@pytest.mark.parametrize(
+    ("field", "value"), [("kind", ""), ("kind", "x"), ("target", "nvidia"), ("weight", "much"), ("term", ""), ("term", "\u202ex")]
+)
 def test_a_term_that_cannot_be_is_told_and_not_previewed(desk: Client, field: str, value: str) -> None:
     answer = desk.post(ADD, term(**{field: value}))
     assert list(answer.context["adminform"].form.errors) == [field]
@@ -214,6 +216,16 @@ def test_an_imported_weight_makes_the_term_an_editors(desk: Client) -> None:
 def test_a_file_with_a_term_that_cannot_be_changes_nothing(desk: Client, row: str) -> None:
     before = LexiconTerm.objects.count()
     answer = bring(desk, f"kind,target,term,weight\ntopic,nvidia,pickled chips,2\n{row}\n", CSV)
+    assert "confirm_form" not in answer.context
+    assert LexiconTerm.objects.count() == before
+
+
+@pytest.mark.parametrize("term", [r"\ud800", r"a\u0000b", r"\u202ex"])
+@pytest.mark.parametrize("others", ["", '{"kind": "topic", "target": "nvidia", "term": "pickled chips", "weight": 1},'])
+def test_a_file_with_a_term_that_cannot_be_shown_changes_nothing(desk: Client, term: str, others: str) -> None:
+    before = LexiconTerm.objects.count()
+    answer = bring(desk, f'[{others} {{"kind": "topic", "target": "nvidia", "term": "{term}", "weight": 1}}]', JSON)
+    assert answer.status_code == 200
     assert "confirm_form" not in answer.context
     assert LexiconTerm.objects.count() == before
 

@@ -156,6 +156,11 @@ def test_a_query_feed_needs_its_search(desk: Client) -> None:
     assert list(answer.context["form"].errors) == ["feed_query"]
 
 
+def test_a_search_that_nobody_sees_is_refused(desk: Client) -> None:
+    answer = desk.post(PAGE, answers(feed_type="query", feed_url="", feed_query="AI\u202esnihc"))
+    assert list(answer.context["form"].errors) == ["feed_query"]
+
+
 def test_who_left_may_come_back_and_only_by_its_name(desk: Client) -> None:
     desk.post(PAGE, answers(confirmed=proposal(desk)))
     back = {"retire": Publication.objects.get(slug="axios").pk, "slug": "fortune", "aliases": "", "domains": "fortune.com"}

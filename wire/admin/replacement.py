@@ -76,7 +76,9 @@ class ReplacementForm(forms.Form):
         said = self.cleaned_data
         if not said.get("feed_url") and said.get("feed_type") != FeedType.QUERY:
             self.add_error("feed_url", "A feed of this type needs its address.")
-        if not said.get("feed_query") and said.get("feed_type") == FeedType.QUERY:
+        if not str(said.get("feed_query", "")).isprintable():
+            self.add_error("feed_query", "Use characters that can be seen.")
+        elif not said.get("feed_query") and said.get("feed_type") == FeedType.QUERY:
             self.add_error("feed_query", "A query feed needs its search terms.")
         known = Publication.objects.filter(slug=said.get("slug", "")).first()
         if known and known.active:
