@@ -130,6 +130,7 @@ USE_I18N = False
 # Who may bring and take roster and lexicon as files; without these, whoever may log in.
 IMPORT_EXPORT_IMPORT_PERMISSION_CODE = "change"
 IMPORT_EXPORT_EXPORT_PERMISSION_CODE = "view"
+IMPORT_EXPORT_TMP_STORAGE_CLASS = "wire.admin.imports.ImportStorage"  # its own reads and deletes any file of /tmp by name
 
 STATIC_URL = "/static/"
 WHITENOISE_USE_FINDERS = True

@@ -6,6 +6,7 @@ Exactly 24 publications hold a seat; only `sources.roster.replace` hands one on.
 import datetime as dt
 from typing import Any, Self
 
+from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import Q
@@ -122,6 +123,12 @@ class Feed(models.Model):
 
     def __str__(self) -> str:
         return self.url or self.query
+
+    def clean(self) -> None:
+        """Raises: ValidationError when the search or the note holds what nobody sees, such as a mark that turns the line round."""
+        for field in ("query", "note"):
+            if not getattr(self, field).isprintable():
+                raise ValidationError({field: "Use characters that can be seen."})
 
 
 class RosterRevision(models.Model):

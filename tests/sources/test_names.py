@@ -11,13 +11,29 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sources.names import Name, resolve, verify
+from sources.names import Name, objection, resolve, verify
 
 ROSTER = tuple(
     Name(entry["name"], entry["tier"], tuple(entry["aliases"]), tuple(entry["domains"]))
     for entry in json.loads((Path(__file__).parents[2] / "fixtures" / "roster.json").read_text(encoding="utf-8"))
 )
 BY_NAME = {entry.canonical: entry for entry in ROSTER}
+
+DOUBLES = [
+    "Тhe Verge",
+    "TechСrunch",
+    "Wіred",
+    "0penAI",
+    "B1oomberg",
+    "Axlos",
+    "VVired",
+    "Bloornberg",
+    "W1red",
+    "Rcuters",
+    "lnformation",
+    "OpenAl",
+    "Fortvne",
+]
 
 IN_ROSTER = """
 Google AI Blog = google ai blog | The Google AI Blog | GoogleAIBlog | Google A.I. Blog | Google-AI-Blog | Google AI
@@ -314,3 +330,22 @@ def test_case_space_and_punctuation_change_no_verdict(spelling: tuple[str, Name 
     words = data.draw(st.tuples(*cased))
     said = data.draw(edge) + "".join(word + data.draw(gap) for word in words[:-1]) + words[-1] + data.draw(edge)
     assert resolve(said, ROSTER) == entry
+
+
+def test_no_name_of_the_roster_is_objected_to_beside_the_others() -> None:
+    for entry in ROSTER:
+        others = [other for other in ROSTER if other != entry]
+        for text in (entry.canonical, *entry.aliases, *entry.domains):
+            assert objection(text, others) is None
+
+
+@pytest.mark.parametrize("text", ["The Guardian", "InfoWorld", "Google DeepMind Blog", "xAI Blog", "404 Media", "Tech Times"])
+def test_an_outlet_of_its_own_name_may_come_into_the_roster(text: str) -> None:
+    assert objection(text, ROSTER) is None
+
+
+@pytest.mark.parametrize("text", DOUBLES)
+def test_a_look_alike_may_not_and_whom_it_resembles_is_named(text: str) -> None:
+    told = objection(text, ROSTER)
+    assert told is not None
+    assert f"resembles {verify(text, ROSTER).closest_match}" in told

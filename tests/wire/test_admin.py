@@ -1,10 +1,12 @@
 """The editors' desk, through the browser's own requests."""
 
 import datetime as dt
+import json
 from pathlib import Path
 
 import pytest
 from django.contrib.auth.models import User
+from django.core.management import call_command
 from django.test import Client
 
 from sources.models import Publication
@@ -149,6 +151,9 @@ def test_a_form_that_was_opened_before_a_newer_revision_changes_nothing(desk: Cl
         ("[1]", "Give a list of names"),
         ("[null]", "Give a list of names"),
         ('["TC", " "]', "Give a list of names"),
+        ('["TC", "Тhe Verge"]', "Тhe Verge resembles The Verge."),
+        ('["Rcuters"]', "Rcuters resembles Reuters: one would be taken for the other."),
+        ('["W1red"]', "W1red resembles Wired"),
     ],
 )
 def test_an_alias_never_names_another_publication(desk: Client, aliases: str, said: str) -> None:
@@ -158,7 +163,35 @@ def test_an_alias_never_names_another_publication(desk: Client, aliases: str, sa
     assert answer.status_code == 200
     assert said in answer.content.decode()
     techcrunch.refresh_from_db()
-    assert "Reuters" not in techcrunch.aliases
+    assert techcrunch.aliases == []
+
+
+@pytest.mark.parametrize("alias", [r"\ud800", r"a\u0000b", r"\u202esretueR", r"T\u200bC", "x" * 121, "x" * 10_000])
+def test_an_alias_that_no_page_or_dump_can_show_is_refused_and_shown_as_escapes(desk: Client, alias: str, tmp_path: Path) -> None:
+    techcrunch = Publication.objects.get(slug="techcrunch")
+    page = f"/admin/sources/publication/{techcrunch.pk}/change/"
+    feeds = {f"feeds-{name}_FORMS": 0 for name in ("TOTAL", "INITIAL")}
+    answer = desk.post(page, {"aliases": f'["{alias}"]', **feeds})
+    assert "is no name: it has at most 120 characters" in answer.content.decode()
+    assert f"[&quot;{alias}&quot;]" in answer.content.decode()
+    assert desk.get(page).status_code == 200
+    call_command("dumpwire", str(tmp_path / "dump.jsonl"))
+    techcrunch.refresh_from_db()
+    assert techcrunch.aliases == []
+
+
+def test_a_look_alike_is_never_vouched_for(desk: Client) -> None:
+    techcrunch = Publication.objects.get(slug="techcrunch")
+    feeds = {f"feeds-{name}_FORMS": 0 for name in ("TOTAL", "INITIAL")}
+    desk.post(f"/admin/sources/publication/{techcrunch.pk}/change/", {"aliases": '["TC", "Тhe Verge"]', **feeds})
+    assert not desk.get("/api/verify-source.json", {"publication_name": "Тhe Verge"}).json()["in_roster"]
+
+
+def test_the_names_of_the_roster_are_saved_as_they_are(desk: Client) -> None:
+    for publication in Publication.objects.all():
+        feeds = {f"feeds-{name}_FORMS": 0 for name in ("TOTAL", "INITIAL")}
+        form = {"aliases": json.dumps(publication.aliases), **feeds}
+        assert desk.post(f"/admin/sources/publication/{publication.pk}/change/", form).status_code == 302, publication
 
 
 def test_an_alias_of_ones_own_may_be_added(desk: Client) -> None:

@@ -239,3 +239,38 @@ def test_a_form_of_another_site_does_neither(feed: Feed, server: FeedServer, pag
 @pytest.mark.parametrize("page", ["test", "fetch"])
 def test_a_feed_that_does_not_exist_is_a_404(desk: Client, page: str) -> None:
     assert desk.post(f"{LIST}999999/{page}").status_code == 404
+
+
+def feed_form(feed: Feed, **changes: object) -> dict[str, object]:
+    counts = {f"health-{name}_FORMS": 0 for name in ("TOTAL", "INITIAL")}
+    facts = {name: getattr(feed, name) for name in ("feed_type", "url", "query", "note")}
+    return {**facts, "active": "on", **counts, **changes}
+
+
+@pytest.mark.parametrize("changes", [{"url": "https://quince.example/feed"}, {"url": "", "query": "quince", "feed_type": "query"}])
+def test_a_publication_has_no_feed_twice(desk: Client, changes: dict[str, str]) -> None:
+    feed = feed_of("techcrunch")
+    other = Feed.objects.create(publication=feed.publication, **{"feed_type": "rss", "query": "", **changes})
+    answer = desk.post(address(feed), feed_form(feed, **changes, **({} if "query" in changes else {"query": ""})))
+    assert answer.status_code == 200
+    assert "TechCrunch has a feed with this address and search already" in answer.content.decode()
+    assert desk.post(address(other), feed_form(other, note="Once.")).status_code == 302
+    assert desk.post(address(feed_of("wired")), feed_form(feed_of("wired"), **changes)).status_code == 302
+
+
+@pytest.mark.parametrize("field", ["query", "note"])
+def test_what_nobody_sees_is_refused(desk: Client, field: str) -> None:
+    feed = feed_of("techcrunch")
+    answer = desk.post(address(feed), feed_form(feed, **{field: "AI\u202esnihc"}))
+    assert list(answer.context["adminform"].form.errors) == [field]
+
+
+def test_the_same_feed_twice_is_told_at_its_publication_too(desk: Client) -> None:
+    feed = feed_of("techcrunch")
+    page = f"/admin/sources/publication/{feed.publication_id}/change/"
+    rows = {f"feeds-0-{name}": getattr(feed, name) for name in ("feed_type", "url", "query", "note", "id")}
+    new = {f"feeds-1-{name}": getattr(feed, name) for name in ("feed_type", "url", "query")}
+    counts = {"feeds-TOTAL_FORMS": 2, "feeds-INITIAL_FORMS": 1, "feeds-0-publication": feed.publication_id}
+    answer = desk.post(page, {"aliases": "[]", **rows, **new, **counts})
+    assert answer.status_code == 200
+    assert Feed.objects.filter(publication=feed.publication).count() == 1

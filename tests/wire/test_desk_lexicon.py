@@ -1,16 +1,23 @@
 """The lexicon at the desk: what a term would change, and whole files of terms in and out."""
 
 import json
+import os
+import secrets
+import stat
+import tempfile
+import time
+from pathlib import Path
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.contrib.admin.models import LogEntry
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from sources.models import Publication
 from tests.factories import entry, publish, second_feed, see, story_of
-from tests.wire.desk import at_desk, words
+from tests.wire.desk import at_desk, person, words
 from wire import editorial, preview
 from wire.models import LexiconTerm, Story
 from wire.publish import publish_pending
@@ -94,7 +101,9 @@ def test_fifty_are_shown_with_the_total(desk: Client) -> None:
     assert answer.content.count(b"category: Industry") == 50
 
 
-@pytest.mark.parametrize(("field", "value"), [("target", "nvidia"), ("weight", "much"), ("term", "")])
+@pytest.mark.parametrize(
+    ("field", "value"), [("kind", ""), ("kind", "x"), ("target", "nvidia"), ("weight", "much"), ("term", ""), ("term", "\u202ex")]
+)
 def test_a_term_that_cannot_be_is_told_and_not_previewed(desk: Client, field: str, value: str) -> None:
     answer = desk.post(ADD, term(**{field: value}))
     assert list(answer.context["adminform"].form.errors) == [field]
@@ -128,6 +137,73 @@ def test_a_file_is_tried_first_and_taken_in_once_confirmed(desk: Client) -> None
     assert shipped.origin == "shipped"
 
 
+ROW = "kind,target,term,weight\ntopic,nvidia,pickled chips,2\n"
+PROCESS = "/admin/wire/lexiconterm/process_import/"
+
+
+def kept() -> list[Path]:
+    folder = Path(settings.WIRE_DATA_DIR) / "imports"
+    return sorted(folder.iterdir()) if folder.exists() else []
+
+
+@pytest.mark.parametrize("place", ["tmp", "imports", "data", "above"])
+def test_no_file_but_one_that_was_shown_is_read_or_deleted(desk: Client, place: str) -> None:
+    bring(desk, ROW, CSV)
+    data = Path(settings.WIRE_DATA_DIR)
+    folder = {"tmp": Path(tempfile.gettempdir()), "imports": data / "imports", "data": data, "above": data.parent}[place]
+    planted = folder / secrets.token_hex(16)
+    planted.write_text(ROW.replace("pickled", "planted"))
+    try:
+        for name in (planted.name, str(planted), f"../{planted.name}", "no such file", "\0"):
+            form = {"import_file_name": name, "original_file_name": "terms.csv", "format": "0", "resource": ""}
+            answer = desk.post(PROCESS, form, follow=True)
+            assert answer.status_code == 200
+            assert "was not found" in words(answer)
+            assert planted.exists()
+    finally:
+        planted.unlink()
+    assert not LexiconTerm.objects.filter(term__in=["pickled chips", "planted chips"]).exists()
+
+
+def test_what_another_editor_was_shown_is_not_confirmed_nor_as_another_format(desk: Client) -> None:
+    form = bring(desk, ROW, CSV).context["confirm_form"].initial
+    other = Client()
+    other.force_login(person("other", "editor"))
+    assert "was not found" in words(other.post(PROCESS, form, follow=True))
+    for format_ in (str(JSON), "99", "x", ""):
+        assert "was not found" in words(desk.post(PROCESS, {**form, "format": format_}, follow=True))
+    assert not LexiconTerm.objects.filter(term="pickled chips").exists()
+    assert desk.post(PROCESS, form).status_code == 302
+    assert LexiconTerm.objects.filter(term="pickled chips").exists()
+
+
+def test_confirming_twice_is_told_and_leaves_no_file(desk: Client) -> None:
+    before = kept()
+    tried = bring(desk, ROW, CSV)
+    assert "Import finished" in words(confirm(desk, tried))
+    assert kept() == before
+    again = confirm(desk, tried)
+    assert again.status_code == 200
+    assert "import the file again" in words(again)
+
+
+def test_two_imports_can_wait_at_once(desk: Client) -> None:
+    first, second = bring(desk, ROW, CSV), bring(desk, ROW.replace("chips", "wafers"), CSV)
+    for tried in (second, first):
+        assert "Import finished" in words(confirm(desk, tried))
+
+
+def test_an_import_that_nobody_confirmed_is_gone_at_the_next_after_a_day(desk: Client) -> None:
+    old = bring(desk, ROW, CSV)
+    (name,) = [file for file in kept() if file.name == old.context["confirm_form"].initial["import_file_name"]]
+    assert os.name == "nt" or stat.S_IMODE(name.stat().st_mode) == 0o600
+    os.utime(name, (time.time() - 86_500,) * 2)
+    new = bring(desk, ROW, CSV)
+    assert name not in kept()
+    assert "import the file again" in words(confirm(desk, old))
+    assert "Import finished" in words(confirm(desk, new))
+
+
 def test_an_imported_weight_makes_the_term_an_editors(desk: Client) -> None:
     shipped = LexiconTerm.objects.filter(kind="topic", target="nvidia")[0]
     row = {"kind": "topic", "target": "nvidia", "term": shipped.term, "weight": 0.125}
@@ -140,6 +216,16 @@ def test_an_imported_weight_makes_the_term_an_editors(desk: Client) -> None:
 def test_a_file_with_a_term_that_cannot_be_changes_nothing(desk: Client, row: str) -> None:
     before = LexiconTerm.objects.count()
     answer = bring(desk, f"kind,target,term,weight\ntopic,nvidia,pickled chips,2\n{row}\n", CSV)
+    assert "confirm_form" not in answer.context
+    assert LexiconTerm.objects.count() == before
+
+
+@pytest.mark.parametrize("term", [r"\ud800", r"a\u0000b", r"\u202ex"])
+@pytest.mark.parametrize("others", ["", '{"kind": "topic", "target": "nvidia", "term": "pickled chips", "weight": 1},'])
+def test_a_file_with_a_term_that_cannot_be_shown_changes_nothing(desk: Client, term: str, others: str) -> None:
+    before = LexiconTerm.objects.count()
+    answer = bring(desk, f'[{others} {{"kind": "topic", "target": "nvidia", "term": "{term}", "weight": 1}}]', JSON)
+    assert answer.status_code == 200
     assert "confirm_form" not in answer.context
     assert LexiconTerm.objects.count() == before
 

@@ -122,9 +122,17 @@ def test_other_facts_than_those_confirmed_replace_nothing(desk: Client) -> None:
         ("name", "", "This field is required"),
         ("name", "Wired", "Another publication has this name"),
         ("name", "The Wired", "is read as Wired"),
+        ("name", "TechСrunch", "TechСrunch resembles TechCrunch."),
+        ("name", "Тhe Verge", "CYRILLIC CAPITAL LETTER TE"),
+        ("name", "Bloomberg Law", "resembles Bloomberg"),
+        ("name", "\u202eGazette", "is no name"),
         ("slug", "wired", "in the roster already"),
         ("slug", "not a slug", "valid “slug”"),
         ("aliases", "Gazette, Tech Crunch", "Tech Crunch is read as TechCrunch"),
+        ("aliases", "Gazette, Wlred", "Wlred resembles Wired"),
+        ("aliases", "x" * 121, "is no name"),
+        ("domains", "techcrunch.co", "techcrunch.co resembles TechCrunch"),
+        ("domains", "x" * 113 + ".example", "is no name"),
         ("domains", "https://gazette.example", "not a host name"),
         ("domains", "gazette", "not a host name"),
         ("domains", ",", "at least one host name"),
@@ -145,6 +153,11 @@ def test_a_refusal_names_the_field(desk: Client, field: str, value: str, told: s
 
 def test_a_query_feed_needs_its_search(desk: Client) -> None:
     answer = desk.post(PAGE, answers(feed_type="query", feed_url=""))
+    assert list(answer.context["form"].errors) == ["feed_query"]
+
+
+def test_a_search_that_nobody_sees_is_refused(desk: Client) -> None:
+    answer = desk.post(PAGE, answers(feed_type="query", feed_url="", feed_query="AI\u202esnihc"))
     assert list(answer.context["form"].errors) == ["feed_query"]
 
 

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
         formats: Sequence[type]
 
     class ImportExportMixin(ExportMixin):
-        pass
+        def has_import_permission(self, request: HttpRequest) -> bool: ...
+        def get_confirm_form_initial(self, request: HttpRequest, import_form: Any) -> dict[str, Any]: ...
+        def process_import(self, request: HttpRequest, **kwargs: Any) -> HttpResponse: ...
 
     class ModelResource:
         pass

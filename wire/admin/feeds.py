@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from django import forms
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.db import models
@@ -34,10 +35,23 @@ class HealthInline(StackedInline[FeedHealth, Feed]):
         return False
 
 
+class FeedForm(forms.ModelForm[Feed]):
+    """A feed of the publication that it has."""
+
+    def clean(self) -> dict[str, Any]:
+        """The publication is not asked for, so that Django leaves the rule out that it belongs to: `feed_once`."""
+        said = super().clean() or self.cleaned_data
+        same = Feed.objects.filter(publication=self.instance.publication, url=said.get("url"), query=said.get("query"))
+        if same.exclude(pk=self.instance.pk).exists():
+            raise forms.ValidationError(f"{self.instance.publication} has a feed with this address and search already.")
+        return said
+
+
 @admin.register(Feed)
 class FeedAdmin(ModelAdmin[Feed]):
     """Where items are looked for. A feed may be tried without taking anything in, or fetched at once."""
 
+    form = FeedForm
     list_display = ("publication", "feed_type", "address", "active", "state", "newest_item", "items")
     list_filter = ("active", "feed_type", "publication__tier")
     list_select_related = ("publication", "health")

@@ -3,8 +3,9 @@
 from typing import Any
 
 from django import forms
-from django.contrib import admin
-from django.http import HttpRequest, HttpResponse
+from django.contrib import admin, messages
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
 from import_export.formats.base_formats import CSV, JSON
 from unfold.contrib.import_export.forms import ImportForm, SelectableFieldsExportForm
 
@@ -15,6 +16,9 @@ from wire.models import LexiconTerm
 
 PREVIEW = "_preview"
 """The button that shows what would change and saves nothing."""
+SHOWN = "imports_shown"
+"""Where a session keeps the imports that its editor was shown: the format of each by the name of its file."""
+MOST_SHOWN = 10
 
 
 class TermForm(forms.ModelForm[LexiconTerm]):
@@ -52,6 +56,29 @@ class LexiconTermAdmin(ImportExportMixin, ModelAdmin[LexiconTerm]):
     export_form_class = SelectableFieldsExportForm
     formats = (CSV, JSON)
 
+    def get_confirm_form_initial(self, request: HttpRequest, import_form: Any) -> dict[str, Any]:
+        """Remembers what this editor is being shown: that alone may be confirmed, and only as what it was read."""
+        said: dict[str, Any] = super().get_confirm_form_initial(request, import_form)
+        if import_form:
+            earlier = list(request.session.get(SHOWN, {}).items())[1 - MOST_SHOWN :]
+            request.session[SHOWN] = {**dict(earlier), said["import_file_name"]: said["format"]}
+        return said
+
+    def process_import(self, request: HttpRequest, **kwargs: Any) -> HttpResponse:
+        """Take in what was shown. What is not there (any more) is told, with what to do."""
+        if request.method == "POST" and self.has_import_permission(request) and not _was_shown(request):
+            return self._nothing_to_confirm(request)
+        try:
+            answer: HttpResponse = super().process_import(request, **kwargs)
+        except FileNotFoundError:
+            return self._nothing_to_confirm(request)
+        return answer
+
+    def _nothing_to_confirm(self, request: HttpRequest) -> HttpResponse:
+        told = "This import was not found: it was taken in already, is older than a day, or was never shown. Nothing was changed; "
+        self.message_user(request, f"{told}import the file again to see what it would do.", messages.ERROR)
+        return HttpResponseRedirect(reverse("admin:wire_lexiconterm_import"))
+
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:  # noqa: ARG002
         return False  # the next update would ship it again; a weight of 0 switches a term off for good
 
@@ -70,6 +97,11 @@ class LexiconTermAdmin(ImportExportMixin, ModelAdmin[LexiconTerm]):
                 "Not one of them would change.",
             )
         return super().render_change_form(request, context, *args, **kwargs)
+
+
+def _was_shown(request: HttpRequest) -> bool:
+    shown = request.session.get(SHOWN, {})
+    return request.POST.get("import_file_name") in shown and shown[request.POST["import_file_name"]] == request.POST.get("format")
 
 
 def _told(change: preview.Change) -> str:

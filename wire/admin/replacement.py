@@ -76,7 +76,9 @@ class ReplacementForm(forms.Form):
         said = self.cleaned_data
         if not said.get("feed_url") and said.get("feed_type") != FeedType.QUERY:
             self.add_error("feed_url", "A feed of this type needs its address.")
-        if not said.get("feed_query") and said.get("feed_type") == FeedType.QUERY:
+        if not str(said.get("feed_query", "")).isprintable():
+            self.add_error("feed_query", "Use characters that can be seen.")
+        elif not said.get("feed_query") and said.get("feed_type") == FeedType.QUERY:
             self.add_error("feed_query", "A query feed needs its search terms.")
         known = Publication.objects.filter(slug=said.get("slug", "")).first()
         if known and known.active:
@@ -99,9 +101,8 @@ class ReplacementForm(forms.Form):
         stay = [publication.as_name() for publication in Publication.objects.active().exclude(pk=left.pk)]
         for field in ("name", "aliases", "domains"):
             for text in [said[field]] if field == "name" else _split(said[field]):
-                taken = names.verify(text, stay).canonical_name
-                if taken:
-                    self.add_error(field, f"{text} is read as {taken}, which stays in the roster.")
+                if objection := names.objection(text, stay):
+                    self.add_error(field, objection)
 
     def facts(self) -> dict[str, Any]:
         """The publication to admit, with the keys of fixtures/roster.json."""

@@ -1,14 +1,17 @@
 """The roster: its publications and its history. A seat changes hands by replacement only."""
 
+import json
 from typing import Any
 
 from django import forms
 from django.contrib import admin
 from django.db import models
+from django.forms.fields import InvalidJSONInput
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from import_export.formats.base_formats import CSV, JSON
 from unfold.contrib.import_export.forms import SelectableFieldsExportForm
+from unfold.widgets import UnfoldAdminTextareaWidget
 
 from sources import names
 from sources.models import Feed, Publication, RosterRevision
@@ -35,8 +38,20 @@ class PublicationResource(ModelResource):
         )
 
 
+class AliasesField(forms.JSONField):
+    """Names, shown as they are read; with escapes where one holds what no page can show, such as half a character."""
+
+    widget = UnfoldAdminTextareaWidget
+
+    def prepare_value(self, value: Any) -> Any:
+        shown = super().prepare_value(value)
+        return shown if isinstance(value, InvalidJSONInput) or shown.isprintable() else json.dumps(value)
+
+
 class PublicationForm(forms.ModelForm[Publication]):
     """What may be tuned of a publication."""
+
+    aliases = AliasesField(required=False, help_text="Other exact names in common use.")
 
     def clean_aliases(self) -> list[str]:
         """A list of names, none of which a reader would take for another publication."""
@@ -45,8 +60,8 @@ class PublicationForm(forms.ModelForm[Publication]):
             raise forms.ValidationError('Give a list of names: ["Tech Crunch", "TC"].')
         others = [other.as_name() for other in Publication.objects.exclude(pk=self.instance.pk)]
         for alias in aliases:
-            if taken := names.verify(alias, others).canonical_name:
-                raise forms.ValidationError(f"{alias} is read as {taken}.")
+            if objection := names.objection(alias, others):
+                raise forms.ValidationError(objection)
         return aliases
 
 

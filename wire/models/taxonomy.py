@@ -47,9 +47,13 @@ class LexiconTerm(models.Model):
         return f"{self.target}: {self.term} ({self.weight:+g})"
 
     def clean(self) -> None:
-        """Raises: ValidationError when the target is not of this kind, or the weight is no number to add up."""
+        """Raises: ValidationError: a target not of this kind, a weight that is no number, a term with what nobody sees."""
         if self.weight is not None and not math.isfinite(self.weight):
             raise ValidationError({"weight": "Give a plain number, such as 1 or -0.5."})
+        if not self.term.isprintable():
+            raise ValidationError({"term": "Use characters that can be seen."})
+        if self.kind not in self.Kind.values:
+            return  # said of the kind already; there is nothing yet to hold the target against
         known = {self.Kind.CATEGORY: Category.values, self.Kind.TOPIC: Topic.values}.get(self.Kind(self.kind), [AI])
         if self.target not in known:
             raise ValidationError({"target": f"Not a {self.kind}; choose one of {', '.join(known)}."})
