@@ -18,16 +18,17 @@ from unfold.widgets import (
     UnfoldBooleanWidget,
 )
 
-from config.errors import WireError
+from config.errors import InvalidArgument, WireError
 from wire import consensus, editorial
 from wire.admin.base import ActionForm, TellsRefusals, lines, remember, table
-from wire.models import Snapshot, Story, StoryRevision
+from wire.models import Snapshot, Story, StoryRevision, WireState
 from wire.vocabulary import Category, Status, Topic
 
 TEXTS = ("headline", "summary", "author")
 COMPARED = ("status", "headline", "summary_medium", "author", "category", "topics", "credited_source", "via", "language")
 MOST_REVISIONS = 20
 MOST_SIBLINGS = 50
+OUTDATED = "The story got a new revision meanwhile."
 
 
 class StoryForm(forms.ModelForm[Story]):
@@ -64,8 +65,8 @@ class StoryForm(forms.ModelForm[Story]):
             self.initial.update(category=latest.category, topics=latest.topics, seen=latest.revision)
 
     def clean(self) -> dict[str, Any] | None:
-        if self.cleaned_data.get("seen") not in (None, self.initial.get("seen")):
-            raise forms.ValidationError("The story got a new revision meanwhile. Nothing was saved: open it again.")
+        if self.cleaned_data.get("seen") != self.initial.get("seen"):
+            raise forms.ValidationError(f"{OUTDATED} Nothing was saved: open it again.")
         if self.has_changed() and not self.cleaned_data.get("reason"):
             self.add_error("reason", "Every change needs a reason; readers see it.")
         return self.cleaned_data
@@ -178,6 +179,9 @@ class StoryAdmin(TellsRefusals[Story]):
 
     def save_model(self, request: HttpRequest, obj: Story, form: StoryForm, change: bool) -> None:  # noqa: ARG002
         changed, said = set(form.changed_data), form.cleaned_data
+        WireState.lock()  # two forms that were read at once are saved one after the other, and the second is of an older revision
+        if said["seen"] != _newest(obj):
+            raise InvalidArgument(OUTDATED, "Look at it again.")
         if "withdraw" in changed:
             editorial.withdraw(obj.chatbotnews_id, reason=said["reason"])
             return
@@ -215,6 +219,10 @@ def story_link(story: Story) -> str:
     """A story's headline, leading to its page at the desk."""
     headline = story.current.headline if story.current else "(not published yet)"
     return format_html('<a href="{}">{}</a>', reverse("admin:wire_story_change", args=[story.pk]), headline)
+
+
+def _newest(story: Story) -> int | None:
+    return story.revisions.order_by("-revision").values_list("revision", flat=True).first()
 
 
 def _because(done: str, reason: str) -> str:
