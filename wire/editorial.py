@@ -15,8 +15,8 @@ from wire.ingest import next_revision, seal
 from wire.models import Event, Snapshot, Story, StoryRevision, WireState
 from wire.normalise import MAX_HEADLINE, MAX_RAW
 from wire.publish import publish, republish
-from wire.text import MEDIUM, SHORT, byline, cut, plain_text
-from wire.vocabulary import Category, Status, Topic
+from wire.text import MEDIUM, REASON, SHORT, byline, cut, plain_line, plain_text
+from wire.vocabulary import NEWER_RULES, Category, Status, Topic
 
 
 def withdraw(story_id: str, *, reason: str, now: dt.datetime | None = None) -> Snapshot | None:
@@ -99,8 +99,11 @@ def pin(story_ids: Collection[str], *, pinned: bool = True) -> None:
 def replace_publication(
     retire: Publication, admit: Mapping[str, Any], *, reason: str, now: dt.datetime | None = None
 ) -> RosterRevision:
-    """One publication out, one in; the newest unsealed day is published with the new fingerprint. Raises: RosterLocked."""
-    now = now or timezone.now()
+    """One publication out, one in; the newest unsealed day is published with the new fingerprint.
+
+    Raises: RosterLocked, InvalidArgument.
+    """
+    now, reason = now or timezone.now(), required(reason)
     WireState.lock()
     revision = roster.replace(retire, admit, reason=reason, on=now.astimezone(dt.UTC).date())
     WireState.raise_version()
@@ -119,16 +122,19 @@ def _stories(story_ids: Collection[str]) -> list[Story]:
     return found
 
 
-def _required(reason: str) -> str:
-    """Raises: InvalidArgument."""
-    if not reason.strip():
+def required(reason: str) -> str:
+    """The reason as it is kept: one line, without characters that nobody can see. Raises: InvalidArgument."""
+    reason = plain_line(reason, REASON)
+    if not reason:
         raise InvalidArgument("A reason is missing.", "Say in one sentence why; it is published.")
-    return reason.strip()[:500]
+    if reason.casefold() == NEWER_RULES.casefold():
+        raise InvalidArgument("This reason is that of a rebuild and would hide this change.", "Say in other words why.")
+    return reason
 
 
 def _settle(groups: Sequence[Sequence[Story]], reason: str, now: dt.datetime) -> list[Snapshot]:
     """Make each group one event, and publish every day that has a story of it, sealed ones with the reason."""
-    reason = _required(reason)
+    reason = required(reason)
     concerned = [story for stories in groups for story in stories]
     events.settle(groups)
     days = {story.wire_date for story in concerned if story.current_id}
@@ -138,7 +144,7 @@ def _settle(groups: Sequence[Sequence[Story]], reason: str, now: dt.datetime) ->
 
 @transaction.atomic
 def _revise(story_id: str, reason: str, now: dt.datetime, **changes: Any) -> Snapshot | None:
-    reason = _required(reason)
+    reason = required(reason)
     WireState.lock()
     (story,) = _stories([story_id])
     latest: StoryRevision = story.revisions.order_by("-revision")[0]

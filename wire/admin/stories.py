@@ -22,6 +22,7 @@ from config.errors import InvalidArgument, WireError
 from wire import consensus, editorial
 from wire.admin.base import ActionForm, TellsRefusals, lines, remember, table
 from wire.models import Snapshot, Story, StoryRevision, WireState
+from wire.text import REASON, plain_line
 from wire.vocabulary import Category, Status, Topic
 
 TEXTS = ("headline", "summary", "author")
@@ -63,6 +64,9 @@ class StoryForm(forms.ModelForm[Story]):
         if latest:
             self.initial.update(headline=latest.headline, summary=latest.summary_medium, author=latest.author or "")
             self.initial.update(category=latest.category, topics=latest.topics, seen=latest.revision)
+
+    def clean_reason(self) -> str:
+        return plain_line(self.cleaned_data["reason"], REASON)
 
     def clean(self) -> dict[str, Any] | None:
         if self.cleaned_data.get("seen") != self.initial.get("seen"):
@@ -226,7 +230,8 @@ def _newest(story: Story) -> int | None:
 
 
 def _because(done: str, reason: str) -> str:
-    return f"{done}: {reason.strip()}" if reason.strip() else done
+    reason = plain_line(reason, REASON)
+    return f"{done}: {reason}" if reason else done
 
 
 def _what_changed(old: StoryRevision | None, new: StoryRevision) -> str:
