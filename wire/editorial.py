@@ -45,9 +45,11 @@ def correct(
         changes |= {"summary_medium": medium, "summary_short": cut(medium, SHORT)}
     if author is not None:
         changes["author"] = byline(author)
-    if not changes:
-        raise InvalidArgument("Nothing was corrected.", "Give a headline, a summary or an author.")
-    return _revise(story_id, reason, now, status=Status.CORRECTED, corrected_on=now.astimezone(dt.UTC).date(), **changes)
+    with transaction.atomic():
+        WireState.lock()
+        (story,) = _stories([story_id])
+        changes = _differing(changes, _latest(story))
+        return _revise(story_id, reason, now, status=Status.CORRECTED, corrected_on=now.astimezone(dt.UTC).date(), **changes)
 
 
 def classify(
@@ -122,6 +124,22 @@ def _stories(story_ids: Collection[str]) -> list[Story]:
     return found
 
 
+def _latest(story: Story) -> StoryRevision:
+    return story.revisions.order_by("-revision")[0]
+
+
+def _differing(changes: Mapping[str, Any], latest: StoryRevision) -> dict[str, Any]:
+    """What of `changes` the wire does not say already, or every citation would tell of a correction that nobody can find.
+
+    Raises: InvalidArgument when that is nothing.
+    """
+    found = {name: value for name, value in changes.items() if value != getattr(latest, name)}
+    if not found.keys() - {"summary_short"}:  # which is cut from the other and corrects nothing by itself
+        hint = "Give another headline, summary or author: the wire says these already, white space and markup aside."
+        raise InvalidArgument("Nothing was corrected.", hint)
+    return found
+
+
 def required(reason: str) -> str:
     """The reason as it is kept: one line, without characters that nobody can see. Raises: InvalidArgument."""
     reason = plain_line(reason, REASON)
@@ -147,7 +165,7 @@ def _revise(story_id: str, reason: str, now: dt.datetime, **changes: Any) -> Sna
     reason = required(reason)
     WireState.lock()
     (story,) = _stories([story_id])
-    latest: StoryRevision = story.revisions.order_by("-revision")[0]
+    latest = _latest(story)
     if latest.status == Status.WITHDRAWN:
         if changes.get("status") == Status.WITHDRAWN:
             return None

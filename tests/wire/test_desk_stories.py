@@ -105,6 +105,25 @@ def test_a_reason_that_nobody_can_see_is_none(desk: Client, reason: str) -> None
     assert history() == [(story.chatbotnews_id, "Pinned")]
 
 
+def test_a_correction_that_corrects_nothing_is_told_and_not_published(desk: Client) -> None:
+    publish(made := entry(title="Quince ships early", author="Ada Quill", summary="Quince ships. It is early."))
+    story = story_of(made)
+    same = {"headline": "Quince  <b>ships</b> early", "author": "By Ada Quill", "summary": "Quince ships.  It is early."}
+    shown = words(desk.post(page_of(story), story_form(story, reason="One blank too few.", **same), follow=True))
+    assert "Nothing was corrected." in shown
+    assert (story_of(made).status, story.revisions.count(), Snapshot.objects.count(), history()) == ("live", 1, 1, [])
+
+
+def test_what_a_correction_leaves_as_it_was_is_no_part_of_it(desk: Client) -> None:
+    publish(made := entry(title="Quince ships early", summary="Quince ships. It is early."))
+    story = story_of(made)
+    form = story_form(story, headline="Quince ships  early", summary="Quince ships. It is late.", reason="It is late.")
+    assert "Nothing was corrected." not in words(desk.post(page_of(story), form, follow=True))
+    told = story.revisions.latest("revision")
+    assert (told.revision, told.headline, told.summary_medium) == (2, "Quince ships early", "Quince ships. It is late.")
+    assert story_of(made).status == "corrected"
+
+
 def test_a_withdrawal_leaves_its_reason(desk: Client) -> None:
     publish(made := entry())
     story = story_of(made)
