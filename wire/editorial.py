@@ -1,8 +1,8 @@
-"""What editors do to published stories and to the roster: each with a public reason, each published at once."""
+"""What editors do to published stories and to the roster: each with a reason, each published at once."""
 
 import datetime as dt
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from django.db import transaction
 from django.utils import timezone
@@ -17,6 +17,9 @@ from wire.normalise import MAX_HEADLINE, MAX_RAW
 from wire.publish import publish, republish
 from wire.text import MEDIUM, REASON, SHORT, byline, cut, plain_line, plain_text
 from wire.vocabulary import NEWER_RULES, Category, Status, Topic
+
+SETTLING: Final = "kept in the history, published when a sealed day comes out again"
+"""What becomes of the reason for an event: an open day comes out again by itself, and tells no reason."""
 
 
 def withdraw(story_id: str, *, reason: str, now: dt.datetime | None = None) -> Snapshot | None:
@@ -140,11 +143,11 @@ def _differing(changes: Mapping[str, Any], latest: StoryRevision) -> dict[str, A
     return found
 
 
-def required(reason: str) -> str:
-    """The reason as it is kept: one line, without characters that nobody can see. Raises: InvalidArgument."""
+def required(reason: str, use: str = "published") -> str:
+    """The reason as it is kept: one line, without characters that nobody can see. `use`: who reads it. Raises: InvalidArgument."""
     reason = plain_line(reason, REASON)
     if not reason:
-        raise InvalidArgument("A reason is missing.", "Say in one sentence why; it is published.")
+        raise InvalidArgument("A reason is missing.", f"Say in one sentence why; it is {use}.")
     if reason.casefold() == NEWER_RULES.casefold():
         raise InvalidArgument("This reason is that of a rebuild and would hide this change.", "Say in other words why.")
     return reason
@@ -152,7 +155,7 @@ def required(reason: str) -> str:
 
 def _settle(groups: Sequence[Sequence[Story]], reason: str, now: dt.datetime) -> list[Snapshot]:
     """Make each group one event, and publish every day that has a story of it, sealed ones with the reason."""
-    reason = required(reason)
+    reason = required(reason, SETTLING)
     concerned = [story for stories in groups for story in stories]
     events.settle(groups)
     days = {story.wire_date for story in concerned if story.current_id}

@@ -266,6 +266,9 @@ def test_editors_split_pin_and_merge_in_the_list_of_stories(desk: Client, three:
     assert one_event(*three)
 
 
-def test_the_desk_asks_for_a_reason(desk: Client, three: list[Entry]) -> None:
-    assert "A reason is missing." in act(desk, "split_off", three[1])
+def test_the_desk_asks_for_a_reason_and_says_who_reads_it(desk: Client, three: list[Entry]) -> None:
+    asked = "kept in the history, published when a sealed day comes out again"
+    assert f'aria-label="Reason: {asked}"' in desk.get("/admin/wire/story/").content.decode()
+    told = act(desk, "split_off", three[1])
+    assert f"A reason is missing. Say in one sentence why; it is {asked}." in told
     assert one_event(*three)

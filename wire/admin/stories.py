@@ -29,6 +29,7 @@ TEXTS = ("headline", "summary", "author")
 COMPARED = ("status", "headline", "summary_medium", "author", "category", "topics", "credited_source", "via", "language")
 MOST_REVISIONS = 20
 MOST_SIBLINGS = 50
+WHY = f"Reason: {editorial.SETTLING}"
 OUTDATED = "The story got a new revision meanwhile."
 
 
@@ -93,7 +94,7 @@ class EventForm(ActionForm):
         label="",
         max_length=500,
         required=False,
-        widget=UnfoldAdminTextInputWidget({"placeholder": "Reason, published", "aria-label": "Reason, published"}),
+        widget=UnfoldAdminTextInputWidget({"placeholder": "Reason, kept in the history", "aria-label": WHY, "title": WHY}),
     )
 
 
