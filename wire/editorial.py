@@ -1,8 +1,8 @@
-"""What editors do to published stories and to the roster: each with a public reason, each published at once."""
+"""What editors do to published stories and to the roster: each with a reason, each published at once."""
 
 import datetime as dt
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from django.db import transaction
 from django.utils import timezone
@@ -15,8 +15,11 @@ from wire.ingest import next_revision, seal
 from wire.models import Event, Snapshot, Story, StoryRevision, WireState
 from wire.normalise import MAX_HEADLINE, MAX_RAW
 from wire.publish import publish, republish
-from wire.text import MEDIUM, SHORT, byline, cut, plain_text
-from wire.vocabulary import Category, Status, Topic
+from wire.text import MEDIUM, REASON, SHORT, byline, cut, plain_line, plain_text
+from wire.vocabulary import NEWER_RULES, Category, Status, Topic
+
+SETTLING: Final = "kept in the history, published when a sealed day comes out again"
+"""What becomes of the reason for an event: an open day comes out again by itself, and tells no reason."""
 
 
 def withdraw(story_id: str, *, reason: str, now: dt.datetime | None = None) -> Snapshot | None:
@@ -45,9 +48,11 @@ def correct(
         changes |= {"summary_medium": medium, "summary_short": cut(medium, SHORT)}
     if author is not None:
         changes["author"] = byline(author)
-    if not changes:
-        raise InvalidArgument("Nothing was corrected.", "Give a headline, a summary or an author.")
-    return _revise(story_id, reason, now, status=Status.CORRECTED, corrected_on=now.astimezone(dt.UTC).date(), **changes)
+    with transaction.atomic():
+        WireState.lock()
+        (story,) = _stories([story_id])
+        changes = _differing(changes, _latest(story))
+        return _revise(story_id, reason, now, status=Status.CORRECTED, corrected_on=now.astimezone(dt.UTC).date(), **changes)
 
 
 def classify(
@@ -99,8 +104,11 @@ def pin(story_ids: Collection[str], *, pinned: bool = True) -> None:
 def replace_publication(
     retire: Publication, admit: Mapping[str, Any], *, reason: str, now: dt.datetime | None = None
 ) -> RosterRevision:
-    """One publication out, one in; the newest unsealed day is published with the new fingerprint. Raises: RosterLocked."""
-    now = now or timezone.now()
+    """One publication out, one in; the newest unsealed day is published with the new fingerprint.
+
+    Raises: RosterLocked, InvalidArgument.
+    """
+    now, reason = now or timezone.now(), required(reason)
     WireState.lock()
     revision = roster.replace(retire, admit, reason=reason, on=now.astimezone(dt.UTC).date())
     WireState.raise_version()
@@ -119,16 +127,35 @@ def _stories(story_ids: Collection[str]) -> list[Story]:
     return found
 
 
-def _required(reason: str) -> str:
-    """Raises: InvalidArgument."""
-    if not reason.strip():
-        raise InvalidArgument("A reason is missing.", "Say in one sentence why; it is published.")
-    return reason.strip()[:500]
+def _latest(story: Story) -> StoryRevision:
+    return story.revisions.order_by("-revision")[0]
+
+
+def _differing(changes: Mapping[str, Any], latest: StoryRevision) -> dict[str, Any]:
+    """What of `changes` the wire does not say already, or every citation would tell of a correction that nobody can find.
+
+    Raises: InvalidArgument when that is nothing.
+    """
+    found = {name: value for name, value in changes.items() if value != getattr(latest, name)}
+    if not found.keys() - {"summary_short"}:  # which is cut from the other and corrects nothing by itself
+        hint = "Give another headline, summary or author: the wire says these already, white space and markup aside."
+        raise InvalidArgument("Nothing was corrected.", hint)
+    return found
+
+
+def required(reason: str, use: str = "published") -> str:
+    """The reason as it is kept: one line, without characters that nobody can see. `use`: who reads it. Raises: InvalidArgument."""
+    reason = plain_line(reason, REASON)
+    if not reason:
+        raise InvalidArgument("A reason is missing.", f"Say in one sentence why; it is {use}.")
+    if reason.casefold() == NEWER_RULES.casefold():
+        raise InvalidArgument("This reason is that of a rebuild and would hide this change.", "Say in other words why.")
+    return reason
 
 
 def _settle(groups: Sequence[Sequence[Story]], reason: str, now: dt.datetime) -> list[Snapshot]:
     """Make each group one event, and publish every day that has a story of it, sealed ones with the reason."""
-    reason = _required(reason)
+    reason = required(reason, SETTLING)
     concerned = [story for stories in groups for story in stories]
     events.settle(groups)
     days = {story.wire_date for story in concerned if story.current_id}
@@ -138,10 +165,10 @@ def _settle(groups: Sequence[Sequence[Story]], reason: str, now: dt.datetime) ->
 
 @transaction.atomic
 def _revise(story_id: str, reason: str, now: dt.datetime, **changes: Any) -> Snapshot | None:
-    reason = _required(reason)
+    reason = required(reason)
     WireState.lock()
     (story,) = _stories([story_id])
-    latest: StoryRevision = story.revisions.order_by("-revision")[0]
+    latest = _latest(story)
     if latest.status == Status.WITHDRAWN:
         if changes.get("status") == Status.WITHDRAWN:
             return None

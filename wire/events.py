@@ -40,9 +40,13 @@ def regroup(first: dt.date) -> None:
 
 
 def settle(groups: Iterable[Sequence[Story]]) -> None:
-    """Make each group of stories one event, for good. It keeps the id of the oldest event that was founded by one of it."""
+    """Make each group of stories one event, for good. It keeps the id of the oldest event that was founded by one of it.
+
+    Withdrawn stories found none as long as others may be shown.
+    """
     for stories in groups:
-        by_age = sorted(stories, key=lambda story: (story.published_at, story.chatbotnews_id))
+        shown = [story for story in stories if story.status != Status.WITHDRAWN] or stories
+        by_age = sorted(shown, key=lambda story: (story.published_at, story.chatbotnews_id))
         known = _events_of(Story.objects.filter(pk__in=[story.pk for story in stories]))
         event_id = next((s.chatbotnews_id for s in by_age if s.chatbotnews_id in known.values()), by_age[0].chatbotnews_id)
         _write(known, dict.fromkeys(known, event_id))

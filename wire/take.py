@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from wire.text import SHORT, cut
+from wire.text import SHORT, cut, visible
 from wire.vocabulary import Category
 
 FEWEST_WORDS: Final = 120  # of the brief of a day with stories; addresses are not counted
@@ -97,8 +97,8 @@ def write(day: dt.date, stories: Sequence[Brief], before: Before | None) -> str:
 
 
 def by_hand(markdown: str) -> str:
-    """A brief that an editor wrote, saying so."""
-    lines = "\n".join(markdown.splitlines()).strip()
+    """A brief that an editor wrote, saying so; without characters that nobody can see, which some programs paste along."""
+    lines = "\n".join(visible(line).replace("\x1f", " ") for line in markdown.splitlines()).strip()
     return f"{lines}\n\n{BY_HAND}\n"
 
 

@@ -16,6 +16,8 @@ MEDIUM: Final = 480
 """Characters of a `summary_medium`, at most."""
 BYLINE: Final = 200
 """Characters of an author, at most."""
+REASON: Final = 500
+"""Characters of an editor's reason, at most."""
 
 
 def _words(listed: str) -> frozenset[str]:
@@ -106,8 +108,23 @@ def plain_text(markup: str, limit: int) -> str:
     whole = len(raw) == len(markup)
     if not whole:
         raw = raw.rpartition(" ")[0] or raw  # no half tag, entity or word
-    text = _visible(_without_markup(raw) if "<" in raw or "&" in raw else raw)
+    text = _one_line(_without_markup(raw) if "<" in raw or "&" in raw else raw)
     return _cut_at_word(text if whole or not text else text + "…", limit)
+
+
+def plain_line(text: str, limit: int) -> str:
+    """`text`, which is no markup, as one line like `plain_text`'s. What it gave is given back as it is."""
+    return _cut_at_word(_one_line(text), limit)
+
+
+def visible(text: str) -> str:
+    """`text` in NFC without characters that have no place in text; white space stays as it is."""
+    if text.isascii() and text.isprintable():
+        return text
+    text = unicodedata.normalize("NFC", _UNWANTED.sub("", text))
+    if "\u200c" in text or "\u200d" in text:
+        text = unicodedata.normalize("NFC", _STRAY_JOINER.sub("", text))
+    return text
 
 
 def summary(markup: str) -> str:
@@ -173,13 +190,8 @@ def _flatten(tag: re.Match[str]) -> str:
     return f"{' ' if name in _BLOCKS else ''}<{tag[1]}wbr"
 
 
-def _visible(text: str) -> str:
-    """One line, NFC, without characters that have no place in text."""
-    if not (text.isascii() and text.isprintable()):
-        text = unicodedata.normalize("NFC", _UNWANTED.sub("", text))
-        if "\u200c" in text or "\u200d" in text:
-            text = unicodedata.normalize("NFC", _STRAY_JOINER.sub("", text))
-    return " ".join(text.split())
+def _one_line(text: str) -> str:
+    return " ".join(visible(text).split())
 
 
 def _cut_at_word(text: str, limit: int) -> str:

@@ -32,6 +32,7 @@ def story_form(story: Story, **changes: object) -> dict[str, object]:
         "author": told.author or "",
         "category": told.category,
         "topics": told.topics,
+        "seen": told.revision,
         "reason": "",
         "revisions-TOTAL_FORMS": 0,
         "revisions-INITIAL_FORMS": 0,
@@ -141,6 +142,15 @@ def test_a_form_that_was_opened_before_a_newer_revision_changes_nothing(desk: Cl
     answer = desk.post(f"/admin/wire/story/{story.pk}/change/", stale)
     assert "The story got a new revision meanwhile" in answer.content.decode()
     assert story_of(made).current.headline == "Quince ships early"  # type: ignore[union-attr]
+
+
+def test_a_form_that_does_not_say_what_was_seen_changes_nothing(desk: Client) -> None:
+    publish(made := entry(title="Quince ships"))
+    story = story_of(made)
+    blind = story_form(story, headline="Other", reason="It was garbled.", seen="")
+    answer = desk.post(f"/admin/wire/story/{story.pk}/change/", blind)
+    assert "The story got a new revision meanwhile" in answer.content.decode()
+    assert story_of(made).current.headline == "Quince ships"  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,10 @@ import random
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,11 @@ from typing import Any
 import pytest
 from django.db import connection, connections, transaction
 
-from tests.factories import DAY, NOW, entry, publish, take
+from tests.factories import DAY, NOW, entry, publish, story_of, take
 from tests.wire.archives import dump, line, loadwire, ndjson, verifywire
+from tests.wire.desk import at_desk, words
+from tests.wire.test_admin import story_form
+from wire import editorial
 from wire.archive.dump import one_moment, records
 from wire.archive.verify import verify
 from wire.models import Load, Snapshot, Story, StoryRevision, WireState
@@ -40,7 +44,7 @@ def workers(number: int) -> Iterator[Callable[..., Any]]:
         yield lambda call, *arguments: pool.submit(alone, call, *arguments)
 
 
-def at_once(calls: list[Callable[[], Any]]) -> list[Any]:
+def at_once(calls: Sequence[Callable[[], Any]]) -> list[Any]:
     """What the calls return that begin in the same moment."""
     start = threading.Barrier(len(calls))
 
@@ -96,6 +100,35 @@ def test_grouping_waits_for_whoever_writes() -> None:
             assert not waiting.done()
             assert Story.objects.filter(event=None).count() == 1
         assert len(waiting.result(timeout=30)) == 1
+
+
+def test_a_form_that_waits_for_whoever_corrects_the_story_is_refused() -> None:
+    publish(made := entry(title="Quince ships"))
+    story = story_of(made)
+    desk, form = at_desk("editor"), story_form(story, headline="Quince shipped", reason="Tense.")
+    with workers(1) as submit:
+        with transaction.atomic():
+            WireState.lock()
+            waiting = submit(desk.post, f"/admin/wire/story/{story.pk}/change/", form)
+            time.sleep(0.5)  # long enough for Postgres to have read the revision that the form is of
+            assert not waiting.done()
+            editorial.correct(story.chatbotnews_id, headline="Quince sails", reason="It is a ship.")
+        waiting.result(timeout=30)
+    assert [row.headline for row in story.revisions.all()] == ["Quince ships", "Quince sails"]
+
+
+def test_of_two_editors_who_save_one_story_at_once_one_is_refused() -> None:
+    publish(made := entry(title="Quince ships"))
+    story = story_of(made)
+    forms = [story_form(story, headline=f"Quince ships {word}", reason=f"It said {word}.") for word in ("early", "late")]
+    desks = [at_desk("editor"), at_desk("editor", "publisher")]
+    calls = [
+        partial(desk.post, f"/admin/wire/story/{story.pk}/change/", form, follow=True)
+        for desk, form in zip(desks, forms, strict=True)
+    ]
+    told = [words(answer) for answer in at_once(calls)]
+    assert sum("The story got a new revision meanwhile" in shown for shown in told) == 1
+    assert story.revisions.count() == 2
 
 
 def test_two_loads_of_one_file_at_once_double_nothing(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from sources.models import Feed, Publication, RosterRevision
 from tests.factories import entry, publish
 from tests.wire.archives import everything
 from tests.wire.desk import at_desk, words
+from wire.vocabulary import NEWER_RULES
 
 pytestmark = pytest.mark.django_db
 
@@ -70,6 +71,19 @@ def test_step_two_shows_what_changes_and_changes_nothing(desk: Client) -> None:
         assert told in shown
     assert roster.current().fingerprint in shown
     assert "<input" in answer.content.decode()
+
+
+def test_its_reason_is_kept_without_what_nobody_can_see(desk: Client) -> None:
+    pasted = {"reason": "\u202eIt closed,\x0b\x01\r\nas Word has it."}
+    assert "It closed, as Word has it." in words(desk.post(PAGE, answers(**pasted)))
+    desk.post(PAGE, answers(confirmed=proposal(desk, **pasted), **pasted))
+    assert roster.current().reason == LogEntry.objects.get().get_change_message() == "It closed, as Word has it."
+
+
+@pytest.mark.parametrize("reason", ["\u202e", "\x01\x0b", NEWER_RULES])
+def test_a_reason_that_nobody_can_see_or_use_replaces_nothing(desk: Client, reason: str) -> None:
+    assert b"confirmed" not in desk.post(PAGE, answers(reason=reason)).content
+    assert roster.current().number == 1
 
 
 def test_what_was_confirmed_is_done_with_the_fingerprint_that_was_shown(desk: Client) -> None:

@@ -12,6 +12,7 @@ from tests.wire.desk import at_desk, words
 from tests.wire.test_admin import story_form
 from wire import editorial
 from wire.models import EditorTake, Snapshot, Story
+from wire.vocabulary import NEWER_RULES
 
 pytestmark = pytest.mark.django_db
 
@@ -76,6 +77,51 @@ def test_a_correction_leaves_who_what_and_why(desk: Client) -> None:
     log = LogEntry.objects.get()
     assert (log.user.get_username(), log.object_repr) == ("editor", story.chatbotnews_id)
     assert log.change_message == "Corrected headline; classified: It was garbled."
+
+
+@pytest.mark.parametrize("reason", [NEWER_RULES, f"\u200b{NEWER_RULES.upper()}", "Read again  with newer rules."])
+def test_a_reason_that_readers_take_for_a_rebuilds_is_refused(desk: Client, reason: str) -> None:
+    publish(made := entry())
+    story = story_of(made)
+    shown = words(desk.post(page_of(story), story_form(story, headline="Other", reason=reason), follow=True))
+    assert "would hide this change" in shown
+    assert (story_of(made).status, history()) == ("live", [])
+
+
+def test_a_reason_is_kept_without_what_nobody_can_see(desk: Client) -> None:
+    publish(made := entry())
+    story = story_of(made)
+    desk.post(page_of(story), story_form(story, headline="Other", reason="\u202epasted\x0bfrom <Word>\x01 &amp; on"))
+    assert story.revisions.latest("revision").reason == "pasted from <Word> &amp; on"
+    assert history() == [(story.chatbotnews_id, "Corrected headline: pasted from <Word> &amp; on")]
+
+
+@pytest.mark.parametrize("reason", ["\u202e", "\x01\x02", " \x0b "])
+def test_a_reason_that_nobody_can_see_is_none(desk: Client, reason: str) -> None:
+    publish(made := entry())
+    story = story_of(made)
+    assert "Every change needs a reason" in words(desk.post(page_of(story), story_form(story, headline="Other", reason=reason)))
+    desk.post("/admin/wire/story/", {"action": "pin", "_selected_action": [story.pk], "reason": reason})
+    assert history() == [(story.chatbotnews_id, "Pinned")]
+
+
+def test_a_correction_that_corrects_nothing_is_told_and_not_published(desk: Client) -> None:
+    publish(made := entry(title="Quince ships early", author="Ada Quill", summary="Quince ships. It is early."))
+    story = story_of(made)
+    same = {"headline": "Quince  <b>ships</b> early", "author": "By Ada Quill", "summary": "Quince ships.  It is early."}
+    shown = words(desk.post(page_of(story), story_form(story, reason="One blank too few.", **same), follow=True))
+    assert "Nothing was corrected." in shown
+    assert (story_of(made).status, story.revisions.count(), Snapshot.objects.count(), history()) == ("live", 1, 1, [])
+
+
+def test_what_a_correction_leaves_as_it_was_is_no_part_of_it(desk: Client) -> None:
+    publish(made := entry(title="Quince ships early", summary="Quince ships. It is early."))
+    story = story_of(made)
+    form = story_form(story, headline="Quince ships  early", summary="Quince ships. It is late.", reason="It is late.")
+    assert "Nothing was corrected." not in words(desk.post(page_of(story), form, follow=True))
+    told = story.revisions.latest("revision")
+    assert (told.revision, told.headline, told.summary_medium) == (2, "Quince ships early", "Quince ships. It is late.")
+    assert story_of(made).status == "corrected"
 
 
 def test_a_withdrawal_leaves_its_reason(desk: Client) -> None:

@@ -83,6 +83,15 @@ def test_what_was_written_by_hand_never_leaves_a_sealed_day_under_another_reason
     assert queries.get_editor_take(DAY).markdown == before
 
 
+def test_what_an_editor_pasted_is_published_without_what_nobody_can_see() -> None:
+    publish(entry())
+    pasted = "# Ripe\x01\r\n\r\n- A\u202e day\x1fof\u200b\u00a0quinces\x0b\tand \U0001f469\u200d\U0001f680.\x7f"
+    EditorTake.objects.create(wire_date=DAY, markdown=pasted, author="Ada")
+    publish_day(DAY, now=NOW)
+    told = "# Ripe\n\n- A day of\u00a0quinces\n\tand \U0001f469\u200d\U0001f680."
+    assert queries.get_editor_take(DAY).markdown.startswith(told)
+
+
 def test_it_says_what_changed_since_the_day_before() -> None:
     news = "Quince Robotics buys Lantern Labs for $90 million"
     other = "Lantern Labs bought by Quince Robotics for $90 million"

@@ -183,6 +183,28 @@ def test_a_withdrawn_founder_stands_alone() -> None:
     assert "verify" in verifywire()
 
 
+@pytest.mark.parametrize("sealed", [False, True])
+def test_a_merged_event_is_founded_by_a_story_that_may_be_shown(sealed: bool) -> None:
+    now = AFTER_SEALING if sealed else NOW
+    gone, two, other = told("TechCrunch", 8), told("Wired", 9), told("Reuters", 10, "A lantern changes hands")
+    publish(gone, two, other)
+    editorial.withdraw(story_of(gone).chatbotnews_id, reason="Retracted.", now=now)
+    editorial.merge([event_of(gone), event_of(other)], reason="One purchase.", now=now)
+    assert event_of(other) == story_of(other).chatbotnews_id
+    assert event_of(two) == (event_of(other) if sealed else story_of(two).chatbotnews_id)
+    assert Client().get(f"/event/{story_of(gone).chatbotnews_id}")["Location"] == f"/event/{event_of(other)}"
+    assert "verify" in verifywire()
+
+
+def test_an_event_of_which_nothing_may_be_shown_keeps_its_oldest_founder() -> None:
+    one, other = told("TechCrunch", 8), told("Wired", 9, "A lantern changes hands")
+    publish(one, other)
+    for made in (one, other):
+        editorial.withdraw(story_of(made).chatbotnews_id, reason="Retracted.", now=NOW)
+    editorial.merge([event_of(one), event_of(other)], reason="One purchase.", now=NOW)
+    assert event_of(one) == event_of(other) == story_of(one).chatbotnews_id
+
+
 def test_what_is_withdrawn_on_a_sealed_day_is_no_witness_of_an_open_one() -> None:
     early, late = told("TechCrunch", 8), told("Wired", 9, day=DAY + dt.timedelta(days=1))
     publish(early, late)
@@ -266,6 +288,9 @@ def test_editors_split_pin_and_merge_in_the_list_of_stories(desk: Client, three:
     assert one_event(*three)
 
 
-def test_the_desk_asks_for_a_reason(desk: Client, three: list[Entry]) -> None:
-    assert "A reason is missing." in act(desk, "split_off", three[1])
+def test_the_desk_asks_for_a_reason_and_says_who_reads_it(desk: Client, three: list[Entry]) -> None:
+    asked = "kept in the history, published when a sealed day comes out again"
+    assert f'aria-label="Reason: {asked}"' in desk.get("/admin/wire/story/").content.decode()
+    told = act(desk, "split_off", three[1])
+    assert f"A reason is missing. Say in one sentence why; it is {asked}." in told
     assert one_event(*three)

@@ -4,6 +4,7 @@ import datetime as dt
 import hashlib
 import json
 import re
+import zlib
 from typing import Any
 from xml.etree import ElementTree as ET
 
@@ -14,6 +15,7 @@ from pyld import jsonld
 
 from tests.factories import NOW, entry, publish, story_of
 from wire import editorial
+from wire.models import Snapshot, StoryRevision
 
 pytestmark = pytest.mark.django_db
 
@@ -88,6 +90,25 @@ def test_corrections_and_takes_can_be_subscribed_to(client: Client, form: str) -
     assert [take.link for take in takes] == [f"http://localhost:8000/editor-take/2026-01-{day}" for day in (15, 14)]
     assert "According to TechCrunch, as summarized by ChatbotNews.ai" in takes[0].summary
     assert client.get("/feeds/takes.json").json()["items"][0]["content_html"].startswith("<h1>")
+
+
+@pytest.mark.parametrize("form", ["rss", "atom", "json"])
+def test_no_stored_text_takes_a_feed_away(client: Client, form: str) -> None:
+    publish(made := entry(title="Quince opens"))
+    editorial.correct(story_of(made).chatbotnews_id, headline="Quince closes", reason="It closed.", now=NOW)
+    # As editions kept them that let control characters in.
+    StoryRevision.objects.filter(revision=2).update(reason="It\x01 closed\x0b \ufffeat \U0001f4f0 noon.")
+    packed = zlib.decompress(Snapshot.objects.latest("sequence").packed).replace(b" 1 event", b" \\u00011 event")
+    Snapshot.objects.update(packed=zlib.compress(packed))
+    for feed, shown in (("corrections", "It closed at \U0001f4f0 noon."), ("takes", " 1 event")):
+        answer = client.get(f"/feeds/{feed}.{form}")
+        assert answer.status_code == 200
+        assert form == "json" or shown in "".join(ET.fromstring(answer.content).itertext())  # noqa: S314  the wire's own
+
+
+def test_a_search_for_what_no_feed_can_hold_has_one(client: Client) -> None:
+    publish(entry())
+    assert client.get("/feeds/search.rss", {"query": "Quince\x01"}).status_code == 200
 
 
 @pytest.mark.parametrize("form", ["rss", "atom", "json"])

@@ -14,7 +14,7 @@ from pytest_django import DjangoAssertNumQueries
 from tests.factories import NOW, entry, publish, story_of
 from tests.wire.test_site import Page, page
 from wire import editorial, usage
-from wire.models import Story
+from wire.models import Story, StoryRevision
 from wire.usage import UsageKey
 from wire.vocabulary import NEWER_RULES
 
@@ -141,7 +141,8 @@ def test_corrections_are_public_with_their_reasons(client: Client, event: list[S
 
 
 def test_what_newer_rules_changed_is_no_editors_correction(client: Client, event: list[Story]) -> None:
-    editorial.correct(event[0].chatbotnews_id, author="Ada", reason=NEWER_RULES, now=NOW)
+    editorial.correct(event[0].chatbotnews_id, author="Ada", reason="The byline was missing.", now=NOW)
+    StoryRevision.objects.filter(story=event[0], revision=2).update(reason=NEWER_RULES)
     assert "Nothing was corrected yet." in page(client, "/corrections").text
 
 

@@ -72,6 +72,12 @@ class ReplacementForm(forms.Form):
             raise forms.ValidationError("Give at least one host name.")
         return said
 
+    def clean_reason(self) -> str:
+        try:
+            return editorial.required(self.cleaned_data["reason"])
+        except WireError as error:
+            raise forms.ValidationError(f"{error} {error.hint}") from error
+
     def clean(self) -> dict[str, Any] | None:
         said = self.cleaned_data
         if not said.get("feed_url") and said.get("feed_type") != FeedType.QUERY:

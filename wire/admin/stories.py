@@ -18,16 +18,19 @@ from unfold.widgets import (
     UnfoldBooleanWidget,
 )
 
-from config.errors import WireError
+from config.errors import InvalidArgument, WireError
 from wire import consensus, editorial
 from wire.admin.base import ActionForm, TellsRefusals, lines, remember, table
-from wire.models import Snapshot, Story, StoryRevision
+from wire.models import Snapshot, Story, StoryRevision, WireState
+from wire.text import REASON, plain_line
 from wire.vocabulary import Category, Status, Topic
 
 TEXTS = ("headline", "summary", "author")
 COMPARED = ("status", "headline", "summary_medium", "author", "category", "topics", "credited_source", "via", "language")
 MOST_REVISIONS = 20
 MOST_SIBLINGS = 50
+WHY = f"Reason: {editorial.SETTLING}"
+OUTDATED = "The story got a new revision meanwhile."
 
 
 class StoryForm(forms.ModelForm[Story]):
@@ -63,9 +66,12 @@ class StoryForm(forms.ModelForm[Story]):
             self.initial.update(headline=latest.headline, summary=latest.summary_medium, author=latest.author or "")
             self.initial.update(category=latest.category, topics=latest.topics, seen=latest.revision)
 
+    def clean_reason(self) -> str:
+        return plain_line(self.cleaned_data["reason"], REASON)
+
     def clean(self) -> dict[str, Any] | None:
-        if self.cleaned_data.get("seen") not in (None, self.initial.get("seen")):
-            raise forms.ValidationError("The story got a new revision meanwhile. Nothing was saved: open it again.")
+        if self.cleaned_data.get("seen") != self.initial.get("seen"):
+            raise forms.ValidationError(f"{OUTDATED} Nothing was saved: open it again.")
         if self.has_changed() and not self.cleaned_data.get("reason"):
             self.add_error("reason", "Every change needs a reason; readers see it.")
         return self.cleaned_data
@@ -88,7 +94,7 @@ class EventForm(ActionForm):
         label="",
         max_length=500,
         required=False,
-        widget=UnfoldAdminTextInputWidget({"placeholder": "Reason, published", "aria-label": "Reason, published"}),
+        widget=UnfoldAdminTextInputWidget({"placeholder": "Reason, kept in the history", "aria-label": WHY, "title": WHY}),
     )
 
 
@@ -178,6 +184,9 @@ class StoryAdmin(TellsRefusals[Story]):
 
     def save_model(self, request: HttpRequest, obj: Story, form: StoryForm, change: bool) -> None:  # noqa: ARG002
         changed, said = set(form.changed_data), form.cleaned_data
+        WireState.lock()  # two forms that were read at once are saved one after the other, and the second is of an older revision
+        if said["seen"] != _newest(obj):
+            raise InvalidArgument(OUTDATED, "Look at it again.")
         if "withdraw" in changed:
             editorial.withdraw(obj.chatbotnews_id, reason=said["reason"])
             return
@@ -217,8 +226,13 @@ def story_link(story: Story) -> str:
     return format_html('<a href="{}">{}</a>', reverse("admin:wire_story_change", args=[story.pk]), headline)
 
 
+def _newest(story: Story) -> int | None:
+    return story.revisions.order_by("-revision").values_list("revision", flat=True).first()
+
+
 def _because(done: str, reason: str) -> str:
-    return f"{done}: {reason.strip()}" if reason.strip() else done
+    reason = plain_line(reason, REASON)
+    return f"{done}: {reason}" if reason else done
 
 
 def _what_changed(old: StoryRevision | None, new: StoryRevision) -> str:

@@ -1,6 +1,7 @@
 """Every list as something to subscribe to: RSS 2.0, Atom (RFC 4287) or JSON Feed 1.1, the newest fifty."""
 
 import datetime as dt
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -27,6 +28,7 @@ _TYPES: Final = {
     "atom": "application/atom+xml; charset=utf-8",
     "json": "application/feed+json; charset=utf-8",
 }
+_NOT_IN_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # XML 1.0 §2.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,19 +123,24 @@ def _take(take: EditorTakeOut, published: dt.datetime) -> Item:
 
 def _xml(form: str, told: dict[str, str], items: Iterable[Item]) -> bytes:
     says = "AI-industry news from exactly 24 publications."
-    document = _XML[form](told["title"], told["link"], says, language="en", feed_url=told["feed_url"])
+    document = _XML[form](_xml_text(told["title"]), told["link"], says, language="en", feed_url=told["feed_url"])
     for item in items:
         document.add_item(
-            title=item.title,
+            title=_xml_text(item.title),
             link=item.url,
-            description=item.markup or item.text,
+            description=_xml_text(item.markup or item.text),
             unique_id=item.url,
-            author_name=item.author,
+            author_name=_xml_text(item.author),
             pubdate=item.published,
             updateddate=item.updated,
             categories=item.tags,
         )
     return document.writeString("utf-8").encode()
+
+
+def _xml_text(text: str) -> str:
+    """What of `text` XML can hold: one character that it cannot would take the whole feed away."""
+    return _NOT_IN_XML.sub("", text)
 
 
 def _json(told: dict[str, str], items: Iterable[Item]) -> bytes:
