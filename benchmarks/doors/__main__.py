@@ -71,7 +71,8 @@ def _how(load: Load, contest: Contest, rounds: int, seconds: int, nice: int) -> 
         f"mcp {version('mcp')}, {MCPZ} {contest.versions[MCPZ]}, {FAST} {contest.versions[FAST]}). {rounds} × {seconds} s; "
         "each round visits every row, in an order of its own; medians, and medians of ratios. CPU: user and system time"
         f" of the worker a request. At {CALM:.0%} of that rate, which benchmarks/doors/client.py holds whatever comes back:"
-        " p99 from when a request was due, in the median tenth of a second, and over a whole visit (median of the rounds)."
+        " p99 from when a request was due, in the median tenth of a second, and over a whole visit (median of the rounds); the"
+        " server's core is kept from halting meanwhile."
     )
     return told + (f" Everything ran at nice {nice}." if nice else "")
 

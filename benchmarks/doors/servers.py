@@ -16,8 +16,8 @@ from benchmarks.doors.questions import FIRST_NUMBER, Question, fill
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 HOST: Final = "127.0.0.1"
-SERVER_CORE: Final = 0
-CLIENT_CORE: Final = 1
+SERVER_CORE: Final = 1
+CLIENT_CORE: Final = 0  # and what else the machine does, most of which is done on its first core
 START: Final = 60.0  # seconds that a server may take until it answers
 STOP: Final = 15.0
 TICKS: Final = os.sysconf("SC_CLK_TCK")
@@ -92,6 +92,23 @@ def _descendants(pid: int) -> list[int]:
 def on_core(core: int) -> Callable[[], None]:
     """For a new process: stay on that core, if there is one."""
     return lambda: os.sched_setaffinity(0, {core % (os.cpu_count() or 1)})
+
+
+@contextmanager
+def awake(core: int) -> Iterator[None]:
+    """Keeps a core from halting while it waits for the next request: a virtual one is given to others then, and comes back late.
+    What runs on it meanwhile runs only when nothing else would (SCHED_IDLE).
+    """
+
+    def idle() -> None:
+        on_core(core)()
+        os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+
+    with subprocess.Popen([sys.executable, "-c", "while True: pass"], preexec_fn=idle) as process:
+        try:
+            yield
+        finally:
+            process.kill()
 
 
 @contextmanager
