@@ -59,7 +59,12 @@ class Served:
         env |= {"WIRE_DATA_DIR": str(data / "wire"), "WIRE_INGEST": "off", "PORT": str(self.port), "PYTHONUNBUFFERED": "1"}
         env["DJANGO_SETTINGS_MODULE"] = "config.settings"
         self.process = subprocess.Popen(
-            [sys.executable, str(MANAGE), "serve"], env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+            [sys.executable, str(MANAGE), "serve"],
+            env=env,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),  # also where the tests run under nohup
         )
         assert self.process.stdout is not None
         self.said = ""
@@ -68,12 +73,12 @@ class Served:
             if line.startswith("Serving"):
                 break
 
-    def end(self) -> None:
+    def end(self, how: signal.Signals = signal.SIGTERM) -> None:
         for _ in range(300):
             with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self.port), timeout=1):
                 break
             time.sleep(0.1)
-        self.process.send_signal(signal.SIGTERM)
+        self.process.send_signal(how)
         self.process.communicate(timeout=30)
 
 
@@ -101,12 +106,7 @@ def test_all_that_serve_keeps_is_in_the_directory_that_was_named(tmp_path: Path)
 
 def test_a_terminal_that_closes_takes_the_server_along(tmp_path: Path) -> None:
     served = Served(tmp_path)
-    for _ in range(300):
-        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", served.port), timeout=1):
-            break
-        time.sleep(0.1)
-    served.process.send_signal(signal.SIGHUP)
-    served.process.communicate(timeout=30)
+    served.end(signal.SIGHUP)
     assert served.process.returncode == 0
     with pytest.raises(ConnectionRefusedError):
         socket.create_connection(("127.0.0.1", served.port), timeout=1)
