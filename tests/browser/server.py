@@ -67,14 +67,14 @@ def serving_sample(folder: Path) -> Iterator[Wire]:
     """The sample wire with one story corrected and one withdrawn."""
     port = free_port()
     for command in ("migrate", "loadsample"):
-        _manage(folder / "sample", port, command)
+        _manage(folder / "live" / "sample", port, command)
     edit = (
         "from wire import editorial, queries\n"
         "stories = [story for story in queries.get_today().stories if story.cross_source_count == 1]\n"
         "editorial.correct(stories[0].chatbotnews_id, headline=stories[0].headline + ' (again)', reason='A word was missing.')\n"
         "editorial.withdraw(stories[1].chatbotnews_id, reason='It was told twice.')\n"
     )
-    _manage(folder / "sample", port, "shell", "-c", edit)
+    _manage(folder / "live" / "sample", port, "shell", "-c", edit)
     with _serving(folder, port) as wire:
         yield wire
 
