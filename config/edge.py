@@ -36,6 +36,8 @@ BODY_ARRIVED: Final = "wire.body_arrived"
 """The ASGI extension by which config.protocol says that nothing needs waiting for: a timer costs more than reading such a body."""
 PASSED: Final = "wire.passed"
 """The scope's mark of a request that was checked and counted."""
+CHECKED: Final = "wire.checked"
+"""The scope's mark of a head that was checked; config.protocol leaves it on each request whose head is the same."""
 JSONRPC_REFUSED: Final = -32000  # JSON-RPC 2.0: the range for errors of the server's own
 
 
@@ -70,14 +72,23 @@ class Edge:
         """The answer to a request that is here with its whole body, if it is kept and nothing has to be waited for: a task for each
         request takes as long as all else. After None the request takes the long way, where what was checked is not checked again.
         """
-        door = _door(scope["path"])
-        counted = _is_counted(scope, door) and settings.WIRE_RATE_LIMIT != "off"
-        if _refusal(scope, door) is not None or len(body) > MAX_BODY or (counted and _shared is not None):
-            return None
-        if counted and _limiter_of(settings.WIRE_RATE_LIMIT).wait(client_key(scope)):
-            return None
-        scope[PASSED] = True
+        if PASSED not in scope:
+            if not _passes_at_once(scope, len(body)):
+                return None
+            scope[PASSED] = True
         return self._kept(scope, body)
+
+
+def _passes_at_once(scope: Scope, length: int) -> bool:
+    door = _door(scope["path"])
+    if CHECKED not in scope:
+        if _refusal(scope, door) is not None:
+            return False
+        scope[CHECKED] = True
+    if length > MAX_BODY:
+        return False
+    rate = settings.WIRE_RATE_LIMIT if _is_counted(scope, door) else "off"
+    return rate == "off" or (_shared is None and not _limiter_of(rate).wait(client_key(scope)))
 
 
 @dataclass(frozen=True, slots=True)

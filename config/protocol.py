@@ -1,5 +1,5 @@
 """HTTP/1.1 as uvicorn speaks it, with an end to patience: a connection that says nothing, or never finishes, is closed; and with no
-task for an answer that is kept (`Edge.at_once`).
+task for an answer that is kept (`Edge.at_once`), nor a second reading of a head that came before.
 
 uvicorn itself waits for ever for a request to begin, for its head and for its body, and for the client to take the answer: a closed
 transport keeps what it has to write until it is written. For uvicorn's `--http`.
@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
-from config.edge import BODY_ARRIVED, Finished
+from config.edge import BODY_ARRIVED, PASSED, Finished, Scope
 
 logger = logging.getLogger(__name__)
 
@@ -28,10 +28,16 @@ BODY_WITHIN: Final = 60.0  # seconds for a body, whoever reads it; the doors (co
 WRITE_WITHIN: Final = 10.0  # seconds in which a client has to take WRITE_LEAST of an answer, or all that is left of it
 WRITE_LEAST: Final = 16_384  # bytes; 1.6 KB/s is slower than any network that still works
 MAX_HEAD: Final = 16_384  # bytes
+HEAD_END: Final = b"\r\n\r\n"
+MOST_HEADS: Final = 500  # heads that are known by their bytes, each of
+LONGEST_HEAD: Final = 2_048  # bytes at most
 WHOLE_BODY: Final[dict[str, dict[Any, Any]]] = {BODY_ARRIVED: {}}  # seen by the application if it has not yet begun
 TOO_LARGE: Final = (
     b'{"error":"head_too_large","message":"The request\'s head is larger than 16,384 bytes.","hint":"Send less of it."}'
 )
+
+_heads: Final[dict[bytes, tuple[Scope, int]]] = {}
+"""Of requests that were answered at once: what their heads said, and how long a body followed. The same bytes say the same."""
 
 
 class WireProtocol(HttpToolsProtocol):
@@ -47,6 +53,8 @@ class WireProtocol(HttpToolsProtocol):
         self._may_be_too_large = self._too_large = False
         self._in_headers_complete = False
         self._held: tuple[RequestResponseCycle, Any] | None = None  # a request that begins when its body is here, or is not yet
+        self._alone: bytes | None = None  # what came is either a whole request or the beginning of one
+        self._passed = False  # the request that is about to be read was counted already
         self._at_once: Callable[[Any, bytes], Finished | None] = getattr(self.app, "at_once", lambda _scope, _body: None)
         self._writing: asyncio.TimerHandle | None = None
         self._moved = False  # the client took enough for another answer, or for more of this one, since it was looked at
@@ -62,10 +70,15 @@ class WireProtocol(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
+        is_alone = self._is_between_requests()
+        if is_alone and self._answer_again(data):
+            return
+        self._alone = data if is_alone else None
         finished = self._finished
         self._saw_body = False
         self._may_be_too_large = self._head_size + len(data) > MAX_HEAD
         super().data_received(data)
+        self._alone = None
         if self.transport.is_closing():
             return
         if self._held is not None:
@@ -119,17 +132,56 @@ class WireProtocol(HttpToolsProtocol):
     def _begin(self, cycle: RequestResponseCycle, app: Any, body: bytes | None) -> None:
         """Answer a request at once if its whole body came with its head and nobody has to be asked; else start its task."""
         self._held = None
+        if self._passed:
+            cycle.scope[PASSED] = True  # type: ignore[typeddict-unknown-key]
+            self._passed = False
         is_plain = cycle.keep_alive and not self.access_log and not self.flow.write_paused
         answer = self._look_up(cycle.scope, body) if is_plain and body is not None else None
-        if answer is None:
+        if answer is None or body is None:
             super()._start_asgi_task(cycle, app)
             return
-        status, headers, told = answer
-        lines = [STATUS_LINE[status]]
-        for name, value in (*cycle.default_headers, *headers):
-            lines += (name, b": ", value, b"\r\n")
-        self.transport.write(b"".join((*lines, b"\r\n", told)))
         cycle.response_started = cycle.response_complete = True
+        self._remember(cycle.scope, body)
+        self._write(answer)
+
+    def _is_between_requests(self) -> bool:
+        if self._in_head or self._in_body or self._head_size or self.access_log or self.flow.write_paused:
+            return False
+        return self.cycle is None or self.cycle.response_complete
+
+    def _remember(self, scope: Any, body: bytes) -> None:
+        """Know this head by its bytes from now on, if the request came alone and its body as it is."""
+        data = self._alone
+        if data is None:
+            return
+        head = data[: data.find(HEAD_END, 0, LONGEST_HEAD) + len(HEAD_END)]
+        if head + body == data:
+            if len(_heads) >= MOST_HEADS:
+                del _heads[next(iter(_heads))]
+            _heads[head] = {name: value for name, value in scope.items() if name != PASSED}, len(body)
+
+    def _answer_again(self, data: bytes) -> bool:
+        """Answer a request whose head came before, if its answer is kept. The parser never sees it, and stays between requests."""
+        body_at = data.find(HEAD_END, 0, LONGEST_HEAD) + len(HEAD_END)
+        known = _heads.get(data[:body_at])
+        if known is None or len(data) - body_at != known[1]:
+            return False
+        scope = {**known[0], "client": self.client, "server": self.server}
+        answer = self._look_up(scope, data[body_at:])
+        if answer is None:
+            self._passed = PASSED in scope
+            return False
+        self._relax()
+        self._write(answer)
+        return True
+
+    def _write(self, answer: Finished) -> None:
+        status, headers, body = answer
+        lines = [STATUS_LINE[status]]
+        for name, value in (*self.server_state.default_headers, *headers):
+            lines += (name, b": ", value, b"\r\n")
+        lines.append(b"\r\n")
+        self.transport.writelines((b"".join(lines), body))
         self.on_response_complete()
 
     def _look_up(self, scope: Any, body: bytes) -> Finished | None:

@@ -20,6 +20,8 @@ TIMELESS: Final = frozenset(("tools/list", "resources/templates/list", "prompts/
 ANOTHER_ID: Final = 10**14 + secrets.randbelow(9 * 10**14)  # an id that no request happens to have, or can be made to have
 MARK_BYTES: Final = 300
 _READ: Final = frozenset((b"accept", b"content-type"))  # and all that begins with mcp-
+Said = tuple[tuple[bytes, bytes], ...]
+Shape = tuple[Any, ...]
 _ID: Final = re.compile(rb'"id":[ ]?(0|[1-9][0-9]{0,14}|"[A-Za-z0-9_.:-]{1,64}")(?=[,}])')
 
 
@@ -43,20 +45,23 @@ class Again:
     named: dict[str, Any]
 
 
-def shape_of(headers: Sequence[tuple[bytes, bytes]], body: bytes) -> tuple[tuple[Any, ...] | None, bytes]:
-    """A request's bytes around its first `"id"`, and that id; None for one that has no plain one.
+def said_in(headers: Sequence[tuple[bytes, bytes]]) -> Said:
+    """Of a request's headers those that the door reads; proxies and tracers give each request others of its own."""
+    return tuple([pair for pair in headers if pair[0] in _READ or pair[0].startswith(b"mcp-")])
 
-    Requests of one shape are one question: reading and checking all of them again gives what the first one gave. Of the headers
-    belong to it those that the door reads; proxies and tracers give each request others of its own.
+
+def shape_of(said: Said, body: bytes) -> tuple[Shape | None, bytes]:
+    """What was said, and a body's bytes around its first `"id"`; and that id. None for one that has no plain one.
+
+    Requests of one shape are one question: reading and checking all of them again gives what the first one gave.
     """
     found = _ID.search(body)
     if found is None:
         return None, b""
-    said = tuple([pair for pair in headers if pair[0] in _READ or pair[0].startswith(b"mcp-")])
     return ("shape", said, body[: found.start(1)], body[found.end(1) :]), found[1]
 
 
-def recognise(shape: tuple[Any, ...], message: dict[str, Any], version: str) -> None:
+def recognise(shape: Shape, message: dict[str, Any], version: str) -> None:
     """Answer this shape without reading it from now on, if what was cut out is the request's own id. Not before it was asked twice:
     most shapes that are new are asked once, and leave a mark only.
     """

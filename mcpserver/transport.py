@@ -32,10 +32,10 @@ from mcp_types.methods import CLIENT_REQUESTS, validate_client_request
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_HANDSHAKE_VERSION, MODERN_PROTOCOL_VERSIONS
 
 from config import kept
-from config.edge import JSONRPC_REFUSED, Finished, Headers, Message, Receive, Scope, Send, replay
+from config.edge import JSONRPC_REFUSED, Finished, Message, Receive, Scope, Send, replay
 from config.errors import Unavailable
 from mcpserver import usage
-from mcpserver.recognition import TIMELESS, key_of, recognise, shape_of
+from mcpserver.recognition import TIMELESS, Shape, key_of, recognise, said_in, shape_of
 from mcpserver.stream import acceptable, bounded, event_stream
 
 logger = logging.getLogger(__name__)
@@ -48,6 +48,8 @@ DEEPEST: Final = 100  # levels of lists and objects; no question needs ten
 MAX_ECHO: Final = 200  # characters of a name that a client gave and that nothing has
 VERSIONS: Final = frozenset((*HANDSHAKE_PROTOCOL_VERSIONS, *MODERN_PROTOCOL_VERSIONS))
 MODERN_KEY: Final = types.PROTOCOL_VERSION_META_KEY
+SAID: Final = "wire.said"
+"""The scope's own of a head: what `said_in` found in it; config.protocol leaves it on each request whose head is the same."""
 
 
 @dataclass(slots=True)
@@ -96,15 +98,18 @@ class Door:
 
     def at_once(self, scope: Scope, body: bytes) -> Finished | None:
         """The answer to a POST that was answered before, unless it is a browser's, which needs more headers."""
-        if scope["method"] != "POST" or _origin(scope) is not None:
-            return None
-        again = _answered_before(scope["headers"], body)
+        said = scope.get(SAID)
+        if said is None:
+            if scope["method"] != "POST" or _origin(scope) is not None:
+                return None
+            said = scope[SAID] = said_in(scope["headers"])
+        again = _answered_before(*shape_of(said, body))
         return None if again is None else (200, _headers_of(again), again)
 
     async def _post(self, scope: Scope, receive: Receive, send: Send) -> None:
         body = (await receive()).get("body", b"")
-        shape, _ = shape_of(scope["headers"], body)
-        again = _answered_before(scope["headers"], body)
+        shape, request_id = shape_of(said_in(scope["headers"]), body)
+        again = _answered_before(shape, request_id)
         if again is not None:
             await _send(send, 200, again)
             return
@@ -235,9 +240,8 @@ class Door:
         return (_as_stale(method, found[0]), found[1]) if kept.answers.is_stale else found
 
 
-def _answered_before(headers: Headers, body: bytes) -> bytes | None:
+def _answered_before(shape: Shape | None, request_id: bytes) -> bytes | None:
     """The answer to a request that was recognised by its bytes, if it is still kept."""
-    shape, request_id = shape_of(headers, body)
     again = kept.answers.find(shape) if shape else None
     if again is None or (answer := kept.answers.find(again.key)) is None:
         return None

@@ -54,10 +54,10 @@ class Server:
             found.sendall(fill(question.raw(f"{self.host}:{self.port}"), number))
             while not connection.read():
                 pass
-        head, _, body = bytes(connection.received).partition(b"\r\n\r\n")
+        head, _, body = connection.answer.partition(b"\r\n\r\n")
         first, *lines = head.decode("latin-1").split("\r\n")
         headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in lines)}
-        return Reply(int(first.split()[1]), headers, body, len(connection.received))
+        return Reply(int(first.split()[1]), headers, body, len(connection.answer))
 
     def workers(self) -> list[int]:
         """The processes that serve: the one that was started, or, where it only watches over others, those."""
