@@ -6,6 +6,7 @@ primary for as long as it takes.
 
 import logging
 import os
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -14,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 from django.conf import settings
-from django.db import DEFAULT_DB_ALIAS, Error, InterfaceError, OperationalError, connections
+from django.db import DEFAULT_DB_ALIAS, Error, InterfaceError, OperationalError, close_old_connections, connections
 
 from config import kept, postgres
 from config.errors import Unavailable
@@ -57,7 +58,8 @@ class Source:
         self._since = 0.0
 
     def look(self, version: Callable[[], int]) -> tuple[str, int]:
-        """The database that doors read from now on, and its wire version, as `version` reads it. Raises: what that raises.
+        """The database that doors read from now on, and its wire version, as `version` reads it; from one thread. Raises: what that
+        raises.
 
         The replica, unless it is away or says an older version than readers have seen: nobody is sent back in time.
         """
@@ -70,7 +72,7 @@ class Source:
                 if found >= self._version:
                     return self._turn(REPLICA, found)
                 self.fall_back(f"it is at wire version {found}, readers have seen {self._version}")
-        return self._turn(DEFAULT_DB_ALIAS, _asked(DEFAULT_DB_ALIAS, version))
+        return self._turn(DEFAULT_DB_ALIAS, _asked(DEFAULT_DB_ALIAS, version, keeps=True))
 
     def _turn(self, alias: str, version: int) -> tuple[str, int]:
         if alias != self.alias:
@@ -100,6 +102,7 @@ class Source:
         kept.answers.lose()
 
 
+_own: Final = threading.local()
 source: Final = Source()
 """This process's own."""
 
@@ -225,22 +228,55 @@ class Router:
         return None if db == DEFAULT_DB_ALIAS else False
 
 
-def _asked(alias: str, version: Callable[[], int]) -> int:
-    """What `version` reads there; once more if the connection was one that broke meanwhile. Raises: what that raises."""
+def look_after_connection(alias: str = DEFAULT_DB_ALIAS) -> None:
+    """Before a thread of ours reads: close a connection that broke. SQLite's stays open as long as its thread and its file: to open
+    one takes longer than most queries; on Postgres it goes back to the pool.
+    """
+    database: Any = connections[alias]
+    if database.vendor != "sqlite":
+        close_old_connections()
+        return
+    file = _file(database.settings_dict["NAME"])
+    if getattr(_own, "file", file) != file:
+        database.close()  # another was put in its place: a backup that was restored
+    _own.file = file
+    database.close_at = None
+    database.close_if_unusable_or_obsolete()
+
+
+def _file(name: str) -> tuple[int, int] | None:
+    """Which file the database is."""
+    try:
+        found = os.stat(name)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _asked(alias: str, version: Callable[[], int], *, keeps: bool = False) -> int:
+    """What `version` reads there; once more if the connection was one that broke meanwhile. A thread that `keeps` its connection
+    asks again and again. Raises: what `version` raises.
+    """
     if why := missing(alias):
         raise OperationalError(why)
     again = False
     while True:
+        if keeps:
+            look_after_connection(alias)
+        stays = False
         try:
             with _bounded(LOOK_PATIENCE), _as(Reading(alias)):
-                return version()
+                found = version()
+            stays = keeps and connections[alias].vendor == "sqlite"
+            return found
         except Error as error:
             if again or not is_away(error) or _was_slow(alias, error):
                 raise
             again = True
         finally:
-            with suppress(Error):
-                connections[alias].close()  # a file that was put in its place, or a server that was, is seen at the next look
+            if not stays:
+                with suppress(Error):
+                    connections[alias].close()  # a server that was put in the place of another is seen at the next look
             if again:
                 _let_go(connections[alias])
 

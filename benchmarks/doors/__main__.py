@@ -17,6 +17,7 @@ from benchmarks.doors.environments import serving_packages
 from benchmarks.doors.load import CONNECTIONS, Load, find_wrk
 
 CALM: Final = 0.7  # of the saturated rate
+CALM_VISITS: Final = 3  # at that rate in each round: a machine that stands still for a moment decides the p99 of one
 
 
 def main() -> None:
@@ -44,22 +45,28 @@ def main() -> None:
 
 
 def _measure(load: Load, rows: list[Row], *, rounds: int, seconds: int) -> None:
-    """Every round visits every row, in another order each time, so that nobody always follows the same one. The constant rate comes
-    right after the saturated one that it is a share of: on a shared machine the next minute may be another machine.
+    """Every round visits every row, in another order each time, so that nobody always follows the same one; whoever is not asked
+    stands still. The constant rate comes right after the saturated one that it is a share of: on a shared machine the next minute
+    may be another machine.
     """
     order = random.Random(1)
     for number in range(rounds + 1):
         for row in order.sample(rows, len(rows)):
             print(f"round {number} of {rounds}: {row.section.title}: {row.who}", file=sys.stderr)
-            if number == 0:  # warms up
-                load.measure(row.server, row.question, 1, size=row.size)
-                continue
-            if not row.section.miss:
-                row.server.ask(row.question)  # what misses have pushed out of a cache is back in it
-            row.measured.append(load.measure(row.server, row.question, seconds, size=row.size))
-            if row.paced:
-                rate = CALM * row.measured[-1].rate
-                row.calm.append(load.measure(row.server, row.question, seconds, size=row.size, rate=rate))
+            with row.server.going():
+                if number == 0:  # warms up
+                    load.measure(row.server, row.question, 1, size=row.size)
+                else:
+                    _visit(load, row, seconds)
+
+
+def _visit(load: Load, row: Row, seconds: int) -> None:
+    if not row.section.miss:
+        row.server.ask(row.question)  # what misses have pushed out of a cache is back in it
+    row.measured.append(load.measure(row.server, row.question, seconds, size=row.size))
+    for _ in range(CALM_VISITS if row.paced else 0):
+        rate = CALM * row.measured[-1].rate
+        row.calm.append(load.measure(row.server, row.question, seconds, size=row.size, rate=rate))
 
 
 def _how(load: Load, contest: Contest, rounds: int, seconds: int, nice: int) -> str:
@@ -69,9 +76,10 @@ def _how(load: Load, contest: Contest, rounds: int, seconds: int, nice: int) -> 
     told = (
         f"{program} and {CONNECTIONS} connections on one core, one worker of uvicorn on the other ({serving_packages()}; "
         f"mcp {version('mcp')}, {MCPZ} {contest.versions[MCPZ]}, {FAST} {contest.versions[FAST]}). {rounds} × {seconds} s; "
-        "each round visits every row, in an order of its own; medians, and medians of ratios. CPU: user and system time"
-        f" of the worker a request. At {CALM:.0%} of that rate, which benchmarks/doors/client.py holds whatever comes back:"
-        " p99 from when a request was due, in the median tenth of a second, and over a whole visit (median of the rounds); the"
+        "each round visits every row, in an order of its own, while the servers of the others stand still (SIGSTOP);"
+        " medians, and medians of ratios. CPU: user and system time"
+        f" of the worker a request. Then {CALM_VISITS} times {seconds} s at {CALM:.0%} of that rate, which benchmarks/doors/client.py holds whatever comes back:"
+        " p99 from when a request was due, in the median tenth of a second, and over a whole visit (median); the"
         " server's core is kept from halting meanwhile."
     )
     return told + (f" Everything ran at nice {nice}." if nice else "")

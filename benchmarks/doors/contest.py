@@ -37,7 +37,7 @@ KEPT_HEADERS: Final = ("content-type", "content-encoding", "etag", "cache-contro
 
 @dataclass(slots=True)
 class Row:
-    """One contender and one question; `measured` has one entry a round, `calm` the same at a constant rate."""
+    """One contender and one question; `measured` has one entry a round, `calm` some at a constant rate."""
 
     section: Section
     who: str
@@ -53,7 +53,7 @@ class Row:
 
 
 class Contest:
-    """Starts everyone and checks that they answer the same. They end with `stack`. Raises: SystemExit."""
+    """Starts everyone and checks that they answer the same; then they stand still. They end with `stack`. Raises: SystemExit."""
 
     def __init__(self, scratch: Path, stack: ExitStack) -> None:
         self.servers: dict[str, Server] = {}
@@ -79,6 +79,8 @@ class Contest:
             self.versions[who], python = prepare(package)
             self.servers[who] = stack.enter_context(contender(who, module, search, answers, python))
         self.rows = [row for section in asked for row in self._entered(section)]
+        for server in self.servers.values():
+            server.stand_still()
 
     def _captured(self, wanted: list[Section], story_id: str) -> dict[str, Any]:
         """What contenders/payload.py reads."""

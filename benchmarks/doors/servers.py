@@ -1,6 +1,7 @@
 """Who answers: servers as processes of their own on one core, and what they cost."""
 
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -20,6 +21,7 @@ SERVER_CORE: Final = 1
 CLIENT_CORE: Final = 0  # and what else the machine does, most of which is done on its first core
 START: Final = 60.0  # seconds that a server may take until it answers
 STOP: Final = 15.0
+WAKE: Final = 0.3  # seconds for what a server put off while it stood still
 TICKS: Final = os.sysconf("SC_CLK_TCK")
 PAGE: Final = os.sysconf("SC_PAGE_SIZE")
 
@@ -62,6 +64,23 @@ class Server:
     def workers(self) -> list[int]:
         """The processes that serve: the one that was started, or, where it only watches over others, those."""
         return _descendants(self.process.pid) or [self.process.pid]
+
+    def stand_still(self) -> None:
+        """For whoever is not asked: else it looks at its clock and its database, on the core of the one that is."""
+        self._signal(signal.SIGSTOP)
+
+    @contextmanager
+    def going(self) -> Iterator[None]:
+        self._signal(signal.SIGCONT)
+        time.sleep(WAKE)
+        try:
+            yield
+        finally:
+            self.stand_still()
+
+    def _signal(self, number: signal.Signals) -> None:
+        for pid in {self.process.pid, *self.workers()}:
+            os.kill(pid, number)
 
     def cpu_seconds(self) -> float:
         """User and system time of all workers up to now."""
@@ -127,6 +146,7 @@ def serving(name: str, command: list[str], env: Mapping[str, str], port: int, fi
             yield server
         finally:
             process.terminate()
+            process.send_signal(signal.SIGCONT)
             try:
                 process.wait(STOP)
             except subprocess.TimeoutExpired:
