@@ -49,7 +49,7 @@ class Row:
 
     @property
     def paced(self) -> bool:
-        return not self.section.miss and self.who in (ON, OFF, BARE)
+        return not self.section.miss and self.who in (ON, BARE)
 
 
 class Contest:

@@ -10,13 +10,12 @@ import subprocess
 import sys
 import tempfile
 import time
-from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from benchmarks.doors.questions import FIRST_NUMBER, MOMENT, NUMBER, Question
-from benchmarks.doors.servers import CLIENT_CORE, ROOT, SERVER_CORE, Server, awake, busy_seconds, on_core
+from benchmarks.doors.servers import CLIENT_CORE, ROOT, SERVER_CORE, Server, busy_seconds, on_core
 
 CONNECTIONS: Final = 16
 PATIENCE: Final = 30  # seconds that 16 answers may take
@@ -85,8 +84,7 @@ class Load:
         """Raises: Unanswered if a status was not 2xx or 3xx, or an answer was not about `size` bytes, head and body."""
         spent, busy, started = server.cpu_seconds(), busy_seconds(SERVER_CORE), time.monotonic()
         if self.wrk is None or rate is not None:  # wrk knows no rates, and its pauses end together at each millisecond
-            with awake(SERVER_CORE) if rate is not None else nullcontext():
-                done = self._with_ours(server, question, seconds, rate)
+            done = self._with_ours(server, question, seconds, rate)
         else:
             done = self._with_wrk(server, question, seconds)
         spent, busy, lasted = server.cpu_seconds() - spent, busy_seconds(SERVER_CORE) - busy, time.monotonic() - started

@@ -114,23 +114,6 @@ def on_core(core: int) -> Callable[[], None]:
 
 
 @contextmanager
-def awake(core: int) -> Iterator[None]:
-    """Keeps a core from halting while it waits for the next request: a virtual one is given to others then, and comes back late.
-    What runs on it meanwhile runs only when nothing else would (SCHED_IDLE).
-    """
-
-    def idle() -> None:
-        on_core(core)()
-        os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
-
-    with subprocess.Popen([sys.executable, "-c", "while True: pass"], preexec_fn=idle) as process:
-        try:
-            yield
-        finally:
-            process.kill()
-
-
-@contextmanager
 def serving(name: str, command: list[str], env: Mapping[str, str], port: int, first: Question, log: Path) -> Iterator[Server]:
     """A server from its answer to the first question on."""
     with log.open("wb") as said:

@@ -1,6 +1,7 @@
 """Requests whose head came before, byte for byte: answered as they are when every head is read, whatever comes between."""
 
 import asyncio
+import time
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -86,12 +87,17 @@ class Reading(WireProtocol):
         return False
 
 
-async def asked(kind: type[WireProtocol], app: App, chunks: Sequence[bytes], peer: tuple[str, int] = PEER) -> Wire:
-    """A connection on which these came, each a while after the one before."""
-    config = Config(app, log_level="critical", access_log=False, proxy_headers=False)
+def connected(kind: type[WireProtocol], app: App, peer: tuple[str, int] = PEER) -> tuple[WireProtocol, Wire]:
+    config = Config(app, log_level="critical", access_log=False, proxy_headers=False, timeout_keep_alive=1)
     config.load()
     served, wire = kind(config, ServerState(), {}), Wire(peer)
     served.connection_made(wire)
+    return served, wire
+
+
+async def asked(kind: type[WireProtocol], app: App, chunks: Sequence[bytes], peer: tuple[str, int] = PEER) -> Wire:
+    """A connection on which these came, each a while after the one before."""
+    served, wire = connected(kind, app, peer)
     for chunk in chunks:
         if wire.closed:
             break
@@ -180,3 +186,18 @@ def test_few_heads_are_known_and_no_long_ones(monkeypatch: pytest.MonkeyPatch) -
     said = asyncio.run(asked(WireProtocol, App(), [*heads, long, *heads])).said
     assert said.count(b"HTTP/1.1 200 OK") == 11
     assert list(protocol._heads) == heads[-3:]
+
+
+def test_after_a_known_head_patience_begins_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(protocol, "HEAD_WITHIN", 0.1)
+
+    async def until_closed() -> float:
+        await asked(WireProtocol, App(), [POST + b"abcde"])
+        served, wire = connected(WireProtocol, App())
+        served.data_received(POST + b"abcde")
+        began = time.perf_counter()
+        while not wire.closed and time.perf_counter() - began < 5:
+            await asyncio.sleep(0.02)
+        return time.perf_counter() - began
+
+    assert 0.9 < asyncio.run(until_closed()) < 4
