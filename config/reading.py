@@ -228,11 +228,11 @@ class Router:
         return None if db == DEFAULT_DB_ALIAS else False
 
 
-def look_after_connection(alias: str = DEFAULT_DB_ALIAS) -> None:
+def look_after_connection() -> None:
     """Before a thread of ours reads: close a connection that broke. SQLite's stays open as long as its thread and its file: to open
     one takes longer than most queries; on Postgres it goes back to the pool.
     """
-    database: Any = connections[alias]
+    database: Any = connections[DEFAULT_DB_ALIAS]
     if database.vendor != "sqlite":
         close_old_connections()
         return
@@ -255,14 +255,14 @@ def _file(name: str) -> tuple[int, int] | None:
 
 def _asked(alias: str, version: Callable[[], int], *, keeps: bool = False) -> int:
     """What `version` reads there; once more if the connection was one that broke meanwhile. A thread that `keeps` its connection
-    asks again and again. Raises: what `version` raises.
+    to the primary asks again and again. Raises: what `version` raises.
     """
     if why := missing(alias):
         raise OperationalError(why)
     again = False
     while True:
         if keeps:
-            look_after_connection(alias)
+            look_after_connection()
         stays = False
         try:
             with _bounded(LOOK_PATIENCE), _as(Reading(alias)):
