@@ -17,7 +17,7 @@ from benchmarks.doors.environments import serving_packages
 from benchmarks.doors.load import CONNECTIONS, Load, find_wrk
 
 CALM: Final = 0.7  # of the saturated rate
-CALM_VISITS: Final = 5  # at that rate in each round: a machine that stands still for a moment decides the p99 of one
+CALM_VISITS: Final = 6  # at that rate in each round: a machine that stands still for a moment decides the p99 of one
 
 
 def main() -> None:
@@ -27,15 +27,16 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3, help="visits to every contender (default: 3)")
     parser.add_argument("--seconds", type=int, default=4, help="seconds of each visit (default: 4)")
     parser.add_argument("--only", default="", help="only sections whose title holds this text; docs/benchmarks.md stays as it is")
-    parser.add_argument("--nice", type=int, default=0, help="-20 to 0: go before what else runs on the machine (needs root)")
+    parser.add_argument("--realtime", action="store_true", help="go before what else runs on the machine (needs root)")
     asked = parser.parse_args()
-    os.nice(asked.nice)  # servers and load generators inherit it
+    if asked.realtime:  # servers and load generators inherit it
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
     load = Load(find_wrk())
     with tempfile.TemporaryDirectory() as scratch, ExitStack() as stack:
         contest = Contest(Path(scratch), stack)
         rows = [row for row in contest.rows if asked.only in row.section.title]
         _measure(load, rows, rounds=asked.rounds, seconds=asked.seconds)
-        how = _how(load, contest, asked.rounds, asked.seconds, asked.nice)
+        how = _how(load, contest, asked.rounds, asked.seconds, asked.realtime)
         parts = (how, tables.disturbance(rows), tables.speeds(rows), tables.costs(contest.servers), tables.promises(rows))
     body = "\n\n".join(parts)
     if asked.only:
@@ -46,8 +47,8 @@ def main() -> None:
 
 def _measure(load: Load, rows: list[Row], *, rounds: int, seconds: int) -> None:
     """Every round visits every row, in another order each time, so that nobody always follows the same one; whoever is not asked
-    stands still. The constant rate comes right after the saturated one that it is a share of: on a shared machine the next minute
-    may be another machine.
+    stands still. A constant rate comes between two saturated ones: on a shared machine the next second may be another machine, of
+    which it is another share.
     """
     order = random.Random(1)
     for number in range(rounds + 1):
@@ -64,12 +65,15 @@ def _visit(load: Load, row: Row, seconds: int) -> None:
     if not row.section.miss:
         row.server.ask(row.question)  # what misses have pushed out of a cache is back in it
     row.measured.append(load.measure(row.server, row.question, seconds, size=row.size))
+    before = row.measured[-1]
     for _ in range(CALM_VISITS if row.paced else 0):
-        rate = CALM * row.measured[-1].rate
-        row.calm.append(load.measure(row.server, row.question, seconds, size=row.size, rate=rate))
+        calm = load.measure(row.server, row.question, seconds, size=row.size, rate=CALM * before.rate)
+        after = load.measure(row.server, row.question, seconds, size=row.size)
+        row.calm.append((abs(after.rate / before.rate - 1), calm))
+        before = after
 
 
-def _how(load: Load, contest: Contest, rounds: int, seconds: int, nice: int) -> str:
+def _how(load: Load, contest: Contest, rounds: int, seconds: int, realtime: bool) -> str:
     program = (
         "Wrk with one thread" if load.wrk else "**benchmarks/doors/client.py (there was no wrk; its own cost bounds fast rows)**"
     )
@@ -78,10 +82,11 @@ def _how(load: Load, contest: Contest, rounds: int, seconds: int, nice: int) -> 
         f"mcp {version('mcp')}, {MCPZ} {contest.versions[MCPZ]}, {FAST} {contest.versions[FAST]}). {rounds} × {seconds} s; "
         "each round visits every row, in an order of its own, while the servers of the others stand still (SIGSTOP);"
         " medians, and medians of ratios. CPU: user and system time of the worker a request. Then"
-        f" {CALM_VISITS} times {seconds} s at {CALM:.0%} of that rate, which benchmarks/doors/client.py holds whatever comes back:"
-        " p99 from when a request was due, in the median tenth of a second, and over a whole visit (median)."
+        f" {CALM_VISITS} times {seconds} s at {CALM:.0%} of that rate, which benchmarks/doors/client.py holds whatever comes back,"
+        f" and after each {seconds} s that find the rate again. The half of these visits counts before and after which the rate was"
+        " most nearly the same: p99 from when a request was due, in the median tenth of a second, and over a whole visit (median)."
     )
-    return told + (f" Everything ran at nice {nice}." if nice else "")
+    return told + (" Everything ran as SCHED_FIFO." if realtime else "")
 
 
 if __name__ == "__main__":

@@ -37,7 +37,9 @@ KEPT_HEADERS: Final = ("content-type", "content-encoding", "etag", "cache-contro
 
 @dataclass(slots=True)
 class Row:
-    """One contender and one question; `measured` has one entry a round, `calm` some at a constant rate."""
+    """One contender and one question; `measured` has one entry a round, `calm` some at a constant rate, each with the share by
+    which the saturated rate changed meanwhile.
+    """
 
     section: Section
     who: str
@@ -45,11 +47,19 @@ class Row:
     question: Question
     size: int  # bytes of an answer, head and body
     measured: list[Measured] = field(default_factory=list)
-    calm: list[Measured] = field(default_factory=list)
+    calm: list[tuple[float, Measured]] = field(default_factory=list)
 
     @property
     def paced(self) -> bool:
-        return not self.section.miss and self.who in (ON, BARE)
+        return bool(self.section.era) and not self.section.miss and self.who in (ON, BARE)
+
+    @property
+    def steady(self) -> list[Measured]:
+        """Half of those at a constant rate, at least one: those during which the machine's speed changed least. At 70 % of what a
+        machine could do before it slowed down by half, every queue grows.
+        """
+        ordered = sorted(self.calm, key=lambda found: found[0])
+        return [calm for _, calm in ordered[: (len(ordered) + 1) // 2]]
 
 
 class Contest:

@@ -62,7 +62,7 @@ def _promises(rows: list[Row]) -> Iterator[Line]:
             yield _fast_enough(off, bare, OF_BARE[OFF])
             if (fast := _nearest(rows, section)) is not None:
                 yield _fast_enough(on, fast, OVER_FAST)
-            late, floor = median(map(_p99, on.calm)), median(map(_p99, bare.calm))
+            late, floor = median(map(_p99, on.steady)), median(map(_p99, bare.steady))
             wanted = f"{section.title}: {ON}, p99 at 70 % below {P99:.0f} ms"
             yield _verdict(late < P99, late < P99 or floor >= P99), wanted, f"{late:.2f} ms; {BARE} {floor:.2f} ms"
         elif section.title.startswith("today.json"):
@@ -120,7 +120,7 @@ def _table(rows: list[Row]) -> str:
                 f"{median(map(_p99, row.measured)):,.1f}",
                 f"{median(map(_cpu, row.measured)):,.0f}",
                 f"{_calm_p99(row):.2f}" if row.calm else "",
-                f"{median(map(_p99, row.calm)):.2f}" if row.calm else "",
+                f"{median(map(_p99, row.steady)):.2f}" if row.calm else "",
                 f"{ratio(row, bare, _rate):.1%}",
                 f"{_by_cpu(row, bare):.1%}",
                 *([f"{ratio(row, fast, _rate):.1f}"] if fast else []),
@@ -137,7 +137,7 @@ def _calm_p99(row: Row) -> float:
     """Of all tenths of a second, the one in the middle: what stops the machine for some milliseconds spoils one of them, where it
     would spoil a whole round.
     """
-    return median(tenth for calm in row.calm for tenth in calm.tenths)
+    return median(tenth for calm in row.steady for tenth in calm.tenths)
 
 
 def _rate(measured: Measured) -> float:
