@@ -30,7 +30,8 @@ WRITE_LEAST: Final = 16_384  # bytes; 1.6 KB/s is slower than any network that s
 MAX_HEAD: Final = 16_384  # bytes
 HEAD_END: Final = b"\r\n\r\n"
 MOST_HEADS: Final = 500  # heads that are known by their bytes, each of
-LONGEST_HEAD: Final = 2_048  # bytes at most
+LONGEST_HEAD: Final = 2_048  # bytes at most and
+MOST_FIELDS: Final = 40  # header fields, which take far more memory than their bytes
 WHOLE_BODY: Final[dict[str, dict[Any, Any]]] = {BODY_ARRIVED: {}}  # seen by the application if it has not yet begun
 TOO_LARGE: Final = (
     b'{"error":"head_too_large","message":"The request\'s head is larger than 16,384 bytes.","hint":"Send less of it."}'
@@ -98,6 +99,7 @@ class WireProtocol(HttpToolsProtocol):
     def on_message_begin(self) -> None:
         self._in_head = True
         self._head_size = 0
+        self._unset_keepalive_if_required()  # set by an answer at once to a request that came together with this one
         super().on_message_begin()
 
     def on_headers_complete(self) -> None:
@@ -152,7 +154,7 @@ class WireProtocol(HttpToolsProtocol):
     def _remember(self, scope: Any, body: bytes) -> None:
         """Know this head by its bytes from now on, if the request came alone and its body as it is."""
         data = self._alone
-        if data is None:
+        if data is None or len(scope["headers"]) > MOST_FIELDS:
             return
         head = data[: data.find(HEAD_END, 0, LONGEST_HEAD) + len(HEAD_END)]
         if head + body == data:

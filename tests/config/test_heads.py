@@ -183,8 +183,9 @@ def test_few_heads_are_known_and_no_long_ones(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(protocol, "MOST_HEADS", 3)
     heads = [b"GET /%d HTTP/1.1\r\nHost: x\r\n\r\n" % number for number in range(5)]
     long = b"GET / HTTP/1.1\r\nHost: x\r\na: " + b"b" * protocol.LONGEST_HEAD + b"\r\n\r\n"
-    said = asyncio.run(asked(WireProtocol, App(), [*heads, long, *heads])).said
-    assert said.count(b"HTTP/1.1 200 OK") == 11
+    many = b"GET / HTTP/1.1\r\n" + b"a:\r\n" * (protocol.MOST_FIELDS + 1) + b"\r\n"
+    said = asyncio.run(asked(WireProtocol, App(), [*heads, long, many])).said
+    assert said.count(b"HTTP/1.1 200 OK") == 7
     assert list(protocol._heads) == heads[-3:]
 
 
@@ -201,3 +202,19 @@ def test_after_a_known_head_patience_begins_anew(monkeypatch: pytest.MonkeyPatch
         return time.perf_counter() - began
 
     assert 0.9 < asyncio.run(until_closed()) < 4
+
+
+def test_what_began_together_with_a_request_that_was_answered_at_once_has_its_own_time() -> None:
+    async def told() -> Wire:
+        served, wire = connected(WireProtocol, App())
+        served.timeout_keep_alive = 0.05  # type: ignore[assignment]
+        served.data_received(ALONE[0] + POST)
+        await asyncio.sleep(0.2)
+        assert not wire.closed
+        served.data_received(b"abcde")
+        for _ in range(WHILE):
+            await asyncio.sleep(0)
+        served.connection_lost(None)
+        return wire
+
+    assert asyncio.run(told()).said.count(b"HTTP/1.1 200 OK") == 2
