@@ -17,7 +17,7 @@ from benchmarks.doors.environments import serving_packages
 from benchmarks.doors.load import CONNECTIONS, Load, find_wrk
 
 CALM: Final = 0.7  # of the saturated rate
-CALM_VISITS: Final = 6  # at that rate in each round: a machine that stands still for a moment decides the p99 of one
+CALM_VISITS: Final = 5  # at that rate in each round: a machine that stands still for a moment decides the p99 of one
 
 
 def main() -> None:
@@ -47,8 +47,8 @@ def main() -> None:
 
 def _measure(load: Load, rows: list[Row], *, rounds: int, seconds: int) -> None:
     """Every round visits every row, in another order each time, so that nobody always follows the same one; whoever is not asked
-    stands still. A constant rate comes between two saturated ones: on a shared machine the next second may be another machine, of
-    which it is another share.
+    stands still. A constant rate comes right after the saturated one that it is a share of: on a shared machine the next second may
+    be another machine.
     """
     order = random.Random(1)
     for number in range(rounds + 1):
@@ -65,12 +65,10 @@ def _visit(load: Load, row: Row, seconds: int) -> None:
     if not row.section.miss:
         row.server.ask(row.question)  # what misses have pushed out of a cache is back in it
     row.measured.append(load.measure(row.server, row.question, seconds, size=row.size))
-    before = row.measured[-1]
     for _ in range(CALM_VISITS if row.paced else 0):
-        calm = load.measure(row.server, row.question, seconds, size=row.size, rate=CALM * before.rate)
-        after = load.measure(row.server, row.question, seconds, size=row.size)
-        row.calm.append((abs(after.rate / before.rate - 1), calm))
-        before = after
+        found = load.measure(row.server, row.question, seconds, size=row.size)
+        calm = load.measure(row.server, row.question, seconds, size=row.size, rate=CALM * found.rate)
+        row.calm.append((calm.cpu / found.cpu, calm))
 
 
 def _how(load: Load, contest: Contest, rounds: int, seconds: int, realtime: bool) -> str:
@@ -82,9 +80,10 @@ def _how(load: Load, contest: Contest, rounds: int, seconds: int, realtime: bool
         f"mcp {version('mcp')}, {MCPZ} {contest.versions[MCPZ]}, {FAST} {contest.versions[FAST]}). {rounds} × {seconds} s; "
         "each round visits every row, in an order of its own, while the servers of the others stand still (SIGSTOP);"
         " medians, and medians of ratios. CPU: user and system time of the worker a request. Then"
-        f" {CALM_VISITS} times {seconds} s at {CALM:.0%} of that rate, which benchmarks/doors/client.py holds whatever comes back,"
-        f" and after each {seconds} s that find the rate again. The half of these visits counts before and after which the rate was"
-        " most nearly the same: p99 from when a request was due, in the median tenth of a second, and over a whole visit (median)."
+        f" {CALM_VISITS} times the rate found again in {seconds} s, and {seconds} s at {CALM:.0%} of it, which"
+        " benchmarks/doors/client.py holds whatever comes back. p99 there, from when a request was due: over a visit, the median of"
+        " the half in which a request cost least beside what it cost when the rate was found (in the others the machine grew slower,"
+        " and the load was higher); the median of all visits; and that of the tenths of a second of the half."
     )
     return told + (" Everything ran as SCHED_FIFO." if realtime else "")
 

@@ -37,8 +37,8 @@ KEPT_HEADERS: Final = ("content-type", "content-encoding", "etag", "cache-contro
 
 @dataclass(slots=True)
 class Row:
-    """One contender and one question; `measured` has one entry a round, `calm` some at a constant rate, each with the share by
-    which the saturated rate changed meanwhile.
+    """One contender and one question; `measured` has one entry a round, `calm` some at a constant rate, each with what a request
+    cost then beside what it cost when that rate was found.
     """
 
     section: Section
@@ -55,8 +55,8 @@ class Row:
 
     @property
     def steady(self) -> list[Measured]:
-        """Half of those at a constant rate, at least one: those during which the machine's speed changed least. At 70 % of what a
-        machine could do before it slowed down by half, every queue grows.
+        """Half of those at a constant rate, at least one: those during which the machine was not slower than before. At 70 % of
+        what it could do before it slowed down by half, every queue grows.
         """
         ordered = sorted(self.calm, key=lambda found: found[0])
         return [calm for _, calm in ordered[: (len(ordered) + 1) // 2]]
