@@ -81,9 +81,9 @@ def _how(load: Load, contest: Contest, rounds: int, seconds: int, realtime: bool
         "each round visits every row, in an order of its own, while the servers of the others stand still (SIGSTOP);"
         " medians, and medians of ratios. CPU: user and system time of the worker a request. Then"
         f" {CALM_VISITS} times the rate found again in {seconds} s, and {seconds} s at {CALM:.0%} of it, which"
-        " benchmarks/doors/client.py holds whatever comes back. p99 there, from when a request was due: over a visit, the median of"
-        " the half in which a request cost least beside what it cost when the rate was found (in others the machine grew slower,"
-        " and the load was higher); the median of all visits; and that of the tenths of a second of the half."
+        " benchmarks/doors/client.py holds whatever comes back. p99 there, from when a request was due: the median of all visits;"
+        " of the half in which a request cost least beside what it cost when the rate was found (in others the machine grew slower,"
+        " and the load was higher); and of the tenths of a second of the half."
     )
     return told + (" Everything ran as SCHED_FIFO." if realtime else "")
 
