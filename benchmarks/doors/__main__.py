@@ -46,29 +46,34 @@ def main() -> None:
 
 
 def _measure(load: Load, rows: list[Row], *, rounds: int, seconds: int) -> None:
-    """Every round visits every row, in another order each time, so that nobody always follows the same one; whoever is not asked
-    stands still. A constant rate comes right after the saturated one that it is a share of: on a shared machine the next second may
-    be another machine.
+    """Every round makes all its visits in another order, so that nobody always follows the same one, and those to one row lie
+    apart: what slows a shared machine for ten seconds spoils one of them, not five. Whoever is not asked stands still.
     """
     order = random.Random(1)
-    for number in range(rounds + 1):
-        for row in order.sample(rows, len(rows)):
+    paced = [row for row in rows if row.paced]
+    for row in rows:
+        with row.server.going():
+            load.measure(row.server, row.question, 1, size=row.size)  # warms up
+    for number in range(1, rounds + 1):
+        visits = [(row, _saturate) for row in rows] + [(row, _pace) for row in paced] * CALM_VISITS
+        for row, visit in order.sample(visits, len(visits)):
             print(f"round {number} of {rounds}: {row.section.title}: {row.who}", file=sys.stderr)
             with row.server.going():
-                if number == 0:  # warms up
-                    load.measure(row.server, row.question, 1, size=row.size)
-                else:
-                    _visit(load, row, seconds)
+                visit(load, row, seconds)
 
 
-def _visit(load: Load, row: Row, seconds: int) -> None:
+def _saturate(load: Load, row: Row, seconds: int) -> None:
     if not row.section.miss:
         row.server.ask(row.question)  # what misses have pushed out of a cache is back in it
     row.measured.append(load.measure(row.server, row.question, seconds, size=row.size))
-    for _ in range(CALM_VISITS if row.paced else 0):
-        found = load.measure(row.server, row.question, seconds, size=row.size)
-        calm = load.measure(row.server, row.question, seconds, size=row.size, rate=CALM * found.rate)
-        row.calm.append((calm.cpu / found.cpu, calm))
+
+
+def _pace(load: Load, row: Row, seconds: int) -> None:
+    """The saturated rate is found again just before: on a shared machine the next minute may be another machine."""
+    row.server.ask(row.question)
+    found = load.measure(row.server, row.question, seconds, size=row.size)
+    calm = load.measure(row.server, row.question, seconds, size=row.size, rate=CALM * found.rate)
+    row.calm.append((calm.cpu / found.cpu, calm))
 
 
 def _how(load: Load, contest: Contest, rounds: int, seconds: int, realtime: bool) -> str:
@@ -79,8 +84,9 @@ def _how(load: Load, contest: Contest, rounds: int, seconds: int, realtime: bool
         f"{program} and {CONNECTIONS} connections on one core, one worker of uvicorn on the other ({serving_packages()}; "
         f"mcp {version('mcp')}, {MCPZ} {contest.versions[MCPZ]}, {FAST} {contest.versions[FAST]}). {rounds} × {seconds} s; "
         "each round visits every row, in an order of its own, while the servers of the others stand still (SIGSTOP);"
-        " medians, and medians of ratios. CPU: user and system time of the worker a request. Then"
-        f" {CALM_VISITS} times the rate found again in {seconds} s, and {seconds} s at {CALM:.0%} of it, which"
+        " medians, and medians of ratios. CPU: user and system time of the worker a request. Besides,"
+        f" {CALM_VISITS} times a round and among all other visits, the rate found again in {seconds} s, then {seconds} s at"
+        f" {CALM:.0%} of it, which"
         " benchmarks/doors/client.py holds whatever comes back. p99 there, from when a request was due: the median of all visits;"
         " of the half in which a request cost least beside what it cost when the rate was found (in others the machine grew slower,"
         " and the load was higher); and of the tenths of a second of the half."

@@ -78,6 +78,17 @@ class Server:
         finally:
             self.stand_still()
 
+    def end(self) -> None:
+        """Wakes the workers first: one that stands still hears nothing, and would outlive the process that watches over it."""
+        if self.process.poll() is None:
+            self._signal(signal.SIGCONT)
+            self.process.terminate()
+            try:
+                self.process.wait(STOP)
+            except subprocess.TimeoutExpired:
+                self._signal(signal.SIGKILL)
+                self.process.wait()
+
     def _signal(self, number: signal.Signals) -> None:
         for pid in {self.process.pid, *self.workers()}:
             os.kill(pid, number)
@@ -128,13 +139,7 @@ def serving(name: str, command: list[str], env: Mapping[str, str], port: int, fi
             server.cold = time.perf_counter() - started
             yield server
         finally:
-            process.terminate()
-            process.send_signal(signal.SIGCONT)
-            try:
-                process.wait(STOP)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+            server.end()
 
 
 def contender(name: str, module: str, first: Question, answers: Path, python: Path | None = None) -> AbstractContextManager[Server]:
