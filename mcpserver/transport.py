@@ -1,23 +1,20 @@
 """Streamable HTTP at /mcp: one request in, one JSON answer out, for every protocol revision from the same server.
 
-Requests run in process through the SDK's `serve_one`; only what is a stream (`subscriptions/listen`) goes through the SDK's own
-application. No session is ever made. Rules: MCP 2025-03-26 … 2026-07-28, "Streamable HTTP".
+What a request comes to is in `results.py`; only what is a stream (`subscriptions/listen`) goes through the SDK's own application.
+No session is ever made. Rules: MCP 2025-03-26 … 2026-07-28, "Streamable HTTP".
 """
 
 import itertools
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Final
 
-import anyio
 import mcp_types as types
 import orjson
-from mcp.server.connection import Connection
 from mcp.server.lowlevel import Server
-from mcp.server.runner import modern_error_data, serve_one
+from mcp.server.runner import modern_error_data
 from mcp.server.transport_security import TransportSecuritySettings
-from mcp.shared.exceptions import MCPError, NoBackChannelError
+from mcp.shared.exceptions import MCPError
 from mcp.shared.inbound import (
     ERROR_CODE_HTTP_STATUS,
     X_MCP_HEADER_KEY,
@@ -27,49 +24,25 @@ from mcp.shared.inbound import (
     unsupported_protocol_version_rejection,
     validate_mcp_param_headers,
 )
-from mcp.shared.transport_context import TransportContext
-from mcp_types.methods import CLIENT_REQUESTS, validate_client_request
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_HANDSHAKE_VERSION, MODERN_PROTOCOL_VERSIONS
 
-from config import kept
 from config.edge import JSONRPC_REFUSED, Finished, Message, Receive, Scope, Send, replay
 from config.errors import Unavailable
 from mcpserver import usage
-from mcpserver.recognition import TIMELESS, Shape, key_of, recognise, said_in, shape_of
+from mcpserver.recognition import recognise, said_in, shape_of
+from mcpserver.results import Spoken, answered, answered_before, result_of
 from mcpserver.stream import acceptable, bounded, event_stream
 
 logger = logging.getLogger(__name__)
 
 UNNAMED_VERSION: Final = "2025-03-26"  # what a request without MCP-Protocol-Version speaks, by that revision's rule
 ALLOW: Final = (b"allow", b"POST, GET, OPTIONS")
-Spoken = tuple[str, Any, Any]
-"""Protocol revision, and what the client says of itself: its info and its capabilities."""
 DEEPEST: Final = 100  # levels of lists and objects; no question needs ten
 MAX_ECHO: Final = 200  # characters of a name that a client gave and that nothing has
 VERSIONS: Final = frozenset((*HANDSHAKE_PROTOCOL_VERSIONS, *MODERN_PROTOCOL_VERSIONS))
 MODERN_KEY: Final = types.PROTOCOL_VERSION_META_KEY
 SAID: Final = "wire.said"
 """The scope's own of a head: what `said_in` found in it; config.protocol leaves it on each request whose head is the same."""
-
-
-@dataclass(slots=True)
-class Exchange:
-    """The SDK's dispatch context for one request: nothing can be sent back but its answer."""
-
-    request_id: types.RequestId
-    transport: TransportContext
-    message_metadata: None = None
-    can_send_request: bool = False
-    cancel_requested: anyio.Event = field(default_factory=anyio.Event)
-
-    async def send_raw_request(self, method: str, _params: Mapping[str, Any] | None, _opts: Any = None) -> dict[str, Any]:
-        raise NoBackChannelError(method)
-
-    async def notify(self, _method: str, _params: Mapping[str, Any] | None, _opts: Any = None) -> None:
-        return
-
-    async def progress(self, _progress: float, _total: float | None = None, _message: str | None = None) -> None:
-        return
 
 
 class Door:
@@ -103,13 +76,13 @@ class Door:
             if scope["method"] != "POST" or _origin(scope) is not None:
                 return None
             said = scope[SAID] = said_in(scope["headers"])
-        again = _answered_before(*shape_of(said, body))
+        again = answered_before(*shape_of(said, body))
         return None if again is None else (200, _headers_of(again), again)
 
     async def _post(self, scope: Scope, receive: Receive, send: Send) -> None:
         body = (await receive()).get("body", b"")
         shape, request_id = shape_of(said_in(scope["headers"]), body)
-        again = _answered_before(shape, request_id)
+        again = answered_before(shape, request_id)
         if again is not None:
             await _send(send, 200, again)
             return
@@ -195,7 +168,7 @@ class Door:
     ) -> tuple[int, bytes]:
         worked = False
         try:
-            result, worked = await self._result(spoken, method, params, headers)
+            result, worked = await result_of(self.server, spoken, method, params, headers)
         except Unavailable as error:
             data = error.as_dict() | {"retry_after": error.retry_after}
             return _error(request_id, JSONRPC_REFUSED, f"{error.message} {error.hint}", data, status=200)
@@ -206,47 +179,7 @@ class Door:
             return _error(request_id, found.code, found.message, found.data, status=statuses.get(found.code, 200))
         finally:
             usage.count(method, params, worked=worked)
-        return 200, _answered(orjson.dumps(request_id), result)
-
-    def _check(self, version: str, method: str, params: Any) -> None:
-        """What the SDK checks of whoever asks first: `_meta` is in no key, and a bad one must be refused to its sender, and to
-        nobody else who asks the same meanwhile. Raises: pydantic.ValidationError.
-        """
-        if (method, version) in CLIENT_REQUESTS:
-            validate_client_request(method, version, params)
-        entry = self.server.get_request_handler(method)
-        if entry is not None:
-            entry.params_type.model_validate(params or {}, by_name=False)
-
-    async def _result(self, spoken: Spoken, method: str, params: Any, headers: Mapping[str, str]) -> tuple[bytes, bool]:
-        """The result as JSON, and whether it is none that tells of an error. Kept, unless it depends on who asks."""
-
-        key = key_of(spoken[0], method, params)
-
-        async def make() -> tuple[tuple[bytes, bool], int | None]:
-            connection = Connection.from_envelope(*spoken)
-            transport = TransportContext(kind="streamable-http", can_send_request=False, headers=headers)
-            result = await serve_one(self.server, Exchange(0, transport), method, params, connection=connection, lifespan_state={})
-            told, worked = orjson.dumps(result), not result.get("isError")
-            return (told, worked), len(told) + 2 * len(key[-1]) + 500 if worked and key else None
-
-        if key is None:
-            return (await make())[0]
-        self._check(spoken[0], method, params)
-        found: tuple[bytes, bool] | None = kept.answers.find(key)
-        if found is None:
-            made: tuple[bytes, bool] = await kept.answers.make(key, make)
-            return made
-        return (_as_stale(method, found[0]), found[1]) if kept.answers.is_stale else found
-
-
-def _answered_before(shape: Shape | None, request_id: bytes) -> bytes | None:
-    """The answer to a request that was recognised by its bytes, if it is still kept."""
-    again = kept.answers.find(shape) if shape else None
-    if again is None or (answer := kept.answers.find(again.key)) is None:
-        return None
-    usage.count(again.method, again.named, worked=True)
-    return _answered(request_id, _as_stale(again.method, answer[0]) if kept.answers.is_stale else answer[0])
+        return 200, answered(orjson.dumps(request_id), result)
 
 
 def _read(body: bytes) -> Any:
@@ -260,18 +193,6 @@ def _read(body: bytes) -> Any:
         if level:
             raise ValueError(f"more than {DEEPEST} levels")
     return message
-
-
-def _answered(request_id: bytes, result: bytes) -> bytes:
-    return b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (request_id, result)
-
-
-def _as_stale(method: str, result: bytes) -> bytes:
-    """A result that was kept before the database went away, saying so."""
-    if method in TIMELESS:
-        return result
-    found = orjson.loads(result)
-    return orjson.dumps(found | {"_meta": {**found.get("_meta", {}), "is_stale": True}})
 
 
 def _has_envelope(params: Any) -> bool:
