@@ -132,8 +132,8 @@ class SharedLimiter:
 
     async def _take(self, asked: Mapping[str, int]) -> Sequence[Grant]:
         """In the thread; a store that hangs in spite of its own time limit is left behind."""
-        asking = asyncio.get_running_loop().run_in_executor(self._thread, self._store.take, asked)
-        return await asyncio.wait_for(asking, self._store.patience * 1.2)
+        async with asyncio.timeout(self._store.patience * 1.2):  # 3.11's `wait_for` may lose a cancellation
+            return await asyncio.get_running_loop().run_in_executor(self._thread, self._store.take, asked)
 
     def _settle(self, client: str, answers: list[asyncio.Future[int]], grant: Grant) -> None:
         if grant.closed_until:

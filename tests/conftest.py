@@ -1,8 +1,12 @@
 """Fixtures that every test may use."""
 
 import pytest
+from hypothesis import settings
 
 from tests.factories import publish_sample
+
+settings.register_profile("wire", deadline=None)  # a busy machine is no defect
+settings.load_profile("wire")
 
 
 @pytest.fixture

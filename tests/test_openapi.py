@@ -60,7 +60,7 @@ def map_case(context: schemathesis.HookContext, case: Case[Any]) -> Case[Any]:  
 @pytest.mark.django_db
 @pytest.mark.usefixtures("sample_wire", "one_connection")
 @schema.parametrize()
-@settings(deadline=None, suppress_health_check=list(HealthCheck))
+@settings(suppress_health_check=list(HealthCheck))
 def test_every_answer_is_one_that_the_document_describes(case: Case[Any]) -> None:
     # What is a word, a name or a cursor no schema can say, so a request that fits the document may still be refused.
     case.call_and_validate(excluded_checks=[schemathesis.checks.positive_data_acceptance])

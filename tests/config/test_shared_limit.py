@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 import uuid
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Final
@@ -22,7 +22,7 @@ from config import limit, shared_limit
 from config.limit import Limiter
 from config.limit_redis import RedisStore
 from config.limit_sqlite import SQLiteStore
-from config.shared_limit import SharedLimiter, SharedTries, Store
+from config.shared_limit import Grant, SharedLimiter, SharedTries, Store
 from tests.config.test_limit import Clock
 
 WORKERS: Final = 4
@@ -258,6 +258,31 @@ def test_a_redis_that_is_away_makes_nobody_wait_and_is_reported_once(
         "each worker counts the limit alone, since Redis is away"
     ]
     assert shared_limit.faults["Redis"] >= faults + 2
+
+
+@pytest.mark.parametrize("steps", range(5))
+def test_it_ends_however_close_the_end_and_the_stores_answer_are(tmp_path: Path, steps: int) -> None:
+    asked, released = threading.Event(), threading.Event()
+
+    class Slow(SQLiteStore):
+        def take(self, asked_for: Mapping[str, int]) -> list[Grant]:
+            asked.set()
+            released.wait()
+            raise sqlite3.OperationalError(f"locked for {asked_for}")
+
+    async def play() -> None:
+        limiter = Limiter("60/m")
+        running = asyncio.create_task(SharedLimiter(limiter, Slow(limiter, tmp_path / "limit.sqlite3"), "secret").run())
+        await asyncio.to_thread(asked.wait)
+        released.set()
+        time.sleep(0.05)  # the answer is there, and the loop does not know it yet
+        for _ in range(steps):
+            await asyncio.sleep(0)
+        running.cancel()
+        ended, _ = await asyncio.wait([running], timeout=2)
+        assert ended == {running}
+
+    asyncio.run(play())
 
 
 def test_one_that_hangs_costs_one_pause_and_counting_together_goes_on_when_it_is_back(
