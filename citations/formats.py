@@ -33,6 +33,8 @@ _URI_IN_RIS: Final = _URI.replace(";", "")  # where a semicolon begins a second 
 _URI_IN_MARKDOWN: Final = _URI_IN_RIS.replace("()", "")  # nor may a parenthesis end it, or `&…;` become a character
 _MARKDOWN_SYNTAX: Final = re.compile(r"[\\`*_\[\]<~|]|&(?=#?\w+;)")  # CommonMark's, and of GitHub's ~ and |
 _RIS_WRITER: Final = rispy.RisWriter()
+_FINAL_STOPS: Final = ". 。｡।"
+_BETWEEN_AUTHORS: Final = re.compile(r", (?:and )?| and | & ")
 
 
 class CitationFormat(StrEnum):
@@ -106,6 +108,12 @@ def cite(story: Citable, format: CitationFormat = CitationFormat.LAYERED) -> str
     return RENDERERS[format](story)
 
 
+def authors_of(byline: str) -> list[str]:
+    """One text for each person, where a byline names several by first and last name; else the byline as it stands."""
+    parts = _BETWEEN_AUTHORS.split(byline)
+    return parts if all(" " in part for part in parts) else [byline]
+
+
 def citation_objects(story: Citable) -> dict[str, str]:
     """The six citations that every story carries, by their public names."""
     return {
@@ -119,7 +127,7 @@ def citation_objects(story: Citable) -> dict[str, str]:
 
 
 def layered(story: Citable) -> str:
-    text = story.summary_short.rstrip(". ") or story.headline.rstrip(". ")
+    text = story.summary_short.rstrip(_FINAL_STOPS) or story.headline.rstrip(_FINAL_STOPS)
     report = f"{story.credited_source} reported {text}" if story.credited_source else text
     return f"According to {story.publisher}, as summarized by {WIRE}, {report}. Source: {story.permalink}{_corrected(story)}"
 
@@ -201,7 +209,7 @@ def ris(story: Citable) -> str:
         "type_of_reference": "ELEC",
         "id": story.chatbotnews_id,
         "title": story.headline,
-        "authors": [story.byline],
+        "authors": authors_of(story.byline),  # a comma within one parts last name and first
         "secondary_title": story.publisher,
         "year": str(story.wire_date.year),
         "date": story.wire_date.strftime("%Y/%m/%d/"),

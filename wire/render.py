@@ -20,7 +20,7 @@ from wire.vocabulary import Category, Status, Topic
 
 log = logging.getLogger(__name__)
 
-RENDERING: Final = 1
+RENDERING: Final = 2
 """Raise it whenever what a story's JSON says or how a citation reads changes: whatever was kept before is then made anew."""
 
 BATCH: Final = 500

@@ -26,6 +26,9 @@ EXPLANATIONS: Final = (
     "Later reports may still join these events while the day is open; the snapshot changes then, and keeps its earlier revisions.",
 )
 
+_HEADING: Final = re.compile(r"#{1,6}[ \t]+(.+)")  # CommonMark's: "#1 of the day" is none
+_HEADINGS: Final = re.compile(r"\A(?:#{1,6}(?:[ \t].*)?(?:\n|\Z))+")
+_LINK: Final = re.compile(r"\[([^\]]*)\]\((?:[^()]|\([^()]*\))*\)")
 _SYNTAX: Final = re.compile(r"[\\`*\[<~|]|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)")  # CommonMark's, and of GitHub's ~ and |
 
 
@@ -109,7 +112,7 @@ def is_by_hand(markdown: str) -> bool:
 
 def opening(markdown: str) -> str:
     """The first paragraph of a take that is no heading, as Markdown."""
-    blocks = (re.sub(r"\A(?:#.*\n?)+", "", block).strip() for block in re.split(r"\n\s*\n", markdown))
+    blocks = (_HEADINGS.sub("", block).strip() for block in re.split(r"\n\s*\n", markdown))
     return next((block for block in blocks if block), "")
 
 
@@ -127,10 +130,8 @@ def lead_of(stories: Sequence[Brief]) -> str | None:
 
 def detail(markdown: str) -> TakeDetail:
     """Title and first paragraph of a take, an editor's own too; the paragraph as plain text of at most 160 characters."""
-    lines = [line.strip() for line in markdown.splitlines() if line.strip()]
-    heading = next((line.lstrip("# ") for line in lines if line.startswith("#")), "Editor's Take")
-    body = next((line for line in lines if not line.startswith("#")), "")
-    return TakeDetail(_plain(heading), cut(_plain(body), SHORT))
+    heading = _HEADING.match(markdown.lstrip())
+    return TakeDetail(_plain(heading[1]) if heading else "Editor's Take", cut(_plain(" ".join(opening(markdown).split())), SHORT))
 
 
 def escape(text: str) -> str:
@@ -139,7 +140,7 @@ def escape(text: str) -> str:
 
 
 def _plain(markdown: str) -> str:
-    text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", markdown)
+    text = _LINK.sub(r"\1", markdown)
     return re.sub(r"\\([\\`*_\[\]<>#|~&])", r"\1", text.replace("**", ""))
 
 

@@ -67,7 +67,7 @@ CSL_SCHEMA = {
 @given(stories())
 @example(story(headline='{"} unbalanced \\'))
 @example(story(headline="}} @misc{x, title = {y}"))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_any_title_is_one_bibtex_entry_that_reads_back(cited: Citable) -> None:
     library = parse_string(cite(cited, CitationFormat.BIBTEX), append_middleware=[DECODE])
 
@@ -87,7 +87,7 @@ def test_any_title_is_one_bibtex_entry_that_reads_back(cited: Citable) -> None:
 
 @given(texts.map(one_line))
 @example("--- '' ,, `` ?` !` ~ ^ \" % \\% {} \\{\\}")
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_any_text_survives_latex(text: str) -> None:
     assert LatexNodes2Text().latex_to_text(escape(text)) == text
     assert unescape(escape(text)) == text
@@ -121,7 +121,7 @@ def test_escaped_text_balances_its_braces_as_bibtex_counts_them(text: str) -> No
 @pytest.mark.parametrize("markdown", [COMMONMARK, GITHUB], ids=["commonmark", "github"])
 @given(cited=stories())
 @example(cited=story(headline="[x](y) ![z](a) `code` *a* _b_ ~~c~~ <b> <https://x.example> &amp; &#65; \\] \\"))
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 def test_any_headline_is_the_text_of_one_markdown_link(markdown: MarkdownIt, cited: Citable) -> None:
     [opening, inline, closing] = markdown.parse(cite(cited, CitationFormat.MARKDOWN))
 
@@ -147,7 +147,7 @@ def test_any_address_stays_inside_its_markdown_link() -> None:
 
 
 @given(stories())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_any_story_is_valid_csl_json(cited: Citable) -> None:
     items = json.loads(cite(cited, CitationFormat.CSL))
 
@@ -160,7 +160,7 @@ def test_any_story_is_valid_csl_json(cited: Citable) -> None:
 
 @given(stories())
 @example(story(headline="x\nER  - \nTY  - NEWS\nTI  - injected"))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_any_story_is_one_ris_record_that_rispy_reads_back(cited: Citable) -> None:
     text = cite(cited, CitationFormat.RIS)
     [record] = rispy.loads(text)

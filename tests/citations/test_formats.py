@@ -2,6 +2,7 @@
 
 import datetime as dt
 import json
+import re
 
 import pytest
 
@@ -120,6 +121,8 @@ def test_the_note_of_the_structured_formats_tells_credit_and_correction() -> Non
         ("It works...", "It works."),
         ("It works", "It works."),
         ("It works…", "It works…."),
+        ("动了。", "动了."),
+        ("चलता है।", "चलता है."),
         ("Does it work?", "Does it work?."),
         ("It works at Acme Inc. now.", "It works at Acme Inc. now."),
         ("", "OpenAI ships GPT-6."),
@@ -177,3 +180,19 @@ def test_urls_cannot_end_their_field() -> None:
 
 def _between(text: str, start: str, end: str) -> str:
     return text.split(start, 1)[1].split(end, 1)[0].rsplit(" ", 1)[-1]
+
+
+@pytest.mark.parametrize(
+    ("byline", "authors"),
+    [
+        ("Mark Bergen, Dina Bass", ["Mark Bergen", "Dina Bass"]),
+        ("Mark Bergen, Dina Bass, and Ada de la Quill", ["Mark Bergen", "Dina Bass", "Ada de la Quill"]),
+        ("Mark Bergen and Dina Bass & Ada Quill", ["Mark Bergen", "Dina Bass", "Ada Quill"]),
+        ("Quill, Ada", ["Quill, Ada"]),
+        ("Ada Quill, Jr.", ["Ada Quill, Jr."]),
+        ("Reuters", ["Reuters"]),
+    ],
+)
+def test_ris_names_each_author_on_a_line(byline: str, authors: list[str]) -> None:
+    told = cite(story(author=byline), RIS)
+    assert re.findall("^AU  - (.*)$", told, re.M) == authors

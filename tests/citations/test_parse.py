@@ -34,7 +34,7 @@ def test_a_citation_gives_back_what_it_says(cited: Citable, form: CitationFormat
 
 @pytest.mark.parametrize("form", CitationFormat)
 @given(headline=st.text(st.characters(categories=("L", "N", "P", "S", "Zs")), max_size=60), day=days)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_any_headline_comes_back(form: CitationFormat, headline: str, day: dt.date) -> None:
     cited = story(headline=f"{headline}!", wire_date=day, corrected_on=day)
     assert parse_citation(cite(cited, form)) == expected(cited, form)
@@ -42,7 +42,7 @@ def test_any_headline_comes_back(form: CitationFormat, headline: str, day: dt.da
 
 @pytest.mark.parametrize("form", CitationFormat)
 @given(cited=stories())
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_format_id_and_publisher_come_back_whatever_the_texts_say(form: CitationFormat, cited: Citable) -> None:
     parsed = parse_citation(cite(cited, form))
 
@@ -114,14 +114,14 @@ def test_a_headline_that_says_that_google_news_credits_somebody_does_not_say_it_
 
 
 @given(texts)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_no_text_raises(text: str) -> None:
     parse_citation(text)
 
 
 @pytest.mark.parametrize("form", CitationFormat)
 @given(data=st.data())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_no_damaged_citation_raises(form: CitationFormat, data: st.DataObject) -> None:
     whole = cite(STORY, form)
     cut = data.draw(st.integers(0, len(whole)))

@@ -115,7 +115,7 @@ REQUIRED: Final[dict[str, dict[str, Any]]] = {"search_wire": {"query": "a"}, "ge
 ADDRESSES: Final = st.text(max_size=60) | st.sampled_from(["wire://", "wire://story/", "wire://archive/"]).flatmap(
     lambda begun: st.text(max_size=30).map(lambda text: begun + text)
 )
-any_examples = settings(max_examples=100, deadline=None)
+any_examples = settings(max_examples=100)
 
 
 def is_answered(answer: Answer) -> None:

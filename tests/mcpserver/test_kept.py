@@ -104,7 +104,7 @@ def arguments_of_tools() -> st.SearchStrategy[tuple[str, dict[str, Any]]]:
 @pytest.mark.usefixtures("sample")
 @pytest.mark.parametrize("era", ERAS)
 def test_every_tool_says_the_same_kept_and_made(era: str) -> None:
-    @effort(max_examples=60, deadline=None)
+    @effort(max_examples=60)
     @given(asked=arguments_of_tools())
     def whatever_is_asked(asked: tuple[str, dict[str, Any]]) -> None:
         same_each_time(rpc_of("tools/call", {"name": asked[0], "arguments": asked[1]}, era))

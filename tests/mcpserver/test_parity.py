@@ -205,7 +205,7 @@ SINCE: Final = st.one_of(
 WORDS: Final = st.sampled_from(
     ["the", "agents", "openai", "robot", "a", '"moon library"', "raises million", "GPT-4", "C++", "it's", "月"]
 )
-any_arguments = settings(max_examples=25, deadline=None)
+any_arguments = settings(max_examples=25)
 
 
 def same_on_every_page(tool: str, path: str, arguments: dict[str, Any], rest_only: dict[str, Any]) -> None:

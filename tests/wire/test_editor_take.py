@@ -10,7 +10,7 @@ from django.test import Client
 from config.errors import NothingPublished
 from tests.contract import refused
 from tests.factories import DAY, NOW, entry, publish, story_of
-from wire import queries
+from wire import queries, take
 from wire.models import EditorTake
 from wire.publish import publish as publish_day
 from wire.vocabulary import Category
@@ -40,6 +40,23 @@ def test_it_quotes_the_days_stories_with_their_layered_citation() -> None:
         f"According to the ChatbotNews.ai Editor's Take of 2026-01-15, {opening} "
         "Source: http://localhost:8000/editor-take/2026-01-15"
     )
+
+
+@pytest.mark.parametrize(
+    ("markdown", "title", "summary"),
+    [
+        ("Nothing shows that OpenAI\nstole it.\n\n## Funding\n\nTwo.", "Editor's Take", "Nothing shows that OpenAI stole it."),
+        ("# Ripe\nOne\ntwo.\n\nThree.", "Ripe", "One two."),
+        ("## Ripe\n\n### Riper\n\nOne.", "Ripe", "One."),
+        ("#1 of the day is Acme.\n\nTwo.", "Editor's Take", "#1 of the day is Acme."),
+        ("See [Acme](https://a.example/x_(y)) now.", "Editor's Take", "See Acme now."),
+        ("# Ripe", "Ripe", ""),
+        ("", "Editor's Take", ""),
+    ],
+)
+def test_a_take_is_cited_by_its_title_and_first_paragraph(markdown: str, title: str, summary: str) -> None:
+    told = take.detail(markdown)
+    assert (told.title, told.summary) == (title, summary)
 
 
 def test_it_never_quotes_text_that_addresses_the_model() -> None:

@@ -2,6 +2,7 @@
 
 import datetime as dt
 import hashlib
+import html
 import json
 import re
 import zlib
@@ -25,8 +26,8 @@ CONTEXT = {"@context": {"@vocab": "https://schema.org/"}}
 
 def graph(client: Client, address: str) -> list[dict[str, Any]]:
     """The nodes of a page, expanded as a JSON-LD processor does."""
-    html = client.get(address).content.decode()
-    (script,) = re.findall(r'<script type="application/ld\+json">(.*?)</script>', html, re.S)
+    page = client.get(address).content.decode()
+    (script,) = re.findall(r'<script type="application/ld\+json">(.*?)</script>', page, re.S)
 
     def loader(url: str, _options: Any) -> dict[str, Any]:
         assert url == "https://schema.org"
@@ -47,19 +48,35 @@ def of(kind: str, nodes: list[dict[str, Any]]) -> dict[str, Any]:
 @pytest.mark.parametrize("form", ["rss", "atom"])
 @pytest.mark.parametrize("name", ["stories", "category-launches", "topic-openai", "event", "search"])
 def test_every_list_is_a_feed_that_readers_take(client: Client, name: str, form: str) -> None:
-    made = entry(title=f"OpenAI launches {TITLE}", summary="Golden & good.", author="Ada Quill")
+    summary = "The &lt;think&gt; tag &lt;img src=//x&gt; &amp;amp;"
+    made = entry(title=f"OpenAI launches {TITLE}", summary=summary, author="Ada Quill")
     publish(made)
     story = story_of(made)
+    told = client.get(f"/api/stories/{story.chatbotnews_id}.json").json()
     which = {"event": f"event-{story.event_id}"}.get(name, name)
     answer = client.get(f"/feeds/{which}.{form}", {"query": "quince"} if name == "search" else {})
     found = feedparser.parse(answer.content, response_headers={"content-type": answer["Content-Type"]})
     assert not found.bozo
     (item,) = found.entries
-    assert item.title == client.get(f"/api/stories/{story.chatbotnews_id}.json").json()["headline"]
+    assert item.title == told["headline"]
     assert item.link == item.id == f"http://localhost:8000/story/{story.chatbotnews_id}"
-    assert item.summary.startswith("According to TechCrunch, as summarized by ChatbotNews.ai, Golden & good.")
     assert item.author == "Ada Quill"
     assert item.published_parsed[:4] == (2026, 1, 15, 10)
+    cited = told["citation_objects"]["layered_ready"]
+    assert "The <think> tag <img src=//x> &amp;" in cited
+    summaries = [part for part in ET.fromstring(answer.content).iter() if part.tag.endswith(("item", "entry"))]  # noqa: S314  ours
+    (markup,) = [part.text or "" for part in summaries[0] if part.tag.endswith(("description", "summary"))]
+    assert "<" not in markup  # readers take it for HTML
+    assert html.unescape(markup) == cited
+
+
+def test_feeds_of_two_searches_are_two(client: Client) -> None:
+    publish(entry(title="OpenAI launches quince"))
+    one, other = (
+        feedparser.parse(client.get("/feeds/search.atom", {"query": query}).content).feed for query in ("quince", "openai")
+    )
+    assert one.id != other.id
+    assert one.link == "http://localhost:8000/search?query=quince"
 
 
 def test_a_json_feed_says_the_same(client: Client) -> None:

@@ -1,6 +1,7 @@
 """The site: pages for people, safe whatever a publisher wrote; health; keys."""
 
 import datetime as dt
+import re
 from html.parser import HTMLParser
 from io import StringIO
 
@@ -195,7 +196,9 @@ def test_pages_are_only_ever_read(client: Client, address: str) -> None:
 def test_the_keys_that_ever_signed_are_public(client: Client) -> None:
     assert client.get("/.well-known/wire-keys.json").json() == {"keys": []}
     publish(entry())
-    (key,) = client.get("/.well-known/wire-keys.json").json()["keys"]
+    answer = client.get("/.well-known/wire-keys.json")
+    assert answer["Access-Control-Allow-Origin"] == "*"  # a page elsewhere verifies a day, too
+    (key,) = answer.json()["keys"]
     assert list(key) == ["key_id", "algorithm", "public_key", "created_at", "retired_at"]
     assert (key["algorithm"], key["retired_at"]) == ("Ed25519", None)
 
@@ -236,3 +239,10 @@ def test_a_time_reads_the_same_all_day(monkeypatch: pytest.MonkeyPatch) -> None:
         told.append(when(moment))
     assert told == ["00:05 UTC"] * 4 + ["15 Jan 2026"]
     assert when(moment.astimezone(dt.timezone(dt.timedelta(hours=-5)))) == "15 Jan 2026"
+
+
+def test_a_story_of_several_authors_names_each_to_indexers(client: Client) -> None:
+    made = entry(author="Mark Bergen, Dina Bass")
+    publish(made)
+    page = client.get(f"/story/{story_of(made).chatbotnews_id}").content.decode()
+    assert re.findall('name="citation_author" content="(.*?)"', page) == ["Mark Bergen", "Dina Bass"]

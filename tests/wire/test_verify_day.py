@@ -132,3 +132,13 @@ def test_it_reads_a_wire_that_is_served(live_server: Any, rich: None, tmp_path: 
     ran = subprocess.run(command, env=own_environment(tmp_path), capture_output=True, text=True, check=False)
     assert ran.stdout.startswith("OK: 2026-01-14 revision")
     assert ran.returncode == 0
+
+
+def test_a_day_that_was_published_again_since_verifies(rich: None, tmp_path: Path) -> None:  # noqa: ARG001
+    latest = next(snapshot for snapshot in Snapshot.objects.latest_of_each_day() if snapshot.revision > 1)
+    files = served(latest.wire_date, f"/api/archive/{latest.wire_date}.json?revision=1")
+    code, told = verify(tmp_path, files)
+    assert told.startswith(f"OK: {latest.wire_date} revision 1 (the provenance given is of revision {latest.revision}), ")
+    assert code == 0
+    files["day"]["editor_take"] = "No"
+    assert verify(tmp_path, files)[1].startswith("DIFFERS: wire_sha256 is")

@@ -4,7 +4,9 @@ import datetime as dt
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from html import escape
 from typing import Any, Final
+from urllib.parse import urlencode
 
 import orjson
 from django.conf import settings
@@ -87,7 +89,8 @@ def _stories(kind: str, which: str, query: str) -> tuple[str, str, list[StoryOut
             return event.stories[0].headline, f"/event/{event.event_id}", event.stories[: -ITEMS - 1 : -1]
         case "search" if query.strip() and len(query) <= MAX_QUERY:
             found = queries.search_wire(query, limit=ITEMS).stories
-            return f"“{query}”", "/search", sorted(found, key=lambda story: story.published_at, reverse=True)
+            page = f"/search?{urlencode({'query': query})}"
+            return f"“{query}”", page, sorted(found, key=lambda story: story.published_at, reverse=True)
     raise NotFound("There is no such feed.", "Every list names its feeds.")
 
 
@@ -128,7 +131,7 @@ def _xml(form: str, told: dict[str, str], items: Iterable[Item]) -> bytes:
         document.add_item(
             title=_xml_text(item.title),
             link=item.url,
-            description=_xml_text(item.markup or item.text),
+            description=_xml_text(item.markup or escape(item.text)),  # readers take it for HTML
             unique_id=item.url,
             author_name=_xml_text(item.author),
             pubdate=item.published,

@@ -101,8 +101,10 @@ def server_card(_request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def wire_keys(_request: HttpRequest) -> HttpResponse:
-    """Public keys that ever signed a snapshot."""
-    return answer(queries.wire_keys(), BRIEFLY)
+    """Public keys that ever signed a snapshot; any site's script may read them, to verify a day."""
+    response = answer(queries.wire_keys(), BRIEFLY)
+    response["Access-Control-Allow-Origin"] = "*"
+    return response
 
 
 def _xml(request: HttpRequest, template: str, context: dict[str, Any]) -> HttpResponse:

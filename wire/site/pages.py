@@ -19,6 +19,7 @@ from django.utils.safestring import SafeString
 from django.views.decorators.http import require_safe
 from markdown_it import MarkdownIt
 
+from citations.formats import authors_of
 from config.answers import BRIEFLY, SHARED
 from config.errors import Damaged, InvalidArgument, NotFound, NothingPublished, NotInRoster, Unavailable, WireError
 from sources import queries as sources_queries
@@ -98,6 +99,7 @@ def story(request: HttpRequest, story_id: str) -> HttpResponse:
     coverage = queries.get_consensus(story_id=story_id) if found.status != Status.WITHDRAWN else None
     context = {
         "story": found,
+        "authors": authors_of(found.author) if found.author else [],
         "changes": list(pairwise(history)),
         "first": history[-1],
         "coverage": coverage,

@@ -126,14 +126,15 @@ def compare_coverage(asked: CompareCoverage) -> str:
     found, chosen = _event_of(asked.event)
     if found.story_id is None:
         return f"No publication of the wire covers this event. Say so plainly and compare nothing. {CITE}"
-    stories = [queries.get_story(story_id) for story_id in (found.story_id, *found.siblings[:PER_SECTION])]
+    stories = [queries.get_story(story_id) for story_id in _one_of_each(found)]
+    more = 1 + len(found.siblings) - len(stories)
+    rest = f" Each is shown by its first report; get_consensus names {more:,} more of the same publications." if more else ""
     if len(stories) == 1:
         lead = "Only one publication of the wire covers this event so far. Say so, report what it says, and compare nothing."
     else:
-        publications = len({story.original_publisher for story in stories})
         lead = (
-            f"Compare how {publications} publications covered the same event: what all of them say, where they differ in facts or "
-            "emphasis, and what only one of them reports."
+            f"Compare how {len(stories)} publications covered the same event: what all of them say, where they differ in facts or "
+            f"emphasis, and what only one of them reports.{rest}"
         )
     return "\n\n".join(
         (
@@ -145,6 +146,12 @@ def compare_coverage(asked: CompareCoverage) -> str:
             CITE,
         )
     )
+
+
+def _one_of_each(found: ConsensusOut) -> list[str]:
+    """The story that was found, then the first of each other publication, newest first: what is left out leaves nobody out."""
+    first = {sibling.original_publisher: sibling.chatbotnews_id for sibling in found.sibling_details}  # older ones replace newer
+    return [str(found.story_id), *(story_id for story_id in found.siblings if story_id in first.values())]
 
 
 def _event_of(anchor: str) -> tuple[ConsensusOut, str]:
