@@ -1,6 +1,7 @@
 """Every address of the site and of REST; /mcp is routed in config.asgi, in front of Django."""
 
 from django.urls import path
+from django.views.generic import RedirectView
 
 from config.api import api
 from wire.site import errors, feeds, machine, metrics, pages, reference
@@ -42,6 +43,7 @@ urlpatterns = [
     path("healthz", errors.healthz, name="healthz"),
     path("readyz", errors.readyz, name="readyz"),
     path("metrics", metrics.metrics, name="metrics"),
+    path("admin", RedirectView.as_view(url="/admin/")),
 ]
 handler400 = "wire.site.errors.unreadable"
 handler404 = "wire.site.errors.missing"

@@ -135,6 +135,8 @@ IMPORT_EXPORT_TMP_STORAGE_CLASS = "wire.admin.imports.ImportStorage"  # its own 
 STATIC_URL = "/static/"
 WHITENOISE_USE_FINDERS = True
 
+LOGIN_REDIRECT_URL = "/admin/"
+CSRF_FAILURE_VIEW = "wire.site.errors.stale_form"
 # Cookies exist for the admin only. Over plain http (a machine of one's own) a Secure cookie would lock the editor out.
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SITE_IS_HTTPS
 SESSION_COOKIE_HTTPONLY = True

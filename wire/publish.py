@@ -195,7 +195,7 @@ def _take(day: dt.date, live: Sequence[Member], derived: Mapping[str, Derived], 
         return str(sealed["editor_take"])
     written = None if sealed else EditorTake.objects.filter(wire_date=day).first()
     if written:
-        return take.by_hand(written.markdown)
+        return take.by_hand(day, written.markdown)
     previous = Snapshot.objects.filter(wire_date__lt=day).order_by("-wire_date", "-revision").first()
     return take.write(day, [_brief(member, derived[member.story.chatbotnews_id]) for member in live], _before(previous))
 

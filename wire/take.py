@@ -28,7 +28,8 @@ EXPLANATIONS: Final = (
 
 _HEADING: Final = re.compile(r"#{1,6}[ \t]+(.+)")  # CommonMark's: "#1 of the day" is none
 _HEADINGS: Final = re.compile(r"\A(?:#{1,6}(?:[ \t].*)?(?:\n|\Z))+")
-_LINK: Final = re.compile(r"\[([^\]]*)\]\((?:[^()]|\([^()]*\))*\)")
+_LINK: Final = re.compile(r"\[([^\]]*)\](?:\((?:[^()]|\([^()]*\))*\)|\[[^\]]*\])")
+_DEFINITION: Final = re.compile(r"^ {0,3}\[[^\]]+\]:[ \t]*\S.*$", re.M)
 _SYNTAX: Final = re.compile(r"[\\`*\[<~|]|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)")  # CommonMark's, and of GitHub's ~ and |
 
 
@@ -99,10 +100,13 @@ def write(day: dt.date, stories: Sequence[Brief], before: Before | None) -> str:
     return _explained(paragraphs)
 
 
-def by_hand(markdown: str) -> str:
-    """A brief that an editor wrote, saying so; without characters that nobody can see, which some programs paste along."""
+def by_hand(day: dt.date, markdown: str) -> str:
+    """A brief that an editor wrote, saying so, under the title of the day unless it begins with its own; without characters that
+    nobody can see, which some programs paste along.
+    """
     lines = "\n".join(visible(line).replace("\x1f", " ") for line in markdown.splitlines()).strip()
-    return f"{lines}\n\n{BY_HAND}\n"
+    titled = lines if lines.startswith("# ") else f"# {title(day)}\n\n{lines}"
+    return f"{titled}\n\n{BY_HAND}\n"
 
 
 def is_by_hand(markdown: str) -> bool:
@@ -111,9 +115,8 @@ def is_by_hand(markdown: str) -> bool:
 
 
 def opening(markdown: str) -> str:
-    """The first paragraph of a take that is no heading, as Markdown."""
-    blocks = (_HEADINGS.sub("", block).strip() for block in re.split(r"\n\s*\n", markdown))
-    return next((block for block in blocks if block), "")
+    """The first paragraph of a take that is no heading, as Markdown, with the addresses of links that stand elsewhere in it."""
+    return "\n\n".join([_first(markdown), *_DEFINITION.findall(markdown)])
 
 
 def words(paragraphs: Sequence[str]) -> int:
@@ -131,12 +134,17 @@ def lead_of(stories: Sequence[Brief]) -> str | None:
 def detail(markdown: str) -> TakeDetail:
     """Title and first paragraph of a take, an editor's own too; the paragraph as plain text of at most 160 characters."""
     heading = _HEADING.match(markdown.lstrip())
-    return TakeDetail(_plain(heading[1]) if heading else "Editor's Take", cut(_plain(" ".join(opening(markdown).split())), SHORT))
+    return TakeDetail(_plain(heading[1]) if heading else "Editor's Take", cut(_plain(" ".join(_first(markdown).split())), SHORT))
 
 
 def escape(text: str) -> str:
     """Plain text as Markdown that renders as itself, within a line."""
     return _SYNTAX.sub(r"\\\g<0>", text)
+
+
+def _first(markdown: str) -> str:
+    blocks = (_HEADINGS.sub("", block).strip() for block in re.split(r"\n\s*\n", _DEFINITION.sub("", markdown)))
+    return next((block for block in blocks if block), "")
 
 
 def _plain(markdown: str) -> str:

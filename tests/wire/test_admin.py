@@ -11,6 +11,7 @@ from django.test import Client
 
 from sources.models import Publication
 from tests.factories import entry, next_lexicon, publish, story_of
+from tests.wire.desk import save
 from wire import queries, taxonomy
 from wire.models import EditorTake, LexiconTerm, Snapshot, Story
 
@@ -127,7 +128,7 @@ def test_a_term_that_an_editor_touched_is_kept_through_updates_of_the_lexicon(de
     term = LexiconTerm.objects.filter(kind="topic", target="nvidia").first()
     assert term is not None
     form = {"kind": term.kind, "target": term.target, "term": term.term, "weight": "0.25"}
-    assert desk.post(f"/admin/wire/lexiconterm/{term.pk}/change/", form).status_code == 302
+    assert save(desk, f"/admin/wire/lexiconterm/{term.pk}/change/", form).status_code == 302
     taxonomy.sync(next_lexicon(tmp_path, quince=1.0))
     term.refresh_from_db()
     assert (term.weight, term.origin) == (0.25, "editor")
@@ -169,7 +170,7 @@ def test_a_form_that_does_not_say_what_was_seen_changes_nothing(desk: Client) ->
 def test_an_alias_never_names_another_publication(desk: Client, aliases: str, said: str) -> None:
     techcrunch = Publication.objects.get(slug="techcrunch")
     feeds = {f"feeds-{name}_FORMS": 0 for name in ("TOTAL", "INITIAL")}
-    answer = desk.post(f"/admin/sources/publication/{techcrunch.pk}/change/", {"aliases": aliases, **feeds})
+    answer = save(desk, f"/admin/sources/publication/{techcrunch.pk}/change/", {"aliases": aliases, **feeds})
     assert answer.status_code == 200
     assert said in answer.content.decode()
     techcrunch.refresh_from_db()
@@ -181,7 +182,7 @@ def test_an_alias_that_no_page_or_dump_can_show_is_refused_and_shown_as_escapes(
     techcrunch = Publication.objects.get(slug="techcrunch")
     page = f"/admin/sources/publication/{techcrunch.pk}/change/"
     feeds = {f"feeds-{name}_FORMS": 0 for name in ("TOTAL", "INITIAL")}
-    answer = desk.post(page, {"aliases": f'["{alias}"]', **feeds})
+    answer = save(desk, page, {"aliases": f'["{alias}"]', **feeds})
     assert "is no name: it has at most 120 characters" in answer.content.decode()
     assert f"[&quot;{alias}&quot;]" in answer.content.decode()
     assert desk.get(page).status_code == 200
@@ -193,7 +194,7 @@ def test_an_alias_that_no_page_or_dump_can_show_is_refused_and_shown_as_escapes(
 def test_a_look_alike_is_never_vouched_for(desk: Client) -> None:
     techcrunch = Publication.objects.get(slug="techcrunch")
     feeds = {f"feeds-{name}_FORMS": 0 for name in ("TOTAL", "INITIAL")}
-    desk.post(f"/admin/sources/publication/{techcrunch.pk}/change/", {"aliases": '["TC", "Тhe Verge"]', **feeds})
+    save(desk, f"/admin/sources/publication/{techcrunch.pk}/change/", {"aliases": '["TC", "Тhe Verge"]', **feeds})
     assert not desk.get("/api/verify-source.json", {"publication_name": "Тhe Verge"}).json()["in_roster"]
 
 
@@ -201,12 +202,12 @@ def test_the_names_of_the_roster_are_saved_as_they_are(desk: Client) -> None:
     for publication in Publication.objects.all():
         feeds = {f"feeds-{name}_FORMS": 0 for name in ("TOTAL", "INITIAL")}
         form = {"aliases": json.dumps(publication.aliases), **feeds}
-        assert desk.post(f"/admin/sources/publication/{publication.pk}/change/", form).status_code == 302, publication
+        assert save(desk, f"/admin/sources/publication/{publication.pk}/change/", form).status_code == 302, publication
 
 
 def test_an_alias_of_ones_own_may_be_added(desk: Client) -> None:
     techcrunch = Publication.objects.get(slug="techcrunch")
     feeds = {f"feeds-{name}_FORMS": 0 for name in ("TOTAL", "INITIAL")}
-    desk.post(f"/admin/sources/publication/{techcrunch.pk}/change/", {"aliases": '["Tech Crunch", "TCrunch"]', **feeds})
+    save(desk, f"/admin/sources/publication/{techcrunch.pk}/change/", {"aliases": '["Tech Crunch", "TCrunch"]', **feeds})
     techcrunch.refresh_from_db()
     assert techcrunch.aliases == ["Tech Crunch", "TCrunch"]

@@ -13,6 +13,7 @@ from sources.models import Feed, FeedHealth, RawFetch
 from tests.factories import feed_of, served_feed
 from tests.feedserver import FeedServer
 from tests.wire.archives import everything, rss, rss_item
+from tests.wire.desk import save
 from wire.models import Snapshot, Story
 
 pytestmark = pytest.mark.django_db
@@ -110,7 +111,7 @@ def test_a_feed_can_be_switched_off(desk: Client) -> None:
     feed = feed_of("wired")
     form = {"feed_type": feed.feed_type, "url": feed.url, "query": "", "ai_only": "on", "note": "Too much."}
     form |= {"health-TOTAL_FORMS": "0", "health-INITIAL_FORMS": "0"}
-    assert desk.post(address(feed), form).status_code == 302
+    assert save(desk, address(feed), form).status_code == 302
     feed.refresh_from_db()
     assert (feed.active, feed.note) == (False, "Too much.")
 
@@ -251,17 +252,17 @@ def feed_form(feed: Feed, **changes: object) -> dict[str, object]:
 def test_a_publication_has_no_feed_twice(desk: Client, changes: dict[str, str]) -> None:
     feed = feed_of("techcrunch")
     other = Feed.objects.create(publication=feed.publication, **{"feed_type": "rss", "query": "", **changes})
-    answer = desk.post(address(feed), feed_form(feed, **changes, **({} if "query" in changes else {"query": ""})))
+    answer = save(desk, address(feed), feed_form(feed, **changes, **({} if "query" in changes else {"query": ""})))
     assert answer.status_code == 200
     assert "TechCrunch has a feed with this address and search already" in answer.content.decode()
-    assert desk.post(address(other), feed_form(other, note="Once.")).status_code == 302
-    assert desk.post(address(feed_of("wired")), feed_form(feed_of("wired"), **changes)).status_code == 302
+    assert save(desk, address(other), feed_form(other, note="Once.")).status_code == 302
+    assert save(desk, address(feed_of("wired")), feed_form(feed_of("wired"), **changes)).status_code == 302
 
 
 @pytest.mark.parametrize("field", ["query", "note"])
 def test_what_nobody_sees_is_refused(desk: Client, field: str) -> None:
     feed = feed_of("techcrunch")
-    answer = desk.post(address(feed), feed_form(feed, **{field: "AI\u202esnihc"}))
+    answer = save(desk, address(feed), feed_form(feed, **{field: "AI\u202esnihc"}))
     assert list(answer.context["adminform"].form.errors) == [field]
 
 
@@ -271,6 +272,6 @@ def test_the_same_feed_twice_is_told_at_its_publication_too(desk: Client) -> Non
     rows = {f"feeds-0-{name}": getattr(feed, name) for name in ("feed_type", "url", "query", "note", "id")}
     new = {f"feeds-1-{name}": getattr(feed, name) for name in ("feed_type", "url", "query")}
     counts = {"feeds-TOTAL_FORMS": 2, "feeds-INITIAL_FORMS": 1, "feeds-0-publication": feed.publication_id}
-    answer = desk.post(page, {"aliases": "[]", **rows, **new, **counts})
+    answer = save(desk, page, {"aliases": "[]", **rows, **new, **counts})
     assert answer.status_code == 200
     assert Feed.objects.filter(publication=feed.publication).count() == 1

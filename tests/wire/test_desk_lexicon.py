@@ -17,7 +17,7 @@ from django.test import Client
 
 from sources.models import Publication
 from tests.factories import entry, publish, second_feed, see, story_of
-from tests.wire.desk import at_desk, person, words
+from tests.wire.desk import at_desk, person, save, words
 from wire import editorial, preview
 from wire.models import LexiconTerm, Story
 from wire.publish import publish_pending
@@ -65,7 +65,7 @@ def test_a_preview_shows_what_would_change_and_saves_nothing(desk: Client) -> No
 def test_a_preview_of_a_changed_term_puts_it_in_the_place_of_the_old(desk: Client) -> None:
     publish(entry(title="Quince raises pickles"))
     known = LexiconTerm.objects.create(kind="category", target="funding", term="pickles", weight=2)
-    shown = words(desk.post(f"/admin/wire/lexiconterm/{known.pk}/change/", term(weight="0")))
+    shown = words(save(desk, f"/admin/wire/lexiconterm/{known.pk}/change/", term(weight="0")))
     assert "category: Funding → Industry" in shown
     known.refresh_from_db()
     assert known.weight == 2

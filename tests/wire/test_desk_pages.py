@@ -1,6 +1,7 @@
 """The desk as a whole: its name, its navigation, its roles, and that nothing is loaded from elsewhere."""
 
 import re
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import Group, User
@@ -10,7 +11,7 @@ from django.test import Client
 
 from sources.models import Feed, Publication
 from tests.factories import entry, feed_of, publish, story_of
-from tests.wire.desk import at_desk, person, words
+from tests.wire.desk import PASSWORD, at_desk, person, save, words
 from wire import roles
 from wire.models import LexiconTerm, Snapshot, WireState
 
@@ -98,7 +99,7 @@ def test_publishers_change_the_addresses_of_feeds() -> None:
     feed = feed_of("wired")
     form = {"feed_type": feed.feed_type, "url": "https://wired.example/new", "query": "", "active": "on"}
     form |= {"health-TOTAL_FORMS": "0", "health-INITIAL_FORMS": "0"}
-    assert at_desk("publisher").post(f"/admin/sources/feed/{feed.pk}/change/", form).status_code == 302
+    assert save(at_desk("publisher"), f"/admin/sources/feed/{feed.pk}/change/", form).status_code == 302
     assert Feed.objects.get(pk=feed.pk).url == "https://wired.example/new"
 
 
@@ -109,7 +110,7 @@ def test_publishers_tune_aliases_and_add_feeds() -> None:
     for number, (feed, url) in enumerate(((feed_of("wired").pk, feed_of("wired").url), ("", "https://www.wired.com/second"))):
         values = {"id": feed, "publication": wired.pk, "feed_type": "rss", "url": url, "query": "", "active": "on", "note": ""}
         feeds |= {f"feeds-{number}-{name}": str(value) for name, value in values.items()}
-    answer = at_desk("publisher").post(f"/admin/sources/publication/{wired.pk}/change/", {"aliases": '["Wired Mag"]', **feeds})
+    answer = save(at_desk("publisher"), f"/admin/sources/publication/{wired.pk}/change/", {"aliases": '["Wired Mag"]', **feeds})
     assert answer.status_code == 302, words(answer)
     wired.refresh_from_db()
     assert wired.aliases == ["Wired Mag"]
@@ -156,3 +157,40 @@ def test_an_emptied_database_has_its_roles_again() -> None:
     call_command("flush", interactive=False, verbosity=0)
     assert Group.objects.get(name="editor").permissions.filter(codename="try_feed").exists()
     assert LexiconTerm.objects.exists()
+
+
+def test_nothing_is_saved_over_what_another_editor_saved_meanwhile() -> None:
+    wired, desk = Publication.objects.get(slug="wired"), at_desk("publisher")
+    feed, page = feed_of("wired"), f"/admin/sources/publication/{wired.pk}/change/"
+    seen = desk.get(page).context["adminform"].form.initial["seen"]
+    Feed.objects.filter(pk=feed.pk).update(url="https://wired.example/repaired")
+    feeds: dict[str, Any] = {"feeds-TOTAL_FORMS": 1, "feeds-INITIAL_FORMS": 1, "feeds-0-id": feed.pk}
+    feeds |= {"feeds-0-publication": wired.pk, "feeds-0-feed_type": "rss", "feeds-0-url": feed.url, "feeds-0-active": "on"}
+    answer = desk.post(page, {"aliases": '["Wired Mag"]', "seen": seen, **feeds})
+    assert answer.status_code == 200
+    assert "Somebody saved this meanwhile. Nothing was saved" in words(answer)
+    assert "[&quot;Wired Mag&quot;]" in answer.content.decode()
+    feed.refresh_from_db()
+    assert feed.url == "https://wired.example/repaired"
+    assert desk.post(page, {"aliases": "[]", **feeds}).status_code == 200, "nor by whoever does not say what was opened"
+
+
+def test_who_logs_in_without_going_anywhere_comes_to_the_desk(client: Client) -> None:
+    name = person("boss", "editor").username
+    assert client.post("/admin/login/", {"username": name, "password": PASSWORD})["Location"] == "/admin/"
+    assert client.get("/admin")["Location"] == "/admin/"
+
+
+def test_a_form_that_was_opened_before_the_login_says_what_to_do() -> None:
+    strict = Client(enforce_csrf_checks=True)
+    strict.force_login(person("editor", "editor"))
+    answer = strict.post("/admin/wire/editortake/add/", {})
+    assert answer.status_code == 403
+    assert "Nothing was done" in words(answer)
+    assert "load the page again" in words(answer)
+
+
+@pytest.mark.parametrize("address", ["/", "/robots.txt", "/day/2026-01-15"])
+def test_what_is_only_read_refuses_all_else_without_asking_for_a_token(address: str) -> None:
+    answer = Client(enforce_csrf_checks=True).post(address)
+    assert (answer.status_code, answer["Allow"]) == (405, "GET, HEAD")

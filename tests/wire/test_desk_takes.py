@@ -181,3 +181,23 @@ def test_of_editors_who_save_at_once_one_is_kept_and_the_others_are_told() -> No
     ]
     assert sorted(answer.status_code for answer in at_once(posts)) == [200, 200, 302]
     assert queries.get_editor_take(day).title == EditorTake.objects.get().markdown.removeprefix("# ")
+
+
+def test_a_second_take_of_a_day_is_refused_and_what_was_typed_stays(desk: Client) -> None:
+    day = today()
+    written(desk, day, "# Mine\n\nOne editor's brief.")
+    answer = desk.post(ADD, {"wire_date": day, "markdown": "Another editor's brief."})
+    assert answer.status_code == 200
+    assert "Editor take with this Wire date already exists" in words(answer)
+    assert "Another editor&#x27;s brief." in answer.content.decode()
+
+
+def test_a_take_without_a_title_of_its_own_has_the_days(desk: Client, client: Client) -> None:
+    day = today()
+    text = "A quiet day. [OpenAI][1] shipped.\n\n## More\n\nNo.\n\n[1]: https://openai.example/"
+    assert desk.post(ADD, {"wire_date": day, "markdown": text}).status_code == 302
+    found = queries.get_editor_take(day)
+    assert found.title == f"Editor's Take: {day.day} {day:%B %Y}"
+    assert f"Take of {day}, A quiet day. OpenAI shipped. Source: " in found.citation_ready
+    assert client.get(f"/editor-take/{day}").content.decode().count("<h1") == 1
+    assert 'A quiet day. <a href="https://openai.example/">OpenAI</a> shipped.' in client.get(f"/day/{day}").content.decode()

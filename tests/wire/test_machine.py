@@ -239,3 +239,20 @@ def test_snippets_for_agents_name_this_wire(client: Client) -> None:
     page = client.get("/for-agents.html").content.decode()
     assert page.count("http://localhost:8000/mcp") >= 5
     assert "{{" not in page
+
+
+def test_a_feed_of_a_search_has_the_newest_however_many_fit_better(client: Client) -> None:
+    fitting = [entry(title=f"Quince quince quince model {n}", summary="Quince.", url=f"https://a.example/{n}") for n in range(51)]
+    newest = entry(title="A chatbot", summary="By a firm called Quince.", url="https://a.example/new", published_at=NOW)
+    publish(*fitting, newest)
+    items = client.get("/feeds/search.json", {"query": "quince"}).json()["items"]
+    assert len(items) == 50
+    assert items[0]["title"] == newest.title
+    phrase = client.get("/feeds/search.json", {"query": '"called quince"'}).json()["items"]
+    assert [item["title"] for item in phrase] == [newest.title]
+
+
+def test_a_search_with_filters_offers_no_feed_which_would_know_none_of_them(client: Client) -> None:
+    publish(entry(title="Quince"))
+    assert "/feeds/search.rss" in client.get("/search", {"query": "quince"}).content.decode()
+    assert "/feeds/search.rss" not in client.get("/search", {"query": "quince", "tier": "2"}).content.decode()

@@ -13,9 +13,10 @@ from django.utils import timezone
 
 from tests.contract import BRIEFLY, SHARED
 from tests.factories import DAY, NOW, entry, publish, story_of
-from wire import editorial
+from wire import editorial, queries
 from wire.models import EditorTake, WireState
 from wire.templatetags.wire_site import when
+from wire.vocabulary import Category, Topic
 
 pytestmark = pytest.mark.django_db
 PAGES = ["/", "/sources", "/editor-take/2026-01-15", "/nowhere"]
@@ -246,3 +247,35 @@ def test_a_story_of_several_authors_names_each_to_indexers(client: Client) -> No
     publish(made)
     page = client.get(f"/story/{story_of(made).chatbotnews_id}").content.decode()
     assert re.findall('name="citation_author" content="(.*?)"', page) == ["Mark Bergen", "Dina Bass"]
+
+
+def test_what_is_shared_of_a_withdrawn_story_says_so_and_tells_it_no_more(client: Client) -> None:
+    made = entry(summary="Quince was never made.")
+    publish(made)
+    editorial.withdraw(story_of(made).chatbotnews_id, reason="It never happened.", now=NOW)
+    head, _, _ = client.get(f"/story/{story_of(made).chatbotnews_id}").content.decode().partition("<body")
+    assert f"<title>Withdrawn: {made.title}" in head
+    assert f'property="og:title" content="Withdrawn: {made.title}"' in head
+    assert "This story was withdrawn; it is not to be cited." in head
+    assert "never made" not in head
+    assert '<meta name="robots" content="noindex">' in head
+
+
+def test_the_lead_says_who_is_credited_and_that_it_was_corrected(client: Client) -> None:
+    made = entry(publisher="Google News", url="https://news.google.com/articles/x", credited_source="Quince Gazette")
+    publish(made)
+    editorial.correct(story_of(made).chatbotnews_id, headline="OpenAI says otherwise", reason="Wrong.", now=NOW)
+    page = client.get("/day/2026-01-15").content.decode()
+    lead = page[page.index('class="lead"') : page.index('class="take"')]
+    assert "crediting <bdi>Quince Gazette</bdi>" in lead
+    assert '<a href="/corrections">corrected</a>' in lead
+
+
+def test_what_is_put_into_another_category_after_a_correction_is_not_corrected_again() -> None:
+    made = entry()
+    publish(made)
+    story_id = story_of(made).chatbotnews_id
+    editorial.correct(story_id, headline="OpenAI says otherwise", reason="Wrong.", now=NOW)
+    editorial.classify(story_id, category=Category.ANALYSIS, topics=[Topic.OPENAI], reason="It is analysis.", now=NOW)
+    editorial.withdraw(story_id, reason="It never happened.", now=NOW)
+    assert [told.what for told in queries.corrections(9)[0]] == ["Withdrawn", "Reclassified", "Corrected"]

@@ -169,4 +169,4 @@ def test_one_endless_headline_does_not_fill_the_brief() -> None:
     "markdown", ["# T\r\n\r\nFirst *one*.\r\n\r\nSecond.", "# T\nFirst *one*.\n\nSecond.", "First *one*.\n\n# T"]
 )
 def test_the_opening_of_a_brief_is_its_first_paragraph(markdown: str) -> None:
-    assert take.opening(take.by_hand(markdown)) == "First *one*."
+    assert take.opening(take.by_hand(DAY, markdown)) == "First *one*."

@@ -1,8 +1,10 @@
 """What the desk's pages are made of: Unfold's classes, typed as Django's own since they publish no types, and reading only."""
 
+import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from django import forms
 from django.contrib import messages
 from django.contrib.admin.models import CHANGE, LogEntry
 from django.db.models import Model
@@ -11,6 +13,7 @@ from django.utils.html import format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
 from config.errors import WireError
+from wire.models import WireState
 
 if TYPE_CHECKING:
     from django.contrib.admin import ModelAdmin, StackedInline, TabularInline
@@ -40,6 +43,7 @@ else:
 __all__ = [
     "ActionForm",
     "ExportMixin",
+    "FreshForm",
     "ImportExportMixin",
     "ModelAdmin",
     "ModelResource",
@@ -66,6 +70,30 @@ class TellsRefusals(ModelAdmin[Row]):
         except WireError as error:  # its transaction is rolled back
             self.message_user(request, f"{error} {error.hint} Nothing was changed.", messages.ERROR)
             return HttpResponseRedirect(request.path)
+
+
+class FreshForm(forms.ModelForm[Row]):
+    """Saves nothing over what somebody else saved since it was opened: its page would undo that, in this editor's name."""
+
+    seen = forms.CharField(widget=forms.HiddenInput, required=False)  # the fingerprint of what the form was opened with
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.initial["seen"] = self.fingerprint() if self.instance.pk else ""
+
+    def clean(self) -> dict[str, Any]:
+        said = super().clean() or self.cleaned_data
+        WireState.lock()
+        if self.instance.pk and said.get("seen") != self.fingerprint():
+            raise forms.ValidationError("Somebody saved this meanwhile. Nothing was saved: open it again, and change it there.")
+        return said
+
+    def fingerprint(self) -> str:
+        """Of all that the page shows to be changed, as the database has it now."""
+        return hashlib.sha256(repr(self.kept()).encode()).hexdigest()
+
+    def kept(self) -> list[Any]:
+        return list(self._meta.model._base_manager.filter(pk=self.instance.pk).values_list())
 
 
 class ReadOnly(ModelAdmin[Any]):

@@ -17,7 +17,7 @@ from django.views.decorators.http import require_POST
 from config.errors import WireError
 from sources import health
 from sources.models import Feed, FeedHealth
-from wire.admin.base import ModelAdmin, StackedInline, remember
+from wire.admin.base import FreshForm, ModelAdmin, StackedInline, remember
 from wire.collect import collect, try_out
 from wire.models import WireState
 from wire.normalise import Rejected
@@ -35,12 +35,12 @@ class HealthInline(StackedInline[FeedHealth, Feed]):
         return False
 
 
-class FeedForm(forms.ModelForm[Feed]):
+class FeedForm(FreshForm[Feed]):
     """A feed of the publication that it has."""
 
     def clean(self) -> dict[str, Any]:
         """The publication is not asked for, so that Django leaves the rule out that it belongs to: `feed_once`."""
-        said = super().clean() or self.cleaned_data
+        said = super().clean()
         same = Feed.objects.filter(publication=self.instance.publication, url=said.get("url"), query=said.get("query"))
         if same.exclude(pk=self.instance.pk).exists():
             raise forms.ValidationError(f"{self.instance.publication} has a feed with this address and search already.")
@@ -98,7 +98,7 @@ class FeedAdmin(ModelAdmin[Feed]):
         )
 
     def get_fields(self, request: HttpRequest, obj: Feed | None = None) -> Any:  # noqa: ARG002
-        fields = ("publication", "feed_type", "url", "query", "ai_only", "active", "note")
+        fields = ("publication", "feed_type", "url", "query", "ai_only", "active", "note", "seen")
         return (*fields, "by_hand") if _may_try(request) else fields
 
     def get_urls(self) -> list[URLPattern]:

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from django import forms
 from django.contrib import admin, messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
@@ -10,7 +9,7 @@ from import_export.formats.base_formats import CSV, JSON
 from unfold.contrib.import_export.forms import ImportForm, SelectableFieldsExportForm
 
 from wire import preview
-from wire.admin.base import ImportExportMixin, ModelAdmin, ModelResource, lines, table
+from wire.admin.base import FreshForm, ImportExportMixin, ModelAdmin, ModelResource, lines, table
 from wire.admin.stories import story_link
 from wire.models import LexiconTerm
 
@@ -21,7 +20,7 @@ SHOWN = "imports_shown"
 MOST_SHOWN = 10
 
 
-class TermForm(forms.ModelForm[LexiconTerm]):
+class TermForm(FreshForm[LexiconTerm]):
     """A term. One that is only looked at never passes as valid, so that the admin shows the page again."""
 
     def is_valid(self) -> bool:
@@ -49,7 +48,7 @@ class LexiconTermAdmin(ImportExportMixin, ModelAdmin[LexiconTerm]):
     list_display = ("term", "kind", "target", "weight", "origin")
     list_filter = ("kind", "target", "origin")
     search_fields = ("term",)
-    fields = ("kind", "target", "term", "weight")
+    fields = ("kind", "target", "term", "weight", "seen")
     change_form_template = "admin/term.html"
     resource_classes = (TermResource,)
     import_form_class = ImportForm

@@ -85,6 +85,7 @@ class TakeForm(forms.ModelForm[EditorTake]):
             self.fields["markdown"].help_text = "Left empty, the generated brief stands again."
 
     def clean(self) -> dict[str, Any] | None:
+        super().clean()  # it has Django look for another take of the day
         WireState.lock()
         self.now = timezone.now()
         if self.instance.pk:

@@ -15,7 +15,7 @@ from unfold.widgets import UnfoldAdminTextareaWidget
 
 from sources import names
 from sources.models import Feed, Publication, RosterRevision
-from wire.admin.base import ExportMixin, ModelAdmin, ModelResource, ReadOnly, TabularInline, action
+from wire.admin.base import ExportMixin, FreshForm, ModelAdmin, ModelResource, ReadOnly, TabularInline, action
 from wire.admin.replacement import replace
 from wire.models import WireState
 
@@ -48,10 +48,13 @@ class AliasesField(forms.JSONField):
         return shown if isinstance(value, InvalidJSONInput) or shown.isprintable() else json.dumps(value)
 
 
-class PublicationForm(forms.ModelForm[Publication]):
+class PublicationForm(FreshForm[Publication]):
     """What may be tuned of a publication."""
 
     aliases = AliasesField(required=False, help_text="Other exact names in common use.")
+
+    def kept(self) -> list[Any]:
+        return [*super().kept(), *Feed.objects.filter(publication=self.instance).order_by("pk").values_list()]
 
     def clean_aliases(self) -> list[str]:
         """A list of names, none of which a reader would take for another publication."""

@@ -33,7 +33,15 @@ from wire.queries.pages import (
     story_history,
     usage,
 )
-from wire.queries.stories import get_category, get_citation, get_story, get_topic_coverage, list_stories, search_wire
+from wire.queries.stories import (
+    get_category,
+    get_citation,
+    get_story,
+    get_topic_coverage,
+    list_stories,
+    newest_matches,
+    search_wire,
+)
 
 __all__ = [
     "Calendar",
@@ -58,6 +66,7 @@ __all__ = [
     "list_days",
     "list_stories",
     "neighbours",
+    "newest_matches",
     "published_dates",
     "search_wire",
     "sitemap_count",

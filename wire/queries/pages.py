@@ -2,8 +2,9 @@
 
 import datetime as dt
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from django.db.models import Count, F, QuerySet, Sum
 from django.db.models.functions import TruncDate
@@ -20,6 +21,7 @@ from wire.schemas import StoryOut
 from wire.vocabulary import Category, Status, Topic
 
 USAGE_DAYS = 30
+TEXT: Final = ("headline", "summary_medium", "author")
 MOST: Final = 500  # stories of one event that its page shows; no event of 24 publications comes near
 
 
@@ -127,7 +129,9 @@ def corrections(limit: int, before: int | None = None) -> tuple[list[Correction]
     if before is not None:
         rows = rows.filter(pk__lt=before)
     found = list(rows.select_related("story").order_by("-pk")[: limit + 1])
-    told = [_correction(row) for row in found[:limit]]
+    earlier = StoryRevision.objects.filter(story__in={row.story_id for row in found[:limit]})
+    texts = {(story, number): text for story, number, *text in earlier.values_list("story_id", "revision", *TEXT)}
+    told = [_correction(row, texts) for row in found[:limit]]
     return told, found[limit - 1].pk if len(found) > limit else None
 
 
@@ -211,8 +215,11 @@ def _corrections() -> QuerySet[StoryRevision]:
     return StoryRevision.objects.filter(BY_EDITOR, revision__lte=F("story__current__revision"))
 
 
-def _correction(row: StoryRevision) -> Correction:
+def _correction(row: StoryRevision, texts: Mapping[tuple[int, int], list[Any]]) -> Correction:
+    """A story that was corrected once stays so; what an editor changes later may be its category alone."""
     what = {Status.WITHDRAWN: "Withdrawn", Status.CORRECTED: "Corrected"}.get(Status(row.status), "Reclassified")
+    if what == "Corrected" and texts.get((row.story_id, row.revision - 1)) == texts[row.story_id, row.revision]:
+        what = "Reclassified"
     return Correction(
         row.story.chatbotnews_id, row.revision, row.headline, row.original_publisher, what, row.reason, row.recorded_at
     )

@@ -16,8 +16,8 @@ from wire.models.compiled import Compiled, listed
 from wire.models.search import documents, newest_places
 from wire.queries.cursor import decode, encode, invalid
 from wire.queries.total import COUNTED
-from wire.render import COLUMNS, Reader, shown
-from wire.schemas import SearchOut, estimated_tokens
+from wire.render import COLUMNS, Reader, as_schema, shown
+from wire.schemas import SearchOut, StoryOut, estimated_tokens
 
 POOL: Final = 500  # up to so many matches are ranked together
 WINDOW_SIZE: Final = 200  # of more the newest so many, then the next
@@ -97,8 +97,7 @@ def ranked_page(scope: Scope, question: search.Query, limit: int, cursor: str | 
     hits = [_ranked(place, texts[place], question) for place in places if place in texts]
     left = sorted(hit for hit in hits if after is None or hit[:2] > after[:2])
     page = left[:limit]
-    rows = {row[0]: row for row in _BY_KEY.rows(json.dumps([hit.pk for hit in page]))}
-    stories = shown(rows[hit.pk] for hit in page if hit.pk in rows)
+    stories = _stories([hit.pk for hit in page])
     return SearchOut.model_construct(
         stories=[read(story) for story in stories],
         next_cursor=_next(scope, question, mark, kind, places, page, more=len(left) > limit),
@@ -107,6 +106,19 @@ def ranked_page(scope: Scope, question: search.Query, limit: int, cursor: str | 
         est_tokens=estimated_tokens(stories),
         ranking="relevance" if kind == ALL else "newest",
     )
+
+
+def newest_found(scope: Scope, question: search.Query, limit: int) -> list[StoryOut]:
+    """The newest stories in `scope` that hold what is asked for, newest first."""
+    question, found = _found(scope, question)
+    texts = _holding(found if not question.is_certain else found[:limit], question)
+    return [as_schema(story) for story in _stories([texts[place].pk for place in found if place in texts][:limit])]
+
+
+def _stories(keys: Sequence[int]) -> list[bytes]:
+    """Their JSON, in this order; without what was withdrawn meanwhile."""
+    rows = {row[0]: row for row in _BY_KEY.rows(json.dumps(keys))}
+    return shown(rows[key] for key in keys if key in rows)
 
 
 _BY_KEY: Final = Compiled(lambda keys: Story.objects.live().filter(pk__in=listed(keys)).values_list(*COLUMNS))

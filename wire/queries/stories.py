@@ -18,7 +18,7 @@ from wire.models.compiled import Compiled, Row
 from wire.models.search import first_place, marks
 from wire.models.story import StoryQuerySet, StoryTopicQuerySet
 from wire.queries.cursor import Place, decode, decode_place, encode, place_of
-from wire.queries.ranking import Scope, ranked_page, suggestion
+from wire.queries.ranking import Scope, newest_found, ranked_page, suggestion
 from wire.queries.total import COUNTED, counted
 from wire.render import COLUMNS, Reader, as_schema, shown
 from wire.schemas import CitationOut, SearchOut, StoriesOut, StoryOut, TopicOut, estimated_tokens
@@ -93,9 +93,7 @@ def search_wire(
     Best first, newer first among equals. Raises: InvalidArgument when `query` holds no word or `cursor` is strange;
     NotInRoster when `source` is none of the 24.
     """
-    question = search.parse(query)
-    if not question.terms:
-        raise InvalidArgument("query holds no word.", "Give one or more words, or a phrase in double quotes.")
+    question = _question(query)
     publication = Publication.objects.only("pk").get(name=canonical_source(source)).pk if source is not None else None
     scope = Scope(
         marks=tuple(marks(category, [topic] if topic else [], publication, tier)),
@@ -106,6 +104,18 @@ def search_wire(
     if not page.total and page.total_is_exact:
         page.suggestion = suggestion(query, scope)
     return page
+
+
+def newest_matches(query: str, limit: int) -> list[StoryOut]:
+    """The newest stories that hold every word of `query`, newest first. Raises: InvalidArgument when it holds no word."""
+    return newest_found(Scope(), _question(query), limit)
+
+
+def _question(query: str) -> search.Query:
+    question = search.parse(query)
+    if not question.terms:
+        raise InvalidArgument("query holds no word.", "Give one or more words, or a phrase in double quotes.")
+    return question
 
 
 def published_story(story_id: str) -> Story:

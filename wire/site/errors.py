@@ -56,6 +56,11 @@ def unreadable(request: HttpRequest, exception: Exception) -> HttpResponse:
     return bad_request(request, exception)
 
 
+def stale_form(request: HttpRequest, reason: str = "") -> HttpResponse:  # noqa: ARG001  it tells of cookies and tokens
+    """403 for a form of the desk that was opened before its editor logged in anew."""
+    return render(request, "admin/stale_form.html", status=403)
+
+
 def missing(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:  # noqa: ARG001
     """404, as JSON under /api/ and as a page elsewhere."""
     if request.path.startswith("/api/"):

@@ -88,9 +88,7 @@ def _stories(kind: str, which: str, query: str) -> tuple[str, str, list[StoryOut
             event = queries.get_event(which)
             return event.stories[0].headline, f"/event/{event.event_id}", event.stories[: -ITEMS - 1 : -1]
         case "search" if query.strip() and len(query) <= MAX_QUERY:
-            found = queries.search_wire(query, limit=ITEMS).stories
-            page = f"/search?{urlencode({'query': query})}"
-            return f"“{query}”", page, sorted(found, key=lambda story: story.published_at, reverse=True)
+            return f"“{query}”", f"/search?{urlencode({'query': query})}", queries.newest_matches(query, ITEMS)
     raise NotFound("There is no such feed.", "Every list names its feeds.")
 
 

@@ -150,7 +150,8 @@ def search(request: HttpRequest) -> HttpResponse:
         rest = request.GET.copy()
         rest["cursor"] = context["found"].next_cursor or ""
         context["next"] = rest.urlencode() if context["found"].next_cursor else None
-        context["query_string"] = f"?query={quote(asked['query'], safe='')}"
+        if not any(value for name, value in asked.items() if name != "query"):  # a feed of a search knows no filters
+            context["query_string"] = f"?query={quote(asked['query'], safe='')}"
         context["corrected"] = _with(request, query=context["found"].suggestion or "", cursor="")
     return page(request, "search.html", context)
 
