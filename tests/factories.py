@@ -25,15 +25,22 @@ DAY = dt.date(2026, 1, 15)
 SAMPLE = Path(__file__).parent.parent / "fixtures" / "sample"
 
 
+def _host(publisher: str) -> str:
+    return "techcrunch.com" if publisher == "TechCrunch" else "publisher.example"
+
+
 class EntryFactory(factory.Factory):
-    """A plain TechCrunch item of 15 January 2026; every one has an address and a headline of its own."""
+    """A plain TechCrunch item of 15 January 2026; every one has an address and a headline of its own.
+
+    Of another publisher, it has an address that is none of the roster's.
+    """
 
     class Meta:
         model = Entry
 
     publisher = "TechCrunch"
     title = factory.Sequence(lambda n: f"Quince Robotics model number {n} learns trick {n * 7919}")
-    url = factory.Sequence(lambda n: f"https://techcrunch.com/2026/01/15/story-{n}/")
+    url = factory.LazyAttributeSequence(lambda made, n: f"https://{_host(made.publisher)}/2026/01/15/story-{n}/")
     published_at = "2026-01-15T10:00:00Z"
     summary = factory.Sequence(lambda n: f"Robot {n} learned a trick. It has {n + 2} more to learn.")
 

@@ -110,7 +110,7 @@ def normalise(entry: Entry, context: Context) -> Draft:
         raise Rejected("no_headline", "The item has no title.")
     publication, via, credited = _attribute(entry, context)
     url = _url(entry.url)
-    owner = resolve(url, context.names) if context.feed and not is_google_news(url) else None
+    owner = None if is_google_news(url) else resolve(url, context.names)
     if owner is not None and owner.canonical != publication.name:
         raise Rejected("url_of_another_publication", f"The address is one of {owner.canonical}, not of {publication.name}.")
     published_at, estimated = _published_at(entry, context)
@@ -149,7 +149,7 @@ def _refuse_forbidden(entry: Entry) -> None:
 
 
 def _attribute(entry: Entry, context: Context) -> tuple[Publication, str | None, str | None]:
-    """Publication, `via` and `credited_source`. No story ever names a publisher outside the roster."""
+    """Publication, `via` and `credited_source`. No story ever names a publisher outside the roster. Raises: Rejected."""
     known = resolve(entry.publisher, context.names)
     if known is None:
         name = plain_text(entry.publisher, 80)
@@ -166,6 +166,8 @@ def _attribute(entry: Entry, context: Context) -> tuple[Publication, str | None,
             whose = f"is by {credited!r}" if credited else "names no source"
             raise Rejected("source_not_this_publication", f"The search is for {publication.name}, but the item {whose}.")
         return publication, GOOGLE_NEWS, None
+    if context.feed is None and credited and not _is_of(publication, entry, context):
+        raise Rejected("source_not_this_publication", f"The item is said to be of {publication.name}, but credits {credited!r}.")
     return publication, None, None
 
 
@@ -179,7 +181,7 @@ def _outlet(entry: Entry, context: Context) -> Name | None:
 
 
 def _is_of(publication: Publication, entry: Entry, context: Context) -> bool:
-    """Whether a search limited to a publication brought an item of it: a house may share its host with others."""
+    """Whether the source that an item credits is this publication: a house may share its host with others."""
     if entry.source_url:
         host = (urlsplit(entry.source_url).hostname or "").removeprefix("www.")
         return host in {domain.partition("/")[0] for domain in publication.domains}

@@ -87,7 +87,7 @@ def test_packed_files_are_known_by_their_content(tmp_path: Path) -> None:
 def test_a_map_gives_publishers_the_names_of_the_roster(tmp_path: Path) -> None:
     names = tmp_path / "names"
     names.write_text(json.dumps({"AI | VentureBeat": "VentureBeat", "TC feed": "TechCrunch"}))
-    items = ndjson(tmp_path / "a.ndjson", [line(1, publisher="AI | VentureBeat"), line(2)])
+    items = ndjson(tmp_path / "a.ndjson", [line(1, publisher="AI | VentureBeat", url="https://venturebeat.com/1"), line(2)])
     feed = tmp_path / "feed.xml"
     feed.write_text(rss(rss_item(3), title="TC feed"))
     assert loadwire(items, feed, map=names)["accepted"] == 3
@@ -119,12 +119,19 @@ def test_publishers_outside_the_roster_are_refused_by_name(tmp_path: Path) -> No
     assert StoryRevision.objects.get().original_publisher == "TechCrunch"
 
 
+def test_an_item_may_credit_its_own_publisher(tmp_path: Path) -> None:
+    names = ["TechCrunch", "techcrunch.com", "https://techcrunch.com/feed/"]
+    loadwire(ndjson(tmp_path / "a.ndjson", [line(n, credited_source=name) for n, name in enumerate(names)]))
+    told = set(StoryRevision.objects.values_list("original_publisher", "credited_source"))
+    assert (told, Story.objects.count()) == ({("TechCrunch", None)}, 3)
+
+
 def test_a_retired_publication_is_refused_and_its_old_stories_stay(tmp_path: Path) -> None:
-    loadwire(ndjson(tmp_path / "a.ndjson", [line(1, publisher="Engadget")]))
+    of_engadget = {"publisher": "Engadget", "url": "https://www.engadget.com/1"}
+    loadwire(ndjson(tmp_path / "a.ndjson", [line(1, **of_engadget)]))
     replace_publication("engadget", "the-quill", "The Quill")
-    file = ndjson(
-        tmp_path / "b.ndjson", [line(2, publisher="Engadget"), line(3, publisher="The Quill"), line(1, publisher="Engadget")]
-    )
+    quill = line(3, publisher="The Quill", url="https://the-quill.example/3")
+    file = ndjson(tmp_path / "b.ndjson", [line(2, publisher="Engadget"), quill, line(1, **of_engadget)])
     assert rejected(file) == [(1, "not_in_roster"), (3, "not_in_roster")]
     assert sorted(StoryRevision.objects.values_list("original_publisher", flat=True)) == ["Engadget", "The Quill"]
 

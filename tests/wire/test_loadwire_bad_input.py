@@ -85,7 +85,10 @@ BAD_LINES: list[tuple[str, bytes, str]] = [
     ("markup for a title", _told(title="<p><br></p>"), "no_headline"),
     ("unseen characters for a title", _told(title="\u202e\u200b"), "no_headline"),
     ("a publisher outside the roster", _told(publisher="Daily Bugle"), "not_in_roster"),
-    ("an address of another publication", line(0, publisher="Wired"), "url_of_another_publication"),
+    ("an address known under another publication", line(0, publisher="Wired"), "url_of_another_publication"),
+    ("an address of another publication", _told(url="https://www.theverge.com/q"), "url_of_another_publication"),
+    ("another outlet for a source", _told(credited_source="Daily Bugle"), "source_not_this_publication"),
+    ("another publication for a source", _told(credited_source="The Verge"), "source_not_this_publication"),
 ]
 
 
