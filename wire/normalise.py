@@ -4,13 +4,13 @@ import datetime as dt
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from email.utils import parsedate_to_datetime
 from typing import Final
 from urllib.parse import urlsplit
 
 from sources.entries import Entry
 from sources.models import Feed, Publication
 from sources.names import Name, resolve
+from sources.parse.dates import read_date
 from sources.vocabulary import FeedType, Tier
 from wire.classify import Lexicon
 from wire.identity import BadUrl, canonical_url, chatbotnews_id
@@ -25,7 +25,6 @@ MAX_IMAGE: Final = 2048
 GOOGLE_NEWS: Final = "Google News"
 NEWS_LINK: Final = "https://news.google.com/"
 MAX_RAW: Final = 1_000_000  # characters of any field that are looked at
-_YEAR_ZERO: Final = re.compile(r"(?<![+\d-])0\d{3}\b")  # which RFC 5322 §4.3 would have us read as 2000
 _LANGUAGE: Final = re.compile(r"(?=.{2,35}\Z)[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8})*")  # RFC 5646 §2.1, §4.4.1
 
 
@@ -234,10 +233,9 @@ def _parse_date(raw: dt.datetime | str | None) -> dt.datetime:
         raise Rejected("no_date", "The item has no date.")
     if isinstance(raw, str):
         text = raw.strip()[:64]
-        try:
-            raw = _read_date(text)
-        except (ValueError, TypeError, OverflowError) as error:
-            raise Rejected("bad_date", f"The date {text!r} cannot be read.") from error
+        raw = _read_date(text)
+        if raw is None:
+            raise Rejected("bad_date", f"The date {text!r} cannot be read.")
     if raw.tzinfo is None:
         raw = raw.replace(tzinfo=dt.UTC)
     try:
@@ -246,11 +244,9 @@ def _parse_date(raw: dt.datetime | str | None) -> dt.datetime:
         raise Rejected("bad_date", f"The date {raw} cannot be expressed in UTC.") from error
 
 
-def _read_date(text: str) -> dt.datetime:
-    """RFC 3339 / ISO 8601, else RFC 5322."""
+def _read_date(text: str) -> dt.datetime | None:
+    """ISO 8601, else as feeds write dates; None if it is none."""
     try:
         return dt.datetime.fromisoformat(text)
     except ValueError:
-        if _YEAR_ZERO.search(text):
-            raise
-        return parsedate_to_datetime(text)
+        return read_date(text)

@@ -1,5 +1,6 @@
 """Archives into the wire: what is taken, what a second time changes, what is reported."""
 
+import datetime as dt
 import gzip
 import io
 import json
@@ -124,6 +125,21 @@ def test_an_item_may_credit_its_own_publisher(tmp_path: Path) -> None:
     loadwire(ndjson(tmp_path / "a.ndjson", [line(n, credited_source=name) for n, name in enumerate(names)]))
     told = set(StoryRevision.objects.values_list("original_publisher", "credited_source"))
     assert (told, Story.objects.count()) == ({("TechCrunch", None)}, 3)
+
+
+@pytest.mark.parametrize(
+    ("said", "utc"),
+    [
+        ("2026-01-15T10:00:00.5+05:30", "2026-01-15T04:30:00Z"),
+        ("2026-01-15 10:00:00 UTC", "2026-01-15T10:00:00Z"),
+        ("15 Jan 2026", "2026-01-15T00:00:00Z"),
+        ("Jan 15 2026 10:00 PM EST", "2026-01-16T03:00:00Z"),
+        ("Thu, 15 Jan 2026 00:30:00 CET", "2026-01-14T23:30:00Z"),
+    ],
+)
+def test_dates_are_read_as_those_of_feeds_are(tmp_path: Path, said: str, utc: str) -> None:
+    loadwire(ndjson(tmp_path / "a.ndjson", [line(published_at=said)]))
+    assert Story.objects.get().published_at == dt.datetime.fromisoformat(utc)
 
 
 def test_a_retired_publication_is_refused_and_its_old_stories_stay(tmp_path: Path) -> None:

@@ -56,6 +56,7 @@ BAD_LINES: list[tuple[str, bytes, str]] = [
     ("year 0 in an e-mail's words", _told(published_at="Sat, 15 Jan 0000 10:00:00 GMT"), "bad_date"),
     ("no such day", _told(published_at="2026-02-30"), "bad_date"),
     ("words for a date", _told(published_at="yesterday"), "bad_date"),
+    ("an unknown zone", _told(published_at="Thu, 15 Jan 2026 10:00:00 IST"), "bad_date"),
     ("before the first year", _told(published_at="0001-01-01T00:00:00+23:59"), "bad_date"),
     ("behind the last year", _told(published_at="9999-12-31T23:59:59-23:59"), "bad_date"),
     ("the year 1066", _told(published_at="1066-10-14T09:00:00Z"), "date_too_old"),
