@@ -11,6 +11,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import Final
 
+from django.utils import timezone
+
 from config.errors import InvalidArgument
 from sources import lease
 from sources.models import Feed, Publication
@@ -30,7 +32,7 @@ _DATED: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """One file: what `feed` answered at `seen_at` (UTC; a file that is dated by day was seen at that day's end)."""
+    """One file: what `feed` answered at `seen_at` (UTC; a file that is dated by day was seen at that day's end, today's by now)."""
 
     file: Path
     feed: Feed
@@ -42,8 +44,9 @@ def recordings(directory: Path, feeds: Iterable[Feed]) -> list[Recorded]:
 
     Below it, a folder named by a publication's slug holds that publication's; if it is none of `feeds`, it is passed over.
     Files outside such folders belong to the one publication of `feeds`. Raises: InvalidArgument when that is not one, or a
-    date is none.
+    date is none or after today.
     """
+    now = timezone.now().replace(microsecond=0)
     first = {feed.publication.slug: feed for feed in reversed(list(feeds))}
     alone = next(iter(first.values())) if len(first) == 1 else None
     others = set(Publication.objects.values_list("slug", flat=True)) - first.keys()
@@ -65,7 +68,9 @@ def recordings(directory: Path, feeds: Iterable[Feed]) -> list[Recorded]:
             time = dt.time(int(match[2]), int(match[3]), int(match[4] or 0)) if match[2] else dt.time(23, 59, 59)
         except ValueError as error:
             raise InvalidArgument(f"{file.name} is not named by a date: {error}.", "Name it YYYY-MM-DD.xml.") from error
-        found.append(Recorded(file, feed, dt.datetime.combine(day, time, dt.UTC)))
+        if day > now.date():
+            raise InvalidArgument(f"{file.name} is of a day to come.", f"Today is {now.date()} (UTC); correct the name.")
+        found.append(Recorded(file, feed, min(now, dt.datetime.combine(day, time, dt.UTC))))
     if not found:
         raise InvalidArgument(f"{directory} holds no recorded feed.", "Its files are named YYYY-MM-DD.xml, .rss, .atom or .json.")
     return sorted(found, key=lambda item: item.seen_at)

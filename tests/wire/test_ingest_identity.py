@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
+from django.utils import timezone
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -17,7 +18,7 @@ from tests.factories import NOW, entry, feed_of, second_feed, see, story_of
 from tests.wire.archives import dump, empty_wire, everything, rss, rss_item
 from wire import editorial
 from wire.identify import Outcome
-from wire.models import Story, StoryAlias, StoryRevision
+from wire.models import Snapshot, Story, StoryAlias, StoryRevision
 from wire.normalise import Rejected
 from wire.publish import publish_pending
 from wire.vocabulary import Category, Topic
@@ -140,6 +141,30 @@ def replay(directory: Path, publication: str = "techcrunch") -> tuple[str, str]:
 def record(directory: Path, **titles: str) -> None:
     for day, title in titles.items():
         (directory / f"2026-01-{day[1:]}.xml").write_text(rss(rss_item(title=title)))
+
+
+@pytest.mark.parametrize("name", ["{now:%Y-%m-%d}.xml", "{now:%Y-%m-%d}T235959.xml"])
+def test_a_file_of_today_is_not_replayed_in_the_future(tmp_path: Path, name: str) -> None:
+    now = timezone.now()
+    item = rss_item()
+    del item["pubDate"]
+    (tmp_path / name.format(now=now)).write_text(rss(item))
+    replay(tmp_path)
+    assert max(Story.objects.get().published_at, Snapshot.objects.get().generated_at) <= timezone.now()
+
+
+def test_a_file_of_a_day_to_come_is_refused_by_name(tmp_path: Path) -> None:
+    name = f"{timezone.now() + DAY:%Y-%m-%d}.xml"
+    (tmp_path / name).write_text(rss(rss_item()))
+    record(tmp_path, d15="Quince ships")
+    with pytest.raises(CommandError, match=f"{name} is of a day to come"):
+        replay(tmp_path)
+    assert not Story.objects.exists()
+
+
+def test_recorded_feeds_are_not_replayed_for_ever(tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match="not allowed with argument"):
+        call_command("ingest", "--every", "30m", "--from-files", str(tmp_path))
 
 
 def test_a_headline_that_came_back_is_a_revision_once_however_often_it_is_replayed(tmp_path: Path) -> None:

@@ -37,9 +37,10 @@ class Command(BaseCommand):
     requires_system_checks: list[str] = []  # they import every surface, which doubles the time of a run that finds nothing new
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--every", type=_period, metavar="30m", help="Go on for ever, a run each period (30s, 30m, 6h).")
+        source = parser.add_mutually_exclusive_group()
+        source.add_argument("--every", type=_period, metavar="30m", help="Go on for ever, a run each period (30s, 30m, 6h).")
+        source.add_argument("--from-files", type=Path, metavar="DIR", help="Replay recorded feeds, each at the date in its name.")
         parser.add_argument("--publication", metavar="SLUG", help="Only this one, even if its feed is not due.")
-        parser.add_argument("--from-files", type=Path, metavar="DIR", help="Replay recorded feeds, each at the date in its name.")
         parser.add_argument("--end-with", type=int, metavar="PID", help=argparse.SUPPRESS)
 
     def handle(self, **options: Any) -> None:
