@@ -13,6 +13,7 @@ from sources.entries import Entry
 from sources.models import Feed, FeedHealth
 from sources.parse import parse_page
 from sources.vocabulary import FeedType
+from wire.identity import BadUrl, canonical_url
 
 A_RUN: Final = 10
 """Pages of one publication that a run asks for."""
@@ -29,9 +30,12 @@ def titled(feed: Feed, known: FeedHealth, entries: Sequence[Entry]) -> list[Entr
     bare = [entry for entry in entries if not entry.title and _is_article(feed, entry)]
     bare.sort(key=lambda entry: str(entry.published_at or ""), reverse=True)
     first_sight = OLD if known.changed_at is None else NEW
-    listed = {entry.url: known.pages.get(entry.url, first_sight) for entry in bare}
+    # By the article: another spelling of its address, as after a slash was added to all of them, is no new page.
+    remembered = {_article_of(page[0]): page for page in known.pages.items()}
+    named = {_article_of(entry.url): entry.url for entry in bare}
+    listed = {about: (url, remembered.get(about, (url, first_sight))[1]) for about, url in named.items()}
     # What is not listed today is remembered too: a sitemap that comes back whole after a bad day brings no news.
-    known.pages = dict([*listed.items(), *(page for page in known.pages.items() if page[0] not in listed)][:MOST])
+    known.pages = dict([*listed.values(), *(page for about, page in remembered.items() if about not in listed)][:MOST])
     return [entry for entry in entries if entry.title]
 
 
@@ -66,4 +70,14 @@ def article(feed: Feed, body: bytes, content_type: str = "", url: str = "") -> l
 
 
 def _is_article(feed: Feed, entry: Entry) -> bool:
-    return entry.url.startswith(feed.publication.homepage.rstrip("/") + "/")
+    """Whether it is below the publication's homepage; the section's own index is none of its articles."""
+    section = feed.publication.homepage.rstrip("/") + "/"
+    return entry.url.startswith(section) and _article_of(entry.url) != _article_of(section)
+
+
+def _article_of(url: str) -> str:
+    """What is the same for every spelling of an address."""
+    try:
+        return canonical_url(url)
+    except BadUrl:
+        return url

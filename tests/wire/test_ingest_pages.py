@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from sources.entries import Entry
 from sources.models import Feed, FeedHealth, Publication, RawFetch
@@ -18,6 +19,7 @@ from wire.models import Story, StoryRevision
 pytestmark = pytest.mark.django_db
 
 DATED = "2026-01-15T09:00:00Z"
+NEWS = "https://www.anthropic.com/news/"
 
 
 @pytest.fixture
@@ -39,6 +41,11 @@ def section(server: FeedServer, monkeypatch: pytest.MonkeyPatch) -> Feed:
 def offer(server: FeedServer, *paths: str) -> None:
     rows = "".join(f"<url><loc>{server.url(path)}</loc><lastmod>2026-11-{10 + n}</lastmod></url>" for n, path in enumerate(paths))
     server.route("/sitemap.xml", body=f"<urlset xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'>{rows}</urlset>".encode())
+
+
+def bare(url: str) -> Entry:
+    """As a plain sitemap names a page."""
+    return Entry("", "", url, None)
 
 
 def article(server: FeedServer, path: str, *, date: str = "", title: str = "Claude learns to whistle") -> None:
@@ -133,6 +140,21 @@ def test_a_bad_day_of_the_sitemap_makes_no_news_of_old_pages(server: FeedServer,
         offer(server, *paths)
         run(section)
     assert not Story.objects.exists()
+
+
+def test_another_spelling_of_old_pages_is_no_news() -> None:
+    feed = Feed.objects.select_related("publication").get(publication__slug="anthropic-blog")
+    known = FeedHealth(feed=feed, changed_at=timezone.now(), pages={f"{NEWS}a/": pages.OLD, f"{NEWS}b": pages.DONE})
+    pages.titled(feed, known, [bare(f"{NEWS}{rest}") for rest in ("a", "b/?utm_source=map", "c")])
+    assert known.pages == {f"{NEWS}a": pages.OLD, f"{NEWS}b/?utm_source=map": pages.DONE, f"{NEWS}c": pages.NEW}
+
+
+def test_the_index_of_a_section_is_none_of_its_articles() -> None:
+    feed = Feed.objects.select_related("publication").get(publication__slug="anthropic-blog")
+    known = FeedHealth(feed=feed)
+    pages.titled(feed, known, [bare(f"{NEWS}{rest}") for rest in ("", "/", "#top", "?utm_source=map", "?p=7")])
+    assert known.pages == {f"{NEWS}?p=7": pages.OLD}
+    assert pages.article(feed, b"<title>News</title>", url=NEWS) == []
 
 
 def test_a_page_that_leads_out_of_the_section_is_no_article_of_the_publication() -> None:
