@@ -9,7 +9,7 @@ from django.db import transaction
 
 from sources import lease, raw
 from sources.entries import Entry
-from sources.models import RawFetch
+from sources.models import FeedHealth, RawFetch
 from sources.parse import InvalidFeed
 from wire import pages, taxonomy
 from wire.feeds import count, read, refuse_sample
@@ -127,7 +127,8 @@ def _entries(fetched: RawFetch) -> list[Entry]:
     body = raw.read(fetched.sha256)
     if fetched.is_page:
         return pages.article(fetched.feed, body, fetched.content_type, fetched.url)
-    return read(fetched.feed, body, fetched.content_type, fetched.url).entries
+    entries = read(fetched.feed, body, fetched.content_type, fetched.url).entries
+    return pages.titled(fetched.feed, FeedHealth(), entries)  # a bare address would stand before what its page says
 
 
 def _once_taken(entries: list[Entry], outcomes: list[Outcome | Rejected]) -> list[tuple[str, str]]:

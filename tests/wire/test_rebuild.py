@@ -12,10 +12,10 @@ from django.db.models import F
 
 from sources import lease, raw
 from sources.models import Feed, FeedHealth, IngestLease, RawFetch
-from tests.factories import second_feed, served_feed
+from tests.factories import feed_of, second_feed, see, served_feed
 from tests.feedserver import FeedServer
 from tests.wire.archives import dump, everything, rss, rss_item, verifywire
-from wire import editorial, rebuild
+from wire import editorial, pages, rebuild
 from wire.collect import collect
 from wire.models import LexiconTerm, Snapshot, Story, StoryRevision, WireState
 from wire.vocabulary import Category, Topic
@@ -183,6 +183,19 @@ def test_a_withdrawn_story_stays_withdrawn(server: FeedServer, feed: Feed) -> No
     out, _ = command(yes=True)
     assert "Nothing would change." in out
     assert Story.objects.get().status == "withdrawn"
+
+
+def test_a_page_is_read_again_though_its_sitemap_came_later() -> None:
+    feed, now = feed_of("anthropic-blog"), dt.datetime.now(dt.UTC)
+    url = f"{feed.publication.homepage}/whistle"
+    page = b"<title>Quince ships</title><meta property='article:published_time' content='2026-01-15'>"
+    see(feed, *pages.article(feed, page, url=url))
+    sitemap = f"<urlset xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'><url><loc>{url}</loc></url></urlset>".encode()
+    for body, where, is_page in ((page, url, True), (sitemap, feed.url, False)):
+        RawFetch.objects.create(feed=feed, fetched_at=now, sha256=raw.keep(body), url=where, is_page=is_page)
+    newer_rule("category", "funding", "quince")
+    plan = rebuild.plan(yesterday())
+    assert (plan.refused, [change.becomes for change in plan.changed]) == ([], [{"category": "funding"}])
 
 
 def test_with_the_same_rules_nothing_would_change(server: FeedServer, feed: Feed) -> None:
