@@ -239,7 +239,7 @@ class _Collector:
         known, now = _health(feed), _now()
         context = self._context.seen_in(feed, now)
         with self.run.stage("parse"):
-            prepared = prepare(pages.read(feed, known, ask, outcome), context)
+            prepared = prepare(pages.read(feed, known, ask, outcome, now), context)
             digest = raw.keep(outcome.body) if prepared and isinstance(outcome, fetch.Fetched) else ""
         with self.run.stage("store"), transaction.atomic():
             self._held.renew()

@@ -5,6 +5,7 @@ does not date itself is taken as of its first sight if its address appeared whil
 there before.
 """
 
+import datetime as dt
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
@@ -20,7 +21,10 @@ A_RUN: Final = 10
 MOST: Final = 5_000
 """Addresses remembered of one sitemap, the newest first."""
 OLD, NEW, DONE = "old", "new", "done"
-_FOR_GOOD: Final = {"gone", "robots", "http_404", "bad_url", "bad_redirect", "insecure_redirect"}
+"""What is remembered of an address. Behind the first two stands the day since which its page is missing, if it is."""
+PATIENCE: Final = dt.timedelta(days=3)
+"""How long a page may be missing: sitemaps name pages before they are there."""
+_FOR_GOOD: Final = {"gone", "robots", "bad_url", "bad_redirect", "insecure_redirect"}
 
 
 def titled(feed: Feed, known: FeedHealth, entries: Sequence[Entry]) -> list[Entry]:
@@ -43,15 +47,16 @@ def asks(feeds: Iterable[Feed]) -> Iterator[fetch.Ask]:
     """The next pages to read: what appeared since, then what was there before. `key` is the feed's."""
     for feed in feeds:
         states = enumerate(feed.health.pages.items())
-        waiting = sorted((state == OLD, place, url) for place, (url, state) in states if state != DONE)
+        waiting = sorted((state.startswith(OLD), place, url) for place, (url, state) in states if state != DONE)
         yield from (fetch.Ask(feed.pk, url) for _, _, url in waiting[:A_RUN])
 
 
-def read(feed: Feed, known: FeedHealth, ask: fetch.Ask, outcome: fetch.Outcome) -> list[Entry]:
+def read(feed: Feed, known: FeedHealth, ask: fetch.Ask, outcome: fetch.Outcome, now: dt.datetime) -> list[Entry]:
     """The article of one page, or nothing; and notes whether to ask for the page again."""
     state = known.pages.pop(ask.url, NEW)
     if isinstance(outcome, fetch.Failed) and outcome.code not in _FOR_GOOD:
-        known.pages[ask.url] = state  # at the end, so that the others have their turn first
+        # At the end, so that the others have their turn first.
+        known.pages[ask.url] = _missing(state, now) if outcome.code == "http_404" else state
         return []
     known.pages[ask.url] = DONE
     if not isinstance(outcome, fetch.Fetched):
@@ -59,8 +64,14 @@ def read(feed: Feed, known: FeedHealth, ask: fetch.Ask, outcome: fetch.Outcome) 
     return [
         entry
         for entry in article(feed, outcome.body, outcome.content_type, outcome.url)
-        if entry.published_at is not None or state == NEW
+        if entry.published_at is not None or state.startswith(NEW)
     ]
+
+
+def _missing(state: str, now: dt.datetime) -> str:
+    state, _, since = state.partition(" ")
+    since = since or f"{now:%Y-%m-%d}"
+    return DONE if abs(now.date() - dt.date.fromisoformat(since)) >= PATIENCE else f"{state} {since}"
 
 
 def article(feed: Feed, body: bytes, content_type: str = "", url: str = "") -> list[Entry]:

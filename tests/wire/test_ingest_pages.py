@@ -97,8 +97,9 @@ def test_a_few_pages_a_run_are_read_the_newest_first_until_all_are(server: FeedS
     assert all(len(server.seen(path)) == 1 for path in paths)
 
 
-def test_a_page_that_fails_is_asked_again_and_one_that_is_missing_is_not(server: FeedServer, section: Feed) -> None:
-    offer(server, "/news/shy", "/news/missing")
+def test_a_page_that_fails_is_asked_again_and_one_that_is_gone_is_not(server: FeedServer, section: Feed) -> None:
+    offer(server, "/news/shy", "/news/gone")
+    server.route("/news/gone", status=410)
     answers = iter([Reply(status=500), Reply(body=b"<title>Claude is back</title>", content_type="text/html")])
 
     def shy(_request: Request) -> Reply:
@@ -107,7 +108,29 @@ def test_a_page_that_fails_is_asked_again_and_one_that_is_missing_is_not(server:
     server.route("/news/shy", shy)
     run(section)
     run(section)
-    assert (len(server.seen("/news/shy")), len(server.seen("/news/missing"))) == (2, 1)
+    assert (len(server.seen("/news/shy")), len(server.seen("/news/gone"))) == (2, 1)
+    assert set(FeedHealth.objects.get(feed=section).pages.values()) == {pages.DONE}
+
+
+def test_a_page_that_is_named_before_it_is_there_is_found_later(server: FeedServer, section: Feed) -> None:
+    offer(server)
+    run(section)
+    offer(server, "/news/fresh")
+    run(section)
+    article(server, "/news/fresh")
+    assert run(section).pages == {"accepted": 1}
+
+
+def test_a_page_that_stays_missing_is_given_up_after_some_days(server: FeedServer, section: Feed) -> None:
+    offer(server, "/news/missing")
+    run(section)
+    run(section)
+    health = FeedHealth.objects.get(feed=section)
+    health.pages = {url: f"{pages.OLD} {timezone.now() - pages.PATIENCE:%Y-%m-%d}" for url in health.pages}
+    health.save()
+    run(section)
+    run(section)
+    assert len(server.seen("/news/missing")) == 3
     assert set(FeedHealth.objects.get(feed=section).pages.values()) == {pages.DONE}
 
 
