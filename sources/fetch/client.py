@@ -132,9 +132,12 @@ class Client:
 
     def _heed_wait(self, authority: str) -> None:
         note = self._hosts.get(authority)
-        if note and note.not_before and (left := note.not_before - _now()) > dt.timedelta(0):
+        if note is None or note.not_before is None:
+            return
+        left = note.not_before - _now()
+        if dt.timedelta(0) < left <= LONGEST_WAIT:  # what was agreed on with a clock that was ahead binds nobody
             message = f"{authority} asked to be left alone until {note.not_before:%Y-%m-%d %H:%M} UTC; it was not asked."
-            raise NotFetched("not_yet", message, retry_after=min(left, LONGEST_WAIT))
+            raise NotFetched("not_yet", message, retry_after=left)
 
     async def _obey_robots(self, url: WebAddress) -> None:
         self._heed_wait(url.authority)

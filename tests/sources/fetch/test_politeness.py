@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from sources.fetch import Ask, Fetched, HostNote, Outcome, fetch_all
+from sources.fetch.outcome import LONGEST_WAIT
 from sources.fetch.robots import Rules
 from tests.feedserver import FeedServer, Reply, Request
 from tests.sources.fetch.fetching import failed, fetched, policy, robots_known
@@ -211,6 +212,16 @@ def test_a_robots_txt_that_asks_to_wait_is_heeded(server: FeedServer) -> None:
     assert outcome.code == "robots"
     assert outcome.retry_after == dt.timedelta(seconds=60)
     assert failed(server.url("/feed.xml"), hosts=hosts).code == "not_yet"
+
+
+def test_a_wait_that_was_noted_with_a_clock_ahead_binds_nobody(server: FeedServer) -> None:
+    hosts = robots_known(f"127.0.0.1:{server.port}")
+    (note,) = hosts.values()
+    note.not_before = dt.datetime.now(dt.UTC) + LONGEST_WAIT
+    assert failed(server.url("/feed.xml"), hosts=hosts).code == "not_yet"
+    note.not_before += dt.timedelta(hours=1)
+    server.route("/feed.xml")
+    fetched(server.url("/feed.xml"), hosts=hosts)
 
 
 @pytest.mark.parametrize(("redirects", "allowed"), [(5, False), (6, True)])
