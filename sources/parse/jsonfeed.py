@@ -1,5 +1,6 @@
 """JSON Feed 1.0 and 1.1 (https://jsonfeed.org/version/1.1) as entries."""
 
+import re
 from typing import Any, Final
 
 import orjson
@@ -7,9 +8,12 @@ import orjson
 from sources.entries import Entry
 from sources.parse.addresses import is_web, resolve, web
 from sources.parse.dates import read_date
+from sources.parse.markup import as_markup
 from sources.parse.parsed import MAX_ITEMS, InvalidFeed, Parsed, too_many
 
 MAX_VALUES: Final = 1_000_000  # objects and lists; counted before any is built
+# Escaped backslashes and pairs are passed over, so that the group is what is half of a pair.
+_HALF: Final = re.compile(r"\\\\|\\u(?i:d[89ab][0-9a-f]{2})\\u(?i:d[c-f][0-9a-f]{2})|(\\u(?i:d[89a-f][0-9a-f]{2}))")
 
 
 def read(text: str, url: str) -> Parsed:
@@ -17,7 +21,7 @@ def read(text: str, url: str) -> Parsed:
     if text.count("{") + text.count("[") > MAX_VALUES:
         raise InvalidFeed("The feed holds far more values than it can need.")
     try:
-        feed = orjson.loads(text)
+        feed = _loaded(text)
     except ValueError as error:
         raise InvalidFeed(f"The file is not JSON: {error}.") from error
     if not isinstance(feed, dict) or "jsonfeed.org/version/" not in _text(feed, "version"):
@@ -29,16 +33,24 @@ def read(text: str, url: str) -> Parsed:
     return Parsed([_entry(item, feed, base) for item in items], _text(feed, "title"), "json")
 
 
+def _loaded(text: str) -> Any:
+    """Half a surrogate pair, as an emoji cut in two leaves it, becomes U+FFFD, so that it costs no more. Raises: ValueError."""
+    try:
+        return orjson.loads(text)
+    except ValueError:
+        return orjson.loads(_HALF.sub(lambda match: "\\ufffd" if match[1] else match[0], text))
+
+
 def _entry(item: dict[str, Any], feed: dict[str, Any], base: str) -> Entry:
     guid = _text(item, "id")
     published, modified = read_date(_text(item, "date_published")), read_date(_text(item, "date_modified"))
     images = (web(base, _text(item, name)) for name in ("image", "banner_image"))
     return Entry(
         publisher=_text(feed, "title"),
-        title=_text(item, "title"),
+        title=as_markup(_text(item, "title")),
         url=resolve(base, _text(item, "url") or _text(item, "external_url")) or (guid if is_web(guid) else ""),
         published_at=published or modified,
-        summary=_text(item, "summary") or _text(item, "content_text") or _text(item, "content_html"),
+        summary=as_markup(_text(item, "summary") or _text(item, "content_text")) or _text(item, "content_html"),
         author=_authors(item) or _authors(feed),
         guid=guid,
         language=(_text(item, "language") or _text(feed, "language"))[:35],

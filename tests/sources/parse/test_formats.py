@@ -48,6 +48,26 @@ def test_version_one_of_json_feed_has_one_author_and_a_banner() -> None:
     assert (entry.url, entry.author, entry.image) == ("https://x.example/1", "House", "https://x.example/b.png")
 
 
+@pytest.mark.parametrize(("name", "field"), [("title", "title"), ("summary", "summary"), ("content_text", "summary")])
+def test_text_of_a_json_feed_is_no_markup_but_its_html(name: str, field: str) -> None:
+    plain = only(json_feed({"id": "1", "content_html": "<p>long</p>", name: "How <script> tags, a<b and R&D trick agents"}))
+    assert getattr(plain, field) == "How &lt;script&gt; tags, a&lt;b and R&amp;D trick agents"
+    assert only(json_feed({"id": "1", "content_html": "<p>long</p>"})).summary == "<p>long</p>"
+
+
+@pytest.mark.parametrize(
+    ("escaped", "read"),
+    [
+        (r"cut \ud83d", "cut �"),
+        (r"cut \uDE00 \ud83d\ud83d\ude00!", "cut � �😀!"),
+        (r"C:\\ud83d \ud83d", r"C:\ud83d �"),
+        (r"\\\ud83d", "\\�"),
+    ],
+)
+def test_half_a_surrogate_pair_costs_no_more_than_itself(escaped: str, read: str) -> None:
+    assert only(json_feed({"id": "1", "title": "@"}).replace(b"@", escaped.encode())).title == read
+
+
 def sitemap(*urls: str) -> bytes:
     spaces = 'xmlns:n="http://www.google.com/schemas/sitemap-news/0.9" xmlns:i="http://www.google.com/schemas/sitemap-image/1.1"'
     body = "".join(f"<url>{url}</url>" for url in urls)
