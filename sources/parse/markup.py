@@ -42,6 +42,7 @@ _KNOWN: Final = {  # an empty prefix for the formats themselves; other namespace
     "http://search.yahoo.com/mrss/": "media",
     "http://rssnamespace.org/feedburner/ext/1.0": "feedburner",
 }
+_C1: Final = {code: html.unescape(f"&#{code};") for code in range(0x80, 0xA0)}  # windows-1252, as HTML reads these references
 _PREFIXES: Final = {prefix: prefix for prefix in _KNOWN.values()} | {"atom": "", "rss": ""}  # where none is declared
 
 
@@ -119,7 +120,7 @@ class Tree:
 
     def text(self, data: str) -> None:
         if self.item_depth or not data.isspace():
-            self.open[-1].parts.append(data)
+            self.open[-1].parts.append(data if data.isascii() else data.translate(_C1))
 
     def end(self, _tag: str = "") -> None:
         """Closes the innermost element; expat has matched its name."""

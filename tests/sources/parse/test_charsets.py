@@ -53,3 +53,8 @@ def test_unicode_text_is_read_back(text: str, encoding: str) -> None:
 @given(st.binary(), st.text())
 def test_decoding_never_fails(data: bytes, header: str) -> None:
     decode(data, f"text/xml; charset={header}").encode()
+
+
+@pytest.mark.parametrize("title", ["It&#146;s", "It&#x92;s", "It&#146;s & more", "It\u0092s"])
+def test_a_reference_to_windows_1252_is_read_as_html_reads_it(title: str) -> None:
+    assert parse(feed("utf-8", title).encode()).entries[0].title.startswith("It’s")
