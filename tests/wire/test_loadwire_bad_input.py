@@ -232,6 +232,12 @@ def test_a_feed_may_end_in_comments_and_blank_space(tmp_path: Path) -> None:
     assert loadwire(tmp_path / "a.xml") == {"accepted": 1, "snapshots published": 1}
 
 
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-8-sig"])
+def test_a_feed_may_be_in_any_unicode(tmp_path: Path, encoding: str) -> None:
+    (tmp_path / "a.xml").write_bytes(rss(rss_item(1), rss_item(2)).encode(encoding))
+    assert loadwire(tmp_path / "a.xml") == {"accepted": 2, "snapshots published": 1}
+
+
 def test_an_item_of_a_feed_is_refused_by_its_number(tmp_path: Path) -> None:
     items = [
         rss_item(1),

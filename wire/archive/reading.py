@@ -15,6 +15,7 @@ import orjson
 
 from sources.entries import Entry
 from sources.parse import parse_feed
+from sources.parse.charsets import decode
 from wire.normalise import Rejected
 
 MAX_LINE: Final = 1 << 20  # bytes; no honest item comes near it
@@ -32,7 +33,9 @@ FIELDS: Final = {
     "language",
 }
 REQUIRED: Final = ("title", "url", "publisher", "published_at")
-_END_OF_FEED: Final = re.compile(rb"</(?:[\w.-]+:)?(?:rss|feed|rdf)\s*+>(?:\s++|<!--(?>.*?-->)|<\?(?>.*?\?>))*+\Z", re.I | re.S)
+_END_OF_FEED: Final = re.compile(
+    r"</(?:[\w.-]+:)?(?:rss|feed|rdf)\s*+>(?:\s++|<!--(?>.*?-->)|<\?(?>.*?\?>))*+\Z", re.I | re.S | re.A
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +83,7 @@ def is_dump(file: Path) -> bool:
 
 def records(file: Path, names: Mapping[str, str]) -> Iterator[Numbered]:
     """Every record of a file: NDJSON by line, RSS or Atom by item. `names` maps publishers to names of the roster."""
-    if _starts_with(file, b"<"):
+    if _is_feed(file):
         yield from _feed(file, names)
         return
     for number, line in lines(file):
@@ -156,7 +159,7 @@ def _feed(file: Path, names: Mapping[str, str]) -> Iterator[Numbered]:
     except ValueError as error:
         yield Numbered(1, Rejected("invalid_feed", str(error)))
         return
-    whole = _END_OF_FEED.search(data)
+    whole = _END_OF_FEED.search(decode(data))
     for number, entry in enumerate(entries if whole else entries[:-1], start=1):
         yield Numbered(number, entry.by(names.get(entry.publisher, entry.publisher)))
     if not whole:
@@ -164,10 +167,11 @@ def _feed(file: Path, names: Mapping[str, str]) -> Iterator[Numbered]:
         yield Numbered(max(1, len(entries)), Rejected("broken_archive", why))
 
 
-def _starts_with(file: Path, mark: bytes) -> bool:
+def _is_feed(file: Path) -> bool:
+    """By its first character, in whatever encoding."""
     with _open(file) as handle:
         try:
-            return handle.read(512).removeprefix(BOM_UTF8).lstrip().startswith(mark)
+            return decode(handle.read(512)).lstrip().startswith("<")
         except (EOFError, OSError, zlib.error):
             return False
 
