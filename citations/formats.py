@@ -111,7 +111,7 @@ def cite(story: Citable, format: CitationFormat = CitationFormat.LAYERED) -> str
 def authors_of(byline: str) -> list[str]:
     """One text for each person, where a byline names several by first and last name; else the byline as it stands."""
     parts = _BETWEEN_AUTHORS.split(byline)
-    return parts if all(" " in part for part in parts) else [byline]
+    return parts if all(len(part.split()) > 1 for part in parts) else [byline]
 
 
 def citation_objects(story: Citable) -> dict[str, str]:

@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Callable
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.template.loader import render_to_string
 from django.utils.cache import get_conditional_response, patch_vary_headers
@@ -35,8 +35,6 @@ def public_headers(get_response: Handler) -> Callable[[HttpRequest], HttpRespons
         if is_api and not is_read:
             response = error_answer(MethodNotAllowed())
             response["Allow"] = _PREFLIGHT["Access-Control-Allow-Methods"]
-        elif not is_read:
-            response = HttpResponseNotAllowed(("GET", "HEAD"))
         else:
             response = _read(get_response, request)
         if response.get("Content-Type", "").startswith("text/html"):

@@ -165,13 +165,14 @@ def test_any_story_is_one_ris_record_that_rispy_reads_back(cited: Citable) -> No
     text = cite(cited, CitationFormat.RIS)
     [record] = rispy.loads(text)
 
-    assert len(text.splitlines()) == 11
+    authors = record["authors"]
+    assert len(text.splitlines()) == 10 + len(authors)
     assert list(record) == [
         *("type_of_reference", "id", "title", "authors", "secondary_title", "year", "date", "urls"),
         *("database_provider", "notes"),
     ]
     assert record["title"] == cited.headline
-    assert record["authors"] == [cited.byline]
+    assert authors == [cited.byline] or all(author in cited.byline and len(author.split()) > 1 for author in authors)
     assert record["date"] == cited.wire_date.strftime("%Y/%m/%d/")
     assert record["urls"] == [STORY.original_url]
 

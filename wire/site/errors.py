@@ -4,7 +4,7 @@ import logging
 
 from django.db import connection, connections
 from django.db.utils import Error
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_safe
@@ -57,7 +57,9 @@ def unreadable(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def stale_form(request: HttpRequest, reason: str = "") -> HttpResponse:  # noqa: ARG001  it tells of cookies and tokens
-    """403 for a form of the desk that was opened before its editor logged in anew."""
+    """403 for a form of the desk that was opened before its editor logged in anew; elsewhere nothing is to be sent at all."""
+    if not request.path.startswith("/admin/"):
+        return HttpResponseNotAllowed(("GET", "HEAD"))
     return render(request, "admin/stale_form.html", status=403)
 
 
