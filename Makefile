@@ -46,7 +46,7 @@ test-browser: $(BIN)/.dev ## Use the site and the desk as people do, in Chromium
 	@[ -n "$(CHROMIUM)" ] || command -v chromium >/dev/null || \
 		if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then apt-get update -qq && apt-get install -y -qq chromium; \
 		else echo 'There is no Chromium: install it, or name its program in CHROMIUM.' >&2; exit 1; fi
-	$(BIN)/python -m pytest -m browser tests/browser
+	$(BIN)/python -m pytest $(TOGETHER) -m browser tests/browser
 
 test-readme: $(BIN)/.dev ## Follow README in a fresh checkout with an empty home, word for word
 	$(BIN)/python -m pytest -m readme tests/test_readme.py
