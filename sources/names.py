@@ -253,6 +253,8 @@ def _words(text: str) -> list[str]:
 
 def oddities(said: str) -> str:
     """A sentence that names up to five characters of `said` that no plain name has; empty if there are none."""
+    if said.isascii() and said.isprintable():  # as nearly all are, addresses above all
+        return ""
     odd = dict.fromkeys(char for char in said if not (_fold(char).isascii() and _fold(char).isprintable()))
     named = [
         f"{f'“{char}” ' if char.isalpha() else ''}U+{ord(char):04X} {unicodedata.name(char, 'without a name')}"
