@@ -80,9 +80,11 @@ class TakeForm(forms.ModelForm[EditorTake]):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.initial["seen"] = _moment(self.instance) if self.instance.pk else ""
-        if self.instance.pk and "markdown" in self.fields:
-            self.fields["markdown"].required = False
-            self.fields["markdown"].help_text = "Left empty, the generated brief stands again."
+        if text := self.fields.get("markdown"):  # none for whoever only looks
+            text.help_text = "Markdown. Unless it begins with a title (# …), it has the day's."
+            if self.instance.pk:
+                text.required = False
+                text.help_text += " Left empty, the generated brief stands again."
 
     def clean(self) -> dict[str, Any] | None:
         super().clean()  # it has Django look for another take of the day
