@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import Group, User
+from django.contrib.auth.models import Group, Permission, User
 from django.contrib.staticfiles import finders
 from django.core.management import call_command
 from django.test import Client
@@ -173,6 +173,22 @@ def test_nothing_is_saved_over_what_another_editor_saved_meanwhile() -> None:
     feed.refresh_from_db()
     assert feed.url == "https://wired.example/repaired"
     assert desk.post(page, {"aliases": "[]", **feeds}).status_code == 200, "nor by whoever does not say what was opened"
+
+
+def test_whoever_only_looks_is_not_shown_what_a_form_keeps_for_itself() -> None:
+    looker = person("looker")
+    looker.user_permissions.set(Permission.objects.filter(codename__startswith="view_"))
+    client = Client()
+    client.force_login(looker)
+    term = LexiconTerm.objects.all()[0].pk
+    for page in (
+        f"sources/publication/{feed_of('wired').publication_id}",
+        f"sources/feed/{feed_of('wired').pk}",
+        f"wire/lexiconterm/{term}",
+    ):
+        answer = client.get(f"/admin/{page}/change/")
+        assert answer.status_code == 200
+        assert "Seen" not in words(answer).split(), page
 
 
 def test_who_logs_in_without_going_anywhere_comes_to_the_desk(client: Client) -> None:

@@ -43,6 +43,7 @@ else:
 __all__ = [
     "ActionForm",
     "ExportMixin",
+    "FreshAdmin",
     "FreshForm",
     "ImportExportMixin",
     "ModelAdmin",
@@ -94,6 +95,14 @@ class FreshForm(forms.ModelForm[Row]):
 
     def kept(self) -> list[Any]:
         return list(self._meta.model._base_manager.filter(pk=self.instance.pk).values_list())
+
+
+class FreshAdmin(ModelAdmin[Row]):
+    """For a `FreshForm`: what it keeps for itself is not shown to whoever only looks."""
+
+    def get_fields(self, request: HttpRequest, obj: Row | None = None) -> Any:
+        hidden = () if self.has_change_permission(request, obj) else ("seen",)
+        return [field for field in super().get_fields(request, obj) if field not in hidden]
 
 
 class ReadOnly(ModelAdmin[Any]):

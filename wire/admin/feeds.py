@@ -17,7 +17,7 @@ from django.views.decorators.http import require_POST
 from config.errors import WireError
 from sources import health
 from sources.models import Feed, FeedHealth
-from wire.admin.base import FreshForm, ModelAdmin, StackedInline, remember
+from wire.admin.base import FreshAdmin, FreshForm, StackedInline, remember
 from wire.collect import collect, try_out
 from wire.models import WireState
 from wire.normalise import Rejected
@@ -48,7 +48,7 @@ class FeedForm(FreshForm[Feed]):
 
 
 @admin.register(Feed)
-class FeedAdmin(ModelAdmin[Feed]):
+class FeedAdmin(FreshAdmin[Feed]):
     """Where items are looked for. A feed may be tried without taking anything in, or fetched at once."""
 
     form = FeedForm
@@ -56,6 +56,7 @@ class FeedAdmin(ModelAdmin[Feed]):
     list_filter = ("active", "feed_type", "publication__tier")
     list_select_related = ("publication", "health")
     search_fields = ("publication__name", "url", "query")
+    fields = ("publication", "feed_type", "url", "query", "ai_only", "active", "note", "seen", "by_hand")
     readonly_fields = ("publication", "by_hand")
     change_form_template = "admin/feed.html"
     inlines = (HealthInline,)
@@ -97,9 +98,9 @@ class FeedAdmin(ModelAdmin[Feed]):
             "A test shows what would be taken in and writes nothing.",
         )
 
-    def get_fields(self, request: HttpRequest, obj: Feed | None = None) -> Any:  # noqa: ARG002
-        fields = ("publication", "feed_type", "url", "query", "ai_only", "active", "note", "seen")
-        return (*fields, "by_hand") if _may_try(request) else fields
+    def get_fields(self, request: HttpRequest, obj: Feed | None = None) -> Any:
+        fields = super().get_fields(request, obj)
+        return fields if _may_try(request) else [field for field in fields if field != "by_hand"]
 
     def get_urls(self) -> list[URLPattern]:
         return [

@@ -9,7 +9,7 @@ from import_export.formats.base_formats import CSV, JSON
 from unfold.contrib.import_export.forms import ImportForm, SelectableFieldsExportForm
 
 from wire import preview
-from wire.admin.base import FreshForm, ImportExportMixin, ModelAdmin, ModelResource, lines, table
+from wire.admin.base import FreshAdmin, FreshForm, ImportExportMixin, ModelResource, lines, table
 from wire.admin.stories import story_link
 from wire.models import LexiconTerm
 
@@ -43,7 +43,7 @@ class TermResource(ModelResource):
 
 
 @admin.register(LexiconTerm)
-class LexiconTermAdmin(ImportExportMixin, ModelAdmin[LexiconTerm]):
+class LexiconTermAdmin(ImportExportMixin, FreshAdmin[LexiconTerm]):
     form = TermForm
     list_display = ("term", "kind", "target", "weight", "origin")
     list_filter = ("kind", "target", "origin")

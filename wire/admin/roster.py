@@ -15,7 +15,7 @@ from unfold.widgets import UnfoldAdminTextareaWidget
 
 from sources import names
 from sources.models import Feed, Publication, RosterRevision
-from wire.admin.base import ExportMixin, FreshForm, ModelAdmin, ModelResource, ReadOnly, TabularInline, action
+from wire.admin.base import ExportMixin, FreshAdmin, FreshForm, ModelResource, ReadOnly, TabularInline, action
 from wire.admin.replacement import replace
 from wire.models import WireState
 
@@ -69,7 +69,7 @@ class PublicationForm(FreshForm[Publication]):
 
 
 @admin.register(Publication)
-class PublicationAdmin(ExportMixin, ModelAdmin[Publication]):
+class PublicationAdmin(ExportMixin, FreshAdmin[Publication]):
     """Aliases and feeds may be tuned; name, tier and domains are what the fingerprint is made of."""
 
     form = PublicationForm

@@ -128,7 +128,11 @@ def compare_coverage(asked: CompareCoverage) -> str:
         return f"No publication of the wire covers this event. Say so plainly and compare nothing. {CITE}"
     stories = [queries.get_story(story_id) for story_id in _one_of_each(found)]
     more = 1 + len(found.siblings) - len(stories)
-    rest = f" Each is shown by its first report; get_consensus names {more:,} more of the same publications." if more else ""
+    rest = (
+        f" Each other publication is shown by its first report; get_consensus names {more:,} more of the same publications."
+        if more
+        else ""
+    )
     if len(stories) == 1:
         lead = "Only one publication of the wire covers this event so far. Say so, report what it says, and compare nothing."
     else:
