@@ -24,8 +24,8 @@ from wire.search import token, words
 
 FREQUENCIES_FILE: Final = Path(settings.BASE_DIR) / "fixtures" / "frequencies.json"
 WINDOW: Final = dt.timedelta(days=10)  # stories of one event never lie further apart
-UNPUNISHED: Final = dt.timedelta(days=3)  # further apart than this, similarity halves every seven days
-HALVING: Final = dt.timedelta(days=7)
+UNPUNISHED: Final = dt.timedelta(days=3).total_seconds()  # further apart than this, similarity halves every seven days
+HALVING: Final = dt.timedelta(days=7).total_seconds()
 
 THRESHOLD: Final = 0.15  # of linkage, from which two clusters are one event: precision first
 DOUBT: Final = 0.2  # taken off the linkage, divided by the number of stories: two alone must agree more than many do
@@ -76,7 +76,7 @@ class _Cluster:
 
     def weigh(self) -> None:
         """Note what the linkage divides by, which is asked for far more often than it changes."""
-        self.length = _dot(self.total, self.total) or 1.0
+        self.length = sum([weight * weight for weight in self.total.values()]) or 1.0
         self.weight = len(self.items) ** SIZE_POWER * self.length ** (LENGTH_POWER / 2)
 
 
@@ -140,8 +140,9 @@ def _rarities(headlines: Sequence[str]) -> dict[str, float]:
     """What each feature of the headlines weighs: by how frequent it is mostly in the background, a little among themselves."""
     known = background()
     local = Counter(chain.from_iterable(map(features, headlines)))
-    frequencies = ((feature, known.get(feature, 0.0) + LOCAL * count / len(headlines)) for feature, count in local.items())
-    return {feature: min(RAREST, -math.log(min(1.0, share))) ** RARITY_POWER for feature, share in frequencies}
+    shares = {feature: known.get(feature, 0.0) + LOCAL * count / len(headlines) for feature, count in local.items()}
+    weights = {share: min(RAREST, -math.log(min(1.0, share))) ** RARITY_POWER for share in set(shares.values())}  # most are alike
+    return {feature: weights[share] for feature, share in shares.items()}
 
 
 def _start(items: Sequence[Item]) -> list[_Cluster]:
@@ -169,9 +170,10 @@ def _start(items: Sequence[Item]) -> list[_Cluster]:
         places.append(place)
     for cluster in clusters:
         cluster.weigh()
+    seconds = [item.published_at.timestamp() for item in items]
     for number, other, similarity in _alike(vectors, [clusters[place].event_id is not None for place in places]):
         mine, theirs = places[number], places[other]
-        apart = abs(items[number].published_at - items[other].published_at)
+        apart = abs(seconds[number] - seconds[other])
         close = similarity if apart <= UNPUNISHED else similarity * 0.5 ** ((apart - UNPUNISHED) / HALVING)
         clusters[mine].near[theirs] = clusters[theirs].near[mine] = clusters[mine].near.get(theirs, 0.0) + close
     return clusters
@@ -184,37 +186,38 @@ def _alike(vectors: Sequence[Vector], settled: Sequence[bool]) -> Iterator[tuple
     other, finds nobody; it is added for those whom the rest of it found.
     """
     often = Counter(chain.from_iterable(vectors))
-    most: dict[str, float] = defaultdict(float)
+    most = dict.fromkeys(often, 0.0)
     for told in vectors:
         for feature, weight in told.items():
-            most[feature] = max(weight, most[feature])
+            if weight > most[feature]:
+                most[feature] = weight
     everybody, free = (defaultdict[str, list[tuple[int, float]]](list) for _ in range(2))
-    common: list[list[tuple[str, float]]] = []
-    reach: list[float] = []  # at most so much is added by these
+    common: list[dict[str, float]] = []
     for number, told in enumerate(vectors):
-        finding, like = free if settled[number] else everybody, defaultdict[int, float](float)
+        finding, like = free if settled[number] else everybody, dict[int, float]()
         for feature, weight in told.items():
             for other, their_weight in finding.get(feature, ()):
-                like[other] += weight * their_weight
+                like[other] = like.get(other, 0.0) + weight * their_weight
+        strange = told.keys().isdisjoint
         for other, similarity in like.items():
-            if similarity + reach[other] > NOTICED:
-                for feature, weight in common[other]:
+            if not strange(common[other]):  # of three found, two have nothing common in common
+                for feature, weight in common[other].items():
                     if feature in told:
                         similarity += weight * told[feature]
-                if similarity > NOTICED:
-                    yield number, other, similarity
-        kept, within = list[tuple[str, float]](), 0.0
+            if similarity > NOTICED:
+                yield number, other, similarity
+        kept, within = dict[str, float](), 0.0
         for feature in sorted(told, key=often.__getitem__, reverse=True):
             weight = told[feature]
-            if within + weight * most[feature] <= NOTICED:
-                within += weight * most[feature]
-                kept.append((feature, weight))
+            if (with_it := within + weight * most[feature]) <= NOTICED:
+                within = with_it
+                kept[feature] = weight
                 continue
-            everybody[feature].append((number, weight))
+            found = number, weight
+            everybody[feature].append(found)
             if not settled[number]:
-                free[feature].append((number, weight))
+                free[feature].append(found)
         common.append(kept)
-        reach.append(within)
 
 
 def _join(clusters: list[_Cluster]) -> None:

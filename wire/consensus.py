@@ -80,15 +80,15 @@ def weigh(story: Witness, others: Iterable[Witness]) -> Consensus:
     independent, copies = set(), set()
     doubt = 1.0
     for other in ranked:
-        if other.publisher in publications or texts & _texts(other):
-            if texts & _texts(other):
-                copies.add(other.chatbotnews_id)
-            texts |= _texts(other)
-            continue
-        publications.add(other.publisher)
-        texts |= _texts(other)
-        independent.add(other.chatbotnews_id)
-        doubt *= 1 - strength[other.chatbotnews_id]
+        told = _texts(other)
+        is_copy = not texts.isdisjoint(told)
+        texts |= told
+        if is_copy:
+            copies.add(other.chatbotnews_id)
+        elif other.publisher not in publications:
+            publications.add(other.publisher)
+            independent.add(other.chatbotnews_id)
+            doubt *= 1 - strength[other.chatbotnews_id]
     newest_first = sorted(others, key=lambda other: (-other.published_at.timestamp(), other.chatbotnews_id))
     return Consensus(
         score=round(1 - doubt, 2),
