@@ -1,6 +1,7 @@
 #!/usr/bin/env python
 """Django's command line for the wire."""
 
+import gc
 import os
 import sys
 
@@ -9,7 +10,11 @@ def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     from django.core.management import execute_from_command_line
 
-    execute_from_command_line(sys.argv)
+    gc.set_threshold(50_000)  # looking for garbage every 700 objects took a tenth of a load or a publish, and found next to none
+    try:
+        execute_from_command_line(sys.argv)
+    finally:
+        gc.freeze()  # nothing is looked through once more at the end: a fifth of a short command
 
 
 if __name__ == "__main__":
