@@ -66,11 +66,11 @@ soak: $(BIN)/.dev ## Load everything for 40 minutes while things go wrong, and w
 audit: .venv-audit/.installed ## Known faults of the libraries (asks an advisory service), and what bandit finds in the code
 	.venv-audit/bin/python -m tests.security.audit
 
-bench: $(BIN)/.dev ## Measure, and write docs/benchmarks.md
+bench: $(BIN)/.dev ## Measure, and write docs/benchmarks.md; as root before all else that runs on the machine (wrk; Linux)
 	$(BIN)/python -m benchmarks.ingest
 	$(BIN)/python -m benchmarks.loadwire
 	$(BIN)/python -m benchmarks.publish
-	$(BIN)/python -m benchmarks.doors
+	$(BIN)/python -m benchmarks.doors $(if $(filter 0,$(shell id -u)),--realtime)
 	$(BIN)/python -m benchmarks.growth --write
 	$(BIN)/python -m benchmarks.memory
 

@@ -25,7 +25,7 @@ def main() -> None:
         prog="python -m benchmarks.doors", description="Measure both doors beside bare ASGI and others."
     )
     parser.add_argument("--rounds", type=int, default=3, help="visits to every contender (default: 3)")
-    parser.add_argument("--seconds", type=int, default=4, help="seconds of each visit (default: 4)")
+    parser.add_argument("--seconds", type=int, default=1, help="seconds of each visit (default: 1)")
     parser.add_argument("--only", default="", help="only sections whose title holds this text; docs/benchmarks.md stays as it is")
     parser.add_argument("--realtime", action="store_true", help="go before what else runs on the machine (needs root)")
     asked = parser.parse_args()
