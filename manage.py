@@ -10,7 +10,7 @@ def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     from django.core.management import execute_from_command_line
 
-    gc.set_threshold(50_000)  # looking for garbage every 700 objects took a tenth of a load or a publish, and found next to none
+    gc.set_threshold(10_000)  # looking for garbage every 700 objects took a tenth of a load, and found next to none
     try:
         execute_from_command_line(sys.argv)
     finally:
