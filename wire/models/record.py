@@ -105,7 +105,11 @@ class Snapshot(models.Model):
     class Meta:
         ordering = ["-sequence"]
         constraints = [models.UniqueConstraint(fields=["wire_date", "revision"], name="snapshot_revision_once")]
-        indexes = [models.Index(fields=["revision", "-wire_date"], name="snapshot_day")]  # each day has one revision 1
+        indexes = [
+            models.Index(fields=["revision", "-wire_date"], name="snapshot_day"),  # each day has one revision 1
+            # A year's days are read from it alone.
+            models.Index(fields=["wire_date", "-revision", "story_count"], name="snapshot_newest"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.wire_date} r{self.revision}"
