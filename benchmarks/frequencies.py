@@ -22,7 +22,7 @@ TOPICAL = 0.05
 
 
 def main(*files: Path) -> None:
-    from wire.cluster import FREQUENCIES_FILE
+    from wire.snapshots.cluster import FREQUENCIES_FILE
 
     counted = {name: _count(file, least) for (name, least), file in zip(LEAST.items(), files, strict=True)}
     ai = counted["ai"]
@@ -34,8 +34,8 @@ def main(*files: Path) -> None:
 
 def _topic_names() -> set[str]:
     """The stems of the one-word names of those topics that general news hardly knows."""
-    from wire.cluster import features
-    from wire.taxonomy import TAXONOMY_FILE
+    from wire.intake.lexicon import TAXONOMY_FILE
+    from wire.snapshots.cluster import features
 
     topics = json.loads(TAXONOMY_FILE.read_text(encoding="utf-8"))["topics"]
     words = {term for topic in AI_MAKERS for term, weight in topics[topic].items() if weight >= 1 and term.isalnum()}
@@ -43,7 +43,7 @@ def _topic_names() -> set[str]:
 
 
 def _count(file: Path, least: int) -> dict[str, Any]:
-    from wire.cluster import features
+    from wire.snapshots.cluster import features
 
     with gzip.open(file, "rt", encoding="utf-8") if file.suffix == ".gz" else file.open(encoding="utf-8") as lines:
         headlines = [row["title"] for row in csv.DictReader(lines)]

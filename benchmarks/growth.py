@@ -211,9 +211,8 @@ def calls(stories: int) -> dict[str, Call]:
     from benchmarks import wires
     from wire import queries
     from wire.models import Story
-    from wire.queries.cursor import encode, encode_place
-    from wire.render import as_json
-    from wire.vocabulary import Category, Topic
+    from wire.search.cursor import encode, encode_place
+    from wire.stories.vocabulary import Category, Topic
 
     dice = random.Random(3)
     rows = Story.objects.filter(pk__in=dice.sample(range(1, stories + 1), 300)).select_related("current")
@@ -238,32 +237,30 @@ def calls(stories: int) -> dict[str, Call]:
         return " ".join(dice.sample(known, dice.randint(1, 3)))
 
     def coverage(cursor: str | None = None) -> object:
-        return queries.get_topic_coverage(Topic.OPENAI, cursor=cursor, read=as_json)
+        return queries.get_topic_coverage(Topic.OPENAI, cursor=cursor)
 
     return {
-        "search_wire, common words": lambda d: queries.search_wire(common(d), read=as_json),
-        "search_wire, any words": lambda d: queries.search_wire(any_words(d), read=as_json),
-        "search_wire, three words of a story": lambda d: queries.search_wire(old(d), read=as_json),
-        "search_wire, common phrase": lambda d: queries.search_wire(f'"{" ".join(d.sample(known[:6], 2))}"', read=as_json),
-        "search_wire, phrase of a story": lambda d: queries.search_wire(phrase(d), read=as_json),
-        "search_wire, unfinished word": lambda d: queries.search_wire(d.choice(known)[: d.randint(3, 6)], read=as_json),
-        "search_wire, filters": lambda d: queries.search_wire(
-            common(d), category=Category.ANALYSIS, source="Reuters", read=as_json
-        ),
-        "search_wire, of one month": lambda d: queries.search_wire(common(d), until=d.choice(some)[1], read=as_json),
-        "search_wire, nothing found": lambda d: queries.search_wire("qqqq " + common(d), read=as_json),
-        "get_story": lambda d: queries.get_story(d.choice(some)[0], as_json),
+        "search_wire, common words": lambda d: queries.search_wire(common(d)),
+        "search_wire, any words": lambda d: queries.search_wire(any_words(d)),
+        "search_wire, three words of a story": lambda d: queries.search_wire(old(d)),
+        "search_wire, common phrase": lambda d: queries.search_wire(f'"{" ".join(d.sample(known[:6], 2))}"'),
+        "search_wire, phrase of a story": lambda d: queries.search_wire(phrase(d)),
+        "search_wire, unfinished word": lambda d: queries.search_wire(d.choice(known)[: d.randint(3, 6)]),
+        "search_wire, filters": lambda d: queries.search_wire(common(d), category=Category.ANALYSIS, source="Reuters"),
+        "search_wire, of one month": lambda d: queries.search_wire(common(d), until=d.choice(some)[1]),
+        "search_wire, nothing found": lambda d: queries.search_wire("qqqq " + common(d)),
+        "get_story": lambda d: queries.get_story_json(d.choice(some)[0]),
         "get_consensus, by id": lambda d: queries.get_consensus(d.choice(some)[0]),
         "get_consensus, by headline": lambda d: queries.get_consensus(headline=d.choice(some)[4]),
-        "list_stories": lambda _: queries.list_stories(read=as_json),
-        "list_stories, deep": lambda d: queries.list_stories(cursor=place(d, "stories"), read=as_json),
-        "get_category": lambda _: queries.get_category(Category.FUNDING, read=as_json),
-        "get_category, deep": lambda d: queries.get_category(Category.FUNDING, cursor=place(d, "category funding"), read=as_json),
+        "list_stories": lambda _: queries.list_stories(),
+        "list_stories, deep": lambda d: queries.list_stories(cursor=place(d, "stories")),
+        "get_category": lambda _: queries.get_category(Category.FUNDING),
+        "get_category, deep": lambda d: queries.get_category(Category.FUNDING, cursor=place(d, "category funding")),
         "get_topic_coverage": lambda _: coverage(),
         "get_topic_coverage, deep": lambda d: coverage(place(d, "topic openai")),
         "list_days": lambda _: queries.list_days(),
         "list_days, deep": lambda d: queries.list_days(cursor=encode("days", d.choice(some)[2].isoformat())),
-        "get_archive": lambda d: queries.get_archive(d.choice(some)[2], read=as_json),
+        "get_archive": lambda d: queries.get_archive(d.choice(some)[2]),
         "get_provenance": lambda d: queries.get_provenance(d.choice(some)[2]),
         "latest_takes": lambda _: queries.latest_takes(20),
         "todays_stories": lambda _: queries.todays_stories(),

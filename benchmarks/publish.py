@@ -88,7 +88,7 @@ def take_in(data: Path, items: list[dict[str, Any]]) -> None:
 
 def publish() -> tuple[float, float]:
     """Wall and processor time, in seconds."""
-    from wire.publish import publish_pending
+    from wire.snapshots.publish import publish_pending
 
     began, cpu = time.perf_counter(), time.process_time()
     publish_pending()

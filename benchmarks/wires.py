@@ -16,12 +16,13 @@ from django.core.management.color import no_style
 from django.db import connection, models, transaction
 
 from sources.models import Publication
-from wire import provenance, render
-from wire.identity import chatbotnews_id
-from wire.indexing import document
 from wire.models import Event, SearchDocument, SigningKey, Snapshot, Story, StoryRevision, StoryTopic, WireState
 from wire.models.search import place
-from wire.vocabulary import Category, Status, Topic
+from wire.snapshots import story_json
+from wire.snapshots.indexing import document
+from wire.stories import provenance
+from wire.stories.identity import chatbotnews_id
+from wire.stories.vocabulary import Category, Status, Topic
 
 LAST_DAY: Final = dt.date(2026, 10, 31)
 A_DAY: Final = 250
@@ -73,7 +74,7 @@ def fill(stories: int) -> None:
     with connection.cursor() as cursor:
         for sql in [*index, *connection.ops.sequence_reset_sql(no_style(), [Story, StoryRevision, StoryTopic]), "ANALYZE"]:
             cursor.execute(sql)
-    render.keep_all()
+    story_json.render_outdated()
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
             cursor.execute("VACUUM ANALYZE")  # as its autovacuum does, which may be off or not there yet

@@ -50,16 +50,6 @@ class CitationFormat(StrEnum):
     RIS = "ris"
 
 
-SEED_FORMATS: Final = (
-    CitationFormat.LAYERED,
-    CitationFormat.INLINE,
-    CitationFormat.REFERENCE,
-    CitationFormat.ACADEMIC,
-    CitationFormat.MARKDOWN,
-    CitationFormat.BIBTEX,
-)
-
-
 def one_line(text: str) -> str:
     """Text with every run of whitespace and control characters folded into one space."""
     if not text.isprintable():  # printable text has no controls, and most text is

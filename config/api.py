@@ -11,11 +11,12 @@ from django.shortcuts import render
 from ninja import NinjaAPI
 from ninja.errors import ValidationError
 from ninja.openapi.docs import DocsBase
+from ninja.operation import Operation
 
-from config.answers import error_answer
 from config.errors import InvalidArgument, NotFound, WireError
+from config.http.responses import error_answer
 from sources.api import router as sources_router
-from wire.api import router as wire_router
+from wire.rest import router as wire_router
 
 
 class Docs(DocsBase):
@@ -38,17 +39,23 @@ def _accepts(schema: Mapping[str, Any], named: Mapping[str, Any]) -> str:
     parts = [*schema.get("anyOf", ()), *schema.get("allOf", ())]
     whole = {**next((part for part in parts if part.get("type") != "null"), {}), **schema}
     whole = {**named.get(str(whole.get("$ref", "")).rpartition("/")[2], {}), **whole}
-    told = [" · ".join(whole["enum"]) if "enum" in whole else str(whole.get("format", whole["type"]))]
+    phrases = [" · ".join(whole["enum"]) if "enum" in whole else str(whole.get("format", whole["type"]))]
     if "minimum" in whole:
-        told.append(f"{whole['minimum']} to {whole['maximum']}")
+        phrases.append(f"{whole['minimum']} to {whole['maximum']}")
     if "maxLength" in whole:
-        told.append(f"at most {whole['maxLength']} characters")
+        phrases.append(f"at most {whole['maxLength']} characters")
     if whole.get("default") is not None:
-        told.append(f"if left out {whole['default']}")
-    return ", ".join(told)
+        phrases.append(f"if left out {whole['default']}")
+    return ", ".join(phrases)
 
 
-api = NinjaAPI(
+class WireAPI(NinjaAPI):
+    def get_openapi_operation_id(self, operation: Operation) -> str:
+        """Generated clients depend on this id, so it does not follow the names of modules."""
+        return f"{operation.view_func.__module__.partition('.')[0]}_api_{operation.view_func.__name__}"
+
+
+api = WireAPI(
     docs=Docs(),
     title="ChatbotNews.ai wire",
     version="1.0.0",

@@ -70,29 +70,26 @@ def web_address(name: str, default: str) -> str:
 
 
 def database(name: str) -> dict[str, Any] | None:
-    """Django's settings for the database at an address, or None without one. It may hold a password: no message shows it."""
-    raw = text(name)
-    if not raw:
-        return None
-    try:
+    """Django's settings for the database at an address, or None without one."""
+
+    def parse(raw: str) -> dict[str, Any]:
         parsed: dict[str, Any] = dict(dj_database_url.parse(raw))
-    except ValueError:
-        parsed = {}
-    if parsed.get("ENGINE") != "django.db.backends.postgresql":
-        raise ImproperlyConfigured(f"{name} cannot be read: expected an address such as postgres://user:password@host:5432/name.")
-    return parsed
+        if parsed["ENGINE"] != "django.db.backends.postgresql":
+            raise ValueError(raw)
+        return parsed
+
+    return _read(name, None, parse, "an address such as postgres://user:password@host:5432/name", secret=True)
 
 
 def redis(name: str) -> str:
-    """The address of a Redis, or "" without one. It may hold a password: no message shows it."""
-    raw = text(name)
-    try:
-        is_one = not raw or (re.fullmatch(r"(redis|rediss|unix)://[^\s]+", raw) is not None and urlsplit(raw).port != 0)
-    except ValueError:  # of a port that is no number or too large
-        is_one = False
-    if not is_one:
-        raise ImproperlyConfigured(f"{name} cannot be read: expected an address such as redis://host:6379/0.")
-    return raw
+    """The address of a Redis, or "" without one."""
+
+    def parse(raw: str) -> str:
+        if not re.fullmatch(r"(redis|rediss|unix)://[^\s]+", raw) or urlsplit(raw).port == 0:
+            raise ValueError(raw)
+        return raw
+
+    return _read(name, "", parse, "an address such as redis://host:6379/0", secret=True)
 
 
 def rate(name: str, default: str) -> str:
@@ -121,35 +118,28 @@ def read_duration(raw: str) -> dt.timedelta | None:
     return int(match[1]) * dt.timedelta(seconds={"s": 1, "m": 60, "h": 3600, "d": 86_400}[match[2]])
 
 
-Networks = tuple[ipaddress.IPv4Network | ipaddress.IPv6Network, ...]
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+Networks = tuple[Network, ...]
 
 
 def networks(name: str) -> Networks:
     """Comma-separated networks and addresses: 10.0.0.0/8, 2001:db8::1. All of the internet (/0) is none that anybody means."""
-
-    def parse(raw: str) -> Networks:
-        found = _networks(raw)
-        if not all(network.prefixlen for network in found):
-            raise ValueError(raw)
-        return found
-
-    return _read(name, (), parse, "networks such as 10.0.0.0/8, none of them /0")
+    return _networks(name, lambda network: network.prefixlen > 0, "networks such as 10.0.0.0/8, none of them /0")
 
 
 def loopback_networks(name: str) -> Networks:
     """Comma-separated networks, all of them loopback: 127.0.0.0/8, ::1."""
+    return _networks(name, lambda one: one.is_loopback, "loopback networks such as 127.0.0.0/8; nothing else may be opened")
 
+
+def _networks(name: str, allowed: Callable[[Network], bool], expected: str) -> Networks:
     def parse(raw: str) -> Networks:
-        found = _networks(raw)
-        if not all(network.is_loopback for network in found):
+        found = tuple(ipaddress.ip_network(word.strip()) for word in raw.split(","))
+        if not all(map(allowed, found)):
             raise ValueError(raw)
         return found
 
-    return _read(name, (), parse, "loopback networks such as 127.0.0.0/8; nothing else may be opened")
-
-
-def _networks(raw: str) -> Networks:
-    return tuple(ipaddress.ip_network(word.strip()) for word in raw.split(","))
+    return _read(name, (), parse, expected)
 
 
 def words(name: str) -> list[str]:
@@ -157,11 +147,13 @@ def words(name: str) -> list[str]:
     return [word.strip() for word in text(name).split(",") if word.strip()]
 
 
-def _read(name: str, default: T, parse: Callable[[str], T], expected: str) -> T:
+def _read(name: str, default: T, parse: Callable[[str], T], expected: str, *, secret: bool = False) -> T:
+    """No message shows a secret value, such as an address that may hold a password."""
     raw = text(name)
     if not raw:
         return default
     try:
         return parse(raw)
     except (KeyError, ValueError) as error:
-        raise ImproperlyConfigured(f"{name}={raw!r} cannot be read: expected {expected}.") from error
+        shown = name if secret else f"{name}={raw!r}"
+        raise ImproperlyConfigured(f"{shown} cannot be read: expected {expected}.") from (None if secret else error)

@@ -81,7 +81,7 @@ class NothingPublished(WireError):
 
 
 class Unavailable(WireError):
-    """The database cannot be read, and nobody asked this before."""
+    """The database cannot be read, and this answer is not cached."""
 
     code = "unavailable"
     status = HTTPStatus.SERVICE_UNAVAILABLE
@@ -90,7 +90,7 @@ class Unavailable(WireError):
     def __init__(self) -> None:
         super().__init__(
             "The wire cannot be read at the moment: its database does not answer.",
-            f"Ask again in {self.retry_after} seconds. What was asked for before goes on, marked as stale.",
+            f"Ask again in {self.retry_after} seconds. Cached answers are still served, marked as stale.",
         )
 
 

@@ -1,8 +1,9 @@
-"""Secrets that are made once and kept in a file only its owner can read."""
+"""Secrets that are made once and stored in a file only its owner can read."""
 
 import contextlib
 import os
 import secrets
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -23,15 +24,10 @@ def stored(file: Path, make: Callable[[], bytes]) -> bytes:
     except FileNotFoundError:
         pass
     file.parent.mkdir(parents=True, exist_ok=True)
-    draft = file.with_name(f".{file.name}.{os.getpid()}.{secrets.token_hex(4)}")
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    try:
-        with os.fdopen(descriptor, "wb") as handle:
-            handle.write(make())
-            handle.flush()
-            os.fsync(handle.fileno())
+    with tempfile.NamedTemporaryFile(dir=file.parent, prefix=f".{file.name}.") as draft:  # of mode 0600
+        draft.write(make())
+        draft.flush()
+        os.fsync(draft.fileno())
         with contextlib.suppress(FileExistsError):
-            os.link(draft, file)
-    finally:
-        draft.unlink()
+            os.link(draft.name, file)
     return file.read_bytes()

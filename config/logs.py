@@ -22,12 +22,12 @@ class JsonLines(logging.Formatter):
     """`{"time", "level", "logger", "message", "request_id"?, "exception"?}`, ASCII only: whatever is odd in it is escaped."""
 
     def format(self, record: logging.LogRecord) -> str:
-        told = {"time": _time(record), "level": record.levelname, "logger": record.name, "message": record.getMessage()}
+        line = {"time": _time(record), "level": record.levelname, "logger": record.name, "message": record.getMessage()}
         if request_id.get():
-            told["request_id"] = request_id.get()
+            line["request_id"] = request_id.get()
         if record.exc_info:
-            told["exception"] = self.formatException(record.exc_info)
-        return json.dumps(told).replace("\x7f", "\\u007f")
+            line["exception"] = self.formatException(record.exc_info)
+        return json.dumps(line).replace("\x7f", "\\u007f")
 
 
 class TextLines(logging.Formatter):
@@ -58,7 +58,7 @@ def configuration(form: str) -> dict[str, Any]:
         "disable_existing_loggers": False,
         "formatters": {"line": {"()": formatter}},
         "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
-        # Both by name: what is configured here undoes what uvicorn's own options said of it and of what is below it.
+        # Both by name: what is configured here overrides what uvicorn's own options set for it and of what is below it.
         "loggers": {
             "uvicorn": {"handlers": ["stderr"], "level": "WARNING", "propagate": False},
             "uvicorn.access": {"handlers": [], "propagate": False},
@@ -70,16 +70,15 @@ def configuration(form: str) -> dict[str, Any]:
 def identified(app: Any) -> Any:
     """The ASGI `app`, each request under an id of its own, or under the client's `X-Request-Id` if that is a short plain token.
 
-    Faults of ours tell it, and pages that say `no-store`. Others may be given to many; REST says the same each time.
+    Answers with status 5xx and pages with `no-store` have it as a header. Others may be cached for many.
     """
 
     async def with_id(scope: Any, receive: Any, send: Any) -> None:
         given = next((value for name, value in scope["headers"] if name == b"x-request-id"), b"")
         own = given.decode() if _PLAIN.fullmatch(given) else secrets.token_hex(8)
-
         is_page = not scope["path"].startswith("/api/")
 
-        async def telling(message: Any) -> None:
+        async def send_with_id(message: Any) -> None:
             begins = message["type"] == "http.response.start"
             if begins and (message["status"] >= 500 or (is_page and _is_private(message["headers"]))):
                 message = {**message, "headers": [*message["headers"], (b"x-request-id", own.encode())]}
@@ -87,7 +86,7 @@ def identified(app: Any) -> Any:
 
         token = request_id.set(own)
         try:
-            await app(scope, receive, telling)
+            await app(scope, receive, send_with_id)
         finally:
             request_id.reset(token)
 
@@ -95,4 +94,4 @@ def identified(app: Any) -> Any:
 
 
 def _is_private(headers: Any) -> bool:
-    return any(name.lower() == b"cache-control" and b"no-store" in said for name, said in headers)
+    return any(name.lower() == b"cache-control" and b"no-store" in content for name, content in headers)

@@ -7,8 +7,8 @@ from urllib.parse import urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
-from config import env, keyring, logs, postgres
-from config.desk import UNFOLD as UNFOLD
+from config import env, keyring, logs
+from config.database import postgres
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
@@ -18,9 +18,7 @@ HOST = env.text("HOST", "127.0.0.1")
 WIRE_DATA_DIR = env.path("WIRE_DATA_DIR", BASE_DIR / "var" / "wire")
 WIRE_SITE_URL = env.web_address("WIRE_SITE_URL", f"http://localhost:{PORT}")
 WIRE_MCP_URL = env.web_address("WIRE_MCP_URL", f"{WIRE_SITE_URL}/mcp")
-WIRE_MCP_FIXTURES = env.boolean("WIRE_MCP_FIXTURES", False)
-if WIRE_MCP_FIXTURES and not DEBUG:
-    raise ImproperlyConfigured("WIRE_MCP_FIXTURES=1 is for the conformance suite only; it needs DEBUG=1 as well.")
+WIRE_HSTS = env.one_of("WIRE_HSTS", "host", "subdomains", "preload")
 WIRE_WORKERS = env.integer("WIRE_WORKERS", 1, 1, 64)
 WIRE_INGEST = env.duration("WIRE_INGEST", "30m")
 WIRE_SECURITY_CONTACT = env.text("WIRE_SECURITY_CONTACT", "")
@@ -44,8 +42,6 @@ INSTALLED_APPS = [
     "sources",
     "wire",
     "unfold",  # before the admin, whose templates it replaces
-    "unfold.contrib.import_export",
-    "import_export",
     "config.apps.DeskConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
@@ -61,8 +57,8 @@ if WITH_MCP:
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "config.middleware.public_headers",
-    "config.middleware.DatabaseAway",
+    "config.http.middleware.public_headers",
+    "config.http.middleware.DatabaseAway",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -100,8 +96,10 @@ SQLITE: dict[str, Any] = {
     "OPTIONS": {
         "transaction_mode": "IMMEDIATE",
         "timeout": 60,
+        # synchronous=FULL: what was committed survives a power cut, so that no day that was served is lost and signed again as
+        # another. It is set once for each connection, since inside of a transaction, where the desk is, it can no longer be.
         # No memory map: it answers no sooner, and what it maps counts once more for each connection of each thread.
-        "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-8192",
+        "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA cache_size=-8192",
     },
 }
 DATABASES: dict[str, dict[str, Any]] = {"default": env.database("DATABASE_URL") or SQLITE}
@@ -112,7 +110,7 @@ if replica and any(database["ENGINE"] != postgres.ENGINE for database in DATABAS
 for alias, database in DATABASES.items():
     if database["ENGINE"] == postgres.ENGINE:
         DATABASES[alias] = postgres.patient(database)
-DATABASE_ROUTERS = ["config.reading.Router"]  # what the public doors read comes from the replica, if there is one
+DATABASE_ROUTERS = ["config.database.routing.Router"]  # what the public doors read comes from the replica, if there is one
 
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
@@ -127,10 +125,18 @@ TIME_ZONE = "UTC"
 USE_TZ = True
 USE_I18N = False
 
-# Who may bring and take roster and lexicon as files; without these, whoever may log in.
-IMPORT_EXPORT_IMPORT_PERMISSION_CODE = "change"
-IMPORT_EXPORT_EXPORT_PERMISSION_CODE = "view"
-IMPORT_EXPORT_TMP_STORAGE_CLASS = "wire.admin.imports.ImportStorage"  # its own reads and deletes any file of /tmp by name
+DATA_UPLOAD_MAX_MEMORY_SIZE = 10_485_760  # an import that is confirmed; config.http.edge holds all but the desk to 64 KiB
+
+UNFOLD = {
+    "SITE_TITLE": "ChatbotNews.ai desk",
+    "SITE_HEADER": "ChatbotNews.ai desk",
+    "SITE_SYMBOL": "newsmode",
+    "SHOW_VIEW_ON_SITE": True,
+    "ENVIRONMENT": "wire.admin.dashboard.environment",
+    "DASHBOARD_CALLBACK": "wire.admin.dashboard.fill",
+    "COLORS": lambda _request: {},  # static/wire/desk.css has them: Unfold would write them into each page, as a style sheet
+    "SIDEBAR": {"navigation": "wire.admin.menu.navigation"},
+}
 
 STATIC_URL = "/static/"
 WHITENOISE_USE_FINDERS = True
@@ -142,10 +148,15 @@ SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SITE_IS_HTTPS
 SESSION_COOKIE_HTTPONLY = True
 CSRF_TRUSTED_ORIGINS = [f"{urlsplit(WIRE_SITE_URL).scheme}://{urlsplit(WIRE_SITE_URL).netloc}"]
 SECURE_HSTS_SECONDS = 31_536_000 if SITE_IS_HTTPS else 0
-SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = SITE_IS_HTTPS
+SECURE_HSTS_INCLUDE_SUBDOMAINS = WIRE_HSTS in {"subdomains", "preload"}
+SECURE_HSTS_PRELOAD = WIRE_HSTS == "preload"
 SECURE_SSL_REDIRECT = False
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if SITE_IS_HTTPS else None
-SILENCED_SYSTEM_CHECKS = ["security.W008"]  # TLS and its redirect belong to the proxy in front; health checks come over http
+SILENCED_SYSTEM_CHECKS = [
+    "security.W005",  # other subdomains may be somebody else's, or have no TLS: WIRE_HSTS includes them
+    "security.W008",  # TLS and its redirect belong to the proxy in front; health checks come over http
+    "security.W021",  # browsers' preload list is left again in months, if at all: WIRE_HSTS asks for it
+]
 X_FRAME_OPTIONS = "DENY"
 
 LOGGING = logs.configuration(env.one_of("WIRE_LOG", "text", "json"))

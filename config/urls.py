@@ -1,5 +1,5 @@
 """The public addresses and the desk. Loading the desk takes as long as half of everything else, so only its own pages wait for it:
-config.middleware gives all others PUBLIC_URLCONF.
+config.http.middleware gives all others PUBLIC_URLCONF.
 """
 
 from django.contrib import admin

@@ -1,1 +1,4 @@
-"""The MCP door over the same queries as REST; holds no business code."""
+"""The MCP servers' transport, cache, streams and usage counts; each server is a module of `servers`.
+
+May import wire.queries, sources.queries and what these return, citations and config; nothing imports it but config.asgi.
+"""

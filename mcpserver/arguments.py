@@ -19,9 +19,7 @@ A = TypeVar("A", bound=Arguments)
 
 def whole(value: Any) -> Any:
     """`10.0` is a whole number, `true` and `"10"` are not. JSON does not tell 10 from 10.0; some clients send the latter."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or value != value or value in (float("inf"), float("-inf")):
-        raise ValueError("a whole number is needed")
-    if value != int(value):
+    if isinstance(value, bool) or not (isinstance(value, int) or (isinstance(value, float) and value.is_integer())):
         raise ValueError("a whole number is needed")
     return int(value)
 

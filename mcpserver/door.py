@@ -1,35 +1,40 @@
-"""The MCP door as an ASGI application with a lifespan: the transport, the streams, the usage counts."""
+"""Every MCP server of this process behind one door: routes, streams, usage counts, and the lifespan that they share."""
 
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from importlib import import_module
 from typing import Final
 
-from django.conf import settings
-from mcp.server.subscriptions import ResourcesListChanged
-
 from mcpserver import usage
-from mcpserver.servers import conformance
-from mcpserver.servers import wire as wire_server
-from mcpserver.stream import announce
+from mcpserver.servers import SERVERS
 from mcpserver.transport import Door
 
 logger = logging.getLogger(__name__)
 
 FLUSH: Final = 10.0  # seconds between two writes of usage counts
 
-server = wire_server.build()
-if settings.WIRE_MCP_FIXTURES:
-    conformance.mount(server)
-application = Door(server)
+
+def opened(servers: Mapping[str, str]) -> dict[str, Door]:
+    """The ASGI application of each server, by path."""
+    doors = {}
+    for path, module_name in servers.items():
+        module = import_module(module_name)
+        doors[path] = Door(path, module_name.rpartition(".")[2], module.build(), module.usage_name)
+    return doors
+
+
+doors: Final = opened(SERVERS)
 
 
 @asynccontextmanager
 async def lifespan() -> AsyncIterator[None]:
-    """Runs the SDK's stream application and the background tasks while the process serves."""
-    async with application.streams.router.lifespan_context(application.streams):
+    """Runs the SDK's stream applications and the background task while the process serves."""
+    async with contextlib.AsyncExitStack() as stack:
+        for door in doors.values():
+            await stack.enter_async_context(door.sdk.router.lifespan_context(door.sdk))
         flushing = asyncio.create_task(_keep_flushing())
         try:
             yield
@@ -40,9 +45,9 @@ async def lifespan() -> AsyncIterator[None]:
 
 
 async def announce_publish() -> None:
-    """Tell every open stream, of either era."""
-    announce()
-    await wire_server.BUS.publish(ResourcesListChanged())
+    """Tell every open stream, of each server and either era, that resources changed."""
+    for door in doors.values():
+        await door.announce()
 
 
 async def _keep_flushing() -> None:
@@ -51,4 +56,4 @@ async def _keep_flushing() -> None:
         try:
             await usage.flush()
         except Exception:
-            logger.exception("usage cannot be written; kept for the next time")
+            logger.exception("usage cannot be written; it is kept for the next try")

@@ -10,11 +10,11 @@ from typing import Final
 from mcp.server.streamable_http import check_accept_headers
 from starlette.requests import Request
 
-from config.edge import App, Message, Receive, Scope, Send
+from config.http.edge import App, Message, Receive, Scope, Send
 
 LIFETIME: Final = 300.0  # seconds; a client that still cares opens another
 HEARTBEAT: Final = 15.0  # seconds; keeps proxies from closing an idle stream
-MOST: Final = 50  # streams of one process at a time; beyond, the answer is that there is none
+MAX_OPEN: Final = 50  # streams of one server and process at a time; beyond, the answer is that there is none
 
 _EVENT: Final = b'event: message\r\ndata: {"jsonrpc":"2.0","method":"notifications/resources/list_changed"}\r\n\r\n'
 _HEADERS: Final = [
@@ -23,40 +23,42 @@ _HEADERS: Final = [
     (b"x-accel-buffering", b"no"),
 ]
 
-_open: set[asyncio.Event] = set()
-"""One event an open stream; set when something was published."""
 
+class Streams:
+    """The open GET streams of one MCP server."""
 
-def announce() -> None:
-    """Tell every open stream that resources changed."""
-    for changed in _open:
-        changed.set()
+    def __init__(self) -> None:
+        self._open: set[asyncio.Event] = set()  # one event an open stream; set when something was published
 
+    def announce(self) -> None:
+        """Tell every open stream that resources changed."""
+        for changed in self._open:
+            changed.set()
 
-async def event_stream(send: Send, receive: Receive) -> None:
-    """Serve one stream until it is too old or the client leaves; 405 at once when there are too many."""
-    if len(_open) >= MOST:
-        await send({"type": "http.response.start", "status": 405, "headers": [(b"allow", b"POST, GET, OPTIONS")]})
-        await send({"type": "http.response.body", "body": b""})
-        return
-    changed = asyncio.Event()
-    _open.add(changed)
-    leaving = asyncio.create_task(_left(receive))
-    try:
-        await send({"type": "http.response.start", "status": 200, "headers": _HEADERS})
-        await send({"type": "http.response.body", "body": b": open\r\n\r\n", "more_body": True})
-        ends = asyncio.get_running_loop().time() + LIFETIME
-        while (left := ends - asyncio.get_running_loop().time()) > 0 and not leaving.done():
-            waiting = asyncio.create_task(changed.wait())
-            await asyncio.wait({waiting, leaving}, timeout=min(HEARTBEAT, left), return_when=asyncio.FIRST_COMPLETED)
-            waiting.cancel()
-            told = _EVENT if changed.is_set() else b": still here\r\n\r\n"
-            changed.clear()
-            await send({"type": "http.response.body", "body": told, "more_body": True})
-        await send({"type": "http.response.body", "body": b"", "more_body": False})
-    finally:
-        _open.discard(changed)
-        leaving.cancel()
+    async def serve(self, send: Send, receive: Receive) -> None:
+        """Serve one stream until it is too old or the client leaves; 405 at once when there are too many."""
+        if len(self._open) >= MAX_OPEN:
+            await send({"type": "http.response.start", "status": 405, "headers": [(b"allow", b"POST, GET, OPTIONS")]})
+            await send({"type": "http.response.body", "body": b""})
+            return
+        changed = asyncio.Event()
+        self._open.add(changed)
+        leaving = asyncio.create_task(_left(receive))
+        try:
+            await send({"type": "http.response.start", "status": 200, "headers": _HEADERS})
+            await send({"type": "http.response.body", "body": b": open\r\n\r\n", "more_body": True})
+            ends = asyncio.get_running_loop().time() + LIFETIME
+            while (left := ends - asyncio.get_running_loop().time()) > 0 and not leaving.done():
+                waiting = asyncio.create_task(changed.wait())
+                await asyncio.wait({waiting, leaving}, timeout=min(HEARTBEAT, left), return_when=asyncio.FIRST_COMPLETED)
+                waiting.cancel()
+                chunk = _EVENT if changed.is_set() else b": still here\r\n\r\n"
+                changed.clear()
+                await send({"type": "http.response.body", "body": chunk, "more_body": True})
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+        finally:
+            self._open.discard(changed)
+            leaving.cancel()
 
 
 def acceptable(scope: Scope) -> bool:
@@ -64,7 +66,7 @@ def acceptable(scope: Scope) -> bool:
     return all(check_accept_headers(Request(scope)))
 
 
-async def bounded(streams: App, scope: Scope, receive: Receive, send: Send) -> None:
+async def bounded(sdk: App, scope: Scope, receive: Receive, send: Send) -> None:
     """Serve a stream of the SDK's, for which time is no limit, no longer than LIFETIME; a client that still cares listens again."""
     unfinished = False
 
@@ -75,7 +77,7 @@ async def bounded(streams: App, scope: Scope, receive: Receive, send: Send) -> N
 
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(LIFETIME):
-            await streams(scope, receive, watched)
+            await sdk(scope, receive, watched)
     if unfinished:
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 

@@ -1,6 +1,6 @@
-"""Streamable HTTP at /mcp: one request in, one JSON answer out, for every protocol revision from the same server.
+"""Streamable HTTP: one request in, one JSON answer out, for every protocol revision from the same server.
 
-What a request comes to is in `results.py`; only what is a stream (`subscriptions/listen`) goes through the SDK's own application.
+Results come from `cache.py`; only a stream (`subscriptions/listen`) goes through the SDK's own application.
 No session is ever made. Rules: MCP 2025-03-26 … 2026-07-28, "Streamable HTTP".
 """
 
@@ -13,6 +13,7 @@ import mcp_types as types
 import orjson
 from mcp.server.lowlevel import Server
 from mcp.server.runner import modern_error_data
+from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ResourcesListChanged
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp.shared.exceptions import MCPError
 from mcp.shared.inbound import (
@@ -26,12 +27,11 @@ from mcp.shared.inbound import (
 )
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_HANDSHAKE_VERSION, MODERN_PROTOCOL_VERSIONS
 
-from config.edge import JSONRPC_REFUSED, Finished, Message, Receive, Scope, Send, replay
 from config.errors import Unavailable
+from config.http.edge import JSONRPC_REFUSED, Message, Receive, Scope, Send, replay
 from mcpserver import usage
-from mcpserver.recognition import recognise, said_in, shape_of
-from mcpserver.results import Spoken, answered, answered_before, result_of
-from mcpserver.stream import acceptable, bounded, event_stream
+from mcpserver.cache import Caller, Key, remember, repeat_key, repeated, result_of
+from mcpserver.stream import Streams, acceptable, bounded
 
 logger = logging.getLogger(__name__)
 
@@ -39,74 +39,86 @@ UNNAMED_VERSION: Final = "2025-03-26"  # what a request without MCP-Protocol-Ver
 ALLOW: Final = (b"allow", b"POST, GET, OPTIONS")
 DEEPEST: Final = 100  # levels of lists and objects; no question needs ten
 MAX_ECHO: Final = 200  # characters of a name that a client gave and that nothing has
+MAX_LISTENING: Final = 100  # subscriptions/listen streams of one process at a time
 VERSIONS: Final = frozenset((*HANDSHAKE_PROTOCOL_VERSIONS, *MODERN_PROTOCOL_VERSIONS))
 MODERN_KEY: Final = types.PROTOCOL_VERSION_META_KEY
-SAID: Final = "wire.said"
-"""The scope's own of a head: what `said_in` found in it; config.protocol leaves it on each request whose head is the same."""
+UNREADABLE: Final = object()
+_DECIDING: Final = frozenset((b"accept", b"content-type"))
+"""Headers that decide how a request is answered, beside those that begin with mcp-."""
 
 
 class Door:
-    """The ASGI application of one MCP server."""
+    """The ASGI application of one MCP server at `path`. `name` stands in its cache keys and counts."""
 
-    def __init__(self, server: Server[Any]) -> None:
+    def __init__(self, path: str, name: str, server: Server[Any], usage_name: usage.Naming) -> None:
+        self.name = name
         self.server = server
+        self.usage_name = usage_name
+        self._streams = Streams()
+        self._bus = InMemorySubscriptionBus()
         # By tool: whether headers repeat arguments of it. Looking through its schema takes longer than answering.
         self._repeating: dict[str, bool] = {}
-        security = TransportSecuritySettings(enable_dns_rebinding_protection=False)  # config.edge has checked Host and Origin
-        self.streams = server.streamable_http_app(json_response=True, stateless_http=True, transport_security=security)
+        listening = ListenHandler(self._bus, max_subscriptions=MAX_LISTENING)
+        server.add_request_handler("subscriptions/listen", types.SubscriptionsListenRequestParams, listening)
+        security = TransportSecuritySettings(enable_dns_rebinding_protection=False)  # config.http.edge has checked Host and Origin
+        self.sdk = server.streamable_http_app(
+            streamable_http_path=path, json_response=True, stateless_http=True, transport_security=security
+        )
+
+    async def announce(self) -> None:
+        """Tell every open stream, of either era, that the list of resources changed."""
+        self._streams.announce()
+        await self._bus.publish(ResourcesListChanged())
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        send = _readable_by(_origin(scope), send)
+        pairs = scope["headers"]
+        fields = dict(pairs)
+        if b"origin" in fields:
+            send = _readable_by(fields[b"origin"], send)
         method = scope["method"]
         if method == "POST":
-            await self._post(scope, receive, send)
+            await self._post(scope, fields, receive, send)
             return
-        headers = dict(_decoded(scope["headers"]))
+        headers = dict(_decoded(pairs))
         if method == "OPTIONS":
             await _send(send, 204, b"")
         elif method == "GET" and _wants_stream(headers):
-            await event_stream(send, receive)
+            await self._streams.serve(send, receive)
         else:
             await _send(send, 405, b"", [ALLOW])
 
-    def at_once(self, scope: Scope, body: bytes) -> Finished | None:
-        """The answer to a POST that was answered before, unless it is a browser's, which needs more headers."""
-        said = scope.get(SAID)
-        if said is None:
-            if scope["method"] != "POST" or _origin(scope) is not None:
-                return None
-            said = scope[SAID] = said_in(scope["headers"])
-        again = answered_before(*shape_of(said, body))
-        return None if again is None else (200, _headers_of(again), again)
-
-    async def _post(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _post(self, scope: Scope, fields: Mapping[bytes, bytes], receive: Receive, send: Send) -> None:
         body = (await receive()).get("body", b"")
-        shape, request_id = shape_of(said_in(scope["headers"]), body)
-        again = answered_before(shape, request_id)
-        if again is not None:
-            await _send(send, 200, again)
+        try:
+            message = _read(body)
+        except ValueError:
+            message = UNREADABLE
+        repeat = self._repeat_key(fields, message) if len(fields) == len(scope["headers"]) else None
+        if repeat is not None and (found := repeated(repeat)) is not None:
+            (_, method, params), result = found
+            usage.count(self.name, self.usage_name, method, params, worked=True)
+            await _send(send, 200, answered(message["id"], result))
             return
         headers = dict(_decoded(scope["headers"]))
         reply = _unacceptable(headers)
-        if reply is None:
-            try:
-                message = _read(body)
-            except ValueError:
-                reply = _error(None, types.PARSE_ERROR, f"Parse error: the body is not JSON of at most {DEEPEST} levels.")
-            else:
-                if not _opens_stream(message, headers):
-                    reply = await self._answer(message, headers, scope)
-                elif acceptable(scope):
-                    await bounded(self.streams, scope, replay(body, receive), send)
-                    return
-                else:
-                    reply = _error(None, types.INVALID_REQUEST, "Accept must allow text/event-stream as well.", status=406)
-                if shape and reply[0] == 200:
-                    recognise(shape, message, headers.get("mcp-protocol-version") or UNNAMED_VERSION)
-        await _send(send, *reply)
+        if reply is None and message is UNREADABLE:
+            reply = _error(None, types.PARSE_ERROR, f"Parse error: the body is not JSON of at most {DEEPEST} levels.")
+        if reply is None and _opens_stream(message, headers):
+            if acceptable(scope):
+                await bounded(self.sdk, scope, replay(body, receive), send)
+                return
+            reply = _error(None, types.INVALID_REQUEST, "Accept must allow text/event-stream as well.", status=406)
+        await _send(send, *(reply or await self._answer(message, headers, scope, repeat)))
 
-    async def _answer(self, message: Any, headers: dict[str, str], scope: Scope) -> tuple[int, bytes]:
-        """HTTP status and body for one JSON-RPC message."""
+    def _repeat_key(self, fields: Mapping[bytes, bytes], message: Any) -> Key | None:
+        """What this request is known by if it comes again; None for one without a plain id."""
+        if type(message) is not dict or type(message.get("id")) not in (int, str):
+            return None
+        headers = tuple([pair for pair in fields.items() if pair[0] in _DECIDING or pair[0][:4] == b"mcp-"])
+        return repeat_key(self.name, headers, {name: value for name, value in message.items() if name != "id"})
+
+    async def _answer(self, message: Any, headers: dict[str, str], scope: Scope, repeat: Key | None) -> tuple[int, bytes]:
+        """HTTP status and body for one JSON-RPC message, which is known by `repeat` if it comes again."""
         if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
             return _error(None, types.INVALID_REQUEST, "The body must be a single JSON-RPC 2.0 request or notification.")
         request_id = message.get("id")
@@ -127,20 +139,16 @@ class Door:
             return _rejected(request_id, unsupported_protocol_version_rejection(version))
         if "id" not in message:
             return 202, b""
-        modern = version in MODERN_PROTOCOL_VERSIONS or (method != "initialize" and _has_envelope(params))
-        if modern:
-            return await self._modern(message, method, params, headers)
-        return await self._legacy(request_id, method, params, version)
-
-    async def _modern(self, message: dict[str, Any], method: str, params: Any, headers: dict[str, str]) -> tuple[int, bytes]:
-        request_id = message["id"]
+        if version not in MODERN_PROTOCOL_VERSIONS and (method == "initialize" or not _has_envelope(params)):
+            caller = Caller(LATEST_HANDSHAKE_VERSION if method == "initialize" else version or UNNAMED_VERSION)
+            return await self._serve(caller, request_id, method, params, {}, {}, repeat)
         route = classify_inbound_request(message, headers=headers)
         if isinstance(route, InboundLadderRejection):
             return _rejected(request_id, route)
         if method == "tools/call" and (rejection := self._mismatch(params, headers)) is not None:
             return _rejected(request_id, rejection)
-        spoken = (route.protocol_version, route.client_info, route.client_capabilities)
-        return await self._serve(spoken, request_id, method, params, headers, statuses=ERROR_CODE_HTTP_STATUS)
+        caller = Caller(route.protocol_version, route.client_info, route.client_capabilities)
+        return await self._serve(caller, request_id, method, params, headers, ERROR_CODE_HTTP_STATUS, repeat)
 
     def _mismatch(self, params: Any, headers: Mapping[str, str]) -> InboundLadderRejection | None:
         """Whether a `Mcp-Param-*` header contradicts the argument that it repeats."""
@@ -152,23 +160,20 @@ class Door:
             self._repeating[name] = X_MCP_HEADER_KEY.encode() in orjson.dumps(schema)
         return validate_mcp_param_headers(schema, arguments, headers) if self._repeating[name] else None
 
-    async def _legacy(self, request_id: Any, method: str, params: Any, version: str | None) -> tuple[int, bytes]:
-        spoken = LATEST_HANDSHAKE_VERSION if method == "initialize" else version or UNNAMED_VERSION
-        return await self._serve((spoken, None, None), request_id, method, params, {}, statuses={})
-
     async def _serve(
         self,
-        spoken: Spoken,
+        caller: Caller,
         request_id: Any,
         method: str,
         params: Any,
         headers: Mapping[str, str],
-        *,
         statuses: Mapping[int, int],
+        repeat: Key | None,
     ) -> tuple[int, bytes]:
+        """`statuses`: the HTTP status of a JSON-RPC error code, where the protocol revision has one; 200 for the others."""
         worked = False
         try:
-            result, worked = await result_of(self.server, spoken, method, params, headers)
+            (result, worked), key = await result_of(self.name, self.server, caller, method, params, headers)
         except Unavailable as error:
             data = error.as_dict() | {"retry_after": error.retry_after}
             return _error(request_id, JSONRPC_REFUSED, f"{error.message} {error.hint}", data, status=200)
@@ -178,8 +183,15 @@ class Door:
                 logger.debug("refused %s: %s", method, found.message)
             return _error(request_id, found.code, found.message, found.data, status=statuses.get(found.code, 200))
         finally:
-            usage.count(method, params, worked=worked)
-        return 200, answered(orjson.dumps(request_id), result)
+            usage.count(self.name, self.usage_name, method, params, worked=worked)
+        if repeat is not None and key is not None:
+            remember(repeat, key, method, params)
+        return 200, answered(request_id, result)
+
+
+def answered(request_id: Any, result: bytes) -> bytes:
+    """The JSON-RPC response; `result` is JSON already."""
+    return b"".join((b'{"jsonrpc":"2.0","id":', orjson.dumps(request_id), b',"result":', result, b"}"))
 
 
 def _read(body: bytes) -> Any:
@@ -201,8 +213,6 @@ def _has_envelope(params: Any) -> bool:
 
 
 def _unacceptable(headers: Mapping[str, str]) -> tuple[int, bytes] | None:
-    if headers.get("content-type") == "application/json" and "application/json" in headers.get("accept", ""):
-        return None
     if headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
         return _error(None, types.INVALID_REQUEST, "Content-Type must be application/json.", status=415)
     accept = headers.get("accept", "*/*").lower()
@@ -242,10 +252,8 @@ def _decoded(pairs: Sequence[tuple[bytes, bytes]]) -> list[tuple[str, str]]:
     return [(name.decode("latin-1"), value.decode("latin-1").strip(" \t")) for name, value in pairs]
 
 
-def _readable_by(origin: bytes | None, send: Send) -> Send:
+def _readable_by(origin: bytes, send: Send) -> Send:
     """A `send` whose answers a browser client of the allowlist may read; an Origin outside it never gets here."""
-    if origin is None:
-        return send
     allowed = [
         (b"access-control-allow-origin", origin),
         (b"access-control-allow-methods", b"POST, GET, OPTIONS"),
@@ -260,10 +268,6 @@ def _readable_by(origin: bytes | None, send: Send) -> Send:
         await send(message)
 
     return readable
-
-
-def _origin(scope: Scope) -> bytes | None:
-    return next((value for name, value in scope["headers"] if name == b"origin"), None)
 
 
 def _headers_of(body: bytes) -> list[tuple[bytes, bytes]]:

@@ -5,7 +5,7 @@ from typing import Annotated
 from django.http import HttpRequest, HttpResponse
 from ninja import Query, Router
 
-from config.answers import BRIEFLY, answer, errors
+from config.http.responses import BRIEFLY, answer, errors
 from sources import queries
 from sources.schemas import SourcesOut, VerdictOut
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """Raw values, untrusted: markup, entities and odd dates included. `wire.normalise` makes them safe or refuses them.
+    """Raw values, untrusted: markup, entities and odd dates included. `wire.intake.normalise` makes them safe or refuses them.
 
     `image` is an absolute http(s) address or empty; `source_url` is the site of `credited_source`. With `published_at_estimated`
     the date is only a bound: a sitemap's last change, not the publication.

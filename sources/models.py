@@ -26,9 +26,6 @@ class PublicationQuerySet(models.QuerySet["Publication"]):
         """The roster: publications that hold a seat."""
         return self.filter(seat__isnull=False)
 
-    def retired(self) -> Self:
-        return self.filter(seat__isnull=True)
-
     def in_roster_order(self) -> Self:
         """By tier, then by seat: the order in which the roster is always shown."""
         return self.order_by("tier", "seat", "name")
@@ -132,7 +129,7 @@ class Feed(models.Model):
 
 
 class RosterRevision(models.Model):
-    """One state of the roster, dated. The first founds it; each later one is a replacement. Never edited."""
+    """One state of the roster, dated. The first is the roster as shipped; each later one is a replacement. Never edited."""
 
     number = models.PositiveIntegerField(unique=True)
     on = models.DateField(help_text="UTC date from which it holds.")

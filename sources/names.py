@@ -12,8 +12,9 @@ from functools import lru_cache
 from typing import Final
 from urllib.parse import unquote
 
-from rapidfuzz.distance import Postfix, Prefix
 from rapidfuzz.fuzz import ratio, token_set_ratio
+
+from sources.slips import is_slip
 
 MAX_LENGTH: Final = 2_048  # no longer text is read; a URL may be this long
 COMPARED_LENGTH: Final = 80  # how much of a refused text is held against the roster to name the closest publication
@@ -43,14 +44,6 @@ QUOTES: Final = " \t\r\n<>()[]{}\"'“”‘’.,;:!*_`"
 LONG_SUFFIXES: Final = frozenset({"blog", "info", "live", "media", "news", "online", "press", "review", "today"})
 OWN_SUBDOMAINS: Final = re.compile(r"(?:www|m|mobile|amp)\.")  # any other may be a regional edition or a sister brand
 
-# What one wrong key makes of a roster word but is a word itself: another outlet (The Wire, Fortuna), a product, plain
-# English (Google New). Found by putting the words of 40,000 headlines and 40,000 other texts through the rules below.
-OTHER_WORDS: Final = re.compile(
-    r"log|bog|new|n[ew]s|met|mta|meat|metta|bat|bet|beta|etch|tch|teh|ties|time|wire|wird|wierd|googly|crutch|fortuna|"
-    r"ventur[ai]|leaning|macrosoft|resister|renters|routers|was"
-)
-# Letters that pass for one another at a glance or by ear: putting one for the other is intent, not a finger's slip.
-LOOK_ALIKES: Final = frozenset({"il", "li", "ij", "ji", "gq", "qg", "uv", "vu", "ce", "ec", "sz", "zs"})
 DRAWN_ALIKE: Final = str.maketrans("013458i", "oleasbl")  # in a name of five letters one of them is a fifth: W1red, Axlos
 
 
@@ -201,7 +194,7 @@ def _find(said: str, index: _Index) -> tuple[Name | None, str]:
         said_again = explained["said_again"]
         same = said_again.strip().casefold() in KINDS or _find(said_again, index)[0] == first
         return (first, how) if first and same else (None, "")
-    slips = {spelling.name: spelling for spelling in index.spellings if _is_slip(words, spelling.parts)}
+    slips = {spelling.name: spelling for spelling in index.spellings if is_slip(words, spelling.parts)}
     if len(slips) != 1:
         return None, ""
     ((name, spelling),) = slips.items()
@@ -261,50 +254,6 @@ def oddities(said: str) -> str:
         for char in list(odd)[:5]
     ]
     return f"Contains characters that look like others, are invisible or foreign: {', '.join(named)}." if named else ""
-
-
-def _is_slip(words: Sequence[str], parts: Sequence[str]) -> bool:
-    """Whether `words` are `parts` with one wrong keystroke, and could hardly be anything else.
-
-    The shorter the name, the fewer slips are believed: at five letters a swapped or doubled one, at six also a dropped
-    one, from seven on also a wrong or an added one, if its word has six. A word keeps its first letter (Gloomberg) and
-    gets no other at its end (Ventures), and initials (MIT, AI, AWS) keep theirs: those make other names.
-    """
-    said, meant = "".join(words), "".join(parts)
-    start = Prefix.similarity(said, meant)
-    tail = Postfix.similarity(said[start:], meant[start:])
-    typed, wanted = said[start : len(said) - tail], meant[start : len(meant) - tail]
-    swapped, added = len(typed) == 2 and typed == wanted[::-1], not wanted
-    if not (typed + wanted).isalpha() or not (swapped or max(len(typed), len(wanted)) == 1):
-        return False
-    if added and _locate(words, start)[0] == start:  # before a word or by itself: eFortune, Fortune X
-        return False
-    begin, part = _locate(parts, start - added)
-    if OTHER_WORDS.fullmatch(said[begin : begin + len(part) + len(typed) - len(wanted)]):
-        return False
-    initials = {part for part in parts if len(part) <= 3}
-    joined = len(words) != len(parts)
-    if not joined and not initials.issubset(words):
-        return False
-    if swapped or (added and typed == said[start - 1 : start]):
-        return len(meant) >= 5
-    if start == begin or (joined and not initials.isdisjoint({part, _locate(parts, start)[1]})):
-        return False
-    if not typed:
-        return len(meant) >= 6
-    if len(meant) < 7 or len(part) < 6:
-        return False
-    return start < begin + len(part) if added else typed + wanted not in LOOK_ALIKES
-
-
-def _locate(parts: Sequence[str], position: int) -> tuple[int, str]:
-    """The part that holds `position` of the parts put together (the last one past the end), after where it begins."""
-    begin = 0
-    for part in parts[:-1]:
-        if position < begin + len(part):
-            return begin, part
-        begin += len(part)
-    return begin, parts[-1]
 
 
 def _closest(said: str, index: _Index) -> tuple[str | None, float]:

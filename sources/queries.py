@@ -1,6 +1,7 @@
 """What is answered about the roster. Returns Schemas, never models; every door asks these."""
 
 import datetime as dt
+from dataclasses import asdict
 
 from django.utils import timezone
 
@@ -34,15 +35,7 @@ def list_sources(tier: int | None = None) -> SourcesOut:
 
 def verify_source(publication_name: str) -> VerdictOut:
     """Whether the name is one of the 24; spelling variants, aliases, domains and typing slips are recognised."""
-    verdict = names.verify(publication_name, known_names())
-    return VerdictOut(
-        in_roster=verdict.in_roster,
-        tier=verdict.tier,
-        canonical_name=verdict.canonical_name,
-        notes=verdict.notes,
-        closest_match=verdict.closest_match,
-        similarity=verdict.similarity,
-    )
+    return VerdictOut(**asdict(names.verify(publication_name, known_names())))
 
 
 def canonical_source(name: str) -> str:

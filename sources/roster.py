@@ -34,7 +34,7 @@ def current() -> RosterRevision:
     """The roster in force. Raises: RosterLocked when none was founded."""
     revision = RosterRevision.objects.order_by("-number").first()
     if revision is None:
-        raise RosterLocked("The roster is empty.", "Run manage.py migrate, which founds it from fixtures/roster.json.")
+        raise RosterLocked("The roster is empty.", "Run manage.py migrate, which stores it from fixtures/roster.json.")
     return revision
 
 
@@ -54,12 +54,12 @@ def found(facts: list[dict[str, Any]] | None = None, *, on: dt.date | None = Non
     """Seat the 24 of fixtures/roster.json, unless a roster exists. Raises: RosterLocked for any other number."""
     if RosterRevision.objects.exists():
         return
-    facts = facts if facts is not None else json.loads(ROSTER_FILE.read_text(encoding="utf-8"))
+    facts, today = facts if facts is not None else json.loads(ROSTER_FILE.read_text(encoding="utf-8")), on or utc_today()
     if len(facts) != ROSTER_SIZE:
         raise LOCKED
     for seat, fact in enumerate(facts, start=1):
-        _admit(fact, seat, on or utc_today())
-    _record(1, on or utc_today(), reason="The founding roster.")
+        _admit(fact, seat, today)
+    _record(1, today, reason="The founding roster.")
 
 
 def shipped_names(file: Path = ROSTER_FILE) -> list[Name]:
@@ -99,29 +99,16 @@ def rehearse(retire: Publication, admit: Mapping[str, Any], *, reason: str, on: 
 
 
 def _admit(fact: Mapping[str, Any], seat: int, on: dt.date) -> Publication:
+    facts = {name: fact[name] for name in ("name", "aliases", "domains", "tier", "homepage")}
     publication, _ = Publication.objects.update_or_create(
-        slug=fact["slug"],
-        defaults={
-            "name": fact["name"],
-            "aliases": fact["aliases"],
-            "domains": fact["domains"],
-            "tier": fact["tier"],
-            "homepage": fact["homepage"],
-            "seat": seat,
-            "admitted_on": on,
-            "retired_on": None,
-        },
+        slug=fact["slug"], defaults={**facts, "seat": seat, "admitted_on": on, "retired_on": None}
     )
     for feed in fact["feeds"]:
         Feed.objects.update_or_create(
             publication=publication,
             url=feed.get("url", ""),
             query=feed.get("query", ""),
-            defaults={
-                "feed_type": FeedType(feed["feed_type"]),
-                "ai_only": feed["ai_only"],
-                "note": feed.get("note", ""),
-            },
+            defaults={"feed_type": FeedType(feed["feed_type"]), "ai_only": feed["ai_only"], "note": feed.get("note", "")},
         )
     return publication
 
@@ -133,13 +120,7 @@ def _record(
     if len(rows) != ROSTER_SIZE:
         raise LOCKED
     return RosterRevision.objects.create(
-        number=number,
-        on=on,
-        fingerprint=fingerprint(rows),
-        members=rows,
-        retired=retired,
-        admitted=admitted,
-        reason=reason,
+        number=number, on=on, fingerprint=fingerprint(rows), members=rows, retired=retired, admitted=admitted, reason=reason
     )
 
 

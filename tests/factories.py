@@ -11,14 +11,14 @@ from sources.entries import Entry
 from sources.models import Feed, FetchHost
 from sources.vocabulary import FeedType
 from tests.feedserver import FeedServer
-from wire import taxonomy
 from wire.archive.load import load_items
-from wire.identify import Outcome
-from wire.identity import canonical_url, chatbotnews_id
-from wire.ingest import take_in
+from wire.intake import lexicon
+from wire.intake.match import Outcome
+from wire.intake.normalise import Context, Rejected
+from wire.intake.store import take_in
 from wire.models import Snapshot, Story
-from wire.normalise import Context, Rejected
-from wire.publish import publish_pending
+from wire.snapshots.publish import publish_pending
+from wire.stories.identity import canonical_url, chatbotnews_id
 
 NOW = dt.datetime(2026, 1, 16, 12, 0, tzinfo=dt.UTC)
 DAY = dt.date(2026, 1, 15)
@@ -52,12 +52,12 @@ def entry(**values: Any) -> Entry:
 
 def take(*entries: Entry, now: dt.datetime = NOW) -> list[Outcome | Rejected]:
     """Take entries in, without publishing."""
-    return take_in(entries, Context.load(taxonomy.lexicon(), now))
+    return take_in(entries, Context.load(lexicon.load(), now))
 
 
 def see(feed: Feed, *entries: Entry, now: dt.datetime = NOW) -> list[Outcome | Rejected]:
     """Take entries in as `feed` showed them at `now`, without publishing."""
-    context = Context.load(taxonomy.lexicon(), now).seen_in(feed, now)
+    context = Context.load(lexicon.load(), now).seen_in(feed, now)
     return take_in([made.by(feed.publication.name) for made in entries], context)
 
 
@@ -89,6 +89,13 @@ def publish(*entries: Entry, now: dt.datetime = NOW) -> list[Snapshot]:
     return publish_pending(now=now)
 
 
+def published(**values: Any) -> Story:
+    """An entry of these values, taken in and published: its story."""
+    made = entry(**values)
+    publish(made)
+    return story_of(made)
+
+
 def publish_sample() -> None:
     """Take the sample wire in and publish it, the day after its last."""
     for file in sorted(SAMPLE.glob("*.ndjson")):
@@ -98,7 +105,7 @@ def publish_sample() -> None:
 
 def next_lexicon(folder: Path, **relevance: float) -> Path:
     """The file that another edition of the wire ships: today's, with these relevance terms in place of its own."""
-    document = json.loads(taxonomy.TAXONOMY_FILE.read_text(encoding="utf-8"))
+    document = json.loads(lexicon.TAXONOMY_FILE.read_text(encoding="utf-8"))
     document["relevance"] = {"ai": relevance}
     file = folder / "taxonomy.json"
     file.write_text(json.dumps(document), encoding="utf-8")

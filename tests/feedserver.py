@@ -1,6 +1,6 @@
 """A real HTTP/1.1 server on loopback for tests and benchmarks: well-behaved by default, hostile on demand.
 
-`python -m tests.feedserver DIR` serves the files of a directory and prints its port; `--faults 0.3` fails that share of requests.
+`python -m tests.feedserver DIR` serves the files of a directory and prints its port.
 """
 
 import argparse
@@ -9,7 +9,6 @@ import contextlib
 import gzip
 import hashlib
 import mimetypes
-import random
 import socket
 import ssl
 import sys
@@ -201,9 +200,8 @@ def _phrase(status: int) -> str:
     return HTTPStatus(status).phrase if status in HTTPStatus._value2member_map_ else "Unknown"
 
 
-def serve_directory(server: FeedServer, directory: Path, faults: float = 0.0, seed: int = 0) -> None:
-    """Routes every path to the file of that name, with an ETag; a share of `faults` of the requests fails in one of five ways."""
-    chance = random.Random(seed)
+def serve_directory(server: FeedServer, directory: Path) -> None:
+    """Routes every path to the file of that name, with an ETag."""
 
     def answer(request: Request) -> Reply:
         file = (directory / request.path.partition("?")[0].lstrip("/")).resolve()
@@ -211,18 +209,7 @@ def serve_directory(server: FeedServer, directory: Path, faults: float = 0.0, se
             return Reply(b"", 404)
         body = file.read_bytes()
         etag = f'"{hashlib.sha256(body).hexdigest()[:16]}"'
-        content_type = mimetypes.guess_type(file.name)[0] or "application/rss+xml"
-        if chance.random() >= faults:
-            return Reply(body, content_type=content_type, etag=etag)
-        return chance.choice(
-            [
-                Reply(b"", 503),
-                Reply(b"", 429, headers={"Retry-After": "1"}),
-                Reply(drop=True),
-                Reply(body, content_type=content_type, cut=len(body) // 2),
-                Reply(body, content_type=content_type, etag=etag, delay=1.0),
-            ]
-        )
+        return Reply(body, content_type=mimetypes.guess_type(file.name)[0] or "application/rss+xml", etag=etag)
 
     server.route("*", answer)
 
@@ -232,11 +219,9 @@ def main() -> None:
     parser.add_argument("directory", type=Path)
     parser.add_argument("--port", type=int, default=0, help="0 takes a free one")
     parser.add_argument("--hosts", type=int, default=32, help="listen on 127.0.0.1 to 127.0.0.N")
-    parser.add_argument("--faults", type=float, default=0.0, help="share of requests that fail, 0 to 1; never those for robots.txt")
-    parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     with FeedServer(options.hosts, port=options.port) as server:
-        serve_directory(server, options.directory, options.faults, options.seed)
+        serve_directory(server, options.directory)
         sys.stdout.write(f"{server.port}\n")
         sys.stdout.flush()
         with contextlib.suppress(KeyboardInterrupt):

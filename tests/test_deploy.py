@@ -78,6 +78,7 @@ def test_the_proxy_asks_the_services_there_are(compose: dict[str, Any]) -> None:
     assert asked == {name for name in compose["services"] if name.startswith("web")}
 
 
+@pytest.mark.slow
 def test_the_command_of_the_web_service_serves_and_believes_its_proxy(
     compose: dict[str, Any],
     tmp_path: Path,

@@ -21,8 +21,8 @@ import pytest
 from django.db import connections
 from django.test import Client
 
-from mcpserver import seam
-from sources.parse import InvalidFeed, parse, parse_feed
+from config.database import threads
+from sources.parse import InvalidFeed, parse
 from tests.clients.server import environment
 from tests.mcpserver.asgi import ERAS, LEGACY, call, http_scope, message, rpc_headers, said, send_request
 from tests.mcpserver.conftest import close_connections, no_rate_limit, sample  # noqa: F401
@@ -66,9 +66,9 @@ def test_a_hundred_requests_at_once_open_no_more_connections_than_there_are_quer
 
     before = threading.active_count()
     asyncio.run(together())
-    querying = [thread for thread in threading.enumerate() if thread.name.startswith("mcp-query")]
-    assert 0 < len(querying) <= seam.THREADS
-    assert threading.active_count() <= before + seam.THREADS + 1
+    querying = [thread for thread in threading.enumerate() if thread.name.startswith("query")]
+    assert 0 < len(querying) <= threads.THREADS
+    assert threading.active_count() <= before + threads.THREADS + 1
 
 
 @pytest.mark.django_db(transaction=True)
@@ -80,7 +80,7 @@ def test_four_writers_and_two_readers_never_find_the_database_locked() -> None:
     def write(writer: int) -> int:
         together.wait(20)
         for n in range(WRITES):
-            add({UsageKey("tools/call", f"name {n % 5}", minute, "ok"): writer + 1})
+            add({UsageKey("wire", "tools/call", f"name {n % 5}", minute, "ok"): writer + 1})
         connections.close_all()
         return writer + 1
 
@@ -103,7 +103,7 @@ def test_postgres_has_a_pool_and_no_connection_outlives_its_request_outside_of_i
     env = environment(tmp_path, 8000) | {"DATABASE_URL": "postgres://wire@db.example:5432/wire"}
     ran = subprocess.run([sys.executable, "-c", asked], cwd=ROOT, env=env, capture_output=True, text=True, check=True, timeout=60)
     database = json.loads(ran.stdout)
-    assert database["OPTIONS"]["pool"]["max_size"] >= seam.THREADS
+    assert database["OPTIONS"]["pool"]["max_size"] >= threads.THREADS
     assert not database.get("CONN_MAX_AGE")
 
 
@@ -111,9 +111,8 @@ def test_a_feed_that_is_an_address_is_not_fetched() -> None:
     """feedparser fetches whatever text looks like one."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
         address = f"http://127.0.0.1:{listening.getsockname()[1]}/feed".encode()
-        for reader in (parse, parse_feed):
-            with pytest.raises(InvalidFeed):
-                reader(address)
+        with pytest.raises(InvalidFeed):
+            parse(address)
         assert select.select([listening], [], [], 0.1)[0] == []
 
 

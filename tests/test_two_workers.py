@@ -4,10 +4,10 @@ Which of them answers is the kernel's choice, so what both must know is asked on
 """
 
 import http.client
+import itertools
 import json
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
@@ -17,10 +17,12 @@ from typing import Any, Final
 import pytest
 
 from tests.clients.server import ROOT, environment, free_port, running, services
+from tests.faults.machines import until
 from tests.wire.archives import item, line, ndjson
 from tests.wire.installation import set_up
 
-SEEN_WITHIN: Final = 2.0  # seconds from a publish until every worker shows it
+pytestmark = pytest.mark.slow
+
 CONNECTIONS: Final = 40
 
 
@@ -57,8 +59,12 @@ def wire(tmp_path_factory: pytest.TempPathFactory, django_db_setup: None) -> Ite
 
 @pytest.mark.django_db
 def test_a_client_over_its_limit_is_refused_by_whichever_worker_it_meets(wire: Wire) -> None:
-    answers = [wire.ask("GET", "/mcp", client="192.0.2.1")[0] for _ in range(90)]
-    assert answers == [405] * 60 + [429] * 30
+    """Exactly, with Redis; without it each worker counts alone."""
+    answers = [wire.ask("GET", "/mcp", client="192.0.2.1")[0] for _ in range(240)]
+    passed = answers.count(405)
+    assert answers[-20:] == [429] * 20
+    assert passed + answers.count(429) == 240
+    assert passed == 60 if wire.env.get("REDIS_URL") else 60 <= passed <= 120
     assert wire.ask("GET", "/mcp", client="192.0.2.2")[0] == 405
 
 
@@ -75,8 +81,7 @@ def test_whichever_worker_is_asked_knows_what_another_process_published(wire: Wi
 
     before = [told(f"198.51.100.{number}") for number in range(CONNECTIONS)]
     wire.load(1)
-    time.sleep(SEEN_WITHIN)
-    after = [told(f"203.0.113.{number}") for number in range(CONNECTIONS)]
     headline = item(1)["title"]
     assert before == [([], [])] * CONNECTIONS
-    assert after == [([headline], [headline])] * CONNECTIONS
+    rounds = itertools.count()  # a client each time: the limit is not what is tried here
+    until(lambda: all(told(f"10.{(n := next(rounds)) >> 8}.{n & 255}.1") == ([headline], [headline]) for _ in range(CONNECTIONS)))

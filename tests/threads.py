@@ -1,19 +1,19 @@
-"""The threads in which the MCP door asks the database, and which keep their connections."""
+"""The threads in which the public side asks the database, and which keep their connections."""
 
 import threading
 
 from django.db import connections
 
-from mcpserver import seam
+from config.database import threads
 
 
 def close_query_threads() -> None:
     """Let go of all of their connections, for whoever needs the database for itself."""
-    together = threading.Barrier(seam.THREADS)  # so that every thread gets one of the calls
+    together = threading.Barrier(threads.THREADS)  # so that every thread gets one of the calls
 
     def close() -> None:
         together.wait(10)
         connections.close_all()
 
-    for closed in [seam._POOL.submit(close) for _ in range(seam.THREADS)]:
+    for closed in [threads._pool.submit(close) for _ in range(threads.THREADS)]:
         closed.result(10)

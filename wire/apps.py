@@ -5,11 +5,11 @@ from django.db.models.signals import post_migrate
 
 
 def prepare_reference_data(**_kwargs: Any) -> None:
-    from wire import taxonomy
+    from wire.intake import lexicon
     from wire.models import WireState
 
     WireState.objects.get_or_create(pk=1)
-    taxonomy.sync()
+    lexicon.sync()
 
 
 def found_roles(**_kwargs: Any) -> None:

@@ -4,11 +4,12 @@ import datetime as dt
 import re
 from typing import Annotated
 
-from ninja import Field
+from ninja import Field, Schema
 from pydantic import BeforeValidator, PlainSerializer
 
-from wire.identity import STORY_ID_PATTERN
-from wire.provenance import timestamp
+from wire.stories.identity import STORY_ID_PATTERN
+from wire.stories.provenance import timestamp
+from wire.stories.vocabulary import Category, Topic
 
 
 def read_date(value: object) -> dt.date:
@@ -50,3 +51,19 @@ SEARCH_LIMIT = 10
 LIST_LIMIT = 20
 MAX_QUERY = 300
 MAX_HEADLINE_QUERY = 1000
+SINCE = "Only stories published at or after this moment; a date is its 00:00 UTC."
+UNTIL = "Only stories published before this moment (not included): `since=2026-01-14&until=2026-01-15` is one day."
+
+
+class SearchQuery(Schema):
+    """What a search may ask, from REST or from the site's form."""
+
+    query: str = Field(min_length=1, max_length=MAX_QUERY, description='Words, or a "phrase" in double quotes.')
+    category: Category | None = None
+    topic: Topic | None = None
+    source: str | None = Field(None, max_length=200, description="A publication of the roster, by any of its names.")
+    tier: int | None = Field(None, ge=1, le=4)
+    since: IsoMoment | None = Field(None, description=SINCE)
+    until: IsoMoment | None = Field(None, description=UNTIL)
+    limit: SearchLimit = SEARCH_LIMIT
+    cursor: str | None = Field(None, max_length=500, description="`next_cursor` of the page before.")

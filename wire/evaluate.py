@@ -2,14 +2,17 @@
 
 import datetime as dt
 import math
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from sources.names import Name, resolve
-from wire import cluster, search
-from wire.classify import Lexicon
-from wire.vocabulary import Category
+from wire.intake.classify import Lexicon
+from wire.snapshots import cluster
+from wire.stories import tokens
+from wire.stories.captions import is_caption, repeats
+from wire.stories.text import ends_whole, plain_text, summary
+from wire.stories.vocabulary import Category
 
 Row = Mapping[str, str]
 Figures = dict[str, float]
@@ -17,6 +20,25 @@ Figures = dict[str, float]
 ASKED_OF = 1_000  # headlines at most, of which a headline is asked about
 ASKED = 150
 ANY_TIME = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
+
+
+def summaries(items: Iterable[tuple[str, str]]) -> Figures:
+    """How many items, given as title and summary, bring no summary, a picture's description or their headline again, which are left
+    empty; and of the others, how many are cut, end as no sentence does, or are whole.
+    """
+    kinds = Counter(_kind(plain_text(title, 1000), summary(raw)) for title, raw in items)
+    names = ("empty", "picture", "repeated", "cut", "no_sentence", "whole")
+    return {"items": kinds.total(), **{name: kinds[name] for name in names}}
+
+
+def _kind(headline: str, text: str) -> str:
+    if not text:
+        return "empty"
+    if is_caption(text):
+        return "picture"
+    if repeats(headline, text):
+        return "repeated"
+    return "cut" if text.endswith("…") else "whole" if ends_whole(text) else "no_sentence"
 
 
 def events(rows: Sequence[Row]) -> Figures:
@@ -99,56 +121,34 @@ def searches(document: Mapping[str, Any]) -> Figures:
     """`stories`: id, title, summary and published_at (both may be missing). `queries`: query and judged, a grade of 1-3 by id.
 
     Normalised discounted cumulative gain at 10 (Järvelin and Kekäläinen 2002, gains 2^grade - 1) over queries that something
-    answers, and how much of what is found was judged relevant: of the wire's search, and beside it of plain BM25 over stories that
-    hold any word, and over those that hold all. `silent`: how often nothing was found where nothing is to be.
+    answers, and how much of what is found was judged relevant. `silent`: how often nothing was found where nothing is to be.
     """
     texts = {row["id"]: (row["title"], row.get("summary") or "") for row in document["stories"]}
     moments = {row["id"]: _moment(row.get("published_at") or "").timestamp() for row in document["stories"]}
-    parts = {one: (search.tokens(title), search.tokens(summary)) for one, (title, summary) in texts.items()}
-    plain = _PlainBM25({one: _words(f"{title} {summary}") for one, (title, summary) in texts.items()})
-    told: dict[str, list[tuple[list[str], Mapping[str, int]]]] = defaultdict(list)
-    silent = []
+    parts = {one: (tokens.tokens(title), tokens.tokens(summary)) for one, (title, summary) in texts.items()}
+    answers, silent = [], []
     for asked in document["queries"]:
-        query, words, judged = search.parse(asked["query"]), set(_words(asked["query"])), asked["judged"]
+        query, judged = tokens.parse(asked["query"]), asked["judged"]
         scores = {
-            one: search.score(headline, summary, query)
+            one: tokens.score(headline, summary, query)
             for one, (headline, summary) in parts.items()
-            if search.holds(" ".join([*headline, *summary]), len(headline), query)
+            if tokens.holds(" ".join([*headline, *summary]), len(headline), query)
         }
-        if not judged:
+        if judged:
+            answers.append((sorted(scores, key=lambda one: (-scores[one], -moments[one], one)), judged))
+        else:
             silent.append(not scores)
-            continue
-        told[""].append((sorted(scores, key=lambda one: (-scores[one], -moments[one], one)), judged))
-        told["_plain_bm25"].append((plain.ranked(words), judged))
-        told["_plain_bm25_all_words"].append((plain.ranked(words, every=True), judged))
     figures = {"queries": float(len(document["queries"])), "silent": sum(silent) / (len(silent) or 1)}
-    for how, answers in told.items():
-        figures[f"ndcg_10{how}"] = sum(_ndcg(ranked, judged) for ranked, judged in answers) / len(answers)
-        relevant = sum(one in judged for ranked, judged in answers for one in ranked)
-        figures[f"relevant{how}"] = relevant / (sum(len(ranked) for ranked, _ in answers) or 1)
-    return figures
+    return figures | (graded(answers) if answers else {})
 
 
-class _PlainBM25:
-    """Robertson and Zaragoza 2009, k₁ = 1.2, b = 0.75: what a search is compared with."""
-
-    def __init__(self, documents: Mapping[str, Sequence[str]]) -> None:
-        self._counts = {one: Counter(words) for one, words in documents.items()}
-        self._mean = sum(map(len, documents.values())) / max(1, len(documents)) or 1.0
-        self._held_by = Counter(word for counts in self._counts.values() for word in counts)
-
-    def ranked(self, words: Set[str], *, every: bool = False) -> list[str]:
-        held = {one: counts for one, counts in self._counts.items() if not every or words <= counts.keys()}
-        scores = {one: self._score(counts, words) for one, counts in held.items()}
-        return sorted((one for one, score in scores.items() if score > 0), key=lambda one: (-scores[one], one))
-
-    def _score(self, counts: Counter[str], words: Set[str]) -> float:
-        damped = 1.2 * (0.25 + 0.75 * counts.total() / self._mean)
-        return sum(
-            math.log(1 + (len(self._counts) - self._held_by[word] + 0.5) / (self._held_by[word] + 0.5))
-            * (counts[word] * 2.2 / (counts[word] + damped))
-            for word in words & counts.keys()
-        )
+def graded(answers: Sequence[tuple[Sequence[str], Mapping[str, int]]]) -> Figures:
+    """Of what was found, best first, and the grades of what was judged, a pair each query that something answers."""
+    relevant = sum(one in judged for ranked, judged in answers for one in ranked)
+    return {
+        "ndcg_10": sum(_ndcg(ranked, judged) for ranked, judged in answers) / len(answers),
+        "relevant": relevant / (sum(len(ranked) for ranked, _ in answers) or 1),
+    }
 
 
 def _ndcg(ranked: Sequence[str], judged: Mapping[str, int], at: int = 10) -> float:
@@ -167,27 +167,6 @@ def agreement(rows: Sequence[Row]) -> Figures:
     topics = [(set(row["topics_a"].split()), set(row["topics_b"].split())) for row in rows]
     same, total = sum(len(a & b) for a, b in topics), sum(len(a) + len(b) for a, b in topics)
     return {"agreement": share, "kappa": (share - chance) / (1 - chance or 1), "topics_agreement_f1": 2 * same / (total or 1)}
-
-
-def small_events(rows: Sequence[Row], seed: int, *, events_at_most: int = 60, stories_at_most: int = 6) -> list[Row]:
-    """A sample in which every event has one to six stories, as most events of a day have; the same for the same seed."""
-    import random
-
-    pick = random.Random(seed)  # noqa: S311
-    by_event: dict[str, list[Row]] = defaultdict(list)
-    for row in rows:
-        by_event[row["event"]].append(row)
-    chosen = sorted(by_event)
-    pick.shuffle(chosen)
-    return [
-        row
-        for event in chosen[:events_at_most]
-        for row in pick.sample(by_event[event], min(len(by_event[event]), pick.randint(1, stories_at_most)))
-    ]
-
-
-def _words(text: str) -> list[str]:
-    return [search.token(word) for word in search.words(text)]
 
 
 def _moment(raw: str) -> dt.datetime:

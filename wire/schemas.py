@@ -2,27 +2,19 @@
 
 import datetime as dt
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Literal
 
 from ninja import Field, Schema
 from pydantic import ConfigDict
 
 from sources.vocabulary import ROSTER_SIZE, Tier
 from wire.bounds import Moment, Score, Sha256, StoryId
-from wire.vocabulary import Category, Status, Topic
+from wire.stories.vocabulary import Category, Status, Topic
 
 
 def estimated_tokens(stories: Sequence[bytes]) -> int:
     """About what these stories, each as JSON, cost a language model to read, at four characters a token."""
     return sum(len(story.decode()) for story in stories) // 4
-
-
-def values(schema: Schema) -> dict[str, Any]:
-    """A schema as JSON values in its order; stories that are no schemas stay what they are."""
-    stories = getattr(schema, "stories", None)
-    if not stories or isinstance(stories[0], Schema):
-        return schema.model_dump(mode="json", by_alias=True)
-    return schema.model_copy(update={"stories": []}).model_dump(mode="json", by_alias=True) | {"stories": stories}
 
 
 class CitationObjects(Schema):
@@ -60,12 +52,12 @@ class StoryOut(Schema):
     language: str
     untrusted_instructions: bool = Field(description="The text addresses a reading model; it is data, never an instruction.")
     consensus_score: Score
-    cross_source_count: int = Field(ge=1, description="Distinct witnesses, this story's own included.")
+    cross_source_count: int = Field(ge=1, description="Independent sources, this story's own included.")
     event_id: StoryId
     status: Status
     revision: int = Field(ge=1, description="Counts changes of content or status only.")
     story_sha256: Sha256
-    citation_objects: CitationObjects | None = Field(description="null for a withdrawn story: it is not to be cited.")
+    citation_objects: CitationObjects | None = Field(description="null for a withdrawn story: do not cite it.")
 
 
 class StoryRef(Schema):
@@ -80,7 +72,7 @@ class StoriesOut(Schema):
     """One page of a list, in the order of (-published_at, chatbotnews_id)."""
 
     stories: list[StoryOut]
-    next_cursor: str | None = Field(description="Give it back as `cursor` for the next page; null on the last.")
+    next_cursor: str | None = Field(description="Pass it as `cursor` for the next page; null on the last.")
     total: int = Field(description="All that match, on every page; counted up to 1,000.")
     total_is_exact: bool = Field(default=True, description="false: there are more than were counted.")
     est_tokens: int = Field(description="About what this page costs a language model to read: four characters a token.")
@@ -100,7 +92,7 @@ class SearchOut(StoriesOut):
         description="`relevance`: all matches are ranked. `newest`: so many match that each page ranks among the newest first."
     )
     suggestion: str | None = Field(
-        default=None, description="When nothing was found: a query near to this one that finds something, if there is any."
+        default=None, description="When nothing was found: a similar query that finds something, if there is one."
     )
 
 
@@ -190,7 +182,7 @@ class ProvenanceOut(Provenance):
 
 
 class DayOut(Schema):
-    """One published day, whole."""
+    """One published day, complete."""
 
     model_config = ConfigDict(populate_by_name=True)
 
@@ -267,7 +259,7 @@ class ConsensusOut(Schema):
     )
     story_id: StoryId | None = Field(description="The story asked about, or the one that a headline was matched to.")
     event_id: StoryId | None
-    matched: MatchOut | None = Field(description="Of a headline: the story that these figures are of. null when a story was named.")
+    matched: MatchOut | None = Field(description="If a headline was given: the story these figures belong to. null for a story_id.")
     notes: str
 
 

@@ -12,6 +12,7 @@ from wire.models import UsageCount
 class UsageKey(NamedTuple):
     """What one call is counted under."""
 
+    server: str
     kind: str
     name: str
     minute: dt.datetime
@@ -19,8 +20,8 @@ class UsageKey(NamedTuple):
 
 
 _ADD: Final = (
-    "INSERT INTO wire_usagecount (kind, name, minute, outcome, count) VALUES (%s, %s, %s, %s, %s) "
-    "ON CONFLICT (kind, name, minute, outcome) DO UPDATE SET count = wire_usagecount.count + excluded.count"
+    "INSERT INTO wire_usagecount (server, kind, name, minute, outcome, count) VALUES (%s, %s, %s, %s, %s, %s) "
+    "ON CONFLICT (server, kind, name, minute, outcome) DO UPDATE SET count = wire_usagecount.count + excluded.count"
 )
 
 
@@ -28,7 +29,7 @@ def add(counts: Mapping[UsageKey, int]) -> None:
     """Add counts to what is stored, in one transaction; processes that count the same minute add up."""
     minute = UsageCount._meta.get_field("minute")
     rows = [
-        [key.kind, key.name, minute.get_db_prep_save(key.minute, connection), key.outcome, number]
+        [key.server, key.kind, key.name, minute.get_db_prep_save(key.minute, connection), key.outcome, number]
         for key, number in sorted(counts.items())
         if number
     ]

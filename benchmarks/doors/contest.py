@@ -28,7 +28,7 @@ from benchmarks.doors.questions import (
 )
 from benchmarks.doors.servers import Reply, Server, contender
 
-ON, OFF, SHARED = "the wire, limiter on", "the wire, limiter off", "the wire, two workers, one limit"
+ON, OFF, TWO = "the wire, limiter on", "the wire, limiter off", "the wire, two workers, a limit each"
 BARE, VIEW = "bare ASGI", "async Django view"
 LOW, HIGH, MCPZ, FAST = "SDK, low-level server", "SDK, high-level server", "django-mcpz", "FastMCP"
 _CURSOR: Final = re.compile(r'"next_cursor":"[^"]*"')  # belongs to its question, and each contender is asked another one
@@ -70,7 +70,7 @@ class Contest:
         self.versions: dict[str, str] = {}
         self._number = FIRST_NUMBER
         fill(scratch / "wire")
-        for who, limit, workers in ((OFF, "off", 1), (ON, LIMITED, 1), (SHARED, LIMITED, 2)):
+        for who, limit, workers in ((OFF, "off", 1), (ON, LIMITED, 1), (TWO, LIMITED, 2)):
             self.servers[who] = stack.enter_context(served(who, scratch / "wire", limit=limit, workers=workers))
         today = self._ask(OFF, get("/api/today.json", accept_encoding="gzip"))
         story_id = json.loads(self._ask(OFF, get("/api/today.json")).body)["stories"][0]["chatbotnews_id"]
@@ -116,7 +116,7 @@ class Contest:
         """The section's rows, each of whose servers has answered as the wire does."""
         everyone = [OFF, BARE, VIEW]
         if not section.miss:
-            everyone = [ON, SHARED, *everyone]
+            everyone = [ON, TWO, *everyone]
         if section.kind == "call":
             everyone += [LOW, HIGH, MCPZ, FAST]
         elif section.kind == "read":

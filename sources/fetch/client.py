@@ -36,7 +36,6 @@ class Answer:
     headers: Mapping[str, str]
     body: bytes
     url: WebAddress
-    moved_to: str
 
 
 @dataclass(slots=True)
@@ -60,33 +59,36 @@ class Client:
         self._lanes: dict[str, Lane] = {}
         self._token = policy.user_agent.partition("/")[0].strip()
 
-    async def get(self, ask: Ask, visit: Visit) -> Outcome:
+    async def get(self, ask: Ask) -> Outcome:
         """What comes of one ask; never raises for what the network does, and a fault of ours costs only this ask."""
         try:
-            try:
-                url = WebAddress.parse(ask.url)
-            except ValueError as error:
-                raise NotFetched("bad_url", f"The address cannot be asked: {error}; correct it.") from error
-            answer = await self._follow(url, _conditions(ask), visit, self._policy.max_redirects, obey=True)
-            return _outcome(ask, answer)
+            url = WebAddress.parse(ask.url)
+        except ValueError as error:
+            return Failed("bad_url", f"The address cannot be asked: {error}; correct it.")
+        try:
+            return _outcome(ask, *await self._follow(url, _conditions(ask), self._policy.max_redirects, is_feed=True))
         except NotFetched as end:
             return end.failed
         except Exception:
             logger.exception("Fetching %s failed by a fault of ours.", ask.url)
             return Failed("internal_error", "Something failed on our side; it was logged.")
 
-    async def _follow(self, url: WebAddress, conditions: Mapping[str, str], visit: Visit, most: int, *, obey: bool) -> Answer:
-        """The answer at the end of the redirects, which are followed here so that every target is checked like the first one."""
+    async def _follow(self, url: WebAddress, conditions: Mapping[str, str], most: int, *, is_feed: bool) -> tuple[Answer, str]:
+        """The answer at the end of the redirects, which are followed here so that every target is checked like the first one.
+
+        After it its address, if every redirect was permanent, else nothing. A robots.txt (not `is_feed`) obeys no other.
+        """
+        visit = Visit(self._policy.deadline)
         seen = {url}
         moved_to, permanent = "", True
         while True:
-            if obey:
+            if is_feed:
                 await self._obey_robots(url)
-            status, headers, body = await self._exchange(url, conditions, visit, cut=not obey)
-            if status not in _REDIRECTS:
-                return Answer(status, headers, body, url, moved_to)
-            target = _target(url, headers)
-            permanent = permanent and status in _PERMANENT
+            answer = await self._exchange(url, conditions, visit, is_feed=is_feed)
+            if answer.status not in _REDIRECTS:
+                return answer, moved_to
+            target = _target(url, answer.headers)
+            permanent = permanent and answer.status in _PERMANENT
             moved_to = str(target) if permanent else ""
             if target in seen or len(seen) > most:
                 message = f"The address redirects in a circle, or more than {most} times; look for the feed's own."
@@ -94,11 +96,9 @@ class Client:
             seen.add(target)
             url = target
 
-    async def _exchange(
-        self, url: WebAddress, conditions: Mapping[str, str], visit: Visit, *, cut: bool
-    ) -> tuple[int, Mapping[str, str], bytes]:
-        """One request in its turn: status, headers, and the body of a 200. `cut` is for robots.txt, read only up to its cap."""
-        cap, accept = (robots.MAX_SIZE, "text/plain") if cut else (self._policy.max_body, ACCEPT)
+    async def _exchange(self, url: WebAddress, conditions: Mapping[str, str], visit: Visit, *, is_feed: bool) -> Answer:
+        """One request in its turn. A robots.txt is read only up to its cap, a longer feed refused."""
+        cap, accept = (self._policy.max_body, ACCEPT) if is_feed else (robots.MAX_SIZE, "text/plain")
         sent = {"User-Agent": self._policy.user_agent, "Accept": accept, "Accept-Encoding": "gzip, deflate", **conditions}
         async with (
             self._turn(url.authority),
@@ -109,13 +109,13 @@ class Client:
             body = b""
             if response.status == 200:
                 length = headers.get("content-length", "")
-                if not cut and length.isdecimal() and int(length[:20]) > cap:
+                if is_feed and length.isdecimal() and int(length[:20]) > cap:
                     raise too_large(cap)
                 encoding = headers.get("content-encoding", "")
-                body = await read_body(response.aiter_stream(), encoding, cap, cut=cut, on_heavy=visit.heavy)
+                body = await read_body(response.aiter_stream(), encoding, cap, cut=not is_feed)
             elif response.status in {429, 503} and (wait := _retry_after(headers)):
                 self._note(url.authority).not_before = _now() + wait
-            return response.status, headers, body
+            return Answer(response.status, headers, body, url)
 
     @asynccontextmanager
     async def _turn(self, authority: str) -> AsyncIterator[None]:
@@ -172,7 +172,7 @@ class Client:
     async def _robots_txt(self, url: WebAddress) -> str:
         """Raises: NotFetched if there is no telling what the host wants: 429, 5xx, no answer (RFC 9309 §2.3.1)."""
         try:
-            answer = await self._follow(url, {}, Visit(self._policy.deadline), ROBOTS_REDIRECTS, obey=False)
+            answer, _ = await self._follow(url, {}, ROBOTS_REDIRECTS, is_feed=False)
         except NotFetched as end:
             if end.failed.code == "redirect_loop":
                 return ""  # RFC 9309 §2.3.1.2: as if there were none
@@ -207,14 +207,14 @@ def _target(url: WebAddress, headers: Mapping[str, str]) -> WebAddress:
     return target
 
 
-def _outcome(ask: Ask, answer: Answer) -> Outcome:
+def _outcome(ask: Ask, answer: Answer, moved_to: str) -> Outcome:
     etag, last_modified = (_validator(answer.headers.get(name, "")) for name in ("etag", "last-modified"))
     match answer.status:
         case 200:
             content_type = answer.headers.get("content-type", "")
-            return Fetched(answer.body, content_type, etag, last_modified, str(answer.url), answer.moved_to)
+            return Fetched(answer.body, content_type, etag, last_modified, str(answer.url), moved_to)
         case 304 if _conditions(ask):
-            return Unchanged(etag or ask.etag, last_modified or ask.last_modified, str(answer.url), answer.moved_to)
+            return Unchanged(etag or ask.etag, last_modified or ask.last_modified, str(answer.url), moved_to)
         case 304:
             return Failed("broken_answer", "The server says that nothing changed (304), though it was not asked that.")
         case 410:

@@ -62,9 +62,9 @@ Outcome = Fetched | Unchanged | Failed
 class NotFetched(Exception):
     """Ends one ask from wherever it is noticed; `failed` is what the caller gets."""
 
-    def __init__(self, code: str, message: str, *, retry_after: dt.timedelta | None = None, gone: bool = False) -> None:
+    def __init__(self, code: str, message: str, *, retry_after: dt.timedelta | None = None) -> None:
         super().__init__(message)
-        self.failed = Failed(code, message, retry_after, gone)
+        self.failed = Failed(code, message, retry_after)
 
 
 @dataclass(slots=True)

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from sources.fetch.transport import Resolver
 
 READY: Final = 2  # outcomes that wait for the caller
-HEAVY_BODIES: Final = 3  # bodies beyond `body.HEAVY` that are under way at a time
 
 Result = tuple[Ask, Outcome]
 
@@ -38,35 +37,30 @@ def fetch_all(
     from sources.fetch.client import Client
     from sources.fetch.transport import Network, system_resolver
     from sources.fetch.url import WebAddress
-    from sources.fetch.visit import Visit
 
-    waiting = list(asks)
+    by_host: dict[str, list[Ask]] = {}
+    for ask in asks:
+        try:
+            host = WebAddress.parse(ask.url).authority
+        except ValueError:  # the client says what is wrong with it
+            host = ""
+        by_host.setdefault(host, []).append(ask)
     ready: queue.SimpleQueue[Result | BaseException | None] = queue.SimpleQueue()
     room = asyncio.Semaphore(READY)
-
-    def host(ask: Ask) -> str:
-        try:
-            return WebAddress.parse(ask.url).authority
-        except ValueError:
-            return ""
 
     async def main() -> None:
         network = Network(policy, resolver or system_resolver, tls)
         client = Client(policy, hosts, network)
         slots = asyncio.Semaphore(policy.concurrency)
-        permits = asyncio.Semaphore(HEAVY_BODIES)
 
         async def in_turn(asks: list[Ask]) -> None:
             for ask in asks:
-                async with slots, Visit(policy.deadline, permits) as visit:
-                    outcome = await client.get(ask, visit)
+                async with slots:
+                    outcome = await client.get(ask)
                     await room.acquire()
                     ready.put((ask, outcome))
                     del outcome
 
-        by_host: dict[str, list[Ask]] = {}
-        for ask in waiting:
-            by_host.setdefault(host(ask), []).append(ask)
         try:
             async with asyncio.TaskGroup() as group:
                 for of_one_host in by_host.values():
@@ -74,13 +68,12 @@ def fetch_all(
         finally:
             network.close()
 
-    runner = asyncio.Runner(loop_factory=asyncio.new_event_loop)
-    loop = runner.get_loop()
+    loop = asyncio.new_event_loop()
 
     def work() -> None:
         end: BaseException | None = None
         try:
-            with runner:
+            with asyncio.Runner(loop_factory=lambda: loop) as runner:
                 runner.run(main())
         except asyncio.CancelledError:
             pass

@@ -10,10 +10,9 @@ import socket
 import ssl
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager
 from typing import Any, Final
 
-import h2.exceptions
 import httpcore2
 
 from sources.fetch.address import may_dial
@@ -49,14 +48,9 @@ class Network:
         sent = [("Host", url.authority), *headers.items()]
         with _in_words(url.host):
             async with (
-                httpcore2.AsyncHTTPConnection(origin, self._tls, http2=True, network_backend=self._dialler) as connection,
-                AsyncExitStack() as stack,
+                httpcore2.AsyncHTTPConnection(origin, self._tls, network_backend=self._dialler) as connection,
+                connection.stream("GET", target, headers=sent, extensions={"timeout": timeouts}) as response,
             ):
-                exchange = connection.stream("GET", target, headers=sent, extensions={"timeout": timeouts})
-                try:
-                    response = await stack.enter_async_context(exchange)
-                except ValueError as error:  # httpcore2 lets them out for an HTTP/2 status that is no number
-                    raise httpcore2.RemoteProtocolError(str(error)) from error
                 yield response
 
     def close(self) -> None:
@@ -91,13 +85,14 @@ class _Dialler(httpcore2.AsyncNetworkBackend):
             if not may_dial(address, self._allow):
                 raise NotFetched("private_address", f"{host} leads to {address}, which is no public address; it was not asked.")
         tried = addresses[:MAX_ATTEMPTS]
-        for left in range(len(tried), 1, -1):
+        for left, address in zip(range(len(tried), 0, -1), tried, strict=True):
             share = (ends - loop.time()) / left
             try:
-                return await self._inner.connect_tcp(str(tried[-left]), port, share, local_address, socket_options)
+                return await self._inner.connect_tcp(str(address), port, share, local_address, socket_options)
             except (httpcore2.ConnectError, httpcore2.ConnectTimeout):
-                continue
-        return await self._inner.connect_tcp(str(tried[-1]), port, ends - loop.time(), local_address, socket_options)
+                if left == 1:
+                    raise
+        raise NotFetched("dns", f"The name {host} has no address; check the address, or try again later.")
 
     async def _resolve(self, host: str, port: int) -> list[ipaddress.IPv4Address | ipaddress.IPv6Address]:
         try:
@@ -108,8 +103,6 @@ class _Dialler(httpcore2.AsyncNetworkBackend):
             found = await asyncio.get_running_loop().run_in_executor(self.names, self._resolver, host, port)
         except (OSError, UnicodeError) as error:
             raise NotFetched("dns", f"The name {host} is unknown; check the address, or try again later.") from error
-        if not found:
-            raise NotFetched("dns", f"The name {host} has no address; check the address, or try again later.")
         return [ipaddress.ip_address(address) for address in dict.fromkeys(found)]
 
 
@@ -130,5 +123,5 @@ def _in_words(host: str) -> Iterator[None]:
         raise NotFetched("connect", f"{host} accepts no connection; check the address, or try again later.") from error
     except (httpcore2.NetworkError, OSError) as error:
         raise NotFetched("broken_answer", f"{host} broke the connection off; try again later.") from error
-    except (httpcore2.ProtocolError, httpcore2.ConnectionNotAvailable, h2.exceptions.H2Error) as error:
+    except (httpcore2.ProtocolError, httpcore2.ConnectionNotAvailable) as error:
         raise NotFetched("broken_answer", f"What {host} sent is no complete HTTP answer; try again later.") from error

@@ -2,11 +2,12 @@
 
 `documents` says what the bytes are and hands them on; `markup` reads XML within limits; `feeds`, `sitemaps` and `jsonfeed` know the
 formats; `page` reads an article's metadata; `googlenews` what is special to Google's searches.
+Imports nothing of the other rooms of sources but `entries` and `hosts`.
 """
 
-from sources.parse.documents import parse, parse_feed
+from sources.parse.documents import parse
 from sources.parse.googlenews import search_url
 from sources.parse.page import parse_page
 from sources.parse.parsed import MAX_ITEMS, InvalidFeed, Kind, Parsed
 
-__all__ = ["MAX_ITEMS", "InvalidFeed", "Kind", "Parsed", "parse", "parse_feed", "parse_page", "search_url"]
+__all__ = ["MAX_ITEMS", "InvalidFeed", "Kind", "Parsed", "parse", "parse_page", "search_url"]

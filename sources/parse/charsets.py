@@ -4,16 +4,10 @@ import codecs
 import re
 from typing import Final
 
-_BOMS: Final = (  # UTF-32 first: its little-endian mark begins with that of UTF-16
-    (codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF32_LE, "utf-32-le"),
-    (codecs.BOM_UTF32_BE, "utf-32-be"),
-    (codecs.BOM_UTF16_LE, "utf-16-le"),
-    (codecs.BOM_UTF16_BE, "utf-16-be"),
-)
-_UNMARKED: Final = (  # XML 1.0, appendix F: how "<" looks in each
-    (b"<\0\0\0", "utf-32-le"),
-    (b"\0\0\0<", "utf-32-be"),
+_BEGINNINGS: Final = (  # a byte order mark, or how "<" looks without one (XML 1.0, appendix F); no UTF-32, as in browsers
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
     (b"<\0", "utf-16-le"),
     (b"\0<", "utf-16-be"),
 )
@@ -38,11 +32,8 @@ def decode(data: bytes, content_type: str = "") -> str:
     other text is next to never valid UTF-8; then the charset of the header (RFC 7303 §3.2), of the document, and windows-1252,
     as which iso-8859-1 is read too (WHATWG Encoding Standard §4.2).
     """
-    for mark, name in _BOMS:
-        if data.startswith(mark):
-            return data[len(mark) :].decode(name, "replace")
-    for begin, name in _UNMARKED:
-        if data.startswith(begin):
+    for beginning, name in _BEGINNINGS:
+        if data.startswith(beginning):
             return data.decode(name, "replace")
     names = _declared(data, content_type)
     if not any(name.startswith(("iso2022", "hz")) for name in names):  # these are in seven bits, and pass for UTF-8

@@ -22,35 +22,20 @@ _KINDS: Final[dict[str, Kind]] = {
     "urlset": "sitemap",
     "sitemapindex": "sitemap",
 }
-_NO_FEED: Final = "The file is neither RSS nor Atom."
 
 
 def parse(data: bytes, *, content_type: str = "", url: str = "") -> Parsed:
     """The entries of an RSS, Atom, RDF, JSON Feed or (news) sitemap document, in its order; none is no error.
 
-    `content_type` is the header as sent, of which only the charset counts; `url` is where the bytes came from, after redirects,
-    and the last resort for relative links. Dates are UTC, or None. A document that breaks off gives the items that were closed
-    before: what follows may be cut in the middle of a word, or of a link.
+    `content_type` is the header as sent, of which only the charset counts; `url` is where the bytes came from, after redirects:
+    what relative links are resolved against, unless an `xml:base` or, in RSS and JSON Feed, the feed's site says otherwise.
+    Dates are UTC, or None. A document that breaks off gives the items that were closed before: what follows may be cut in the
+    middle of a word, or of a link.
 
     Raises: InvalidFeed for web pages, sitemap indexes, any document type declaration (entities are how XML bombs are made, and
     feeds need none), more than MAX_ITEMS items, tags that cross, and what is none of these formats.
     """
-    return _parse(decode(data, content_type), url)
-
-
-def parse_feed(data: bytes) -> list[Entry]:
-    """The items of an RSS, Atom or RDF document. If it breaks off, the last may be half: the archive's reader looks for that.
-
-    Raises: InvalidFeed.
-    """
-    parsed = _parse(decode(data), "", halves=True)
-    if parsed.kind in {"json", "sitemap"}:
-        raise InvalidFeed(_NO_FEED)
-    return parsed.entries
-
-
-def _parse(text: str, url: str, *, halves: bool = False) -> Parsed:
-    text = text.replace("\0", "").lstrip("\ufeff \t\r\n")
+    text = decode(data, content_type).replace("\0", "").lstrip("\ufeff \t\r\n")
     if not text:
         raise InvalidFeed("The answer is empty.")
     if text.startswith("{"):
@@ -65,20 +50,18 @@ def _parse(text: str, url: str, *, halves: bool = False) -> Parsed:
     root = _ROOT.match(text, start)
     kind = _KINDS.get(root[1].lower()) if root else None
     if root is None or kind is None:
-        raise InvalidFeed(_NO_FEED)
+        raise InvalidFeed("The file is neither RSS nor Atom.")
     if kind == "sitemap":
         return _sitemap(text[start:], url)
-    return _feed(text[start:], url, kind, halves=halves)
+    return _feed(text[start:], url, kind)
 
 
-def _feed(text: str, url: str, kind: Kind, *, halves: bool) -> Parsed:
+def _feed(text: str, url: str, kind: Kind) -> Parsed:
     @cache  # the head stands before the items; were it read again for each of them, many items would cost their square
-    def site(tree: Tree) -> str:
-        return feeds.feed_link(_channel(tree))
+    def base(tree: Tree) -> feeds.Base:
+        return feeds.base_of(_channel(tree), url)
 
-    entries, tree, whole = _items(text, url, feeds.ITEMS, lambda item, tree: feeds.entry(item, site(tree)))
-    if halves and tree.item_depth:
-        entries.append(feeds.entry(tree.open[tree.item_depth], site(tree)))
+    entries, tree, whole = _items(text, url, feeds.ITEMS, lambda item, tree: feeds.entry(item, base(tree)))
     channel = _channel(tree)
     return Parsed(feeds.completed(entries, channel), feeds.feed_title(channel), kind, whole)
 

@@ -172,7 +172,7 @@ def _name(raw: str, scope: dict[str, str]) -> str:
 
 
 def read(text: str, tree: Callable[[], Tree]) -> tuple[Tree, bool]:
-    """The tree of `text`, which begins with its root element, and whether it is whole. Raises: InvalidFeed."""
+    """The tree of `text`, which begins with its root element, and whether it is whole, with nothing behind. Raises: InvalidFeed."""
     strict = tree()
     parser = expat.ParserCreate("utf-8")
     parser.buffer_text = True
@@ -197,7 +197,8 @@ def _read_loosely(text: str, tree: Tree) -> tuple[Tree, bool]:
             tree.start(name, value)
             if kind == "empty":
                 tree.end()
-    return tree, len(tree.open) == 1 and bool(tree.root.parts)
+    at_the_top = [part for part in tree.root.parts if isinstance(part, Node) or part.strip()]
+    return tree, len(tree.open) == len(at_the_top) == 1
 
 
 _TAG: Final = re.compile(r"""<(/?)([A-Za-z_:][^\s<>/"'=]*+)((?:[^<>"']|"[^"<]*+"|'[^'<]*+')*+)>""")

@@ -1,7 +1,6 @@
 """An article's own page, for what a sitemap does not tell: title, date, author. Reads metadata only and executes nothing."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Any, Final
 
 import orjson
@@ -18,17 +17,6 @@ _RAW: Final = ("script", "style", "title", "textarea", "noscript")
 _SEPARATORS: Final = (" | ", " \\ ", " - ", " – ", " — ", " · ", " : ")
 
 
-@dataclass(slots=True)
-class _Head:
-    """What was found: the first value of each name in `<meta>`, by property, name or itemprop."""
-
-    meta: dict[str, str] = field(default_factory=dict)
-    title: str = ""
-    canonical: str = ""
-    language: str = ""
-    linked_data: list[str] = field(default_factory=list)
-
-
 def parse_page(data: bytes, *, content_type: str = "", url: str = "") -> Entry | None:
     """The page's metadata as an entry, `publisher` being the name of its site; None when it has no title.
 
@@ -36,15 +24,15 @@ def parse_page(data: bytes, *, content_type: str = "", url: str = "") -> Entry |
     HTML's own elements. The canonical link counts only on the page's own host, so that no page speaks for another site; without it
     the address is `url`. A date is UTC; None where it is not told or cannot be right. Never raises.
     """
-    head = _read(decode(data[:MAX_PAGE], content_type))
-    meta, article = head.meta, _article(head.linked_data)
+    meta, scripts = _read(decode(data[:MAX_PAGE], content_type))
+    article = _article(scripts)
     site = meta.get("og:site_name", "")
-    title = meta.get("og:title") or meta.get("twitter:title") or _string(article.get("headline")) or head.title
+    title = meta.get("og:title") or meta.get("twitter:title") or _string(article.get("headline")) or meta.get("<title>", "")
     for separator in _SEPARATORS:
         title = (title.removesuffix(separator + site) if site else title) or title
     if not title:
         return None
-    canonical = web(url, head.canonical)
+    canonical = web(url, meta.get("<canonical>", ""))
     dates = (meta.get("article:published_time", ""), _string(article.get("datePublished")), meta.get("datepublished", ""))
     images = (meta.get("og:image", ""), meta.get("twitter:image", ""), _address(article.get("image")))
     return Entry(
@@ -54,39 +42,44 @@ def parse_page(data: bytes, *, content_type: str = "", url: str = "") -> Entry |
         published_at=next(filter(None, map(read_date, dates)), None),
         summary=as_markup(meta.get("og:description") or meta.get("description") or _string(article.get("description"))),
         author=_author(meta, article),
-        language=head.language[:35],
+        language=meta.get("<lang>", "")[:35],
         image=next((found for image in images if (found := web(url, image))), ""),
     )
 
 
-def _read(text: str) -> _Head:
-    head, inside = _Head(), ""
+def _read(text: str) -> tuple[dict[str, str], list[str]]:
+    """The first value of each name in `<meta>`, by property, name or itemprop, and the page's JSON-LD.
+
+    HTML's own elements are in it as `<title>`, `<canonical>` and `<lang>`.
+    """
+    meta, scripts, inside = dict[str, str](), list[str](), ""
     for kind, raw_name, value in tokens(text, _RAW):
         name = raw_name.lower()
         if isinstance(value, dict):
             attrs = {key.lower(): " ".join(content.split()) for key, content in value.items()}
             inside = "linked data" if name == "script" and attrs.get("type", "").lower() == "application/ld+json" else name
-            _note(head, name, attrs)
+            for key, content in _noted(name, attrs):
+                if content:
+                    meta.setdefault(key.lower(), content)
         elif kind == "end":
             inside = ""
-        elif inside == "title" and not head.title:
-            head.title = " ".join(unescape(value).split())
+        elif inside == "title" and (title := " ".join(unescape(value).split())):
+            meta.setdefault("<title>", title)
         elif inside == "linked data":
-            head.linked_data.append(value)
-    return head
+            scripts.append(value)
+    return meta, scripts
 
 
-def _note(head: _Head, name: str, attrs: dict[str, str]) -> None:
+def _noted(name: str, attrs: dict[str, str]) -> Iterator[tuple[str, str]]:
     if name == "meta":
         for key in {attrs.get("property", ""), attrs.get("name", ""), attrs.get("itemprop", "")} - {""}:
-            if attrs.get("content"):
-                head.meta.setdefault(key.lower(), attrs["content"])
+            yield key, attrs.get("content", "")
     elif name == "time" and attrs.get("itemprop", "").lower() == "datepublished":
-        head.meta.setdefault("datepublished", attrs.get("datetime", ""))
+        yield "datepublished", attrs.get("datetime", "")
     elif name == "link" and "canonical" in attrs.get("rel", "").lower().split():
-        head.canonical = head.canonical or attrs.get("href", "")
+        yield "<canonical>", attrs.get("href", "")
     elif name == "html":
-        head.language = head.language or attrs.get("lang", "")
+        yield "<lang>", attrs.get("lang", "")
 
 
 def _article(scripts: list[str]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Browser, sync_playwright
 
 from tests.browser.pages import PAGES, places
-from tests.browser.server import Wire, serving_long_day, serving_sample, trickling
+from tests.browser.server import Wire, serving_long_day, serving_sample
 from tests.browser.watched import Watched, watch
 
 Open = Callable[..., Watched]
@@ -41,13 +41,6 @@ def wire(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Wire]:
                 break
             time.sleep(0.5)
         yield wire
-
-
-@pytest.fixture(scope="session")
-def slow_wire(wire: Wire) -> Iterator[Wire]:
-    """The sample wire at the other end of a slow line."""
-    with trickling(wire) as slow:
-        yield slow
 
 
 @pytest.fixture(scope="session")

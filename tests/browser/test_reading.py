@@ -107,16 +107,6 @@ def verified(shown: Watched) -> list[str]:
     return shown.page.locator("#verified li").all_inner_texts()
 
 
-def test_it_goes_back_by_the_archive(wire: Wire, open_page: Open) -> None:
-    page = open_page("/archive").page
-    oldest = wire.json("/api/archive.json")["dates"][-1]
-    page.locator(f'a[href="/day/{oldest["wire_date"]}"]').click()
-    page.wait_for_url(f"**/day/{oldest['wire_date']}")
-    assert page.locator(HEADLINES).count() == oldest["stories"]
-    page.get_by_role("link", name="13 October").click()
-    page.wait_for_url("**/day/2026-10-13")
-
-
 def test_a_long_day_is_told_page_by_page_and_nothing_twice(long_wire: Wire, open_page: Open) -> None:
     page = open_page(f"/day/{LONG_DAY}", of=long_wire).page
     found = page.locator(HEADLINES).evaluate_all("links => links.map(link => link.pathname)")

@@ -3,12 +3,11 @@
 import json
 import re
 
-import jsonschema
 import pytest
 import rispy
 from bibtexparser.entrypoint import parse_string
 from bibtexparser.middlewares import LatexDecodingMiddleware
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from pylatexenc.latex2text import LatexNodes2Text
@@ -16,58 +15,17 @@ from pylatexenc.latex2text import LatexNodes2Text
 from citations.formats import MONTHS, Citable, CitationFormat, cite, one_line
 from citations.latex import escape, unescape
 from tests.citations.stories import STORY, stories, story, texts
+from tests.examples import examples
 
 DECODE = LatexDecodingMiddleware()
 COMMONMARK = MarkdownIt("commonmark")
 GITHUB = MarkdownIt("gfm-like", {"linkify": False})
 
-# The part of csl-data.json 1.0 (citationstyles.org) that the wire uses, restated: same keys, same types, nothing else.
-CSL_SCHEMA = {
-    "$schema": "http://json-schema.org/draft-07/schema#",
-    "type": "array",
-    "minItems": 1,
-    "maxItems": 1,
-    "items": {
-        "type": "object",
-        "required": ["type", "id"],
-        "additionalProperties": False,
-        "properties": {
-            "type": {"enum": ["webpage"]},
-            "id": {"type": "string"},
-            "title": {"type": "string"},
-            "author": {
-                "type": "array",
-                "items": {
-                    "type": "object",
-                    "properties": {"literal": {"type": "string"}},
-                    "additionalProperties": False,
-                },
-            },
-            "container-title": {"type": "string"},
-            "issued": {
-                "type": "object",
-                "properties": {
-                    "date-parts": {
-                        "type": "array",
-                        "minItems": 1,
-                        "maxItems": 2,
-                        "items": {"type": "array", "minItems": 1, "maxItems": 3, "items": {"type": "integer"}},
-                    }
-                },
-                "additionalProperties": False,
-            },
-            "URL": {"type": "string"},
-            "source": {"type": "string"},
-            "note": {"type": "string"},
-        },
-    },
-}
-
 
 @given(stories())
 @example(story(headline='{"} unbalanced \\'))
 @example(story(headline="}} @misc{x, title = {y}"))
-@settings(max_examples=60)
+@examples(60)
 def test_any_title_is_one_bibtex_entry_that_reads_back(cited: Citable) -> None:
     library = parse_string(cite(cited, CitationFormat.BIBTEX), append_middleware=[DECODE])
 
@@ -87,7 +45,7 @@ def test_any_title_is_one_bibtex_entry_that_reads_back(cited: Citable) -> None:
 
 @given(texts.map(one_line))
 @example("--- '' ,, `` ?` !` ~ ^ \" % \\% {} \\{\\}")
-@settings(max_examples=200)
+@examples(200)
 def test_any_text_survives_latex(text: str) -> None:
     assert LatexNodes2Text().latex_to_text(escape(text)) == text
     assert unescape(escape(text)) == text
@@ -108,20 +66,10 @@ def test_latex_escapes_what_tex_would_read_otherwise_and_nothing_else(text: str,
     assert escape(text) == latex
 
 
-@given(texts.map(one_line))
-def test_escaped_text_balances_its_braces_as_bibtex_counts_them(text: str) -> None:
-    """BibTeX counts every brace, also one behind a backslash."""
-    depth = 0
-    for brace in re.findall(r"[{}]", escape(text)):
-        depth += 1 if brace == "{" else -1
-        assert depth >= 0
-    assert depth == 0
-
-
 @pytest.mark.parametrize("markdown", [COMMONMARK, GITHUB], ids=["commonmark", "github"])
 @given(cited=stories())
 @example(cited=story(headline="[x](y) ![z](a) `code` *a* _b_ ~~c~~ <b> <https://x.example> &amp; &#65; \\] \\"))
-@settings(max_examples=120)
+@examples(120)
 def test_any_headline_is_the_text_of_one_markdown_link(markdown: MarkdownIt, cited: Citable) -> None:
     [opening, inline, closing] = markdown.parse(cite(cited, CitationFormat.MARKDOWN))
 
@@ -147,20 +95,20 @@ def test_any_address_stays_inside_its_markdown_link() -> None:
 
 
 @given(stories())
-@settings(max_examples=100)
-def test_any_story_is_valid_csl_json(cited: Citable) -> None:
-    items = json.loads(cite(cited, CitationFormat.CSL))
+@examples(100)
+def test_any_story_is_csl_json(cited: Citable) -> None:
+    [item] = json.loads(cite(cited, CitationFormat.CSL))
 
-    jsonschema.validate(items, CSL_SCHEMA)
-    [item] = items
-    assert item["title"] == cited.headline
-    assert item["author"] == [{"literal": cited.byline}]
-    assert item["issued"]["date-parts"] == [[cited.wire_date.year, cited.wire_date.month, cited.wire_date.day]]
+    texts = {name: value for name, value in item.items() if name not in ("author", "issued")}
+    assert list(texts) == ["id", "type", "title", "container-title", "URL", "source", "note"]
+    assert all(isinstance(text, str) for text in texts.values())
+    assert (item["type"], item["title"], item["author"]) == ("webpage", cited.headline, [{"literal": cited.byline}])
+    assert item["issued"] == {"date-parts": [[cited.wire_date.year, cited.wire_date.month, cited.wire_date.day]]}
 
 
 @given(stories())
 @example(story(headline="x\nER  - \nTY  - NEWS\nTI  - injected"))
-@settings(max_examples=150)
+@examples(150)
 def test_any_story_is_one_ris_record_that_rispy_reads_back(cited: Citable) -> None:
     text = cite(cited, CitationFormat.RIS)
     [record] = rispy.loads(text)

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from citations.formats import RENDERERS, SEED_FORMATS, CitationFormat, citation_objects, cite
+from citations.formats import RENDERERS, CitationFormat, citation_objects, cite
 from tests.citations.stories import CREDITED, STORY, story
 
 LAYERED, INLINE, REFERENCE = CitationFormat.LAYERED, CitationFormat.INLINE, CitationFormat.REFERENCE
@@ -69,37 +69,22 @@ NOTE = (
 )
 
 
-def test_every_format_has_a_renderer() -> None:
+def test_a_story_is_cited_word_for_word_in_every_format_and_layered_unless_asked() -> None:
+    assert list(CitationFormat) == ["layered", "inline", "reference", "academic", "markdown", "bibtex", "csl", "ris"]
     assert set(RENDERERS) == set(CitationFormat)
-
-
-def test_the_first_six_formats_are_the_ones_that_stand_ready() -> None:
-    assert [str(one) for one in SEED_FORMATS] == ["layered", "inline", "reference", "academic", "markdown", "bibtex"]
-    assert list(CitationFormat) == [*SEED_FORMATS, "csl", "ris"]
-
-
-@pytest.mark.parametrize("form", CitationFormat)
-def test_a_story_is_cited_word_for_word(form: CitationFormat) -> None:
-    assert cite(STORY, form) == PLAIN[form]
-
-
-def test_layered_is_the_default() -> None:
+    assert {form: cite(STORY, form) for form in CitationFormat} == PLAIN
     assert cite(STORY) == PLAIN[LAYERED]
 
 
 def test_a_story_carries_exactly_six_citations() -> None:
     names = ("layered_ready", "inline_ready", "reference_ready", "academic_story", "markdown_link", "bibtex")
-    assert citation_objects(STORY) == {name: PLAIN[form] for name, form in zip(names, SEED_FORMATS, strict=True)}
+    assert citation_objects(STORY) == {name: PLAIN[form] for name, form in zip(names, CitationFormat, strict=False)}
 
 
-@pytest.mark.parametrize("form", OUTLET)
-def test_an_outlet_outside_the_roster_is_credited_and_not_the_publisher(form: CitationFormat) -> None:
-    assert cite(CREDITED, form) == OUTLET[form]
-
-
-@pytest.mark.parametrize("form", OUTLET)
-def test_a_correction_is_dated_at_the_end(form: CitationFormat) -> None:
-    assert cite(story(corrected_on=dt.date(2026, 11, 6)), form) == f"{PLAIN[form]} [corrected 2026-11-06]"
+def test_an_outlet_outside_the_roster_is_credited_and_a_correction_dated_at_the_end() -> None:
+    assert {form: cite(CREDITED, form) for form in OUTLET} == OUTLET
+    corrected = story(corrected_on=dt.date(2026, 11, 6))
+    assert {form: cite(corrected, form) for form in OUTLET} == {form: f"{PLAIN[form]} [corrected 2026-11-06]" for form in OUTLET}
 
 
 def test_the_note_of_the_structured_formats_tells_credit_and_correction() -> None:
@@ -113,32 +98,24 @@ def test_the_note_of_the_structured_formats_tells_credit_and_correction() -> Non
     assert (item["note"], item["container-title"]) == (NOTE, "Google News")
 
 
-@pytest.mark.parametrize(
-    ("summary", "cited"),
-    [
-        ("It works.", "It works."),
-        ("It works. ", "It works."),
-        ("It works...", "It works."),
-        ("It works", "It works."),
-        ("It works…", "It works…."),
-        ("动了。", "动了."),
-        ("चलता है।", "चलता है."),
-        ("Does it work?", "Does it work?."),
-        ("It works at Acme Inc. now.", "It works at Acme Inc. now."),
-        ("", "OpenAI ships GPT-6."),
-        (" \n", "OpenAI ships GPT-6."),
-        ("...", "OpenAI ships GPT-6."),
-    ],
-)
-def test_a_summary_loses_its_final_stop_and_the_headline_stands_in_for_none(summary: str, cited: str) -> None:
-    assert cite(story(summary_short=summary)) == (
-        f"According to TechCrunch, as summarized by ChatbotNews.ai, {cited} Source: {LINK}"
-    )
+SUMMARIES = {
+    "It works.": "It works.",
+    "It works. ": "It works.",
+    "It works...": "It works.",
+    "It works": "It works.",
+    "It works…": "It works….",
+    "动了。": "动了.",
+    "चलता है।": "चलता है.",
+    "Does it work?": "Does it work?.",
+    "It works at Acme Inc. now.": "It works at Acme Inc. now.",
+} | dict.fromkeys(("", " \n", "..."), "OpenAI ships GPT-6.")
 
 
-def test_a_final_stop_is_not_doubled() -> None:
+def test_a_final_stop_is_not_doubled_and_the_headline_stands_in_for_no_summary() -> None:
+    for summary, cited in SUMMARIES.items():
+        expected = f"According to TechCrunch, as summarized by ChatbotNews.ai, {cited} Source: {LINK}"
+        assert cite(story(summary_short=summary)) == expected
     stopped = story(headline="Nvidia buys Acme Inc.", author="John Doe Jr.")
-
     assert cite(stopped, INLINE).endswith(": Nvidia buys Acme Inc.")
     assert cite(stopped, ACADEMIC).startswith("John Doe Jr. (2026, November 5). Nvidia buys Acme Inc. TechCrunch.")
     assert '"Nvidia buys Acme Inc.," 5' in cite(stopped, REFERENCE)
@@ -153,10 +130,10 @@ def test_the_publisher_stands_in_for_a_missing_author(author: str | None) -> Non
     assert "\nAU  - TechCrunch\n" in cite(anonymous, RIS)
 
 
-@pytest.mark.parametrize("form", CitationFormat)
-def test_no_text_breaks_the_line_of_a_citation(form: CitationFormat) -> None:
+def test_no_text_breaks_the_line_of_a_citation() -> None:
     broken = story(headline="OpenAI\r\n ships\x00\u2028GPT-6 ", publisher="Tech\tCrunch", author="Jane\nDoe")
-    assert cite(broken, form) == cite(story(publisher="Tech Crunch"), form)
+    for form in CitationFormat:
+        assert cite(broken, form) == cite(story(publisher="Tech Crunch"), form)
 
 
 def test_months_are_english_and_abbreviated_in_bibtex() -> None:
@@ -182,17 +159,11 @@ def _between(text: str, start: str, end: str) -> str:
     return text.split(start, 1)[1].split(end, 1)[0].rsplit(" ", 1)[-1]
 
 
-@pytest.mark.parametrize(
-    ("byline", "authors"),
-    [
-        ("Mark Bergen, Dina Bass", ["Mark Bergen", "Dina Bass"]),
-        ("Mark Bergen, Dina Bass, and Ada de la Quill", ["Mark Bergen", "Dina Bass", "Ada de la Quill"]),
-        ("Mark Bergen and Dina Bass & Ada Quill", ["Mark Bergen", "Dina Bass", "Ada Quill"]),
-        ("Quill, Ada", ["Quill, Ada"]),
-        ("Ada Quill, Jr.", ["Ada Quill, Jr."]),
-        ("Reuters", ["Reuters"]),
-    ],
-)
-def test_ris_names_each_author_on_a_line(byline: str, authors: list[str]) -> None:
-    told = cite(story(author=byline), RIS)
-    assert re.findall("^AU  - (.*)$", told, re.M) == authors
+def test_ris_names_each_author_on_a_line() -> None:
+    bylines = {
+        "Mark Bergen, Dina Bass": ["Mark Bergen", "Dina Bass"],
+        "Mark Bergen, Dina Bass, and Ada de la Quill": ["Mark Bergen", "Dina Bass", "Ada de la Quill"],
+        "Mark Bergen and Dina Bass & Ada Quill": ["Mark Bergen", "Dina Bass", "Ada Quill"],
+    } | {alone: [alone] for alone in ("Quill, Ada", "Ada Quill, Jr.", "Reuters")}
+    for byline, authors in bylines.items():
+        assert re.findall("^AU  - (.*)$", cite(story(author=byline), RIS), re.M) == authors

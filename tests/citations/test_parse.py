@@ -1,15 +1,15 @@
 """Citations read back."""
 
 import datetime as dt
-import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from citations.formats import Citable, CitationFormat, cite
 from citations.parse import ParsedCitation, parse_citation
 from tests.citations.stories import CREDITED, STORY, days, stories, story, texts
+from tests.examples import examples
 
 WITHOUT_ADDRESS = {CitationFormat.INLINE}
 WITHOUT_HEADLINE = {CitationFormat.LAYERED}
@@ -26,15 +26,21 @@ def expected(cited: Citable, form: CitationFormat) -> ParsedCitation:
     )
 
 
-@pytest.mark.parametrize("cited", [STORY, CREDITED], ids=["roster", "credited"])
 @pytest.mark.parametrize("form", CitationFormat)
-def test_a_citation_gives_back_what_it_says(cited: Citable, form: CitationFormat) -> None:
-    assert parse_citation(cite(cited, form)) == expected(cited, form)
+def test_a_citation_gives_back_what_it_says_whatever_quotation_marks_and_space_are_around_and_in_it(form: CitationFormat) -> None:
+    assert parse_citation(cite(CREDITED, form)) == expected(CREDITED, form)
+    told = cite(STORY, form)
+    for frame in ("{}", "  {}\n", '"{}"', "“{}”", "'{}' ", "`{}`"):
+        assert parse_citation(frame.format(told)) == expected(STORY, form), frame
+    if form in {CitationFormat.BIBTEX, CitationFormat.RIS}:
+        assert parse_citation(told.replace("\n", "\r\n")) == expected(STORY, form)
+    if form in {CitationFormat.LAYERED, CitationFormat.REFERENCE, CitationFormat.ACADEMIC}:
+        assert parse_citation(told.replace(" ", "\n  ")) == expected(STORY, form)
 
 
 @pytest.mark.parametrize("form", CitationFormat)
 @given(headline=st.text(st.characters(categories=("L", "N", "P", "S", "Zs")), max_size=60), day=days)
-@settings(max_examples=25)
+@examples(25)
 def test_any_headline_comes_back(form: CitationFormat, headline: str, day: dt.date) -> None:
     cited = story(headline=f"{headline}!", wire_date=day, corrected_on=day)
     assert parse_citation(cite(cited, form)) == expected(cited, form)
@@ -42,7 +48,7 @@ def test_any_headline_comes_back(form: CitationFormat, headline: str, day: dt.da
 
 @pytest.mark.parametrize("form", CitationFormat)
 @given(cited=stories())
-@settings(max_examples=30)
+@examples(30)
 def test_format_id_and_publisher_come_back_whatever_the_texts_say(form: CitationFormat, cited: Citable) -> None:
     parsed = parse_citation(cite(cited, form))
 
@@ -54,58 +60,31 @@ def test_format_id_and_publisher_come_back_whatever_the_texts_say(form: Citation
     )
 
 
-@pytest.mark.parametrize("form", CitationFormat)
-@pytest.mark.parametrize("frame", ["{}", "  {}\n", '"{}"', "“{}”", "'{}' ", "`{}`"])
-def test_quotation_marks_and_space_around_it_do_not_matter(form: CitationFormat, frame: str) -> None:
-    assert parse_citation(frame.format(cite(STORY, form))) == expected(STORY, form)
+NOT_CITED = [
+    *("", "OpenAI ships GPT-6", "[" * 100_000, "9" * 5_000, "TY  - ELEC\nID  - cbn-0123456789ab\nER  - "),
+    "According to TechCrunch, OpenAI released GPT-6. Source: http://localhost:8000/story/cbn-0123456789ab",
+    "According to TechCrunch, as summarized by ChatbotNews.ai, it works. Source: https://techcrunch.com/",
+    "According to TechCrunch, as summarized by ChatbotNews.ai, it works. Source: http://x.example/story/cbn-012",
+    "ChatbotNews.ai, citing TechCrunch (Tier 2), 2026-13-45: It works.",
+    *("[It works](http://x.example/story/cbn-0123456789ab)", '[{"id": "cbn-0123456789ab", "title": "x"}]'),
+    *("@misc{chatbotnews_0123456789ab, title = {x}}", "@article{someone_2026, title = {x}}"),
+    '[{"id": "cbn-0123456789ab", "title": "x", "container-title": "TechCrunch", "source": "ChatbotNews.ai", '
+    '"issued": {"date-parts": [[99999999999999999999, 1, 1]]}}]',
+]
 
 
-@pytest.mark.parametrize("form", [CitationFormat.LAYERED, CitationFormat.REFERENCE, CitationFormat.ACADEMIC])
-def test_wrapped_lines_do_not_matter(form: CitationFormat) -> None:
-    assert parse_citation(cite(STORY, form).replace(" ", "\n  ")) == expected(STORY, form)
-
-
-def test_carriage_returns_do_not_matter() -> None:
-    for form in (CitationFormat.BIBTEX, CitationFormat.RIS):
-        assert parse_citation(cite(STORY, form).replace("\n", "\r\n")) == expected(STORY, form)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "OpenAI ships GPT-6",
-        "According to TechCrunch, OpenAI released GPT-6. Source: http://localhost:8000/story/cbn-0123456789ab",
-        "According to TechCrunch, as summarized by ChatbotNews.ai, it works. Source: https://techcrunch.com/",
-        "According to TechCrunch, as summarized by ChatbotNews.ai, it works. Source: http://x.example/story/cbn-012",
-        "ChatbotNews.ai, citing TechCrunch (Tier 2), 2026-13-45: It works.",
-        "[It works](http://x.example/story/cbn-0123456789ab)",
-        "@misc{chatbotnews_0123456789ab, title = {x}}",
-        "@article{someone_2026, title = {x}}",
-        '[{"id": "cbn-0123456789ab", "title": "x"}]',
-        '[{"id": "cbn-0123456789ab", "title": "x", "container-title": "TechCrunch", "source": "ChatbotNews.ai", '
-        '"issued": {"date-parts": [[99999999999999999999, 1, 1]]}}]',
-        "[" * 100_000,
-        "9" * 5_000,
-        "TY  - ELEC\nID  - cbn-0123456789ab\nER  - ",
-    ],
-    ids=lambda text: text[:40],
-)
-def test_anything_else_is_no_citation(text: str) -> None:
-    assert parse_citation(text) is None
+def test_anything_else_is_no_citation() -> None:
+    assert [text[:80] for text in NOT_CITED if parse_citation(text) is not None] == []
 
 
 @pytest.mark.parametrize("form", CitationFormat)
-@pytest.mark.parametrize("false", ["2026-00-11", "2026-02-30", "0000-01-01", "٢٠٢٦-٠١-٠١"])
-def test_a_date_that_never_was_is_no_date_of_the_citation(form: CitationFormat, false: str) -> None:
-    year, month, day = false.split("-")
-    cited = story(CREDITED, credited_source=f"), {false}: -", author=f"A ({year}, Foo {day}). B ({year}, May {month}{day}). C")
+def test_a_date_that_never_was_is_no_date_of_the_citation(form: CitationFormat) -> None:
+    for false in ("2026-00-11", "2026-02-30", "0000-01-01", "٢٠٢٦-٠١-٠١"):
+        year, month, day = false.split("-")
+        cited = story(CREDITED, credited_source=f"), {false}: -", author=f"A ({year}, Foo {day}). B ({year}, May {month}{day}). C")
+        assert parse_citation(cite(cited, form)) == expected(cited, form), false
+    cited = story(author="A (2026, May 0).")  # right before the true one
     assert parse_citation(cite(cited, form)) == expected(cited, form)
-
-
-def test_a_false_date_may_stand_right_before_the_true_one() -> None:
-    cited = story(author="A (2026, May 0).")
-    assert parse_citation(cite(cited, CitationFormat.ACADEMIC)) == expected(cited, CitationFormat.ACADEMIC)
 
 
 def test_a_headline_that_says_that_google_news_credits_somebody_does_not_say_it_of_its_own_story() -> None:
@@ -113,15 +92,9 @@ def test_a_headline_that_says_that_google_news_credits_somebody_does_not_say_it_
     assert parse_citation(cite(cited, CitationFormat.ACADEMIC)) == expected(cited, CitationFormat.ACADEMIC)
 
 
-@given(texts)
-@settings(max_examples=200)
-def test_no_text_raises(text: str) -> None:
-    parse_citation(text)
-
-
 @pytest.mark.parametrize("form", CitationFormat)
 @given(data=st.data())
-@settings(max_examples=25)
+@examples(25)
 def test_no_damaged_citation_raises(form: CitationFormat, data: st.DataObject) -> None:
     whole = cite(STORY, form)
     cut = data.draw(st.integers(0, len(whole)))
@@ -129,21 +102,16 @@ def test_no_damaged_citation_raises(form: CitationFormat, data: st.DataObject) -
     parse_citation(whole[:cut] + data.draw(texts) + whole[resume:])
 
 
-@pytest.mark.parametrize(
-    "piece",
-    [
-        *(
-            "According to x, as summarized by ChatbotNews.ai, y. Source: ",
-            "ChatbotNews.ai, citing x (Tier , 2026-01-01: ",
-        ),
-        *('x, "," 1 May 2026, y, indexed by ChatbotNews.ai, ', " (2026, May 1). x. Google News, crediting "),
-        *("[x](y) (z, via [ChatbotNews.ai](", "[\\", "](", "@misc{chatbotnews_", "  title = {}", "\n} \t", "TY  - "),
-        *(" [corrected 2026-01-01]", '{"a":[', ". ", ' "', ", ", "&", "\n"),
-    ],
-)
-def test_the_time_is_linear_in_the_text(piece: str) -> None:
-    """200,000 characters of any separator, behind every opening, takes well under the minutes of a quadratic reading."""
+SEPARATORS = [
+    *("According to x, as summarized by ChatbotNews.ai, y. Source: ", "ChatbotNews.ai, citing x (Tier , 2026-01-01: "),
+    *('x, "," 1 May 2026, y, indexed by ChatbotNews.ai, ', " (2026, May 1). x. Google News, crediting "),
+    *("[x](y) (z, via [ChatbotNews.ai](", "[\\", "](", "@misc{chatbotnews_", "  title = {}", "\n} \t", "TY  - "),
+    *(" [corrected 2026-01-01]", '{"a":[', ". ", ' "', ", ", "&", "\n"),
+]
+
+
+@pytest.mark.parametrize("piece", SEPARATORS)
+def test_the_work_is_linear_in_the_text(piece: str) -> None:
+    """200,000 characters of any separator, behind every opening: a quadratic reading takes minutes, and the timeout ends it."""
     for opening in ("", "According to ", "ChatbotNews.ai, citing ", "[", "@misc{chatbotnews_0123456789ab,\n", "TY  - "):
-        began = time.perf_counter()
         parse_citation(opening + piece * (200_000 // len(piece)))
-        assert time.perf_counter() - began < 2

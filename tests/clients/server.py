@@ -39,8 +39,10 @@ def fill(data_dir: Path) -> None:
 def serving(data_dir: Path, *, fixtures: bool = False) -> Iterator[str]:
     """The site's address while it is served; with the conformance suite's fixtures if asked for."""
     port = free_port()
-    env = environment(data_dir, port) | services(data_dir) | ({"DEBUG": "1", "WIRE_MCP_FIXTURES": "1"} if fixtures else {})
-    with running(["manage.py", "serve"], env, data_dir / f"server-{port}.log") as site:
+    env = environment(data_dir, port) | services(data_dir)
+    with_fixtures = ["-m", "uvicorn", "tests.clients.fixtures_app:application", "--http", "config.http.protocol:WireProtocol"]
+    command = [*with_fixtures, "--port", str(port)] if fixtures else ["manage.py", "serve"]
+    with running(command, env, data_dir / f"server-{port}.log") as site:
         yield site
 
 

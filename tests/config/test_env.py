@@ -34,27 +34,24 @@ def clean(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("QUINCE_FILE", raising=False)
 
 
-@pytest.mark.parametrize(
-    ("reader", "default"),
-    [
-        ("boolean", False),
-        ("integer", 8000),
-        ("path", Path("/var")),
-        ("web_address", "http://localhost"),
-        ("database", None),
-        ("words", []),
-        ("redis", ""),
-        ("networks", ()),
-        ("text", ""),
-    ],
-)
+DEFAULTS = {
+    "boolean": False,
+    "integer": 8000,
+    "path": Path("/var"),
+    "web_address": "http://localhost",
+    "database": None,
+    "redis": "",
+    "words": [],
+    "networks": (),
+    "text": "",
+}
+
+
 @pytest.mark.parametrize("given", [None, "", "  "])
-def test_what_is_not_set_or_empty_is_the_default(
-    monkeypatch: pytest.MonkeyPatch, reader: str, default: object, given: str | None
-) -> None:
+def test_what_is_not_set_or_empty_is_the_default(monkeypatch: pytest.MonkeyPatch, given: str | None) -> None:
     if given is not None:
         monkeypatch.setenv("QUINCE", given)
-    assert READERS[reader]("QUINCE") == default
+    assert {name: read("QUINCE") for name, read in READERS.items()} == DEFAULTS
 
 
 @pytest.mark.parametrize(
@@ -87,11 +84,8 @@ def test_a_value_is_read(monkeypatch: pytest.MonkeyPatch, reader: str, given: st
             ("web_address", text)
             for text in (
                 "wire.example",
-                "ftp://wire.example",
                 "https://",
-                "https://a b",
                 "https://a?q=1",
-                "javascript:1",
                 "http://a:b:c",
                 "http://x:99999",
                 "https://[::1",
@@ -105,12 +99,9 @@ def test_a_value_is_read(monkeypatch: pytest.MonkeyPatch, reader: str, given: st
             ("database", text)
             for text in (
                 "quince",
-                "postgres",
                 "mysql://a/b",
                 "postgres://a:port/b",
-                "http://a/b",
                 "/var/db.sqlite3",
-                "sqlite:////var/db",
             )
         ),
         *(("redis", text) for text in ("redis://127.0.0.1:xx/0", "redis://127.0.0.1:99999/0", "http://a", "redis://")),
@@ -141,16 +132,11 @@ def test_a_database_address_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (found["USER"], found["PASSWORD"], found["NAME"]) == ("ada", "p@ss", "wire")
 
 
-def test_a_secret_may_come_in_a_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    file = tmp_path / "quince"
-    file.write_text("golden\n", encoding="utf-8")
-    monkeypatch.setenv("QUINCE_FILE", str(file))
-    assert env.text("QUINCE") == "golden"
-    file.write_text("8001\n", encoding="utf-8")
+def test_a_value_may_come_in_a_file_which_must_be_readable(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    good = tmp_path / "quince"
+    good.write_text("8001\n", encoding="utf-8")
+    monkeypatch.setenv("QUINCE_FILE", str(good))
     assert env.integer("QUINCE", 8000, 1, 65535) == 8001
-
-
-def test_a_file_that_cannot_be_read_stops_the_start_and_names_its_variable(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     binary = tmp_path / "binary"
     binary.write_bytes(b"\xff\xfe")
     for file in (tmp_path / "missing", tmp_path, binary):
@@ -166,19 +152,19 @@ def test_a_value_and_a_file_at_once_are_refused(monkeypatch: pytest.MonkeyPatch,
         env.text("QUINCE")
 
 
-def test_the_server_does_not_start_with_a_setting_it_cannot_read(tmp_path: Path) -> None:
-    kept = {name: os.environ[name] for name in ("PATH", "SYSTEMROOT", "HOME") if name in os.environ}
-    result = subprocess.run(
-        [sys.executable, "manage.py", "check"],
-        cwd=ROOT,
-        env=kept | {"WIRE_DATA_DIR": str(tmp_path), "PORT": "eight thousand"},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert result.returncode != 0
-    assert "PORT='eight thousand' cannot be read: expected a whole number from 1 to 65535." in result.stderr
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"PORT": "eight thousand"}, "PORT='eight thousand' cannot be read: expected a whole number from 1 to 65535."),
+        ({"DATABASE_REPLICA_URL": "postgres://a.example/wire"}, "DATABASE_REPLICA_URL needs Postgres, there and in DATABASE_URL"),
+    ],
+)
+def test_nothing_starts_with_settings_that_cannot_be_used(tmp_path: Path, given: dict[str, str], says: str) -> None:
+    kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+    command = [sys.executable, "-c", "import config.settings"]
+    done = subprocess.run(command, cwd=ROOT, env=kept | {"WIRE_DATA_DIR": str(tmp_path)} | given, capture_output=True, text=True)
+    assert done.returncode != 0
+    assert says in done.stderr
 
 
 def test_one_of_some_words_is_read_and_any_other_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -195,15 +181,3 @@ def test_every_variable_is_described() -> None:
     described = set(re.findall(r"`([A-Z_]+)`", (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")))
     assert len(read) > 15
     assert read <= described
-
-
-def test_a_replica_of_an_sqlite_file_is_refused(tmp_path: Path) -> None:
-    env = {
-        **os.environ,
-        "WIRE_DATA_DIR": str(tmp_path),
-        "DATABASE_URL": "",
-        "DATABASE_REPLICA_URL": "postgres://replica.example/wire",
-    }
-    arguments = [sys.executable, "-c", "import config.settings"]
-    done = subprocess.run(arguments, cwd=ROOT, env=env, capture_output=True, text=True, check=False)
-    assert "DATABASE_REPLICA_URL needs Postgres, there and in DATABASE_URL" in done.stderr

@@ -17,6 +17,7 @@ def test_a_secret_is_made_once_and_kept(tmp_path: Path) -> None:
     made = keyring.stored_secret(file)
     assert len(made) >= 50
     assert keyring.stored_secret(file) == made == file.read_text(encoding="utf-8")
+    assert [one.name for one in file.parent.iterdir()] == ["secret"]
     assert keyring.stored_secret(tmp_path / "other") != made
 
 
@@ -25,11 +26,6 @@ def test_only_its_owner_can_read_it(tmp_path: Path) -> None:
     file = tmp_path / "secret"
     keyring.stored_secret(file)
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
-
-
-def test_nothing_is_left_behind(tmp_path: Path) -> None:
-    keyring.stored(tmp_path / "secret", lambda: b"golden")
-    assert [file.name for file in tmp_path.iterdir()] == ["secret"]
 
 
 def test_a_key_that_cannot_be_made_leaves_no_file(tmp_path: Path) -> None:

@@ -5,17 +5,18 @@ import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
 
 import pytest
 
 from tests.faults.conftest import further, load
 from tests.faults.machines import Line, Postgres, Wire, manage, served, until
 
-pytestmark = [pytest.mark.services, pytest.mark.skipif("TEST_DATABASE_URL" not in os.environ, reason="of the services run")]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.services,
+    pytest.mark.skipif("TEST_DATABASE_URL" not in os.environ, reason="of the services run"),
+]
 
-FALL_BACK_WITHIN: Final = 6.0  # seconds
-FOUND_AGAIN_WITHIN: Final = 10.0
 
 numbers = itertools.count(500)
 
@@ -83,10 +84,10 @@ def of_replica(wire: Wire) -> bool:
 
 
 def answers(wire: Wire) -> bool:
-    """Whether questions that nobody asked are answered by every door, at once."""
-    began, number = time.monotonic(), next(numbers)
+    """Whether questions that nobody asked are answered by every door."""
+    number = next(numbers)
     told = [wire.get(f"/api/search.json?query=x{number}").status_code, wire.get(f"/search?query=x{number}").status_code]
-    return told == [200, 200] and not wire.call("search_wire", query=f"x{number}")["isError"] and time.monotonic() - began < 3
+    return told == [200, 200] and not wire.call("search_wire", query=f"x{number}")["isError"]
 
 
 def test_the_doors_read_the_replica_and_a_publish_shows_when_it_is_there(
@@ -100,7 +101,7 @@ def test_the_doors_read_the_replica_and_a_publish_shows_when_it_is_there(
     assert reads(replica) >= followed + 5
     assert reads(postgres) == primary
     headline = further(directory, next(numbers), **urls)
-    until(lambda: headline in wire.get("/api/today.json").text, 5)
+    until(lambda: headline in wire.get("/api/today.json").text)
 
 
 @pytest.mark.parametrize("trouble", ["cut", "silent"])
@@ -108,15 +109,13 @@ def test_the_primary_is_read_while_the_replica_is_away(wire: Wire, to_replica: L
     until(lambda: of_replica(wire))
     before = wire.figure("wire_replica_fallbacks")
     getattr(to_replica, trouble)()
-    began = time.monotonic()
     assert wire.get(f"/api/search.json?query=x{next(numbers)}").status_code in (200, 503)  # the one that finds out
     until(lambda: not of_replica(wire) and answers(wire))
-    assert time.monotonic() - began < FALL_BACK_WITHIN
     assert wire.ready()
     assert wire.get("/api/today.json").headers.get("warning") is None
     assert wire.figure("wire_replica_fallbacks") == before + 1
     to_replica.up()
-    assert until(lambda: of_replica(wire)) < FOUND_AGAIN_WITHIN
+    until(lambda: of_replica(wire))
     assert answers(wire)
 
 
@@ -132,7 +131,7 @@ def test_what_is_kept_goes_on_while_both_are_away(wire: Wire, to_primary: Line, 
         return "warning" in answer.headers
 
     try:
-        until(is_stale, FALL_BACK_WITHIN)
+        until(is_stale)
     finally:
         to_primary.up()
         to_replica.up()
@@ -148,7 +147,7 @@ def test_nobody_is_sent_back_in_time(
     to_replica.cut()
     until(lambda: not of_replica(wire) and answers(wire))
     headline = further(directory, next(numbers), **urls)
-    until(lambda: headline in wire.get("/api/today.json").text, 5)
+    until(lambda: headline in wire.get("/api/today.json").text)
     to_replica.up()
     ends = time.monotonic() + 7  # longer than it takes to look for the replica again, which answers and is behind
     while time.monotonic() < ends:
@@ -159,7 +158,7 @@ def test_nobody_is_sent_back_in_time(
     done = manage(directory, "doctor", **urls)
     assert "warn replica: It is 1 wire version behind" in done.stdout, done.stdout
     replica.ask("SELECT pg_wal_replay_resume()")
-    assert until(lambda: of_replica(wire)) < FOUND_AGAIN_WITHIN
+    until(lambda: of_replica(wire))
     assert headline in wire.get("/api/today.json").text
 
 

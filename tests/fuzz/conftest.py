@@ -4,13 +4,12 @@ import pytest
 
 from config import asgi
 from mcpserver import door
-from mcpserver.servers import wire as wire_server
-from mcpserver.transport import Door
+from mcpserver.servers import SERVERS
 from tests.mcpserver.conftest import close_connections, no_rate_limit, sample  # noqa: F401
 
 
 @pytest.fixture
 def own_door(monkeypatch: pytest.MonkeyPatch) -> None:
     """A door of its own, since the SDK's streams start once only."""
-    monkeypatch.setattr(door, "application", Door(wire_server.build()))
+    monkeypatch.setitem(door.doors, "/mcp", door.opened(SERVERS)["/mcp"])
     monkeypatch.setattr(asgi, "LOOK", 3600.0)  # seconds; nothing is published meanwhile

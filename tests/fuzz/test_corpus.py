@@ -1,19 +1,23 @@
-"""What the coverage-guided search kept, replayed: each reader keeps its contract, and no input costs more than its size."""
+"""What a coverage-guided search found, replayed: each reader keeps its contract, and no input costs more than its size."""
 
 import asyncio
 import os
+import re
 import time
 from collections.abc import Iterator
-from typing import Final
+from contextlib import suppress
+from typing import Any, Final
 
+import orjson
 import pytest
 
 from citations.parse import parse_citation
-from sources.parse import InvalidFeed, parse, parse_feed, parse_page
-from tests.fuzz import corpus, targets
-from tests.fuzz.explore import KEPT, TARGETS
-from tests.fuzz.jsonrpc import jsonrpc
-from tests.mcpserver.asgi import serving
+from sources.parse import InvalidFeed, parse, parse_page
+from tests.fuzz import targets
+from tests.fuzz.answers import check
+from tests.mcpserver.asgi import LEGACY, MODERN, Answer, http_scope, rpc_headers, send_request, serving
+
+pytestmark = pytest.mark.slow
 
 LONG: Final = 200_000  # bytes of a stretched input
 EVERY: Final = int(os.environ.get("FUZZ_EVERY", "20"))  # which of the inputs are stretched; `make fuzz` stretches all of them
@@ -24,7 +28,7 @@ SECONDS: Final = 2.0  # of processor time; whatever is quadratic takes minutes
 @pytest.mark.usefixtures("sample")
 @pytest.mark.parametrize("target", targets.TARGETS)
 def test_what_was_found_keeps_the_contract(target: str) -> None:
-    for data in corpus.load(target):
+    for data in targets.inputs(target):
         began = time.process_time()
         targets.TARGETS[target](data)
         assert time.process_time() - began < SECONDS, data
@@ -33,12 +37,37 @@ def test_what_was_found_keeps_the_contract(target: str) -> None:
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("sample_wire", "own_door")
 def test_what_was_found_is_answered_by_the_mcp_door_the_same_each_time() -> None:
+    """The first byte chooses the headers."""
+
+    async def ask(body: bytes, headers: dict[str, str]) -> Answer:
+        return await asyncio.wait_for(send_request(http_scope("POST", "/mcp", headers), [body], leaves=True), 20)
+
     async def all_of_them() -> None:
         async with serving():
-            for data in corpus.load("jsonrpc"):
-                await asyncio.wait_for(jsonrpc(data), 20)
+            for data in filter(None, targets.inputs("jsonrpc")):
+                body, headers = data[1:], headers_of(data[0] % 4, data[1:])
+                made, again = await ask(body, headers), await ask(body, headers)
+                check(body, made)
+                assert (made.status, made.headers, made.body) == (again.status, again.headers, again.body)
 
     asyncio.run(all_of_them())
+
+
+def headers_of(kind: int, body: bytes) -> dict[str, str]:
+    """No revision, an old one, the new one as it belongs to the body, or as it belongs to another."""
+    lists: dict[str, Any] = {"method": "tools/list", "params": {}}
+    if kind == 0:
+        return {"content-type": "application/json"}
+    if kind == 2:
+        with suppress(ValueError):
+            asked = orjson.loads(body)
+            if (
+                isinstance(asked, dict)
+                and re.fullmatch("[ -~]+", str(asked.get("method")))
+                and isinstance(asked.get("params"), dict)
+            ):
+                return rpc_headers(asked, MODERN)
+    return rpc_headers(lists, LEGACY if kind == 1 else MODERN)
 
 
 def stretched(data: bytes) -> Iterator[bytes]:
@@ -51,7 +80,7 @@ def stretched(data: bytes) -> Iterator[bytes]:
 
 @pytest.mark.parametrize("target", ["feeds", "citations"])
 def test_no_part_of_what_was_found_costs_more_than_its_size(target: str) -> None:
-    for data in corpus.load(target)[::EVERY]:
+    for data in targets.inputs(target)[::EVERY]:
         for long in stretched(data):
             began = time.process_time()
             _read(target, long)
@@ -62,17 +91,8 @@ def _read(target: str, data: bytes) -> None:
     if target == "citations":
         parse_citation(data[1:].decode("utf-8", "replace"))
         return
-    for reader in (parse, parse_feed, parse_page):
+    for reader in (parse, parse_page):
         try:
             reader(data)
         except InvalidFeed:
             continue
-
-
-def test_what_is_kept_is_little_and_comes_back_as_it_was() -> None:
-    for target in TARGETS:
-        kept = corpus.load(target)
-        assert 10 <= len(kept) <= 2 * KEPT
-        assert len(set(kept)) == len(kept)
-    assert set(TARGETS) == {*targets.TARGETS, "jsonrpc"}
-    assert sum(file.stat().st_size for file in corpus.FOLDER.iterdir()) < 300_000

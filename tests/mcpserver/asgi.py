@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from mcp.shared.inbound import encode_header_value
 
-from config.asgi import application
+from config.asgi import application as application
 
 MODERN: Final = "2026-07-28"
 LEGACY: Final = "2025-11-25"
@@ -120,13 +120,7 @@ async def serving() -> AsyncIterator[None]:
 
 
 def request(method: str, path: str, body: bytes = b"", headers: Headers = (), *, client: str = "192.0.2.1") -> Answer:
-    """As config.protocol asks: at once what is kept, else by a task."""
-    scope = http_scope(method, path, headers, client=client)
-    finished = application.at_once(scope, body)
-    if finished is None:
-        return asyncio.run(send_request(scope, [body]))
-    status, told, content = finished
-    return Answer(status, [(name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in told], content)
+    return asyncio.run(send_request(http_scope(method, path, headers, client=client), [body]))
 
 
 def get(path: str) -> Any:
@@ -162,10 +156,10 @@ def rpc_headers(asked: Mapping[str, Any], era: str = MODERN) -> dict[str, str]:
     return headers
 
 
-def rpc(method: str, params: Mapping[str, Any] | None = None, era: str = MODERN) -> Answer:
-    """One request over POST /mcp."""
+def rpc(method: str, params: Mapping[str, Any] | None = None, era: str = MODERN, path: str = "/mcp") -> Answer:
+    """One request by POST, which is answered with its own id and without a session."""
     asked = message(method, params, era)
-    answer = request("POST", "/mcp", json.dumps(asked).encode(), rpc_headers(asked, era))
+    answer = request("POST", path, json.dumps(asked).encode(), rpc_headers(asked, era))
     found = answer.json()
     assert (found["jsonrpc"], found["id"]) == ("2.0", asked["id"]), found
     assert answer["mcp-session-id"] is None

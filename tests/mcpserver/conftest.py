@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 import pytest
-from django.core.management import call_command
 from pytest_django import DjangoDbBlocker, Settings
 
+from tests import emptying
 from tests.factories import publish_sample
 from tests.threads import close_query_threads
 
@@ -18,11 +18,13 @@ def no_rate_limit(settings: Settings) -> None:
 
 @pytest.fixture(scope="module")
 def sample(django_db_setup: None, django_db_blocker: DjangoDbBlocker, close_connections: None) -> Iterator[None]:  # noqa: ARG001
-    """The sample wire, published once for all tests of a module, which only read it."""
+    """The sample wire for all tests of a module, which only read it."""
     with django_db_blocker.unblock():
-        publish_sample()
+        if not emptying.put_back(emptying.SAMPLE):
+            publish_sample()
+            emptying.remember(emptying.SAMPLE)
         yield
-        call_command("flush", interactive=False, verbosity=0)
+        emptying.empty()
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -8,7 +8,7 @@ import pytest
 from django.db import connection
 
 from tests.factories import entry, publish
-from tests.mcpserver.asgi import ERAS, rpc, structured
+from tests.mcpserver.asgi import ERAS, rpc
 from wire.models import Snapshot
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -49,12 +49,6 @@ def test_it_is_an_internal_error_that_tells_nothing_and_is_logged(era: str, capl
         assert answer.error == {"code": -32603, "message": "Internal server error"}
         assert TABLE in caplog.text
         assert [record.levelno for record in caplog.records] == [logging.ERROR]
-
-
-@pytest.mark.usefixtures("damaged")
-def test_what_does_not_need_the_missing_part_is_still_served() -> None:
-    assert len(structured("list_sources")["sources"]) == 24
-    assert structured("verify_source_integrity", publication_name="Reuters")["in_roster"] is True
 
 
 @pytest.mark.parametrize("era", ERAS)

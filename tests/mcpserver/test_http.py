@@ -1,16 +1,14 @@
 """Streamable HTTP: methods, statuses and headers of /mcp, and which revision a request speaks."""
 
-import asyncio
 import json
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
-from tests.mcpserver.asgi import LEGACY, MODERN, http_scope, message, request, rpc, rpc_headers, send_request
+from tests.mcpserver.asgi import LEGACY, MODERN, message, request, rpc, rpc_headers
 
 pytestmark = pytest.mark.django_db
 
@@ -86,17 +84,12 @@ def test_the_next_major_version_is_reserved_and_points_here(method: str) -> None
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD", "DELETE", "PUT", "PATCH", "TRACE", "QUINCE"])
-@pytest.mark.parametrize("accept", ["application/json", "*/*", "text/html", None])
+@pytest.mark.parametrize("accept", ["application/json", "*/*", None])
 def test_any_other_method_and_a_get_for_no_stream_is_refused_at_once(method: str, accept: str | None) -> None:
     answer = request(method, "/mcp", headers={"accept": accept} if accept else {})
     assert (answer.status, answer.body) == (405, b"")
     assert answer["allow"] == "POST, GET, OPTIONS"
     assert answer.times_received == 0
-
-
-@pytest.mark.parametrize("method", ["DELETE", "PUT", "HEAD"])
-def test_asking_for_a_stream_does_not_open_other_methods(method: str) -> None:
-    assert request(method, "/mcp", headers={"accept": "text/event-stream"}).status == 405
 
 
 def test_the_latest_revision_has_no_get_stream() -> None:
@@ -114,9 +107,9 @@ def test_another_content_type_is_not_supported(kind: str | None) -> None:
     assert "application/json" in answer.error["message"]
 
 
-@pytest.mark.parametrize("kind", ["application/json", "application/json; charset=utf-8", "Application/JSON", "application/json;"])
-def test_json_is_supported_however_it_is_spelled(kind: str) -> None:
-    assert request("POST", "/mcp", PING, {"content-type": kind}).status == 200
+def test_json_is_supported_however_it_is_spelled() -> None:
+    for kind in ("application/json", "application/json; charset=utf-8", "Application/JSON", "application/json;"):
+        assert request("POST", "/mcp", PING, {"content-type": kind}).status == 200
 
 
 @pytest.mark.parametrize(
@@ -147,11 +140,11 @@ def test_who_listens_must_take_a_stream_and_is_told_so(accept: str | None) -> No
     assert "text/event-stream" in answer.error["message"]
 
 
-@pytest.mark.parametrize("method", ["notifications/initialized", "notifications/cancelled", "notifications/quince", "tools/list"])
 @pytest.mark.parametrize("version", ALL)
-def test_a_notification_is_accepted_and_not_answered(version: str, method: str) -> None:
-    answer = post({"jsonrpc": "2.0", "method": method, "params": {}}, mcp_protocol_version=version)
-    assert (answer.status, answer.body) == (202, b"")
+def test_a_notification_is_accepted_and_not_answered(version: str) -> None:
+    for method in ("notifications/initialized", "notifications/cancelled", "notifications/quince", "tools/list"):
+        answer = post({"jsonrpc": "2.0", "method": method, "params": {}}, mcp_protocol_version=version)
+        assert (answer.status, answer.body) == (202, b"")
 
 
 def test_an_answer_to_a_question_never_asked_is_accepted() -> None:
@@ -228,21 +221,6 @@ def test_rest_and_the_site_work_when_the_mcp_door_is_taken_away(tmp_path: Path) 
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) == {"statuses": wanted, "imported": []}
-
-
-def test_many_requests_at_once_are_answered_each_with_its_own() -> None:
-    async def all_at_once() -> list[tuple[Any, Any]]:
-        asked = [message("tools/call", {"name": "list_sources", "arguments": {"tier": n % 4 + 1}}) for n in range(60)]
-        answers = await asyncio.gather(
-            *(send_request(http_scope("POST", "/mcp", rpc_headers(one)), [json.dumps(one).encode()]) for one in asked)
-        )
-        return [(one, answer.json()) for one, answer in zip(asked, answers, strict=True)]
-
-    began = time.monotonic()
-    for asked, answer in asyncio.run(all_at_once()):
-        assert answer["id"] == asked["id"]
-        assert {s["tier"] for s in answer["result"]["structuredContent"]["sources"]} == {asked["params"]["arguments"]["tier"]}
-    assert time.monotonic() - began < 15
 
 
 def test_blanks_around_a_header_are_none_of_its_value() -> None:

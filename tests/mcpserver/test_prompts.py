@@ -43,12 +43,10 @@ def test_the_daily_briefing_has_a_section_a_category_with_layered_citations_inli
     for story_id in shown(text):
         assert layered(today[story_id]) in text
     assert "2026-10-15" in text
+    assert "not the current date" in text
+    assert text == prompt("daily-briefing", era, focus="all")
     assert "verify_source_integrity" in text
     assert text.endswith(CITE)
-
-
-def test_all_is_the_default_focus() -> None:
-    assert prompt("daily-briefing") == prompt("daily-briefing", focus="all")
 
 
 @pytest.mark.parametrize("focus", HEADINGS)
@@ -57,10 +55,6 @@ def test_a_briefing_may_have_one_category_only(focus: str) -> None:
     assert re.findall(r"^## (.*?) \(", text, re.MULTILINE) == [HEADINGS[focus]]
     wanted = [s["chatbotnews_id"] for s in get("/api/today.json")["stories"] if s["category"] == focus]
     assert shown(text) == wanted[:8]
-
-
-def test_a_briefing_of_a_day_gone_by_says_so() -> None:
-    assert "not the current date" in prompt("daily-briefing")
 
 
 @every_era

@@ -1,11 +1,11 @@
 """Resources: reading, not finding, and completing the addresses of those that exist."""
 
 import json
-from typing import Any, Final
+from typing import Final
 
 import pytest
 
-from tests.mcpserver.asgi import ERAS, LEGACY, MODERN, get, read, read_json, rpc
+from tests.mcpserver.asgi import ERAS, LEGACY, MODERN, get, read, rpc
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("sample")]
 
@@ -32,11 +32,6 @@ def test_the_list_names_every_live_story_of_today_and_every_day() -> None:
     assert len(uris) == len(set(uris))
 
 
-def test_a_story_of_an_earlier_day_can_be_read_although_it_is_not_listed() -> None:
-    story = get("/api/archive/2026-10-12.json")["stories"][0]
-    assert read_json(f"wire://story/{story['chatbotnews_id']}") == story
-
-
 def test_today_and_its_categories_may_be_kept_for_five_minutes_by_anyone() -> None:
     for uri in ("wire://today", *(f"wire://today/{name}" for name in ("launches", "funding", "agents", "industry", "analysis"))):
         result = rpc("resources/read", {"uri": uri}).result
@@ -61,22 +56,17 @@ MISSING: Final = [
     ("wire://story/cbn-000000000000", ["cbn-000000000000", "search_wire", "wire://today"]),
     ("wire://story/x", ["search_wire"]),
     ("wire://story/", ["resources/list"]),
-    ("wire://story/UPPER", ["resources/list"]),
     ("wire://today/sports", ["launches", "analysis"]),
     ("wire://topic/apple", ["openai", "regulation"]),
     ("wire://archive/1999-01-01", ["1999-01-01", "2026-10-12"]),
     ("wire://archive/2026-13-45", ["resources/list"]),
-    ("wire://archive/yesterday", ["resources/list"]),
     ("wire://provenance/1999-01-01", ["2026-10-12"]),
-    ("wire://provenance/0000-00-00", ["resources/list"]),
     ("wire://nope", ["resources/list", "resources/templates/list"]),
     ("wire://today/", ["resources/list"]),
-    ("wire://TODAY", ["resources/list"]),
     ("wire://today?x=1", ["resources/list"]),
     ("wire://today\n", ["resources/list"]),
     ("wire://archive/../today", ["resources/list"]),
     ("file:///etc/passwd", ["resources/list"]),
-    ("https://localhost:8000/api/today.json", ["resources/list"]),
     ("", ["resources/list"]),
     ("wire://story/\x00", ["resources/list"]),
     ("wire://" + "x" * 5000, ["resources/list"]),
@@ -99,29 +89,27 @@ STRANGE_CURSORS: Final = ["", "strange", "bm9wZQ", "WyJyZXNvdXJjZXMiLDVd", "WyJk
 
 
 @every_era
-@pytest.mark.parametrize("cursor", STRANGE_CURSORS, ids=range(len(STRANGE_CURSORS)))
-def test_a_cursor_that_the_list_did_not_give_is_refused(era: str, cursor: str) -> None:
-    answer = rpc("resources/list", {"cursor": cursor}, era)
-    assert answer.error["code"] == -32602
-    assert "first page" in answer.error["message"]
+def test_a_cursor_that_the_list_did_not_give_is_refused(era: str) -> None:
+    for cursor in STRANGE_CURSORS:
+        answer = rpc("resources/list", {"cursor": cursor}, era)
+        assert answer.error["code"] == -32602
+        assert "first page" in answer.error["message"]
 
 
-def complete(ref: dict[str, str], argument: str, begun: str = "", era: str = MODERN) -> dict[str, Any]:
-    found: dict[str, Any] = rpc("completion/complete", {"ref": ref, "argument": {"name": argument, "value": begun}}, era).result[
-        "completion"
-    ]
+def complete(ref: dict[str, str], argument: str, begun: str, era: str) -> list[str]:
+    asked = {"ref": ref, "argument": {"name": argument, "value": begun}}
+    found = rpc("completion/complete", asked, era).result["completion"]
     assert found["hasMore"] is (found["total"] > len(found["values"]))
-    return found
+    values: list[str] = found["values"]
+    return values
 
 
 def template(uri: str, argument: str, begun: str = "", era: str = MODERN) -> list[str]:
-    values: list[str] = complete({"type": "ref/resource", "uri": uri}, argument, begun, era)["values"]
-    return values
+    return complete({"type": "ref/resource", "uri": uri}, argument, begun, era)
 
 
 def of_prompt(name: str, argument: str, begun: str = "", era: str = MODERN) -> list[str]:
-    values: list[str] = complete({"type": "ref/prompt", "name": name}, argument, begun, era)["values"]
-    return values
+    return complete({"type": "ref/prompt", "name": name}, argument, begun, era)
 
 
 @every_era

@@ -16,16 +16,12 @@ CATEGORIES: Final = "'launches', 'funding', 'agents', 'industry' or 'analysis'"
 REFUSED: Final[list[tuple[str, dict[str, Any], list[str]]]] = [
     ("search_wire", {"query": "a", "limit": 51}, ["limit", "less than or equal to 50"]),
     ("search_wire", {"query": "a", "limit": 0}, ["limit", "greater than or equal to 1"]),
-    ("search_wire", {"query": "a", "limit": -(10**30)}, ["limit", "greater than or equal to 1"]),
     ("search_wire", {"query": "a", "limit": True}, ["limit", "whole number"]),
     ("search_wire", {"query": "a", "limit": "10"}, ["limit", "whole number"]),
     ("search_wire", {"query": "a", "limit": 1.5}, ["limit", "whole number"]),
-    ("search_wire", {"query": "a", "limit": [10]}, ["limit", "whole number"]),
     ("search_wire", {"query": "a", "category": "sports"}, ["category", CATEGORIES]),
-    ("search_wire", {"query": "a", "category": "Launches"}, ["category", CATEGORIES]),
     ("search_wire", {"query": "a", "category": 1}, ["category", CATEGORIES]),
     ("search_wire", {"query": "a", "since": "yesterday"}, ["since", "ISO 8601", "2026-01-14"]),
-    ("search_wire", {"query": "a", "since": "14/01/2026"}, ["since", "ISO 8601"]),
     ("search_wire", {"query": "a", "since": 1760000000}, ["since", "ISO 8601"]),
     ("search_wire", {"query": "a", "since": "2026-02-30"}, ["since", "ISO 8601"]),
     ("search_wire", {"query": "a", "source": 5}, ["source", "string"]),
@@ -33,16 +29,13 @@ REFUSED: Final[list[tuple[str, dict[str, Any], list[str]]]] = [
     ("search_wire", {"query": "a", "detail": "verbose"}, ["detail", "'brief', 'standard' or 'full'"]),
     ("search_wire", {"query": "a", "tier": 1}, ["unknown argument", "category?"]),
     ("search_wire", {"query": ""}, ["query", "at least 1 character"]),
-    ("search_wire", {"query": "   "}, ["query", "word"]),
     ("search_wire", {"query": "!?—"}, ["query", "word"]),
     ("search_wire", {"query": "a" * 301}, ["query", "300"]),
     ("search_wire", {"query": ["a"]}, ["query", "string"]),
     ("search_wire", {}, ["query is missing"]),
-    ("search_wire", {"query": None}, ["query is missing"]),
     ("get_story", {}, ["story_id is missing"]),
     ("get_story", {"story_id": "x"}, ["'x'", "cbn-0123456789ab", "search_wire", "wire://today"]),
     ("get_story", {"story_id": UNKNOWN_ID}, [UNKNOWN_ID, "search_wire"]),
-    ("get_story", {"story_id": UNKNOWN_ID.upper()}, ["search_wire"]),
     ("get_story", {"story_id": "'; DROP TABLE wire_story; --\x00"}, ["search_wire"]),
     ("get_story", {"story_id": "c" * 101}, ["story_id", "100"]),
     ("get_story", {"story_id": UNKNOWN_ID, "extra": 1}, ["unknown argument", "Arguments: story_id"]),
@@ -50,13 +43,11 @@ REFUSED: Final[list[tuple[str, dict[str, Any], list[str]]]] = [
     ("get_category", {"category": "agents", "limit": 101}, ["limit", "less than or equal to 100"]),
     ("get_category", {"category": "agents", "cursor": ""}, ["cursor", "first page"]),
     ("get_topic_coverage", {"topic": "apple"}, ["topic", "'openai'", "'regulation'"]),
-    ("get_topic_coverage", {"topic": "openai", "limit": 1000}, ["limit", "less than or equal to 100"]),
     ("get_consensus", {}, ["story_id", "headline"]),
     ("get_consensus", {"headline": "  "}, ["story_id", "headline"]),
     ("get_consensus", {"story_id": UNKNOWN_ID, "headline": "OpenAI"}, [UNKNOWN_ID, "search_wire"]),
     ("get_consensus", {"headline": "a" * 1001}, ["headline", "1000"]),
     ("get_citation", {"story_id": UNKNOWN_ID}, [UNKNOWN_ID, "search_wire"]),
-    ("get_citation", {"story_id": UNKNOWN_ID, "format": "chicago"}, ["format", "'layered'", "'bibtex'"]),
     ("get_citation", {"story_id": UNKNOWN_ID, "format": "ris"}, ["format", "'layered'", "'bibtex'"]),
     ("get_editor_take", {"date": "today"}, ["date", "2026-01-14"]),
     ("get_editor_take", {"date": "2026-10-15T00:00:00Z"}, ["date", "2026-01-14"]),
@@ -64,7 +55,6 @@ REFUSED: Final[list[tuple[str, dict[str, Any], list[str]]]] = [
     ("get_editor_take", {"date": "2026-13-45"}, ["date", "month"]),
     ("get_editor_take", {"date": "1999-01-01"}, ["1999-01-01", "2026-10-12"]),
     ("list_sources", {"tier": 5}, ["tier", "less than or equal to 4"]),
-    ("list_sources", {"tier": 0}, ["tier", "greater than or equal to 1"]),
     ("list_sources", {"tier": "1"}, ["tier", "whole number"]),
     ("verify_source_integrity", {}, ["publication_name is missing"]),
     ("verify_source_integrity", {"publication_name": ["Reuters"]}, ["publication_name", "string"]),
@@ -109,14 +99,11 @@ def test_a_whole_number_may_come_with_a_decimal_point() -> None:
 
 
 def test_null_is_the_same_as_nothing() -> None:
+    assert len(rpc("tools/call", {"name": "list_sources"}).result["structuredContent"]["sources"]) == 24
     nothing = structured("search_wire", query="agents")
     assert structured("search_wire", query="agents", category=None, source=None, since=None, limit=None, cursor=None) == nothing
     assert structured("list_sources", tier=None) == structured("list_sources")
     assert structured("get_editor_take", date=None) == structured("get_editor_take")
-
-
-def test_arguments_may_be_left_out_altogether() -> None:
-    assert len(rpc("tools/call", {"name": "list_sources"}).result["structuredContent"]["sources"]) == 24
 
 
 @pytest.mark.parametrize("era", ERAS)
@@ -159,6 +146,7 @@ def test_structured_content_is_always_an_object_and_the_array_of_the_specificati
 
 
 def test_a_search_that_finds_nothing_says_so_and_is_no_error() -> None:
+    assert structured("search", query="zyzzyva") == {"results": []}
     found = structured("search_wire", query="zyzzyva")
     assert (found["stories"], found["total"], found["next_cursor"], found["est_tokens"]) == ([], 0, None, 0)
 
@@ -216,18 +204,8 @@ def test_a_document_whose_text_addresses_the_model_says_so_before_it() -> None:
         assert document["metadata"].get("untrusted_instructions", "false") == str(story["untrusted_instructions"]).lower()
 
 
-def test_a_search_for_connectors_that_finds_nothing_is_an_empty_list() -> None:
-    assert structured("search", query="zyzzyva") == {"results": []}
-
-
 @pytest.mark.parametrize("name", ["The Daily Planet", "OpenAI Blog Weekly", "", "x" * 500, "Reuters\x00", "🤖"])
 def test_a_publication_outside_the_roster_is_refuted_with_what_to_do(name: str) -> None:
     verdict = structured("verify_source_integrity", publication_name=name)
     assert (verdict["in_roster"], verdict["tier"], verdict["canonical_name"]) in ((False, None, None), (True, 3, "Reuters"))
     assert verdict["notes"]
-
-
-def test_a_tool_answers_the_same_whenever_it_is_asked() -> None:
-    """The idempotentHint of its annotations."""
-    for tool, arguments in (("search_wire", {"query": "agents"}), ("list_sources", {}), ("get_editor_take", {})):
-        assert call(tool, **arguments) == call(tool, **arguments)

@@ -114,13 +114,6 @@ def test_text_that_addresses_the_model_is_flagged_and_kept_verbatim(hostile: lis
     assert {one["chatbotnews_id"]: one["untrusted_instructions"] for one in brief}[hostile[0].chatbotnews_id] is True
 
 
-def test_a_plain_story_is_not_flagged() -> None:
-    made = entry(title="OpenAI launches quince")
-    publish(made)
-    assert "addresses_the_model" not in prompt("cite-chatbotnews", story_id=story_of(made).chatbotnews_id)
-    assert structured("get_story", story_id=story_of(made).chatbotnews_id)["untrusted_instructions"] is False
-
-
 def test_lists_of_resources_and_completions_hold_not_a_word_of_any_story(hostile: list[Story]) -> None:
     assert hostile
     listed = rpc("resources/list").body

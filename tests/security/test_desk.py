@@ -84,6 +84,17 @@ def test_no_page_of_the_desk_is_shown_in_a_frame_or_kept() -> None:
         assert {"no-store", "private"} <= set(answer["Cache-Control"].split(", "))
 
 
+@pytest.mark.parametrize("path", ["login/", "", "wire/story/", "wire/lexiconterm/import/", "sources/feed/", "no-such-page/"])
+def test_pages_of_the_desk_hold_no_script_and_no_style_and_may_have_none(path: str) -> None:
+    answer = (Client() if path == "login/" else at_desk("publisher")).get(f"/admin/{path}")
+    page = answer.content.decode()
+    policy = dict(part.strip().partition(" ")[::2] for part in answer["Content-Security-Policy"].split(";"))
+    assert policy["default-src"] == policy["base-uri"] == policy["frame-ancestors"] == "'none'"
+    assert policy["script-src"] == "'self' 'unsafe-eval'"
+    assert policy["style-src"] == policy["form-action"] == policy["connect-src"] == policy["img-src"] == "'self'"
+    assert re.findall(r"<script(?![^>]* src=)(?![^>]*json)[^>]*>|<style|<[^>]* on[a-z]+=|javascript:", page) == []
+
+
 def test_cookies_go_over_https_alone_where_the_site_does(tmp_path: Path) -> None:
     names = ("SESSION_COOKIE_SECURE", "CSRF_COOKIE_SECURE", "SESSION_COOKIE_HTTPONLY", "SECURE_HSTS_SECONDS", "DEBUG")
     code = f"import json; from django.conf import settings as s; print(json.dumps([getattr(s, name) for name in {names}]))"
@@ -107,7 +118,7 @@ def test_nothing_of_the_desk_opens_without_a_login() -> None:
         "",
         f"wire/story/{story_of(made).pk}/change/",
         "auth/user/",
-        "sources/publication/export/",
+        "sources/publication/export.csv/",
         "wire/lexiconterm/import/",
     ):
         answer = Client().get(f"/admin/{path}")

@@ -2,14 +2,14 @@
 
 import contextlib
 import socket
-import time
 from collections.abc import Iterator
 from typing import Final
 
 import pytest
 
-from config import edge
-from tests.clients.server import environment, free_port, running
+from config.http import edge
+from tests.clients.server import environment, free_port, running, services
+from tests.wire.installation import set_up
 from wire.management.commands import serve
 
 PATIENCE: Final = 8.0  # seconds that a test waits for the server
@@ -21,11 +21,11 @@ Address = tuple[str, int]
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Address]:
+def server(tmp_path_factory: pytest.TempPathFactory, django_db_setup: None) -> Iterator[Address]:  # noqa: ARG001
     directory, port = tmp_path_factory.mktemp("wire"), free_port()
     arguments = ["-m", "uvicorn", *serve.UVICORN, "--port", str(port)]
-    (directory / "wire.sqlite3").touch()  # of a wire without a database the desk says so before all else
-    with running(arguments, environment(directory, port), directory / "server.log", ready="/healthz"):
+    set_up(directory)
+    with running(arguments, environment(directory, port) | services(directory), directory / "server.log", ready="/healthz"):
         yield ("127.0.0.1", port)
 
 
@@ -57,6 +57,9 @@ LENGTHS: Final = {
     "a blank before the colon": (b"Content-Length : 40\r\n", PING),
     "a vertical tab": (b"Content-Length:\x0b40\r\n", PING),
     "nothing": (b"Content-Length:\r\n", PING),
+    "a leading zero": (b"Content-Length: 040\r\n", PING),
+    "many of them": (b"Content-Length: 00000000000040\r\n", PING),
+    "nothing but zeros": (b"Content-Length: 00\r\n", b""),
 }
 CODINGS: Final = {
     "identity": b"Transfer-Encoding: identity\r\n",
@@ -64,6 +67,9 @@ CODINGS: Final = {
     "chunked, but not last": b"Transfer-Encoding: chunked, identity\r\n",
     "chunked twice": b"Transfer-Encoding: chunked, chunked\r\n",
     "two headers": CHUNKED + b"Transfer-Encoding: identity\r\n",
+    "the same header twice": CHUNKED * 2,
+    "compressed as well": b"Transfer-Encoding: gzip, chunked\r\n",
+    "compressed in another header": b"Transfer-Encoding: gzip\r\n" + CHUNKED,
     "a vertical tab": b"Transfer-Encoding: \x0bchunked\r\n",
     "folded": b"Transfer-Encoding:\r\n chunked\r\n",
     "a parameter": b"Transfer-Encoding: chunked;q=1\r\n",
@@ -88,6 +94,25 @@ HEADS: Final = {
     "no such version": b"GET /healthz HTTP/9.9\r\nHost: localhost\r\n\r\n",
     "a tunnel": b"CONNECT evil.example:443 HTTP/1.1\r\nHost: localhost\r\n\r\n",
 }
+TARGETS: Final = {
+    "another host": b"GET http://other.example/healthz HTTP/1.1",
+    "another port": b"GET http://localhost:81/healthz HTTP/1.1",
+    "a user": b"GET http://evil@localhost/healthz HTTP/1.1",
+    "another scheme": b"GET ftp://localhost/healthz HTTP/1.1",
+    "no host": b"GET http:///healthz HTTP/1.1",
+    "no path": b"GET http://localhost HTTP/1.1",
+    "a query alone": b"GET http://localhost?a=b HTTP/1.1",
+    "an authority": b"GET localhost:80 HTTP/1.1",
+    "an asterisk": b"GET * HTTP/1.1",
+    "options of all": b"OPTIONS * HTTP/1.1",
+    "no slash": b"GET healthz HTTP/1.1",
+    "no target": b"GET  HTTP/1.1",
+    "bytes that are no ASCII": b"GET /\xff\xfe HTTP/1.1",
+}
+ODD: Final = (
+    *(b"//", b"//other.example/healthz", b"/..", b"/%", b"/%zz", b"/%00", b"/%0d%0aA:%20b", b"/%ff%fe", b"/#", b"/?", b"/??"),
+    *(b"/" + b"a" * 8_000, b"/" + b"%2e%2e%2f" * 500, b"/?" + b"a=b&" * 2_000, b"/api/%00.json", b"/api//today.json", b"/mcp?a"),
+)
 
 
 def test_both_readings_are_served_where_there_is_but_one(server: Address) -> None:
@@ -115,10 +140,29 @@ def test_a_head_that_could_be_read_twice_ends_the_connection(server: Address, he
     assert answers(server, head + HEALTH) == [400]
 
 
+@pytest.mark.parametrize("target", TARGETS.values(), ids=TARGETS)
+def test_a_target_that_is_no_path_of_the_host_ends_the_connection(server: Address, target: bytes) -> None:
+    assert answers(server, target + b"\r\nHost: localhost\r\n\r\n" + HEALTH) == [400]
+
+
+@pytest.mark.parametrize("target", [b"http://localhost/healthz", b"HTTP://LOCALHOST/healthz?a=b", b"https://localhost/healthz"])
+def test_a_target_with_the_same_host_is_served(server: Address, target: bytes) -> None:
+    assert answers(server, b"GET " + target + b" HTTP/1.1\r\nHost: localhost\r\n\r\n" + HEALTH) == [200, 200]
+
+
+@pytest.mark.django_db
+def test_no_target_is_a_fault(server: Address) -> None:
+    for target in ODD:
+        for method in (b"GET", b"POST", b"OPTIONS"):
+            first, *others = answers(server, method + b" " + target + b" HTTP/1.1\r\nHost: localhost\r\n\r\n" + HEALTH)
+            assert 200 <= first < 500, (method, target, first)
+            assert others == [200] or first == 400, (method, target)
+
+
 @pytest.mark.parametrize("protocol", [b"h2c", b"websocket"])
 def test_what_follows_an_upgrade_that_nobody_makes_is_not_served(server: Address, protocol: bytes) -> None:
     upgrade = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: upgrade\r\nUpgrade: " + protocol + b"\r\n\r\n"
-    assert answers(server, upgrade + HEALTH) in ([200], [400])
+    assert answers(server, upgrade + HEALTH) == [200]
 
 
 @pytest.mark.parametrize("path", [b"/mcp", b"/api/today.json", b"/healthz"])
@@ -130,7 +174,7 @@ def test_host_origin_and_length_may_come_once(server: Address, path: bytes) -> N
         b"Host: localhost\r\nOrigin: https://evil.example\r\nOrigin: https://claude.ai\r\n",
         b"Host: localhost\r\nOrigin: https://claude.ai\r\nOrigin: https://claude.ai\r\n",
     ):
-        assert answers(server, b"GET %s HTTP/1.1\r\n%sConnection: close\r\n\r\n" % (path, twice)) == [400]
+        assert answers(server, b"GET %s HTTP/1.1\r\n%s\r\n" % (path, twice) + HEALTH) == [400]
 
 
 def test_no_address_takes_a_body_without_end(server: Address) -> None:
@@ -141,14 +185,13 @@ def test_no_address_takes_a_body_without_end(server: Address) -> None:
         assert answers(server, said) == [413], line
         with socket.create_connection(server, timeout=PATIENCE) as connection:
             connection.sendall(line + b"\r\nHost: localhost\r\n" + CHUNKED + b"\r\n")
-            began, heard = time.monotonic(), b""
+            heard = b""
             with contextlib.suppress(ConnectionError):
                 for _ in range(most // 32_768 + 4):
                     connection.sendall(b"8000\r\n" + b" " * 0x8000 + b"\r\n")
             with contextlib.suppress(ConnectionError):
                 heard = connection.recv(65_536)
             assert heard.startswith(b"HTTP/1.1 413 "), (line, heard)
-            assert time.monotonic() - began < PATIENCE
 
 
 def test_a_form_of_the_desk_is_still_taken(server: Address) -> None:

@@ -45,12 +45,9 @@ def wait(known: FeedHealth) -> dt.timedelta:
     ("failures", "minutes"), [(1, 5), (2, 10), (3, 20), (4, 40), (5, 80), (8, 640), (9, 1280), (10, 1440), (500, 1440)]
 )
 def test_the_wait_doubles_with_each_failure_up_to_a_day(failures: int, minutes: int) -> None:
-    for _ in range(20):
-        assert 0.9 * minutes * MINUTE <= wait(after_failures(failures)) <= 1.1 * minutes * MINUTE
-
-
-def test_waits_differ_by_chance_so_that_feeds_do_not_come_back_at_once() -> None:
-    assert len({wait(after_failures(3)) for _ in range(20)}) > 10
+    waits = [wait(after_failures(failures)) for _ in range(20)]
+    assert 0.9 * minutes * MINUTE <= min(waits) <= max(waits) <= 1.1 * minutes * MINUTE
+    assert len(set(waits)) > 10, "feeds do not come back at once"
 
 
 @given(st.integers(1, 40), st.integers(0, 10**6))
@@ -60,20 +57,12 @@ def test_a_server_that_asks_for_a_longer_wait_gets_it(failures: int, seconds: in
     assert max(asked, 0.9 * own) <= wait(after_failures(failures, asked)) <= max(asked, 1.1 * own)
 
 
-def test_a_failure_is_kept_in_words_and_by_code() -> None:
-    known = after_failures(2)
-    assert (known.failures, known.failure_code, known.failure, known.tried_at) == (2, "timeout", "No answer came.", NOW)
-    assert known.succeeded_at is None
-
-
-def test_words_that_are_too_long_for_their_column_are_cut() -> None:
-    known = FeedHealth()
-    health.failed(known, "c" * 100, "w" * 1000, NOW)
-    assert (len(known.failure_code), len(known.failure)) == (40, 500)
-
-
-def test_a_success_ends_the_failure_and_the_waiting() -> None:
+def test_a_failure_is_kept_in_words_and_by_code_until_the_next_success() -> None:
     known = after_failures(7)
+    assert (known.failures, known.failure_code, known.failure, known.tried_at) == (7, "timeout", "No answer came.", NOW)
+    assert known.succeeded_at is None
+    health.failed(known, "c" * 100, "w" * 1000, NOW)  # longer than their columns
+    assert (len(known.failure_code), len(known.failure)) == (40, 500)
     health.answered(known, UNCHANGED, NOW + HOUR)
     assert (known.failures, known.failure_code, known.failure, known.next_try_at) == (0, "", "", None)
     assert known.tried_at == known.succeeded_at == NOW + HOUR
@@ -82,41 +71,29 @@ def test_a_success_ends_the_failure_and_the_waiting() -> None:
 # The circuit
 
 
-def test_a_feed_that_was_never_asked_is_due_and_its_circuit_closed() -> None:
-    assert health.is_due(None, NOW)
-    assert health.is_due(FeedHealth(), NOW)
+def test_the_circuit_opens_at_the_third_failure_in_a_row() -> None:
+    found = [health.circuit(after_failures(failures), NOW) for failures in (0, 1, 2, 3, 30)]
+    assert found == ["closed", "closed", "closed", "open", "open"]
     assert health.circuit(None, NOW) == health.circuit(FeedHealth(), NOW) == Circuit.CLOSED
-
-
-@pytest.mark.parametrize(("failures", "circuit"), [(0, "closed"), (1, "closed"), (2, "closed"), (3, "open"), (30, "open")])
-def test_the_circuit_opens_at_the_third_failure_in_a_row(failures: int, circuit: str) -> None:
-    assert health.circuit(after_failures(failures), NOW) == circuit
-
-
-def test_it_is_half_open_once_the_wait_is_over() -> None:
-    known = after_failures(3)
-    over = NOW + wait(known)
-    assert health.circuit(known, over - dt.timedelta(seconds=1)) == Circuit.OPEN
-    assert health.circuit(known, over) == Circuit.HALF_OPEN
 
 
 def test_a_feed_is_due_when_its_wait_is_over_and_not_before() -> None:
     known = after_failures(1)
     over = NOW + wait(known)
     assert [health.is_due(known, moment) for moment in (NOW, over - dt.timedelta(seconds=1), over)] == [False, False, True]
+    assert health.is_due(None, NOW)
+    assert health.is_due(FeedHealth(), NOW)
 
 
-def test_a_probe_that_fails_opens_it_again_for_longer() -> None:
+def test_it_is_half_open_once_the_wait_is_over_then_a_probe_opens_it_for_longer_or_closes_it() -> None:
     known = after_failures(3)
-    probe = NOW + 2 * wait(known)
-    health.failed(known, "timeout", "No answer came.", probe)
-    assert health.circuit(known, probe) == Circuit.OPEN
+    over = NOW + wait(known)
+    assert health.circuit(known, over - dt.timedelta(seconds=1)) == Circuit.OPEN
+    assert health.circuit(known, over) == Circuit.HALF_OPEN
+    health.failed(known, "timeout", "No answer came.", over)
+    assert health.circuit(known, over) == Circuit.OPEN
     assert known.next_try_at is not None
-    assert known.next_try_at - probe >= 36 * MINUTE
-
-
-def test_a_probe_that_succeeds_closes_it() -> None:
-    known = after_failures(9)
+    assert known.next_try_at - over >= 36 * MINUTE
     health.answered(known, UNCHANGED, NOW + DAY)
     assert health.circuit(known, NOW + DAY) == Circuit.CLOSED
 
@@ -130,24 +107,22 @@ def counted(*moments: dt.datetime | str | None) -> FeedHealth:
     return known
 
 
-def test_a_new_body_is_counted_with_its_newest_date_and_its_usual_gap() -> None:
-    known = counted(NOW - 4 * HOUR, NOW, NOW - HOUR)
-    assert (known.items, known.newest_item_at, known.usual_gap, known.changed_at) == (3, NOW, 2 * HOUR, NOW)
-
-
-def test_dates_that_are_missing_or_ahead_do_not_count() -> None:
-    known = counted(None, "not a date", NOW + HOUR, NOW - 2 * HOUR, NOW - 4 * HOUR)
-    assert (known.items, known.newest_item_at, known.usual_gap) == (5, NOW - 2 * HOUR, 2 * HOUR)
-
-
-def test_a_date_without_a_zone_is_utc() -> None:
-    assert counted(NOW.replace(tzinfo=None)).newest_item_at == NOW
-
-
-def test_an_empty_body_keeps_what_was_known_of_dates() -> None:
-    known = counted(NOW - HOUR, NOW)
-    health.counted(known, [], NOW + DAY)
-    assert (known.items, known.newest_item_at, known.usual_gap) == (0, NOW, HOUR)
+@pytest.mark.parametrize(
+    ("moments", "gap"),
+    [
+        ([NOW - 4 * HOUR, NOW, NOW - HOUR], 2 * HOUR),
+        ([None, "not a date", NOW + HOUR, NOW, NOW - 2 * HOUR], 2 * HOUR),  # what is missing or ahead does not count
+        ([NOW.replace(tzinfo=None), NOW - HOUR], HOUR),  # without a zone it is UTC
+        ([NOW - 900 * DAY, NOW], 30 * DAY),  # a gap counts as thirty days at most
+    ],
+)
+def test_a_new_body_is_counted_with_its_newest_date_and_its_usual_gap(
+    moments: list[dt.datetime | str | None], gap: dt.timedelta
+) -> None:
+    known = counted(*moments)
+    assert (known.items, known.newest_item_at, known.usual_gap, known.changed_at) == (len(moments), NOW, gap, NOW)
+    health.counted(known, [], NOW + DAY)  # an empty body keeps what was known of dates
+    assert (known.items, known.newest_item_at, known.usual_gap) == (0, NOW, gap)
 
 
 def test_the_newest_date_never_goes_back() -> None:
@@ -156,21 +131,14 @@ def test_the_newest_date_never_goes_back() -> None:
     assert known.newest_item_at == NOW
 
 
-def test_a_gap_counts_as_thirty_days_at_most() -> None:
-    assert counted(NOW - 900 * DAY, NOW).usual_gap == 30 * DAY
-
-
 @pytest.mark.parametrize(
     ("gap", "limit"), [(2 * DAY, 6 * DAY), (HOUR, 3 * HOUR), (5 * MINUTE, 3 * HOUR), (dt.timedelta(0), 3 * HOUR)]
 )
 def test_a_feed_is_silent_after_three_usual_gaps_of_an_hour_at_least(gap: dt.timedelta, limit: dt.timedelta) -> None:
     known = FeedHealth(newest_item_at=NOW, usual_gap=gap)
     assert [health.is_silent(known, NOW + limit), health.is_silent(known, NOW + limit + dt.timedelta(seconds=1))] == [False, True]
-
-
-@pytest.mark.parametrize("known", [None, FeedHealth(), FeedHealth(newest_item_at=NOW - 99 * DAY), FeedHealth(usual_gap=HOUR)])
-def test_a_feed_of_which_too_little_is_known_is_not_called_silent(known: FeedHealth | None) -> None:
-    assert not health.is_silent(known, NOW)
+    for unknown in (None, FeedHealth(), FeedHealth(newest_item_at=NOW - 99 * DAY), FeedHealth(usual_gap=gap)):
+        assert not health.is_silent(unknown, NOW)
 
 
 # What the public sees
@@ -218,7 +186,7 @@ def test_a_feed_that_was_never_asked_says_so(client: Client) -> None:
         *("failure", "failure_code", "next_try_at"),
     }
     assert (found["active"], found["silent"], found["circuit"], found["items"], found["outcomes"]) == (True, False, "closed", 0, {})
-    assert cell(client, "Bloomberg").endswith("not known yet never Not asked yet.")
+    assert cell(client, "Bloomberg").endswith("not known yet never Not fetched yet.")
 
 
 @pytest.mark.usefixtures("feeds")
@@ -228,7 +196,7 @@ def test_a_feed_that_is_fine_says_how_old_its_newest_item_is(client: Client) -> 
     assert 5399 <= found["age_seconds"] <= 5520
     assert found["outcomes"] == {"accepted": 19, "rejected:no_date": 1}
     assert "1 hour" in cell(client, "Wired")
-    assert cell(client, "Wired").endswith("Fine.")
+    assert cell(client, "Wired").endswith("OK.")
 
 
 @pytest.mark.usefixtures("feeds")
@@ -239,30 +207,23 @@ def test_a_feed_that_failed_says_why_and_when_it_is_tried_again(client: Client) 
     shown = cell(client, "Axios")
     assert "Failing. The server is &lt;b&gt;down&lt;/b&gt;. Next try " in shown
     assert found["next_try_at"][:16].replace("T", " ") in shown
-
-
-@pytest.mark.usefixtures("feeds")
-def test_a_feed_whose_wait_is_over_is_half_open(client: Client) -> None:
     assert row(client, "Fortune")["circuit"] == "half_open"
 
 
 @pytest.mark.usefixtures("feeds")
-def test_a_silent_feed_says_so(client: Client) -> None:
-    assert row(client, "ZDNet")["silent"] is True
-    assert cell(client, "ZDNet").endswith("Silent.")
-
-
-@pytest.mark.usefixtures("feeds")
-def test_a_feed_that_is_gone_is_off_and_says_why(client: Client) -> None:
-    found = row(client, "Engadget")
-    assert (found["active"], found["failure_code"]) == (False, "gone")
-    assert cell(client, "Engadget").endswith("Off. The publisher says it is gone for good (410).")
-
-
-@pytest.mark.usefixtures("feeds")
-def test_a_feed_that_an_editor_switched_off_says_so(client: Client) -> None:
-    assert row(client, "Semafor")["active"] is False
-    assert cell(client, "Semafor").endswith("Switched off by an editor.")
+@pytest.mark.parametrize(
+    ("publication", "facts", "said"),
+    [
+        ("ZDNet", {"silent": True, "active": True}, "Silent."),
+        ("Engadget", {"active": False, "failure_code": "gone"}, "Off. The publisher says it is gone for good (410)."),
+        ("Semafor", {"active": False, "failure_code": None}, "Switched off by an editor."),
+    ],
+)
+def test_a_feed_that_is_silent_gone_or_switched_off_says_so(
+    client: Client, publication: str, facts: dict[str, Any], said: str
+) -> None:
+    assert row(client, publication).items() >= facts.items()
+    assert cell(client, publication).endswith(said)
 
 
 @pytest.mark.django_db
@@ -288,11 +249,7 @@ def test_the_feeds_of_a_retired_publication_are_not_listed(client: Client) -> No
 
 
 @pytest.mark.django_db
-def test_an_answer_about_health_is_never_kept(client: Client) -> None:
-    assert client.get("/api/health/feeds.json")["Cache-Control"] == client.get("/freshness")["Cache-Control"] == "no-store"
-
-
-@pytest.mark.django_db
-def test_health_is_read_in_a_fixed_number_of_queries(django_assert_num_queries: Any) -> None:
+def test_health_is_read_in_one_query_and_never_kept(client: Client, django_assert_num_queries: Any) -> None:
     with django_assert_num_queries(1):
         queries.feeds_health()
+    assert client.get("/api/health/feeds.json")["Cache-Control"] == client.get("/freshness")["Cache-Control"] == "no-store"

@@ -19,10 +19,10 @@ from django.test import Client
 from sources import roster
 from sources.models import Publication
 from tests.factories import DAY, NOW, entry, publish, story_of, take
-from wire import editorial
+from wire.intake import corrections
 from wire.models import EditorTake, LexiconTerm, Snapshot, Story, WireState
-from wire.publish import publish as publish_day
-from wire.vocabulary import Category, Topic
+from wire.snapshots.publish import publish as publish_day
+from wire.stories.vocabulary import Category, Topic
 
 MANAGE = Path(settings.BASE_DIR) / "manage.py"
 KEPT = {LexiconTerm, WireState}
@@ -131,9 +131,9 @@ def rich_wire() -> None:
     news = "Quince Robotics buys Lantern Labs for $90 million"
     publish(*stories, entry(title=news), entry(title=f"{news} in cash", publisher="Reuters", author="Ada Quill"))
     first, second, third = (story_of(made).chatbotnews_id for made in stories[:3])
-    editorial.correct(first, headline="Quince “corrected” \\ & <b>", summary="", author="B. Quill", reason="Wrong.", now=NOW)
-    editorial.withdraw(second, reason="Retracted by its publisher.", now=NOW)
-    editorial.classify(third, category=Category.FUNDING, topics=[Topic.NVIDIA, Topic.XAI], reason="About money.", now=NOW)
+    corrections.correct(first, headline="Quince “corrected” \\ & <b>", summary="", author="B. Quill", reason="Wrong.", now=NOW)
+    corrections.withdraw(second, reason="Retracted by its publisher.", now=NOW)
+    corrections.classify(third, category=Category.FUNDING, topics=[Topic.NVIDIA, Topic.XAI], reason="About money.", now=NOW)
     EditorTake.objects.create(wire_date=DAY, markdown="# Take\n\nA day of *robots*.\n", author="ada", updated_at=NOW)
     EditorTake.objects.create(wire_date=DAY + dt.timedelta(days=9), markdown="# Not yet\n", updated_at=NOW)
     publish_day(DAY, now=NOW)
@@ -149,7 +149,7 @@ def replace_publication(retired: str, slug: str, name: str) -> None:
     feeds = [{"feed_type": "rss", "url": f"https://{slug}.example/rss", "ai_only": True}]
     admitted |= {"homepage": f"https://{slug}.example/", "feeds": feeds}
     publication = Publication.objects.get(slug=retired)
-    editorial.replace_publication(publication, admitted, reason=f"{publication.name} closed.", now=NOW)
+    corrections.replace_publication(publication, admitted, reason=f"{publication.name} closed.", now=NOW)
 
 
 def served() -> dict[str, bytes]:

@@ -12,8 +12,8 @@ from pytest_django import DjangoDbBlocker
 from sources.fetch import Policy
 from tests.feedserver import FeedServer
 from tests.wire.archives import dump, loadwire, rich_wire
-from wire import collect as collecting
-from wire.feeds import policy
+from wire.intake import ingest as collecting
+from wire.intake.feeds import policy
 
 
 @pytest.fixture(scope="session")

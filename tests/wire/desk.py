@@ -7,6 +7,9 @@ from typing import Any
 from django.contrib.auth.models import Group, User
 from django.test import Client
 
+from wire.admin.stories import StoryForm
+from wire.models import Story
+
 PASSWORD = "correct horse battery"
 
 
@@ -33,3 +36,21 @@ def words(answer: Any) -> str:
 def save(desk: Client, page: str, form: Mapping[str, object]) -> Any:
     """The answer to a form that is opened and sent, with what the page keeps of what it was opened with."""
     return desk.post(page, {"seen": desk.get(page).context["adminform"].form.initial["seen"], **form})
+
+
+def story_form(story: Story, **changes: object) -> dict[str, object]:
+    """A story's form as it is opened, with these changes."""
+    assert story.current is not None
+    told = story.current
+    form: dict[str, object] = {
+        "headline": told.headline,
+        "summary": told.summary_medium,
+        "author": told.author or "",
+        "category": told.category,
+        "topics": told.topics,
+        "seen": StoryForm(instance=story).initial["seen"],
+        "reason": "",
+        "revisions-TOTAL_FORMS": 0,
+        "revisions-INITIAL_FORMS": 0,
+    }
+    return form | changes

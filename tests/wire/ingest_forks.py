@@ -13,8 +13,8 @@ django.setup()
 
 from config.errors import Busy  # noqa: E402
 from sources.fetch import Policy  # noqa: E402
-from wire.collect import collect  # noqa: E402
-from wire.feeds import feeds_of  # noqa: E402
+from wire.intake.feeds import feeds_of  # noqa: E402
+from wire.intake.ingest import collect  # noqa: E402
 
 
 def main() -> None:

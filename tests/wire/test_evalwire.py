@@ -8,15 +8,15 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
-from django.conf import settings
 from django.core.management import CommandError, call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from benchmarks.quality import bm25
+from benchmarks.quality.samples import small_events
 from wire import evaluate
 
 pytestmark = pytest.mark.django_db
-SHARED = Path(settings.BASE_DIR).parent / "shared" / "data" / "clusters"
 
 
 def evalwire(*arguments: str) -> dict[str, dict[str, float]]:
@@ -34,16 +34,32 @@ def write(file: Path, *rows: dict[str, str]) -> str:
     return str(file)
 
 
-def test_the_projects_own_labels_hold_their_floors() -> None:
-    assert set(evalwire()) == {"events", "categories", "names", "search"}
-
-
 def test_a_figure_below_its_floor_fails(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     floors = tmp_path / "floors.json"
     floors.write_text('{"names": {"at_least": {"spellings_found": 1.01}}}')
     monkeypatch.setattr("wire.management.commands.evalwire.FLOORS_FILE", floors)
     with pytest.raises(CommandError, match=r"names: spellings_found is 0\.\d+, below 1\.01"):
         evalwire("names")
+
+
+def test_the_summaries_of_any_archive_are_counted_by_what_they_are(tmp_path: Path) -> None:
+    texts = (
+        "",
+        "Gemini CLI icon on a background with code snippets",
+        "Quince walks.",
+        "It walks through the town every day and nobody has asked it where to so far",
+        "It walks.",
+        "It wal…",
+    )
+    item = {"title": "Quince walks", "url": "https://wired.com/quince", "publisher": "Wired", "published_at": "2026-01-15"}
+    file = tmp_path / "archive.ndjson"
+    file.write_text("".join(json.dumps(item | {"summary": text}) + "\n" for text in texts))
+    found = evalwire("summaries", str(file))["summaries"]
+    assert found == {"items": 6, "empty": 1, "picture": 1, "repeated": 1, "cut": 1, "no_sentence": 1, "whole": 1}
+    with pytest.raises(CommandError, match="Name the archive"):
+        evalwire("summaries")
+    with pytest.raises(CommandError, match="cannot be read"):
+        evalwire("summaries", str(tmp_path / "none.ndjson"))
 
 
 def test_any_labelled_file_is_evaluated_and_held_to_no_floor(tmp_path: Path) -> None:
@@ -61,9 +77,11 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
         evalwire("events", write(tmp_path / "events.csv", {"title": "A"}))
 
 
+TITLES = {"a": "Gherkin rises", "b": "Gherkin and walrus and much else fall together today", "c": "Walrus rises"}
+
+
 def searched(tmp_path: Path, judged: dict[str, int], query: str = "gherkin") -> dict[str, float]:
-    titles = {"a": "Gherkin rises", "b": "Gherkin and walrus and much else fall together today", "c": "Walrus rises"}
-    stories = [{"id": one, "title": title} for one, title in titles.items()]
+    stories = [{"id": one, "title": title} for one, title in TITLES.items()]
     document = {"stories": stories, "queries": [{"query": query, "judged": judged}]}
     file = tmp_path / "search.json"
     file.write_text(json.dumps(document))
@@ -79,10 +97,11 @@ def test_searches_are_graded_by_what_stands_high(tmp_path: Path) -> None:
     assert searched(tmp_path, {})["silent"] == 0.0
 
 
-def test_plain_bm25_takes_any_word_or_all_of_them(tmp_path: Path) -> None:
-    found = searched(tmp_path, {"b": 3}, query="walrus gherkin")
-    assert found["relevant_plain_bm25"] == pytest.approx(1 / 3, abs=1e-4)
-    assert found["relevant_plain_bm25_all_words"] == found["relevant"] == found["ndcg_10"] == 1.0
+def test_plain_bm25_takes_any_word_or_all_of_them() -> None:
+    stories = [{"id": one, "title": title} for one, title in TITLES.items()]
+    document = {"stories": stories, "queries": [{"query": "walrus gherkin", "judged": {"b": 3}}]}
+    assert bm25.searches(document, every=False)["relevant"] == pytest.approx(1 / 3)
+    assert bm25.searches(document, every=True)["relevant"] == 1.0
 
 
 def test_searches_that_cannot_be_read_are_refused(tmp_path: Path) -> None:
@@ -91,8 +110,9 @@ def test_searches_that_cannot_be_read_are_refused(tmp_path: Path) -> None:
         evalwire("search", str(tmp_path / "searches.json"))
 
 
-def test_without_a_wire_the_shipped_lexicon_and_roster_are_evaluated(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_projects_own_labels_hold_their_floors_also_without_a_wire(monkeypatch: pytest.MonkeyPatch) -> None:
     with_a_wire = evalwire()
+    assert set(with_a_wire) == {"events", "categories", "names", "search"}
     monkeypatch.setattr(connection.introspection, "table_names", lambda: [])
     with CaptureQueriesContext(connection) as asked:
         assert evalwire() == with_a_wire
@@ -111,21 +131,10 @@ def test_perfect_and_hopeless_clusterings_have_the_figures_that_they_should() ->
 
 def test_a_sample_of_small_events_is_the_same_for_the_same_seed() -> None:
     rows = [{"title": f"t{n}", "event": str(n // 9)} for n in range(90)]
-    sample = evaluate.small_events(rows, 1)
-    assert sample == evaluate.small_events(rows, 1)
-    assert sample != evaluate.small_events(rows, 2)
+    sample = small_events(rows, 1)
+    assert sample == small_events(rows, 1)
+    assert sample != small_events(rows, 2)
     sizes: dict[str, int] = defaultdict(int)
     for row in sample:
         sizes[row["event"]] += 1
     assert max(sizes.values()) <= 6
-
-
-@pytest.mark.skipif(not SHARED.exists(), reason="the labelled headlines are not at hand")
-def test_events_among_headlines_of_2014_are_found() -> None:
-    with (SHARED / "uci_dev.csv").open(encoding="utf-8") as lines:
-        rows = [{"title": row["TITLE"], "event": row["STORY"]} for row in csv.DictReader(lines)]
-    found = evaluate.events(rows)
-    assert found["bcubed_f1"] >= 0.84
-    assert found["pairwise_precision"] >= 0.90
-    samples = [evaluate.events(evaluate.small_events(rows, seed))["pairwise_precision"] for seed in range(10)]
-    assert sum(samples) / len(samples) >= 0.85

@@ -1,7 +1,8 @@
 """The editors' desk.
 
 `stories`, `feeds`, the `roster` and its `replacement`, the `lexicon`, the `record` of what was published and done, the `people`.
-`dashboard` is its first page, `login` its door.
+`dashboard` is its first page, `menu` the sidebar, `login` limits tries.
+May import wire.intake, wire.snapshots, wire.models and below.
 """
 
 import django_stubs_ext

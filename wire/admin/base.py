@@ -9,7 +9,8 @@ from django.contrib import messages
 from django.contrib.admin.models import CHANGE, LogEntry
 from django.db.models import Model
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.utils.html import format_html_join
+from django.urls import reverse
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
 from config.errors import WireError
@@ -21,43 +22,11 @@ if TYPE_CHECKING:
 
     Method = TypeVar("Method", bound=Callable[..., Any])
 
-    class ExportMixin:
-        formats: Sequence[type]
-
-    class ImportExportMixin(ExportMixin):
-        def has_import_permission(self, request: HttpRequest) -> bool: ...
-        def get_confirm_form_initial(self, request: HttpRequest, import_form: Any) -> dict[str, Any]: ...
-        def process_import(self, request: HttpRequest, **kwargs: Any) -> HttpResponse: ...
-
-    class ModelResource:
-        pass
-
     def action(**_options: Any) -> Callable[[Method], Method]: ...
 else:
-    from import_export.admin import ExportMixin, ImportExportMixin
-    from import_export.resources import ModelResource
     from unfold.admin import ModelAdmin, StackedInline, TabularInline
     from unfold.decorators import action
     from unfold.forms import ActionForm
-
-__all__ = [
-    "ActionForm",
-    "ExportMixin",
-    "FreshAdmin",
-    "FreshForm",
-    "ImportExportMixin",
-    "ModelAdmin",
-    "ModelResource",
-    "ReadOnly",
-    "StackedInline",
-    "TabularInline",
-    "TellsRefusals",
-    "action",
-    "lines",
-    "remember",
-    "table",
-]
-
 
 Row = TypeVar("Row", bound=Model)
 
@@ -83,17 +52,17 @@ class FreshForm(forms.ModelForm[Row]):
         self.initial["seen"] = self.fingerprint() if self.instance.pk else ""
 
     def clean(self) -> dict[str, Any]:
-        said = super().clean() or self.cleaned_data
+        data = super().clean() or self.cleaned_data
         WireState.lock()
-        if self.instance.pk and said.get("seen") != self.fingerprint():
+        if self.instance.pk and data.get("seen") != self.fingerprint():
             raise forms.ValidationError("Somebody saved this meanwhile. Nothing was saved: open it again, and change it there.")
-        return said
+        return data
 
     def fingerprint(self) -> str:
         """Of all that the page shows to be changed, as the database has it now."""
-        return hashlib.sha256(repr(self.kept()).encode()).hexdigest()
+        return hashlib.sha256(repr(self.stored()).encode()).hexdigest()
 
-    def kept(self) -> list[Any]:
+    def stored(self) -> object:
         return list(self._meta.model._base_manager.filter(pk=self.instance.pk).values_list())
 
 
@@ -105,22 +74,25 @@ class FreshAdmin(ModelAdmin[Row]):
         return [field for field in super().get_fields(request, obj) if field not in hidden]
 
 
+def never(*_args: object, **_kwargs: object) -> bool:
+    """In place of `has_add_permission` and its like, for what nobody does at the desk."""
+    return False
+
+
 class ReadOnly(ModelAdmin[Any]):
     """Looked at, never touched."""
 
-    def has_add_permission(self, request: HttpRequest) -> bool:  # noqa: ARG002
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:  # noqa: ARG002
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:  # noqa: ARG002
-        return False
+    has_add_permission = has_change_permission = has_delete_permission = never
 
 
 def remember(request: HttpRequest, what: Iterable[Model], message: str, flag: int = CHANGE) -> None:
     """Note in the history who did this to each; in the transaction that does it."""
     LogEntry.objects.log_actions(request.user.pk, list(what), flag, message)  # type: ignore[arg-type]
+
+
+def link(to: Model, text: str) -> SafeString:
+    """`text`, leading to the page of `to` at the desk."""
+    return format_html('<a href="{}">{}</a>', reverse(f"admin:{to._meta.label_lower.replace('.', '_')}_change", args=[to.pk]), text)
 
 
 def lines(form: str, rows: Iterable[Sequence[object]]) -> SafeString:

@@ -6,29 +6,26 @@ The number of queries is the same for any number of stories; what is computed is
 import datetime as dt
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import combinations, pairwise
+from itertools import combinations
 from typing import Any, Final
 
 from django.db.models import Count, Q
 from django.http import HttpRequest
-from django.urls import reverse
 from django.utils import timezone
-from django.utils.html import format_html
 
 from sources import health, roster
 from sources.models import Feed
-from wire import consensus, provenance, taxonomy
-from wire.admin.base import lines, table
+from wire.admin.base import lines, link, table
 from wire.admin.stories import story_link
-from wire.classify import DEFAULT
+from wire.intake import lexicon
+from wire.intake.classify import DEFAULT
 from wire.models import Snapshot, Story, WireState
-from wire.signing import is_valid
+from wire.snapshots import chain, consensus
 
 LOOKED_AT: Final = 300  # newest stories of the default category that are read again for a term that speaks for it
 SHOWN: Final = 20
 RECENT: Final = dt.timedelta(days=3)
 UNLIKE: Final = 0.6  # similarity to the nearest sibling; of the events judged in fixtures/eval, most below it are two happenings
-LINKS: Final = 10
 
 
 def fill(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
@@ -44,7 +41,7 @@ def fill(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
         "doubtful": _doubtful(now),
         "last_publish": Snapshot.objects.defer("packed").select_related("key").first(),
         "faults": list(_faults()),
-        "links": LINKS,
+        "links": chain.LINKS,
     }
 
 
@@ -69,8 +66,8 @@ def _failing(now: dt.datetime) -> Mapping[str, object]:
     feeds = feeds.select_related("publication", "health").order_by("-health__failures", "id")
     return table(
         ("Publication", "Why", "Next try"),
-        [(_link("sources_feed", feed.pk, feed.publication.name), feed.health.failure, _next_try(feed, now)) for feed in feeds],
-        "Every feed that was asked answered.",
+        [(link(feed, feed.publication.name), feed.health.failure, _next_try(feed, now)) for feed in feeds],
+        "Every feed that was fetched answered.",
     )
 
 
@@ -84,7 +81,7 @@ def _next_try(feed: Feed, now: dt.datetime) -> str:
 
 def _uncategorised() -> Mapping[str, object]:
     """The newest stories that are in the default category for no better reason: by today's lexicon, no term speaks for any."""
-    lexicon = taxonomy.lexicon()
+    terms = lexicon.load()
     stories = list(
         Story.objects.live()
         .filter(category=DEFAULT, editor_category="")
@@ -92,23 +89,23 @@ def _uncategorised() -> Mapping[str, object]:
         .select_related("publication")
         .newest_first()[:LOOKED_AT]
     )
-    waiting = [s for s in stories if s.current and not lexicon.told_category(s.current.headline, s.current.summary_medium)]
+    waiting = [s for s in stories if s.current and not terms.category_or_none(s.current.headline, s.current.summary_medium)]
     rows = [(story_link(story), story.publication.name, f"{story.published_at:%Y-%m-%d %H:%M}") for story in waiting[:SHOWN]]
     title = f"Headline ({len(waiting)} of the newest {len(stories)} in {DEFAULT.label})"
-    return table((title, "Publication", "Published"), rows, f"A term speaks for each of the {len(stories)} newest.")
+    return table((title, "Publication", "Published"), rows, f"All of the newest {len(stories)} stories are classified.")
 
 
 def _doubtful(now: dt.datetime) -> Mapping[str, object]:
     """Events of the last days that may be two happenings. What editors settled is not asked again."""
     recent = Story.objects.live().filter(published_at__gte=now - RECENT, event_pinned=False)
-    told = defaultdict[str, list[Story]](list)
+    by_event = defaultdict[str, list[Story]](list)
     for story in (
         Story.objects.live().filter(event__in=recent.values("event")).with_text().select_related("publication").newest_first()
     ):
-        told[str(story.event_id)].append(story)
+        by_event[str(story.event_id)].append(story)
     rows = [
         (lines("{}, {}", ((story_link(s), s.publication.name) for s in stories)), why)
-        for stories in told.values()
+        for stories in by_event.values()
         if (why := "; ".join(_doubts(stories)))
     ]
     return table(("Stories of one event", "Why"), rows[:SHOWN], "No event of the last three days looks doubtful.")
@@ -128,24 +125,11 @@ def _doubts(stories: Sequence[Story]) -> Iterator[str]:
 
 
 def _faults() -> Iterator[str]:
-    """What is wrong with the roster, or with the newest links of the chain: each recomputed from its own bytes."""
+    """What is wrong with the roster, or with the newest links of the chain."""
     if problem := roster.problem():
         yield problem
-    newest = list(Snapshot.objects.select_related("key").order_by("-sequence")[: LINKS + 1])
-    for snapshot, before in pairwise([*newest, None]):
-        if snapshot is None or (before is None and len(newest) > LINKS):
-            continue  # the eleventh is only there to be linked to
-        if provenance.sha256(snapshot.canonical) != snapshot.wire_sha256:
-            yield f"Snapshot {snapshot}: its bytes do not have its hash."
-        elif not is_valid(snapshot.signature, snapshot.wire_sha256, snapshot.key.public_key):
-            yield f"Snapshot {snapshot}: its signature is not that of key {snapshot.key_id}."
-        elif snapshot.manifest["previous_sha256"] != (before.wire_sha256 if before else None):
-            yield f"Snapshot {snapshot}: it does not link to the one before."
+    yield from chain.faults()
 
 
 def _headline(story: Story) -> str:
     return story.current.headline if story.current else ""
-
-
-def _link(model: str, key: object, text: str) -> str:
-    return format_html('<a href="{}">{}</a>', reverse(f"admin:{model}_change", args=[key]), text)

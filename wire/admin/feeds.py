@@ -17,10 +17,10 @@ from django.views.decorators.http import require_POST
 from config.errors import WireError
 from sources import health
 from sources.models import Feed, FeedHealth
-from wire.admin.base import FreshAdmin, FreshForm, StackedInline, remember
-from wire.collect import collect, try_out
+from wire.admin.base import FreshAdmin, FreshForm, StackedInline, never, remember
+from wire.intake.ingest import collect, try_out
+from wire.intake.normalise import Rejected
 from wire.models import WireState
-from wire.normalise import Rejected
 
 
 class HealthInline(StackedInline[FeedHealth, Feed]):
@@ -31,8 +31,7 @@ class HealthInline(StackedInline[FeedHealth, Feed]):
         *("failures", "failure_code", "failure", "next_try_at", "moved_to"),
     )
 
-    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:  # noqa: ARG002
-        return False
+    has_add_permission = never
 
 
 class FeedForm(FreshForm[Feed]):
@@ -40,11 +39,11 @@ class FeedForm(FreshForm[Feed]):
 
     def clean(self) -> dict[str, Any]:
         """The publication is not asked for, so that Django leaves the rule out that it belongs to: `feed_once`."""
-        said = super().clean()
-        same = Feed.objects.filter(publication=self.instance.publication, url=said.get("url"), query=said.get("query"))
+        data = super().clean()
+        same = Feed.objects.filter(publication=self.instance.publication, url=data.get("url"), query=data.get("query"))
         if same.exclude(pk=self.instance.pk).exists():
             raise forms.ValidationError(f"{self.instance.publication} has a feed with this address and search already.")
-        return said
+        return data
 
 
 @admin.register(Feed)
@@ -52,7 +51,7 @@ class FeedAdmin(FreshAdmin[Feed]):
     """Where items are looked for. A feed may be tried without taking anything in, or fetched at once."""
 
     form = FeedForm
-    list_display = ("publication", "feed_type", "address", "active", "state", "newest_item", "items")
+    list_display = ("publication", "feed_type", "address", "active", "state", "health__newest_item_at", "health__items")
     list_filter = ("active", "feed_type", "publication__tier")
     list_select_related = ("publication", "health")
     search_fields = ("publication__name", "url", "query")
@@ -60,6 +59,7 @@ class FeedAdmin(FreshAdmin[Feed]):
     readonly_fields = ("publication", "by_hand")
     change_form_template = "admin/feed.html"
     inlines = (HealthInline,)
+    has_add_permission = never  # a feed belongs to a publication; it is added there
     formfield_overrides = {models.URLField: {"assume_scheme": "https"}}
 
     def save_model(self, request: HttpRequest, obj: Feed, form: Any, change: bool) -> None:
@@ -72,22 +72,12 @@ class FeedAdmin(FreshAdmin[Feed]):
 
     @admin.display(description="State")
     def state(self, feed: Feed) -> str:
-        known, now = _health(feed), timezone.now()
+        known, now = getattr(feed, "health", None), timezone.now()
         if known is None or known.tried_at is None:
-            return "not asked yet"
+            return "not fetched yet"
         if known.failure:
             return f"failing ({known.failures} in a row, {health.circuit(known, now).label.lower()}): {known.failure}"
         return "silent" if health.is_silent(known, now) else "fine"
-
-    @admin.display(description="Newest item", ordering="health__newest_item_at")
-    def newest_item(self, feed: Feed) -> Any:
-        known = _health(feed)
-        return known.newest_item_at if known else None
-
-    @admin.display(description="Items", ordering="health__items")
-    def items(self, feed: Feed) -> int | None:
-        known = _health(feed)
-        return known.items if known else None
 
     @admin.display(description="By hand")
     def by_hand(self, feed: Feed) -> str:  # noqa: ARG002
@@ -136,18 +126,15 @@ class FeedAdmin(FreshAdmin[Feed]):
         else:
             (report,) = run.reports
             counts = ", ".join(f"{number} {name}" for name, number in sorted(report.counts.items()))
-            told = (
+            outcome = (
                 f"{report.failure} Nothing was lost."
                 if report.failure
                 else f"{report.result.capitalize()}: {counts or 'nothing new'}."
             )
-            told += f" {len(run.published)} snapshots published."
-            messages.add_message(request, messages.WARNING if report.failure else messages.SUCCESS, told)
-            remember(request, [feed], f"Fetched by hand. {told}")
+            outcome += f" {len(run.published)} snapshots published."
+            messages.add_message(request, messages.WARNING if report.failure else messages.SUCCESS, outcome)
+            remember(request, [feed], f"Fetched by hand. {outcome}")
         return HttpResponseRedirect(reverse("admin:sources_feed_change", args=[pk]))
-
-    def has_add_permission(self, request: HttpRequest) -> bool:  # noqa: ARG002
-        return False  # a feed belongs to a publication; it is added there
 
     def _feed(self, request: HttpRequest, pk: int) -> Feed:
         feed = get_object_or_404(Feed.objects.select_related("publication", "health"), pk=pk)
@@ -158,7 +145,3 @@ class FeedAdmin(FreshAdmin[Feed]):
 
 def _may_try(request: HttpRequest) -> bool:
     return request.user.has_perm("sources.try_feed")
-
-
-def _health(feed: Feed) -> FeedHealth | None:
-    return getattr(feed, "health", None)

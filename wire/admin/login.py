@@ -1,10 +1,15 @@
-"""The desk's door: only so many logins of one client, and under one name, fail within five minutes, over all processes together."""
+"""The desk's login: only so many tries of one client, and under one name, may fail within five minutes.
+
+All processes that have the same Redis count together; without Redis each counts alone.
+"""
 
 import datetime as dt
 import secrets
+import threading
 import unicodedata
+from collections.abc import Callable
 from functools import cache
-from typing import Final
+from typing import Final, NamedTuple
 
 from django.conf import settings
 from django.contrib import admin
@@ -12,10 +17,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 
-from config.client import client_key
-from config.edge import store_of
-from config.limit import Limiter
-from config.shared_limit import SharedTries
+from config.http.client_address import client_key
+from config.ratelimit.limiter import Limiter
 
 OF_A_CLIENT: Final = "10/5m"
 OF_A_NAME: Final = "100/5m"
@@ -24,6 +27,15 @@ stranger does not lock an editor out by failing under the editor's name.
 """
 KNOWN_BROWSER: Final = "desk_browser"
 REMEMBERED: Final = dt.timedelta(days=180)
+_MAKING: Final = threading.Lock()
+"""A cache alone lets two threads that come first make one count each, and a try is counted where nobody looks again."""
+
+
+class _Count(NamedTuple):
+    """How tries of one kind are counted. A try is counted before it is made, so that many at once find no more room."""
+
+    wait: Callable[[str], int]
+    give_back: Callable[[str], None]
 
 
 def login(request: HttpRequest) -> HttpResponse:
@@ -31,12 +43,12 @@ def login(request: HttpRequest) -> HttpResponse:
     if request.method != "POST":
         return admin.site.login(request)
     name = _user_name(request)
-    counted: list[tuple[SharedTries, str]] = []
-    for tries, whom in ((_tries(OF_A_CLIENT), _address(request)), (_tries(OF_A_NAME), _known_browser(request, name) or name)):
-        if wait := tries.wait(whom):
+    counted: list[tuple[_Count, str]] = []
+    for count, whom in ((_count(OF_A_CLIENT), _address(request)), (_count(OF_A_NAME), _known_browser(request, name) or name)):
+        if wait := count.wait(whom):
             _give_back(counted)
             return _refusal(request, wait)
-        counted.append((tries, whom))
+        counted.append((count, whom))
     response = admin.site.login(request)
     if response.status_code == 302:  # not the form again
         _give_back(counted)
@@ -44,15 +56,25 @@ def login(request: HttpRequest) -> HttpResponse:
     return response
 
 
+def _count(rate: str) -> _Count:
+    with _MAKING:
+        return _kept_count(rate)
+
+
 @cache
-def _tries(rate: str) -> SharedTries:
+def _kept_count(rate: str) -> _Count:
     limiter = Limiter(rate)
-    return SharedTries(limiter, store_of(limiter, "logins.sqlite3"), settings.SECRET_KEY)
+    if not settings.REDIS_URL:
+        return _Count(limiter.wait, limiter.give_back)
+    from config.ratelimit.shared import SharedLimiter  # a wire without Redis need not carry that library
+
+    shared = SharedLimiter(limiter, settings.REDIS_URL, settings.SECRET_KEY)
+    return _Count(shared.wait_blocking, shared.give_back)
 
 
-def _give_back(counted: list[tuple[SharedTries, str]]) -> None:
-    for tries, whom in counted:
-        tries.give_back(whom)
+def _give_back(counted: list[tuple[_Count, str]]) -> None:
+    for count, whom in counted:
+        count.give_back(whom)
 
 
 def _address(request: HttpRequest) -> str:

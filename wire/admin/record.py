@@ -11,10 +11,10 @@ from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from django.utils.html import format_html
 
-from wire.admin.base import ReadOnly, TellsRefusals, remember
-from wire.models import EditorTake, SigningKey, Snapshot, UsageCount, WireState
+from wire.admin.base import FreshAdmin, FreshForm, ReadOnly, TellsRefusals, never, remember
+from wire.models import EditorTake, SigningKey, Snapshot, UsageCount
 from wire.models.record import is_sealed
-from wire.publish import publish
+from wire.snapshots.publish import publish
 
 CLEARED: Final = "Cleared: the generated brief stands again."
 
@@ -70,49 +70,39 @@ class HistoryAdmin(ReadOnly):
         return entry.get_change_message() or entry.get_action_flag_display()
 
 
-class TakeForm(forms.ModelForm[EditorTake]):
+class TakeForm(FreshForm[EditorTake]):
     """A day's own brief. Left empty it is cleared, once there is one."""
-
-    seen = forms.CharField(widget=forms.HiddenInput, required=False)  # when the text was saved that the form was opened with
 
     now: dt.datetime  # when the day was found to be open, with the wire locked: it is published as of then
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.initial["seen"] = _moment(self.instance) if self.instance.pk else ""
         if text := self.fields.get("markdown"):  # none for whoever only looks
             text.help_text = "Markdown. Unless it begins with a title (# …), it has the day's."
             if self.instance.pk:
                 text.required = False
                 text.help_text += " Left empty, the generated brief stands again."
 
-    def clean(self) -> dict[str, Any] | None:
-        super().clean()  # it has Django look for another take of the day
-        WireState.lock()
+    def clean(self) -> dict[str, Any]:
+        super().clean()
         self.now = timezone.now()
-        if self.instance.pk:
-            kept = EditorTake.objects.filter(pk=self.instance.pk).first()
-            if kept is None or self.cleaned_data.get("seen") != _moment(kept):
-                raise forms.ValidationError("The take was saved or cleared meanwhile. Nothing was saved: open it again.")
         day = self.cleaned_data.get("wire_date", self.instance.wire_date)
         if day and Snapshot.objects.filter(wire_date=day).exists():
             if is_sealed(day, self.now):
-                raise forms.ValidationError(f"{day} is sealed: its brief stays as it was published. Nothing was saved.")
+                raise forms.ValidationError(f"{day} is final: its brief stays as it was published. Nothing was saved.")
         elif day and day > self.now.astimezone(dt.UTC).date():
             raise forms.ValidationError(f"{day} is yet to come. Nothing was saved: write its take on the day.")
         return self.cleaned_data
 
 
 @admin.register(EditorTake)
-class EditorTakeAdmin(TellsRefusals[EditorTake]):
+class EditorTakeAdmin(TellsRefusals[EditorTake], FreshAdmin[EditorTake]):
     """An editor's own brief takes the place of the generated one, and the day is published with it, or without it when cleared."""
 
     form = TakeForm
     list_display = ("wire_date", "author", "updated_at")
-
-    def get_fields(self, request: HttpRequest, obj: EditorTake | None = None) -> tuple[str, ...]:
-        shown = ("wire_date", "markdown")
-        return (*shown, "seen") if obj and self.has_change_permission(request, obj) else shown
+    fields = ("wire_date", "markdown", "seen")
+    has_delete_permission = never
 
     def get_readonly_fields(self, request: HttpRequest, obj: EditorTake | None = None) -> tuple[str, ...]:  # noqa: ARG002
         return ("wire_date",) if obj else ()  # moved elsewhere, its old day would go on showing it
@@ -125,7 +115,7 @@ class EditorTakeAdmin(TellsRefusals[EditorTake]):
             EditorTake.objects.filter(pk=obj.pk).delete()
         publish(obj.wire_date, now=form.now)
         if obj.markdown and not Snapshot.objects.filter(wire_date=obj.wire_date).exists():
-            messages.warning(request, "Kept. It is published with the first story of the day.")
+            messages.warning(request, "Saved. It is published with the first story of the day.")
 
     def log_change(self, request: HttpRequest, obj: EditorTake, message: Any) -> Any:
         return super().log_change(request, obj, message) if obj.markdown else remember(request, [obj], CLEARED, DELETION)
@@ -135,10 +125,3 @@ class EditorTakeAdmin(TellsRefusals[EditorTake]):
             return super().response_change(request, obj)
         self.message_user(request, CLEARED)
         return self.response_post_save_change(request, obj)
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:  # noqa: ARG002
-        return False
-
-
-def _moment(take: EditorTake) -> str:
-    return take.updated_at.isoformat()

@@ -1,6 +1,6 @@
 """One publication out, one in: what is asked, what it would change, and doing it once that was confirmed."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django import forms
@@ -22,8 +22,8 @@ from config.errors import WireError
 from sources import names, roster
 from sources.models import Publication, RosterRevision
 from sources.vocabulary import FeedType, Tier
-from wire import editorial
 from wire.admin.base import ModelAdmin, remember, table
+from wire.intake import corrections
 from wire.models import Story
 
 
@@ -63,61 +63,61 @@ class ReplacementForm(forms.Form):
         self.fields["retire"].queryset = Publication.objects.active()  # type: ignore[attr-defined]
 
     def clean_domains(self) -> str:
-        said = str(self.cleaned_data["domains"])
-        for domain in _split(said):
+        data = str(self.cleaned_data["domains"])
+        for domain in _split(data):
             found = names.ADDRESS.fullmatch(domain)
             if found is None or found["scheme"]:
                 raise forms.ValidationError(f"{domain} is not a host name; write it like example.com or example.com/ai.")
-        if not _split(said):
+        if not _split(data):
             raise forms.ValidationError("Give at least one host name.")
-        return said
+        return data
 
     def clean_reason(self) -> str:
         try:
-            return editorial.required(self.cleaned_data["reason"])
+            return corrections.required(self.cleaned_data["reason"])
         except WireError as error:
             raise forms.ValidationError(f"{error} {error.hint}") from error
 
     def clean(self) -> dict[str, Any] | None:
-        said = self.cleaned_data
-        if not said.get("feed_url") and said.get("feed_type") != FeedType.QUERY:
+        data = self.cleaned_data
+        if not data.get("feed_url") and data.get("feed_type") != FeedType.QUERY:
             self.add_error("feed_url", "A feed of this type needs its address.")
-        if not str(said.get("feed_query", "")).isprintable():
+        if not str(data.get("feed_query", "")).isprintable():
             self.add_error("feed_query", "Use characters that can be seen.")
-        elif not said.get("feed_query") and said.get("feed_type") == FeedType.QUERY:
+        elif not data.get("feed_query") and data.get("feed_type") == FeedType.QUERY:
             self.add_error("feed_query", "A query feed needs its search terms.")
-        known = Publication.objects.filter(slug=said.get("slug", "")).first()
+        known = Publication.objects.filter(slug=data.get("slug", "")).first()
         if known and known.active:
             self.add_error("slug", "This publication is in the roster already.")
-        elif known and said.get("name") not in {known.name, None}:
+        elif known and data.get("name") not in {known.name, None}:
             self.add_error(
                 "slug", f"{known.name} had this slug, which its stories keep. Choose another, or readmit it by its name."
             )
-        if Publication.objects.exclude(slug=said.get("slug", "")).filter(name=said.get("name", "")).exists():
+        if Publication.objects.exclude(slug=data.get("slug", "")).filter(name=data.get("name", "")).exists():
             self.add_error("name", "Another publication has this name.")
         self._refuse_names_of_others()
-        return said
+        return data
 
     def _refuse_names_of_others(self) -> None:
         """What a reader would take for a publication that stays in the roster cannot name another."""
-        said = self.cleaned_data
-        left = said.get("retire")
+        data = self.cleaned_data
+        left = data.get("retire")
         if left is None or self.errors:
             return
         stay = [publication.as_name() for publication in Publication.objects.active().exclude(pk=left.pk)]
         for field in ("name", "aliases", "domains"):
-            for text in [said[field]] if field == "name" else _split(said[field]):
+            for text in [data[field]] if field == "name" else _split(data[field]):
                 if objection := names.objection(text, stay):
                     self.add_error(field, objection)
 
     def facts(self) -> dict[str, Any]:
         """The publication to admit, with the keys of fixtures/roster.json."""
-        said = self.cleaned_data
-        feed = {"feed_type": said["feed_type"], "url": said["feed_url"], "query": said["feed_query"], "ai_only": said["ai_only"]}
+        data = self.cleaned_data
+        feed = {"feed_type": data["feed_type"], "url": data["feed_url"], "query": data["feed_query"], "ai_only": data["ai_only"]}
         return {
-            **{name: said[name] for name in ("slug", "name", "tier", "homepage")},
-            "aliases": _split(said["aliases"]),
-            "domains": _split(said["domains"]),
+            **{name: data[name] for name in ("slug", "name", "tier", "homepage")},
+            "aliases": _split(data["aliases"]),
+            "domains": _split(data["domains"]),
             "feeds": [feed],
         }
 
@@ -136,24 +136,24 @@ def replace(desk: ModelAdmin[Publication], request: HttpRequest) -> HttpResponse
 
 
 def _second_step(request: HttpRequest, form: ReplacementForm, context: Mapping[str, Any]) -> HttpResponse:
-    said, facts = form.cleaned_data, form.facts()
-    before, after = roster.current(), roster.rehearse(said["retire"], facts, reason=said["reason"])
+    data, facts = form.cleaned_data, form.facts()
+    before, after = roster.current(), roster.rehearse(data["retire"], facts, reason=data["reason"])
     proposal = f"{after.number} {after.fingerprint}"
     confirmed = request.POST.get("confirmed")
     if confirmed == proposal:
         return _replaced(request, form)
     if confirmed:
         messages.warning(request, "The roster or the form changed meanwhile, so nothing was replaced. Look again and confirm anew.")
-    shown = {"changes": _changes(before, after, said["retire"], facts), "proposal": proposal}
+    shown = {"changes": _changes(before, after, data["retire"], facts), "proposal": proposal}
     return render(request, "admin/replace.html", {**context, **shown})
 
 
 def _replaced(request: HttpRequest, form: ReplacementForm) -> HttpResponse:
-    said = form.cleaned_data
+    data = form.cleaned_data
     with transaction.atomic():
-        made = editorial.replace_publication(said["retire"], form.facts(), reason=said["reason"])
-        remember(request, [made], said["reason"], ADDITION)
-    messages.success(request, f"{said['retire']} left and {said['name']} is in. The fingerprint is now {made.fingerprint}.")
+        made = corrections.replace_publication(data["retire"], form.facts(), reason=data["reason"])
+        remember(request, [made], data["reason"], ADDITION)
+    messages.success(request, f"{data['retire']} left and {data['name']} is in. The fingerprint is now {made.fingerprint}.")
     return HttpResponseRedirect(reverse("admin:sources_rosterrevision_change", args=[made.pk]))
 
 
@@ -167,7 +167,7 @@ def _changes(
         ("Tier", retire.tier_label),
         ("Domains", ", ".join(retire.domains)),
         ("Its stories, which stay as they are", Story.objects.filter(publication=retire).count()),
-        ("Its feeds, which are not asked any more", _lines(str(feed) for feed in retire.feeds.all())),
+        ("Its feeds, which are not fetched any more", ", ".join(map(str, retire.feeds.all())) or "none"),
     ]
     comes = [
         ("Readmitted" if known else "Admitted", facts["name"]),
@@ -181,16 +181,12 @@ def _changes(
     ]
     lock = [
         ("Revision of the roster", f"{before.number} → {after.number}"),
-        ("Seat, handed on", retire.seat),
+        ("Place on the roster", retire.seat),
         ("Fingerprint now", before.fingerprint),
         ("Fingerprint then", after.fingerprint),
         ("Reason, public", after.reason),
     ]
-    return [table(("", title), rows, "") for title, rows in (("Out", leaves), ("In", comes), ("The lock", lock))]
-
-
-def _lines(texts: Iterable[str]) -> str:
-    return ", ".join(texts) or "none"
+    return [table(("", title), rows, "") for title, rows in (("Out", leaves), ("In", comes), ("The roster", lock))]
 
 
 def _split(text: str) -> list[str]:

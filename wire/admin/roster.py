@@ -9,13 +9,12 @@ from django.db import models
 from django.forms.fields import InvalidJSONInput
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
-from import_export.formats.base_formats import CSV, JSON
-from unfold.contrib.import_export.forms import SelectableFieldsExportForm
 from unfold.widgets import UnfoldAdminTextareaWidget
 
 from sources import names
 from sources.models import Feed, Publication, RosterRevision
-from wire.admin.base import ExportMixin, FreshAdmin, FreshForm, ModelResource, ReadOnly, TabularInline, action
+from wire.admin.base import FreshAdmin, FreshForm, ReadOnly, TabularInline, action, never
+from wire.admin.files import ExportingAdmin
 from wire.admin.replacement import replace
 from wire.models import WireState
 
@@ -25,17 +24,6 @@ class FeedInline(TabularInline[Feed, Publication]):
     extra = 0
     show_change_link = True  # to its health, and to trying it
     formfield_overrides = {models.URLField: {"assume_scheme": "https"}}
-
-
-class PublicationResource(ModelResource):
-    """A publication as a file tells it. There is no way back in: the roster changes by replacement."""
-
-    class Meta:
-        model = Publication
-        fields = export_order = (
-            *("slug", "name", "aliases", "domains", "tier", "homepage"),
-            *("seat", "admitted_on", "retired_on"),
-        )
 
 
 class AliasesField(forms.JSONField):
@@ -53,8 +41,8 @@ class PublicationForm(FreshForm[Publication]):
 
     aliases = AliasesField(required=False, help_text="Other exact names in common use.")
 
-    def kept(self) -> list[Any]:
-        return [*super().kept(), *Feed.objects.filter(publication=self.instance).order_by("pk").values_list()]
+    def stored(self) -> object:
+        return super().stored(), list(Feed.objects.filter(publication=self.instance).order_by("pk").values_list())
 
     def clean_aliases(self) -> list[str]:
         """A list of names, none of which a reader would take for another publication."""
@@ -69,7 +57,7 @@ class PublicationForm(FreshForm[Publication]):
 
 
 @admin.register(Publication)
-class PublicationAdmin(ExportMixin, FreshAdmin[Publication]):
+class PublicationAdmin(ExportingAdmin, FreshAdmin[Publication]):
     """Aliases and feeds may be tuned; name, tier and domains are what the fingerprint is made of."""
 
     form = PublicationForm
@@ -78,11 +66,10 @@ class PublicationAdmin(ExportMixin, FreshAdmin[Publication]):
     search_fields = ("name", "aliases")
     readonly_fields = ("slug", "name", "tier", "domains", "homepage", "seat", "admitted_on", "retired_on")
     inlines = (FeedInline,)
-    actions_list = ("replace",)
+    exported = ("slug", "name", "aliases", "domains", "tier", "homepage", "seat", "admitted_on", "retired_on")
+    actions_list = ("replace", "export_csv", "export_json")
     actions_detail = ("replace_this",)
-    resource_classes = (PublicationResource,)
-    export_form_class = SelectableFieldsExportForm
-    formats = (CSV, JSON)
+    has_add_permission = has_delete_permission = never
 
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
         """Names and feeds are public: every door answers with the new ones from now on."""
@@ -103,12 +90,6 @@ class PublicationAdmin(ExportMixin, FreshAdmin[Publication]):
 
     def has_replace_permission(self, request: HttpRequest, object_id: str | None = None) -> bool:  # noqa: ARG002
         return request.user.has_perm("sources.add_rosterrevision")
-
-    def has_add_permission(self, request: HttpRequest) -> bool:  # noqa: ARG002
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:  # noqa: ARG002
-        return False
 
 
 @admin.register(RosterRevision)

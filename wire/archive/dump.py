@@ -16,36 +16,25 @@ from django.db import connection, transaction
 from config.errors import Damaged
 from sources.models import Publication, RosterRevision
 from wire.models import EditorTake, Event, SigningKey, Snapshot, Story, StoryRevision, WireState
-from wire.provenance import timestamp
+from wire.stories.provenance import timestamp
 
 Record = dict[str, Any]
 
 VERSION: Final = 1
 CHUNK: Final = 500
+KEY_FIELDS: Final = ("key_id", "public_key", "created_at", "retired_at")
+PUBLICATION_FIELDS: Final = ("slug", "name", "aliases", "domains", "tier", "homepage", "seat", "admitted_on", "retired_on")
+FEED_FIELDS: Final = ("feed_type", "url", "query", "ai_only", "active", "note")
+STORY_FIELDS: Final = (
+    *("chatbotnews_id", "original_url", "guid", "wire_date", "first_seen_at", "event_id", "pending"),
+    *("editor_category", "editor_topics", "consensus_score", "cross_source_count", "event_pinned", "image_url"),
+)
 REVISION_FIELDS: Final = (
     *("revision", "status", "headline", "author", "summary_short", "summary_medium", "category", "topics"),
-    *(
-        "original_publisher",
-        "original_publisher_tier",
-        "via",
-        "credited_source",
-        "published_at",
-        "published_at_estimated",
-    ),
+    *("original_publisher", "original_publisher_tier", "via", "credited_source", "published_at", "published_at_estimated"),
     *("language", "untrusted_instructions", "corrected_on", "story_sha256", "recorded_at", "reason"),
 )
-PUBLICATION_FIELDS: Final = (
-    "slug",
-    "name",
-    "aliases",
-    "domains",
-    "tier",
-    "homepage",
-    "seat",
-    "admitted_on",
-    "retired_on",
-)
-FEED_FIELDS: Final = ("feed_type", "url", "query", "ai_only", "active", "note")
+TAKE_FIELDS: Final = ("wire_date", "markdown", "updated_at")
 SNAPSHOT_FIELDS: Final = (
     *("sequence", "wire_date", "revision", "previous_sha256", "roster_sha256", "story_count"),
     *("wire_sha256", "generated_at", "signature", "key_id", "reason"),
@@ -105,7 +94,7 @@ def _packing(raw: IO[bytes]) -> closing[IO[bytes]]:
 def _records() -> Iterator[Record]:
     yield {"kind": "dump", "v": VERSION, "sample": WireState.objects.filter(is_sample=True).exists()}
     for key in SigningKey.objects.order_by("created_at", "key_id"):
-        yield {"kind": "key", **_fields(key, ("key_id", "public_key", "created_at", "retired_at"))}
+        yield {"kind": "key", **_fields(key, KEY_FIELDS)}
     for publication in sorted(Publication.objects.prefetch_related("feeds"), key=lambda p: p.slug):
         feeds = [_fields(feed, FEED_FIELDS) for feed in sorted(publication.feeds.all(), key=lambda f: (f.url, f.query))]
         yield {"kind": "publication", **_fields(publication, PUBLICATION_FIELDS), "feeds": feeds}
@@ -116,7 +105,7 @@ def _records() -> Iterator[Record]:
         yield {"kind": "event", "event_id": event.event_id, "merged_into": event.merged_into_id}
     yield from _stories()
     for take in EditorTake.objects.order_by("wire_date"):
-        yield {"kind": "take", **_fields(take, ("wire_date", "markdown", "updated_at"))}
+        yield {"kind": "take", **_fields(take, TAKE_FIELDS)}
     for snapshot in Snapshot.objects.order_by("sequence").iterator(CHUNK):
         yield snapshot_record(snapshot)
 
@@ -135,9 +124,7 @@ def _stories() -> Iterator[Record]:
     for story in stories.order_by("chatbotnews_id").iterator(CHUNK):
         yield {
             "kind": "story",
-            **_fields(story, ("chatbotnews_id", "original_url", "guid", "wire_date", "first_seen_at", "event_id", "pending")),
-            **_fields(story, ("editor_category", "editor_topics", "consensus_score", "cross_source_count")),
-            **_fields(story, ("event_pinned", "image_url")),
+            **_fields(story, STORY_FIELDS),
             "publication": story.publication.slug,
             "current": story.current.revision if story.current else None,
             "aliases": sorted(alias.url for alias in story.aliases.all()),

@@ -11,12 +11,12 @@ from django.db import transaction
 from django.utils import timezone
 
 from sources.entries import Entry
-from wire import taxonomy
 from wire.archive import reading
 from wire.archive.reading import Numbered
-from wire.ingest import take_in
+from wire.intake import lexicon
+from wire.intake.normalise import Context, Rejected
+from wire.intake.store import take_in
 from wire.models import Load
-from wire.normalise import Context, Rejected
 
 BATCH: Final = 500
 
@@ -37,18 +37,20 @@ def load_items(
     file: Path,
     names: Mapping[str, str],
     *,
+    context: Context | None = None,
     on_rejected: Callable[[int, Rejected], None] = lambda _number, _why: None,
     on_progress: Callable[[int], None] = lambda _number: None,
 ) -> Report:
     """Take in every item of a file; nothing is published yet.
 
     Killed at any point, a further call goes on behind the last batch that was stored; run again after the end, everything
-    is a duplicate. `on_rejected` gets line (or item) number and reason, `on_progress` the last number dealt with.
+    is a duplicate. `context` is read from the database unless the loader of many files has it already. `on_rejected` gets
+    line (or item) number and reason, `on_progress` the last number dealt with.
     """
     digest = reading.digest(file, names)
     load, _ = Load.objects.get_or_create(digest=digest, defaults={"name": file.name})
     report = Report(Counter(load.counts), resumed_at=load.line)
-    context = Context.load(taxonomy.lexicon(), timezone.now())
+    context = context or Context.load(lexicon.load(), timezone.now())
     waiting = (record for record in reading.records(file, names) if record.number > load.line)
     for batch in _batches(waiting):
         with transaction.atomic():

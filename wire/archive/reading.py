@@ -2,7 +2,6 @@
 
 import gzip
 import hashlib
-import re
 import zlib
 from codecs import BOM_UTF8
 from collections.abc import Iterator, Mapping
@@ -14,28 +13,15 @@ from typing import IO, Any, Final, cast
 import orjson
 
 from sources.entries import Entry
-from sources.parse import parse_feed
+from sources.parse import InvalidFeed, parse
 from sources.parse.charsets import decode
-from wire.normalise import Rejected
+from wire.intake.normalise import Rejected
 
 MAX_LINE: Final = 1 << 20  # bytes; no honest item comes near it
 MAX_FEED: Final = 32 << 20  # bytes of a feed file, unpacked: feeds are read whole
 SUFFIXES: Final = (".ndjson", ".jsonl", ".json", ".xml", ".rss", ".atom", ".rdf")
-FIELDS: Final = {
-    "title",
-    "url",
-    "publisher",
-    "published_at",
-    "summary",
-    "author",
-    "guid",
-    "credited_source",
-    "language",
-}
 REQUIRED: Final = ("title", "url", "publisher", "published_at")
-_END_OF_FEED: Final = re.compile(
-    r"</(?:[\w.-]+:)?(?:rss|feed|rdf)\s*+>(?:\s++|<!--(?>.*?-->)|<\?(?>.*?\?>))*+\Z", re.I | re.S | re.A
-)
+FIELDS: Final = frozenset((*REQUIRED, "summary", "author", "guid", "credited_source", "language"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,10 +94,7 @@ def lines(file: Path, longest: int = MAX_LINE) -> Iterator[tuple[int, bytes | Re
                     yield number, Rejected("line_too_long", f"The line is longer than {longest:,} bytes.")
                     continue
             except (EOFError, OSError, zlib.error) as error:
-                yield (
-                    number,
-                    Rejected("broken_archive", f"The file breaks off here ({error}); what came before was read."),
-                )
+                yield number, Rejected("broken_archive", f"The file breaks off here ({error}); what came before was read.")
                 return
             if not line:
                 return
@@ -155,16 +138,17 @@ def _feed(file: Path, names: Mapping[str, str]) -> Iterator[Numbered]:
         yield Numbered(1, Rejected("feed_too_large", f"The feed is larger than {MAX_FEED:,} bytes."))
         return
     try:
-        entries = parse_feed(data)
-    except ValueError as error:
+        parsed = parse(data)
+        if parsed.kind == "sitemap":
+            raise InvalidFeed("The file is neither RSS nor Atom.")
+    except InvalidFeed as error:
         yield Numbered(1, Rejected("invalid_feed", str(error)))
         return
-    whole = _END_OF_FEED.search(decode(data))
-    for number, entry in enumerate(entries if whole else entries[:-1], start=1):
+    for number, entry in enumerate(parsed.entries, start=1):
         yield Numbered(number, entry.by(names.get(entry.publisher, entry.publisher)))
-    if not whole:
-        why = "The feed breaks off in this item or goes on as something else behind it; it was not taken in."
-        yield Numbered(max(1, len(entries)), Rejected("broken_archive", why))
+    if not parsed.whole:
+        why = "The feed breaks off in this item, or goes on as something else behind its end; it was not stored."
+        yield Numbered(len(parsed.entries) + 1, Rejected("broken_archive", why))
 
 
 def _is_feed(file: Path) -> bool:

@@ -3,23 +3,24 @@
 import datetime as dt
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby, islice
-from typing import Final
+from typing import Any, Final, TypeVar
 
-from django.db import DataError, IntegrityError, transaction
+from django.core.exceptions import ValidationError
+from django.db import DataError, IntegrityError, models, transaction
 
 from config.errors import InvalidArgument
 from sources import roster
 from sources.models import Publication
-from wire import render
-from wire.archive.dump import CHUNK, Broken, Record
+from wire.archive.dump import CHUNK, KEY_FIELDS, SNAPSHOT_FIELDS, STORY_FIELDS, TAKE_FIELDS, Broken, Record
 from wire.archive.verify import Verifier, checked, revision_of
-from wire.indexing import index
 from wire.models import EditorTake, Event, SigningKey, Snapshot, Story, StoryAlias, StoryRevision, WireState
-from wire.provenance import canonical
-from wire.publish import durable
+from wire.snapshots import story_json
+from wire.snapshots.indexing import index
+from wire.stories.provenance import canonical
 
+T = TypeVar("T", bound=models.Model)
 RESTORED: Final = (Story, Event, EditorTake, Snapshot, SigningKey)
 
 
@@ -32,28 +33,24 @@ def restore(records: Iterable[Record], on_progress: Callable[[int], None] = lamb
     verifier = Verifier()
     number = 0
     try:
-        with durable(), transaction.atomic():
+        with transaction.atomic():
             WireState.lock()
             empty = not any(model._default_manager.exists() for model in RESTORED)
             for kind, group in groupby(checked(records, verifier), key=lambda record: str(record["kind"])):
                 for chunk in _chunks(group):
-                    (_RESTORE if empty else _CONFIRM).get(kind, _nothing)(chunk)
+                    if act := (_RESTORE if empty else _CONFIRM).get(kind):
+                        act(chunk)
                     number += len(chunk)
                     on_progress(number)
             if empty:
                 WireState.raise_version()
-    except (AttributeError, KeyError, TypeError, ValueError, DataError, IntegrityError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError, ValidationError, DataError, IntegrityError) as error:
         raise Broken(f"behind record {number}: not what dumpwire writes ({error!r}). Nothing was restored.") from error
     return verifier.result.counts if empty else Counter(duplicate=number)
 
 
 def _chunks(records: Iterator[Record]) -> Iterator[list[Record]]:
-    while chunk := list(islice(records, CHUNK)):
-        yield chunk
-
-
-def _nothing(chunk: list[Record]) -> None:
-    """Restores nothing."""
+    return iter(lambda: list(islice(records, CHUNK)), [])
 
 
 def _mark(chunk: list[Record]) -> None:
@@ -63,24 +60,14 @@ def _mark(chunk: list[Record]) -> None:
         raise InvalidArgument("This database holds the sample wire, which never takes real news.", "Use another WIRE_DATA_DIR.")
 
 
+def _row(model: type[T], record: Record, names: Sequence[str], **more: Any) -> T:
+    """A row that is not saved yet, its values as the columns hold them."""
+    columns: Any = model._meta
+    return model(**{name: columns.get_field(name).to_python(record[name]) for name in names}, **more)
+
+
 def _keys(chunk: list[Record]) -> None:
-    SigningKey.objects.bulk_create(
-        SigningKey(
-            key_id=r["key_id"],
-            public_key=r["public_key"],
-            created_at=_time(r["created_at"]),
-            retired_at=r["retired_at"] and _time(r["retired_at"]),
-        )
-        for r in chunk
-    )
-
-
-def _publications(chunk: list[Record]) -> None:
-    roster.restore_publications(chunk)
-
-
-def _rosters(chunk: list[Record]) -> None:
-    roster.restore_revisions(chunk)
+    SigningKey.objects.bulk_create(_row(SigningKey, record, KEY_FIELDS) for record in chunk)
 
 
 def _events(chunk: list[Record]) -> None:
@@ -109,90 +96,60 @@ def _stories(chunk: list[Record]) -> None:
             published.append((story, story.current))
     Story.objects.all().write(stories, ["current", "status", "category"])
     index(published)
-    render.keep(published)
+    story_json.store(published)
 
 
 def _story(record: Record, publications: dict[str, Publication]) -> Story:
     first = record["revisions"][0]
-    return Story(
-        chatbotnews_id=record["chatbotnews_id"],
-        original_url=record["original_url"],
+    later = {"event_pinned": False, "image_url": ""}  # columns that earlier dumps lack
+    return _row(
+        Story,
+        later | record,
+        STORY_FIELDS,
         publication=publications[record["publication"]],
-        guid=record["guid"],
-        wire_date=dt.date.fromisoformat(record["wire_date"]),
-        first_seen_at=_time(record["first_seen_at"]),
-        pending=record["pending"],
-        editor_category=record["editor_category"],
-        editor_topics=record["editor_topics"],
-        event_id=record["event_id"],
-        event_pinned=record.get("event_pinned", False),  # absent from earlier dumps, like the next
-        image_url=record.get("image_url", ""),
         tier=first["original_publisher_tier"],
-        published_at=_time(first["published_at"]),
-        consensus_score=record["consensus_score"],
-        cross_source_count=record["cross_source_count"],
+        published_at=dt.datetime.fromisoformat(first["published_at"]),
         category=first["category"],
     )
 
 
 def _takes(chunk: list[Record]) -> None:
-    EditorTake.objects.bulk_create(
-        EditorTake(wire_date=dt.date.fromisoformat(r["wire_date"]), markdown=r["markdown"], updated_at=_time(r["updated_at"]))
-        for r in chunk
-    )
+    EditorTake.objects.bulk_create(_row(EditorTake, record, TAKE_FIELDS) for record in chunk)
 
 
 def _snapshots(chunk: list[Record]) -> None:
+    """The columns that repeat the manifest were compared with it when the record was checked."""
     Snapshot.objects.bulk_create(
-        Snapshot(
-            sequence=r["sequence"],
-            wire_date=dt.date.fromisoformat(r["manifest"]["wire_date"]),
-            revision=r["manifest"]["revision"],
-            wire_sha256=r["wire_sha256"],
-            previous_sha256=r["manifest"]["previous_sha256"],
-            roster_sha256=r["manifest"]["roster_sha256"],
-            generated_at=_time(r["generated_at"]),
-            story_count=len(r["manifest"]["stories"]),
-            packed=zlib.compress(canonical(r["manifest"])),
-            signature=r["signature"],
-            key_id=r["key_id"],
-            reason=r["reason"],
-        )
-        for r in chunk
+        _row(Snapshot, record, SNAPSHOT_FIELDS, packed=zlib.compress(canonical(record["manifest"]))) for record in chunk
     )
-
-
-_time = dt.datetime.fromisoformat
 
 
 def _confirm_stories(chunk: list[Record]) -> None:
     rows = StoryRevision.objects.filter(story__chatbotnews_id__in=[r["chatbotnews_id"] for r in chunk])
     ours = set(rows.values_list("story__chatbotnews_id", "revision", "story_sha256"))
-    for r in chunk:
-        if not ours.issuperset((r["chatbotnews_id"], row["revision"], row["story_sha256"]) for row in r["revisions"]):
-            raise _other_news(f"story {r['chatbotnews_id']}")
+    stored = [(r["chatbotnews_id"], row["revision"], row["story_sha256"]) for r in chunk for row in r["revisions"]]
+    _refuse_others("story", [row for row in stored if row not in ours])
 
 
 def _confirm_snapshots(chunk: list[Record]) -> None:
     rows = Snapshot.objects.filter(sequence__in=[r["sequence"] for r in chunk])
     ours = set(rows.values_list("sequence", "wire_sha256"))
-    for r in chunk:
-        if (r["sequence"], r["wire_sha256"]) not in ours:
-            raise _other_news(f"snapshot {r['sequence']}")
+    _refuse_others("snapshot", [row for r in chunk if (row := (r["sequence"], r["wire_sha256"])) not in ours])
 
 
-def _other_news(where: str) -> InvalidArgument:
-    return InvalidArgument(
-        f"This wire holds other news than the dump: they part at {where}.",
-        "Restore the dump into an empty wire (another WIRE_DATA_DIR or DATABASE_URL). Nothing was changed.",
-    )
+def _refuse_others(what: str, others: Sequence[tuple[Any, ...]]) -> None:
+    if others:
+        raise InvalidArgument(
+            f"This wire holds other news than the dump: they part at {what} {others[0][0]}.",
+            "Restore the dump into an empty wire (another WIRE_DATA_DIR or DATABASE_URL). Nothing was changed.",
+        )
 
 
 _RESTORE: Final[dict[str, Callable[[list[Record]], None]]] = {
     "dump": _mark,
     "key": _keys,
-    "publication": _publications,
-    "roster": _rosters,
+    "publication": roster.restore_publications,
+    "roster": roster.restore_revisions,
     "event": _events,
     "story": _stories,
     "take": _takes,

@@ -11,24 +11,28 @@ from pathlib import Path
 from typing import Any, Final
 
 import orjson
-from django.db.models import F
 
 from sources.roster import fingerprint
-from wire.archive import reading
+from wire.archive import derived, reading, rosters
 from wire.archive.dump import VERSION, Broken, Record, one_moment, records
-from wire.identity import chatbotnews_id
-from wire.models import Story, StoryRevision
-from wire.normalise import Rejected
-from wire.provenance import digest, story_content
-from wire.signing import is_valid
-from wire.vocabulary import Status
+from wire.intake.normalise import Rejected
+from wire.models import StoryRevision
+from wire.snapshots.signing import is_valid
+from wire.stories.identity import chatbotnews_id
+from wire.stories.provenance import digest, story_content
+from wire.stories.text import SHORT
+from wire.stories.vocabulary import NEWER_RULES, Status
 
 REVISION_TIMES: Final = ("published_at", "recorded_at")
 MANIFEST_COLUMNS: Final = ("wire_date", "revision", "previous_sha256", "roster_sha256")
+TEXTS: Final = ("headline", "summary_medium", "author")  # what a correction corrects
 MAX_RECORD: Final = 256 << 20  # bytes: a snapshot of a million stories
 
 Shown = tuple[int, str | None, float, int]
-"""What a story shows of itself: revision, event, consensus, witnesses."""
+"""What a story shows of itself: revision, event, consensus score, number of sources."""
+Owed = tuple[float, int]
+"""Consensus score, number of sources."""
+NONE: Final[Owed] = (0.0, 1)
 
 
 @dataclass(slots=True)
@@ -46,12 +50,13 @@ class Verifier:
         self.result = Verified()
         self._keys: dict[str, Record] = {}
         self._signers: dict[str, str] = {}  # by id when they were made: the keys that signed so far
-        self._publications: set[str] = set()
-        self._seated: list[dict[str, Any]] = []
-        self._rosters: list[str] = []
-        self._events: set[str] = set()
+        self._publications: dict[str, Record] = {}
+        self._rosters: list[Record] = []
+        self._events: dict[str, str | None] = {}  # and what each was merged into
         self._hashes: dict[tuple[str, int], bytes] = {}
         self._shown: dict[str, dict[str, Shown]] = defaultdict(dict)  # wire date -> story
+        self._withdrawn: dict[str, tuple[str, Owed]] = {}  # wire date and what is shown of these
+        self._before: dict[str, Owed] = {}  # what the last snapshot that has them says
         self._unlike: dict[str, tuple[str, str] | None] = {}  # wire date -> its latest snapshot, and a story shown otherwise
         self._revision_of: dict[str, int] = {}
         self._sequence = 0
@@ -61,15 +66,16 @@ class Verifier:
         kind = record["kind"]
         match kind:
             case "dump":
-                self._dump(record)
+                if record["v"] != VERSION:
+                    raise Broken(f"the dump is of version {record['v']}; this program reads version {VERSION}.")
             case "key":
                 self._key(record)
             case "publication":
-                self._publication(record)
+                self._publications[record["slug"]] = record
             case "roster":
                 self._roster(record)
             case "event":
-                self._events.add(record["event_id"])
+                self._events[record["event_id"]] = record["merged_into"]
             case "story":
                 self._story(record)
             case "take":
@@ -83,26 +89,17 @@ class Verifier:
                 raise Broken(f"a record of the unknown kind {kind!r}.")
         self.result.counts[kind] += 1
 
-    def _dump(self, record: Record) -> None:
-        if record["v"] != VERSION:
-            raise Broken(f"the dump is of version {record['v']}; this program reads version {VERSION}.")
-
     def _key(self, record: Record) -> None:
         raw = base64.b64decode(record["public_key"])
         if hashlib.sha256(raw).hexdigest()[:16] != record["key_id"]:
             raise Broken(f"key {record['key_id']}: its id does not belong to its public key.")
         self._keys[record["key_id"]] = record
 
-    def _publication(self, record: Record) -> None:
-        self._publications.add(record["slug"])
-        if record["seat"] is not None:
-            self._seated.append({"name": record["name"], "tier": record["tier"], "domain": record["domains"][0]})
-
     def _roster(self, record: Record) -> None:
         what = f"roster revision {record['number']}"
         _same(what, "number", record["number"], len(self._rosters) + 1)
         _same(what, "fingerprint", record["fingerprint"], fingerprint(record["members"]))
-        self._rosters.append(record["fingerprint"])
+        self._rosters.append(record)
 
     def _story(self, record: Record) -> None:
         story_id, rows = record["chatbotnews_id"], record["revisions"]
@@ -112,14 +109,21 @@ class Verifier:
             raise Broken(f"{what}: there is no publication {record['publication']!r}.")
         if record["event_id"] is not None and record["event_id"] not in self._events:
             raise Broken(f"{what}: there is no event {record['event_id']!r}.")
+        publisher = self._publications[record["publication"]]["name"]
         for number, row in enumerate(rows, start=1):
             self._revision(f"{what} revision {row['revision']}", record, row, number)
+            _same(f"{what} revision {number}", "original_publisher", row["original_publisher"], publisher)
+            _corrected_on(f"{what} revision {number}", row, rows[: number - 1])
         current = record["current"]
         if not rows or current not in {None, *range(1, len(rows) + 1)}:
             raise Broken(f"{what}: its revision {current or 1} is missing.")
-        if current is not None and rows[current - 1]["status"] != Status.WITHDRAWN:
-            shown = (current, record["event_id"], record["consensus_score"], record["cross_source_count"])
-            self._shown[record["wire_date"]][story_id] = shown
+        if current is None:
+            return
+        figures = record["consensus_score"], record["cross_source_count"]
+        if rows[current - 1]["status"] == Status.WITHDRAWN:
+            self._withdrawn[story_id] = record["wire_date"], figures
+        else:
+            self._shown[record["wire_date"]][story_id] = (current, record["event_id"], *figures)
 
     def _revision(self, what: str, story: Record, row: Record, number: int) -> None:
         story_id = story["chatbotnews_id"]
@@ -127,7 +131,8 @@ class Verifier:
         sha256 = digest(story_content(story_id, story["original_url"], revision_of(row)))
         _same(what, "story_sha256", row["story_sha256"], sha256)
         # Not hashed itself, but cited: it must be the opening of the summary that is. How long a one is for `cut` to say.
-        if not row["summary_medium"].startswith(row["summary_short"].removesuffix("…")):
+        short, medium = row["summary_short"], row["summary_medium"]
+        if short != medium and (len(medium) <= SHORT or not short or not medium.startswith(short.removesuffix("…"))):
             raise Broken(f"{what}: summary_short is not how summary_medium begins.")
         self._hashes[story_id, number] = bytes.fromhex(sha256)
         self.result.counts["revision"] += 1
@@ -143,16 +148,14 @@ class Verifier:
         for name in MANIFEST_COLUMNS:
             _same(what, f"the column {name}", record[name], manifest[name])
         _same(what, "the column story_count", record["story_count"], len(manifest["stories"]))
-        if manifest["roster_sha256"] not in self._rosters:
+        if manifest["roster_sha256"] not in {roster["fingerprint"] for roster in self._rosters}:
             raise Broken(f"{what}: no roster ever had the fingerprint {manifest['roster_sha256']}.")
         for row in manifest["stories"]:
             known = self._hashes.get((row["chatbotnews_id"], row["revision"]), b"").hex()
-            _same(
-                f"{what}, story {row['chatbotnews_id']} revision {row['revision']}",
-                "story_sha256",
-                row["story_sha256"],
-                known,
-            )
+            _same(f"{what}, story {row['chatbotnews_id']} revision {row['revision']}", "story_sha256", row["story_sha256"], known)
+            if row["chatbotnews_id"] in self._withdrawn:
+                _same(f"story {row['chatbotnews_id']}", "wire_date", self._withdrawn[row["chatbotnews_id"]][0], day)
+                self._before[row["chatbotnews_id"]] = row["consensus_score"], row["cross_source_count"]
         self._signature(what, record)
         self._unlike[day] = self._shown_otherwise(what, manifest)
         self._sequence = record["sequence"]
@@ -181,15 +184,31 @@ class Verifier:
         return next(((what, story) for story in published | shown if published.get(story) != shown.get(story)), None)
 
     def _end(self, record: Record) -> None:
-        seated = sorted(self._seated, key=lambda row: str(row["name"]))
-        _same("roster", "fingerprint", self._rosters[-1], fingerprint(seated))
+        rosters.check_current(self._publications, self._rosters[-1])
+        rosters.check(self._publications, self._rosters)
+        for event, into in self._events.items():
+            if (event, 1) not in self._hashes:
+                raise Broken(f"event {event}: no story has founded it.")
+            if into is not None:
+                self._leads_somewhere(event)
         for day, stories in self._shown.items():
             if day not in self._unlike:
                 raise Broken(f"story {next(iter(stories))} is shown as published, but its day {day} has no snapshot.")
         for what, story_id in filter(None, self._unlike.values()):
             raise Broken(f"story {story_id} is not shown as {what}, the latest of its day, has it.")
+        for story_id, (_day, figures) in self._withdrawn.items():
+            if figures not in (NONE, self._before.get(story_id)):
+                raise Broken(f"story {story_id}: it was withdrawn, and its consensus is none that a snapshot gave it.")
         found = {kind: n for kind, n in sorted(self.result.counts.items()) if kind != "revision"}
         _same("end of the dump", "counts", record["counts"], found)
+
+    def _leads_somewhere(self, event: str) -> None:
+        seen, at = {event}, self._events[event]
+        while at is not None:
+            if at in seen or at not in self._events:
+                raise Broken(f"event {event}: what it was merged into leads nowhere.")
+            seen.add(at)
+            at = self._events[at]
 
 
 def checked(dump: Iterable[Record], verifier: Verifier) -> Iterator[Record]:
@@ -217,14 +236,14 @@ def verify(dump: Iterable[Record]) -> Verified:
 
 
 def verify_database() -> Verified:
-    """The stored wire as of one moment, and the columns of it that no dump holds. Raises: Broken."""
-    with one_moment(), closing(records()) as stored:
-        result = verify(stored)
-        repeated = {"status": "status", "category": "category", "tier": "original_publisher_tier", "published_at": "published_at"}
-        alike = {column: F(f"current__{source}") for column, source in repeated.items()}
-        unlike = Story.objects.published().exclude(**alike).first()
-        if unlike:
-            raise Broken(f"story {unlike}: {', '.join(repeated)} are not those of its published revision.")
+    """The stored wire as of one moment, and what the database repeats of it in tables that no dump holds. Raises: Broken."""
+    with one_moment():
+        try:
+            with closing(records()) as stored:
+                result = verify(stored)
+            derived.check()
+        except (TypeError, ValueError) as error:
+            raise Broken(f"a column holds what cannot be read: {error!r}.") from error
     return result
 
 
@@ -245,6 +264,20 @@ def revision_of(row: dict[str, Any]) -> StoryRevision:
     if values["corrected_on"]:
         values["corrected_on"] = dt.date.fromisoformat(values["corrected_on"])
     return StoryRevision(**values)
+
+
+def _corrected_on(what: str, row: Record, before: list[Record]) -> None:
+    """Not hashed, but cited: the day of the editor's last correction, which is the revision's own or that of one before it."""
+    carried, own = before[-1]["corrected_on"] if before else None, row["recorded_at"][:10]
+    if not before or row["reason"] in ("", NEWER_RULES):  # the publisher's
+        days = {carried}
+    elif row["status"] == Status.CORRECTED and any(row[text] != before[-1][text] for text in TEXTS):
+        days = {own}
+    else:
+        days = {carried, own}
+    was_corrected = any(one["status"] == Status.CORRECTED for one in (*before, row))
+    if row["corrected_on"] not in days or (row["corrected_on"] is not None) != was_corrected:
+        raise Broken(f"{what}: corrected_on is {row['corrected_on']!r}, which is not the day of a correction.")
 
 
 def _same(what: str, name: str, said: object, found: object) -> None:

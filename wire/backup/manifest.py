@@ -7,7 +7,7 @@ from typing import Any, Final
 import orjson
 
 from config.errors import InvalidArgument, WireError
-from wire.provenance import digest
+from wire.stories.provenance import digest
 
 FORMAT: Final = "chatbotnews-wire-backup"
 VERSION: Final = 1

@@ -4,20 +4,20 @@ import os
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from django.db import connection
 from django.utils import timezone
 
 from config.errors import InvalidArgument
-from wire import queries, signing
+from wire import queries
 from wire.archive import dump
 from wire.backup.manifest import COPY, DUMP, FORMAT, KEY, MANIFEST, PUBLIC_KEYS, VERSION, Manifest, described, packed
 from wire.models import Snapshot
-from wire.provenance import timestamp
+from wire.snapshots import signing
+from wire.stories.provenance import timestamp
 
 
 def take(target: Path) -> Manifest:
@@ -36,9 +36,11 @@ def take(target: Path) -> Manifest:
             manifest = _moment()
             _write_files(draft)
         manifest["files"] = {file.name: described(file) for file in sorted(draft.iterdir())}
-        _write(draft / MANIFEST, packed(manifest))
-        for path in (*draft.iterdir(), draft):
-            sync(path)
+        (draft / MANIFEST).write_bytes(packed(manifest))
+        for file in draft.iterdir():
+            file.chmod(0o600)
+            sync(file)
+        sync(draft)
         os.rename(draft, target)  # fails if another backup came to be there meanwhile
         sync(target.parent)
     finally:
@@ -63,11 +65,11 @@ def _write_files(draft: Path) -> None:
     if connection.vendor == "sqlite":
         _copy_database(draft / COPY)
     else:
-        with _created(draft / DUMP) as out:
+        with (draft / DUMP).open("wb") as out:
             dump.write(out, packed=True)
-    _write(draft / PUBLIC_KEYS, queries.wire_keys().model_dump_json(indent=2).encode())
+    (draft / PUBLIC_KEYS).write_bytes(queries.wire_keys().model_dump_json(indent=2).encode())
     if signing.key_file().exists():
-        _write(draft / KEY, signing.key_file().read_bytes())
+        (draft / KEY).write_bytes(signing.key_file().read_bytes())
 
 
 def _copy_database(file: Path) -> None:
@@ -76,23 +78,10 @@ def _copy_database(file: Path) -> None:
     with closing(sqlite3.connect(file)) as target:
         source.connection.backup(target)
         target.execute("PRAGMA journal_mode=DELETE")  # one file, nothing beside it
-    file.chmod(0o600)
-
-
-def _write(file: Path, content: bytes) -> None:
-    with _created(file) as out:
-        out.write(content)
-
-
-@contextmanager
-def _created(file: Path) -> Iterator[IO[bytes]]:
-    """A new file for its owner alone."""
-    with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as out:
-        yield out
 
 
 def sync(path: Path) -> None:
-    """A file's bytes, or a directory's names, onto the disk: what is told as done must survive a power cut."""
+    """A file's bytes, or a directory's names, onto the disk: what is reported as done must survive a power cut."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -1,7 +1,10 @@
-"""Looks the whole installation over and says what is wrong with it, and what to do. Changes nothing."""
+"""Looks the whole installation over and says what is wrong with it, and what to do. Changes nothing.
+
+May import wire.snapshots, wire.models and below.
+"""
 
 import datetime as dt
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from django.db import DatabaseError
 from django.utils import timezone
@@ -16,21 +19,14 @@ def examine(now: dt.datetime | None = None) -> Iterator[Finding]:
     """Every check in turn. Without a database it says so and goes on with what needs none."""
     now = now or timezone.now()
     yield from machine.settings_agree()
-    yield machine.secret_key_file()
-    yield machine.signing_key_file()
+    yield from machine.key_files()
     yield machine.disk()
     away = database.away()
     if away:
         yield away
         return
     for name, check in (*database.CHECKS.items(), *news.CHECKS.items()):
-        yield from _asked(name, check, now)
-
-
-def _asked(name: str, check: Callable[[dt.datetime], Iterator[Finding]], now: dt.datetime) -> Iterator[Finding]:
-    try:
-        yield from check(now)
-    except DatabaseError as error:
-        yield fail(
-            name, f"The database cannot say: {error}.".replace("..", "."), "Run manage.py migrate; if that fails, restore a backup."
-        )
+        try:
+            yield from check(now)
+        except DatabaseError as error:
+            yield fail(name, f"The database cannot answer: {error}.", "Run manage.py migrate; if that fails, restore a backup.")

@@ -2,15 +2,15 @@
 
 import shutil
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
 from django.conf import settings
 from django.db import connection
 
-from wire import signing
 from wire.doctor.finding import Finding, fail, ok, warn
+from wire.snapshots import signing
 
 LEAST_FREE: Final = 200_000_000  # bytes: a day of fetched feeds, a WAL and the logs
 SHORTEST_SECRET: Final = 50  # characters, as Django's own check has it
@@ -20,83 +20,71 @@ LOOPBACK: Final = {"127.0.0.1", "localhost", "::1"}
 
 def settings_agree() -> Iterator[Finding]:
     """One finding for each contradiction, or one that there is none."""
-    found = list(_contradictions())
+    found = [make("settings", what, advice) for is_so, make, what, advice in _contradictions() if is_so]
     yield from found or [ok("settings", f"Nothing contradicts; the site is {settings.WIRE_SITE_URL}.")]
 
 
-def _contradictions() -> Iterator[Finding]:
+def _contradictions() -> Iterator[tuple[bool, Callable[[str, str, str], Finding], str, str]]:
     https = settings.WIRE_SITE_URL.startswith("https://")
     open_to_all = settings.HOST not in LOOPBACK
     secret = settings.SECRET_KEY
-    if settings.DEBUG and (https or open_to_all):
-        yield fail("settings", "DEBUG=1 shows tracebacks and settings to strangers.", "Take DEBUG away.")
-    if len(secret) < SHORTEST_SECRET or len(set(secret)) < 5 or secret.startswith("django-insecure-"):
-        yield fail(
-            "settings",
-            "SECRET_KEY can be guessed, and with it an editor's session.",
-            "Take it away: a good one is made and kept in the data directory.",
-        )
-    if open_to_all and not https:
-        yield warn(
-            "settings",
-            f"HOST={settings.HOST} lets other machines in, and WIRE_SITE_URL is no https address: passwords travel in clear.",
-            "Put a proxy with TLS in front and set WIRE_SITE_URL=https://…, or HOST=127.0.0.1.",
-        )
-    if https and not settings.WIRE_MCP_URL.startswith("https://"):
-        yield warn("settings", f"The site is https, the MCP door is {settings.WIRE_MCP_URL}.", "Set WIRE_MCP_URL=https://….")
-    if https and settings.WIRE_RATE_LIMIT == "off":
-        yield warn("settings", "WIRE_RATE_LIMIT=off on a public site.", "Take it away; `off` is for benchmarks.")
-    if 0 < len(settings.WIRE_METRICS_TOKEN) < SHORTEST_TOKEN:
-        yield warn("settings", "WIRE_METRICS_TOKEN can be guessed.", f"Use {SHORTEST_TOKEN} random characters or more.")
-    if https and settings.WIRE_FETCH_ALLOW:
-        yield warn("settings", "WIRE_FETCH_ALLOW opens this machine's own services to feeds.", "Take it away; it is for tests.")
+    weak = len(secret) < SHORTEST_SECRET or len(set(secret)) < 5 or secret.startswith("django-insecure-")
+    clear = f"HOST={settings.HOST} lets other machines in, and WIRE_SITE_URL is no https address: passwords travel in clear."
+    proxy = "Put a proxy with TLS in front and set WIRE_SITE_URL=https://…, or HOST=127.0.0.1."
+    mcp_in_clear = https and not settings.WIRE_MCP_URL.startswith("https://")
+    unlimited = https and settings.WIRE_RATE_LIMIT == "off"
+    short_token = 0 < len(settings.WIRE_METRICS_TOKEN) < SHORTEST_TOKEN
+    stored = "Unset it: a good one is made and stored."
+    yield settings.DEBUG and (https or open_to_all), fail, "DEBUG=1 shows tracebacks and settings to strangers.", "Take DEBUG away."
+    yield weak, fail, "SECRET_KEY can be guessed, and with it an editor's session.", stored
+    yield open_to_all and not https, warn, clear, proxy
+    yield mcp_in_clear, warn, f"The site is https, MCP is at {settings.WIRE_MCP_URL}.", "Set WIRE_MCP_URL=https://…."
+    yield unlimited, warn, "WIRE_RATE_LIMIT=off on a public site.", "Take it away; `off` is for benchmarks."
+    yield short_token, warn, "WIRE_METRICS_TOKEN can be guessed.", f"Use {SHORTEST_TOKEN} random characters or more."
 
 
-def secret_key_file() -> Finding:
-    file = Path(settings.WIRE_DATA_DIR) / "keys" / "secret_key"
-    if not file.exists():
-        return ok("secret key", "It comes from the environment.")
-    return _for_owner_only(file, "secret key") or ok("secret key", "Its file is its owner's alone.")
+def key_files() -> Iterator[Finding]:
+    """The files alone; whether it is the right signing key only the database can tell (`news.signing_key`)."""
+    secret, key = Path(settings.WIRE_DATA_DIR) / "keys" / "secret_key", signing.key_file()
+    for name, file, absent in (
+        ("secret key", secret, "It comes from the environment."),
+        ("key file", key, "There is none yet; the first publish makes it."),
+    ):
+        mode = stat.S_IMODE(file.stat().st_mode) if file.exists() else 0
+        if mode & 0o077:
+            found = f"{file} has mode {mode:04o}: others can read it or put another in its place."
+            yield fail(name, found, f"chmod 600 {file}")
+        elif file == key and (error := signing_key_error()):
+            yield fail(
+                name, f"{file} cannot be read as an Ed25519 key: {error}.", "Put it back from a backup; nothing is published."
+            )
+        else:
+            yield ok(name, "Its file is its owner's alone." if file.exists() else absent)
 
 
-def signing_key_file() -> Finding:
-    """The file alone; whether it is the right key only the database can tell (`news.signing_key`)."""
-    file = signing.key_file()
-    if not file.exists():
-        return ok("key file", "There is none yet; the first publish makes it.")
+def signing_key_error() -> Exception | None:
+    """Why the key file cannot be used, if it is there."""
     try:
-        key = signing.key_in_force()
+        signing.key_in_force()
     except (OSError, TypeError, ValueError) as error:
-        return fail(
-            "key file", f"{file} cannot be read as an Ed25519 key: {error}.", "Put it back from a backup; nothing is published."
-        )
-    return _for_owner_only(file, "key file") or ok("key file", f"It holds the key {key} and is its owner's alone.")
-
-
-def _for_owner_only(file: Path, name: str) -> Finding | None:
-    mode = stat.S_IMODE(file.stat().st_mode)
-    if not mode & 0o077:
-        return None
-    return fail(name, f"{file} has mode {mode:04o}: others can read it or put another in its place.", f"chmod 600 {file}")
+        return error
+    return None
 
 
 def disk() -> Finding:
+    """Bytes free where the data directory is, against the size of the database there."""
     directory = Path(settings.WIRE_DATA_DIR)
     try:
         free = shutil.disk_usage(directory).free
     except OSError as error:
         return fail("disk", f"The data directory cannot be looked at: {error}.", "Make it, or set WIRE_DATA_DIR.")
-    return enough_room(free, sum(file.stat().st_size for file in database_files() if file.exists()))
-
-
-def enough_room(free: int, size: int) -> Finding:
-    """Bytes free where the data directory is, and of the database there (0 when it is elsewhere)."""
-    told = f"{free / 1e9:.1f} GB free, the database takes {size / 1e9:.1f} GB." if size else f"{free / 1e9:.1f} GB free."
+    size = sum(file.stat().st_size for file in database_files() if file.exists())
+    found = f"{free / 1e9:.1f} GB free, the database takes {size / 1e9:.1f} GB."
     if free < LEAST_FREE:
-        return fail("disk", told, "Make room now: publishing stops when the disk is full; what is published stays.")
+        return fail("disk", found, "Make room now: publishing stops when the disk is full; what is published stays.")
     if free < size:
-        return warn("disk", told, "Make room: neither a migration that copies a table nor a backup on this disk would fit.")
-    return ok("disk", told)
+        return warn("disk", found, "Make room: neither a migration that copies a table nor a backup on this disk would fit.")
+    return ok("disk", found)
 
 
 def database_files() -> list[Path]:

@@ -1,4 +1,4 @@
-"""What is published and how it comes in: the roster, the signing key, the chain's last link, the clock, the feeds."""
+"""What is published and how it comes in: the roster, the key, the newest of chain and stories, the clock, the feeds."""
 
 import datetime as dt
 from collections.abc import Callable, Iterator, Mapping
@@ -7,15 +7,16 @@ from typing import Final
 from django.conf import settings
 
 from sources import queries, roster
-from sources.models import FeedHealth
 from sources.vocabulary import Circuit
-from wire import provenance, signing
 from wire.doctor.finding import Finding, fail, ok, warn
-from wire.models import SigningKey, Snapshot, WireState
+from wire.doctor.machine import signing_key_error
+from wire.models import SigningKey, Snapshot, Story, WireState
+from wire.snapshots import chain, signing, story_json
 
-DAY: Final = dt.timedelta(days=1)
 MISSED_RUNS: Final = 4
 """Periods of ingest without any request, after which it is not at work."""
+NEWEST: Final = 500
+"""Stories whose JSON is recomputed; `verifywire` does all."""
 
 
 def roster_is_whole(_now: dt.datetime) -> Iterator[Finding]:
@@ -29,111 +30,76 @@ def roster_is_whole(_now: dt.datetime) -> Iterator[Finding]:
 def signing_key(_now: dt.datetime) -> Iterator[Finding]:
     """Whether the key file holds the key that the wire's readers expect next."""
     newest = _newest()
-    try:
-        held = signing.key_in_force()
-    except (OSError, TypeError, ValueError):
-        return  # told by machine.signing_key_file
+    if signing_key_error():
+        return  # a finding of machine.key_files
+    held = signing.key_in_force()
+    known = SigningKey.objects.filter(key_id=held).first()
+    back = f"Put the key in force into {signing.key_file()} from a backup, or run manage.py rotatekey."
     if newest is None:
         yield ok("signing key", "Nothing is signed yet.")
-        return
-    if held is None:
-        yield fail(
-            "signing key",
-            f"The file of {newest.key_id} is gone; nothing is published until it is back.",
-            f"Put {signing.key_file()} back from a backup, or run manage.py rotatekey so that the old one is told as retired.",
-        )
-        return
-    known = SigningKey.objects.filter(key_id=held).first()
-    if known and known.retired_at:
-        yield fail(
-            "signing key", f"{held} was retired; it signs nothing.", "Put the key in force there, or run manage.py rotatekey."
-        )
-    elif held == newest.key_id:
-        yield ok("signing key", f"{held} signed the newest snapshot.")
-    elif known:
-        yield ok("signing key", f"{held} is in force since {known.created_at:%Y-%m-%d} and signs the next snapshot.")
+    elif held is None:
+        yield fail("signing key", f"The file of {newest.key_id} is gone; nothing is published until it is back.", back)
+    elif known is None:
+        yield fail("signing key", f"{held} is not published; the newest snapshot was signed by {newest.key_id}.", back)
+    elif known.retired_at:
+        yield fail("signing key", f"{held} was retired; it signs nothing.", back)
     else:
-        yield fail(
-            "signing key",
-            f"{held} is not published; the newest snapshot was signed by {newest.key_id}.",
-            "Put that key back from a backup, or run manage.py rotatekey.",
-        )
+        yield ok("signing key", f"{held} is in force since {known.created_at:%Y-%m-%d}.")
 
 
-def last_link(_now: dt.datetime) -> Iterator[Finding]:
-    """The newest snapshot's hash, signature and link to the one before; `verifywire` looks at all of them."""
+def newest_links(_now: dt.datetime) -> Iterator[Finding]:
+    """Hash, signature and link of the newest snapshots; `verifywire` looks at all of them."""
     last = _newest()
-    if last is None:
-        yield ok("chain", "No snapshot yet.")
-        return
-    before = Snapshot.objects.filter(sequence=last.sequence - 1).values_list("wire_sha256", flat=True).first()
-    try:
-        sha256 = provenance.sha256(last.canonical)
-    except Exception as error:  # whatever damaged bytes make zlib say
-        sha256 = repr(error)
-    wrong = {
-        "its bytes do not have its hash": sha256 != last.wire_sha256,
-        "its link is not the hash of the one before": last.previous_sha256 != before,
-        "its signature is not by its key": not signing.is_valid(last.signature, last.wire_sha256, last.key.public_key),
-        "its key was retired before": last.key.retired_at is not None and last.generated_at > last.key.retired_at,
-    }
-    for what in (what for what, is_so in wrong.items() if is_so):
-        yield fail("chain", f"Snapshot {last.sequence} ({last}): {what}.", "Run manage.py verifywire; restore a backup.")
-    if not any(wrong.values()):
-        yield ok("chain", f"Snapshot {last.sequence} ({last}) has its hash, its link and its signature.")
+    newest = f"The newest {min(chain.LINKS, last.sequence)} hold, up to {last.sequence} ({last})." if last else "No snapshot yet."
+    wrong = [fail("chain", what, "Run manage.py verifywire; restore a backup.") for what in chain.faults()]
+    yield from wrong or [ok("chain", newest)]
+
+
+def stories_as_kept(_now: dt.datetime) -> Iterator[Finding]:
+    """Whether the newest stories are stored as their revisions have them, and every story in the edition of today."""
+    newest = list(Story.objects.published().select_related("current", "json").newest_first()[:NEWEST])
+    wrong = [story for story in newest if not story_json.matches_revision(story)]
+    if wrong:
+        found = f"The stored JSON of {len(wrong)} of the newest {len(newest)} is not what their revisions say, first {wrong[0]}."
+        yield fail("stories", found, "Run manage.py verifywire: it says whether a revision was changed; if none was, renderwire.")
+    elif outdated := story_json.outdated_count():
+        yield warn("stories", f"{outdated:,} are rendered whenever somebody asks: right, but slow.", "Run manage.py renderwire.")
+    else:
+        yield ok("stories", f"The newest {len(newest)} are stored as their revisions have them.")
 
 
 def clock(now: dt.datetime) -> Iterator[Finding]:
-    """This machine's clock against what it wrote before, and against the dates of publishers, who have clocks of their own."""
+    """This machine's clock against what it wrote before."""
     newest = _newest()
     if newest and now < newest.generated_at:
-        yield fail(
-            "clock",
-            f"It says {now:%Y-%m-%d %H:%M} UTC, before the newest snapshot of {newest.generated_at:%Y-%m-%d %H:%M}.",
-            "Set it (NTP) before anything is published.",
-        )
-        return
-    asked = FeedHealth.objects.exclude(succeeded_at=None).order_by("-succeeded_at").values_list("succeeded_at", flat=True).first()
-    item = (
-        FeedHealth.objects.exclude(newest_item_at=None).order_by("-newest_item_at").values_list("newest_item_at", flat=True).first()
-    )
-    if asked and item and now - asked < DAY and now - item > DAY:
-        yield warn(
-            "clock",
-            f"Feeds answer, and their newest item is {_age(now - item)} old.",
-            "Either no publisher wrote for a day, or this machine's clock is ahead: compare it with another.",
-        )
-        return
-    yield ok("clock", f"{now:%Y-%m-%d %H:%M:%S} UTC, after the newest snapshot.")
+        found = f"It says {now:%Y-%m-%d %H:%M} UTC, before the newest snapshot of {newest.generated_at:%Y-%m-%d %H:%M}."
+        yield fail("clock", found, "Set it (NTP) before anything is published.")
+    else:
+        yield ok("clock", f"{now:%Y-%m-%d %H:%M:%S} UTC, after the newest snapshot.")
 
 
 def feeds(now: dt.datetime) -> Iterator[Finding]:
     if WireState.objects.filter(is_sample=True).exists():
-        yield ok("feeds", "The sample wire asks none.")
+        yield ok("feeds", "The sample wire fetches none.")
         return
     rows = [row for row in queries.feeds_health(now).feeds if row.active]
     tried = max((row.last_try_at for row in rows if row.last_try_at), default=None)
     every = settings.WIRE_INGEST or dt.timedelta(minutes=30)
     if tried is None or now - tried > MISSED_RUNS * every:
         when = f"for {_age(now - tried)}" if tried else "yet"
-        yield warn("feeds", f"No feed was asked {when}.", "Is ingest running? Start it: manage.py ingest --every 30m.")
+        yield warn("feeds", f"No feed was tried {when}.", "Is ingest running? Start it: manage.py ingest --every 30m.")
         return
     unanswered = [row for row in rows if row.failure]
     if rows and len(unanswered) == len(rows):
-        yield fail(
-            "feeds", f"All {len(rows)} fail; the first says: {rows[0].failure}", "Look at this machine's way out: DNS, firewall."
-        )
+        found = f"All {len(rows)} fail; the first says: {rows[0].failure}"
+        yield fail("feeds", found, "Look at this machine's way out: DNS, firewall.")
         return
-    failing = [row for row in rows if row.circuit != Circuit.CLOSED]
-    silent = [row for row in rows if row.silent and row not in failing]
-    for what, some in (("fail again and again", failing), ("are silent", silent)):
-        if some:
-            named = ", ".join(sorted({row.publication for row in some})[:5])
-            advice = "/freshness says since when; the desk tests and changes a feed."
-            yield warn("feeds", f"{len(some)} of {len(rows)} {what}: {named}{' …' if len(some) > 5 else ''}.", advice)
-    if not failing and not silent:
-        answered = f"{len(rows) - len(unanswered)} of {len(rows)}" if unanswered else f"All {len(rows)}"
-        yield ok("feeds", f"{answered} answer, the last was asked {_age(now - tried)} ago.")
+    bad = {row.publication for row in rows if row.circuit != Circuit.CLOSED or row.silent}
+    if bad:
+        found = f"Those of {', '.join(sorted(bad)[:5])}{' …' if len(bad) > 5 else ''} fail again and again or are silent."
+        yield warn("feeds", found, "/freshness says since when; the desk tests and changes a feed.")
+    else:
+        yield ok("feeds", f"{len(rows) - len(unanswered)} of {len(rows)} answer, the last was tried {_age(now - tried)} ago.")
 
 
 def _newest() -> Snapshot | None:
@@ -148,7 +114,8 @@ def _age(age: dt.timedelta) -> str:
 CHECKS: Final[Mapping[str, Callable[[dt.datetime], Iterator[Finding]]]] = {
     "roster": roster_is_whole,
     "signing key": signing_key,
-    "chain": last_link,
+    "chain": newest_links,
+    "stories": stories_as_kept,
     "clock": clock,
     "feeds": feeds,
 }

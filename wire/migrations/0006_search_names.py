@@ -2,7 +2,7 @@
 
 from django.db import migrations
 
-from wire.search import tokens
+from wire.stories.tokens import tokens
 
 
 def index_again(apps, _schema_editor):

@@ -1,4 +1,4 @@
-"""The wire's tables.
+"""The wire's tables. May import wire.stories.
 
 `story`: what was reported and every revision of it · `record`: what was published, signed and chained · `rendered`: stories as
 they are shown · `taxonomy`: the lexicon that classifies · `search`: what full-text search reads · `archive`: loads under way ·
@@ -12,20 +12,3 @@ from wire.models.search import SearchDocument
 from wire.models.story import Event, Story, StoryAlias, StoryRevision, StoryTopic
 from wire.models.taxonomy import LexiconTerm
 from wire.models.usage import UsageCount
-
-__all__ = [
-    "EditorTake",
-    "Event",
-    "LexiconTerm",
-    "Load",
-    "SearchDocument",
-    "SigningKey",
-    "Snapshot",
-    "Story",
-    "StoryAlias",
-    "StoryJson",
-    "StoryRevision",
-    "StoryTopic",
-    "UsageCount",
-    "WireState",
-]

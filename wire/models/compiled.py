@@ -8,7 +8,7 @@ from typing import Any, Final
 from django.db.models import QuerySet
 from django.db.models.expressions import RawSQL
 
-from config.reading import connection
+from config.database.routing import connection
 
 Row = tuple[Any, ...]
 

@@ -10,8 +10,8 @@ from django.db import models, transaction
 from django.db.models import F
 from django.utils import timezone
 
-from config import kept
 from config.errors import Damaged
+from config.http import answer_cache
 
 log = logging.getLogger(__name__)
 
@@ -54,7 +54,7 @@ class WireState(models.Model):
     def raise_version(cls) -> None:
         """Tell every reader that public content changed; call in the transaction that changes it."""
         cls.objects.filter(pk=1).update(version=F("version") + 1)
-        transaction.on_commit(kept.answers.forget)
+        transaction.on_commit(answer_cache.answers.clear)
 
 
 class SigningKey(models.Model):
@@ -78,10 +78,6 @@ class SnapshotQuerySet(models.QuerySet["Snapshot"]):
     def days(self) -> Self:
         """One row a wire date, its first revision. A day may have hundreds, so its newest is looked up: `newest_of_day`."""
         return self.filter(revision=1)
-
-    def latest_of_each_day(self) -> Self:
-        """One snapshot a wire date: its newest revision."""
-        return self.filter(pk__in=Snapshot.objects.days().annotate(newest=newest_of_day()).values("newest"))
 
 
 class Snapshot(models.Model):
@@ -119,7 +115,7 @@ class Snapshot(models.Model):
         """Raises: Damaged."""
         try:
             return zlib.decompress(self.packed)
-        except zlib.error as error:
+        except (zlib.error, TypeError) as error:  # SQLite keeps a text, too, where bytes belong
             raise self._damaged(error) from error
 
     @property

@@ -1,4 +1,4 @@
-"""What full-text search reads. The database only finds which stories hold the words; `wire.search` ranks them."""
+"""What full-text search reads. The database only finds which stories hold the words; `wire.stories.tokens` ranks them."""
 
 import datetime as dt
 import json
@@ -9,10 +9,10 @@ from typing import Any, Final
 
 from django.db import models
 
-from config.reading import connection
+from config.database.routing import connection
 from wire.models.compiled import LISTED
 from wire.models.story import Story
-from wire.search import Term
+from wire.stories.tokens import Term
 
 _TIE: Final = 20  # bits of a place that tell stories of one second apart
 _DIGITS: Final = {digit: value for value, digit in enumerate("0123456789abcdefghjkmnpqrstvwxyz")}
@@ -39,7 +39,7 @@ class SearchDocument(models.Model):
     # Never counted up; but of the fields this kind alone makes SQLite keep the rows themselves in its order.
     place = models.BigAutoField(primary_key=True, help_text="In the order of time; the greatest is first in a list.")
     story = models.OneToOneField(Story, on_delete=models.CASCADE, related_name="search_document")
-    tokens = models.TextField(help_text="wire.search.tokens of headline and summary, separated by single spaces.")
+    tokens = models.TextField(help_text="wire.stories.tokens of headline and summary, separated by single spaces.")
     headline_length = models.PositiveSmallIntegerField(help_text="How many of the tokens are the headline's.")
     marks = models.TextField(help_text="Its category, topics, publication and tier, and pairs of words, as tokens.")
 

@@ -9,7 +9,7 @@ from django.db.models import Q
 
 from sources.models import Feed, Publication
 from sources.vocabulary import Tier
-from wire.vocabulary import NEWER_RULES, Category, Status, Topic
+from wire.stories.vocabulary import NEWER_RULES, Category, Status, Topic
 
 BY_EDITOR: Final = ~Q(reason="") & ~Q(reason=NEWER_RULES) & Q(revision__gt=1)
 """Revisions that an editor made of a published story."""
@@ -38,21 +38,12 @@ class StoryQuerySet(models.QuerySet["Story"]):
         return self.published().exclude(status=Status.WITHDRAWN)
 
     def pending(self) -> Self:
-        """Stories with a revision that no snapshot has published yet."""
+        """Stories with a revision that no snapshot has published yet, or whose event changed since their day was published."""
         return self.filter(pending=True)
 
     def on(self, day: dt.date) -> Self:
         """Stories of one wire date, a UTC calendar day."""
         return self.filter(wire_date=day)
-
-    def between(self, since: dt.datetime | None, until: dt.datetime | None) -> Self:
-        """Stories with since <= published_at < until; either end may be open."""
-        rows = self
-        if since is not None:
-            rows = rows.filter(published_at__gte=since)
-        if until is not None:
-            rows = rows.filter(published_at__lt=until)
-        return rows
 
     def newest_first(self) -> Self:
         """The order of every list: (-published_at, chatbotnews_id)."""
@@ -201,10 +192,6 @@ class StoryTopicQuerySet(models.QuerySet["StoryTopic"]):
         """What follows a place in `newest_first` order (keyset paging)."""
         rows = self.filter(published_at__lte=published_at)
         return rows.exclude(published_at=published_at, story__chatbotnews_id__lte=chatbotnews_id)
-
-    def with_story(self) -> Self:
-        """Loads what an answer shows in the same query."""
-        return self.select_related("story__current")
 
 
 class StoryTopic(models.Model):

@@ -9,7 +9,7 @@ from typing import Final
 from django.core.exceptions import ValidationError
 from django.db import models
 
-from wire.vocabulary import Category, Topic
+from wire.stories.vocabulary import Category, Topic
 
 AI: Final = "ai"
 """The one target of relevance terms: what an item of a feed for all kinds of news must be about."""

@@ -6,6 +6,7 @@ from django.db import models
 class UsageCount(models.Model):
     """Calls of one name in one minute with one outcome."""
 
+    server = models.CharField(max_length=20, default="wire", help_text="The MCP server, by its name in mcpserver.servers.SERVERS.")
     kind = models.CharField(max_length=20, help_text="tools/call, resources/read or prompts/get.")
     name = models.CharField(max_length=60)
     minute = models.DateTimeField()
@@ -13,8 +14,8 @@ class UsageCount(models.Model):
     count = models.PositiveIntegerField()
 
     class Meta:
-        ordering = ["-minute", "kind", "name"]
-        constraints = [models.UniqueConstraint(fields=["kind", "name", "minute", "outcome"], name="usage_once")]
+        ordering = ["-minute", "server", "kind", "name"]
+        constraints = [models.UniqueConstraint(fields=["server", "kind", "name", "minute", "outcome"], name="usage_once")]
         indexes = [models.Index(fields=["minute"], name="usage_minute")]
 
     def __str__(self) -> str:

@@ -1,4 +1,6 @@
-"""What is answered about the wire. Every door asks these functions and nothing else; they return Schemas, never models.
+"""What is answered about the wire. REST, MCP, site and feeds ask these functions and nothing else; they return schemas.
+
+May import wire.search, wire.snapshots (nothing that publishes), wire.models and below.
 
 `stories`: one story, lists, search, citations · `days`: snapshots and what hangs on them · `coverage`: who else reports it ·
 `feeds`: how they fare · `pages`: what only the site shows.
@@ -37,43 +39,9 @@ from wire.queries.stories import (
     get_category,
     get_citation,
     get_story,
+    get_story_json,
     get_topic_coverage,
     list_stories,
     newest_matches,
     search_wire,
 )
-
-__all__ = [
-    "Calendar",
-    "Correction",
-    "calendar",
-    "corrections",
-    "feeds_health",
-    "get_archive",
-    "get_category",
-    "get_citation",
-    "get_consensus",
-    "get_editor_take",
-    "get_event",
-    "get_provenance",
-    "get_story",
-    "get_today",
-    "get_todays_category",
-    "get_topic_coverage",
-    "is_sample",
-    "latest_snapshot",
-    "latest_takes",
-    "list_days",
-    "list_stories",
-    "neighbours",
-    "newest_matches",
-    "published_dates",
-    "search_wire",
-    "sitemap_count",
-    "sitemap_stories",
-    "story_history",
-    "todays_stories",
-    "usage",
-    "wire_keys",
-    "wire_version",
-]

@@ -3,12 +3,13 @@
 from typing import Final
 
 from config.errors import InvalidArgument
-from wire import cluster, consensus, search
 from wire.models import Story
 from wire.models.search import newest_places
 from wire.queries.stories import published_story
 from wire.schemas import ConsensusOut, FirstReport, MatchOut, SiblingOut
-from wire.vocabulary import Status
+from wire.snapshots import cluster, consensus
+from wire.stories import tokens
+from wire.stories.vocabulary import Status
 
 CANDIDATES: Final = 500  # newest stories that share a word with the headline asked about
 MOST: Final = 500  # stories of one event that are weighed; no event of 24 publications comes near
@@ -43,10 +44,10 @@ def get_consensus(story_id: str | None = None, headline: str | None = None) -> C
 
 def _nearest(headline: str) -> tuple[Story, float] | None:
     """The story most like the headline, and how like it is."""
-    terms = [search.Term((token,)) for token in dict.fromkeys(search.tokens(headline)) if token not in cluster.STOP_WORDS]
+    terms = [tokens.Term((token,)) for token in dict.fromkeys(tokens.tokens(headline)) if token not in cluster.STOP_WORDS]
     if not terms:
         return None
-    places = newest_places(terms[: search.MAX_QUERY_TOKENS], every=False, limit=CANDIDATES)
+    places = newest_places(terms[: tokens.MAX_QUERY_TOKENS], every=False, limit=CANDIDATES)
     rows = Story.objects.live().filter(search_document__in=places).newest_first()
     items = [cluster.Item(*row) for row in rows.values_list("chatbotnews_id", "current__headline", "published_at", "event_id")]
     found = cluster.nearest(headline, items)
@@ -62,24 +63,24 @@ def _of(story: Story, likeness: float | None = None) -> ConsensusOut:
     """
     assert story.current is not None, "surfaces read published revisions only"  # noqa: S101
     event = Story.objects.live().filter(event=story.event_id).exclude(pk=story.pk).with_text().newest_first()[:MOST]
-    others = [consensus.witness(other.chatbotnews_id, other.current) for other in event if other.current]
-    found = consensus.weigh(consensus.witness(story.chatbotnews_id, story.current), others)
+    others = [consensus.report_of(other.chatbotnews_id, other.current) for other in event if other.current]
+    found = consensus.weigh(consensus.report_of(story.chatbotnews_id, story.current), others)
     unsafe = {other.chatbotnews_id for other in event if other.current and other.current.untrusted_instructions}
     return ConsensusOut(
         consensus_score=story.consensus_score,
         cross_source_count=story.cross_source_count,
-        siblings=[sibling.witness.chatbotnews_id for sibling in found.siblings],
+        siblings=[sibling.report.chatbotnews_id for sibling in found.siblings],
         sibling_details=[
             SiblingOut(
-                chatbotnews_id=sibling.witness.chatbotnews_id,
-                headline=sibling.witness.headline,
-                original_publisher=sibling.witness.publisher,
-                original_publisher_tier=sibling.witness.tier,
-                published_at=sibling.witness.published_at,
+                chatbotnews_id=sibling.report.chatbotnews_id,
+                headline=sibling.report.headline,
+                original_publisher=sibling.report.publisher,
+                original_publisher_tier=sibling.report.tier,
+                published_at=sibling.report.published_at,
                 similarity=sibling.similarity,
                 independent=sibling.independent,
                 is_copy=sibling.is_copy,
-                untrusted_instructions=sibling.witness.chatbotnews_id in unsafe,
+                untrusted_instructions=sibling.report.chatbotnews_id in unsafe,
             )
             for sibling in found.siblings
         ],
@@ -111,12 +112,12 @@ def _match(story: Story, likeness: float) -> MatchOut:
 def _about(story: Story, likeness: float | None) -> str:
     """What the figures are of: likeness of words is not sameness of claims."""
     if story.status == Status.WITHDRAWN:
-        return "This story was withdrawn; it is not to be cited."
+        return "This story was withdrawn; do not cite it."
     if likeness is None:
         return ""
     return (
-        f"These figures are of {story.chatbotnews_id}, the story whose headline is most like the one given. They do not confirm "
-        "the one given: compare `matched.headline` with it, names, numbers and verbs, before you say that anybody reports it."
+        f"These figures are of {story.chatbotnews_id}, the story whose headline is most similar to yours. They do not confirm "
+        "yours: compare `matched.headline` with it, names, numbers and verbs, before you say that anybody reports it."
     )
 
 
@@ -124,9 +125,9 @@ def _notes(story: Story, found: consensus.Consensus) -> str:
     if not found.siblings and story.cross_source_count == 1:
         return "No other publication of the roster has reported this so far."
     if story.cross_source_count == 1:
-        text = "No independent witness besides this story's own was counted."
+        text = "No independent source besides this story's own was counted."
     else:
-        text = f"Reported by {story.cross_source_count} independent witnesses of the roster, this story's own included."
+        text = f"Reported by {story.cross_source_count} independent sources on the roster, this story's own included."
     copies = sum(sibling.is_copy for sibling in found.siblings)
     second = sum(not sibling.independent and not sibling.is_copy for sibling in found.siblings)
     text += f" Copies of a text already counted: {copies}." if copies else ""

@@ -11,15 +11,11 @@ from django.utils import timezone
 from config.errors import NotFound, NothingPublished
 from sources.queries import EXTENSION_POLICY
 from sources.vocabulary import ROSTER_SIZE
-from wire import take
+from wire.answers import StoriesAnswer
 from wire.bounds import LIST_LIMIT
 from wire.models import SigningKey, Snapshot, Story, StoryRevision, WireState
 from wire.models.compiled import Compiled
 from wire.models.record import is_sealed, newest_of_day
-from wire.provenance import fpl_anchor
-from wire.queries.cursor import decode, encode, invalid
-from wire.queries.total import counted
-from wire.render import COLUMNS, Reader, Stored, as_schema, revision_out, unpacked
 from wire.schemas import (
     ArchiveDay,
     ArchiveOut,
@@ -39,7 +35,12 @@ from wire.schemas import (
     TodaysCategoryOut,
     estimated_tokens,
 )
-from wire.vocabulary import Category
+from wire.search.cursor import decode, encode, invalid
+from wire.search.total import counted
+from wire.snapshots import editors_take
+from wire.snapshots.story_json import COLUMNS, Stored, revision_out, unpacked
+from wire.stories.provenance import fpl_anchor
+from wire.stories.vocabulary import Category
 
 API_VERSION = "1.0"
 LICENSE = "CC-BY-4.0"
@@ -54,27 +55,27 @@ _DAYS_COUNT: Final = Compiled(lambda most: Snapshot.objects.days().order_by().va
 _DAY: Final = Compiled(lambda day: Story.objects.published().on(day).order_by().values_list(*COLUMNS))
 
 
-def get_today(now: dt.datetime | None = None, read: Reader = as_schema) -> DayOut:
+def get_today(now: dt.datetime | None = None) -> StoriesAnswer[DayOut]:
     """The latest published day; `is_stale` when it is not the current UTC date. Raises: NothingPublished."""
     snapshot = latest_snapshot(now)
-    return _day(snapshot, read, endpoint=f"{settings.WIRE_SITE_URL}/api/today.json", is_stale=_is_stale(snapshot, now))
+    return _day(snapshot, endpoint=f"{settings.WIRE_SITE_URL}/api/today.json", is_stale=_is_stale(snapshot, now))
 
 
-def get_todays_category(category: Category, now: dt.datetime | None = None, read: Reader = as_schema) -> TodaysCategoryOut:
+def get_todays_category(category: Category, now: dt.datetime | None = None) -> StoriesAnswer[TodaysCategoryOut]:
     """The stories of one category in the latest published day, all of them, in list order. Raises: NothingPublished."""
     snapshot = latest_snapshot(now)
     whole = _stories(snapshot.wire_date, snapshot.manifest)
     stories = [story for story in whole if orjson.loads(story)["category"] == category]
-    return TodaysCategoryOut.model_construct(
-        None,
+    head = TodaysCategoryOut.model_construct(
         wire_date=snapshot.wire_date,
         is_stale=_is_stale(snapshot, now),
-        stories=[read(story) for story in stories],
+        stories=[],
         next_cursor=None,
         total=len(stories),
         total_is_exact=True,
         est_tokens=estimated_tokens(stories),
     )
+    return StoriesAnswer(head, stories)
 
 
 def todays_stories(now: dt.datetime | None = None) -> list[StoryRef]:
@@ -94,10 +95,10 @@ def published_dates(now: dt.datetime | None = None) -> list[str]:
     return [day.isoformat() for day in days]
 
 
-def get_archive(day: dt.date, revision: int | None = None, read: Reader = as_schema) -> DayOut:
+def get_archive(day: dt.date, revision: int | None = None) -> StoriesAnswer[DayOut]:
     """One published day, in its latest revision or the one asked for, which never changes. Raises: NotFound."""
     snapshot = snapshot_of(day, revision)
-    return _day(snapshot, read, endpoint=archive_url(day, revision), is_stale=False)
+    return _day(snapshot, endpoint=archive_url(day, revision), is_stale=False)
 
 
 def list_days(limit: int = LIST_LIMIT, cursor: str | None = None) -> ArchiveOut:
@@ -206,10 +207,10 @@ def _is_stale(snapshot: Snapshot, now: dt.datetime | None) -> bool:
     return snapshot.wire_date != (now or timezone.now()).astimezone(dt.UTC).date()
 
 
-def _day(snapshot: Snapshot, read: Reader, *, endpoint: str, is_stale: bool) -> DayOut:
+def _day(snapshot: Snapshot, *, endpoint: str, is_stale: bool) -> StoriesAnswer[DayOut]:
     manifest = snapshot.manifest
     markdown = manifest["editor_take"]
-    return DayOut.model_construct(
+    head = DayOut.model_construct(
         schema_=f"{settings.WIRE_SITE_URL}/api/today.schema.json",
         meta=_meta(endpoint),
         wire_date=snapshot.wire_date,
@@ -223,24 +224,25 @@ def _day(snapshot: Snapshot, read: Reader, *, endpoint: str, is_stale: bool) -> 
         ),
         editor_take=markdown,
         editor_take_detail=_take_detail(snapshot.wire_date, markdown),
-        stories=[read(story) for story in _stories(snapshot.wire_date, manifest)],
+        stories=[],
         provenance=_provenance(snapshot),
     )
+    return StoriesAnswer(head, _stories(snapshot.wire_date, manifest))
 
 
 def _stories(day: dt.date, manifest: dict[str, Any]) -> list[bytes]:
-    """The manifest's stories as JSON, in its order, each in the revision that it names and with what it owed to others then."""
+    """The manifest's stories as JSON, in its order, each in the revision that it names and with its event and consensus of then."""
     kept = {row[1]: Stored(*row) for row in _DAY.rows(day)}
     found = {id_: json for id_, stored in kept.items() if (json := unpacked(stored)) is not None}
     lines = manifest["stories"]
     old = [line for line in lines if not (line["chatbotnews_id"] in found and _is_now(line, kept[line["chatbotnews_id"]]))]
     if old:
         revisions = StoryRevision.objects.filter(story__wire_date=day).select_related("story")
-        told = {(row.story.chatbotnews_id, row.revision): row for row in revisions}
+        by_revision = {(row.story.chatbotnews_id, row.revision): row for row in revisions}
         for line in old:
-            row = told[line["chatbotnews_id"], line["revision"]]
-            owed = line["event_id"], line["consensus_score"], line["cross_source_count"]
-            found[line["chatbotnews_id"]] = revision_out(row.story, row, *owed).model_dump_json(by_alias=True).encode()
+            row = by_revision[line["chatbotnews_id"], line["revision"]]
+            derived = line["event_id"], line["consensus_score"], line["cross_source_count"]
+            found[line["chatbotnews_id"]] = revision_out(row.story, row, *derived).model_dump_json(by_alias=True).encode()
     return [found[line["chatbotnews_id"]] for line in lines]
 
 
@@ -272,7 +274,7 @@ def _take(snapshot: Snapshot) -> EditorTakeOut:
 
 
 def _take_detail(day: dt.date, markdown: str) -> TakeDetail:
-    detail = take.detail(markdown)
+    detail = editors_take.detail(markdown)
     url = f"{settings.WIRE_SITE_URL}/editor-take/{day}"
     return TakeDetail(
         title=detail.title,

@@ -7,7 +7,7 @@ from sources.schemas import FeedsHealthOut
 from wire.queries.days import is_sample
 
 ASKS_NONE: Final = (
-    "The sample wire asks no feeds. How those of the real wire fare, `manage.py doctor` says on the machine that serves this; "
+    "The sample wire fetches no feeds. `manage.py doctor`, on the machine that serves this, reports on the real wire's; "
     "the real wire is served here as soon as its first day is published."
 )
 

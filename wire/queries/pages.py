@@ -11,14 +11,14 @@ from django.db.models.functions import TruncDate
 from django.utils import timezone
 
 from config.errors import NotFound
-from wire.identity import is_story_id
 from wire.models import Event, Snapshot, Story, StoryRevision, UsageCount
 from wire.models.record import newest_of_day
 from wire.models.story import BY_EDITOR
 from wire.queries.stories import published_story
-from wire.render import story_out
 from wire.schemas import StoryOut
-from wire.vocabulary import Category, Status, Topic
+from wire.snapshots.story_json import story_out
+from wire.stories.identity import is_story_id
+from wire.stories.vocabulary import Category, Status, Topic
 
 USAGE_DAYS = 30
 TEXT: Final = ("headline", "summary_medium", "author")
@@ -131,8 +131,8 @@ def corrections(limit: int, before: int | None = None) -> tuple[list[Correction]
     found = list(rows.select_related("story").order_by("-pk")[: limit + 1])
     earlier = StoryRevision.objects.filter(story__in={row.story_id for row in found[:limit]})
     texts = {(story, number): text for story, number, *text in earlier.values_list("story_id", "revision", *TEXT)}
-    told = [_correction(row, texts) for row in found[:limit]]
-    return told, found[limit - 1].pk if len(found) > limit else None
+    corrections = [_correction(row, texts) for row in found[:limit]]
+    return corrections, found[limit - 1].pk if len(found) > limit else None
 
 
 def calendar(year: int | None = None) -> Calendar:
@@ -162,22 +162,15 @@ def usage(now: dt.datetime | None = None) -> Use:
     today = (now or timezone.now()).astimezone(dt.UTC).date()
     first = today - dt.timedelta(days=USAGE_DAYS - 1)
     rows = UsageCount.objects.filter(minute__gte=dt.datetime.combine(first, dt.time(), dt.UTC))
-    calls, errors = Counter[dt.date](), Counter[dt.date]()
-    by_day = rows.annotate(day=TruncDate("minute", tzinfo=dt.UTC)).values_list("day", "outcome").annotate(n=Sum("count"))
-    for day, outcome, number in by_day.order_by("day", "outcome"):
-        calls[day] += number
-        errors[day] += number if outcome == "error" else 0
-    names, wrong = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
-    for kind, name, outcome, number in (
-        rows.values_list("kind", "name", "outcome").annotate(n=Sum("count")).order_by("kind", "name")
-    ):
-        names[kind, name] += number
-        wrong[kind, name] += number if outcome == "error" else 0
+    by_day = rows.annotate(day=TruncDate("minute", tzinfo=dt.UTC)).values_list("kind", "name", "day", "outcome")
+    calls, errors = Counter[Any](), Counter[Any]()  # by day, and by kind and name
+    for kind, name, day, outcome, number in by_day.annotate(n=Sum("count")).order_by("kind", "name", "day", "outcome"):
+        for key in (day, (kind, name)):
+            calls[key] += number
+            errors[key] += number if outcome == "error" else 0
     days = [first + dt.timedelta(days=n) for n in range(USAGE_DAYS)]
-    return Use(
-        [DayOfUse(day, calls[day], errors[day]) for day in days],
-        [(kind, name, number, wrong[kind, name]) for (kind, name), number in names.most_common()],
-    )
+    names = [(*key, number, errors[key]) for key, number in calls.most_common() if isinstance(key, tuple)]
+    return Use([DayOfUse(day, calls[day], errors[day]) for day in days], names)
 
 
 def sitemap_count(size: int) -> int:
@@ -189,11 +182,11 @@ def sitemap_count(size: int) -> int:
 def sitemap_stories(number: int, size: int) -> list[tuple[str, dt.datetime]]:
     """Path and last change of every public story of one sitemap, and of the events of several publications that these founded."""
     rows = Story.objects.live().filter(pk__gte=number * size, pk__lt=(number + 1) * size).order_by("pk")
-    told = list(rows.values_list("chatbotnews_id", "current__recorded_at"))
-    reports = Story.objects.live().filter(event__in=[story for story, _ in told]).order_by().values("event_id")
+    changed_stories = list(rows.values_list("chatbotnews_id", "current__recorded_at"))
+    reports = Story.objects.live().filter(event__in=[story for story, _ in changed_stories]).order_by().values("event_id")
     shared = set(reports.annotate(n=Count("publication", distinct=True)).filter(n__gt=1).values_list("event_id", flat=True))
-    events = [(f"/event/{story}", changed) for story, changed in told if story in shared]
-    return [(f"/story/{story}", changed) for story, changed in told] + events
+    events = [(f"/event/{story}", changed) for story, changed in changed_stories if story in shared]
+    return [(f"/story/{story}", changed) for story, changed in changed_stories] + events
 
 
 def _revision(row: StoryRevision) -> Revision:

@@ -1,7 +1,7 @@
 """One story, lists of stories, search, citations."""
 
 import datetime as dt
-from typing import Any, Final, overload
+from typing import Final
 
 from django.db.models import Count, Max, Min
 
@@ -9,35 +9,37 @@ from citations.formats import CitationFormat, cite
 from config.errors import InvalidArgument, NotFound, Withdrawn
 from sources.models import Publication
 from sources.queries import canonical_source
-from wire import search
+from wire.answers import StoriesAnswer
 from wire.bounds import LIST_LIMIT, SEARCH_LIMIT
-from wire.citing import citable
-from wire.identity import is_story_id
 from wire.models import Story, StoryTopic
 from wire.models.compiled import Compiled, Row
 from wire.models.search import first_place, marks
 from wire.models.story import StoryQuerySet, StoryTopicQuerySet
-from wire.queries.cursor import Place, decode, decode_place, encode, place_of
-from wire.queries.ranking import Scope, newest_found, ranked_page, suggestion
-from wire.queries.total import COUNTED, counted
-from wire.render import COLUMNS, Reader, as_schema, shown
 from wire.schemas import CitationOut, SearchOut, StoriesOut, StoryOut, TopicOut, estimated_tokens
-from wire.text import plain_text
-from wire.vocabulary import Category, Status, Topic
+from wire.search.cursor import Place, decode, decode_place, encode, place_of
+from wire.search.ranking import Scope, newest_found, ranked_page, suggestion
+from wire.search.total import COUNTED, counted
+from wire.snapshots.citing import citable
+from wire.snapshots.story_json import COLUMNS, shown
+from wire.stories import tokens
+from wire.stories.identity import is_story_id
+from wire.stories.text import plain_text
+from wire.stories.vocabulary import Category, Status, Topic
 
 SUMMED_UP: Final = 200  # newest stories that the sentence about a topic of more than a thousand tells of
 
 
-@overload
-def get_story(story_id: str) -> StoryOut: ...
-@overload
-def get_story(story_id: str, read: Reader) -> Any: ...
-def get_story(story_id: str, read: Reader = as_schema) -> Any:
+def get_story(story_id: str) -> StoryOut:
     """One story with every citation rendered; a withdrawn one answers with its status and none. Raises: NotFound."""
+    return StoryOut.model_validate_json(get_story_json(story_id))
+
+
+def get_story_json(story_id: str) -> bytes:
+    """What `get_story` returns, as the finished JSON. Raises: NotFound."""
     found = shown(_STORY.rows(story_id)) if is_story_id(story_id) else []
     if not found:
         raise _unknown(story_id)
-    return read(found[0])
+    return found[0]
 
 
 def get_citation(story_id: str, citation_format: CitationFormat = CitationFormat.LAYERED) -> CitationOut:
@@ -45,21 +47,21 @@ def get_citation(story_id: str, citation_format: CitationFormat = CitationFormat
     story = published_story(story_id)
     if story.status == Status.WITHDRAWN or story.current is None:
         raise Withdrawn(
-            f"{story_id} was withdrawn and is not to be cited.", "get_story tells its status; search_wire finds other coverage."
+            f"{story_id} was withdrawn and must not be cited.", "get_story tells its status; search_wire finds other coverage."
         )
     return CitationOut(
         citation=cite(citable(story, story.current), citation_format), format=str(citation_format), story_id=story_id
     )
 
 
-def list_stories(limit: int = LIST_LIMIT, cursor: str | None = None, read: Reader = as_schema) -> StoriesOut:
+def list_stories(limit: int = LIST_LIMIT, cursor: str | None = None) -> StoriesAnswer[StoriesOut]:
     """One page of all stories, newest first. Raises: InvalidArgument for a strange cursor."""
-    return _list("stories", None, limit, cursor, read)
+    return _list("stories", None, limit, cursor)
 
 
-def get_category(category: Category, limit: int = LIST_LIMIT, cursor: str | None = None, read: Reader = as_schema) -> StoriesOut:
+def get_category(category: Category, limit: int = LIST_LIMIT, cursor: str | None = None) -> StoriesAnswer[StoriesOut]:
     """One page of a category's stories of all days, newest first. Raises: InvalidArgument for a strange cursor."""
-    return _list(f"category {category}", category, limit, cursor, read)
+    return _list(f"category {category}", category, limit, cursor)
 
 
 def get_topic_coverage(
@@ -67,13 +69,13 @@ def get_topic_coverage(
     since: dt.datetime | None = None,
     limit: int = LIST_LIMIT,
     cursor: str | None = None,
-    read: Reader = as_schema,
-) -> TopicOut:
+) -> StoriesAnswer[TopicOut]:
     """One page of a topic's stories, newest first, and the topic in a sentence. Raises: InvalidArgument for a strange cursor."""
     name = f"topic {topic}" if since is None else f"topic {topic} since {since.timestamp()}"
     place, total = _place(name, cursor), counted(_TOPIC_COUNT, topic, since)
-    page = _page(name, _TOPIC.rows(topic, since, *place, limit + 1), limit, total, read)
-    return TopicOut.model_construct(None, topic=topic, label=topic.label, summary=_topic_summary(topic, since, total), **page)
+    page = _page(name, _TOPIC.rows(topic, since, *place, limit + 1), limit, total)
+    head = TopicOut.model_construct(topic=topic, label=topic.label, summary=_topic_summary(topic, since, total), **dict(page.head))
+    return StoriesAnswer(head, page.story_json)
 
 
 def search_wire(
@@ -86,8 +88,7 @@ def search_wire(
     until: dt.datetime | None = None,
     limit: int = SEARCH_LIMIT,
     cursor: str | None = None,
-    read: Reader = as_schema,
-) -> SearchOut:
+) -> StoriesAnswer[SearchOut]:
     """Stories that hold every word of `query`, and every "quoted phrase" word by word; since <= published_at < until.
 
     Best first, newer first among equals. Raises: InvalidArgument when `query` holds no word or `cursor` is strange;
@@ -100,9 +101,9 @@ def search_wire(
         low=first_place(since) if since else None,
         high=first_place(until) if until else None,
     )
-    page = ranked_page(scope, question, limit, cursor, read)
-    if not page.total and page.total_is_exact:
-        page.suggestion = suggestion(query, scope)
+    page = ranked_page(scope, question, limit, cursor)
+    if not page.head.total and page.head.total_is_exact:
+        page.head.suggestion = suggestion(query, scope)
     return page
 
 
@@ -111,10 +112,10 @@ def newest_matches(query: str, limit: int) -> list[StoryOut]:
     return newest_found(Scope(), _question(query), limit)
 
 
-def _question(query: str) -> search.Query:
-    question = search.parse(query)
+def _question(query: str) -> tokens.Query:
+    question = tokens.parse(query)
     if not question.terms:
-        raise InvalidArgument("query holds no word.", "Give one or more words, or a phrase in double quotes.")
+        raise InvalidArgument("query has no words.", "Give one or more words, or a phrase in double quotes.")
     return question
 
 
@@ -155,10 +156,10 @@ _TOPIC: Final = Compiled(
 _TOPIC_COUNT: Final = Compiled(lambda topic, since, most: _told(topic, since).order_by("-published_at").values_list("story")[:most])
 
 
-def _list(name: str, category: Category | None, limit: int, cursor: str | None, read: Reader) -> StoriesOut:
+def _list(name: str, category: Category | None, limit: int, cursor: str | None) -> StoriesAnswer[StoriesOut]:
     """One page of a list, newest first; `name` is the list's, for its cursors."""
     rows = _LIST.rows(category, *_place(name, cursor), limit + 1)
-    return StoriesOut.model_construct(None, **_page(name, rows, limit, counted(_LIST_COUNT, category), read))
+    return _page(name, rows, limit, counted(_LIST_COUNT, category))
 
 
 def _place(name: str, cursor: str | None) -> Place | tuple[None, str]:
@@ -166,17 +167,17 @@ def _place(name: str, cursor: str | None) -> Place | tuple[None, str]:
     return (None, "") if cursor is None else decode_place(decode(cursor, {name: 1})[1][0])
 
 
-def _page(name: str, rows: list[Row], limit: int, total: tuple[int, bool], read: Reader) -> dict[str, Any]:
+def _page(name: str, rows: list[Row], limit: int, total: tuple[int, bool]) -> StoriesAnswer[StoriesOut]:
     """`rows` (COLUMNS) are those of the page, and one more if there is a next page."""
-    stories, more = shown(rows[:limit]), len(rows) > limit
-    number, is_exact = total
-    return {
-        "stories": [read(story) for story in stories],
-        "next_cursor": encode(name, place_of(stories[-1])) if more else None,
-        "total": number,
-        "total_is_exact": is_exact,
-        "est_tokens": estimated_tokens(stories),
-    }
+    stories = shown(rows[:limit])
+    head = StoriesOut.model_construct(
+        stories=[],
+        next_cursor=encode(name, place_of(stories[-1])) if len(rows) > limit else None,
+        total=total[0],
+        total_is_exact=total[1],
+        est_tokens=estimated_tokens(stories),
+    )
+    return StoriesAnswer(head, stories)
 
 
 def _topic_summary(topic: Topic, since: dt.datetime | None, total: tuple[int, bool]) -> str:
@@ -200,5 +201,5 @@ def _topic_summary(topic: Topic, since: dt.datetime | None, total: tuple[int, bo
     if widest and widest.current and not widest.current.untrusted_instructions:
         count, headline = widest.cross_source_count, widest.current.headline
         what = f'"{headline}" ({widest.current.original_publisher}, {widest.wire_date})'
-        text += f" Most widely reported{'' if is_exact else ' of these'}, by {count} independent witnesses: {what}."
+        text += f" Most widely reported{'' if is_exact else ' of these'}, by {count} independent sources: {what}."
     return text

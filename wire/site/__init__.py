@@ -1,4 +1,6 @@
-"""The door for people: pages, feeds, and what browsers and crawlers ask a site for. Everything shown comes from `wire.queries`.
+"""The site: pages, feeds, and what browsers and crawlers ask for. Everything shown comes from `wire.queries`.
+
+May import wire.queries and what queries return; metrics alone counts rows of wire.models.
 
 `pages`: news · `reference`: what explains the wire · `machine`: feeds, sitemaps and small files · `metadata`: JSON-LD ·
 `errors`: what is not there, and health.

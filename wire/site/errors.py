@@ -10,10 +10,10 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 from django.views.defaults import bad_request
 
-from config.answers import error_answer, json_answer
+from config.database.routing import is_away
 from config.errors import BadRequest, InternalError, NotFound, NothingPublished, Unavailable
-from config.middleware import unavailable
-from config.reading import is_away
+from config.http.middleware import unavailable
+from config.http.responses import error_answer, json_answer
 from wire import queries
 
 log = logging.getLogger(__name__)

@@ -13,14 +13,14 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.utils.feedgenerator import Atom1Feed, Rss201rev2Feed
 
-from config.answers import BRIEFLY
 from config.errors import NotFound
+from config.http.responses import BRIEFLY
 from wire import queries
 from wire.bounds import MAX_QUERY
 from wire.queries import Correction
 from wire.schemas import EditorTakeOut, StoryOut
-from wire.site.pages import html, public
-from wire.vocabulary import Category, Topic
+from wire.site.pages import html, public, read
+from wire.stories.vocabulary import Category, Topic
 
 ITEMS: Final = 50
 EDITORS: Final = "ChatbotNews.ai"
@@ -56,39 +56,32 @@ def feed(request: HttpRequest, name: str, form: str) -> HttpResponse:
         raise NotFound(f"There is no feed in the form {form!r}.", "Ask for rss, atom or json.")
     title, path, items = _list(name, request.GET.get("query", ""))
     own = f"{settings.WIRE_SITE_URL}{request.get_full_path()}"
-    told = {"title": f"ChatbotNews.ai: {title}", "link": f"{settings.WIRE_SITE_URL}{path}", "feed_url": own}
-    body = _json(told, items) if form == "json" else _xml(form, told, items)
+    channel = {"title": f"ChatbotNews.ai: {title}", "link": f"{settings.WIRE_SITE_URL}{path}", "feed_url": own}
+    body = _json(channel, items) if form == "json" else _xml(form, channel, items)
     return HttpResponse(body, content_type=_TYPES[form], headers={"Cache-Control": BRIEFLY})
 
 
 def _list(name: str, query: str) -> tuple[str, str, Iterable[Item]]:
-    """Title, page and newest items of a list that can be subscribed to. Raises: NotFound, ValueError."""
+    """Title, page and newest items of a list that can be subscribed to. Raises: NotFound, InvalidArgument."""
     kind, _, which = name.partition("-")
     match kind:
         case "corrections":
             return "corrections", "/corrections", map(_correction, queries.corrections(ITEMS)[0])
         case "takes":
-            return "editor's takes", "/archive", (_take(*told) for told in queries.latest_takes(ITEMS))
-        case _:
-            title, path, stories = _stories(kind, which, query)
-            return title, path, map(_story, stories)
-
-
-def _stories(kind: str, which: str, query: str) -> tuple[str, str, list[StoryOut]]:
-    match kind:
+            return "editor's takes", "/archive", (_take(*take) for take in queries.latest_takes(ITEMS))
         case "stories":
-            return "all stories", "/", queries.list_stories(ITEMS).stories
+            return "all stories", "/", map(_story, queries.list_stories(ITEMS).stories)
         case "category":
-            category = Category(which)
-            return category.label, f"/category/{category}", queries.get_category(category, ITEMS).stories
+            category = read(Category, which)
+            return category.label, f"/category/{category}", map(_story, queries.get_category(category, ITEMS).stories)
         case "topic":
-            topic = Topic(which)
-            return topic.label, f"/topic/{topic}", queries.get_topic_coverage(topic, None, ITEMS).stories
+            topic = read(Topic, which)
+            return topic.label, f"/topic/{topic}", map(_story, queries.get_topic_coverage(topic, None, ITEMS).stories)
         case "event":
             event = queries.get_event(which)
-            return event.stories[0].headline, f"/event/{event.event_id}", event.stories[: -ITEMS - 1 : -1]
+            return event.stories[0].headline, f"/event/{event.event_id}", map(_story, event.stories[: -ITEMS - 1 : -1])
         case "search" if query.strip() and len(query) <= MAX_QUERY:
-            return f"“{query}”", f"/search?{urlencode({'query': query})}", queries.newest_matches(query, ITEMS)
+            return f"“{query}”", f"/search?{urlencode({'query': query})}", map(_story, queries.newest_matches(query, ITEMS))
     raise NotFound("There is no such feed.", "Every list names its feeds.")
 
 
@@ -107,14 +100,14 @@ def _story(story: StoryOut) -> Item:
     )
 
 
-def _correction(told: Correction) -> Item:
+def _correction(correction: Correction) -> Item:
     return Item(
-        url=f"{settings.WIRE_SITE_URL}/story/{told.chatbotnews_id}#revision-{told.revision}",
-        title=f"{told.what}: {told.headline}",
-        text=f"{told.what}, {told.publisher}: {told.reason}",
+        url=f"{settings.WIRE_SITE_URL}/story/{correction.chatbotnews_id}#revision-{correction.revision}",
+        title=f"{correction.what}: {correction.headline}",
+        text=f"{correction.what}, {correction.publisher}: {correction.reason}",
         author=EDITORS,
-        published=told.recorded_at,
-        updated=told.recorded_at,
+        published=correction.recorded_at,
+        updated=correction.recorded_at,
     )
 
 
@@ -122,9 +115,9 @@ def _take(take: EditorTakeOut, published: dt.datetime) -> Item:
     return Item(take.url, take.title, take.summary_short, EDITORS, published, published, markup=html(take.markdown))
 
 
-def _xml(form: str, told: dict[str, str], items: Iterable[Item]) -> bytes:
+def _xml(form: str, channel: dict[str, str], items: Iterable[Item]) -> bytes:
     says = "AI-industry news from exactly 24 publications."
-    document = _XML[form](_xml_text(told["title"]), told["link"], says, language="en", feed_url=told["feed_url"])
+    document = _XML[form](_xml_text(channel["title"]), channel["link"], says, language="en", feed_url=channel["feed_url"])
     for item in items:
         document.add_item(
             title=_xml_text(item.title),
@@ -144,10 +137,10 @@ def _xml_text(text: str) -> str:
     return _NOT_IN_XML.sub("", text)
 
 
-def _json(told: dict[str, str], items: Iterable[Item]) -> bytes:
+def _json(channel: dict[str, str], items: Iterable[Item]) -> bytes:
     version = "https://jsonfeed.org/version/1.1"
-    told = {"version": version, "title": told["title"], "home_page_url": told["link"], "feed_url": told["feed_url"]}
-    return orjson.dumps({**told, "items": [_json_item(item) for item in items]}, option=orjson.OPT_INDENT_2)
+    channel = {"version": version, "title": channel["title"], "home_page_url": channel["link"], "feed_url": channel["feed_url"]}
+    return orjson.dumps({**channel, "items": [_json_item(item) for item in items]}, option=orjson.OPT_INDENT_2)
 
 
 def _json_item(item: Item) -> dict[str, Any]:

@@ -11,11 +11,12 @@ from django.templatetags.static import static
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from config.answers import BRIEFLY, answer
 from config.errors import NotFound
-from wire import directives, queries
+from config.http.responses import BRIEFLY, answer
+from wire import queries
+from wire.site import directives
 from wire.site.pages import public
-from wire.vocabulary import Category, Topic
+from wire.stories.vocabulary import Category, Topic
 
 PER_SITEMAP: Final = 10_000
 STATIC_PAGES: Final = (

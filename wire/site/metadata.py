@@ -6,16 +6,16 @@ from typing import Any, Final
 
 from django.conf import settings
 from django.http import HttpRequest
+from django.template.loader import render_to_string
 from django.utils.functional import SimpleLazyObject
 from django.utils.safestring import SafeString
 
-from wire import directives, queries
+from wire import queries
 from wire.schemas import StoryOut
+from wire.site import directives
 
 Node = dict[str, Any]
 
-NAME: Final = "ChatbotNews.ai"
-LICENSE: Final = "https://creativecommons.org/licenses/by/4.0/"
 _UNSAFE: Final = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 
 
@@ -31,7 +31,10 @@ def site(request: HttpRequest) -> dict[str, Any]:
 
 def graph(nodes: Sequence[Node] = ()) -> SafeString:
     """The JSON-LD of a page: the site's own nodes and these; safe inside <script>."""
-    document = {"@context": "https://schema.org", "@graph": [*_own(), *nodes]}
+    document = {
+        "@context": "https://schema.org",
+        "@graph": [*json.loads(render_to_string("graph.json", directives.addresses())), *nodes],
+    }
     text = json.dumps(document, ensure_ascii=False, indent=1)
     return SafeString("".join(_UNSAFE.get(character, character) for character in text))
 
@@ -65,56 +68,3 @@ def article(story: StoryOut) -> Node:
         "provider": {"@id": f"{settings.WIRE_SITE_URL}/#organization"},
         "isAccessibleForFree": True,
     }
-
-
-def _own() -> list[Node]:
-    root, mcp = settings.WIRE_SITE_URL, settings.WIRE_MCP_URL
-    organization = {"@id": f"{root}/#organization"}
-    return [
-        {
-            "@type": "NewsMediaOrganization",
-            **organization,
-            "name": NAME,
-            "url": f"{root}/",
-            "correctionsPolicy": f"{root}/corrections",
-            "publishingPrinciples": f"{root}/about",
-        },
-        {
-            "@type": "WebSite",
-            "@id": f"{root}/#website",
-            "name": NAME,
-            "url": f"{root}/",
-            "publisher": organization,
-            "potentialAction": {
-                "@type": "SearchAction",
-                "target": {"@type": "EntryPoint", "urlTemplate": f"{root}/search?query={{query}}"},
-                "query-input": "required name=query",
-            },
-        },
-        {
-            "@type": "Dataset",
-            "@id": f"{root}/#dataset",
-            "name": "The ChatbotNews.ai wire",
-            "description": "AI-industry news from exactly 24 publications, a signed snapshot a day, every story with citations.",
-            "url": f"{root}/archive",
-            "license": LICENSE,
-            "creator": organization,
-            "isAccessibleForFree": True,
-            "distribution": [
-                {"@type": "DataDownload", "encodingFormat": "application/json", "contentUrl": f"{root}/api/today.json"},
-                {"@type": "DataDownload", "encodingFormat": "application/json", "contentUrl": f"{root}/api/archive.json"},
-            ],
-        },
-        {
-            "@type": "Service",
-            "@id": f"{root}/#mcp-server",
-            "name": "ChatbotNews.ai MCP Server",
-            "description": "Model Context Protocol server exposing the ChatbotNews.ai wire, source roster, citation formats, "
-            "and editorial briefs to MCP-compatible AI agents.",
-            "provider": organization,
-            "serviceType": "MCP Server (Streamable HTTP)",
-            "url": mcp,
-            "termsOfService": f"{root}/#license",
-            "availableChannel": {"@type": "ServiceChannel", "serviceUrl": mcp, "serviceType": "Model Context Protocol"},
-        },
-    ]

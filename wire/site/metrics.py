@@ -16,8 +16,9 @@ from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from config import kept, reading
+from config.database import routing
 from config.errors import Unavailable
+from config.http import answer_cache
 from sources.queries import feeds_health
 from sources.schemas import FeedHealthOut
 from sources.vocabulary import Circuit
@@ -34,8 +35,8 @@ FEED_STATES: Final = ("answers", "silent", "fails", "off")
 @require_safe
 def metrics(request: HttpRequest) -> HttpResponse:
     """404 without the token, as if there were no such address."""
-    said = request.headers.get("Authorization", "").encode()
-    if not settings.WIRE_METRICS_TOKEN or not hmac.compare_digest(said, f"Bearer {settings.WIRE_METRICS_TOKEN}".encode()):
+    token = request.headers.get("Authorization", "").encode()
+    if not settings.WIRE_METRICS_TOKEN or not hmac.compare_digest(token, f"Bearer {settings.WIRE_METRICS_TOKEN}".encode()):
         return missing(request)
     lines = [*_of_process(), *_of_wire()]
     return HttpResponse("\n".join(lines) + "\n", content_type=FORMAT, headers={"Cache-Control": "no-store"})
@@ -46,31 +47,32 @@ def _of_process() -> Iterator[str]:
         pages = int(Path("/proc/self/statm").read_text().split()[1])
         yield from _gauge("process_resident_memory_bytes", "Resident memory.", pages * os.sysconf("SC_PAGE_SIZE"))
     yield from _gauge("process_cpu_seconds_total", "User and system time.", f"{time.process_time():.2f}", kind="counter")
-    yield from _gauge("wire_kept_answers", "Finished answers in this process's memory.", kept.answers.count)
-    yield from _gauge("wire_kept_bytes", "What they take.", kept.answers.bytes)
-    source = reading.source
-    yield from _gauge("wire_kept_stale", "Whether they go on although the database cannot be read.", int(kept.answers.is_stale))
+    yield from _gauge("wire_kept_answers", "Cached answers in this process's memory.", answer_cache.answers.count)
+    yield from _gauge("wire_kept_bytes", "Bytes that cached answers take.", answer_cache.answers.bytes)
+    is_stale = int(answer_cache.answers.is_stale)
+    yield from _gauge("wire_kept_stale", "Whether cached answers are served although the database cannot be read.", is_stale)
+    source = routing.source
     yield from _gauge("wire_database_outages", "Times that the database went away.", source.outages, kind="counter")
-    if reading.REPLICA in settings.DATABASES:
-        yield from _gauge("wire_replica_read", "Whether the doors read the replica.", int(source.alias == reading.REPLICA))
-        yield from _gauge("wire_replica_fallbacks", "Times that they turned to the primary.", source.fallbacks, kind="counter")
+    if routing.REPLICA in settings.DATABASES:
+        yield from _gauge("wire_replica_read", "Whether the replica is read.", int(source.alias == routing.REPLICA))
+        yield from _gauge("wire_replica_fallbacks", "Times that reads turned to the primary.", source.fallbacks, kind="counter")
 
 
 def _of_wire() -> Iterator[str]:
     try:
-        told = list(_asked())
+        lines = list(_asked())
     except Unavailable:
-        told = []
+        lines = []
     except Error:
         log.exception("The database does not answer.")
-        told = []
-    yield from _gauge("wire_database_up", "Whether the database answers; without it what follows is missing.", int(bool(told)))
-    yield from told
+        lines = []
+    yield from _gauge("wire_database_up", "Whether the database answers; without it what follows is missing.", int(bool(lines)))
+    yield from lines
 
 
 def _asked() -> Iterator[str]:
     yield from _gauge("wire_version", "Raised by every public change.", queries.wire_version(), kind="counter")
-    yield from _gauge("wire_pending_stories", "Stories with a revision that is not published yet.", Story.objects.pending().count())
+    yield from _gauge("wire_pending_stories", "Stories with a change that is not published yet.", Story.objects.pending().count())
     newest = Snapshot.objects.order_by("-sequence").values_list("sequence", "generated_at").first()
     if newest:
         age = int((timezone.now() - newest[1]).total_seconds())
@@ -78,12 +80,12 @@ def _asked() -> Iterator[str]:
         yield from _gauge("wire_snapshot_age_seconds", "Since the newest was published.", age)
     feeds = feeds_health().feeds
     states = Counter(map(_state, feeds))
-    yield "# HELP wire_feeds The roster's feeds by how they fare."
+    yield "# HELP wire_feeds The roster's feeds by state."
     yield "# TYPE wire_feeds gauge"
     yield from (f'wire_feeds{{state="{state}"}} {states[state]}' for state in FEED_STATES)
     tried = [feed.last_try_at.timestamp() for feed in feeds if feed.last_try_at]
     if tried:
-        yield from _gauge("wire_feed_last_try_timestamp_seconds", "When ingest last asked any feed.", int(max(tried)))
+        yield from _gauge("wire_feed_last_try_timestamp_seconds", "Last fetch of any feed.", int(max(tried)))
 
 
 def _state(feed: FeedHealthOut) -> str:
@@ -94,7 +96,7 @@ def _state(feed: FeedHealthOut) -> str:
     return "silent" if feed.silent else "answers"
 
 
-def _gauge(name: str, told: str, value: object, *, kind: str = "gauge") -> Iterator[str]:
-    yield f"# HELP {name} {told}"
+def _gauge(name: str, text: str, value: object, *, kind: str = "gauge") -> Iterator[str]:
+    yield f"# HELP {name} {text}"
     yield f"# TYPE {name} {kind}"
     yield f"{name} {value}"

@@ -18,18 +18,21 @@ from django.urls import reverse
 from django.utils.safestring import SafeString
 from django.views.decorators.http import require_safe
 from markdown_it import MarkdownIt
+from pydantic import ValidationError
 
 from citations.formats import authors_of
-from config.answers import BRIEFLY, SHARED
-from config.errors import Damaged, InvalidArgument, NotFound, NothingPublished, NotInRoster, Unavailable, WireError
+from config.errors import InvalidArgument, NotFound, NothingPublished, NotInRoster
+from config.http.responses import BRIEFLY, SHARED
 from sources import queries as sources_queries
 from sources.vocabulary import Tier
-from wire import queries, take
-from wire.bounds import MAX_QUERY, read_date, read_moment
-from wire.schemas import DayOut, StoryOut
+from wire import queries
+from wire.answers import StoriesAnswer
+from wire.bounds import MAX_QUERY, SearchQuery, read_date
+from wire.schemas import DayOut, SearchOut, StoryOut
 from wire.site import metadata
 from wire.site.errors import missing
-from wire.vocabulary import Category, Status, Topic
+from wire.snapshots import editors_take
+from wire.stories.vocabulary import Category, Status, Topic
 
 PER_PAGE: Final = 60
 PER_LIST: Final = 30
@@ -40,7 +43,7 @@ View = Callable[..., HttpResponse]
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class Card:
     """A story, and the stories of other publications that report its event on the same day."""
 
     story: StoryOut
@@ -56,7 +59,9 @@ class Month:
 
 
 def public(view: View) -> View:
-    """A page that is only ever read, and a 404 page for what is not there."""
+    """A page that is only ever read, and a 404 page for what is not there or cannot be asked. Any other error is a fault of ours:
+    it goes on to Django, which logs it and answers 500.
+    """
 
     @require_safe
     @wraps(view)
@@ -65,12 +70,18 @@ def public(view: View) -> View:
             return view(request, *args, **kwargs)
         except NothingPublished:
             return page(request, "empty.html", {}, "no-store")
-        except (Damaged, Unavailable):
-            raise
-        except (WireError, ValueError):
+        except (NotFound, InvalidArgument):
             return missing(request)
 
     return wrapped
+
+
+def read(parse: Callable[[str], T], text: str) -> T:
+    """A part of an address or a parameter, parsed. Raises: NotFound where `parse` raises ValueError."""
+    try:
+        return parse(text)
+    except ValueError:
+        raise NotFound("There is no such page.") from None
 
 
 def page(request: HttpRequest, template: str, context: dict[str, Any], caching: str = BRIEFLY, status: int = 200) -> HttpResponse:
@@ -88,7 +99,7 @@ def home(request: HttpRequest) -> HttpResponse:
 @public
 def day(request: HttpRequest, day: str) -> HttpResponse:
     """One published day in its latest revision."""
-    return _day(request, queries.get_archive(read_date(day)), BRIEFLY)
+    return _day(request, queries.get_archive(read(read_date, day)), BRIEFLY)
 
 
 @public
@@ -114,13 +125,13 @@ def event(request: HttpRequest, event_id: str) -> HttpResponse:
     found = queries.get_event(event_id)
     if found.event_id != event_id:
         return HttpResponsePermanentRedirect(reverse("event", args=[found.event_id]))
-    return page(request, "event.html", {"event": found, "lead": max(found.stories, key=lambda told: told.consensus_score)})
+    return page(request, "event.html", {"event": found, "lead": max(found.stories, key=lambda cards: cards.consensus_score)})
 
 
 @public
 def category(request: HttpRequest, category: str) -> HttpResponse:
     """Stories of a category, of all days."""
-    found = Category(category)
+    found = read(Category, category)
     listed = queries.get_category(found, PER_LIST, request.GET.get("cursor"))
     return page(request, "list.html", {"name": found.label, "kind": "Category", "list": listed, "feed": f"category-{found}"})
 
@@ -128,7 +139,7 @@ def category(request: HttpRequest, category: str) -> HttpResponse:
 @public
 def topic(request: HttpRequest, topic: str) -> HttpResponse:
     """Stories about a topic, of all days."""
-    found = Topic(topic)
+    found = read(Topic, topic)
     listed = queries.get_topic_coverage(found, None, PER_LIST, request.GET.get("cursor"))
     context = {"name": found.label, "kind": "Topic", "list": listed, "says": listed.summary, "feed": f"topic-{found}"}
     return page(request, "list.html", context)
@@ -137,21 +148,22 @@ def topic(request: HttpRequest, topic: str) -> HttpResponse:
 @public
 def search(request: HttpRequest) -> HttpResponse:
     """A form, and what was found."""
-    asked = {name: request.GET.get(name, "").strip() for name in ("query", "category", "topic", "source", "tier", "since", "until")}
-    context: dict[str, Any] = {"asked": asked, "categories": Category, "topics": Topic, "tiers": Tier}
+    params = {
+        name: request.GET.get(name, "").strip() for name in ("query", "category", "topic", "source", "tier", "since", "until")
+    }
+    context: dict[str, Any] = {"asked": params, "categories": Category, "topics": Topic, "tiers": Tier}
     context["sources"] = [source.name for source in sources_queries.list_sources().sources]
-    if asked["query"]:
+    if params["query"]:
         try:
-            context["found"] = _search(asked, request.GET.get("cursor"))
+            context["found"] = _search(params, request.GET.get("cursor"))
         except InvalidArgument as error:
-            strange = InvalidArgument(f"“{asked['source']}” is not one of the 24 publications.", "Choose one from the list.")
+            strange = InvalidArgument(f"“{params['source']}” is not one of the 24 publications.", "Choose one from the list.")
             context["refused"] = strange if isinstance(error, NotInRoster) else error
             return page(request, "search.html", context, "no-store", status=422)
-        rest = request.GET.copy()
-        rest["cursor"] = context["found"].next_cursor or ""
-        context["next"] = rest.urlencode() if context["found"].next_cursor else None
-        if not any(value for name, value in asked.items() if name != "query"):  # a feed of a search knows no filters
-            context["query_string"] = f"?query={quote(asked['query'], safe='')}"
+        following = context["found"].next_cursor
+        context["next"] = _with(request, cursor=following) if following else None
+        if not any(value for name, value in params.items() if name != "query"):  # a feed of a search knows no filters
+            context["query_string"] = f"?query={quote(params['query'], safe='')}"
         context["corrected"] = _with(request, query=context["found"].suggestion or "", cursor="")
     return page(request, "search.html", context)
 
@@ -159,7 +171,7 @@ def search(request: HttpRequest) -> HttpResponse:
 @public
 def archive(request: HttpRequest) -> HttpResponse:
     """A calendar with the number of stories of each day, a year a page."""
-    found = queries.calendar(int(request.GET["year"]) if "year" in request.GET else None)
+    found = queries.calendar(read(int, request.GET["year"]) if "year" in request.GET else None)
     if found.years and found.year not in found.years:
         raise NotFound("There is no such year.")
     months = sorted({day.replace(day=1) for day in found.days}, reverse=True)
@@ -175,15 +187,15 @@ def archive(request: HttpRequest) -> HttpResponse:
 @public
 def editor_take(request: HttpRequest, day: str) -> HttpResponse:
     """A day's brief."""
-    found = queries.get_editor_take(read_date(day))
+    found = queries.get_editor_take(read(read_date, day))
     return page(request, "editor_take.html", {"take": found, "take_html": html(found.markdown)})
 
 
 @public
 def corrections(request: HttpRequest) -> HttpResponse:
     """What editors changed in published stories."""
-    told, more = queries.corrections(PER_LIST, int(request.GET["before"]) if "before" in request.GET else None)
-    return page(request, "corrections.html", {"corrections": told, "more": more})
+    cards, more = queries.corrections(PER_LIST, read(int, request.GET["before"]) if "before" in request.GET else None)
+    return page(request, "corrections.html", {"corrections": cards, "more": more})
 
 
 def html(markdown: str) -> SafeString:
@@ -199,26 +211,26 @@ def _boxed(table: re.Match[str]) -> str:
     return f'{box}<table><colgroup span="{columns}"></colgroup>{table[1]}</table></div>'
 
 
-def _day(request: HttpRequest, found: DayOut, caching: str) -> HttpResponse:
+def _day(request: HttpRequest, found: StoriesAnswer[DayOut], caching: str) -> HttpResponse:
     by_event: dict[str, list[StoryOut]] = defaultdict(list)
     for one in found.stories:
         by_event[one.event_id].append(one)
-    told = [
-        Told(one, [other for other in by_event[one.event_id] if other.original_publisher != one.original_publisher])
+    cards = [
+        Card(one, [other for other in by_event[one.event_id] if other.original_publisher != one.original_publisher])
         for category in Category
         for one in found.stories
         if one.category == category
     ]
-    pages = Paginator(told, PER_PAGE).get_page(request.GET.get("page"))
-    quotable = [one for one in told if not one.story.untrusted_instructions]
+    pages = Paginator(cards, PER_PAGE).get_page(request.GET.get("page"))
+    quotable = [one for one in cards if not one.story.untrusted_instructions]
     lead = max(quotable, key=_weight, default=None) if pages.number == 1 else None
     context = {
         "day": found,
         "pages": pages,
         "sections": _sections(pages.object_list),
-        "totals": [(category, sum(one.story.category == category for one in told)) for category in Category],
+        "totals": [(category, sum(one.story.category == category for one in cards)) for category in Category],
         "lead": lead,
-        "take_html": html(take.opening(found.editor_take)),
+        "take_html": html(editors_take.opening(found.editor_take)),
         "near": queries.neighbours(found.wire_date),
         "events": len(by_event),
         "publications": len({one.original_publisher for one in found.stories}),
@@ -226,50 +238,36 @@ def _day(request: HttpRequest, found: DayOut, caching: str) -> HttpResponse:
     return page(request, "day.html", context, caching)
 
 
-def _weight(told: Told) -> tuple[float, int, float]:
-    """What leads a day: the event that most bear out; of its stories the first."""
-    return told.story.consensus_score, told.story.cross_source_count, -told.story.published_at.timestamp()
+def _weight(cards: Card) -> tuple[float, int, float]:
+    """What leads a day: the event with the most consensus; of its stories the first."""
+    return cards.story.consensus_score, cards.story.cross_source_count, -cards.story.published_at.timestamp()
 
 
-def _sections(told: Iterable[Told]) -> list[tuple[Category, list[Told]]]:
-    found: dict[Category, list[Told]] = defaultdict(list)
-    for one in told:
+def _sections(cards: Iterable[Card]) -> list[tuple[Category, list[Card]]]:
+    found: dict[Category, list[Card]] = defaultdict(list)
+    for one in cards:
         found[one.story.category].append(one)
     return list(found.items())
 
 
-def _search(asked: dict[str, str], cursor: str | None) -> Any:
+def _search(params: dict[str, str], cursor: str | None) -> StoriesAnswer[SearchOut]:
     """Raises: InvalidArgument, NotInRoster for what cannot be asked."""
-    if len(asked["query"]) > MAX_QUERY:
-        raise InvalidArgument(f"The query is longer than {MAX_QUERY} characters.", "Ask for fewer words.")
-    return queries.search_wire(
-        asked["query"],
-        category=_read(asked, "category", Category),
-        topic=_read(asked, "topic", Topic),
-        source=asked["source"] or None,
-        tier=_read(asked, "tier", lambda raw: Tier(int(raw))),
-        since=_read(asked, "since", read_moment),
-        until=_read(asked, "until", read_moment),
-        limit=PER_LIST,
-        cursor=cursor or None,
-    )
-
-
-def _read(asked: dict[str, str], name: str, read: Callable[[str], T]) -> T | None:
-    """A filter, if it was given. Raises: InvalidArgument, naming it."""
     try:
-        return read(asked[name]) if asked[name] else None
-    except ValueError:
-        raise InvalidArgument(
-            f"The filter “{name}” cannot be {asked[name]!r}.", "Choose from the form, or leave it empty."
-        ) from None
+        asked = SearchQuery(**{name: value for name, value in params.items() if value}, limit=PER_LIST)  # type: ignore[arg-type]
+    except ValidationError as error:
+        name = str(error.errors()[0]["loc"][0])
+        if name == "query":
+            raise InvalidArgument(f"The query is longer than {MAX_QUERY} characters.", "Ask for fewer words.") from None
+        what = f"The filter “{name}” cannot be {params[name]!r}."
+        raise InvalidArgument(what, "Choose from the form, or leave it empty.") from None
+    return queries.search_wire(**dict(asked) | {"cursor": cursor or None})
 
 
 def _with(request: HttpRequest, **changes: str) -> str:
-    asked = request.GET.copy()
+    params = request.GET.copy()
     for name, value in changes.items():
-        asked[name] = value
-    return asked.urlencode()
+        params[name] = value
+    return params.urlencode()
 
 
 def _month(first: dt.date, counts: dict[dt.date, int]) -> Month:

@@ -6,9 +6,10 @@ from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 
 from sources import queries as sources_queries
-from wire import directives, queries
+from wire import queries
 from wire.bounds import read_date
-from wire.site.pages import html, page, public
+from wire.site import directives
+from wire.site.pages import html, page, public, read
 
 SNIPPETS: Final = (
     ("claude", "Claude", "claude.sh"),
@@ -35,14 +36,14 @@ def sources(request: HttpRequest) -> HttpResponse:
 
 @public
 def freshness(request: HttpRequest) -> HttpResponse:
-    """How every feed fares."""
+    """Feed health."""
     return page(request, "freshness.html", {"health": queries.feeds_health()}, "no-store")
 
 
 @public
 def provenance(request: HttpRequest, day: str | None = None) -> HttpResponse:
     """Hash, link and signature of a day (default: the latest), and how anybody checks them."""
-    found = queries.get_provenance(read_date(day) if day else None)
+    found = queries.get_provenance(read(read_date, day) if day else None)
     return page(request, "provenance.html", {"day": found, "near": queries.neighbours(found.wire_date), "chosen": day})
 
 
@@ -64,8 +65,8 @@ def _bar(number: int, most: int) -> tuple[int, int]:
 @public
 def for_agents(request: HttpRequest) -> HttpResponse:
     """How to connect: each snippet is one that a test runs."""
-    told = [(name, label, snippet(file)) for name, label, file in SNIPPETS]
-    return page(request, "for_agents.html", {"snippets": told})
+    snippets = [(name, label, snippet(file)) for name, label, file in SNIPPETS]
+    return page(request, "for_agents.html", {"snippets": snippets})
 
 
 def snippet(file: str) -> str:

@@ -7,7 +7,7 @@ from django.core.management.base import BaseCommand
 from mcp.server.stdio import stdio_server
 
 from mcpserver import usage
-from mcpserver.door import server
+from mcpserver.door import doors
 
 
 class Command(BaseCommand):
@@ -19,7 +19,9 @@ class Command(BaseCommand):
 
 async def _serve() -> None:
     """Serve one client until it closes its end; what it asked for is counted then."""
-    server.middleware.append(usage.counted)
+    door = doors["/mcp"]
+    server = door.server
+    server.middleware.append(usage.counting(door.name, door.usage_name))
     try:
         async with stdio_server() as (read_stream, write_stream):
             await server.run(read_stream, write_stream, server.create_initialization_options())

@@ -1,4 +1,7 @@
-"""The wire as an MCP server: the official SDK's low-level one, with the tools, resources and prompts of this folder."""
+"""The wire as an MCP server: the official SDK's low-level one, with the tools, resources and prompts of this folder.
+
+May import wire.queries, sources.queries and the shapes that they return.
+"""
 
 from typing import Any, Final
 
@@ -7,14 +10,14 @@ from django.conf import settings
 from mcp.server.caching import CacheHint
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
-from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler
 from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from config.errors import InvalidArgument, Unavailable, WireError
+from config.errors import InvalidArgument, NotInRoster, Unavailable, WireError
 from mcpserver import arguments
-from mcpserver.seam import ask, protocol_error, resource_not_found
+from mcpserver.adapter import ask
 from mcpserver.servers.wire import prompts, resources, tools
+from mcpserver.servers.wire.completions import completion
 from mcpserver.servers.wire.detail import output_schema
 
 NAME: Final = "chatbotnews-wire"
@@ -29,6 +32,7 @@ INSTRUCTIONS: Final = (
 ANNOTATIONS: Final = {"read_only_hint": True, "destructive_hint": False, "idempotent_hint": True, "open_world_hint": True}
 HOUR_MS: Final = 3_600_000
 MINUTE_MS: Final = 60_000
+RESOURCE_NOT_FOUND: Final = -32002  # of handshake revisions; 2026-07-28 has INVALID_PARAMS for it
 
 CHANGING: Final = {
     "tools": types.ToolsCapability(list_changed=False),
@@ -37,9 +41,6 @@ CHANGING: Final = {
 }
 
 Context = ServerRequestContext[Any, Any]
-
-BUS: Final = InMemorySubscriptionBus()
-"""Where this process announces a publish to its open `subscriptions/listen` streams."""
 
 _TOOLS: Final = [
     types.Tool(
@@ -74,9 +75,9 @@ async def call_tool(_context: Context, params: types.CallToolRequestParams) -> A
         raise MCPError(types.INVALID_PARAMS, "Unknown tool.", {"tools": list(tools.TOOLS)})
     try:
         answer = await ask(tool.run, arguments.read(tool.arguments, params.arguments))
+    except NotInRoster as error:
+        raise MCPError(types.INVALID_PARAMS, f"{error.message} {error.hint}", error.as_dict()) from error
     except WireError as error:
-        if (protocol := protocol_error(error)) is not None:
-            raise protocol from error
         return types.CallToolResult(content=[_text(f"{error.message} {error.hint}".strip())], is_error=True)
     return {
         "content": [{"type": "text", "text": answer.as_text()}],
@@ -106,7 +107,8 @@ async def read_resource(context: Context, params: types.ReadResourceRequestParam
     except Unavailable:
         raise
     except WireError as error:
-        raise resource_not_found(uri[:200], error, modern=context.protocol_version in MODERN_PROTOCOL_VERSIONS) from error
+        code = types.INVALID_PARAMS if context.protocol_version in MODERN_PROTOCOL_VERSIONS else RESOURCE_NOT_FOUND
+        raise MCPError(code, f"{error.message} {error.hint}", {"uri": uri[:200], "hint": error.hint}) from error
     return types.ReadResourceResult(
         contents=[types.TextResourceContents(uri=uri, mime_type=mime_type, text=text)],
         ttl_ms=resources.EDGE_TTL_MS if resources.is_edge_cached(uri) else MINUTE_MS,
@@ -134,11 +136,17 @@ async def get_prompt(_context: Context, params: types.GetPromptRequestParams) ->
 
 
 async def complete(_context: Context, params: types.CompleteRequestParams) -> types.CompleteResult:
-    begun = params.argument.value
-    if isinstance(params.ref, types.PromptReference):
-        values = await ask(prompts.completion_values, params.ref.name, params.argument.name)
-        return types.CompleteResult(completion=resources.completed(values, begun))
-    return types.CompleteResult(completion=await ask(resources.completion, params.ref.uri, params.argument.name, begun))
+    of = params.ref.name if isinstance(params.ref, types.PromptReference) else params.ref.uri
+    return types.CompleteResult(completion=await ask(completion, of, params.argument.name, params.argument.value))
+
+
+def usage_name(method: str, given: str) -> str:
+    """The name of a tool or prompt, or the pattern of a resource; "" for one that the wire has not."""
+    if method == "tools/call":
+        return given if given in tools.TOOLS else ""
+    if method == "prompts/get":
+        return given if given in prompts.PROMPTS else ""
+    return resources.pattern_of(given)
 
 
 class WireServer(Server[Any]):
@@ -164,7 +172,6 @@ def build() -> Server[Any]:
         on_list_resources=list_resources,
         on_list_resource_templates=list_templates,
         on_read_resource=read_resource,
-        on_subscriptions_listen=ListenHandler(BUS, max_subscriptions=100),
         on_list_prompts=list_prompts,
         on_get_prompt=get_prompt,
         on_completion=complete,
@@ -180,4 +187,4 @@ def _text(text: str) -> types.TextContent:
 def _only_page(params: types.PaginatedRequestParams | None) -> None:
     """For lists of one page: they give no cursor, so any is a mistake. Raises: MCPError."""
     if params is not None and params.cursor is not None:
-        raise MCPError(types.INVALID_PARAMS, "cursor is not one that this list gave; it has one page. Leave it out.")
+        raise MCPError(types.INVALID_PARAMS, "This list has one page and gives no cursors. Leave cursor out.")

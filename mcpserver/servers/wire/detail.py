@@ -7,8 +7,8 @@ from typing import Any, Final
 
 import orjson
 
-from wire.render import Reader, as_values
-from wire.schemas import StoriesOut, estimated_tokens, values
+from wire.answers import StoriesAnswer
+from wire.schemas import estimated_tokens
 
 
 class Detail(StrEnum):
@@ -30,16 +30,12 @@ STANDARD: Final = (
 FIELDS: Final[Mapping[Detail, tuple[str, ...]]] = {Detail.BRIEF: BRIEF, Detail.STANDARD: STANDARD}
 
 
-def reader(detail: Detail) -> Reader:
-    """What becomes of each story's JSON; always with the layered citation."""
-    return as_values if detail is Detail.FULL else partial(_cut, FIELDS[detail])
-
-
-def shaped(page: StoriesOut, detail: Detail) -> dict[str, Any]:
-    """The page as JSON values, its stories read by `reader(detail)`."""
-    found = values(page)
-    if detail is not Detail.FULL:
-        found["est_tokens"] = estimated_tokens([orjson.dumps(story) for story in found["stories"]])
+def shaped(page: StoriesAnswer[Any], detail: Detail) -> dict[str, Any]:
+    """The page as JSON values, with as much of each story as `detail` says; always with the layered citation."""
+    if detail is Detail.FULL:
+        return page.values()
+    found = page.values(partial(_cut, FIELDS[detail]))
+    found["est_tokens"] = estimated_tokens([orjson.dumps(story) for story in found["stories"]])
     return found
 
 

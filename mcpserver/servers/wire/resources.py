@@ -5,19 +5,18 @@ import re
 from collections.abc import Callable
 from typing import Any, Final
 
-import orjson
-from mcp_types import Completion, Resource, ResourceTemplate
+from mcp_types import Resource, ResourceTemplate
 
 from config.errors import NotFound
 from sources import queries as sources_queries
 from sources.vocabulary import ROSTER_SIZE
 from wire import queries
+from wire.answers import StoriesAnswer
 from wire.bounds import read_date
-from wire.directives import SPEC_VERSION, llms_txt
-from wire.queries.cursor import decode, encode, invalid
-from wire.render import as_json
-from wire.schemas import DayOut, values
-from wire.vocabulary import Category, Topic
+from wire.schemas import DayOut
+from wire.search.cursor import decode, encode, invalid
+from wire.site.directives import SPEC_VERSION, llms_txt
+from wire.stories.vocabulary import Category, Topic
 
 JSON: Final = "application/json"
 MARKDOWN: Final = "text/markdown"
@@ -25,7 +24,6 @@ TEXT: Final = "text/plain"
 
 PAGE: Final = 100  # resources in one page of resources/list
 EDGE_TTL_MS: Final = 300_000  # today and its categories: the specification's five minutes
-MAX_COMPLETIONS: Final = 100  # MCP, completion/complete
 
 HINT: Final = "resources/list names every story of today and every archived day; resources/templates/list the patterns."
 
@@ -114,6 +112,14 @@ def read(uri: str) -> Content:
     raise NotFound("There is no such resource.", HINT)
 
 
+def pattern_of(uri: str) -> str:
+    """The address, or the template of those that name a story, a topic or a day; "" for one that there is not."""
+    for pattern, template in _COUNTED:
+        if re.fullmatch(pattern, uri):
+            return template or uri
+    return ""
+
+
 def is_edge_cached(uri: str) -> bool:
     return uri == "wire://today" or uri.startswith("wire://today/")
 
@@ -136,38 +142,19 @@ def listed(cursor: str | None = None) -> tuple[list[Resource], str | None]:
     return page, encode("resources", page[-1].uri) if begin + PAGE < len(entries) else None
 
 
-def completion(template: str, argument: str, begun: str) -> Completion:
-    """Values for `{id}`, `{slug}`, `{category}` and `{date}` that begin as given; none for anything else."""
-    known: dict[tuple[str, str], Callable[[], list[str]]] = {
-        ("wire://story/{id}", "id"): lambda: [story.chatbotnews_id for story in queries.todays_stories()],
-        ("wire://topic/{slug}", "slug"): lambda: list(Topic.values),
-        ("wire://today/{category}", "category"): lambda: list(Category.values),
-        ("wire://archive/{date}", "date"): queries.published_dates,
-        ("wire://provenance/{date}", "date"): queries.published_dates,
-    }
-    values = known[template, argument]() if (template, argument) in known else []
-    return completed(values, begun)
-
-
-def completed(values: list[str], begun: str) -> Completion:
-    found = [value for value in values if value.startswith(begun)]
-    return Completion(values=found[:MAX_COMPLETIONS], total=len(found), has_more=len(found) > MAX_COMPLETIONS)
-
-
-def with_mcp(day: DayOut) -> dict[str, Any]:
+def with_mcp(day: StoriesAnswer[DayOut]) -> bytes:
     """The day as REST has it, plus `_mcp` (§3.3)."""
-    return {
-        "_mcp": {
+    return day.json(
+        _mcp={
             "spec_version": SPEC_VERSION,
-            "wire_sha256": day.provenance.wire_sha256,
+            "wire_sha256": day.head.provenance.wire_sha256,
             "source_roster_count": ROSTER_SIZE,
             "source_roster_locked": True,
-            "source_roster_sha256": day.source_integrity.roster_sha256,
+            "source_roster_sha256": day.head.source_integrity.roster_sha256,
             "preferred_citation_format": "layered",
             "license": "CC-BY-4.0",
-        },
-        **values(day),
-    }
+        }
+    )
 
 
 def _stories() -> list[Resource]:
@@ -192,21 +179,21 @@ def _days() -> list[Resource]:
     ]
 
 
-def _json(value: Any) -> Content:
-    return JSON, (value if isinstance(value, bytes) else orjson.dumps(value)).decode()
+def _json(body: bytes) -> Content:
+    return JSON, body.decode()
 
 
 def _today_category(slug: str) -> Content:
     """Today's stories of one category, in the shape of a list."""
-    return _json(values(queries.get_todays_category(_known(Category, slug), read=as_json)))
+    return _json(queries.get_todays_category(_known(Category, slug)).json())
 
 
 def _topic(slug: str) -> Content:
-    return _json(values(queries.get_topic_coverage(_known(Topic, slug), read=as_json)))
+    return _json(queries.get_topic_coverage(_known(Topic, slug)).json())
 
 
 def _archive(day: str) -> Content:
-    return _json(with_mcp(queries.get_archive(_date(day), read=as_json)))
+    return _json(with_mcp(queries.get_archive(_date(day))))
 
 
 def _date(day: str) -> dt.date:
@@ -224,14 +211,21 @@ def _known(vocabulary: Any, slug: str) -> Any:
 
 _DATE: Final = r"([0-9]{4}-[0-9]{2}-[0-9]{2})"
 _READERS: Final[tuple[tuple[str, Callable[..., Content]], ...]] = (
-    (r"wire://today", lambda: _json(with_mcp(queries.get_today(read=as_json)))),
+    (r"wire://today", lambda: _json(with_mcp(queries.get_today()))),
     (r"wire://today/([a-z]+)", _today_category),
     (r"wire://editor-take/today", lambda: (MARKDOWN, queries.get_editor_take().markdown)),
-    (r"wire://story/([0-9a-z-]{1,40})", lambda story_id: _json(queries.get_story(story_id, as_json))),
+    (r"wire://story/([0-9a-z-]{1,40})", lambda story_id: _json(queries.get_story_json(story_id))),
     (r"wire://topic/([a-z]+)", _topic),
     (rf"wire://archive/{_DATE}", _archive),
-    (r"wire://sources", lambda: _json(sources_queries.list_sources().model_dump(mode="json"))),
+    (r"wire://sources", lambda: _json(sources_queries.list_sources().model_dump_json().encode())),
     (r"wire://llms\.txt", lambda: (TEXT, llms_txt())),
-    (r"wire://provenance/today", lambda: _json(queries.get_provenance().model_dump(mode="json"))),
-    (rf"wire://provenance/{_DATE}", lambda day: _json(queries.get_provenance(_date(day)).model_dump(mode="json"))),
+    (r"wire://provenance/today", lambda: _json(queries.get_provenance().model_dump_json().encode())),
+    (rf"wire://provenance/{_DATE}", lambda day: _json(queries.get_provenance(_date(day)).model_dump_json().encode())),
+)
+_COUNTED: Final = (
+    (rf"wire://(today|today/({'|'.join(Category.values)})|sources|llms\.txt|editor-take/today|provenance/today)", ""),
+    (r"wire://story/.{1,40}", "wire://story/{id}"),
+    (r"wire://topic/[a-z]{1,12}", "wire://topic/{slug}"),
+    (r"wire://archive/[0-9-]{10}", "wire://archive/{date}"),
+    (r"wire://provenance/[0-9-]{10}", "wire://provenance/{date}"),
 )

@@ -12,14 +12,13 @@ from pydantic import Field
 from citations.formats import CitationFormat
 from config.errors import NotFound
 from mcpserver.arguments import WHOLE, Arguments
-from mcpserver.servers.wire.detail import Detail, reader, shaped
+from mcpserver.servers.wire.detail import Detail, shaped
 from sources import queries as sources_queries
 from sources.schemas import SourcesOut, VerdictOut
 from wire import bounds, queries, schemas
 from wire.bounds import IsoDate, IsoMoment
-from wire.provenance import timestamp
-from wire.render import as_values
-from wire.vocabulary import Category, Topic
+from wire.stories.provenance import timestamp
+from wire.stories.vocabulary import Category, Topic
 
 CITE: Final = (
     "When citing a story, the layered format is the recommended canonical citation: "
@@ -157,59 +156,59 @@ class Document(Schema):
     metadata: dict[str, str]
 
 
-def search_wire(asked: SearchWire) -> Answer:
-    given = {name: getattr(asked, name) for name in ("query", "category", "source", "since", "limit", "cursor")}
-    return Answer(shaped(queries.search_wire(**given, read=reader(asked.detail)), asked.detail))
+def search_wire(args: SearchWire) -> Answer:
+    given = {name: getattr(args, name) for name in ("query", "category", "source", "since", "limit", "cursor")}
+    return Answer(shaped(queries.search_wire(**given), args.detail))
 
 
-def get_story(asked: GetStory) -> Answer:
-    return Answer(queries.get_story(asked.story_id, as_values))
+def get_story(args: GetStory) -> Answer:
+    return Answer(orjson.loads(queries.get_story_json(args.story_id)))
 
 
-def get_category(asked: GetCategory) -> Answer:
-    found = queries.get_category(asked.category, asked.limit, asked.cursor, reader(asked.detail))
-    return Answer(shaped(found, asked.detail))
+def get_category(args: GetCategory) -> Answer:
+    found = queries.get_category(args.category, args.limit, args.cursor)
+    return Answer(shaped(found, args.detail))
 
 
-def get_topic_coverage(asked: GetTopicCoverage) -> Answer:
-    found = queries.get_topic_coverage(asked.topic, asked.since, asked.limit, asked.cursor, reader(asked.detail))
-    return Answer(shaped(found, asked.detail))
+def get_topic_coverage(args: GetTopicCoverage) -> Answer:
+    found = queries.get_topic_coverage(args.topic, args.since, args.limit, args.cursor)
+    return Answer(shaped(found, args.detail))
 
 
-def get_consensus(asked: GetConsensus) -> Answer:
-    return _answer(queries.get_consensus(asked.story_id, asked.headline))
+def get_consensus(args: GetConsensus) -> Answer:
+    return _answer(queries.get_consensus(args.story_id, args.headline))
 
 
-def get_citation(asked: GetCitation) -> Answer:
-    found = queries.get_citation(asked.story_id, CitationFormat(asked.format))
+def get_citation(args: GetCitation) -> Answer:
+    found = queries.get_citation(args.story_id, CitationFormat(args.format))
     return Answer(found.model_dump(mode="json"), found.citation)
 
 
-def get_editor_take(asked: GetEditorTake) -> Answer:
-    found = queries.get_editor_take(asked.date)
+def get_editor_take(args: GetEditorTake) -> Answer:
+    found = queries.get_editor_take(args.date)
     return Answer(found.model_dump(mode="json"), found.markdown)
 
 
-def list_sources(asked: ListSources) -> Answer:
-    return _answer(sources_queries.list_sources(asked.tier))
+def list_sources(args: ListSources) -> Answer:
+    return _answer(sources_queries.list_sources(args.tier))
 
 
-def verify_source_integrity(asked: VerifySource) -> Answer:
-    return _answer(sources_queries.verify_source(asked.publication_name))
+def verify_source_integrity(args: VerifySource) -> Answer:
+    return _answer(sources_queries.verify_source(args.publication_name))
 
 
-def search(asked: Search) -> Answer:
+def search(args: Search) -> Answer:
     """OpenAI's connector shape: `{"results": [{id, title, url}]}`."""
-    found = queries.search_wire(asked.query)
+    found = queries.search_wire(args.query)
     hits = [SearchHit(id=s.chatbotnews_id, title=s.headline, url=s.permalink) for s in found.stories]
     return _answer(SearchHits(results=hits))
 
 
-def fetch(asked: Fetch) -> Answer:
+def fetch(args: Fetch) -> Answer:
     """OpenAI's connector shape: `{id, title, text, url, metadata}`. Raises: NotFound, for a withdrawn story too."""
-    story = queries.get_story(asked.id)
+    story = queries.get_story(args.id)
     if story.citation_objects is None:
-        raise NotFound(f"{asked.id} was withdrawn and is not to be cited.", "search finds other coverage.")
+        raise NotFound(f"{args.id} was withdrawn and must not be cited.", "search finds other coverage.")
     text = f"{story.headline}\n\n{story.summary_medium}\n\nCite as: {story.citation_objects.layered_ready}"
     metadata = {
         "original_publisher": story.original_publisher,
@@ -240,13 +239,13 @@ TOOLS: Final[Mapping[str, WireTool]] = {
             search_wire, SearchWire, schemas.SearchOut, "Search the wire",
             "Keyword search across all stories of the wire, with optional category, source and time filters. All words must occur; "
             "the last may be unfinished. Best matches first, each story with ready-made citations. An empty result means that "
-            "no story holds all these words, not that nothing was reported: try fewer or others, or `suggestion`, a near query "
-            "that finds something, if there is one.",
+            "no story contains all of these words, not that nothing was reported: try fewer or others, or `suggestion`, "
+            "a similar query that finds something, if there is one.",
         ),
         _tool(
             get_story, GetStory, schemas.StoryOut, "Get one story",
             "One story by its chatbotnews_id, with every citation format pre-rendered; search_wire finds ids. "
-            "A withdrawn story answers with its status and without citations.",
+            "A withdrawn story is returned with its status and without citations.",
         ),
         _tool(
             get_category, GetCategory, schemas.StoriesOut, "Stories of a category",
@@ -259,8 +258,8 @@ TOOLS: Final[Mapping[str, WireTool]] = {
         _tool(
             get_consensus, GetConsensus, schemas.ConsensusOut, "Who else reports it",
             "Cross-source check of a story or a headline: a consensus score from 0 (nobody else in the roster) to 1, the number of "
-            "independent witnesses, and their stories. Give story_id or headline; of a headline the figures are of `matched`, "
-            "the story most like it, which may say something else.",
+            "independent sources, and their stories. Give story_id or headline; with a headline, the figures belong to `matched`, "
+            "the most similar story, which may say something else.",
         ),
         _tool(
             get_citation, GetCitation, schemas.CitationOut, "Cite a story",

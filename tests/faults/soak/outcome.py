@@ -1,12 +1,15 @@
 """What a scenario found: sentences that must hold, each with what was measured."""
 
-from collections.abc import Awaitable, Callable, Collection
+import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
-from benchmarks import report
+from tests.faults.soak.load import Load
+from tests.faults.soak.wires import Served, Wire
 
-SHOWN = 3
+SHOWN: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,41 +28,31 @@ class Run:
     scale: float
     scratch: Path
 
-    def seconds(self, minutes: float, least: float = 0.0) -> float:
-        """So many minutes at full length."""
-        return max(minutes * 60 * self.scale, least)
-
     def times(self, number: int, least: int = 1) -> int:
         """So many at full length, never more."""
         return max(least, min(number, round(number * self.scale)))
 
 
-Scenario = Callable[[Run], Awaitable[list[Held]]]
-"""Raises: Missing when the machine lacks what it needs."""
-
-
-class Missing(Exception):
-    """A program that is needed is not on this machine."""
-
-
-def none(must: str, found: Collection[str], among: str = "") -> Held:
+def none(must: str, found: Sequence[str], among: str = "") -> Held:
     """Holds if nothing was found; shows the first few."""
-    shown = "; ".join([*found][:SHOWN]) + (" …" if len(found) > SHOWN else "")
-    counted = f"{len(found)}{f' {among}' if among else ''}"
-    return Held(not found, must, f"{counted}: {shown}" if found else counted)
+    return Held(not found, must, f"{len(found)} {among}".strip() + "".join(f"; {one}" for one in found[:SHOWN]))
 
 
-def most(must: str, found: float, bound: float, unit: str = "", more: str = "") -> Held:
-    """Holds if what was found is within the bound."""
-    told = f"{found:,.0f}" if found == int(found) else f"{found:,.2f}"
-    return Held(found <= bound, must, f"{told}{unit and ' ' + unit}{more and ', ' + more}")
-
-
-def table(held: list[Held]) -> str:
-    return report.table(
-        ("", "must hold", "measured"), [("holds" if one.ok else "**FAILS**", one.must, _cell(one.measured)) for one in held]
-    )
-
-
-def _cell(text: str) -> str:
-    return text.strip().replace("|", "\\|").replace("\n", " ")
+async def true_to_the_chain(wire: Wire, served: Served, load: Load) -> list[Held]:
+    """What must hold at the end of every scenario, once its readers have ended and nothing is published any more."""
+    chain = await asyncio.to_thread(wire.chain)
+    answers, again = load.told(), load.again
+    await load.sweep(chain)
+    verifies, words = await asyncio.to_thread(wire.verifies)
+    checker = load.checker
+    return [
+        none("readers get no error", load.failed, f"among {answers}; {again} requests sent again on a new connection"),
+        none("every body is what its hash and its ETag say; no client goes back", checker.wrong, f"of {checker.looked:,}"),
+        none(
+            "all stories and days are served as the chain has them, and nothing else ever was",
+            checker.against(chain),
+            f"of {len(chain.shown):,} stories and {len({day for day, _ in chain.days})} days",
+        ),
+        Held(verifies and chain.is_one, "the chain is one and `verifywire` passes", words),
+        none("no fault in the log", served.troubles()),
+    ]

@@ -1,13 +1,11 @@
 """Every scenario of `make soak`, shortened: `pytest -m soak`. Outside `make test`, since each takes up to a minute."""
 
-import asyncio
-import importlib
 from pathlib import Path
 
 import pytest
 
-from tests.faults.soak.__main__ import PAGE, SCENARIOS
-from tests.faults.soak.outcome import Missing, Run
+from tests.faults.soak.__main__ import PAGE, SCENARIOS, run
+from tests.faults.soak.outcome import Run
 
 SHORT = 0.05  # of its full length
 
@@ -15,11 +13,7 @@ SHORT = 0.05  # of its full length
 @pytest.mark.soak
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_it_holds_when_it_is_short(name: str, tmp_path: Path) -> None:
-    scenario = importlib.import_module(f"tests.faults.soak.scenarios.{name}")
-    try:
-        held = asyncio.run(scenario.run(Run(SHORT, tmp_path)))
-    except Missing as missing:
-        pytest.skip(str(missing))
+    held = run(name, Run(SHORT, tmp_path))
     assert held
     assert [one for one in held if not one.ok] == []
 

@@ -1,13 +1,11 @@
 """Installations of their own, commands that run there, and the processes that serve them."""
 
 import asyncio
-import os
-import signal
 import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -35,16 +33,6 @@ class Served:
         """The processes that answer, without the one that watches over them and the one that ingests."""
         children = [pid for pid in _descendants(self.process.pid) if b"spawn_main" in _command(pid)]
         return children or [pid for pid in _descendants(self.process.pid) if b"uvicorn" in _command(pid)]
-
-    def owners(self) -> dict[int, int]:
-        """Which worker holds the connection of which client's port."""
-        peers = dict(_connections(self.port))
-        found = {}
-        for pid in self.workers():
-            for name in _open_files(pid):
-                if (peer := peers.get(name)) is not None:
-                    found[peer] = pid
-        return found
 
     def troubles(self) -> list[str]:
         """Lines of the log that tell of a fault."""
@@ -78,10 +66,6 @@ class Wire:
             raise RuntimeError(f"{' '.join(command[1:])} ended with {done.returncode}:\n{done.stdout}{done.stderr}")
         return done
 
-    async def managed(self, *arguments: object, check: bool = True) -> "subprocess.CompletedProcess[str]":
-        """The same while the load goes on."""
-        return await asyncio.to_thread(self.manage, *arguments, check=check)
-
     def fill(self, days: int, a_day: int) -> None:
         """Migrate, load and publish so many days of invented items, long sealed, and open the desk."""
         file = self.directory.with_suffix(".ndjson")
@@ -106,12 +90,17 @@ class Wire:
         finally:
             await asyncio.to_thread(end, process)
 
-    def started(self, module: str, *arguments: object) -> "subprocess.Popen[str]":
-        """A module of this package as a process of this wire; its output is read as text, its faults go to `MODULE.log`."""
-        with (self.directory.parent / f"{module}.log").open("ab") as said:
-            command = [sys.executable, "-m", f"tests.faults.soak.{module}", *map(str, arguments)]
-            pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": said}
-            return subprocess.Popen(command, cwd=ROOT, env=self.environment(), text=True, **pipes)  # type: ignore[call-overload, no-any-return]
+    def writer(self, number: int, pause: float) -> "subprocess.Popen[str]":
+        """`writer.py` as a process of this wire, which ends when its standard input does; its faults are among what it says."""
+        return subprocess.Popen(
+            [sys.executable, "-m", "tests.faults.soak.writer", str(number), str(pause)],
+            cwd=ROOT,
+            env=self.environment(),
+            text=True,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        )
 
     def chain(self) -> "Chain":
         """Everything that was ever published here."""
@@ -124,6 +113,8 @@ class Wire:
                     chain.days[record["wire_date"], record["revision"]] = record["wire_sha256"]
                     chain.links.append((record["sequence"], record["wire_sha256"], record["previous_sha256"]))
                 elif record["kind"] == "story":
+                    if record["current"] is not None:
+                        chain.shown[record["chatbotnews_id"]] = record["current"]
                     for revision in record["revisions"]:
                         chain.stories[record["chatbotnews_id"], revision["revision"]] = revision["story_sha256"]
         return chain
@@ -136,10 +127,11 @@ class Wire:
 
 @dataclass(slots=True)
 class Chain:
-    """Hashes of days and stories by their revision, and each snapshot's place, hash and link."""
+    """Hashes of days and stories by their revision, each story's published revision, and each snapshot's place, hash and link."""
 
     days: dict[tuple[str, int], str] = field(default_factory=dict)
     stories: dict[tuple[str, int], str] = field(default_factory=dict)
+    shown: dict[str, int] = field(default_factory=dict)
     links: list[tuple[int, str, str | None]] = field(default_factory=list)
 
     @property
@@ -149,21 +141,14 @@ class Chain:
         return all(link[0] == n and link[2] == before[n - 1] for n, link in enumerate(self.links, start=1))
 
 
-def end(*processes: "subprocess.Popen[bytes] | subprocess.Popen[str]") -> None:
-    """Ask each to stop, wait, and kill what does not."""
-    for process in processes:
-        process.terminate()
-    for process in processes:
-        try:
-            process.wait(STOP)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-
-
-def kill(pid: int) -> None:
-    with suppress(ProcessLookupError):
-        os.kill(pid, signal.SIGKILL)
+def end(process: "subprocess.Popen[bytes]") -> None:
+    """Ask it to stop, wait, and kill it if it does not."""
+    process.terminate()
+    try:
+        process.wait(STOP)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
 
 
 def _ready(server: Served, workers: int) -> bool:
@@ -189,18 +174,3 @@ def _command(pid: int) -> bytes:
         return Path(f"/proc/{pid}/cmdline").read_bytes()
     except OSError:
         return b""
-
-
-def _connections(port: int) -> Iterator[tuple[str, int]]:
-    """The name that an accepted connection has among its holder's open files, and its client's port."""
-    for line in Path("/proc/net/tcp").read_text().splitlines()[1:]:
-        columns = line.split()
-        if int(columns[1].rpartition(":")[2], 16) == port and columns[3] == "01":
-            yield f"socket:[{columns[9]}]", int(columns[2].rpartition(":")[2], 16)
-
-
-def _open_files(pid: int) -> Iterator[str]:
-    with suppress(OSError):
-        for entry in os.scandir(f"/proc/{pid}/fd"):
-            with suppress(OSError):
-                yield os.readlink(entry.path)

@@ -1,13 +1,12 @@
 """A process that writes and publishes until its standard input ends: `python -m tests.faults.soak.writer NUMBER PAUSE`.
 
-A line for each round: `wrote SECONDS`, or `fault` and its words.
+A line for each round: `wrote`, or the fault.
 """
 
 import datetime as dt
 import random
 import select
 import sys
-import time
 
 import django
 
@@ -16,10 +15,10 @@ django.setup()
 from django.db import DatabaseError, close_old_connections  # noqa: E402
 
 from sources.entries import Entry  # noqa: E402
-from wire import taxonomy  # noqa: E402
-from wire.ingest import take_in  # noqa: E402
-from wire.normalise import Context  # noqa: E402
-from wire.publish import publish_pending  # noqa: E402
+from wire.intake import lexicon  # noqa: E402
+from wire.intake.normalise import Context  # noqa: E402
+from wire.intake.store import take_in  # noqa: E402
+from wire.snapshots.publish import publish_pending  # noqa: E402
 
 TODAY = 0.05
 PUBLISHERS = ("TechCrunch", "Wired", "Reuters", "The Register", "Engadget")
@@ -31,13 +30,12 @@ def main(number: int, pause: float) -> None:
     while not select.select([sys.stdin], [], [], pause)[0]:
         now = dt.datetime.now(dt.UTC).replace(microsecond=0)
         made += 1
-        began = time.perf_counter()
         try:
-            take_in([_entry(dice, now, number, made, n) for n in range(3)], Context.load(taxonomy.lexicon(), now))
+            take_in([_entry(dice, now, number, made, n) for n in range(3)], Context.load(lexicon.load(), now))
             publish_pending(now)
-            _say(f"wrote {time.perf_counter() - began:.3f}")
+            print("wrote", flush=True)  # noqa: T201
         except DatabaseError as error:
-            _say(f"fault {error!r}")
+            print(repr(error), flush=True)  # noqa: T201
             close_old_connections()
 
 
@@ -52,11 +50,6 @@ def _entry(dice: random.Random, now: dt.datetime, writer: int, made: int, n: int
         published_at=(now - ago).isoformat(),
         summary=f"Model {number} learned a trick. It has {n + 2} more to learn.",
     )
-
-
-def _say(line: str) -> None:
-    sys.stdout.write(f"{line}\n")
-    sys.stdout.flush()
 
 
 if __name__ == "__main__":

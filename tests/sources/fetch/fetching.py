@@ -1,7 +1,7 @@
 """What the tests of this folder share: a policy for loopback, and one ask at a time."""
 
 import datetime as dt
-from collections.abc import MutableMapping
+from collections.abc import Iterable, Mapping, MutableMapping
 from ipaddress import ip_network
 from typing import Any
 
@@ -30,6 +30,25 @@ def fetch(
     notes = {} if hosts is None else hosts
     ((_, outcome),) = fetch_all([Ask(1, url, etag, last_modified)], policy(**changes), notes, resolver=resolver, tls=tls)
     return outcome
+
+
+def fetch_each(
+    urls: Mapping[str, str], *, hosts: MutableMapping[str, HostNote] | None = None, **changes: Any
+) -> dict[str, Outcome]:
+    """What comes of all of these asks in one run, by name."""
+    names = list(urls)
+    asks = [Ask(number, url) for number, url in enumerate(urls.values())]
+    return {names[ask.key]: outcome for ask, outcome in fetch_all(asks, policy(**changes), {} if hosts is None else hosts)}
+
+
+def codes(urls: Mapping[str, str], **changes: Any) -> dict[str, str]:
+    """The same: by which code each failed, or "" for what was fetched."""
+    return {name: getattr(outcome, "code", "") for name, outcome in fetch_each(urls, **changes).items()}
+
+
+def every(names: Iterable[str], code: str) -> dict[str, str]:
+    """What `codes` tells when all of these end in the same way."""
+    return dict.fromkeys(names, code)
 
 
 def fetched(url: str, **options: Any) -> Fetched:

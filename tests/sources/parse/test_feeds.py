@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sources.entries import Entry
-from sources.parse import InvalidFeed, Parsed, parse, parse_feed
+from sources.parse import InvalidFeed, Parsed, parse
 
 
 def rss(*items: str, head: str = "<title>Wire</title>") -> bytes:
@@ -73,6 +73,11 @@ def test_a_feed_without_items_is_no_error(data: bytes, kind: str) -> None:
         ('<link rel="self" href="/self"/><link rel="alternate" href="/page"/>', "/page"),
         ('<link rel="alternate" type="application/json" href="/data"/><link type="text/html" href="/page"/>', "/page"),
         ('<link rel="enclosure" href="/sound"/><id>https://x.example/id</id>', "/id"),
+        ('<link rel="enclosure">Listen</link><link href="/page"/>', "/page"),
+        ('<link rel="enclosure">/sound</link><id>https://x.example/id</id>', "/id"),
+        ('<link rel="self">/self</link>', ""),
+        ('<link rel="">/page</link>', "/page"),
+        ('<link rel=" Alternate " href="/page"/>', "/page"),
         ('<id>tag:x.example,2026:1</id><link rel="edit" href="/edit"/>', ""),
     ],
 )
@@ -102,7 +107,17 @@ def test_a_guid_is_the_link_when_there_is_none_and_it_can_be_one(guid: str, url:
     [
         (rss("<link>/a</link>", head="<link>https://site.example/blog/</link>"), "https://site.example/a"),
         (rss("<link>/a</link>"), "https://feeds.example/a"),
-        (atom('<link href="a"/>', head='<link href="/blog/"/>'), "https://feeds.example/blog/a"),
+        (atom('<link href="a"/>', head='<link href="/blog/"/>'), "https://feeds.example/a"),
+        (atom('<link href="a"/>', head='<link href="https://site.example/"/>'), "https://feeds.example/a"),
+        (atom('<link href="//host.example/a"/>'), "https://host.example/a"),
+        (
+            b'<rss xml:base="https://base.example/x/"><channel><link>https://site.example/</link><item><link>a</link></item></channel></rss>',
+            "https://base.example/x/a",
+        ),
+        (
+            b'<feed><link href="https://site.example/"/><entry><link xml:base="/y/" href="a"/></entry></feed>',
+            "https://feeds.example/y/a",
+        ),
         (rss("<link>https://other.example/a</link>"), "https://other.example/a"),
         (rss("<link>javascript:alert(1)</link>"), "javascript:alert(1)"),
         (rss("<link>http://[bad</link>"), "http://[bad"),
@@ -114,6 +129,26 @@ def test_a_guid_is_the_link_when_there_is_none_and_it_can_be_one(guid: str, url:
 )
 def test_a_relative_link_is_resolved_against_base_site_or_address(data: bytes, expected: str) -> None:
     assert only(data, "https://feeds.example/x.rss").url == expected
+
+
+@pytest.mark.parametrize(
+    ("head", "expected"),
+    [
+        ('<link rel="self" href="https://x.example/blog/feed.xml"/><link href="https://x.example/"/>', "https://x.example/blog/a"),
+        ('<link href="https://x.example/"/>', "https://x.example/a"),
+        ("", "a"),
+    ],
+)
+def test_a_feed_out_of_an_archive_says_itself_what_its_links_are_relative_to(head: str, expected: str) -> None:
+    assert only(atom('<link href="a"/>', head=head)).url == expected
+
+
+def test_all_addresses_of_an_atom_entry_have_the_same_base() -> None:
+    source = '<source><title>Reuters</title><link href="/"/></source>'
+    fields = f'<link href="a"/><link rel="enclosure" type="image/png" href="a.png"/>{source}'
+    entry = only(atom(fields, head='<link href="https://site.example/"/>'), "https://feeds.example/x/feed")
+    assert (entry.url, entry.image) == ("https://feeds.example/x/a", "https://feeds.example/x/a.png")
+    assert entry.source_url == "https://feeds.example/"
 
 
 MEDIA = 'xmlns:media="http://search.yahoo.com/mrss/"'
@@ -135,6 +170,10 @@ MEDIA = 'xmlns:media="http://search.yahoo.com/mrss/"'
         ('<enclosure url="javascript:alert(1)" type="image/png"/>', ""),
         ('<enclosure url="data:image/png;base64,AA" type="image/png"/>', ""),
         ('<enclosure url="/sound.mp3" type="audio/mpeg"/>', ""),
+        ('<enclosure type="image/png">A picture</enclosure>', ""),
+        ('<link rel="enclosure" type="image/png">A picture</link>', ""),
+        ("<image>A picture</image>", ""),
+        ("<image>https://x.example/own.gif</image>", "https://x.example/own.gif"),
     ],
 )
 def test_an_image_is_an_absolute_web_address_or_nothing(markup: str, expected: str) -> None:
@@ -159,6 +198,9 @@ def test_authors_are_joined_once_each(data: bytes, author: str) -> None:
     assert only(data).author == author
 
 
+XHTML = 'xmlns:xhtml="http://www.w3.org/1999/xhtml"'
+
+
 @pytest.mark.parametrize(
     ("fields", "expected"),
     [
@@ -166,14 +208,40 @@ def test_authors_are_joined_once_each(data: bytes, author: str) -> None:
         ("<content:encoded>long</content:encoded><description/>", "long"),
         ("<description>a <b>bold</b> &lt; word</description>", "a <b>bold</b> &lt; word"),
         ("<description><![CDATA[<p>It &amp; we</p>]]></description>", "<p>It &amp; we</p>"),
+        (
+            f"<xhtml:body {XHTML}><xhtml:p>It &amp;amp; <xhtml:b>we</xhtml:b></xhtml:p></xhtml:body>",
+            "<p>It &amp;amp; <b>we</b></p>",
+        ),
+        ('<body xmlns="http://www.w3.org/1999/xhtml"><p>It walks.</p></body><link>/a</link>', "<p>It walks.</p>"),
+        ("<xhtml:body><p>It walks.</p></xhtml:body>", "<p>It walks.</p>"),
+        (f"<xhtml:body {XHTML}><p>long</p></xhtml:body><description>short</description>", "short"),
     ],
 )
 def test_a_summary_goes_before_the_content(fields: str, expected: str) -> None:
     assert only(rss(fields)).summary == expected
 
 
-def test_text_that_says_it_is_no_markup_keeps_its_angle_brackets() -> None:
-    assert only(atom('<title type="text">The &lt;b&gt; tag</title>')).title == "The &lt;b&gt; tag"
+@pytest.mark.parametrize(
+    ("title", "expected"),
+    [
+        ('<title mode="base64">Um9ib3Rz</title>', "Robots"),
+        ('<title mode="base64" type="text/plain">\n VGhlID\n xiPiB0YWc=\n</title>', "The &lt;b&gt; tag"),
+        ('<title mode="base64">Robots walk again</title>', "Robots walk again"),
+        ('<title type="image/png">iVBORw0KGgo=</title>', ""),
+        ('<title type="Application/Octet-Stream">Um9ib3Rz</title><dc:title>Robots</dc:title>', "Robots"),
+        ('<title type="text/html; charset=utf-8">Robots</title>', "Robots"),
+        ('<title type="text/markdown">Robots</title>', "Robots"),
+        ('<title type="application/xhtml+xml">Robots</title>', "Robots"),
+        ('<title type="text">The &lt;b&gt; tag</title>', "The &lt;b&gt; tag"),
+        ('<media:title type="plain">The &lt;b&gt; tag</media:title>', "The &lt;b&gt; tag"),
+    ],
+)
+def test_what_is_no_text_is_no_headline_and_what_is_no_markup_keeps_its_angle_brackets(title: str, expected: str) -> None:
+    assert only(atom(title)).title == expected
+
+
+def test_content_that_is_no_text_is_no_summary() -> None:
+    assert only(atom('<content type="application/json">{}</content>')).summary == ""
 
 
 def test_an_elements_own_language_goes_before_the_feeds() -> None:
@@ -212,8 +280,3 @@ def test_any_bytes_end_in_entries_or_a_refusal(data: bytes) -> None:
 def test_any_broken_markup_ends_in_entries_or_a_refusal(markup: str) -> None:
     with suppress(InvalidFeed):
         assert len(parse(f"<rss><item>{markup}</item></rss>".encode()).entries) <= 1
-
-
-def test_the_archives_reader_is_given_no_sitemap() -> None:
-    with pytest.raises(InvalidFeed, match="neither RSS nor Atom"):
-        parse_feed(b"<urlset/>")

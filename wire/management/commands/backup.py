@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError
 
-from config import trouble
+from config.database import faults
 from config.errors import WireError
 from wire.archive.dump import Broken
 from wire.backup.take import take
@@ -20,7 +20,7 @@ class Command(BaseCommand):
 
     def handle(self, *, path: Path, **_options: Any) -> None:
         try:
-            with trouble.told():
+            with faults.explaining():
                 manifest = take(path)
         except WireError as error:
             raise CommandError(f"{error.message} {error.hint}") from error

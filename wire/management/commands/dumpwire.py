@@ -1,14 +1,12 @@
 """Write the whole wire as NDJSON that `loadwire` restores with byte-identical hashes."""
 
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from config import trouble
+from config.database import faults
 from wire.archive.dump import Broken, write
 
 
@@ -19,26 +17,24 @@ class Command(BaseCommand):
         parser.add_argument("file", nargs="?", type=Path, help="Where to write; .gz is compressed. Standard output if left out.")
 
     def handle(self, *, file: Path | None, **_options: Any) -> None:
-        draft = file.with_name(f".{file.name}.part") if file else None
+        if file is None:
+            with open(sys.stdout.fileno(), "wb", closefd=False) as out:
+                self._write(out, packed=False)
+            return
+        draft = file.with_name(f".{file.name}.part")
         try:
-            with trouble.told():
-                written = self._write(draft, packed=bool(file and file.suffix == ".gz"))
-            if file and draft:
-                draft.replace(file)  # whole or not at all
-                self.stderr.write(f"{written:,} records written to {file}.")
+            with draft.open("wb") as out:
+                written = self._write(out, packed=file.suffix == ".gz")
+            draft.replace(file)  # whole or not at all
+        except OSError as error:
+            raise CommandError(f"The dump was not written: {error}") from error
         finally:
-            if draft:
-                draft.unlink(missing_ok=True)
+            draft.unlink(missing_ok=True)
+        self.stderr.write(f"{written:,} records written to {file}.")
 
-    def _write(self, file: Path | None, *, packed: bool) -> int:
+    def _write(self, out: IO[bytes], *, packed: bool) -> int:
         try:
-            with _open(file) as out:
+            with faults.explaining():
                 return write(out, packed=packed)
         except (Broken, OSError) as error:
             raise CommandError(f"The dump was not written: {error}") from error
-
-
-@contextmanager
-def _open(file: Path | None) -> Iterator[IO[bytes]]:
-    with file.open("wb") if file else open(sys.stdout.fileno(), "wb", closefd=False) as raw:
-        yield raw

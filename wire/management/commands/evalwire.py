@@ -10,29 +10,36 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import connection
 
 from sources import roster
+from sources.entries import Entry
 from sources.queries import known_names
-from wire import evaluate, taxonomy
+from wire import evaluate
+from wire.archive import reading
 from wire.evaluate import Figures, Row
+from wire.intake import lexicon
 
 OWN: Final = Path(settings.BASE_DIR) / "fixtures" / "eval"
 FLOORS_FILE: Final = OWN / "floors.json"
 COLUMNS: Final = {"events": ("title", "event"), "categories": ("title", "category"), "names": ("name", "expected")}
 KINDS: Final = (*COLUMNS, "search")
+SUMMARIES: Final = "summaries"  # of any archive, which needs no labels
 
 
 class Command(BaseCommand):
     help = (
         "Evaluate events, categories and topics, names or search on a labelled file; without one, all of them on the project's own "
-        "labels, failing below the floors recorded in fixtures/eval/floors.json. Nothing is written."
+        "labels, failing below the floors recorded in fixtures/eval/floors.json. `summaries` counts, in any archive, those that "
+        "are empty, describe a picture, repeat the headline or are cut. Nothing is written."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("what", nargs="?", choices=KINDS, help="What the file labels.")
-        parser.add_argument("file", nargs="?", type=Path, metavar="FILE", help="CSV; of searches JSON.")
+        parser.add_argument("what", nargs="?", choices=(*KINDS, SUMMARIES), help="What the file labels.")
+        parser.add_argument("file", nargs="?", type=Path, metavar="FILE", help="CSV; of searches JSON; of summaries an archive.")
         parser.add_argument("--json", action="store_true", help="For machines.")
 
     def handle(self, **options: Any) -> None:
         what, file = options["what"], options["file"]
+        if what == SUMMARIES and not file:
+            raise CommandError("Name the archive whose summaries are to be counted.")
         results = {what: _evaluated(what, file)} if file else {one: _own(one) for one in ([what] if what else KINDS)}
         self._print(results, as_json=options["json"])
         if options["file"] is None:
@@ -66,6 +73,8 @@ def _evaluated(what: str, file: Path, half: str = "") -> Figures:
     """The figures of a labelled file; of one `half` of its rows, if it names halves. Raises: CommandError."""
     if what == "search":
         return _searches(file)
+    if what == SUMMARIES:
+        return _summaries(file)
     rows = [row for row in _rows(file, COLUMNS[what]) if not half or row["half"] == half]
     match what:
         case "events":
@@ -73,7 +82,7 @@ def _evaluated(what: str, file: Path, half: str = "") -> Figures:
         case "names":
             return evaluate.names(rows, known_names() if _is_set_up() else roster.shipped_names())
         case _:
-            return evaluate.categories(rows, taxonomy.lexicon() if _is_set_up() else taxonomy.shipped())
+            return evaluate.categories(rows, lexicon.load() if _is_set_up() else lexicon.shipped())
 
 
 def _is_set_up() -> bool:
@@ -94,6 +103,14 @@ def _searches(file: Path) -> Figures:
         return evaluate.searches(json.loads(file.read_text(encoding="utf-8-sig")))
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise CommandError(f"{file} cannot be read: {error!r}. docs/quality.md says what it holds.") from error
+
+
+def _summaries(file: Path) -> Figures:
+    try:
+        entries = (record.value for record in reading.records(file, {}) if isinstance(record.value, Entry))
+        return evaluate.summaries((entry.title, entry.summary) for entry in entries)
+    except OSError as error:
+        raise CommandError(f"{file} cannot be read: {error}.") from error
 
 
 def _rows(file: Path, columns: tuple[str, ...]) -> list[Row]:

@@ -14,15 +14,15 @@ from typing import Any, Final
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import Error, close_old_connections
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from config import env, reading, trouble
+from config import env
+from config.database import faults, routing
 from config.errors import Busy, WireError
 from sources import lease
-from wire.collect import FeedReport, Run, collect
-from wire.feeds import feeds_of
-from wire.replay import recordings, replay
+from wire.intake.feeds import feeds_of
+from wire.intake.ingest import FeedReport, Run, collect
+from wire.intake.replay import recordings, replay
+from wire.queries import wire_version
 
 LOOK_AGAIN: Final = 2.0  # seconds between two looks for a database that is away
 EX_TEMPFAIL: Final = 75  # sysexits.h: try again later
@@ -47,7 +47,7 @@ class Command(BaseCommand):
         if options["every"]:
             self._for_ever(options["every"], options["publication"], options["end_with"])
             return
-        with trouble.told():
+        with faults.explaining():
             try:
                 self._once(options["from_files"], options["publication"])
             except Busy as busy:
@@ -56,26 +56,28 @@ class Command(BaseCommand):
     def _once(self, recorded: Path | None, publication: str | None) -> None:
         if recorded:
             self._replay(recorded, publication)
-        elif self._run(publication).reached_nothing:
+        elif self._run(publication, by_hand=publication is not None).reached_nothing:
             raise CommandError("Not one feed answered. What was published stays; the next run tries again.")
 
-    def _run(self, publication: str | None, *, by_hand: bool = True, stop: Callable[[], bool] = lambda: False) -> Run:
-        feeds = feeds_of(publication)
-        with _progress() as progress:
-            task = progress.add_task("feeds", total=len(feeds))
-            by_hand = by_hand and publication is not None
-            run = collect(feeds, by_hand=by_hand, on_report=lambda _report: progress.advance(task), stop=stop)
-        self._say(run)
+    def _run(self, publication: str | None, *, by_hand: bool, stop: Callable[[], bool] = lambda: False) -> Run:
+        run = collect(feeds_of(publication), by_hand=by_hand, stop=stop)
+        counts: Counter[str] = sum((report.counts for report in run.reports), Counter())
+        results = Counter(report.result for report in run.reports) + Counter({"not due": run.waiting})
+        self.stdout.write(
+            f"Feeds: {_listed(results) or 'none'}. Items: {_listed(counts) or 'none'}. Snapshots: {len(run.published)}. "
+            f"Seconds: {', '.join(f'{stage} {seconds:.2f}' for stage, seconds in run.seconds.items())}."
+        )
+        self.stdout.flush()  # a journal or a file would else hear of it when the process ends
         return run
 
     def _for_ever(self, every: dt.timedelta, publication: str | None, parent: int | None) -> None:
-        """Runs at whole periods from the start; one that fails is told and the next is tried. SIGTERM ends it after a feed."""
-        told_to_stop = threading.Event()
+        """Runs at whole periods from the start; one that fails is reported and the next is tried. SIGTERM ends it after a feed."""
+        stopped = threading.Event()
         for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, lambda *_: told_to_stop.set())
+            signal.signal(number, lambda *_: stopped.set())
 
         def stop() -> bool:
-            return told_to_stop.is_set() or (parent is not None and os.getppid() != parent)
+            return stopped.is_set() or (parent is not None and os.getppid() != parent)
 
         failures = 0
         while not stop():
@@ -89,43 +91,30 @@ class Command(BaseCommand):
                 pause = min(pause, lease.TERM.total_seconds())
                 self.stderr.write(f"{busy.message} {busy.hint}")
             except (WireError, Error, OSError) as error:
-                if reading.is_away(error):
+                if routing.is_away(error):
                     pause, failures = min(pause, LOOK_AGAIN * 2**failures), failures + 1
-                self.stderr.write(f"{trouble.explained(error) or error} Trying again in {pause:.0f} s.")
+                self.stderr.write(f"{faults.explained(error) or error} Trying again in {pause:.0f} s.")
             close_old_connections()
             while not stop() and time.monotonic() < started + pause:
-                told_to_stop.wait(min(1.0, max(0.01, started + pause - time.monotonic())))
+                stopped.wait(min(1.0, max(0.01, started + pause - time.monotonic())))
 
     def _wait_for_database(self, stop: Callable[[], bool]) -> None:
         """Without asking any publisher for what could not be stored."""
-        told = False
-        while not stop() and (why := reading.away()):
-            if not told:
+        is_reported = False
+        while not stop() and (why := routing.away(wire_version)):
+            if not is_reported:
                 self.stderr.write(f"The database cannot be read: {why}. Nothing is fetched until it is back.")
-                told = True
+                is_reported = True
             time.sleep(LOOK_AGAIN)
 
     def _replay(self, directory: Path, publication: str | None) -> None:
+        def reported(report: FeedReport) -> None:
+            if report.failure:
+                self.stderr.write(report.failure)
+
         recorded = recordings(directory, feeds_of(publication))
-        with _progress() as progress:
-            task = progress.add_task("recorded feeds", total=len(recorded))
-
-            def advance(report: FeedReport) -> None:
-                progress.advance(task)
-                if report.failure:
-                    self.stderr.write(report.failure)
-
-            total = replay(recorded, advance)
+        total = replay(recorded, reported)
         self.stdout.write(f"Replayed {len(recorded)} files: {_listed(total)}.")
-
-    def _say(self, run: Run) -> None:
-        counts: Counter[str] = sum((report.counts for report in run.reports), Counter())
-        results = Counter(report.result for report in run.reports) + Counter({"not due": run.waiting})
-        self.stdout.write(
-            f"Feeds: {_listed(results) or 'none'}. Items: {_listed(counts) or 'none'}. Snapshots: {len(run.published)}. "
-            f"Seconds: {', '.join(f'{stage} {seconds:.2f}' for stage, seconds in run.seconds.items())}."
-        )
-        self.stdout.flush()  # a journal or a file would else hear of it when the process ends
 
 
 def _listed(counts: Counter[str]) -> str:
@@ -137,9 +126,3 @@ def _period(raw: str) -> dt.timedelta:
         if period := env.read_duration(raw):
             return period
     raise argparse.ArgumentTypeError("expected a period such as 30m")
-
-
-def _progress() -> Progress:
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    console = Console(stderr=True)
-    return Progress(*columns, console=console, disable=not console.is_terminal, transient=True)

@@ -9,7 +9,7 @@ from django.db import transaction
 
 from wire.archive.load import load_items
 from wire.models import Story, WireState
-from wire.publish import publish_pending
+from wire.snapshots.publish import publish_pending
 
 SAMPLE = Path(settings.BASE_DIR) / "fixtures" / "sample"
 

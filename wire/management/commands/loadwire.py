@@ -6,12 +6,14 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from contextlib import nullcontext
+from functools import cached_property
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 import orjson
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import transaction
+from django.utils import timezone
 from rich.console import Console
 from rich.progress import (
     BarColumn,
@@ -23,15 +25,16 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from config import trouble
+from config.database import faults
 from wire.archive import reading
 from wire.archive.dump import Broken
 from wire.archive.load import load_items
 from wire.archive.restore import restore
 from wire.archive.verify import dump_records
+from wire.intake import lexicon
+from wire.intake.normalise import Context, Rejected
 from wire.models import Load, Story, WireState
-from wire.normalise import Rejected
-from wire.publish import publish_pending
+from wire.snapshots.publish import publish_pending
 
 SHOWN_PER_REASON: Final = 20
 
@@ -59,7 +62,7 @@ class Command(BaseCommand):
         started = time.monotonic()
         with _Rejections(options["rejects"], self.stderr.write) as rejections:
             try:
-                with trouble.told():
+                with faults.explaining():
                     rejections.open(again=_is_begun(archives, names))
                     with transaction.atomic() if options["dry_run"] else nullcontext():
                         total = self._load([*dumps, *archives], names, rejections)
@@ -74,29 +77,43 @@ class Command(BaseCommand):
     def _load(self, files: list[Path], names: dict[str, str], rejections: "_Rejections") -> Counter[str]:
         total: Counter[str] = Counter()
         with _progress() as progress:
-            for file in files:
-                task = progress.add_task(file.name, total=sum(1 for _ in reading.lines(file)))
+            files_done = progress.add_task("files", total=len(files), visible=len(files) > 1)
+            task = progress.add_task("")  # one bar for all files: a bar each would be drawn again for each line of any
 
-                def advance(number: int, task: Any = task) -> None:
-                    progress.update(task, completed=number)
+            def advance(number: int) -> None:
+                progress.update(task, completed=number)
+
+            for file in files:
 
                 def refuse(number: int, why: Rejected, file: Path = file) -> None:
                     rejections.add(file, number, why)
 
+                progress.reset(task, description=file.name, total=sum(1 for _ in reading.lines(file)))
                 if reading.is_dump(file):
                     total += restore(dump_records(file), advance)
-                    continue
-                if WireState.objects.filter(is_sample=True).exists():
-                    raise CommandError("This database holds the sample wire and never takes real news. Use another WIRE_DATA_DIR.")
-                report = load_items(file, names, on_rejected=refuse, on_progress=advance)
-                if report.resumed_at:
-                    self.stdout.write(
-                        f"{file.name}: went on behind line {report.resumed_at}; what was refused before it is counted here, and "
-                        "named where the run that broke off was told to name it."
-                    )
-                total += report.counts
+                else:
+                    total += self._load_archive(file, names, refuse, advance)
                 progress.update(task, completed=progress.tasks[task].total)
+                progress.advance(files_done)
         return total
+
+    @cached_property
+    def _context(self) -> Context:
+        """Read once for all files."""
+        return Context.load(lexicon.load(), timezone.now())
+
+    def _load_archive(
+        self, file: Path, names: dict[str, str], refuse: Callable[[int, Rejected], None], advance: Callable[[int], None]
+    ) -> Counter[str]:
+        if WireState.objects.filter(is_sample=True).exists():
+            raise CommandError("This database holds the sample wire and never takes real news. Use another WIRE_DATA_DIR.")
+        report = load_items(file, names, context=self._context, on_rejected=refuse, on_progress=advance)
+        if report.resumed_at:
+            self.stdout.write(
+                f"{file.name}: went on behind line {report.resumed_at}; what was refused before it is counted here, and "
+                "named where the run that broke off was told to name it."
+            )
+        return report.counts
 
     def _publish(self) -> list[Any]:
         waiting = Story.objects.pending().values("wire_date").distinct().count()

@@ -6,8 +6,8 @@ from typing import Any, Final
 
 from django.core.management.base import BaseCommand, CommandParser
 
-from config import trouble
-from wire import rebuild
+from config.database import faults
+from wire.intake import rebuild
 
 SHOWN: Final = 50
 
@@ -23,7 +23,7 @@ class Command(BaseCommand):
         parser.add_argument("--yes", action="store_true", help="Do it without asking.")
 
     def handle(self, **options: Any) -> None:
-        with trouble.told():
+        with faults.explaining():
             plan = rebuild.plan(options["since"])
             self._show(plan)
             if not (plan.added or plan.changed):

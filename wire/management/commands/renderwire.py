@@ -4,8 +4,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from config import trouble
-from wire import render
+from config.database import faults
+from wire.snapshots import story_json
 
 
 class Command(BaseCommand):
@@ -15,6 +15,6 @@ class Command(BaseCommand):
     )
 
     def handle(self, **_options: Any) -> None:
-        with trouble.told():
-            number = render.keep_all(lambda done: self.stdout.write(f"{done:,} stories"))
+        with faults.explaining():
+            number = story_json.render_outdated(lambda done: self.stdout.write(f"{done:,} stories"))
         self.stdout.write(f"Made anew: {number:,}. All others were as they should be.")

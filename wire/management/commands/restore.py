@@ -9,6 +9,7 @@ from django.db import DatabaseError
 from config.errors import WireError
 from wire.archive.dump import Broken
 from wire.backup.restore import restore, verify
+from wire.snapshots import story_json
 
 
 class Command(BaseCommand):
@@ -18,24 +19,20 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("path", type=Path, help="A directory that manage.py backup wrote.")
-        parser.add_argument(
-            "--replace", action="store_true", help="SQLite: take the place of what is there, which stays beside it."
-        )
 
-    def handle(self, *, path: Path, replace: bool, **_options: Any) -> None:
+    def handle(self, *, path: Path, **_options: Any) -> None:
         try:
-            restored = restore(path, replace=replace)
+            manifest = restore(path)
         except WireError as error:
             raise CommandError(f"{error.message} {error.hint}".strip()) from error
         except (Broken, DatabaseError, OSError) as error:
             raise CommandError(f"The backup was not restored: {error}") from error
-        for kept in restored.kept:
-            self.stdout.write(f"What was there before is kept as {kept}.")
         try:
-            result = verify(restored)
+            result = verify(manifest)
         except (Broken, WireError) as error:
-            raise CommandError(f"The backup of {restored.manifest['taken_at']} is restored and does NOT verify: {error}") from error
+            raise CommandError(f"The backup of {manifest['taken_at']} is restored and does NOT verify: {error}") from error
+        story_json.render_outdated()  # here there may be another SECRET_KEY or WIRE_SITE_URL than where the backup was taken
         self.stdout.write(
-            f"The wire of {restored.manifest['taken_at']} is back: {result.counts['snapshot']:,} snapshots, "
+            f"The wire of {manifest['taken_at']} is back: {result.counts['snapshot']:,} snapshots, "
             f"{result.counts['story']:,} stories verify; the chain ends in {result.last_sha256}."
         )

@@ -4,15 +4,15 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from config import trouble
-from wire import signing
+from config.database import faults
+from wire.snapshots import signing
 
 
 class Command(BaseCommand):
     help = "Make a new signing key and retire the one in force. Old days still verify: its public key stays published."
 
     def handle(self, **_options: Any) -> None:
-        with trouble.told():
+        with faults.explaining():
             key = signing.rotate()
         self.stdout.write(
             f"Snapshots are signed by {key.key_id} from now on. Every machine that publishes needs {signing.key_file()}; "

@@ -15,17 +15,17 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.db import Error
 
-from config.reading import missing
+from config.database.routing import missing
 from wire import roles
 from wire.models import Snapshot
-from wire.signing import key_file
+from wire.snapshots.signing import key_file
 
 LOOK_AGAIN: Final = 2.0  # seconds between two looks for the first real snapshot
 ENDINGS: Final = (signal.SIGTERM, signal.SIGHUP)
 GRACE: Final = 8  # seconds that children may take to stop; container engines kill after ten
 OF_DATABASES: Final = {f"{name}{file}" for name in ("DATABASE_URL", "DATABASE_REPLICA_URL") for file in ("", "_FILE")}
 UVICORN: Final = (
-    *("config.asgi:application", "--http", "config.protocol:WireProtocol", "--ws", "none"),
+    *("config.asgi:application", "--http", "config.http.protocol:WireProtocol", "--ws", "none"),
     *("--timeout-graceful-shutdown", str(GRACE - 3), "--log-level", "warning"),
     *("--no-server-header", "--no-access-log", "--no-proxy-headers"),
 )
@@ -46,22 +46,23 @@ class Command(BaseCommand):
                 signal.signal(number, _stop)
         _expect_no_loss()
         call_command("migrate", verbosity=0)
-        sample = not Snapshot.objects.exists()
-        if sample:
+        sample_env = None
+        if not Snapshot.objects.exists():
             sample_env = _sample_environment()
             for command in ("migrate", "loadsample"):
-                _manage(command, env=sample_env)
-        self._open_the_desk(sample_env if sample else None)
-        server = self._start(sample_env if sample else os.environ, sample=sample)
+                _managed(command, sample_env)
+        self._open_the_desk(sample_env)
+        server = self._start(sample_env)
         feeding = _Feeding()
         try:
             while server.poll() is None:
                 feeding.keep_up()
                 time.sleep(LOOK_AGAIN)
-                if sample and _is_published():
-                    self.stdout.write("The first real day is published: going over from the sample wire to the live one.")
+                if sample_env and _is_published():
+                    self.stdout.write("The first real day is published: switching from the sample wire to the live one.")
                     _end(server)
-                    sample, server = False, self._start(os.environ, sample=False)
+                    sample_env = None
+                    server = self._start(sample_env)
         except KeyboardInterrupt:
             pass
         finally:
@@ -78,19 +79,19 @@ class Command(BaseCommand):
         """
         password = secrets.token_urlsafe(15)
         opened = ["live"] if roles.open_first_account(password) else []
-        if sample_env is not None and _ask("firstaccount", password, env=sample_env):
+        if sample_env is not None and _managed("firstaccount", sample_env, standard_input=password):
             opened.append("sample")
         if opened:
             which = " and ".join(opened)
             self.stdout.write(f"Editors work under /admin/. First account of the {which} wire: {roles.FIRST_ACCOUNT} {password}")
-            self.stdout.write("The password is not shown again: keep it, or change it there.")
+            self.stdout.write("The password is not shown again: write it down, or change it there.")
 
-    def _start(self, env: Mapping[str, str], *, sample: bool) -> "subprocess.Popen[bytes]":
-        what = "the SAMPLE wire (fictional stories, until there is real news)" if sample else "the live wire"
+    def _start(self, sample_env: Mapping[str, str] | None) -> "subprocess.Popen[bytes]":
+        what = "the SAMPLE wire (fictional stories, until there is real news)" if sample_env else "the live wire"
         self.stdout.write(f"Serving {what} at {settings.WIRE_SITE_URL}")
         self.stdout.flush()
         where = ["--host", settings.HOST, "--port", str(settings.PORT), "--workers", str(settings.WIRE_WORKERS)]
-        return subprocess.Popen([sys.executable, "-m", "uvicorn", *UVICORN, *where], env={**MEMORY, **env})  # noqa: S603
+        return subprocess.Popen([sys.executable, "-m", "uvicorn", *UVICORN, *where], env={**MEMORY, **(sample_env or os.environ)})  # noqa: S603
 
 
 def _expect_no_loss() -> None:
@@ -142,17 +143,11 @@ def _sample_environment() -> dict[str, str]:
     return env | {"WIRE_DATA_DIR": str(beside / "sample")}
 
 
-def _manage(command: str, env: Mapping[str, str]) -> None:
-    subprocess.run(_command(command), env=dict(env), check=True)  # noqa: S603
-
-
-def _ask(command: str, said: str, env: Mapping[str, str]) -> str:
-    """What a command writes that is told `said` on its standard input, where no list of processes shows it."""
-    return subprocess.run(_command(command), env=dict(env), check=True, input=said, stdout=subprocess.PIPE, text=True).stdout  # noqa: S603
-
-
-def _command(name: str) -> list[str]:
-    return [sys.executable, str(settings.BASE_DIR / "manage.py"), name, "--verbosity", "0"]
+def _managed(command: str, env: Mapping[str, str], standard_input: str = "") -> str:
+    """What a command writes. A secret goes over its standard input, where no list of processes shows it."""
+    arguments = [sys.executable, str(settings.BASE_DIR / "manage.py"), command, "--verbosity", "0"]
+    ran = subprocess.run(arguments, env=dict(env), check=True, input=standard_input, stdout=subprocess.PIPE, text=True)  # noqa: S603
+    return ran.stdout
 
 
 def _end(*processes: "subprocess.Popen[bytes] | None") -> None:

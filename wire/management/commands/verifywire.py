@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from config import trouble
+from config.database import faults
 from wire.archive import reading
 from wire.archive.dump import Broken
 from wire.archive.verify import dump_records, verify, verify_database
@@ -22,7 +22,7 @@ class Command(BaseCommand):
     def handle(self, *, from_files: Path | None, **_options: Any) -> None:
         try:
             if from_files is None:
-                with trouble.told():
+                with faults.explaining():
                     self._say("database", verify_database())
                 return
             files = [file for file in reading.expand([from_files])[0] if reading.is_dump(file)]

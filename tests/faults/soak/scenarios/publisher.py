@@ -6,19 +6,17 @@ import signal
 import sqlite3
 import time
 from contextlib import closing
-from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from tests.faults.soak.load import Load
-from tests.faults.soak.outcome import Held, Run, none
-from tests.faults.soak.questions import chosen, questions
+from tests.faults.soak.outcome import Held, Run, true_to_the_chain
+from tests.faults.soak.questions import questions
 from tests.faults.soak.wires import Wire
 from tests.feedserver import FeedServer
 from tests.wire import newsroom
 
 READERS: Final = 40
 KILLS: Final = 50
-WORKERS: Final = 2
 THINK: Final = (0.3, 1.5)
 
 
@@ -34,42 +32,20 @@ async def run(run: Run) -> list[Held]:
             began = time.monotonic()
             status = newsroom.run(forking)
             whole = time.monotonic() - began  # of a run that nobody kills
-            async with wire.served(WIRE_WORKERS=str(WORKERS)) as served:
+            async with wire.served(WIRE_WORKERS="2") as served:
                 load = Load(served.port)
-                asked = await questions(served.port)
-                everyone = asyncio.gather(*(_reader(load, asked, number) for number in range(READERS)))
-                began, news.honest = time.monotonic(), False
-                while killed < kills:
-                    news.go_on()
-                    after = news.chance.uniform(0.0, whole)
-                    killed += await asyncio.to_thread(newsroom.run, forking, after) == -signal.SIGKILL
-                news.honest = True
-                status += await asyncio.to_thread(newsroom.run, forking)
-                seconds = time.monotonic() - began
-                load.over.set()
-                await everyone
-    chain, rows = wire.chain(), _rows(wire.directory)
-    verifies, words = wire.verifies()
-    faults = load.tally.failed
-    known = f"of {len(load.witness.days)} days and {len(load.witness.stories)} stories in some revision"
-    return [
-        Held(verifies and chain.is_one, f"{killed} kills leave the chain whole and `verifywire` passes", words),
-        none("no half-published day is seen: every body is what its hash says", load.witness.wrong, f"of {load.witness.looked:,}"),
-        none("nobody is told what was never published", load.witness.against(chain), known),
-        Held(not faults, "readers get no error", f"{len(faults)} among {load.tally.told(seconds)} {'; '.join(faults[:3])}"),
-        Held(
-            status == 0 and news.whole(rows),
-            "the next whole run completes it: no story lost, doubled or left waiting",
-            f"{len(rows)} revisions of {len({row[0] for row in rows})} stories",
-        ),
-    ]
-
-
-async def _reader(load: Load, asked: list[Any], number: int) -> None:
-    dice = random.Random(number)
-    await load.client(chosen(asked, dice), lambda: dice.uniform(*THINK), f"10.0.0.{number}")
-
-
-def _rows(directory: Path) -> list[tuple[Any, ...]]:
-    with closing(sqlite3.connect(directory / "wire.sqlite3")) as connection:
-        return connection.execute(newsroom.ROWS).fetchall()
+                asked = await asyncio.to_thread(questions, served.port)
+                async with load.going_on(load.readers(READERS, asked, THINK)):
+                    news.honest = False
+                    while killed < kills:
+                        news.go_on()
+                        after = news.chance.uniform(0.0, whole)
+                        killed += await asyncio.to_thread(newsroom.run, forking, after) == -signal.SIGKILL
+                    news.honest = True
+                    status += await asyncio.to_thread(newsroom.run, forking)
+                held = await true_to_the_chain(wire, served, load)
+    with closing(sqlite3.connect(wire.directory / "wire.sqlite3")) as connection:
+        rows = connection.execute(newsroom.ROWS).fetchall()
+    completed = f"after {killed} kills the next whole run completes it: no story lost, doubled or left waiting"
+    stories = len({row[0] for row in rows})
+    return [Held(status == 0 and news.whole(rows), completed, f"{len(rows)} revisions of {stories} stories"), *held]

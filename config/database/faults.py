@@ -1,0 +1,56 @@
+"""Faults of the machine in words for its operator: what happened, what is safe, what to do."""
+
+import errno
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from django.core.management import CommandError
+from django.db import Error
+
+from config.database.routing import is_away, missing
+from config.errors import WireError
+
+_KEPT: Final = "Committed data is safe and still served; the current change was rolled back."
+_AGAIN: Final = "then run this again: it goes on from there."
+_FULL: Final = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+_ON_SQLITE: Final = {  # by SQLite's primary result codes
+    5: ("The database is locked by another writer", f"Let it finish, {_AGAIN}"),
+    8: ("The database file cannot be written", f"Look at whose it is and how its disk is mounted, {_AGAIN}"),
+    10: ("The disk refuses to read or write", f"Look whether it is full or failing, {_AGAIN}"),
+    11: ("The database file is damaged", "Stop the server, keep the file, and restore the latest backup (docs/operations.md)."),
+    13: ("The disk is full", f"Make room, {_AGAIN}"),
+    14: ("The database file cannot be opened", "Look whether it is there and whose it is; if it is gone, restore a backup."),
+    26: ("The database file is none", "Stop the server, keep the file, and restore the latest backup (docs/operations.md)."),
+}
+
+
+def explained(error: BaseException) -> str:
+    """In one line; empty for what is no fault of the machine."""
+    words = " ".join(str(error).split()).rstrip(".")
+    if isinstance(error, WireError):
+        return f"{error.message} {error.hint}".strip()
+    if isinstance(error, OSError):
+        return f"The disk is full: {words}. {_KEPT} Make room, {_AGAIN}" if error.errno in _FULL else ""
+    if not isinstance(error, Error):
+        return ""
+    code = getattr(error.__cause__, "sqlite_errorcode", None)
+    if code is not None:
+        what, to_do = _ON_SQLITE.get(code & 0xFF, ("", ""))
+        return f"{what}: {words}. {_KEPT} {to_do}" if what else ""
+    if getattr(error.__cause__, "sqlstate", None) == "53100":
+        return f"The database's disk is full: {words}. {_KEPT} Make room there, {_AGAIN}"
+    return f"The database does not answer: {words}. {_KEPT} Start it, or set DATABASE_URL right, {_AGAIN}" if is_away(error) else ""
+
+
+@contextmanager
+def explaining() -> Iterator[None]:
+    """For commands that work on a wire. Raises: CommandError in place of what can be explained."""
+    if why := missing():
+        raise CommandError(f"The database is gone: {why}. Restore a backup; for an empty one run manage.py migrate.")
+    try:
+        yield
+    except (WireError, Error, OSError) as error:
+        if words := explained(error):
+            raise CommandError(words) from error
+        raise

@@ -1,0 +1,239 @@
+"""How the public side reads the database: which one, how long it waits, and what it answers while the database is away.
+
+Whoever answers the public does so inside `reading()`; everybody else (desk, ingest, commands) knows nothing of it, and uses the
+primary for as long as it takes.
+"""
+
+import logging
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from typing import Any, Final, TypeVar
+
+from django.conf import settings
+from django.db import DEFAULT_DB_ALIAS, Error, InterfaceError, OperationalError, close_old_connections, connections
+
+from config.database import postgres
+from config.errors import Unavailable
+
+T = TypeVar("T")
+
+log = logging.getLogger(__name__)
+
+REPLICA: Final = "replica"
+PATIENCE: Final = 5.0  # seconds a door waits for one answer of the database
+LOOK_PATIENCE: Final = 2.0  # seconds for the wire version, which any database at work tells at once
+KEPT_OPEN: Final = 2.0  # seconds that a thread goes on with its connection to an SQLite file
+AGAIN: Final = 5.0  # seconds until a replica that was away, or behind, is looked at again
+
+# SQLite's result codes for a file that cannot be read or written as things are, whatever is asked of it (sqlite.org/rescode.html):
+# perm, busy, locked, nomem, readonly, ioerr, corrupt, full, cantopen, protocol, notadb.
+_FILE_TROUBLE: Final = frozenset({3, 5, 6, 7, 8, 10, 11, 13, 14, 15, 26})
+
+_current: Final[ContextVar[str | None]] = ContextVar("reading", default=None)
+"""The database that is read for the public: "" where none can be; None for everybody else."""
+
+
+class Source:
+    """What the doors of this process read. Decided by whoever watches the wire version, twice a second; read from any thread."""
+
+    def __init__(self) -> None:
+        self.alias = REPLICA if REPLICA in settings.DATABASES else DEFAULT_DB_ALIAS
+        self.away = ""
+        self.outages = self.fallbacks = 0
+        self._version = -1
+        self._replica_again = 0.0
+        self._since = 0.0
+
+    def look(self, version: Callable[[], int]) -> tuple[str, int]:
+        """The database that doors read from now on, and its wire version, as `version` reads it; from one thread. Raises: what that
+        raises.
+
+        The replica, unless it is away or says an older version than readers have seen: nobody is sent back in time.
+        """
+        if REPLICA in settings.DATABASES and time.monotonic() >= self._replica_again:
+            try:
+                found = _ask(REPLICA, version)
+            except Exception as error:
+                self.fall_back(f"it cannot be read: {_words(error)}")
+            else:
+                if found >= self._version:
+                    return self._turn(REPLICA, found)
+                self.fall_back(f"it is at wire version {found}, readers have seen {self._version}")
+        return self._turn(DEFAULT_DB_ALIAS, _ask(DEFAULT_DB_ALIAS, version))
+
+    def _turn(self, alias: str, version: int) -> tuple[str, int]:
+        if alias != self.alias:
+            log.warning("Reading from the %s again.", alias)
+            self.alias = alias
+        if self.away:
+            log.warning("The database can be read again, after %.0f s.", time.monotonic() - self._since)
+            self.away = ""
+        self._version = version
+        return alias, version
+
+    def fall_back(self, why: str) -> None:
+        """Read the primary, and look at the replica again in a while."""
+        self._replica_again = time.monotonic() + AGAIN
+        if self.alias == REPLICA:
+            self.fallbacks += 1
+            log.error("Reading from the primary instead of the replica: %s. The replica is tried every %.0f s.", why, AGAIN)
+            self.alias = DEFAULT_DB_ALIAS  # cached answers are dropped when the primary gives its version, and go on if it cannot
+
+    def lose(self, error: Exception) -> None:
+        """The database cannot be read: requests are refused at once, and cached answers go on, marked as stale."""
+        if not self.away:
+            self.outages, self._since = self.outages + 1, time.monotonic()
+            log.error("The database cannot be read; cached answers go on, marked as stale: %s", _words(error))
+        self.away = _words(error)
+
+
+source: Final = Source()
+"""This process's own."""
+
+
+@contextmanager
+def reading() -> Iterator[None]:
+    """Read for the public: the database that is theirs to read, none that is known to be away, and no longer than PATIENCE."""
+    away = source.away or missing(source.alias)
+    with _bounded(PATIENCE), _as("" if away else source.alias):
+        yield
+
+
+def read(query: Callable[[], T]) -> T:
+    """What `query` reads for the public. Raises: Unavailable, what `query` raises."""
+    with reading():
+        try:
+            return query()
+        except Error as error:
+            if not is_away(error):
+                raise
+            let_go()
+            raise Unavailable from error
+
+
+def write(change: Callable[[], T]) -> T:
+    """What `change` does, for which nobody waits. Raises: OperationalError where there is no database, what `change` raises."""
+    if why := missing():
+        raise OperationalError(why)
+    with _bounded(PATIENCE):
+        return change()
+
+
+def let_go() -> None:
+    """Of the connection of a read that failed because the database is away, so that the next one gets a fresh one."""
+    if now := _current.get():
+        with suppress(Exception):
+            connections[now].close()
+
+
+def is_away(error: BaseException) -> bool:
+    """Whether an error says that the database cannot be read or written as things are, and not that a question was wrong."""
+    if isinstance(error, Unavailable):
+        return True
+    code = getattr(error.__cause__, "sqlite_errorcode", None)
+    if code is not None:
+        return code & 0xFF in _FILE_TROUBLE
+    return isinstance(error, OperationalError | InterfaceError)
+
+
+def alias() -> str:
+    """Which database to read: inside of `reading()` that of the public, else the primary. Raises: Unavailable."""
+    now = _current.get()
+    if now == "":
+        raise Unavailable
+    return now or DEFAULT_DB_ALIAS
+
+
+def missing(alias: str = DEFAULT_DB_ALIAS) -> str:
+    """Says so when SQLite's file is not there: to open it would make an empty one."""
+    database: Any = connections[alias]
+    if database.vendor != "sqlite" or database.is_in_memory_db():
+        return ""
+    name = str(database.settings_dict["NAME"])
+    if os.path.exists(name):
+        return ""
+    return f"there is no file {name}"
+
+
+def away(version: Callable[[], int]) -> str:
+    """Why the primary cannot be read at this moment, or nothing; known within seconds. `version` reads the wire version."""
+    try:
+        _ask(DEFAULT_DB_ALIAS, version)
+    except Error as error:
+        return _words(error)
+    return ""
+
+
+class _Connection:
+    """Stands for the connection to what `alias` names at that moment."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(connections[alias()], name)
+
+
+connection: Final[Any] = _Connection()
+"""To read by where no QuerySet does, as Django's own of this name."""
+
+
+class Router:
+    """Django's: what the doors read comes from the replica if there is one; nothing else does, and nothing is written there."""
+
+    def db_for_read(self, _model: Any, **_hints: Any) -> str | None:
+        return alias()
+
+    def db_for_write(self, _model: Any, **_hints: Any) -> str | None:
+        return DEFAULT_DB_ALIAS
+
+    def allow_relation(self, *_both: Any, **_hints: Any) -> bool | None:
+        return True
+
+    def allow_migrate(self, db: str, _app_label: str, **_hints: Any) -> bool | None:
+        return None if db == DEFAULT_DB_ALIAS else False
+
+
+def look_after_connection() -> None:
+    """Before a thread of ours reads: give Postgres's connection back to the pool. SQLite's stays open for a while, as opening takes
+    longer than most queries; not for ever, since another file may be put in its place, such as a restored backup.
+    """
+    database: Any = connections[DEFAULT_DB_ALIAS]
+    opened = database.close_at or 0.0  # CONN_MAX_AGE is 0
+    if database.vendor != "sqlite" or time.monotonic() - opened > KEPT_OPEN:
+        close_old_connections()
+
+
+def _ask(alias: str, version: Callable[[], int]) -> int:
+    """What `version` reads there. Raises: what it raises."""
+    if why := missing(alias):
+        raise OperationalError(why)
+    look_after_connection()
+    with _bounded(LOOK_PATIENCE), _as(alias):
+        try:
+            return version()
+        except Error:
+            let_go()
+            raise
+
+
+def _words(error: Exception) -> str:
+    return " ".join(str(error).split()).rstrip(".") or type(error).__name__
+
+
+@contextmanager
+def _as(alias: str) -> Iterator[None]:
+    token = _current.set(alias)
+    try:
+        yield
+    finally:
+        _current.reset(token)
+
+
+@contextmanager
+def _bounded(most: float) -> Iterator[None]:
+    token = postgres.seconds.set(most)
+    try:
+        yield
+    finally:
+        postgres.seconds.reset(token)

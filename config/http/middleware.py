@@ -1,0 +1,109 @@
+"""What every public answer carries. The desk is private: it keeps Django's own headers, and has a policy of its own."""
+
+import hashlib
+from collections.abc import Callable
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.template.loader import render_to_string
+from django.utils.cache import get_conditional_response, patch_vary_headers
+
+from config.database import routing
+from config.errors import MethodNotAllowed, Unavailable
+from config.http.responses import BRIEFLY, error_answer
+
+Handler = Callable[[HttpRequest], HttpResponse]
+
+
+def public_headers(get_response: Handler) -> Callable[[HttpRequest], HttpResponseBase]:
+    """A strict policy for pages; a strong ETag and its 304; HEAD wherever GET is; under /api/ open CORS, preflight too, and only
+    reading.
+    """
+
+    def middleware(request: HttpRequest) -> HttpResponseBase:
+        if request.path.startswith("/admin/"):
+            response = unavailable(request) if routing.missing() else get_response(request)
+            response["Content-Security-Policy"] = _DESK_POLICY
+            return response
+        if request.path.startswith("/static/"):
+            return get_response(request)
+        request.urlconf = settings.PUBLIC_URLCONF
+        request.COOKIES = {}  # pages know nobody: a session that is none would be deleted by an answer that caches may keep
+        is_api = request.path.startswith("/api/")
+        if is_api and request.method == "OPTIONS":
+            return HttpResponse(status=204, headers=_PREFLIGHT)
+        is_read = request.method in {"GET", "HEAD"}
+        if is_api and not is_read:
+            response = error_answer(MethodNotAllowed())
+            response["Allow"] = _PREFLIGHT["Access-Control-Allow-Methods"]
+        else:
+            with routing.reading():
+                response = _as_get(get_response, request)
+        if response.get("Content-Type", "").startswith("text/html"):
+            response["Content-Security-Policy"] = _POLICY
+        if is_api and is_read and response.status_code == 200:
+            response.setdefault("Cache-Control", BRIEFLY)  # what ninja itself answers says nothing
+        if is_read and response.status_code == 200 and not response.streaming:
+            patch_vary_headers(response, ["Accept-Encoding"])
+            response["ETag"] = f'"{hashlib.sha256(response.content).hexdigest()[:32]}"'
+            response = get_conditional_response(request, response["ETag"], None, response) or response
+        if is_api:  # last, so that a 304 has them too
+            response["Access-Control-Allow-Origin"] = "*"
+            response["Access-Control-Expose-Headers"] = "ETag, Retry-After, Warning, Age"
+        return response
+
+    return middleware
+
+
+class DatabaseAway:
+    """Where the database cannot be read: 503, and when to ask again. A page for it needs no database."""
+
+    def __init__(self, get_response: Handler) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        return self.get_response(request)
+
+    def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
+        if not routing.is_away(error):
+            return None
+        routing.let_go()
+        return unavailable(request)
+
+
+def unavailable(request: HttpRequest) -> HttpResponse:
+    """As JSON under /api/ and as a page elsewhere."""
+    answer = error_answer(Unavailable())
+    if not request.path.startswith("/api/"):
+        answer.content, answer["Content-Type"] = render_to_string("503.html").encode(), "text/html; charset=utf-8"
+    return answer
+
+
+def _as_get(get_response: Handler, request: HttpRequest) -> HttpResponse:
+    """The answer to a HEAD is that to a GET: views know GET only, and the server drops the body on the way out."""
+    method = request.method
+    if method == "HEAD":
+        request.method = "GET"
+    response = get_response(request)
+    request.method = method
+    return response
+
+
+# Nothing from elsewhere, nothing inline (JSON-LD is data, which no policy concerns).
+_POLICY = (
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; "
+    "base-uri 'none'; frame-ancestors 'none'"
+)
+# The desk's scripts and style sheets are files as well. But Alpine.js, as Unfold ships it, makes functions of the expressions in
+# attributes, and select2, and Unfold where it shows JSON, write style attributes.
+_DESK_POLICY = (
+    "default-src 'none'; style-src 'self'; style-src-attr 'unsafe-inline'; script-src 'self' 'unsafe-eval'; img-src 'self'; "
+    "font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+_PREFLIGHT = {
+    "Access-Control-Allow-Origin": "*",
+    "Access-Control-Allow-Methods": "GET, HEAD, OPTIONS",
+    "Access-Control-Allow-Headers": "*",
+    "Access-Control-Max-Age": "86400",
+}

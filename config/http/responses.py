@@ -1,0 +1,50 @@
+"""Finished JSON answers, their caching rules, and the one shape of every error."""
+
+from typing import Any, Final
+
+import orjson
+from django.http import HttpResponse
+from ninja import Field, Schema
+
+from config.errors import Unavailable, WireError
+
+JSON: Final = "application/json"
+# The edge may keep an answer for five minutes, and for a day when the origin is down.
+SHARED: Final = "public, max-age=60, s-maxage=300, stale-while-revalidate=60, stale-if-error=86400"
+BRIEFLY: Final = "public, max-age=60, stale-if-error=86400"
+FOREVER: Final = "public, max-age=31536000, immutable"
+
+
+class ErrorOut(Schema):
+    """Every error of every door."""
+
+    error: str = Field(description="Stable code.")
+    message: str
+    hint: str = Field(description="What to do next.")
+
+
+def errors(*statuses: int) -> dict[int, type[Schema]]:
+    """The documented error answers of a route."""
+    return dict.fromkeys(statuses, ErrorOut)
+
+
+def answer(schema: Schema, caching: str) -> HttpResponse:
+    """A schema as a finished body; not validated again, since queries built it."""
+    return HttpResponse(schema.model_dump_json(by_alias=True), content_type=JSON, headers={"Cache-Control": caching})
+
+
+def finished(body: bytes, caching: str) -> HttpResponse:
+    """A body that is JSON already."""
+    return HttpResponse(body, content_type=JSON, headers={"Cache-Control": caching})
+
+
+def json_answer(value: Any, caching: str) -> HttpResponse:
+    return finished(orjson.dumps(value), caching)
+
+
+def error_answer(error: WireError) -> HttpResponse:
+    """An error in the contract's shape; never cached."""
+    headers = {"Cache-Control": "no-store"}
+    if isinstance(error, Unavailable):
+        headers["Retry-After"] = str(error.retry_after)
+    return HttpResponse(orjson.dumps(error.as_dict()), status=error.status, content_type=JSON, headers=headers)

@@ -1,0 +1,23 @@
+"""Between the MCP SDK's async world and Django's queries: one thread hop."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, TypeVar
+
+from config.database import routing
+from config.database.threads import in_thread
+from config.errors import Unavailable
+
+T = TypeVar("T")
+
+
+async def ask(query: Callable[..., T], *args: Any, **kwargs: Any) -> T:
+    """Run a query in a thread that keeps its database connection. Raises: Unavailable, what the query raises."""
+    if routing.source.away:
+        raise Unavailable  # without waiting for a thread
+    return await in_thread(partial(routing.read, partial(query, *args, **kwargs)))
+
+
+async def store(change: Callable[[], T]) -> T:
+    """Write in such a thread. Raises: what `change` raises."""
+    return await in_thread(partial(routing.write, change))

@@ -1,0 +1,152 @@
+"""The result of one request: from the cache, or made by the SDK's `serve_one` in process."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple
+
+import anyio
+import mcp_types as types
+import orjson
+from mcp.server.connection import Connection
+from mcp.server.lowlevel import Server
+from mcp.server.runner import serve_one
+from mcp.shared.exceptions import NoBackChannelError
+from mcp.shared.transport_context import TransportContext
+from mcp_types.methods import CLIENT_REQUESTS, validate_client_request
+
+from config.http import answer_cache
+
+CACHED: Final = {
+    *("tools/list", "tools/call", "resources/list", "resources/templates/list", "resources/read"),
+    *("prompts/list", "prompts/get", "server/discover"),
+}
+"""Methods whose results depend on nothing but the wire and the question."""
+TIMELESS: Final = frozenset(("tools/list", "resources/templates/list", "prompts/list", "server/discover"))
+"""Methods whose results depend not even on the wire."""
+OVERHEAD: Final = 500  # bytes of a cached entry beside its text and its key
+
+Key = tuple[Any, ...]
+
+
+class Caller(NamedTuple):
+    """What a client says of itself: protocol revision, info, capabilities."""
+
+    version: str
+    info: Any = None
+    capabilities: Any = None
+
+
+class Result(NamedTuple):
+    json: bytes
+    worked: bool
+    """Whether it is none that reports an error."""
+
+
+class Repeat(NamedTuple):
+    """A request that succeeded: the key of its result, and what of it is counted."""
+
+    key: Key
+    method: str
+    params: Mapping[str, Any]
+
+
+@dataclass(slots=True)
+class Exchange:
+    """The SDK's dispatch context for one request: nothing can be sent back but its answer."""
+
+    request_id: types.RequestId
+    transport: TransportContext
+    message_metadata: None = None
+    can_send_request: bool = False
+    cancel_requested: anyio.Event = field(default_factory=anyio.Event)
+
+    async def send_raw_request(self, method: str, _params: Mapping[str, Any] | None, _opts: Any = None) -> dict[str, Any]:
+        raise NoBackChannelError(method)
+
+    async def notify(self, _method: str, _params: Mapping[str, Any] | None, _opts: Any = None) -> None:
+        return
+
+    async def progress(self, _progress: float, _total: float | None = None, _message: str | None = None) -> None:
+        return
+
+
+def result_key(server: str, version: str, method: str, params: Any) -> Key | None:
+    """What a result is cached under: the question, without `_meta`, which is the client's own. None for what is not cached."""
+    if method not in CACHED:
+        return None
+    question = {name: value for name, value in params.items() if name != "_meta"} if params else {}
+    try:
+        return "mcp", server, version, method, orjson.dumps(question, option=orjson.OPT_SORT_KEYS)
+    except TypeError:  # nested too deeply, as no question of ours is
+        return None
+
+
+async def result_of(
+    name: str, server: Server[Any], caller: Caller, method: str, params: Any, headers: Mapping[str, str]
+) -> tuple[Result, Key | None]:
+    """The result, and the key under which it is cached if it succeeded.
+
+    Raises: MCPError and whatever else the SDK answers with a JSON-RPC error; Unavailable.
+    """
+    key = result_key(name, caller.version, method, params)
+
+    async def make() -> tuple[Result, int | None]:
+        connection = Connection.from_envelope(*caller)
+        transport = TransportContext(kind="streamable-http", can_send_request=False, headers=headers)
+        found = await serve_one(server, Exchange(0, transport), method, params, connection=connection, lifespan_state={})
+        result = Result(orjson.dumps(found), not found.get("isError"))
+        return result, len(result.json) + 2 * len(key[-1]) + OVERHEAD if result.worked and key else None
+
+    if key is None:
+        return (await make())[0], None
+    _check(server, caller.version, method, params)
+    cached: Result | None = answer_cache.answers.get(key)
+    if cached is None:
+        made: Result = await answer_cache.answers.make(key, make)
+        return made, key if made.worked else None
+    return _marked(method, cached), key
+
+
+def repeat_key(server: str, headers: Any, message: Any) -> Key | None:
+    """What a whole request is known by: everything that decides how it is answered, `_meta` and headers included, but its id."""
+    try:
+        return "repeat", server, headers, orjson.dumps(message)
+    except TypeError:
+        return None
+
+
+def repeated(key: Key) -> tuple[Repeat, bytes] | None:
+    """The result of a request that is the same as one that succeeded, if it is still cached. Nothing is checked again: every
+    check would come to the same.
+    """
+    repeat: Repeat | None = answer_cache.answers.get(key)
+    if repeat is None:
+        return None
+    cached: Result | None = answer_cache.answers.get(repeat.key)
+    return None if cached is None else (repeat, _marked(repeat.method, cached).json)
+
+
+def remember(key: Key, result: Key, method: str, params: Any) -> None:
+    """Answer this request from the cache alone from now on."""
+    counted = {name: value for name, value in (params or {}).items() if name in ("name", "uri")}
+    headers = sum(len(name) + len(value) + 200 for name, value in key[2])
+    answer_cache.answers.put(key, Repeat(result, method, counted), len(key[-1]) + len(result[-1]) + headers + OVERHEAD)
+
+
+def _check(server: Server[Any], version: str, method: str, params: Any) -> None:
+    """What the SDK checks of whoever asks first: `_meta` is in no result's key, and a bad one must be refused to its sender, and to
+    nobody else who asks the same meanwhile. Raises: pydantic.ValidationError.
+    """
+    if (method, version) in CLIENT_REQUESTS:
+        validate_client_request(method, version, params)
+    entry = server.get_request_handler(method)
+    if entry is not None:
+        entry.params_type.model_validate(params or {}, by_name=False)
+
+
+def _marked(method: str, cached: Result) -> Result:
+    """The result; one that was made before the database went away says so."""
+    if not answer_cache.answers.is_stale or method in TIMELESS:
+        return cached
+    found = orjson.loads(cached.json)
+    return Result(orjson.dumps(found | {"_meta": {**found.get("_meta", {}), "is_stale": True}}), cached.worked)

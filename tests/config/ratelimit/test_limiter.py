@@ -1,0 +1,81 @@
+"""The limit as a client meets it, with a clock that tests turn."""
+
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from config.ratelimit.limiter import Limiter
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 1_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@given(pauses=st.lists(st.floats(0, 30), min_size=70, max_size=400))
+def test_no_minute_ever_has_more_than_sixty(pauses: list[float]) -> None:
+    clock = Clock()
+    limiter = Limiter("60/m", clock)
+    served = []
+    for pause in pauses:
+        clock.now += pause
+        if not limiter.wait("a"):
+            served.append(clock.now)
+    assert all(later - first >= 60 for first, later in zip(served, served[60:], strict=False))
+
+
+def test_of_six_hundred_in_a_minute_sixty_pass() -> None:
+    clock = Clock()
+    limiter = Limiter("60/m", clock)
+    passed = 0
+    for _ in range(600):
+        passed += not limiter.wait("a")
+        clock.now += 0.1
+    assert passed == 60
+
+
+def test_whoever_waits_as_long_as_told_is_let_in() -> None:
+    dice, clock = random.Random(7), Clock()
+    limiter = Limiter("60/m", clock)
+    waited = 0
+    while waited < 10_000:
+        clock.now += dice.expovariate(5)
+        wait = limiter.wait("a")
+        if wait:
+            assert 1 <= wait <= 60
+            clock.now += wait
+            assert limiter.wait("a") == 0
+            waited += 1
+
+
+def test_a_request_that_is_given_back_leaves_room_for_another() -> None:
+    clock = Clock()
+    limiter = Limiter("3/m", clock)
+    limiter.give_back("a")  # of nothing
+    for second in range(3):
+        clock.now = 1_000.0 + second
+        assert limiter.wait("a") == 0
+    limiter.give_back("a")
+    assert [bool(limiter.wait("a")) for _ in range(2)] == [False, True]
+    assert limiter.wait("a") == 58, "the newest was given back, so the oldest still decides"
+
+
+def test_strangers_push_nobody_out_and_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("config.ratelimit.limiter.MAX_CLIENTS", 100)
+    clock = Clock()
+    limiter = Limiter("60/m", clock)
+    assert [limiter.wait("victim") for _ in range(60)] == [0] * 60
+    for stranger in range(1_000):
+        limiter.wait(f"stranger {stranger}")
+    assert limiter.wait("victim") == 60
+    assert len(limiter._logs) <= 101
+    clock.now += 61
+    assert limiter.wait("victim") == 0
+    clock.now += 121
+    limiter.wait("late")
+    assert list(limiter._logs) == ["late"]

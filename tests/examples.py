@@ -1,0 +1,16 @@
+"""How many examples a property is tried with: few in every run, many in `make test-slow`."""
+
+from typing import Any
+
+from hypothesis import HealthCheck, settings
+
+# A busy machine is no defect, and what a fixture set up may serve every example.
+_EVERYWHERE: dict[str, Any] = {"deadline": None, "suppress_health_check": [HealthCheck.function_scoped_fixture]}
+settings.register_profile("few", max_examples=20, **_EVERYWHERE)
+settings.register_profile("many", max_examples=100, **_EVERYWHERE)
+settings.load_profile("few")
+
+
+def examples(many: int) -> settings:
+    """For what costs more: so many examples of it where others are tried with a hundred, and a fifth of them in every run."""
+    return settings(max_examples=max(3, many * settings().max_examples // 100))

@@ -1,0 +1,142 @@
+"""The desk's first page: counts, failing feeds, what waits for an editor, and whether the record holds."""
+
+import datetime as dt
+import re
+import zlib
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from sources.entries import Entry
+from sources.models import Feed, FeedHealth, Publication
+from tests.factories import entry, feed_of, publish, story_of, take
+from tests.wire.desk import at_desk, words
+from wire.intake import corrections
+from wire.models import LexiconTerm, Snapshot, Story
+from wire.stories.vocabulary import Category
+
+pytestmark = pytest.mark.django_db
+
+NOW = dt.datetime.now(dt.UTC).replace(microsecond=0)
+TODAY = NOW.replace(hour=0, minute=0, second=0)
+
+
+@pytest.fixture
+def desk() -> Client:
+    return at_desk("editor")
+
+
+def told(title: str, publisher: str = "TechCrunch", host: str = "techcrunch.com", **values: Any) -> Entry:
+    """A story of today."""
+    url = f"https://{host}/{title.replace(' ', '-').lower()}"
+    return entry(title=title, publisher=publisher, url=url, published_at=TODAY, **values)
+
+
+def shown(desk: Client) -> str:
+    answer = desk.get("/admin/")
+    assert answer.status_code == 200
+    return words(answer)
+
+
+def test_an_empty_wire_has_a_dashboard_and_a_broken_roster_is_named(desk: Client) -> None:
+    page = shown(desk)
+    assert "Nothing was published yet." in page
+    assert "Every feed that was fetched answered." in page
+    Publication.objects.filter(slug="wired").update(tier=1)
+    assert "do not match the fingerprint" in shown(desk)
+
+
+def test_today_is_counted(desk: Client) -> None:
+    wired = told("Marmot Cloud buys Gherkin Robotics, filing says", "Wired", "www.wired.com")
+    publish(told("Marmot Cloud buys Gherkin Robotics"), wired, told("Thermostats on the rise"), now=NOW)
+    publish(entry())  # of another day
+    take(told("Quince ships"), now=NOW)
+    assert "Stories 3 Events 2 Corroborated 2 Waiting for publish 1" in shown(desk)
+
+
+def test_a_failing_feed_is_shown_with_its_reason_and_its_next_try(desk: Client) -> None:
+    when = NOW + dt.timedelta(hours=2)
+    feed = feed_of("wired")
+    FeedHealth.objects.create(feed=feed, failures=4, failure="The server answered 503.", next_try_at=when)
+    FeedHealth.objects.create(feed=feed_of("axios"), failures=1, failure="It is gone (410).")
+    Feed.objects.filter(publication__slug="axios").update(active=False)
+    page = shown(desk)
+    assert f"Wired The server answered 503. {when:%Y-%m-%d %H:%M} UTC" in page
+    assert "Axios It is gone (410). never: it is switched off" in page
+    assert f"/admin/sources/feed/{feed.pk}/change/" in desk.get("/admin/").content.decode()
+
+
+def test_a_story_that_no_term_speaks_for_waits_for_a_category(desk: Client) -> None:
+    LexiconTerm.objects.filter(kind="category").delete()
+    LexiconTerm.objects.create(kind="category", target="industry", term="thermostats")
+    publish(made := told("Quince Gherkin Marmot"), told("Thermostats of industry"), now=NOW)
+    page = shown(desk)
+    assert "Headline (1 of the newest 2 in Industry)" in page
+    assert "Quince Gherkin Marmot TechCrunch" in page
+    corrections.classify(story_of(made).chatbotnews_id, category=Category.INDUSTRY, topics=[], reason="It is.")
+    assert "Quince Gherkin Marmot TechCrunch" not in shown(desk)
+
+
+def test_an_event_of_unlike_headlines_is_to_be_checked_until_an_editor_settles_it(desk: Client) -> None:
+    one, two = told("Quince Gherkin"), told("Thermostats leaked by Marmot Cloud", "Wired", "www.wired.com")
+    publish(one, two, now=NOW)
+    Story.objects.update(event=story_of(one).event_id)
+    assert "one headline is like the others to 0." in shown(desk)
+    corrections.pin([story_of(one).chatbotnews_id, story_of(two).chatbotnews_id])
+    assert "No event of the last three days looks doubtful." in shown(desk)
+
+
+def test_an_event_of_like_headlines_is_in_order_but_for_two_stories_of_one_publication(desk: Client) -> None:
+    wired = told("Marmot Cloud buys Gherkin Robotics, filing says", "Wired", "www.wired.com")
+    publish(told("Marmot Cloud buys Gherkin Robotics"), wired, now=NOW)
+    assert Story.objects.values("event").distinct().count() == 1
+    assert "No event of the last three days looks doubtful." in shown(desk)
+    publish(told("Marmot Cloud buys Gherkin Robotics again"), now=NOW)
+    Story.objects.update(event=story_of(wired).event_id)
+    assert "2 stories of TechCrunch" in shown(desk)
+
+
+def test_a_whole_chain_holds_and_a_missing_link_is_named(desk: Client) -> None:
+    publish(*(entry(published_at=f"2026-01-{day:02}T10:00:00Z") for day in range(1, 14)))
+    page, newest = shown(desk), Snapshot.objects.latest("sequence")
+    assert f"2026-01-13, revision 1 , 2026-01-16 12:00 UTC, signed with key {newest.key_id}." in page
+    assert newest.sequence > 11
+    assert "hashes, signatures and links of the newest 10 snapshots hold" in page
+    Snapshot.objects.filter(sequence=newest.sequence - 1).delete()
+    assert "it does not link to the one before" in shown(desk)
+
+
+def test_each_damaged_snapshot_is_named_and_the_others_are_looked_at(desk: Client) -> None:
+    damage: list[tuple[dict[str, Any], str]] = [
+        ({}, ""),
+        ({"packed": zlib.compress(b"{}")}, "its bytes do not have its hash"),
+        ({"packed": zlib.compress(b"{}")[:-5]}, "its bytes do not have its hash, for they cannot be read"),
+        ({"packed": b"garbage"}, "its bytes do not have its hash, for they cannot be read"),
+        ({"packed": b""}, "its bytes do not have its hash, for they cannot be read"),
+        ({"signature": "AAAA"}, "its signature is not that of key"),
+    ]
+    publish(*(entry(published_at=f"2026-01-{day:02}T10:00:00Z") for day in range(1, len(damage) + 1)))
+    for day, (change, _) in enumerate(damage, start=1):
+        if change:
+            Snapshot.objects.filter(wire_date__day=day).update(**change)
+    page = shown(desk)
+    for day, (_, wrong) in enumerate(damage, start=1):
+        assert bool(re.search(f"Snapshot 2026-01-{day:02} r1: [^.]*{wrong}", page)) == bool(wrong), day
+
+
+def test_more_stories_ask_no_more_queries(desk: Client, django_assert_num_queries: Any) -> None:
+    LexiconTerm.objects.filter(kind="category").delete()
+
+    def grow(first: int, number: int) -> None:
+        publish(*(told(f"Quince{n} met Gherkin{n} of Marmot{n}") for n in range(first, first + number)), now=NOW)
+        Story.objects.update(event=Story.objects.earliest("pk").event_id)
+
+    grow(0, 3)
+    with CaptureQueriesContext(connection) as asked:
+        shown(desk)
+    grow(3, 30)
+    with django_assert_num_queries(len(asked)):
+        shown(desk)

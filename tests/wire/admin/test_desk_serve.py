@@ -1,0 +1,131 @@
+"""`manage.py serve` opens the desk: the first account, its password on the terminal once, and an address to click."""
+
+import contextlib
+import io
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from django.contrib.auth import authenticate
+from django.contrib.auth.models import User
+from django.core.management import call_command
+
+from tests.wire.archives import MANAGE
+from tests.wire.installation import manage
+from wire import roles
+
+
+@pytest.mark.django_db
+def test_the_first_account_is_an_editor_and_publisher_but_no_superuser() -> None:
+    assert roles.open_first_account("a long password")
+    editor = authenticate(username="editor", password="a long password")
+    assert isinstance(editor, User)
+    assert (editor.is_staff, editor.is_superuser) == (True, False)
+    assert set(editor.groups.values_list("name", flat=True)) == {"editor", "publisher"}
+
+
+@pytest.mark.django_db
+def test_a_wire_with_any_user_gets_no_account() -> None:
+    User.objects.create_superuser("root")
+    assert not roles.open_first_account("a long password")
+    assert User.objects.count() == 1
+
+
+@pytest.mark.django_db
+def test_the_command_reads_the_password_and_says_whether_it_was_needed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for said in ("opened\n", ""):
+        monkeypatch.setattr("sys.stdin", io.StringIO("a long password"))
+        call_command("firstaccount")
+        assert capsys.readouterr().out == said
+    assert authenticate(username="editor", password="a long password")
+
+
+class Served:
+    """`manage.py serve` in a directory of its own; what it says until it serves."""
+
+    def __init__(self, data: Path) -> None:
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        env = {name: value for name, value in os.environ.items() if name not in {"DATABASE_URL", "WIRE_SITE_URL"}}
+        env |= {"WIRE_DATA_DIR": str(data / "wire"), "WIRE_INGEST": "off", "PORT": str(self.port), "PYTHONUNBUFFERED": "1"}
+        env["DJANGO_SETTINGS_MODULE"] = "config.settings"
+        self.process = subprocess.Popen(
+            [sys.executable, str(MANAGE), "serve"],
+            env=env,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),  # also where the tests run under nohup
+        )
+        assert self.process.stdout is not None
+        self.said = ""
+        for line in self.process.stdout:
+            self.said += line
+            if line.startswith("Serving"):
+                break
+
+    def end(self, how: signal.Signals = signal.SIGTERM) -> None:
+        for _ in range(300):
+            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self.port), timeout=1):
+                break
+            time.sleep(0.1)
+        self.process.send_signal(how)
+        self.process.communicate(timeout=30)
+
+
+@pytest.mark.slow
+def test_serve_says_the_password_once_and_which_wire_it_serves_where(tmp_path: Path) -> None:
+    first = Served(tmp_path)
+    first.end()
+    told = re.search(r"First account of the live and sample wire: editor (\S{20})\n", first.said)
+    assert told is not None, first.said
+    assert f"Serving the SAMPLE wire (fictional stories, until there is real news) at http://localhost:{first.port}\n" in first.said
+    assert first.said.count("http://") == 1
+    again = Served(tmp_path)
+    again.end()
+    assert "account" not in again.said
+    assert "Serving the SAMPLE wire" in again.said
+    for file in tmp_path.rglob("*"):
+        assert not file.is_file() or told[1].encode() not in file.read_bytes(), file
+
+
+@pytest.mark.slow
+def test_all_that_serve_keeps_is_in_the_directory_that_was_named(tmp_path: Path) -> None:
+    """A service may write nowhere else."""
+    Served(tmp_path).end()
+    assert [entry.name for entry in tmp_path.iterdir()] == ["wire"]
+    assert (tmp_path / "wire" / "sample" / "wire.sqlite3").is_file()
+
+
+@pytest.mark.slow
+def test_a_terminal_that_closes_takes_the_server_along(tmp_path: Path) -> None:
+    served = Served(tmp_path)
+    served.end(signal.SIGHUP)
+    assert served.process.returncode == 0
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection(("127.0.0.1", served.port), timeout=1)
+
+
+@pytest.mark.slow
+def test_a_key_without_its_database_begins_no_second_chain(tmp_path: Path) -> None:
+    keys = tmp_path / "keys"
+    keys.mkdir()
+    (keys / "ed25519.pem").write_bytes(b"whatever it is")
+    for command, expected in (
+        ("serve", "but the key that signed its days is. Nothing was changed."),
+        ("rotatekey", "The database is gone"),
+        (f"backup {tmp_path / 'backup'}", "The database is gone"),
+    ):
+        done = manage(tmp_path, *command.split(), WIRE_INGEST="off")
+        assert done.returncode == 1
+        assert expected in done.stderr
+        assert not (tmp_path / "wire.sqlite3").exists()

@@ -1,0 +1,140 @@
+"""A story's page for review, and the history of what editors did."""
+
+import datetime as dt
+
+import pytest
+from django.contrib.admin.models import LogEntry
+from django.test import Client
+
+from sources.models import Publication
+from tests.factories import entry, publish, published, story_of
+from tests.wire.desk import at_desk, story_form, words
+from wire import queries
+from wire.intake import corrections
+from wire.models import EditorTake, Snapshot, Story
+from wire.stories.vocabulary import NEWER_RULES
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def desk() -> Client:
+    return at_desk("editor")
+
+
+def page_of(story: Story) -> str:
+    return f"/admin/wire/story/{story.pk}/change/"
+
+
+def history() -> list[tuple[str, str]]:
+    """(what, why) of the history, oldest first."""
+    return [(log.object_repr, log.get_change_message()) for log in LogEntry.objects.order_by("pk")]
+
+
+def test_a_story_leads_to_its_public_page_and_a_withdrawn_one_can_still_be_read(desk: Client) -> None:
+    story = published(title="Quince ships")
+    corrections.withdraw(story.chatbotnews_id, reason="Retracted.")
+    answer = desk.get(page_of(story))
+    assert f'href="/story/{story.chatbotnews_id}"' in answer.content.decode()
+    assert "Save" not in words(answer)
+
+
+def test_markup_in_what_a_publisher_wrote_is_shown_as_text(desk: Client) -> None:
+    story = published(title="Tags such as &lt;script&gt;alert(1)&lt;/script&gt; explained")
+    page = desk.get(page_of(story)).content.decode()
+    assert "<script>alert(1)" not in page
+    address = story.original_url
+    assert f'<a href="{address}" rel="noopener noreferrer">{address}</a>' in page, "it tells nobody where it was"
+
+
+def test_a_correction_leaves_who_what_and_why(desk: Client) -> None:
+    story = published()
+    form = story_form(story, headline="What it <b>really</b> said", topics=["nvidia"], reason="It was garbled.")
+    assert desk.post(page_of(story), form).status_code == 302
+    told = story.revisions.latest("revision")
+    assert (told.headline, told.status, told.reason) == ("What it really said", "corrected", "It was garbled.")
+    log = LogEntry.objects.get()
+    assert (log.user.get_username(), log.object_repr) == ("editor", story.chatbotnews_id)
+    assert log.change_message == "Corrected headline; classified: It was garbled."
+
+
+def test_a_reason_that_readers_take_for_a_rebuilds_or_that_nobody_can_see_is_refused(desk: Client) -> None:
+    story = published()
+    for reason in (NEWER_RULES, f"\u200b{NEWER_RULES.upper()}", "Read again  with newer rules."):
+        shown = words(desk.post(page_of(story), story_form(story, headline="Other", reason=reason), follow=True))
+        assert "would hide this change" in shown, reason
+    for reason in ("", "\u202e", "\x01\x02", " \x0b "):
+        shown = words(desk.post(page_of(story), story_form(story, headline="Other", reason=reason)))
+        assert "Every change needs a reason" in shown, reason
+    desk.post("/admin/wire/story/", {"action": "split_off", "_selected_action": [story.pk], "reason": "Why not."})
+    assert (Story.objects.get().status, history()) == ("live", [])
+    desk.post("/admin/wire/story/", {"action": "pin", "_selected_action": [story.pk], "reason": "\u202e"})
+    assert history() == [(story.chatbotnews_id, "Pinned")]
+
+
+def test_a_reason_is_kept_without_what_nobody_can_see(desk: Client) -> None:
+    story = published()
+    desk.post(page_of(story), story_form(story, headline="Other", reason="\u202epasted\x0bfrom <Word>\x01 &amp; on"))
+    assert story.revisions.latest("revision").reason == "pasted from <Word> &amp; on"
+    assert history() == [(story.chatbotnews_id, "Corrected headline: pasted from <Word> &amp; on")]
+
+
+def test_what_a_correction_leaves_as_it_was_is_no_part_of_it_and_nothing_at_all_is_not_published(desk: Client) -> None:
+    story = published(title="Quince ships early", author="Ada Quill", summary="Quince ships. It is early.")
+    same = {"headline": "Quince  <b>ships</b> early", "author": "By Ada Quill", "summary": "Quince ships.  It is early."}
+    shown = words(desk.post(page_of(story), story_form(story, reason="One blank too few.", **same), follow=True))
+    assert "Nothing was corrected." in shown
+    assert (Story.objects.get().status, story.revisions.count(), Snapshot.objects.count(), history()) == ("live", 1, 1, [])
+    form = story_form(story, **same | {"summary": "Quince ships. It is late.", "reason": "It is late."})
+    assert "Nothing was corrected." not in words(desk.post(page_of(story), form, follow=True))
+    told = story.revisions.latest("revision")
+    assert (told.revision, told.headline, told.summary_medium) == (2, "Quince ships early", "Quince ships. It is late.")
+    assert Story.objects.get().status == "corrected"
+
+
+def test_merge_split_and_pin_leave_an_entry_a_story(desk: Client) -> None:
+    publish(
+        one := entry(title="Marmot Cloud buys thermostats"),
+        two := entry(title="Gherkins are on the rise", publisher="Wired", url="https://www.wired.com/story/w/"),
+    )
+    pair = [story_of(one), story_of(two)]
+    for action, reason in (("merge_events", "One purchase."), ("split_off", "Two after all."), ("pin", "")):
+        chosen = [story.pk for story in (pair if action == "merge_events" else pair[:1])]
+        desk.post("/admin/wire/story/", {"action": action, "_selected_action": chosen, "reason": reason})
+    first = pair[0].chatbotnews_id
+    assert set(history()[:2]) == {(story.chatbotnews_id, "Events merged: One purchase.") for story in pair}
+    assert history()[2:] == [(first, "Split off into an event of their own: Two after all."), (first, "Pinned")]
+
+
+def test_the_history_says_who_did_what_when_and_why(desk: Client) -> None:
+    story = published()
+    desk.post(page_of(story), story_form(story, withdraw="on", reason="Retracted."))
+    assert Story.objects.get().status == "withdrawn"
+    assert desk.post(page_of(story), story_form(story, headline="Back")).status_code == 403
+    assert history() == [(story.chatbotnews_id, "Withdrawn: Retracted.")]
+    shown = words(desk.get("/admin/admin/logentry/"))
+    for told in ("editor", story.chatbotnews_id, "Withdrawn: Retracted.", f"{dt.datetime.now(dt.UTC):%Y}"):
+        assert told in shown
+
+
+def test_a_change_that_the_wire_refuses_is_told_and_keeps_everything(desk: Client) -> None:
+    now = dt.datetime.now(dt.UTC)
+    publish(entry(published_at=now), now=now)
+    story = Story.objects.select_related("current").get()
+    Publication.objects.filter(slug="fortune").update(name="Misfortune")  # breaks the roster's fingerprint
+    shown = words(desk.post(page_of(story), story_form(story, headline="Other", reason="Wrong."), follow=True))
+    assert "do not match the fingerprint" in shown
+    assert "Nothing was changed." in shown
+    written = {"wire_date": story.wire_date, "markdown": "# Mine"}
+    assert "Nothing was changed." in words(desk.post("/admin/wire/editortake/add/", written, follow=True))
+    assert (story.revisions.count(), Snapshot.objects.count(), EditorTake.objects.count(), history()) == (1, 1, 0, [])
+
+
+def test_a_form_that_was_opened_before_a_newer_revision_or_does_not_say_changes_nothing(desk: Client) -> None:
+    story = published(title="Quince ships")
+    stale = story_form(story, category="funding", reason="It is about money.")
+    publish(entry(title="Quince ships early", url=story.original_url))
+    for form in (stale, stale | {"seen": ""}):
+        answer = desk.post(page_of(story), form)
+        assert "Somebody saved this meanwhile" in answer.content.decode()
+    assert queries.get_story(story.chatbotnews_id).headline == "Quince ships early"

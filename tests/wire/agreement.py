@@ -1,0 +1,99 @@
+"""Whether all that is served about an event agrees: its page, its stories' pages and JSON, get_consensus, the days."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from django.test import Client
+from django.utils.dateparse import parse_datetime
+
+from wire.models import Snapshot, Story
+from wire.snapshots.consensus import Consensus, Report, weigh
+
+Served = Mapping[str, Any]
+FIGURES = ("event_id", "consensus_score", "cross_source_count")
+
+
+def disagreements() -> list[str]:
+    """What any two answers about an event tell otherwise, one line each."""
+    client = Client(headers={"host": "localhost"})
+    events: dict[str, list[Served]] = defaultdict(list)
+    for story_id in Story.objects.live().newest_first().values_list("chatbotnews_id", flat=True):
+        story = client.get(f"/api/stories/{story_id}.json").json()
+        events[story["event_id"]].append(story)
+    days = {day: _day(client, str(day)) for day in Snapshot.objects.days().values_list("wire_date", flat=True)}
+    lines = {story_id: figures for figures_of in days.values() for story_id, figures in figures_of.items()}
+    return [line for event_id, stories in events.items() for line in _event(client, event_id, stories, lines)]
+
+
+def _event(client: Client, event_id: str, stories: Sequence[Served], lines: Mapping[str, tuple[Any, ...]]) -> Iterator[str]:
+    """`stories` are those whose JSON names the event, newest first; `lines` what each has in its day's latest snapshot."""
+    weighed = {story["chatbotnews_id"]: _weighed(story, stories) for story in stories}
+    yield from _event_page(client, event_id, stories, weighed)
+    for story in stories:
+        story_id = story["chatbotnews_id"]
+        found = weighed[story_id]
+        figures = (event_id, found.score, found.count)
+        siblings = [sibling.report.chatbotnews_id for sibling in found.siblings]
+        coverage = client.get("/api/consensus.json", {"story_id": story_id}).json()
+        named = {
+            "the story": tuple(story[name] for name in FIGURES),
+            "get_consensus": tuple(coverage[name] for name in FIGURES),
+            "its day": lines.get(story_id),
+        }
+        for who, told in named.items():
+            if told != figures:
+                yield f"{story_id}: {who} says {told}, the stories of the event give {figures}"
+        if coverage["siblings"] != siblings:
+            yield f"{story_id}: get_consensus names the siblings {coverage['siblings']}, the event has {siblings}"
+        if coverage["cross_source_count"] != 1 + sum(sibling["independent"] for sibling in coverage["sibling_details"]):
+            yield f"{story_id}: get_consensus counts {coverage['cross_source_count']}: {coverage['notes']}"
+        yield from _story_page(client, story_id, siblings, found)
+
+
+def _event_page(client: Client, event_id: str, stories: Sequence[Served], weighed: Mapping[str, Consensus]) -> Iterator[str]:
+    page = client.get(f"/event/{event_id}").content.decode()
+    if (shown := set(re.findall(r'<h3 dir="auto"><a href="/story/([^"]+)', page))) != weighed.keys():
+        yield f"{event_id}: its page shows {sorted(shown)}, its stories are {sorted(weighed)}"
+    facts = re.search(r"(\d+) stor(?:y|ies) by (\d+) publications?", page)
+    expected = (len(stories), len({story["original_publisher"] for story in stories}))
+    if facts is None or tuple(map(int, facts.groups())) != expected:
+        yield f"{event_id}: its page says {facts and facts[0]!r}, its stories give {expected}"
+    lead = max(weighed.values(), key=lambda found: found.score)
+    score = re.search(r"· consensus <meter.*?</meter> ([\d.]+)", page)
+    if (float(score[1]) if score else 0.0) != lead.score:
+        yield f"{event_id}: its page says {score and score[1]}, its stories give {lead.score}"
+
+
+def _story_page(client: Client, story_id: str, siblings: Sequence[str], found: Consensus) -> Iterator[str]:
+    page = client.get(f"/story/{story_id}").content.decode()
+    section = page.partition('<h2 id="others">')[2].partition("</section>")[0]
+    if (shown := re.findall(r'<li><a href="/story/([^"]+)', section)) != siblings:
+        yield f"{story_id}: its page names {shown}, the event has {siblings}"
+    score = re.search(r"</meter> ([\d.]+)\.", section)
+    if (float(score[1]) if score else 0.0) != found.score:
+        yield f"{story_id}: its page says {score and score[1]}, the event gives {found.score}"
+
+
+def _weighed(story: Served, others: Sequence[Served]) -> Consensus:
+    return weigh(_report(story), [_report(other) for other in others])
+
+
+def _report(story: Served) -> Report:
+    published_at = parse_datetime(story["published_at"])
+    assert published_at is not None
+    return Report(
+        story["chatbotnews_id"],
+        story["original_publisher"],
+        story["original_publisher_tier"],
+        published_at,
+        story["headline"],
+        story["summary_medium"],
+    )
+
+
+def _day(client: Client, day: str) -> dict[str, tuple[Any, ...]]:
+    """What the day's latest snapshot says of each of its stories."""
+    stories = client.get(f"/api/archive/{day}.json").json()["stories"]
+    return {story["chatbotnews_id"]: tuple(story[name] for name in FIGURES) for story in stories}

@@ -1,0 +1,202 @@
+"""Search page by page, held against a plain reference: both databases must find the same, in the same order."""
+
+import random
+import re
+from collections.abc import Callable, Iterable, Iterator
+
+import pytest
+from django.test import Client
+from hypothesis import given
+from hypothesis import strategies as st
+
+from config.errors import InvalidArgument
+from tests.contract import refused
+from tests.examples import examples
+from tests.factories import NOW, entry, publish, story_of
+from wire import queries
+from wire.answers import StoriesAnswer
+from wire.schemas import SearchOut, StoryOut
+from wire.search import ranking
+from wire.stories import tokens
+
+pytestmark = pytest.mark.django_db
+
+WORDS = [
+    *("quince", "quinces", "Quince-4", "launch", "launched", "café", "CAFE", "it's", "C++", "naïve", "東京", "東京都", "Straße"),
+    *("STRASSE", "مرحبا", "emoji🤖word", "a", "of", "1", "2026", "NEAR", "not", "x65", "ﬁn", "fin", *"\"'*&|!-"),
+]
+texts = st.lists(st.sampled_from(WORDS), max_size=6).map(" ".join)
+
+
+@pytest.fixture
+def corpus(db: None) -> list[StoryOut]:  # noqa: ARG001
+    """Sixty stories made of few words, several at each moment."""
+    dice = random.Random(24)
+    made = []
+    for number in range(60):
+        title = " ".join(dice.choices(WORDS, k=dice.randint(1, 6))) + " t"
+        summary = " ".join(dice.choices(WORDS, k=dice.randint(0, 12)))
+        at = f"2026-01-15T{dice.randint(0, 9):02}:00:00Z"
+        made.append(entry(title=title, summary=summary, url=f"https://techcrunch.com/{number}", published_at=at))
+    publish(*made)
+    return queries.get_today(NOW).stories
+
+
+def reference(query: str, stories: list[StoryOut]) -> list[str]:
+    """What a search finds, by its rules and nothing clever: ids, best first."""
+    asked = tokens.parse(query)
+    ranked = []
+    for story in stories:
+        headline, summary = tokens.tokens(story.headline), tokens.tokens(story.summary_medium)
+        spaced = [f" {' '.join(word for word in part if not re.match('0.*[a-z]', word))} " for part in (headline, summary)]
+        if not all(any(f" {' '.join(phrase)} " in part for part in spaced) for phrase in asked.phrases):
+            continue
+        dampened = 1.2 * (0.25 + 0.75 * (len(headline) + len(summary)) / 60)
+        counts = [3 * weight(term, headline) + weight(term, summary) for term in asked.terms]
+        if all(counts):
+            score = round(sum(count * 2.2 / (count + dampened) for count in counts), 6)
+            ranked.append((-score, -story.published_at.timestamp(), story.chatbotnews_id))
+    return [story_id for _, _, story_id in sorted(ranked)]
+
+
+def weight(term: tokens.Term, words: list[str]) -> float:
+    exact = sum(token in term.exact for token in words)
+    begun = sum(any(token.startswith(prefix) for prefix in term.prefixes) for token in words if token not in term.exact)
+    return exact + begun / 4
+
+
+def pages(query: str, limit: int, between: Callable[[], object] = lambda: None) -> Iterator[StoriesAnswer[SearchOut]]:
+    cursor = None
+    for _ in range(200):
+        page = queries.search_wire(query, limit=limit, cursor=cursor)
+        yield page
+        cursor = page.next_cursor
+        if cursor is None:
+            return
+        between()
+    pytest.fail("paging never ends")
+
+
+def ids(found: Iterable[StoriesAnswer[SearchOut] | SearchOut]) -> list[str]:
+    return [story.chatbotnews_id for page in found for story in page.stories]
+
+
+@examples(40)
+@given(query=texts.filter(tokens.words), limit=st.integers(3, 50))
+def test_a_search_finds_what_a_plain_reference_finds(corpus: list[StoryOut], query: str, limit: int) -> None:
+    expected = reference(query, corpus)
+    found = list(pages(query, limit))
+    assert ids(found) == expected
+    assert {page.total for page in found} == {len(expected)}
+    assert {page.ranking for page in found} == {"relevance"}
+
+
+@examples(40)
+@given(query=st.text(max_size=300))
+def test_no_text_breaks_a_search(corpus: list[StoryOut], query: str) -> None:
+    if tokens.words(query):
+        assert set(ids(pages(query, 50))) <= {story.chatbotnews_id for story in corpus}
+    else:
+        with pytest.raises(InvalidArgument):
+            queries.search_wire(query)
+
+
+@examples(12)
+@given(query=st.sampled_from(["t", "quince", "cafe t", "1"]), limit=st.integers(2, 9), pool=st.integers(2, 20))
+def test_windows_show_every_match_once_when_there_are_too_many_to_rank(
+    corpus: list[StoryOut], query: str, limit: int, pool: int
+) -> None:
+    expected = reference(query, corpus)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ranking, "POOL", pool)
+        found = list(pages(query, limit))
+    assert sorted(ids(found)) == sorted(expected)
+    assert {page.total for page in found} == {len(expected)}
+    assert {page.ranking for page in found} == {"newest" if len(expected) > pool else "relevance"}
+
+
+def test_a_window_ranks_the_newest_matches_before_any_older_one(corpus: list[StoryOut], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ranking, "POOL", 20)
+    newest = [story for story in corpus if set(tokens.tokens("t")) <= set(tokens.tokens(story.headline))][:20]
+    assert ids([queries.search_wire("t", limit=20)]) == reference("t", newest)
+
+
+@pytest.mark.parametrize(
+    ("at", "pool"),
+    [("2026-01-15T23:00:00Z", 7), ("2026-01-15T05:00:00Z", 7), ("2026-01-14T00:00:00Z", 7), ("2026-01-15T05:00:00Z", 500)],
+)
+def test_every_match_is_shown_once_though_stories_arrive_between_pages(
+    corpus: list[StoryOut], monkeypatch: pytest.MonkeyPatch, at: str, pool: int
+) -> None:
+    monkeypatch.setattr(ranking, "POOL", pool)
+    arrived: list[str] = []
+
+    def arrive() -> None:
+        if len(arrived) < 4:
+            made = entry(title="Quince t", published_at=at)
+            publish(made)
+            arrived.append(story_of(made).chatbotnews_id)
+
+    found = ids(pages("t", 5, between=arrive))
+    assert len(found) == len(set(found))
+    assert set(reference("t", corpus)) <= set(found) <= set(reference("t", corpus)) | set(arrived)
+
+
+def test_a_cursor_belongs_to_its_question_and_to_no_other(corpus: list[StoryOut]) -> None:  # noqa: ARG001
+    cursor = queries.search_wire("quince t", limit=1).next_cursor
+    assert cursor is not None
+    assert queries.search_wire("QUINCES T", limit=9, cursor=cursor).stories
+    for other in ("quince", "t", "t quince", '"quince t"'):
+        with pytest.raises(InvalidArgument, match="cursor"):
+            queries.search_wire(other, cursor=cursor)
+
+
+FILTERS = {"category": "launches", "topic": "openai", "source": "The Verge", "tier": "2"}
+FILTERS |= {"since": "2026-01-15T00:00:00Z", "until": "2026-01-16T00:00:00Z"}
+OTHERS = {"category": "funding", "topic": "google", "source": "Reuters", "tier": "3"}
+OTHERS |= {"since": "2026-01-15T00:00:01Z", "until": "2026-01-16T01:00:00Z"}
+SAME = {"source": "the verge", "since": "2026-01-15T02:00:00+02:00", "until": "2026-01-16", "limit": "9"}
+
+
+@pytest.fixture
+def launches(db: None) -> list[str]:  # noqa: ARG001
+    """Launches by OpenAI, told by The Verge; their ids in the order of a search."""
+    titles = [f"OpenAI launches quince model {number}" for number in range(5)]
+    urls = [f"https://www.theverge.com/{number}" for number in range(5)]
+    publish(*(entry(publisher="The Verge", title=title, url=url) for title, url in zip(titles, urls, strict=True)))
+    return ids([queries.search_wire("quince model")])
+
+
+def first_page(client: Client, **filters: str) -> SearchOut:
+    return SearchOut(**client.get("/api/search.json", {"query": "quince", "limit": "2", **filters}).json())
+
+
+def test_a_cursor_goes_on_with_the_filters_it_was_given_for(client: Client, launches: list[str]) -> None:
+    first = first_page(client, **FILTERS)
+    asked = {"query": "QUINCE", **FILTERS, **SAME, "cursor": first.next_cursor or ""}
+    rest = client.get("/api/search.json", asked).json()
+    assert (ids([first]) + [story["chatbotnews_id"] for story in rest["stories"]], rest["total"]) == (launches, 5)
+
+
+@pytest.mark.usefixtures("launches")
+@pytest.mark.parametrize("name", FILTERS)
+def test_a_cursor_is_refused_with_one_filter_more_or_less_or_another(client: Client, name: str) -> None:
+    fewer = {other: value for other, value in FILTERS.items() if other != name}
+    for first, then in (({}, {name: FILTERS[name]}), (FILTERS, fewer), (FILTERS, {**FILTERS, name: OTHERS[name]})):
+        asked = {"query": "quince", "cursor": first_page(client, **first).next_cursor or "", **then}
+        assert "cursor" in refused(client.get("/api/search.json", asked), 422, "invalid_argument")["message"]
+        shown = client.get("/search", asked)
+        assert (shown.status_code, "cursor" in shown.content.decode()) == (422, True)
+
+
+@pytest.mark.parametrize("pool", [3, 500])
+def test_the_cursor_of_a_window_is_refused_with_other_filters_too(
+    client: Client, monkeypatch: pytest.MonkeyPatch, launches: list[str], pool: int
+) -> None:
+    monkeypatch.setattr(ranking, "POOL", pool)
+    found = list(pages("quince", 2))
+    assert sorted(ids(found)) == sorted(launches)
+    for page in found[:-1]:
+        for other in ({"source": "Reuters"}, {"since": "2026-01-15"}):
+            asked = {"query": "quince", "cursor": page.next_cursor or "", **other}
+            refused(client.get("/api/search.json", asked), 422, "invalid_argument")

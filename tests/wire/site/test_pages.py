@@ -1,0 +1,233 @@
+"""The pages of the site: what each shows, that none asks more of the database as the wire grows, and that none loads anything."""
+
+import datetime as dt
+import gzip
+import re
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from tests.factories import NOW, entry, publish, story_of
+from tests.wire.site.test_site import Page, page
+from wire import usage
+from wire.intake import corrections
+from wire.models import Story, StoryRevision
+from wire.stories.vocabulary import NEWER_RULES
+from wire.usage import UsageKey
+
+pytestmark = pytest.mark.django_db
+
+NEWS = "Quince Robotics buys Lantern Labs for $90 million"
+OTHER = "Lantern Labs bought by Quince Robotics for $90 million"
+
+
+@pytest.fixture
+def event() -> list[Story]:
+    """Two publications tell of one purchase."""
+    told = [
+        entry(title=NEWS, published_at="2026-01-15T08:00:00Z"),
+        entry(title=OTHER, publisher="Reuters", url="https://reuters.com/q"),
+    ]
+    publish(*told, entry(title="Gherkins are on the rise", published_at="2026-01-14T10:00:00Z"))
+    return [story_of(one) for one in told]
+
+
+@pytest.mark.usefixtures("event")
+def test_the_lead_is_the_event_that_most_publications_bear_out(client: Client) -> None:
+    text = " ".join(page(client, "/day/2026-01-15").text.split())
+    assert "Lead event · 2 independent sources" in text
+    assert "Who else reports it: Reuters Tier 3" in text
+    assert "2 stories · 1 event · 2 of 24 publications" in text
+
+
+def test_copies_of_one_text_are_publications_but_one_witness(client: Client) -> None:
+    copied = [entry(title=NEWS), entry(title=NEWS, publisher="Reuters", url="https://reuters.com/q")]
+    publish(*copied)
+    assert "Lead · one source so far" in page(client, "/day/2026-01-15").text
+    publish(entry(title=OTHER, publisher="Wired", url="https://wired.com/q"))
+    found = story_of(copied[0])
+    assert "3 stories by 3 publications" in page(client, f"/event/{found.event_id}").text
+    assert "Lead event · 2 independent sources" in page(client, "/day/2026-01-15").text
+    listed = " ".join(page(client, f"/category/{found.category}").text.split())
+    assert listed.count("Reported by 2 independent sources · the event") == 3
+
+
+@pytest.mark.usefixtures("event")
+def test_days_lead_to_their_neighbours_and_to_the_archive(client: Client) -> None:
+    assert "/day/2026-01-14" in page(client, "/day/2026-01-15").links
+    assert "/day/2026-01-15" in page(client, "/day/2026-01-14").links
+    assert {"/day/2026-01-14", "/day/2026-01-15"} <= set(page(client, "/archive").links)
+
+
+def test_a_long_day_goes_over_pages_without_losing_a_story(client: Client) -> None:
+    made = [entry(title=f"Marmot number {number}") for number in range(130)]
+    publish(*made)
+    seen = [link for number in (1, 2, 3) for link in page(client, f"/day/2026-01-15?page={number}").links if "/story/" in link]
+    assert set(seen) == {f"/story/{story_of(one).chatbotnews_id}" for one in made}
+    assert "Page 3 of 3" in page(client, "/day/2026-01-15?page=99").text
+    assert "Page 1 of 3" in page(client, "/day/2026-01-15?page=x").text
+
+
+def test_a_story_shows_its_siblings_its_event_and_what_citation_managers_need(client: Client, event: list[Story]) -> None:
+    found = page(client, f"/story/{event[0].chatbotnews_id}")
+    assert {f"/story/{event[1].chatbotnews_id}", f"/event/{event[0].event_id}"} <= set(found.links)
+    assert "Reported by 2 independent sources" in found.text
+    html = client.get(f"/story/{event[1].chatbotnews_id}").content.decode()
+    told = dict(re.findall(r'<meta name="(citation_\w+)" content="([^"]*)">', html))
+    assert (told["citation_title"], told["citation_journal_title"]) == (OTHER, "Reuters")
+    assert (told["citation_publication_date"], told["citation_public_url"]) == ("2026/01/15", "https://reuters.com/q")
+
+
+def test_a_story_shows_what_its_revisions_changed_and_why(client: Client, event: list[Story]) -> None:
+    story_id, headline = event[0].chatbotnews_id, "Quince Robotics buys Lamp Labs & Sons"
+    corrections.correct(story_id, headline=headline, reason="The name was wrong.", now=NOW)
+    html = client.get(f"/story/{story_id}").content.decode()
+    assert "<del> Lantern</del><ins> Lamp</ins> Labs<del> for" in html
+    assert "The name was wrong." in html
+    for letter in "ab":  # a long text that changed is shown whole
+        corrections.correct(story_id, summary=f"{letter} " * 230, reason="Long.", now=NOW)
+    changed = f"<del>{('a ' * 230).strip()}</del> <ins>{('b ' * 230).strip()}</ins>"
+    assert changed in client.get(f"/story/{story_id}").content.decode()
+
+
+def test_an_event_is_told_oldest_first_and_a_merged_one_leads_on(client: Client, event: list[Story]) -> None:
+    found = page(client, f"/event/{event[0].event_id}")
+    assert found.text.index("TechCrunch") < found.text.index("Reuters")
+    gherkin = Story.objects.exclude(event=event[0].event_id).get()
+    corrections.merge([str(event[0].event_id), str(gherkin.event_id)], reason="One story.", now=NOW)
+    moved = client.get(f"/event/{event[0].event_id}")
+    assert (moved.status_code, moved["Location"]) == (301, f"/event/{gherkin.event_id}")
+
+
+def test_lists_page_by_cursor(client: Client) -> None:
+    publish(*(entry(title=f"OpenAI launches marmot {number}") for number in range(35)))
+    first = page(client, "/category/launches")
+    (older,) = [link for link in first.links if link.startswith("?cursor=")]
+    rest = page(client, f"/category/launches{older}")
+    stories = [link for one in (first, rest) for link in one.links if link.startswith("/story/")]
+    assert len(set(stories)) == len(stories) == 35
+    assert "35 stories about OpenAI" in page(client, "/topic/openai").text
+
+
+@pytest.mark.usefixtures("event")
+def test_a_search_page_finds_suggests_and_refuses(client: Client) -> None:
+    assert "2 stories" in page(client, "/search?query=lantern").text
+    assert "1 story" in page(client, "/search?query=lantern&source=Reuters").text
+    found = page(client, "/search?query=lanturn")
+    assert "?query=lantern&cursor=" in found.links
+    refused = client.get("/search", {"query": "lantern", "source": "The Bugle"})
+    assert (refused.status_code, "“The Bugle” is not one of the 24" in refused.content.decode()) == (422, True)
+    assert client.get("/search", {"query": "!!!"}).status_code == 422
+    assert client.get("/search", {"query": "q" * 400}).status_code == 422
+    for wrong in ({"since": "yesterday"}, {"tier": "x"}, {"tier": "9"}, {"topic": "quinces"}):
+        refused = client.get("/search", {"query": "lantern", **wrong})
+        assert refused.status_code == 422
+        assert f"The filter “{next(iter(wrong))}” cannot be" in refused.content.decode()
+    assert "noindex" in client.get("/search?query=lantern").content.decode()
+
+
+def test_corrections_are_public_with_their_reasons_page_by_page_and_without_what_newer_rules_changed(
+    client: Client, event: list[Story]
+) -> None:
+    assert "No corrections so far." in page(client, "/corrections").text
+    corrections.correct(event[0].chatbotnews_id, author="Ada", reason="The byline was missing.", now=NOW)
+    StoryRevision.objects.filter(story=event[0], revision=2).update(reason=NEWER_RULES)
+    assert "No corrections so far." in page(client, "/corrections").text
+    for number in range(30):
+        corrections.correct(event[0].chatbotnews_id, author=f"Ada {number}", reason=f"Reason {number}.", now=NOW)
+    corrections.withdraw(event[1].chatbotnews_id, reason="Retracted by its publisher.", now=NOW)
+    first = page(client, "/corrections")
+    (more,) = [link for link in first.links if link.startswith("?before=")]
+    text = " ".join(first.text.split())
+    assert text.index("Withdrawn. Retracted by its publisher.") < text.index("Corrected. Reason 29.")
+    assert "Reason 0." in page(client, f"/corrections{more}").text
+
+
+def test_usage_tells_calls_and_errors_of_the_last_month(client: Client) -> None:
+    today = dt.datetime.now(dt.UTC).replace(second=0, microsecond=0)
+    old = today - dt.timedelta(days=40)
+    counts = {("search_wire", today, "success"): 7, ("search_wire", today, "error"): 2, ("get_story", old, "success"): 99}
+    usage.add({UsageKey("wire", "tools/call", name, minute, outcome): number for (name, minute, outcome), number in counts.items()})
+    html = client.get("/usage").content.decode()
+    assert "9 calls, 2 of them failed." in html
+    assert "<code>search_wire</code></th><td>tools/call</td><td>9</td><td>2</td>" in html
+    assert "get_story" not in html
+
+
+@pytest.mark.usefixtures("event")
+def test_what_is_not_there_is_a_404_page(client: Client) -> None:
+    for address in [
+        *(
+            "/day/2026-01-16",
+            "/day/x",
+            "/day/2026-13-01",
+            "/event/cbn-000000000000",
+            "/event/x",
+            "/category/x",
+            "/topic/x",
+            "/nowhere",
+        ),
+        *("/archive?year=1999", "/archive?year=x", "/corrections?before=x", "/provenance/2026-01-20", "/provenance/x", "/story/x"),
+        *("/category/launches?cursor=x", "/sitemap-stories-1.xml", "/feeds/x.rss", "/feeds/stories.pdf", "/feeds/category-x.rss"),
+        *("/feeds/search.rss", "/story/cbn-000000000000", "/editor-take/2026-01-20", "/editor-take/today"),
+    ]:
+        assert "There is no such page" in page(client, address, 404).text, address
+
+
+def test_pages_of_an_empty_wire_are_pages_and_say_so(client: Client) -> None:
+    for address in ("/archive", "/search?query=x", "/corrections", "/usage", "/category/launches", "/sources"):
+        assert page(client, address).text
+    for address in ("/", "/provenance"):
+        assert "Nothing is published yet" in page(client, address).text
+
+
+FIXED = (
+    "/day/2026-01-15",
+    "/topic/funding",
+    "/search?query=quince",
+    "/archive",
+    "/corrections",
+    "/editor-take/2026-01-15",
+    "/provenance",
+)
+MACHINES = ("/feeds/stories.atom", "/sitemap-stories-0.xml")
+
+
+def addresses(story: Story) -> list[str]:
+    return [f"/story/{story.chatbotnews_id}", f"/event/{story.event_id}", f"/category/{story.category}", *FIXED]
+
+
+def test_the_number_of_queries_does_not_grow_with_the_wire(client: Client, event: list[Story]) -> None:
+    def asked() -> dict[str, int]:
+        found = {}
+        for address in (*addresses(event[0]), *MACHINES):
+            with CaptureQueriesContext(connection) as captured:
+                assert client.get(address).status_code == 200
+            found[address] = len(captured.captured_queries)
+        return found
+
+    corrections.correct(event[0].chatbotnews_id, author="Ada", reason="Missing.", now=NOW)
+    few = asked()
+    more = [entry(title=f"OpenAI and quince marmot {n}", publisher="Wired", url=f"https://wired.com/{n}") for n in range(25)]
+    publish(*more, *(entry(title=f"{NEWS} now", publisher=who, url=f"https://{who}.com/q") for who in ("Axios", "Fortune")))
+    corrections.correct(story_of(more[0]).chatbotnews_id, author="Ada", reason="Missing.", now=NOW)
+    assert asked() == few
+
+
+def test_no_page_runs_or_loads_anything_from_elsewhere(client: Client, event: list[Story]) -> None:
+    for address in [*addresses(event[0]), "/nowhere", "/api/docs"]:
+        answer = client.get(address)
+        policy = answer["Content-Security-Policy"]
+        assert "unsafe" not in policy
+        assert "default-src 'none'" in policy
+        found = Page(answer.content.decode())
+        assert "style" not in found.tags
+        assert not [name for name, _ in found.attributes if name == "style" or name.startswith("on")]
+
+
+def test_a_first_page_of_four_hundred_stories_is_light(client: Client) -> None:
+    publish(*(entry(title=f"Marmot number {n}", summary=f"Marmot {n} learned a trick. " * 12) for n in range(400)))
+    answer = client.get("/day/2026-01-15")
+    assert len(gzip.compress(answer.content)) < 40_000

@@ -1,0 +1,80 @@
+"""Summaries that are none, as real feeds had them between 2025 and 2026."""
+
+import pytest
+
+from wire.stories.captions import is_caption, repeats
+
+CAPTIONS = """
+ask ai mode
+Gemini 3 Flash text
+Gemini Enterprise logo
+Sweetwater short film poster
+Animation showing Jules Tools
+Gemini Enterprise user interface
+Text: AI Futures Fund from Google
+AI agent trends report 2026 graphic
+an illustration of blue and white cubes
+Photograph of the 3 people in the caption
+Image showing sample tracks created with Lyria 3
+Image with black background and Gemini 3 Pro logo
+Gemini CLI icon on a background with code snippets
+Nuclear power plant with sunrise in the background
+Drawing of a person sitting cross legged with their laptop
+Photos of animals being identified by the SpeciesNet AI model
+a picture of a conference with interactive displays and screens
+Collage of images showing nurses working with patients and technology
+Google Meet icon, Google Classroom icon, with various browser windows
+Blue and black futuristic illustration with Gemini 2.5 logo in the middle
+Logos for AI Mode in Search and Search Live in front of a black background
+Gemini 3 logo in front of a black background with the number 3 in blue dots
+an MP4 of a carousel with images reading "Gemini 3.1 Pro" and "Nano Banana 2"
+Three phone screens showing different screens of using virtual clothing try-on
+Gemini 3.5 text and multi-colored star icon on an abstract blue background
+A collage of photos showing people using technology around the world, on a white background
+Video sharing the future of AI & Learning with examples from classrooms from around the world
+The Gemini emblem sits next to text reading 'Gemini 3.1 Flash Live'. The background has blue dots making up a microphone icon
+The image is a dark-themed illustration depicting three people interacting with technology, surrounded by various product icons.
+An illustration of a King and Ace playing card, a wolf's head, two chess pieces and a poker chip on a white background.
+"""
+SUMMARIES = """
+Zoom is also introducing a real-time deepfake detection tech for meetings
+Meta will not sign the EU's new rules, calling the implementation "over-reach"
+Google said that merchants can now offer discounts to users directly in AI mode results
+Amazon Quick Suite aims to be 'everything you want to do with ChatGPT at work, but can't.'
+Grammarly is renaming itself as Superhuman, after acquiring Superhuman email client in July
+A new iPhone app, Endless Summer, uses AI to create photorealistic vacation photos starring you, no travel required
+Perplexity has acquired Visual Electric, an AI Design tool. Its team is going to lead a new agents experience group at Perplexity
+Another day, another model.
+阿里巴巴发布了新的人工智能模型。
+ما الذي يعرفه النموذج؟
+Image generators are getting better at text, and worse at everything else.
+Video calls on the phone now show captions in 24 languages.
+Photos of the prototype leaked on Friday.
+My initial tests revealed the text and prompt adherence was not noticeably better than Midjourney, the image generator
+"""
+
+
+@pytest.mark.parametrize("text", CAPTIONS.strip().splitlines())
+def test_a_pictures_description_is_no_summary(text: str) -> None:
+    assert is_caption(text)
+
+
+@pytest.mark.parametrize("text", SUMMARIES.strip().splitlines())
+def test_what_tells_news_is_none_of_a_picture(text: str) -> None:
+    assert not is_caption(text)
+
+
+@pytest.mark.parametrize(
+    ("headline", "text", "expected"),
+    [
+        ("Introducing Muse Spark 1.1", "Introducing Muse Spark 1.1", True),
+        ("Introducing vibe coding in Google AI Studio", "Vibe Coding in Google AI Studio", True),
+        ("OpenAI signs  up — again", "OpenAI signs up, again.", True),
+        ("Meta opens a data center", "Meta opens a data center | Meta AI", True),
+        ("Meta opens a data center", "Meta opens a data center in Ohio, its third this year.", False),
+        ("Meta opens a data center", "The site in Ohio is its third this year.", False),
+        ("Meta opens a data center", "Meta opens", True),
+    ],
+)
+def test_a_summary_that_says_no_more_than_the_headline_repeats_it(headline: str, text: str, expected: bool) -> None:
+    assert repeats(headline, text) is expected

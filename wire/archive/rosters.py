@@ -1,0 +1,57 @@
+"""The roster's history, recomputed: only names, tiers and first domains are hashed, the rest must follow from who came and left."""
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+from sources.roster import fingerprint
+from sources.vocabulary import ROSTER_SIZE
+from wire.archive.dump import Broken, Record
+
+
+def check(publications: Mapping[str, Record], rosters: Sequence[Record]) -> None:
+    """`publications` by slug; `rosters` from the founding one on, each with its own fingerprint. Raises: Broken."""
+    since, until, left = _history(publications, rosters)
+    for slug, one in publications.items():
+        for name, days in (("admitted_on", since), ("retired_on", until)):
+            if one[name] != days.get(slug):
+                raise Broken(f"publication {slug}: {name} is {one[name]!r}, the roster's history says {days.get(slug)!r}.")
+        if slug in left and _member(one) not in left[slug]:
+            raise Broken(f"publication {slug}: its name, tier or domain is not what it was when it left the roster.")
+    seats = sorted(one["seat"] for one in publications.values() if one["seat"] is not None)
+    if seats != list(range(1, ROSTER_SIZE + 1)):
+        raise Broken(f"roster: the seats are {seats}.")
+
+
+def check_current(publications: Mapping[str, Record], roster: Record) -> None:
+    """Who holds a seat is who the latest revision names. Raises: Broken."""
+    seated = sorted((_member(one) for one in publications.values() if one["seat"] is not None), key=lambda row: str(row["name"]))
+    if fingerprint(seated) != roster["fingerprint"]:
+        raise Broken(f"roster: fingerprint is {roster['fingerprint']!r}, recomputed {fingerprint(seated)!r}.")
+
+
+def _history(
+    publications: Mapping[str, Record], rosters: Sequence[Record]
+) -> tuple[dict[str, str], dict[str, str], dict[str, list[dict[str, Any]]]]:
+    """By slug: since when each holds a seat, until when it did, and the members that it was one of when it left."""
+    founders = {row["name"] for row in rosters[0]["members"]}
+    since = {slug: rosters[0]["on"] for slug, one in publications.items() if one["name"] in founders}
+    until: dict[str, str] = {}
+    left: dict[str, list[dict[str, Any]]] = {}
+    for before, roster in pairwise(rosters):
+        old, new = ({row["name"] for row in one["members"]} for one in (before, roster))
+        retired, admitted = roster["retired"], roster["admitted"]
+        for slug, names in ((retired, old - new), (admitted, new - old)):
+            if slug is None or {publications[slug]["name"]} != names:
+                raise Broken(f"roster revision {roster['number']}: it names {slug!r} as changed; its members say {sorted(names)}.")
+        since[admitted] = until[retired] = roster["on"]
+        left[retired] = before["members"]
+        until.pop(admitted, None)
+        left.pop(admitted, None)
+    if rosters[0]["retired"] or rosters[0]["admitted"]:
+        raise Broken("roster revision 1: it founds the roster, and names a change.")
+    return since, until, left
+
+
+def _member(publication: Record) -> dict[str, Any]:
+    return {"name": publication["name"], "tier": publication["tier"], "domain": publication["domains"][0]}

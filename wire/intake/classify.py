@@ -1,0 +1,249 @@
+"""Category and topics of a story, and whether it is about AI at all, by the lexicon. Pure; quality is measured elsewhere."""
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import chain
+from typing import Final
+
+from wire.stories.vocabulary import Category, Topic
+
+HEADLINE_WEIGHT: Final = 3.0
+TOPIC_THRESHOLD: Final = 3.0  # one plain mention in the headline, or three in the summary
+RELEVANCE_THRESHOLD: Final = 3.0  # one plain mention of AI anywhere, or a hint (weight 1) in the headline
+DEFAULT: Final = Category.INDUSTRY
+# When two categories weigh the same, the more specific one wins.
+TIE_ORDER: Final = (Category.FUNDING, Category.AGENTS, Category.LAUNCHES, Category.ANALYSIS, Category.INDUSTRY)
+
+GAP: Final = 5  # the most words that `…` stands for
+EDGE: Final = "^"
+REMEMBERED: Final = 2_000  # texts; the feeds of one run show about as many
+REMEMBERED_WORDS: Final = 20_000
+
+_TOKEN: Final = re.compile(r"[^\W_]+|[:?|%$€£]")
+_DIGIT: Final = re.compile(r"\d")
+_LABEL: Final = re.compile(r"\A\s*\[[^\]]*\]")  # [Updated], [Fictional]
+_ELEMENT: Final = re.compile(r"[^\W_]+\*?|[:?|%$€£^…#]")
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """What to look for, word by word. A word with a capital letter only matches that spelling; `word*` takes any ending; `…` stands
+    for up to five words and `#` for one with a digit in it; `^` is where the headline starts or ends. The marks `: ? | % $ € £`
+    count as words; other punctuation is passed over, in terms as in texts, and so is a bracketed label before a headline.
+    """
+
+    target: str
+    text: str
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Element:
+    text: str
+    prefix: bool
+    exact_case: bool
+
+    @property
+    def is_word(self) -> bool:
+        """Whether it stands for one whole word, whatever its case."""
+        return not self.prefix and self.text not in ("…", "#")
+
+    def takes(self, token: str, folded: str) -> bool:
+        if self.text == "#":
+            return _DIGIT.search(token) is not None
+        word = token if self.exact_case else folded
+        return word.startswith(self.text) if self.prefix else word == self.text
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Pattern:
+    target: str
+    weight: float
+    first: _Element
+    rest: tuple[_Element, ...]
+    words: frozenset[str]  # whole words that any text it is in has, folded: a quick way to say no
+
+
+def _match(elements: Sequence[_Element], raw: list[str], folded: list[str], at: int) -> bool:
+    """Whether the elements are in a text from this place on."""
+    for number, element in enumerate(elements):
+        if element.text == "…":
+            following = elements[number + 1]
+            if following.is_word and following.text.casefold() not in folded[at : at + GAP + 1]:
+                return False  # most
+            return _match_gaps(elements[number:], raw, folded, at)
+        if at >= len(raw) or not element.takes(raw[at], folded[at]):
+            return False
+        at += 1
+    return True
+
+
+def _match_gaps(elements: Sequence[_Element], raw: list[str], folded: list[str], at: int) -> bool:
+    """All places are followed at once, so that no term takes long, however many gaps it has."""
+    places: Sequence[int] = (at,)
+    for element in elements:
+        if element.text == "…" and len(places) == 1:
+            places = range(places[0], places[0] + GAP + 1)
+        elif element.text == "…":
+            places = sorted({place + skipped for place in places for skipped in range(GAP + 1)})
+        else:
+            places = [place + 1 for place in places if place < len(raw) and element.takes(raw[place], folded[place])]
+        if not places:
+            return False
+    return True
+
+
+_Candidate = tuple[int, _Pattern, int]
+"""A pattern's number, and how many elements of its rest are known to be there."""
+
+
+class Lexicon:
+    """Terms made ready to look up: a text's words are read once, whatever the number of terms."""
+
+    def __init__(self, categories: Iterable[Term], topics: Iterable[Term], relevance: Iterable[Term]) -> None:
+        self._categories, self._topics, self._relevance = (_remembered(_index(terms)) for terms in (categories, topics, relevance))
+
+    def category(self, headline: str, summary: str) -> Category:
+        """The category with the most weight; the default when nothing speaks for any."""
+        return self.category_or_none(headline, summary) or DEFAULT
+
+    def category_or_none(self, headline: str, summary: str) -> Category | None:
+        """The category with the most weight; None when nothing speaks for any."""
+        weights = self._categories(headline, summary)
+        best = max(TIE_ORDER, key=lambda category: weights.get(category, 0.0))
+        return best if weights.get(best, 0.0) > 0 else None
+
+    def topics(self, headline: str, summary: str) -> list[Topic]:
+        """Every topic with enough weight, in the vocabulary's order."""
+        weights = self._topics(headline, summary)
+        return [topic for topic in Topic if weights.get(topic, 0.0) >= TOPIC_THRESHOLD]
+
+    def is_about_ai(self, headline: str, summary: str) -> bool:
+        """Whether a story of a feed that brings all kinds of news belongs on this wire."""
+        return sum(self._relevance(headline, summary).values()) >= RELEVANCE_THRESHOLD
+
+
+def _remembered(index: Mapping[str, list[_Pattern]]) -> Callable[[str, str], Mapping[str, float]]:
+    """A reader by this index. Feeds show each text again and again, so the last ones are not read anew."""
+    return lru_cache(maxsize=REMEMBERED)(_Reader(index).weigh)
+
+
+def _elements(text: str) -> tuple[_Element, ...]:
+    """A term's elements. A gap needs something on both sides, so others are left out."""
+    found = _ELEMENT.findall(text.replace("...", "…"))
+    kept = [element for at, element in enumerate(found) if element != "…" or (0 < at < len(found) - 1 and found[at - 1] != "…")]
+    return tuple(
+        _Element(word if exact_case else word.casefold(), element.endswith("*"), exact_case)
+        for element in kept
+        for word in [element.rstrip("*")]
+        for exact_case in [word != word.casefold()]
+    )
+
+
+def _index(terms: Iterable[Term]) -> dict[str, list[_Pattern]]:
+    """Patterns by where to look for them: the folded first word, or its first four letters (or fewer) and `*`, or `#`. After `^`,
+    the second word is looked up too, since every headline has a start.
+    """
+    index: dict[str, list[_Pattern]] = defaultdict(list)
+    for term in terms:
+        if elements := _elements(term.text):
+            keys = [_key(element) for element in elements[:2]]
+            index["".join(keys) if keys[0] == EDGE and keys[1:] != ["…"] else keys[0]].append(_pattern(term, elements))
+    return dict(index)
+
+
+def _pattern(term: Term, elements: tuple[_Element, ...]) -> _Pattern:
+    words = (element.text.casefold() for element in elements if element.is_word)
+    return _Pattern(term.target, term.weight, elements[0], elements[1:], frozenset(words))
+
+
+def _key(element: _Element) -> str:
+    word = element.text.casefold()
+    return f"{word[:4]}*" if element.prefix else word
+
+
+@lru_cache(maxsize=REMEMBERED_WORDS)
+def _keys(word: str) -> tuple[str, ...]:
+    """Where patterns that could begin with this word are."""
+    return word, *(f"{word[:length]}*" for length in range(1, min(len(word), 4) + 1)), *("#" if _DIGIT.search(word) else "")
+
+
+class _Reader:
+    """Weighs texts by an index of patterns. Weights are added up in one order always, or sums might differ in their last digit."""
+
+    def __init__(self, index: Mapping[str, list[_Pattern]]) -> None:
+        self._index = index
+        self._starting = lru_cache(maxsize=REMEMBERED_WORDS)(self._starting_with)
+        self._opening = lru_cache(maxsize=REMEMBERED_WORDS)(self._opening_with)
+        self._start = lru_cache(maxsize=REMEMBERED_WORDS)(_start)  # many tokens begin the same, as all numbers do
+
+    def weigh(self, headline: str, summary: str) -> dict[str, float]:
+        """The weight of every target that something in the text speaks for or against."""
+        weights: dict[str, float] = defaultdict(float)
+        words = [EDGE, *_TOKEN.findall(_LABEL.sub("", headline)), EDGE]
+        for raw, factor in ((words, HEADLINE_WEIGHT), (_TOKEN.findall(summary), 1.0)):
+            folded = [word.casefold() for word in raw]
+            present = frozenset(chain.from_iterable(map(_keys, folded)))
+            for at, word in enumerate(raw):
+                starts = [self._starting(word)]
+                if word == EDGE and not at:
+                    starts.append(self._opening(folded[1]))
+                for start in starts:
+                    for pattern in start.found(raw, folded, present, at) if start else ():
+                        weights[pattern.target] += factor * pattern.weight
+        return weights
+
+    def _starting_with(self, token: str) -> "_Start | None":
+        """What begins with this token, if anything."""
+        word = token.casefold()
+        patterns = (pattern for key in _keys(word) for pattern in self._index.get(key, ()) if pattern.first.takes(token, word))
+        return self._start(tuple(patterns))
+
+    def _opening_with(self, word: str) -> "_Start | None":
+        """What begins with the start of a headline before this folded word, if anything."""
+        return self._start(tuple(pattern for key in _keys(word) for pattern in self._index.get(EDGE + key, ())))
+
+
+def _start(patterns: tuple[_Pattern, ...]) -> "_Start | None":
+    return _Start(patterns) if patterns else None
+
+
+class _Start:
+    """Patterns that begin with one token: by what must come next, by what must come behind a gap, and those that are this token."""
+
+    def __init__(self, patterns: Sequence[_Pattern]) -> None:
+        self._next, self._later = (defaultdict[str, list[_Candidate]](list) for _ in range(2))
+        self._alone: list[_Candidate] = []
+        for number, pattern in enumerate(patterns):
+            if not pattern.rest:
+                self._alone.append((number, pattern, 0))
+                continue
+            second = pattern.rest[0]
+            if second.text == "…":
+                needed = next((element for element in pattern.rest if element.is_word), pattern.rest[1])  # a word, if there is one
+                self._later[_key(needed)].append((number, pattern, 0))
+            else:
+                self._next[_key(second)].append((number, pattern, int(second.is_word and not second.exact_case)))
+
+    def found(self, raw: list[str], folded: list[str], present: frozenset[str], at: int) -> list[_Pattern]:
+        """Those that are at this place of a text, in their order. `present`: the keys of all its words."""
+        candidates = self._alone
+        if at + 1 < len(raw):
+            if self._next:
+                for key in _keys(folded[at + 1]):
+                    if key in self._next:
+                        candidates = candidates + self._next[key]
+            if self._later:
+                for key in self._later.keys() & present:
+                    candidates = candidates + self._later[key]
+        if len(candidates) > 1:
+            candidates = sorted(candidates)
+        return [
+            pattern
+            for _, pattern, known in candidates
+            if len(pattern.rest) == known
+            or (pattern.words <= present and _match(pattern.rest[known:], raw, folded, at + 1 + known))
+        ]

@@ -1,0 +1,60 @@
+"""Cursors: where a page ended, in a form that only this wire reads. Keysets, so that new stories never shift a page."""
+
+import base64
+import binascii
+import datetime as dt
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+
+from config.errors import InvalidArgument
+from wire.stories.identity import is_story_id
+
+Place = tuple[dt.datetime, str]
+"""A story's place in list order: (published_at, chatbotnews_id)."""
+
+
+def encode(kind: str, *values: Any) -> str:
+    """URL-safe text; `kind` keeps the cursor of one list, filters included, from being read by another."""
+    return base64.urlsafe_b64encode(orjson.dumps([kind, *values])).decode().rstrip("=")
+
+
+def decode(cursor: str, kinds: Mapping[str, int]) -> tuple[str, list[Any]]:
+    """Kind and values of a cursor; `kinds` says how many values each has. Raises: InvalidArgument for anything else."""
+    try:
+        padded = cursor.encode("ascii") + b"=" * (-len(cursor) % 4)
+        found = orjson.loads(base64.b64decode(padded, altchars=b"-_", validate=True))
+    except (UnicodeEncodeError, binascii.Error, ValueError):
+        raise invalid() from None
+    match found:
+        case [str(kind), *values] if kinds.get(kind) == len(values):
+            return kind, values
+    raise invalid()
+
+
+def encode_place(place: Place) -> list[Any]:
+    return [int(place[0].timestamp()), place[1]]
+
+
+def place_of(story: bytes) -> list[Any]:
+    """The encoded place of a story, given as JSON."""
+    fields = orjson.loads(story)
+    return encode_place((dt.datetime.fromisoformat(fields["published_at"]), fields["chatbotnews_id"]))
+
+
+def decode_place(value: Any) -> Place:
+    """Raises: InvalidArgument."""
+    match value:
+        case [int(seconds), str(story_id)] if not isinstance(seconds, bool) and is_story_id(story_id):
+            try:
+                return dt.datetime.fromtimestamp(seconds, dt.UTC), story_id
+            except (ValueError, OverflowError, OSError):
+                pass
+    raise invalid()
+
+
+def invalid() -> InvalidArgument:
+    return InvalidArgument(
+        "cursor does not belong to this list.", "Leave it out for the first page, then pass next_cursor on with the same filters."
+    )

@@ -1,0 +1,28 @@
+"""Which pages are cached: those that depend on the wire alone, not on feeds, on usage or on the moment."""
+
+import re
+from functools import lru_cache
+from typing import Final
+
+_PAGES: Final = [
+    (re.compile(pattern), frozenset(parameters))
+    for pattern, *parameters in (
+        ("/", "page"),
+        ("/day/[^/]+", "page"),
+        ("/(story|event|editor-take)/[^/]+",),
+        ("/(category|topic)/[^/]+", "cursor"),
+        ("/search", "query", "category", "topic", "source", "tier", "since", "until", "cursor"),
+        ("/archive", "year"),
+        ("/corrections", "before"),
+        ("/provenance(/[^/]+)?",),
+        (r"/feeds/[^/]+\.(rss|atom|json)", "query"),
+        (r"/sitemap(-pages|-stories-[0-9]+)?\.xml",),
+        (r"/(about|privacy|terms|mcp-spec(?:\.md)?|for-agents\.html|llms\.txt|llms-full\.txt|\.well-known/wire-keys\.json)",),
+    )
+]
+
+
+@lru_cache(maxsize=1_000)
+def parameters_of(path: str) -> frozenset[str] | None:
+    """The names of the parameters that a page takes; None for one that is not cached."""
+    return next((names for pattern, names in _PAGES if pattern.fullmatch(path)), None)

@@ -1,0 +1,305 @@
+"""From what a publisher sent to what the wire says: plain text, cut at a sentence, never reworded.
+
+Everything here takes hostile input of any length: work is bounded by the limit asked for, not by what arrived.
+"""
+
+import html
+import re
+import unicodedata
+from typing import Final
+
+import nh3
+
+SHORT: Final = 160
+"""Characters of a `summary_short`, at most."""
+MEDIUM: Final = 480
+"""Characters of a `summary_medium`, at most."""
+BYLINE: Final = 200
+"""Characters of an author, at most."""
+REASON: Final = 500
+"""Characters of an editor's reason, at most."""
+
+
+def _words(listed: str) -> frozenset[str]:
+    return frozenset(listed.split())
+
+
+_DROPPED: Final = frozenset({"script", "style", "svg", "figcaption"})
+_BLOCKS: Final = _words(
+    """address article aside blockquote br caption center dd details dialog div dl dt fieldset figure footer
+    form h1 h2 h3 h4 h5 h6 header hr legend li main menu nav ol option p pre section summary table tbody td tfoot th
+    thead title tr ul"""
+)
+_TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]*)")
+# Control, bidi, zero-width, interlinear, surrogate, private-use, tag characters and non-characters. White space is not
+# here. By code point and not by category, so that a newer Unicode does not change texts already hashed.
+_UNWANTED = re.compile(
+    r"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff"
+    r"\ufff9-\ufffb\ud800-\uf8ff\ufdd0-\ufdef\ufffe\uffff\U000e0000-\U000e0fff\U000f0000-\U0010ffff]"
+)
+# ZWNJ and ZWJ are spelling in Persian, Indic scripts and emoji; anywhere else, or in a row, they only hide something.
+_JOINED: Final = r"[\u0370-\u167f\u1681-\u1fff\u2190-\u2fff\u3001-\U0010ffff]"
+_STRAY_JOINER = re.compile(rf"[\u200c\u200d]{{2,}}|(?<!{_JOINED})[\u200c\u200d]|[\u200c\u200d](?!{_JOINED})")
+
+_IDEOGRAPH: Final = r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]"
+_WHOLE_WORDS = re.compile(rf".+(?:(?=\s)|(?<={_IDEOGRAPH})(?=.))", re.S)
+_DANGLING: Final = " ,;:–—-([“‘\"'…\u200c\u200d"
+_STOPS: Final = (".", "!", "?", "…", "؟", "।", "。", "！", "？", "｡")
+_CLOSING: Final = "\"'”’»“«)]」』）】"
+_STOP = re.compile(r"[.!?…؟।]++[\"'”’»“«)\]]*+(?=\s)|[。！？｡]++[」』”’）】]*+")
+# A stop after one of these rarely ends a sentence. The last ones only before a number ("No. 5").
+_ABBREVIATIONS: Final = _words(
+    """adm al approx apr assn assoc aug ave bros capt cf ch cmdr co col corp cpl dec dept dr est etc feb ft gen gov hon
+    inc jan jr jul jun lt ltd maj mar messrs mr mrs ms mt mx nov oct ph.d pres prof rep rev sen sep sept sgt sr st univ
+    viz vs yahoo"""
+)
+_NUMBERED: Final = frozenset({"art", "fig", "figs", "no", "nos", "p", "pp", "sec", "vol"})
+_INITIALS = re.compile(r"(?:\w\.-?)*[^\W\d_]|\d{1,2}")  # U.S., e.g., J.; and "1." before an item of a list
+
+_CALL_TO_READ = re.compile(
+    r"(?:Read|Learn|See) [Mm]ore|READ MORE|Continue [Rr]eading|Keep [Rr]eading|Click here to read(?: more)?"
+    r"|(?:Read|View) (?:the )?(?:full|entire|whole|original|rest of (?:the|this)) (?:[Ss]tory|[Aa]rticle|[Pp]ost)"
+)
+# Whose picture it is, in brackets anywhere, or by itself before or behind the text; and what pages print under an article.
+_AGENCY: Final = (
+    r"(?:AFP|AP(?: Photo)?|Adobe Stock|Alamy|Bloomberg|EPA|Getty Images|iStock(?:photo)?|NurPhoto|Pexels|Pixabay|Reuters"
+    r"|Shutterstock|Unsplash|Wikimedia Commons)"
+)
+_PICTURE: Final = (
+    r"(?:Image|Photo|Picture|Illustration|Graphic|Photograph|Video|Screenshot|Cover image|Featured image|Header image)s?"
+)
+_CREDIT: Final = rf"(?:{_PICTURE} (?:[Cc]redits?|[Cc]ourtesy(?: of)?|[Ss]ource|[Bb]y)|{_PICTURE}(?= ?:)|[Cc]redits?(?= ?:))"
+_NAMES: Final = r"[A-Z][\w.'’-]*(?: ?/ ?[A-Z][\w.'’-]*| [A-Z][\w.'’-]*){0,7}"
+_IN_BRACKETS = re.compile(
+    rf"[(\[](?:{_CREDIT} ?: ?[^()\[\]]{{1,120}}|{_PICTURE} (?:[Bb]y|[Cc]ourtesy(?: of)?) {_NAMES}"
+    rf"|[^()\[\]/]{{1,40}}/ ?{_AGENCY}(?:/[^()\[\]]{{1,40}})?)[)\]](?!\w)"
+)
+_CREDIT_FIRST = re.compile(
+    rf"{_CREDIT} ?:? ?(?:[^.:!?/]{{1,60}}/)* ?{_AGENCY}(?: ?/ ?[A-Z][\w ]{{1,30}}?(?=\.|\s[A-Z]))?[.:]?\s+(?=[A-Z\"“])"
+)
+_FOOTER = re.compile(
+    rf"(?:{_CREDIT} ?: [^.!?]{{1,100}}|{_CREDIT} [^.!?]{{0,80}}{_AGENCY}"
+    r"|Share (?:this|on|via|to)\b[^.!?]{0,160}|Click to share [^.!?]{0,160}"
+    r"|Follow (?:us|@\w+|\w+ on (?:X|Twitter|Facebook|LinkedIn|Instagram))\b[^.!?]{0,160}"
+    r"|(?:Subscribe|Sign up) (?:to|for|now|here|today)\b[^.!?]{0,160}|(?:View|Leave a|Post a|\d+) [Cc]omments?"
+    r"|(?:This (?:article|story|post) )?(?:was )?(?:[Oo]riginally|[Ff]irst) (?:appeared|published|posted) (?:on|in|at) [^!?]{1,80}"
+    r"|(?:Copyright )?(?:©|\([Cc]\)) ?\d{4}[^!?]{0,120}|All rights reserved|(?:Filed under|Tags|Topics) ?: [^.!?]{1,160})[.!]?$"
+)
+
+_TAIL: Final = 200  # characters at the end in which such a call is looked for
+_TRUNCATED = re.compile(r"\s*(?:\[ ?(?:…|\.\.\.) ?\]|\(more ?(?:…|\.\.\.)?\))$")
+
+_ADDRESS: Final = r"[^\s@()<>,;]{1,64}@[^\s@()<>,;]{1,255}"  # the lengths of RFC 5321 §4.5.3.1
+_MAILBOX = re.compile(rf"{_ADDRESS} ?\(([^()]*)\)")  # the form RSS 2.0 gives for <author>
+_CONTACT = re.compile(rf"[(<\[]?(?:{_ADDRESS}|https?://\S+)[)>\]]?")
+_BY = re.compile(r"^(?:(?:written |posted )?by)[:\s]\s*", re.I)
+_NOBODY: Final = _words(
+    "admin administrator anonymous author by editor guest n/a nil none null root undefined unknown user webmaster"
+)
+
+
+def plain_text(markup: str, limit: int) -> str:
+    """`markup`, HTML or not, as one line of at most `limit` characters, in NFC; cut at a word and with `…` if too long.
+
+    Entities are decoded once, so an escaped tag stays as text. Scripts and styles go with their content, other tags
+    alone, block tags leave a space; characters nobody can see go, except joiners inside words and emoji.
+    """
+    raw = markup[: 8 * limit + 4096]
+    whole = len(raw) == len(markup)
+    if not whole:
+        raw = raw.rpartition(" ")[0] or raw  # no half tag, entity or word
+    text = _one_line(_without_markup(raw) if "<" in raw or "&" in raw else raw)
+    return _cut_at_word(text if whole or not text else text + "…", limit)
+
+
+def plain_line(text: str, limit: int) -> str:
+    """`text`, which is no markup, as one line like `plain_text`'s. What it gave is given back as it is."""
+    return _cut_at_word(_one_line(text), limit)
+
+
+def visible(text: str) -> str:
+    """`text` in NFC without characters that have no place in text; white space stays as it is."""
+    if text.isascii() and text.isprintable():
+        return text
+    text = unicodedata.normalize("NFC", _UNWANTED.sub("", text))
+    if "\u200c" in text or "\u200d" in text:
+        text = unicodedata.normalize("NFC", _STRAY_JOINER.sub("", text))
+    return text
+
+
+def summary(markup: str) -> str:
+    """The publisher's own opening sentences, at most MEDIUM characters, without image credits, "Read more" and the like."""
+    text = _without_credits(plain_text(markup, 2 * MEDIUM))
+    while (shorter := _without_tail(text)) != text:
+        text = shorter
+    if len(text) > SHORT and not ends_whole(text):  # so long a one was cut off on its way here
+        text = _whole_sentences(text, len(text)) or text
+    return cut(text, MEDIUM)
+
+
+def cut(text: str, limit: int) -> str:
+    """As many whole sentences of `text` as fit in `limit` (≥ 1) characters; if none does, whole words and `…`.
+
+    In doubt (an abbreviation, an open quotation or bracket) a sentence goes on: too short a cut says less, too long a
+    one could say something else.
+    """
+    return text if len(text) <= limit else _whole_sentences(text, limit) or _cut_at_word(text, limit)
+
+
+def byline(raw: str) -> str | None:
+    """The author's name out of a feed's author field, at most BYLINE characters; None when it names nobody."""
+    name = _CONTACT.sub("", _MAILBOX.sub(r"\1", plain_text(raw, 4 * BYLINE)))
+    name = " ".join(_BY.sub("", name.strip()).split()).strip(" ,;:|/–—-")
+    if name.casefold() in _NOBODY or not any(map(str.isalpha, name)):
+        return None
+    return _cut_at_word(name, BYLINE)
+
+
+def has_forbidden(raw: str) -> str | None:
+    """`nul_character` or `lone_surrogate` when `raw` holds one: Postgres stores neither, and neither is text."""
+    if "\x00" in raw:
+        return "nul_character"
+    try:
+        raw.encode()
+    except UnicodeEncodeError:
+        return "lone_surrogate"
+    return None
+
+
+def addresses_model(text: str) -> bool:
+    """Whether plain `text` speaks to a language model that reads it. A flag for readers; the text itself never changes.
+
+    Precision first: news about such attacks passes unless it quotes one. A miss is no harm by itself, since no text of
+    a publisher is ever an instruction here.
+    """
+    lowered = text.lower()
+    return any(hint in lowered and pattern.search(lowered) for hint, pattern in _INSTRUCTIONS)
+
+
+def _without_markup(raw: str) -> str:
+    """Text of an HTML fragment, entities decoded once."""
+    flat = _TAG.sub(_flatten, raw.encode(errors="ignore").decode())
+    return html.unescape(nh3.clean(flat, tags=set(), clean_content_tags=set(_DROPPED)))
+
+
+def _flatten(tag: re.Match[str]) -> str:
+    """<wbr> for every tag whose content stays: it cannot nest, and deep or crossed tags cost an HTML parser n² time."""
+    name = tag[2].lower()
+    if name in _DROPPED:
+        return tag[0]
+    return f"{' ' if name in _BLOCKS else ''}<{tag[1]}wbr"
+
+
+def _one_line(text: str) -> str:
+    return " ".join(visible(text).split())
+
+
+def _cut_at_word(text: str, limit: int) -> str:
+    """`text`, or its first words and `…`. Chinese and Japanese may break anywhere, an overlong word must."""
+    if len(text) <= limit:
+        return text
+    words = _WHOLE_WORDS.match(text, 0, limit)
+    return (words[0] if words else text[: limit - 1]).rstrip(_DANGLING) + "…"
+
+
+def _whole_sentences(text: str, limit: int) -> str:
+    """The whole sentences at the start of `text`, in at most `limit` characters; perhaps none."""
+    for stop in reversed(list(_STOP.finditer(text, 0, limit + 1))):
+        if stop.end() <= limit and _ends_sentence(text, stop):
+            return text[: stop.end()]
+    return ""
+
+
+def _ends_sentence(text: str, stop: re.Match[str]) -> bool:
+    head = text[: stop.end()]
+    if sum(map(head.count, '"“”„«»「」『』')) % 2 or sum(map(head.count, "([（【")) > sum(map(head.count, ")]）】")):
+        return False
+    if stop[0].startswith(_STOPS[-4:]):
+        return True
+    following = (text[stop.end() : stop.end() + 24].split() or [""])[0]
+    if following.islower():  # as xAI and iPhone are not
+        return False
+    word = text[: stop.start()].rpartition(" ")[2].lstrip("(“\"‘'[").lower()
+    if word in _NUMBERED:
+        return not following[:1].isdigit()
+    return word not in _ABBREVIATIONS and not _INITIALS.fullmatch(word)
+
+
+def ends_whole(text: str) -> bool:
+    """Whether a text ends as sentences do, in any script, or says that it was cut."""
+    return not text or text.rstrip(_CLOSING).endswith(_STOPS)
+
+
+def _without_credits(text: str) -> str:
+    text = " ".join(_IN_BRACKETS.sub("", text).split())
+    credit = _CREDIT_FIRST.match(text)
+    return text[credit.end() :] if credit else text
+
+
+def _without_tail(text: str) -> str:
+    head, found, site = text.rpartition(" appeared first on ")
+    if found and len(site) < _TAIL and "The post " in head:  # WordPress
+        text = head[: head.rindex("The post ")].rstrip()
+    for call in _CALL_TO_READ.finditer(text, max(0, len(text) - _TAIL)):
+        before, rest = text[: call.start()].rstrip(), text[call.end() :].strip(" .…»›→>")
+        # "Read more at …" only between sentences, or "Kids Read More Books" would lose its end.
+        if not rest or (ends_whole(before) and not any(stop in rest for stop in ".!?")):
+            text = before
+            break
+    for stop in _STOP.finditer(text, max(0, len(text) - _TAIL)):
+        if _FOOTER.match(text, stop.end() + 1):
+            return text[: stop.end()]
+    shorter = _TRUNCATED.sub("", text)
+    return shorter if shorter == text or ends_whole(shorter) else shorter + "…"
+
+
+def _pattern(words: str) -> re.Pattern[str]:
+    """A phrase in which a space stands for any white space."""
+    return re.compile(re.sub(r" (\??)", lambda space: r"\s*" if space[1] else r"\s+", words))
+
+
+# _START begins a sentence or clause: "System prompt:" there is a command, "the leaked system prompt:" is news.
+_START: Final = r"(?<!\w\s)\b"
+_NOT: Final = r"\b(?:do not|don['’]t|never)"
+_MODEL: Final = r"(?:(?:ai |large |language )*(?:model|assistant|agent)s?|ais?|llms?|(?:ai )?chatbots?)\b"
+_EARLIER: Final = r"(?:previous|prior|above|earlier|preceding)"
+# What is said to a model, in lower case, each with a word it cannot lack: most texts are asked for nothing more.
+# fmt: off
+_INSTRUCTIONS: Final = tuple((hint, _pattern(words)) for hint, words in (
+    *((verb, rf"\b{verb} (?:\w+ ){{0,4}}?{_EARLIER} (?:\w+ ){{0,2}}?(?:instruction|prompt|direction|message)s?\b"
+             rf"|\b{verb} (?:\w+ ){{0,3}}?(?:instruction|prompt)s? (?:above|before|you (?:were|have been))\b"
+             rf"|{_START}{verb} (?:all )?(?:of )?your (?:\w+ ){{0,2}}?(?:instructions|prompt|programming)\b"
+             rf"|\b{verb} (?:all |everything )?(?:of )?(?:the )?above\b"
+             rf"|\b{verb} (?:all|everything|anything) (?:that )?(?:you (?:were|have been) told|before this)\b")
+      for verb in ("ignore", "disregard", "forget", "override")),
+    ("you are now",
+     rf"\byou are now (?:dan\b|(?:an? |the |my |in )(?:\w+ ){{0,3}}?(?:{_MODEL}|(?:bot|mode|persona)\b))"),
+    ("from now on", r"\bfrom now on,? (?:you \w+ (?:to )?)?(?:act|behave|respond|answer|reply|pretend)\b"),
+    (" you", rf"\bas an? {_MODEL},? you (?:must|should|will|shall|need|have|are required)\b"),
+    ("if you", rf"\bif you(?: are|['’]re) an? {_MODEL}(?:,| reading| processing| summari[sz]ing)"),
+    ("ing this", rf"\b{_MODEL},? (?:reading|processing|parsing|summari[sz]ing) this\b"),
+    (":", rf"\b(?:attention|note|message|notice) to (?:all |any |the )?{_MODEL} ?:"),
+    ("you must", r"\byou must (?:\w+ )?(?:respond|answer|reply|output|cite) (?:\w+ )?(?:with|in|as|this|that)\b"),
+    ("begin system", rf"{_START}begin system\b"),
+    *((f"system {noun}", rf"{_START}(?:new |begin )?system {noun}s? ?:")
+      for noun in ("prompt", "message", "instruction")),
+    *((f"{role}:", rf"{_START}{role}: (?:you (?:are|must|will)|ignore|disregard|do not)\b")
+      for role in ("system", "assistant")),
+    (" your ", r"\b(?:reveal|repeat|print|output|show) (?:me )?your (?:\w+ ){0,2}?(?:prompt|instructions)\b"),
+    ("the user", rf"{_NOT} (?:tell|inform|alert|notify) the user\b"),
+    ("any other", rf"{_NOT} (?:cite|quote|recommend|trust|mention) any other\b"),
+    ("cite", r"\b(?:always|only) cite (?:only )?(?:this|us|our)\b"),
+    ("call", r"\bcall (?:the )?[`'\"]?\w+[`'\"]? (?:tool|function) (?:with|now|to|and)\b"),
+    ("_", r"\b(?:invoke|use|run) (?:the )?`?\w+_\w+`? (?:tool|function)\b"),
+    ("ignoriere", r"\bignoriere (?:bitte )?(?:alle )?(?:vorherigen|bisherigen|obigen) anweisungen"),
+    ("ignora", r"\bignora (?:todas )?(?:las )?instrucciones (?:anteriores|previas)"),
+    ("les instructions", r"\bignore[zr]? (?:toutes )?les instructions (?:précédentes|ci-dessus)"),
+    ("忽略", r"忽略(?:之前|以上|先前|前面|上述)的?(?:所有|一切)?的?(?:指令|指示|提示)"),
+    # Marks between turns in the formats of chat models, and calls of tools
+    ("<", r"</?(?:system|assistant|instructions?|tool_calls?|tool_use|function_calls?)>|<</?sys>>"),
+    ("|>", r"<\|(?:im_start|im_end|endoftext|system|user|assistant|start_header_id|end_header_id|eot_id)\|>"),
+    ("[", r"\[/?(?:inst|system)\]"),
+    ("##", r"## ?(?:system|instructions?) ?:"),
+    ('"', r'"(?:name|tool|function)" ?: ?"[\w.-]+" ?, ?"(?:arguments|parameters|input|args)" ?:'),
+))
+# fmt: on
