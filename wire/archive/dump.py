@@ -27,7 +27,7 @@ PUBLICATION_FIELDS: Final = ("slug", "name", "aliases", "domains", "tier", "home
 FEED_FIELDS: Final = ("feed_type", "url", "query", "ai_only", "active", "note")
 STORY_FIELDS: Final = (
     *("chatbotnews_id", "original_url", "guid", "wire_date", "first_seen_at", "event_id", "pending"),
-    *("editor_category", "editor_topics", "consensus_score", "cross_source_count", "event_pinned", "image_url"),
+    *("editor_category", "editor_topics", "consensus_score", "cross_source_count", "event_pinned", "leads_event", "image_url"),
 )
 REVISION_FIELDS: Final = (
     *("revision", "status", "headline", "author", "summary_short", "summary_medium", "category", "topics"),

@@ -101,7 +101,7 @@ def _stories(chunk: list[Record]) -> None:
 
 def _story(record: Record, publications: dict[str, Publication]) -> Story:
     first = record["revisions"][0]
-    later = {"event_pinned": False, "image_url": ""}  # columns that earlier dumps lack
+    later = {"event_pinned": False, "leads_event": False, "image_url": ""}  # columns that earlier dumps lack
     return _row(
         Story,
         later | record,

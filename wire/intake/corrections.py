@@ -101,6 +101,21 @@ def pin(story_ids: Collection[str], *, pinned: bool = True) -> None:
 
 
 @transaction.atomic
+def choose_lead(story_id: str) -> None:
+    """Let one story stand for its event wherever that is listed, in place of the one that the rules choose.
+
+    No snapshot changes, for none says which story leads. Raises: NotFound, InvalidArgument for a withdrawn story.
+    """
+    WireState.lock()
+    (story,) = _stories([story_id])
+    if story.current_id is None or story.status == Status.WITHDRAWN:
+        raise InvalidArgument(f"{story_id} is not public.", "Choose a story that readers can see.")
+    Story.objects.filter(event=story.event_id, leads_event=True).update(leads_event=False)
+    Story.objects.filter(pk=story.pk).update(leads_event=True)
+    WireState.raise_version()
+
+
+@transaction.atomic
 def replace_publication(
     retire: Publication, admit: Mapping[str, Any], *, reason: str, now: dt.datetime | None = None
 ) -> RosterRevision:

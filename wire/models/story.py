@@ -98,6 +98,7 @@ class Story(models.Model):
     editor_topics = models.JSONField(null=True, blank=True, help_text="Overrides the lexicon: a list of topics.")
     event = models.ForeignKey(Event, null=True, on_delete=models.PROTECT, related_name="stories")
     event_pinned = models.BooleanField(default=False, help_text="An editor settled its event; the machine never undoes that.")
+    leads_event = models.BooleanField(default=False, help_text="An editor chose it to stand for its event wherever that is listed.")
     current = models.ForeignKey("StoryRevision", null=True, on_delete=models.PROTECT, related_name="+")
 
     status = models.CharField(max_length=10, choices=Status.choices, default=Status.LIVE)
