@@ -71,6 +71,30 @@ def topic(
     return finished(queries.get_topic_coverage(topic, since, limit, cursor).json(), BRIEFLY)
 
 
+@router.get(
+    "/events.json", response={200: schemas.EventsOut, **errors(404, 422, 503)}, summary="A day's events, most widely reported first"
+)
+def events(
+    request: HttpRequest,
+    date: Annotated[IsoDate | None, Query(description="A UTC day, YYYY-MM-DD; default: the latest published.")] = None,
+    category: Category | None = None,
+    topic: Topic | None = None,
+    limit: ListLimit = bounds.LIST_LIMIT,
+    cursor: Cursor = None,
+) -> HttpResponse:
+    return answer(queries.list_events(date, category, topic, limit, cursor), BRIEFLY)
+
+
+@router.get(
+    "/events/{event_id}.json", response={200: schemas.EventOut, **errors(404, 422)}, summary="One event, with every report of it"
+)
+def event(
+    request: HttpRequest,
+    event_id: Annotated[str, Path(max_length=100, description="An event_id, or the id of any story of it.")],
+) -> HttpResponse:
+    return answer(queries.get_event(event_id), BRIEFLY)
+
+
 @router.get("/consensus.json", response={200: schemas.ConsensusOut, **errors(404, 422)}, summary="Who else reports it")
 def consensus(
     request: HttpRequest,

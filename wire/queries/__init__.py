@@ -3,7 +3,7 @@
 May import wire.search, wire.snapshots (nothing that publishes), wire.models and below.
 
 `stories`: one story, lists, search, citations · `days`: snapshots and what hangs on them · `coverage`: who else reports it ·
-`feeds`: how they fare · `pages`: what only the site shows.
+`events`: one happening, with every report · `feeds`: how they fare · `pages`: what only the site shows.
 """
 
 from wire.queries.coverage import get_consensus
@@ -22,13 +22,23 @@ from wire.queries.days import (
     wire_keys,
     wire_version,
 )
+from wire.queries.events import (
+    DayEvents,
+    EventList,
+    category_events,
+    days_down_from,
+    events_of_day,
+    get_event,
+    list_events,
+    topic_events,
+    view_event,
+)
 from wire.queries.feeds import feeds_health
 from wire.queries.pages import (
     Calendar,
     Correction,
     calendar,
     corrections,
-    get_event,
     neighbours,
     sitemap_count,
     sitemap_stories,

@@ -58,7 +58,7 @@ _DAY: Final = Compiled(lambda day: Story.objects.published().on(day).order_by().
 def get_today(now: dt.datetime | None = None) -> StoriesAnswer[DayOut]:
     """The latest published day; `is_stale` when it is not the current UTC date. Raises: NothingPublished."""
     snapshot = latest_snapshot(now)
-    return _day(snapshot, endpoint=f"{settings.WIRE_SITE_URL}/api/today.json", is_stale=_is_stale(snapshot, now))
+    return _day(snapshot, endpoint=f"{settings.WIRE_SITE_URL}/api/today.json", is_stale=is_stale(snapshot, now))
 
 
 def get_todays_category(category: Category, now: dt.datetime | None = None) -> StoriesAnswer[TodaysCategoryOut]:
@@ -68,7 +68,7 @@ def get_todays_category(category: Category, now: dt.datetime | None = None) -> S
     stories = [story for story in whole if orjson.loads(story)["category"] == category]
     head = TodaysCategoryOut.model_construct(
         wire_date=snapshot.wire_date,
-        is_stale=_is_stale(snapshot, now),
+        is_stale=is_stale(snapshot, now),
         stories=[],
         next_cursor=None,
         total=len(stories),
@@ -202,7 +202,7 @@ def archive_url(day: dt.date, revision: int | None = None) -> str:
     return f"{settings.WIRE_SITE_URL}/api/archive/{day}.json" + (f"?revision={revision}" if revision else "")
 
 
-def _is_stale(snapshot: Snapshot, now: dt.datetime | None) -> bool:
+def is_stale(snapshot: Snapshot, now: dt.datetime | None) -> bool:
     """Whether the latest published day is another than the current one."""
     return snapshot.wire_date != (now or timezone.now()).astimezone(dt.UTC).date()
 

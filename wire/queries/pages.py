@@ -10,14 +10,10 @@ from django.db.models import Count, F, QuerySet, Sum
 from django.db.models.functions import TruncDate
 from django.utils import timezone
 
-from config.errors import NotFound
-from wire.models import Event, Snapshot, Story, StoryRevision, UsageCount
+from wire.models import Snapshot, Story, StoryRevision, UsageCount
 from wire.models.record import newest_of_day
 from wire.models.story import BY_EDITOR
 from wire.queries.stories import published_story
-from wire.schemas import StoryOut
-from wire.snapshots.story_json import story_out
-from wire.stories.identity import is_story_id
 from wire.stories.vocabulary import Category, Status, Topic
 
 USAGE_DAYS = 30
@@ -38,15 +34,6 @@ class Revision:
     topics: str
     recorded_at: dt.datetime
     reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class EventPage:
-    """One happening, as every publication tells it; oldest report first. `publications`: in the order in which they came."""
-
-    event_id: str
-    stories: list[StoryOut]
-    publications: list[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,18 +96,6 @@ def story_history(story_id: str) -> list[Revision]:
     assert story.current is not None, "surfaces read published revisions only"  # noqa: S101
     rows = story.revisions.filter(revision__lte=story.current.revision).order_by("-revision")
     return [_revision(row) for row in rows]
-
-
-def get_event(event_id: str) -> EventPage:
-    """The event of this id, or the one that it was merged into. Raises: NotFound."""
-    event = Event.objects.filter(event_id=event_id).first() if is_story_id(event_id) else None
-    while event is not None and event.merged_into_id:
-        event = event.merged_into
-    rows = Story.objects.live().filter(event=event).with_text().order_by("published_at", "chatbotnews_id")[:MOST] if event else []
-    stories = [story_out(story) for story in rows]
-    if event is None or not stories:
-        raise NotFound("There is no such event.", "A story's event_id names its event.")
-    return EventPage(event.event_id, stories, list(dict.fromkeys(story.original_publisher for story in stories)))
 
 
 def corrections(limit: int, before: int | None = None) -> tuple[list[Correction], int | None]:

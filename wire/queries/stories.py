@@ -72,7 +72,7 @@ def get_topic_coverage(
 ) -> StoriesAnswer[TopicOut]:
     """One page of a topic's stories, newest first, and the topic in a sentence. Raises: InvalidArgument for a strange cursor."""
     name = f"topic {topic}" if since is None else f"topic {topic} since {since.timestamp()}"
-    place, total = _place(name, cursor), counted(_TOPIC_COUNT, topic, since)
+    place, total = list_place(name, cursor), counted(_TOPIC_COUNT, topic, since)
     page = _page(name, _TOPIC.rows(topic, since, *place, limit + 1), limit, total)
     head = TopicOut.model_construct(topic=topic, label=topic.label, summary=_topic_summary(topic, since, total), **dict(page.head))
     return StoriesAnswer(head, page.story_json)
@@ -158,11 +158,11 @@ _TOPIC_COUNT: Final = Compiled(lambda topic, since, most: _told(topic, since).or
 
 def _list(name: str, category: Category | None, limit: int, cursor: str | None) -> StoriesAnswer[StoriesOut]:
     """One page of a list, newest first; `name` is the list's, for its cursors."""
-    rows = _LIST.rows(category, *_place(name, cursor), limit + 1)
+    rows = _LIST.rows(category, *list_place(name, cursor), limit + 1)
     return _page(name, rows, limit, counted(_LIST_COUNT, category))
 
 
-def _place(name: str, cursor: str | None) -> Place | tuple[None, str]:
+def list_place(name: str, cursor: str | None) -> Place | tuple[None, str]:
     """Where the page before ended. Raises: InvalidArgument."""
     return (None, "") if cursor is None else decode_place(decode(cursor, {name: 1})[1][0])
 

@@ -78,8 +78,9 @@ def _list(name: str, query: str) -> tuple[str, str, Iterable[Item]]:
             topic = read(Topic, which)
             return topic.label, f"/topic/{topic}", map(_story, queries.get_topic_coverage(topic, None, ITEMS).stories)
         case "event":
-            event = queries.get_event(which)
-            return event.stories[0].headline, f"/event/{event.event_id}", map(_story, event.stories[: -ITEMS - 1 : -1])
+            event = queries.view_event(which)
+            newest_first = [report.story for report in reversed(event.reports)]
+            return event.lead.headline, f"/event/{event.event_id}", map(_story, newest_first[:ITEMS])
         case "search" if query.strip() and len(query) <= MAX_QUERY:
             return f"“{query}”", f"/search?{urlencode({'query': query})}", map(_story, queries.newest_matches(query, ITEMS))
     raise NotFound("There is no such feed.", "Every list names its feeds.")

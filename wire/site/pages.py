@@ -3,7 +3,7 @@
 import calendar
 import datetime as dt
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import wraps
@@ -28,10 +28,11 @@ from sources.vocabulary import Tier
 from wire import queries
 from wire.answers import StoriesAnswer
 from wire.bounds import MAX_QUERY, SearchQuery, read_date
-from wire.schemas import DayOut, SearchOut, StoryOut
+from wire.schemas import DayOut, SearchOut
 from wire.site import metadata
 from wire.site.errors import missing
-from wire.snapshots import editors_take
+from wire.snapshots import editors_take, event_view
+from wire.snapshots.event_view import EventView
 from wire.stories.vocabulary import Category, Status, Topic
 
 PER_PAGE: Final = 60
@@ -40,14 +41,6 @@ _TABLE: Final = re.compile("<table>(.*?</thead>.*?)</table>", re.DOTALL)
 
 T = TypeVar("T")
 View = Callable[..., HttpResponse]
-
-
-@dataclass(frozen=True, slots=True)
-class Card:
-    """A story, and the stories of other publications that report its event on the same day."""
-
-    story: StoryOut
-    others: list[StoryOut]
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,27 +114,38 @@ def story(request: HttpRequest, story_id: str) -> HttpResponse:
 
 @public
 def event(request: HttpRequest, event_id: str) -> HttpResponse:
-    """One happening, as every publication tells it."""
-    found = queries.get_event(event_id)
+    """One happening, with every report of it."""
+    found = queries.view_event(event_id)
     if found.event_id != event_id:
         return HttpResponsePermanentRedirect(reverse("event", args=[found.event_id]))
-    return page(request, "event.html", {"event": found, "lead": max(found.stories, key=lambda cards: cards.consensus_score)})
+    stories = [report.story for report in found.reports]
+    publications = {story.original_publisher for story in stories}
+    context = {
+        "event": found,
+        "publications": len(publications),
+        "tiers": [(tier, sum(story.original_publisher_tier == tier for story in stories)) for tier in Tier],
+        "missing": [source for source in sources_queries.list_sources().sources if source.name not in publications],
+        "compared": [(story, event_view.figures(f"{story.headline}. {story.summary_medium}")) for story in stories],
+        "headlines": [story.headline for story in stories],
+    }
+    return page(request, "event.html", context)
 
 
 @public
 def category(request: HttpRequest, category: str) -> HttpResponse:
-    """Stories of a category, of all days."""
+    """Events with a story of a category, of all days."""
     found = read(Category, category)
-    listed = queries.get_category(found, PER_LIST, request.GET.get("cursor"))
+    listed = queries.category_events(found, PER_LIST, request.GET.get("cursor"))
     return page(request, "list.html", {"name": found.label, "kind": "Category", "list": listed, "feed": f"category-{found}"})
 
 
 @public
 def topic(request: HttpRequest, topic: str) -> HttpResponse:
-    """Stories about a topic, of all days."""
+    """Events with a story about a topic, of all days."""
     found = read(Topic, topic)
-    listed = queries.get_topic_coverage(found, None, PER_LIST, request.GET.get("cursor"))
-    context = {"name": found.label, "kind": "Topic", "list": listed, "says": listed.summary, "feed": f"topic-{found}"}
+    listed = queries.topic_events(found, PER_LIST, request.GET.get("cursor"))
+    says = queries.get_topic_coverage(found, None, 1).summary
+    context = {"name": found.label, "kind": "Topic", "list": listed, "says": says, "feed": f"topic-{found}"}
     return page(request, "list.html", context)
 
 
@@ -212,41 +216,32 @@ def _boxed(table: re.Match[str]) -> str:
 
 
 def _day(request: HttpRequest, found: StoriesAnswer[DayOut], caching: str) -> HttpResponse:
-    by_event: dict[str, list[StoryOut]] = defaultdict(list)
-    for one in found.stories:
-        by_event[one.event_id].append(one)
-    cards = [
-        Card(one, [other for other in by_event[one.event_id] if other.original_publisher != one.original_publisher])
-        for category in Category
-        for one in found.stories
-        if one.category == category
-    ]
-    pages = Paginator(cards, PER_PAGE).get_page(request.GET.get("page"))
-    quotable = [one for one in cards if not one.story.untrusted_instructions]
-    lead = max(quotable, key=_weight, default=None) if pages.number == 1 else None
+    """A day's events by category, and below a short day those of the days before."""
+    today, *earlier = queries.days_down_from(found.wire_date)
+    lead = event_view.leading(today.events)
+    events = [event for category in Category for event in today.events if event.lead.category == category and event is not lead]
+    pages = Paginator(events, PER_PAGE).get_page(request.GET.get("page"))
+    totals = Counter(event.lead.category for event in today.events)
     context = {
         "day": found,
         "pages": pages,
         "sections": _sections(pages.object_list),
-        "totals": [(category, sum(one.story.category == category for one in cards)) for category in Category],
-        "lead": lead,
+        "totals": [(category, totals[category]) for category in Category],
+        "lead": lead if pages.number == 1 else None,
+        "earlier": earlier if pages.number == pages.paginator.num_pages else (),
         "take_html": html(editors_take.opening(found.editor_take)),
         "near": queries.neighbours(found.wire_date),
-        "events": len(by_event),
+        "stories": len(found.story_json),
+        "events": len(today.events),
         "publications": len({one.original_publisher for one in found.stories}),
     }
     return page(request, "day.html", context, caching)
 
 
-def _weight(cards: Card) -> tuple[float, int, float]:
-    """What leads a day: the event with the most consensus; of its stories the first."""
-    return cards.story.consensus_score, cards.story.cross_source_count, -cards.story.published_at.timestamp()
-
-
-def _sections(cards: Iterable[Card]) -> list[tuple[Category, list[Card]]]:
-    found: dict[Category, list[Card]] = defaultdict(list)
-    for one in cards:
-        found[one.story.category].append(one)
+def _sections(events: Iterable[EventView]) -> list[tuple[Category, list[EventView]]]:
+    found: dict[Category, list[EventView]] = defaultdict(list)
+    for event in events:
+        found[event.lead.category].append(event)
     return list(found.items())
 
 

@@ -3,14 +3,17 @@
 import datetime as dt
 import difflib
 import re
+from collections.abc import Sequence
 from typing import Final
 
 from django import template
-from django.utils import timezone
+from django.template import Context
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
+from wire.queries import EventList
 from wire.schemas import StoriesOut
+from wire.stories.tokens import words
 
 register = template.Library()
 
@@ -20,10 +23,35 @@ MOST_WORDS: Final = 150
 
 
 @register.filter
-def when(moment: dt.datetime) -> str:
-    """ "14:05 UTC" of the current UTC day, else "15 Oct 2026": pages are kept for a day, so they cannot say how long ago it was."""
+def when(moment: dt.datetime, day: dt.date | None = None) -> str:
+    """ "14:05" of that UTC day, else "15 Oct 2026, 14:05 UTC". Of midnight sharp the date alone: archives and some feeds give no
+    time, and no page is to invent one.
+    """
     utc = moment.astimezone(dt.UTC)
-    return f"{utc:%H:%M} UTC" if utc.date() == timezone.now().date() else f"{utc:%-d %b %Y}"
+    if utc.time() == dt.time():
+        return "" if utc.date() == day else f"{utc:%-d %b %Y}"
+    if day is None:
+        return f"{utc:%-d %b %Y, %H:%M} UTC"
+    return f"{utc:%H:%M}" if utc.date() == day else f"{utc:%-d %b, %H:%M}"
+
+
+@register.simple_tag(takes_context=True)
+def clock(context: Context, moment: dt.datetime, before: str = "") -> SafeString:
+    """A <time> as `when` writes it, on the pages of a day (`on`) for that day; `before` stands before it if there is any."""
+    text = when(moment, context.get("on"))
+    utc = moment.astimezone(dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return format_html('{}<time datetime="{}">{}</time>', before, utc, text) if text else SafeString()
+
+
+@register.simple_tag
+def own_words(headline: str, headlines: Sequence[str]) -> SafeString:
+    """A headline with the words that none of the others has in <mark>."""
+    others = {word for other in headlines if other != headline for word in words(other)}
+    pieces = (
+        format_html("<mark>{}</mark>" if (found := words(piece)) and others.isdisjoint(found) else "{}", piece)
+        for piece in re.split(r"(\s+)", headline)
+    )
+    return format_html_join("", "{}", ((piece,) for piece in pieces))
 
 
 @register.filter
@@ -34,7 +62,7 @@ def code(text: str) -> SafeString:
 
 
 @register.simple_tag
-def total(page: StoriesOut) -> str:
+def total(page: StoriesOut | EventList) -> str:
     """How many a list has; "1,000+" where no more were counted."""
     return f"{page.total:,}" if page.total_is_exact else f"{page.total:,}+"
 

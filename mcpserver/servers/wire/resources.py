@@ -15,7 +15,7 @@ from wire.answers import StoriesAnswer
 from wire.bounds import read_date
 from wire.schemas import DayOut
 from wire.search.cursor import decode, encode, invalid
-from wire.site.directives import SPEC_VERSION, llms_txt
+from wire.site.directives import llms_txt
 from wire.stories.vocabulary import Category, Topic
 
 JSON: Final = "application/json"
@@ -79,6 +79,12 @@ TEMPLATES: Final = (
     ),
     ResourceTemplate(
         uri_template="wire://story/{id}", name="Story", description="Individual story by chatbotnews_id.", mime_type=JSON
+    ),
+    ResourceTemplate(
+        uri_template="wire://event/{id}",
+        name="Event",
+        description="One happening with every report of it, by event_id or the id of any of its stories.",
+        mime_type=JSON,
     ),
     ResourceTemplate(
         uri_template="wire://topic/{slug}",
@@ -146,7 +152,7 @@ def with_mcp(day: StoriesAnswer[DayOut]) -> bytes:
     """The day as REST has it, plus `_mcp` (§3.3)."""
     return day.json(
         _mcp={
-            "spec_version": SPEC_VERSION,
+            "spec_version": "1.0",  # of the published specification, whose object this is
             "wire_sha256": day.head.provenance.wire_sha256,
             "source_roster_count": ROSTER_SIZE,
             "source_roster_locked": True,
@@ -215,6 +221,7 @@ _READERS: Final[tuple[tuple[str, Callable[..., Content]], ...]] = (
     (r"wire://today/([a-z]+)", _today_category),
     (r"wire://editor-take/today", lambda: (MARKDOWN, queries.get_editor_take().markdown)),
     (r"wire://story/([0-9a-z-]{1,40})", lambda story_id: _json(queries.get_story_json(story_id))),
+    (r"wire://event/([0-9a-z-]{1,40})", lambda event_id: _json(queries.get_event(event_id).model_dump_json().encode())),
     (r"wire://topic/([a-z]+)", _topic),
     (rf"wire://archive/{_DATE}", _archive),
     (r"wire://sources", lambda: _json(sources_queries.list_sources().model_dump_json().encode())),
@@ -225,6 +232,7 @@ _READERS: Final[tuple[tuple[str, Callable[..., Content]], ...]] = (
 _COUNTED: Final = (
     (rf"wire://(today|today/({'|'.join(Category.values)})|sources|llms\.txt|editor-take/today|provenance/today)", ""),
     (r"wire://story/.{1,40}", "wire://story/{id}"),
+    (r"wire://event/.{1,40}", "wire://event/{id}"),
     (r"wire://topic/[a-z]{1,12}", "wire://topic/{slug}"),
     (r"wire://archive/[0-9-]{10}", "wire://archive/{date}"),
     (r"wire://provenance/[0-9-]{10}", "wire://provenance/{date}"),

@@ -130,6 +130,18 @@ class VerifySource(Arguments):
     publication_name: Annotated[str, Field(max_length=500, description="The name, alias or domain to check.")]
 
 
+class ListEvents(Arguments):
+    date: Annotated[IsoDate | None, Field(description="A UTC day, YYYY-MM-DD; default: the latest.")] = None
+    category: Category | None = None
+    topic: Topic | None = None
+    limit: Annotated[bounds.ListLimit, Field(description="How many events at most."), WHOLE] = bounds.LIST_LIMIT
+    cursor: Cursor = None
+
+
+class GetEvent(Arguments):
+    event_id: Annotated[str, Field(max_length=100, description="An event_id, or the id of any story of the event.")]
+
+
 class Search(Arguments):
     query: Query
 
@@ -195,6 +207,14 @@ def list_sources(args: ListSources) -> Answer:
 
 def verify_source_integrity(args: VerifySource) -> Answer:
     return _answer(sources_queries.verify_source(args.publication_name))
+
+
+def list_events(args: ListEvents) -> Answer:
+    return _answer(queries.list_events(args.date, args.category, args.topic, args.limit, args.cursor))
+
+
+def get_event(args: GetEvent) -> Answer:
+    return _answer(queries.get_event(args.event_id))
 
 
 def search(args: Search) -> Answer:
@@ -277,6 +297,18 @@ TOOLS: Final[Mapping[str, WireTool]] = {
             verify_source_integrity, VerifySource, VerdictOut, "Is this publication in the roster?",
             "The anti-hallucination gate: whether a publication name is one of the 24. Call it before attributing anything to a "
             "publication by way of ChatbotNews.ai.",
+        ),
+        _tool(
+            list_events, ListEvents, schemas.EventsOut, "What happened on a day",
+            "Start here for the news of a day: one line an event (one happening, whoever reports it), the most widely reported first, "
+            "some sixty tokens each, with all that an inline citation needs: 'ChatbotNews.ai, citing {publisher} (Tier {tier}), "
+            "{date of published_at}: {headline}.' get_event names every report of one; search_wire looks through all days.",
+        ),
+        _tool(
+            get_event, GetEvent, schemas.EventOut, "One event, every report",
+            "One happening with every report of it, oldest first, each with its citation: who was first, which reports are "
+            "independent and which copy another's text. Takes an event_id, or the id of any story of the event. get_consensus weighs "
+            "one story instead.",
         ),
         _tool(
             search, Search, SearchHits, "Search (connectors)",

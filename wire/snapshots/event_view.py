@@ -1,0 +1,159 @@
+"""An event as readers see it: which report stands for it, by how many it is reported, and that in a few words. Pure."""
+
+import datetime as dt
+import re
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from sources.vocabulary import Tier
+from wire.schemas import StoryOut
+from wire.snapshots import consensus
+from wire.stories.vocabulary import Category
+
+WIDELY: Final = 3  # independent sources from which an event is widely reported
+FAINT: Final = 0.3  # under a lower consensus, two reports are as often of two happenings as of one
+
+_UNIT: Final = r"(?:\s?(?:thousand|million|billion|trillion|bn|[kmbt])\b)"
+_FIGURE: Final = re.compile(
+    rf"[$€£¥₹]\s?\d[\d.,]*(?<![.,]){_UNIT}?"  # $2.5 billion
+    r"|\d[\d.,]*\s?(?:%|percent\b|per cent\b)"  # 40 %
+    r"|\d[\d.,]*\s(?:thousand|million|billion|trillion)\b(?:\s\w+)?"  # 700 million users
+    r"|\b\d{1,3}(?:,\d{3})+\b(?:\s\w+)?",  # 12,000 jobs
+    re.I,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class EventReport:
+    """One story of an event. `independent`: it counts as a source of its own; `is_copy`: it repeats a text already counted."""
+
+    story: StoryOut
+    independent: bool
+    is_copy: bool
+
+
+@dataclass(frozen=True, slots=True)
+class EventView:
+    """One happening. `lead` stands for it, and its score and count are the event's; `reports` are all of them, oldest first."""
+
+    event_id: str
+    lead: StoryOut
+    reports: tuple[EventReport, ...]
+    newsrooms: int
+    makers: int
+
+    @property
+    def score(self) -> float:
+        return self.lead.consensus_score
+
+    @property
+    def count(self) -> int:
+        return self.lead.cross_source_count
+
+    @property
+    def others(self) -> list[StoryOut]:
+        """The reports beside the lead, oldest first."""
+        return [report.story for report in self.reports if report.story is not self.lead]
+
+    @property
+    def first(self) -> StoryOut:
+        return self.reports[0].story
+
+    @property
+    def latest(self) -> StoryOut:
+        return self.reports[-1].story
+
+    @property
+    def agreement(self) -> str:
+        return agreement(self.newsrooms, self.makers, self.score)
+
+
+def view(event_id: str, stories: Iterable[StoryOut], chosen: Collection[str] = ()) -> EventView:
+    """The event of these stories, one at least; `chosen`: ids that an editor lets stand for their events."""
+    oldest_first = sorted(stories, key=lambda story: (story.published_at, story.chatbotnews_id))
+    lead = min(oldest_first, key=lambda story: (story.chatbotnews_id not in chosen, *_standing(story)))
+    reports = {story.chatbotnews_id: _report(story) for story in oldest_first}
+    found = consensus.weigh(reports[lead.chatbotnews_id], reports.values())
+    independent = {lead.chatbotnews_id, *(one.report.chatbotnews_id for one in found.siblings if one.independent)}
+    copies = {one.report.chatbotnews_id for one in found.siblings if one.is_copy}
+    makers = sum(story.original_publisher_tier == Tier.CORPORATE for story in oldest_first if story.chatbotnews_id in independent)
+    return EventView(
+        event_id=event_id,
+        lead=lead,
+        reports=tuple(
+            EventReport(story, independent=story.chatbotnews_id in independent, is_copy=story.chatbotnews_id in copies)
+            for story in oldest_first
+        ),
+        newsrooms=max(lead.cross_source_count - makers, 0),
+        makers=makers,
+    )
+
+
+def agreement(newsrooms: int, makers: int, score: float) -> str:
+    """How widely an event is reported, in words; the makers' own posts are named apart."""
+    if not newsrooms:
+        return "the company’s own announcement" if makers == 1 else "the companies’ own announcements"
+    if newsrooms == 1:
+        words = "one source"
+    elif score < FAINT:
+        words = f"{'two' if newsrooms == 2 else newsrooms} sources, low agreement"
+    else:
+        words = "two independent sources" if newsrooms < WIDELY else f"widely reported: {newsrooms} independent sources"
+    return words + ("" if not makers else " and the company itself" if makers == 1 else f" and {makers} companies themselves")
+
+
+def by_weight(events: Iterable[EventView], day: dt.date) -> list[EventView]:
+    """The events of a UTC day, the most widely reported first."""
+    return sorted(events, key=lambda event: rank(event, day))
+
+
+def rank(event: EventView, day: dt.date) -> tuple[float | str, ...]:
+    """The place of an event among those of a UTC day: by how many newsrooms reported it on that day, what began earlier after
+    what is new, then by how widely it is reported in all, news on a tracked topic before analysis and the rest, then the newest.
+    One newsroom's report, a maker's own post and reports that hardly agree stand alike.
+    """
+    that_day = {
+        report.story.original_publisher
+        for report in event.reports
+        if report.independent
+        and report.story.original_publisher_tier != Tier.CORPORATE
+        and report.story.published_at.astimezone(dt.UTC).date() == day
+    }
+    newest, in_all, score = 1, 1, 0.0
+    if event.score >= FAINT:
+        newest, in_all, score = max(len(that_day), 1), max(event.newsrooms, 1), event.score
+    is_old = event.first.published_at.astimezone(dt.UTC).date() < day - dt.timedelta(days=1)
+    is_aside = event.lead.category == Category.ANALYSIS or not event.lead.topics
+    return -newest, is_old, -in_all, -score, is_aside, -event.latest.published_at.timestamp(), event.event_id
+
+
+def leading(events: Sequence[EventView]) -> EventView | None:
+    """Which of a day's events, in the order of their rank, leads it: the first that a newsroom reports, else the first of all.
+    Never one whose text addresses the reading model, since it cannot be quoted.
+    """
+    quotable = [event for event in events if not event.lead.untrusted_instructions]
+    return next((event for event in quotable if event.newsrooms), next(iter(quotable), None))
+
+
+def figures(text: str) -> list[str]:
+    """Amounts, shares and large numbers of a text, as it writes them, each once."""
+    return list(dict.fromkeys(" ".join(found.split()).rstrip(".,") for found in _FIGURE.findall(text)))
+
+
+def _standing(story: StoryOut) -> tuple[bool, bool, int, float, str]:
+    """Best first: what may be quoted, newsrooms before makers, then by tier, then the earliest."""
+    is_maker = story.original_publisher_tier == Tier.CORPORATE
+    tier, moment = story.original_publisher_tier, story.published_at.timestamp()
+    return story.untrusted_instructions, is_maker, tier, moment, story.chatbotnews_id
+
+
+def _report(story: StoryOut) -> consensus.Report:
+    return consensus.Report(
+        story.chatbotnews_id,
+        story.original_publisher,
+        story.original_publisher_tier,
+        story.published_at,
+        story.headline,
+        story.summary_medium,
+    )
