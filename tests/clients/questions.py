@@ -17,6 +17,8 @@ def tool_calls(story_id: str) -> dict[str, dict[str, Any]]:
         "get_editor_take": {},
         "list_sources": {"tier": 1},
         "verify_source_integrity": {"publication_name": "Tech Crunch"},
+        "list_events": {"limit": 5},
+        "get_event": {"event_id": story_id},
         "search": {"query": "moon library"},
         "fetch": {"id": story_id},
     }

@@ -26,6 +26,8 @@ CALLS: Final[tuple[tuple[str, dict[str, Any]], ...]] = (
     ("get_editor_take", {"date": "2026-10-13"}),
     ("list_sources", {"tier": 4}),
     ("verify_source_integrity", {"publication_name": "The Verge"}),
+    ("list_events", {"category": "agents"}),
+    ("get_event", {"event_id": STORY}),
     ("search", {"query": "moon"}),
     ("fetch", {"id": STORY}),
 )

@@ -89,6 +89,8 @@ def arguments_of_tools() -> st.SearchStrategy[tuple[str, dict[str, Any]]]:
         "get_editor_take": {"date": st.sampled_from(["2026-10-12", "2026-10-99"])},
         "list_sources": {"tier": st.integers(0, 5)},
         "verify_source_integrity": {"publication_name": st.sampled_from(["wired", "The Bugle"])},
+        "list_events": {"date": st.sampled_from(["2026-10-12", "2026-10-99"]), "limit": st.sampled_from([1, 20, 0, 2.0])},
+        "get_event": {"event_id": story},
         "search": {"query": st.sampled_from(WORDS)},
         "fetch": {"id": story},
     }

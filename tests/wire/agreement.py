@@ -53,17 +53,46 @@ def _event(client: Client, event_id: str, stories: Sequence[Served], lines: Mapp
 
 
 def _event_page(client: Client, event_id: str, stories: Sequence[Served], weighed: Mapping[str, Consensus]) -> Iterator[str]:
+    """Its page and its JSON; and its words wherever it is listed: on each day of a story of it, of its category, as JSON."""
+    told = client.get(f"/api/events/{event_id}.json").json()
+    oldest_first = sorted(stories, key=lambda story: (story["published_at"], story["chatbotnews_id"]))
+    lead = next(story for story in stories if story["chatbotnews_id"] == told["lead"])
+    figures = lead["consensus_score"], lead["cross_source_count"]
+    if (told["consensus_score"], told["cross_source_count"]) != figures:
+        yield f"{event_id}: its JSON says {told['consensus_score']}, {told['cross_source_count']}, its lead {figures}"
+    if [report["chatbotnews_id"] for report in told["reports"]] != [story["chatbotnews_id"] for story in oldest_first]:
+        yield f"{event_id}: its JSON names {told['reports']}, its stories are {sorted(weighed)}"
+    if sum(report["independent"] for report in told["reports"]) != told["cross_source_count"]:
+        yield f"{event_id}: its JSON counts {told['cross_source_count']} independent reports: {told['reports']}"
     page = client.get(f"/event/{event_id}").content.decode()
     if (shown := set(re.findall(r'<h3 dir="auto"><a href="/story/([^"]+)', page))) != weighed.keys():
         yield f"{event_id}: its page shows {sorted(shown)}, its stories are {sorted(weighed)}"
-    facts = re.search(r"(\d+) stor(?:y|ies) by (\d+) publications?", page)
+    facts = re.search(r"(\d+) reports? by (\d+) of 24 publications", page)
     expected = (len(stories), len({story["original_publisher"] for story in stories}))
     if facts is None or tuple(map(int, facts.groups())) != expected:
         yield f"{event_id}: its page says {facts and facts[0]!r}, its stories give {expected}"
-    lead = max(weighed.values(), key=lambda found: found.score)
-    score = re.search(r"· consensus <meter.*?</meter> ([\d.]+)", page)
-    if (float(score[1]) if score else 0.0) != lead.score:
-        yield f"{event_id}: its page says {score and score[1]}, its stories give {lead.score}"
+    score = re.search(r"consensus</a> <meter.*?</meter> ([\d.]+)", page)
+    if (float(score[1]) if score else 0.0) != figures[0]:
+        yield f"{event_id}: its page says {score and score[1]}, its lead {figures[0]}"
+    kicker = re.search(r'<p class="kicker">Event · (.*?)</p>', page)
+    listed = {f"/event/{event_id}": kicker and kicker[1]}
+    for address in {f"/day/{story['published_at'][:10]}" for story in stories} | {f"/category/{lead['category']}"}:
+        if (words := _words(client, address, event_id)) or (len(stories) > 1 and address.startswith("/day/")):
+            listed[address] = words
+    for story in stories:
+        day = story["published_at"][:10]
+        of_day = client.get("/api/events.json", {"date": day, "limit": 100}).json()["events"]
+        listed[f"events of {day}"] = next((event["agreement"] for event in of_day if event["event_id"] == event_id), None)
+        listed[f"/story/{story['chatbotnews_id']}"] = _words(client, f"/story/{story['chatbotnews_id']}", event_id)
+    for where, words in listed.items():
+        if words is None or words.casefold() != told["agreement"]:
+            yield f"{event_id}: {where} says {words!r}, its JSON {told['agreement']!r}"
+
+
+def _words(client: Client, address: str, event_id: str) -> str | None:
+    """How widely an event is reported, as a page says it beside the link to it."""
+    found = re.search(rf'<a href="/event/{event_id}">([^<]+)</a>', client.get(address).content.decode())
+    return found and found[1]
 
 
 def _story_page(client: Client, story_id: str, siblings: Sequence[str], found: Consensus) -> Iterator[str]:

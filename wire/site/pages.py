@@ -107,6 +107,7 @@ def story(request: HttpRequest, story_id: str) -> HttpResponse:
         "changes": list(pairwise(history)),
         "first": history[-1],
         "coverage": coverage,
+        "event": queries.view_event(found.event_id) if coverage else None,
         "graph": metadata.graph([metadata.article(found)] if found.status != Status.WITHDRAWN else []),
     }
     return page(request, "story.html", context)

@@ -32,7 +32,6 @@ def unreadable_link() -> object:
     ("damage", "address"),
     [
         (unknown_category, "/story/{story}"),  # Category() raises ValueError, as it does for an address that names none
-        (unknown_category, "/event/{story}"),
         (unknown_topic, "/story/{story}"),
         (no_roster, "/sources"),
         (unreadable_link, "/day/2026-01-15"),

@@ -9,7 +9,6 @@ import pytest
 from django.core.management import call_command
 from django.db import connection, transaction
 from django.test import Client
-from django.utils import timezone
 
 from tests.contract import BRIEFLY, SHARED
 from tests.factories import DAY, NOW, entry, publish, story_of
@@ -202,15 +201,16 @@ def test_readyz_tells_nothing_internal_when_the_database_fails(client: Client) -
     assert "wire_snapshot" not in answer.content.decode()
 
 
-def test_a_time_reads_the_same_all_day(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pages are kept until the day ends or something is published."""
-    moment = dt.datetime(2026, 1, 15, 0, 5, tzinfo=dt.UTC)
-    told = []
-    for minutes in (0, 1, 90, 23 * 60, 24 * 60):
-        monkeypatch.setattr(timezone, "now", lambda minutes=minutes: moment + dt.timedelta(minutes=minutes))
-        told.append(when(moment))
-    assert told == ["00:05 UTC"] * 4 + ["15 Jan 2026"]
-    assert when(moment.astimezone(dt.timezone(dt.timedelta(hours=-5)))) == "15 Jan 2026"
+def test_a_page_of_a_day_shows_the_time_of_its_own_stories_and_the_date_of_others() -> None:
+    day, moment = dt.date(2026, 1, 15), dt.datetime(2026, 1, 15, 0, 5, tzinfo=dt.UTC)
+    assert (when(moment, day), when(moment)) == ("00:05", "15 Jan 2026, 00:05 UTC")
+    assert when(moment - dt.timedelta(minutes=6), day) == "14 Jan, 23:59"
+    assert when(moment.astimezone(dt.timezone(dt.timedelta(hours=-5))), day) == "00:05"
+
+
+def test_midnight_sharp_is_a_date_without_a_time() -> None:
+    midnight = dt.datetime(2026, 1, 15, tzinfo=dt.UTC)
+    assert (when(midnight, midnight.date()), when(midnight)) == ("", "15 Jan 2026")
 
 
 def test_the_lead_says_who_is_credited_and_that_it_was_corrected(client: Client) -> None:
