@@ -7,6 +7,7 @@ from typing import Literal
 from ninja import Field, Schema
 from pydantic import ConfigDict
 
+from sources.schemas import PublicationOut
 from sources.vocabulary import ROSTER_SIZE, Tier
 from wire.bounds import Moment, Score, Sha256, StoryId
 from wire.stories.vocabulary import Category, Status, Topic
@@ -94,6 +95,14 @@ class SearchOut(StoriesOut):
     suggestion: str | None = Field(
         default=None, description="When nothing was found: a similar query that finds something, if there is one."
     )
+
+
+class SourcePageOut(PublicationOut):
+    """One publication, and how far others report what it reports."""
+
+    newest: int = Field(description="How many of its newest stories were looked at for `shared`.")
+    shared: int = Field(description="How many of these another independent source reports, too.")
+    note: str | None = Field(description="What the feeds alone do not tell: that the sample wire asks none. Null otherwise.")
 
 
 class TopicOut(StoriesOut):

@@ -137,6 +137,22 @@ def test_a_replacement_is_one_out_one_in_and_dated() -> None:
     assert errors() == []
 
 
+def test_replacements_are_public_with_their_reason_newest_first(client: Client) -> None:
+    replace_fortune()
+    other = GAZETTE | {"slug": "other", "name": "Other", "feeds": []}
+    corrections.replace_publication(publication("wired"), other, reason="Wired <i>merged</i>.", now=NOW + dt.timedelta(days=40))
+    assert client.get("/api/sources.json?tier=1").json()["replacements"] == [
+        {"on": "2026-02-25", "roster_revision": 3, "retired": "Wired", "admitted": "Other", "reason": "Wired <i>merged</i>."},
+        {
+            "on": "2026-01-16",
+            "roster_revision": 2,
+            "retired": "Fortune",
+            "admitted": "Quince Gazette",
+            "reason": "Fortune closed its feeds.",
+        },
+    ]
+
+
 def test_who_comes_back_without_a_word_of_its_owner_keeps_it() -> None:
     replace_fortune()
     wired = roster.replace(publication("wired"), GAZETTE | {"slug": "other", "name": "Other"}, reason="Closed.").retired

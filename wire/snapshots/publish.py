@@ -5,7 +5,7 @@ import logging
 import zlib
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any, Final
 
@@ -206,8 +206,8 @@ def _reports(events: Iterable[str]) -> dict[str, list[Report]]:
     houses = Houses.load()
     for *content, event_id, status in newest.values():
         if status != Status.WITHDRAWN:
-            _, publisher, _, published_at, *_ = content
-            found[event_id].append(Report(*content, houses.of(publisher, published_at)))
+            report = Report(*content)
+            found[event_id].append(replace(report, house=houses.of(report.publisher, report.published_at)))
     return found
 
 

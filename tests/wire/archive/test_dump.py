@@ -7,6 +7,7 @@ import zlib
 from collections.abc import Callable
 from pathlib import Path
 
+import orjson
 import pytest
 from django.core.management import CommandError, call_command
 
@@ -56,7 +57,7 @@ def test_a_dump_of_before_owners_were_stored_is_restored_with_those_that_an_upgr
     assert ("the-quill", "", None) in owned
     assert ("wired", "Condé Nast", None) in owned
     empty_wire()
-    loadwire(ndjson(tmp_path / "old.ndjson", [line(record) for record in records]))
+    loadwire(ndjson(tmp_path / "old.ndjson", [orjson.dumps(record) for record in records]))
     assert list(Publication.objects.order_by("slug").values_list("slug", "owner", "owner_since")) == owned
     assert "verify" in verifywire()
 
