@@ -7,7 +7,7 @@ import datetime as dt
 from typing import Any, Self
 
 from django.core.exceptions import ValidationError
-from django.core.validators import MaxValueValidator, MinValueValidator
+from django.core.validators import MaxValueValidator, MinValueValidator, slug_re
 from django.db import models
 from django.db.models import Q
 
@@ -25,6 +25,10 @@ class PublicationQuerySet(models.QuerySet["Publication"]):
     def active(self) -> Self:
         """The roster: publications that hold a seat."""
         return self.filter(seat__isnull=False)
+
+    def called(self, slug: str) -> Self:
+        """The one of this slug, in the roster or retired; none for text that no slug is, which Postgres may refuse to look for."""
+        return self.filter(slug=slug) if slug_re.match(slug) else self.none()
 
     def in_roster_order(self) -> Self:
         """By tier, then by seat: the order in which the roster is always shown."""

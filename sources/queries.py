@@ -44,7 +44,7 @@ def list_sources(tier: int | None = None) -> SourcesOut:
 
 def get_publication(slug: str, now: dt.datetime | None = None) -> PublicationOut:
     """One publication, in the roster or retired, and how its feeds fare. Raises: NotFound."""
-    row = Publication.objects.filter(slug=slug).first()
+    row = Publication.objects.called(slug).first()
     if row is None:
         raise NotFound("There is no such publication.", "The roster is at /sources.")
     now = (now or timezone.now()).replace(microsecond=0)

@@ -69,7 +69,7 @@ def list_source_stories(slug: str, limit: int = LIST_LIMIT, cursor: str | None =
 
     Raises: NotFound for an unknown publication; InvalidArgument for a strange cursor.
     """
-    publication = Publication.objects.filter(slug=slug).values_list("pk", flat=True).first()
+    publication = Publication.objects.called(slug).values_list("pk", flat=True).first()
     if publication is None:
         raise NotFound("There is no such publication.", "The roster is at /sources.")
     name = f"source {slug}"

@@ -168,6 +168,8 @@ def test_what_is_not_there_is_a_404_page(client: Client) -> None:
             "/category/x",
             "/topic/x",
             "/source/x",
+            "/source/%00",
+            "/feeds/source-%00.rss",
             "/source/TechCrunch",
             "/source/techcrunch?cursor=x",
             "/feeds/source-x.rss",
