@@ -18,6 +18,7 @@ urlpatterns = [
     path("editor-take/<str:day>", pages.editor_take, name="editor-take"),
     path("corrections", pages.corrections, name="corrections"),
     path("sources", reference.sources, name="sources"),
+    path("source/<str:slug>", reference.source, name="source"),
     path("freshness", reference.freshness, name="freshness"),
     path("provenance", reference.provenance, name="provenance"),
     path("provenance/<str:day>", reference.provenance, name="provenance-of"),

@@ -7,7 +7,7 @@ import datetime as dt
 from typing import Any, Self
 
 from django.core.exceptions import ValidationError
-from django.core.validators import MaxValueValidator, MinValueValidator
+from django.core.validators import MaxValueValidator, MinValueValidator, slug_re
 from django.db import models
 from django.db.models import Q
 
@@ -25,6 +25,10 @@ class PublicationQuerySet(models.QuerySet["Publication"]):
     def active(self) -> Self:
         """The roster: publications that hold a seat."""
         return self.filter(seat__isnull=False)
+
+    def called(self, slug: str) -> Self:
+        """The one of this slug, in the roster or retired; none for text that no slug is, which Postgres may refuse to look for."""
+        return self.filter(slug=slug) if slug_re.match(slug) else self.none()
 
     def in_roster_order(self) -> Self:
         """By tier, then by seat: the order in which the roster is always shown."""
@@ -44,6 +48,10 @@ class Publication(models.Model):
     domains = models.JSONField(default=list, help_text="Host names, with a path where a house shares one; canonical first.")
     tier = models.PositiveSmallIntegerField(choices=Tier.choices)
     homepage = models.URLField(max_length=500)
+    owner = models.CharField(
+        max_length=120, blank=True, help_text="The house that it belongs to, written the same way for each of its publications."
+    )
+    owner_since = models.DateField(null=True, blank=True, help_text="UTC date; empty: for as long as the wire has known it.")
     seat = models.PositiveSmallIntegerField(
         null=True,
         blank=True,
@@ -70,6 +78,13 @@ class Publication(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    def clean(self) -> None:
+        """Raises: ValidationError when the owner cannot be shown, or there is none that a date could be of."""
+        if not self.owner.isprintable():
+            raise ValidationError({"owner": "Use characters that can be seen."})
+        if self.owner_since and not self.owner:
+            raise ValidationError({"owner_since": "Name the owner, too."})
 
     def delete(self, *_args: Any, **_kwargs: Any) -> tuple[int, dict[str, int]]:
         """Never: see `PublicationQuerySet.delete`. Raises: RosterLocked."""

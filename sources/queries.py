@@ -5,10 +5,18 @@ from dataclasses import asdict
 
 from django.utils import timezone
 
-from config.errors import InvalidArgument, NotInRoster
+from config.errors import InvalidArgument, NotFound, NotInRoster
 from sources import health, names, roster
-from sources.models import Feed, FeedHealth, Publication
-from sources.schemas import FeedHealthOut, FeedsHealthOut, SourceOut, SourcesOut, VerdictOut
+from sources.models import Feed, FeedHealth, Publication, RosterRevision
+from sources.schemas import (
+    FeedHealthOut,
+    FeedsHealthOut,
+    PublicationOut,
+    ReplacementOut,
+    SourceOut,
+    SourcesOut,
+    VerdictOut,
+)
 from sources.vocabulary import ROSTER_SIZE, FeedType, Tier
 
 EXTENSION_POLICY = (
@@ -30,7 +38,27 @@ def list_sources(tier: int | None = None) -> SourcesOut:
         roster_revision=revision.number,
         in_force_since=revision.on,
         extension_policy=EXTENSION_POLICY,
+        replacements=_replacements(),
     )
+
+
+def get_publication(slug: str, now: dt.datetime | None = None) -> PublicationOut:
+    """One publication, in the roster or retired, and how its feeds fare. Raises: NotFound."""
+    row = Publication.objects.called(slug).first()
+    if row is None:
+        raise NotFound("There is no such publication.", "The roster is at /sources.")
+    now = (now or timezone.now()).replace(microsecond=0)
+    feeds = row.feeds.select_related("publication", "health").order_by("id")
+    columns = ("name", "slug", "tier", "homepage", "domains", "aliases", "owner", "owner_since", "admitted_on", "retired_on")
+    return PublicationOut(
+        **{name: getattr(row, name) for name in columns},
+        feeds=[_feed_health(feed, getattr(feed, "health", None), now) for feed in feeds],
+    )
+
+
+def slugs_by_name() -> dict[str, str]:
+    """Of every publication, retired ones too, in roster order."""
+    return dict(Publication.objects.in_roster_order().values_list("name", "slug"))
 
 
 def verify_source(publication_name: str) -> VerdictOut:
@@ -70,7 +98,17 @@ def _source(row: Publication) -> SourceOut:
         slug=row.slug,
         domain=row.domain,
         homepage=row.homepage,
+        owner=row.owner,
     )
+
+
+def _replacements() -> list[ReplacementOut]:
+    rows = RosterRevision.objects.filter(retired__isnull=False, admitted__isnull=False).order_by("-number")
+    columns = ("on", "number", "retired__name", "admitted__name", "reason")
+    return [
+        ReplacementOut(on=on, roster_revision=number, retired=retired, admitted=admitted, reason=reason)
+        for on, number, retired, admitted, reason in rows.values_list(*columns)
+    ]
 
 
 def _feed_health(feed: Feed, known: FeedHealth | None, now: dt.datetime) -> FeedHealthOut:

@@ -17,6 +17,17 @@ class SourceOut(Schema):
     slug: str
     domain: str
     homepage: str
+    owner: str = Field(description="The house it belongs to; empty where the wire does not know it.")
+
+
+class ReplacementOut(Schema):
+    """One publication out, one in."""
+
+    on: dt.date = Field(description="UTC date from which it holds.")
+    roster_revision: int
+    retired: str
+    admitted: str
+    reason: str
 
 
 class SourcesOut(Schema):
@@ -28,6 +39,7 @@ class SourcesOut(Schema):
     roster_revision: int
     in_force_since: dt.date
     extension_policy: str
+    replacements: list[ReplacementOut] = Field(description="Every one since the roster was founded, newest first.")
 
 
 class VerdictOut(Schema):
@@ -63,6 +75,22 @@ class FeedHealthOut(Schema):
     failure_code: str | None
     circuit: Circuit = Field(description="closed: asked at every run; open: left alone until next_try_at; half_open: one probe.")
     next_try_at: dt.datetime | None = Field(description="Null: at the next run.")
+
+
+class PublicationOut(Schema):
+    """All that the roster knows of one publication, in it or retired."""
+
+    name: str
+    slug: str
+    tier: int = Field(ge=min(Tier), le=max(Tier))
+    homepage: str
+    domains: list[str]
+    aliases: list[str]
+    owner: str
+    owner_since: dt.date | None = Field(description="Null: for as long as the wire has known the publication.")
+    admitted_on: dt.date
+    retired_on: dt.date | None
+    feeds: list[FeedHealthOut]
 
 
 class FeedsHealthOut(Schema):

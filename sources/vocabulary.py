@@ -15,6 +15,19 @@ class Tier(IntegerChoices):
     GLOBAL = 3, "Global Newswires & Business Press"
     CATEGORY = 4, "Category Wire"
 
+    @property
+    def meaning(self) -> str:
+        """What kind of source that is, in a sentence for readers."""
+        return _MEANINGS[self]
+
+
+_MEANINGS: Final = {
+    Tier.CORPORATE: "Companies’ own announcements: first-hand, not independent.",
+    Tier.SPECIALIST: "Newsrooms that specialise in technology: independent reporting for readers who follow the field.",
+    Tier.GLOBAL: "Agencies and titles that many industries read: independent reporting, where AI is one subject among others.",
+    Tier.CATEGORY: "A wire of other outlets’ articles: it finds reports and writes none, and it counts least in consensus.",
+}
+
 
 class FeedType(TextChoices):
     """How a publication's items are found. `query` is a Google News search limited to its domain."""

@@ -23,6 +23,7 @@ PAGES: Final = {
     "archive": "/archive",
     "brief": "/editor-take/{day}",
     "sources": "/sources",
+    "source": "/source/techcrunch",
     "freshness": "/freshness",
     "provenance": "/provenance",
     "provenance of a day": "/provenance/{day}",

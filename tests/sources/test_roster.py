@@ -4,12 +4,16 @@ import datetime as dt
 import hashlib
 import json
 from collections.abc import Callable
+from importlib import import_module
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from django.apps import apps
 from django.core.checks import run_checks
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from config.errors import RosterLocked
 from sources import queries, roster
@@ -44,6 +48,10 @@ def replace_fortune() -> RosterRevision:
     return corrections.replace_publication(publication("fortune"), GAZETTE, reason="Fortune closed its feeds.", now=NOW)
 
 
+def owners() -> dict[str, tuple[str, dt.date | None]]:
+    return {slug: (owner, since) for slug, owner, since in Publication.objects.values_list("slug", "owner", "owner_since")}
+
+
 def errors() -> list[str]:
     return [str(error.msg) for error in run_checks(databases=["default"]) if str(error.id).startswith("sources.")]
 
@@ -68,6 +76,30 @@ def test_anyone_can_recompute_the_fingerprint_from_the_public_roster(client: Cli
     )
     canonical = json.dumps(rows, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
     assert hashlib.sha256(canonical).hexdigest() == answer["roster_sha256"] == FINGERPRINT
+
+
+def test_who_owns_a_publication_is_outside_the_fingerprint() -> None:
+    Publication.objects.update(owner="Quince House", owner_since=dt.date(2026, 1, 1))
+    assert roster.fingerprint(roster.members(Publication.objects.active())) == FINGERPRINT
+    assert errors() == []
+
+
+def test_a_wire_that_is_upgraded_gets_the_owners_that_a_new_one_is_founded_with() -> None:
+    founded = owners()
+    assert founded["wired"] == founded["ars-technica"] == ("Condé Nast", None)
+    assert founded["techcrunch"] == ("Regent", dt.date(2025, 3, 21))
+    assert founded["semafor"] == ("", None)
+    Publication.objects.update(owner="", owner_since=None)
+    migration = import_module("sources.migrations.0004_owner")
+    migration.name_owners(apps, SimpleNamespace(connection=connection))
+    assert owners() == founded
+
+
+def test_the_check_that_migrate_runs_first_asks_for_no_column_that_migrate_has_yet_to_add() -> None:
+    with CaptureQueriesContext(connection) as captured:
+        assert errors() == []
+    assert "sources_publication" in str(captured.captured_queries)
+    assert "owner" not in str(captured.captured_queries)
 
 
 def test_no_publication_can_be_deleted() -> None:
@@ -103,6 +135,34 @@ def test_a_replacement_is_one_out_one_in_and_dated() -> None:
     assert WireState.objects.get().version > version
     assert Feed.objects.filter(publication__slug="quince-gazette").count() == 1
     assert errors() == []
+
+
+def test_replacements_are_public_with_their_reason_newest_first(client: Client) -> None:
+    replace_fortune()
+    other = GAZETTE | {"slug": "other", "name": "Other", "feeds": []}
+    corrections.replace_publication(publication("wired"), other, reason="Wired <i>merged</i>.", now=NOW + dt.timedelta(days=40))
+    assert client.get("/api/sources.json?tier=1").json()["replacements"] == [
+        {"on": "2026-02-25", "roster_revision": 3, "retired": "Wired", "admitted": "Other", "reason": "Wired <i>merged</i>."},
+        {
+            "on": "2026-01-16",
+            "roster_revision": 2,
+            "retired": "Fortune",
+            "admitted": "Quince Gazette",
+            "reason": "Fortune closed its feeds.",
+        },
+    ]
+
+
+def test_who_comes_back_without_a_word_of_its_owner_keeps_it() -> None:
+    replace_fortune()
+    wired = roster.replace(publication("wired"), GAZETTE | {"slug": "other", "name": "Other"}, reason="Closed.").retired
+    assert wired is not None
+    back = {name: getattr(wired, name) for name in ("slug", "name", "aliases", "domains", "tier", "homepage")}
+    roster.replace(publication("other"), back | {"feeds": []}, reason="Back.")
+    assert owners()["wired"] == ("Condé Nast", None)
+    sold = {"feeds": [], "owner": "Quince House", "owner_since": "2026-02-01"}
+    roster.replace(publication("quince-gazette"), GAZETTE | {"slug": "third", "name": "Third"} | sold, reason="Sold.")
+    assert owners()["third"] == ("Quince House", dt.date(2026, 2, 1))
 
 
 def test_a_replacement_changes_the_fingerprint_of_what_is_published_from_then_on() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 from django.test import Client
 from django.utils.dateparse import parse_datetime
 
+from sources.houses import Houses
 from wire.models import Snapshot, Story
 from wire.snapshots.consensus import Consensus, Report, weigh
 
@@ -106,10 +107,11 @@ def _story_page(client: Client, story_id: str, siblings: Sequence[str], found: C
 
 
 def _weighed(story: Served, others: Sequence[Served]) -> Consensus:
-    return weigh(_report(story), [_report(other) for other in others])
+    houses = Houses.load()
+    return weigh(_report(story, houses), [_report(other, houses) for other in others])
 
 
-def _report(story: Served) -> Report:
+def _report(story: Served, houses: Houses) -> Report:
     published_at = parse_datetime(story["published_at"])
     assert published_at is not None
     return Report(
@@ -119,6 +121,8 @@ def _report(story: Served) -> Report:
         published_at,
         story["headline"],
         story["summary_medium"],
+        story["author"],
+        houses.of(story["original_publisher"], published_at),
     )
 
 

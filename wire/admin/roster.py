@@ -58,7 +58,7 @@ class PublicationForm(FreshForm[Publication]):
 
 @admin.register(Publication)
 class PublicationAdmin(ExportingAdmin, FreshAdmin[Publication]):
-    """Aliases and feeds may be tuned; name, tier and domains are what the fingerprint is made of."""
+    """Aliases, owner and feeds may be tuned; name, tier and domains are what the fingerprint is made of."""
 
     form = PublicationForm
     list_display = ("name", "tier", "in_roster", "admitted_on", "retired_on")
@@ -66,7 +66,10 @@ class PublicationAdmin(ExportingAdmin, FreshAdmin[Publication]):
     search_fields = ("name", "aliases")
     readonly_fields = ("slug", "name", "tier", "domains", "homepage", "seat", "admitted_on", "retired_on")
     inlines = (FeedInline,)
-    exported = ("slug", "name", "aliases", "domains", "tier", "homepage", "seat", "admitted_on", "retired_on")
+    exported = (
+        *("slug", "name", "aliases", "domains", "tier", "homepage", "seat", "admitted_on", "retired_on"),
+        *("owner", "owner_since"),
+    )
     actions_list = ("replace", "export_csv", "export_json")
     actions_detail = ("replace_this",)
     has_add_permission = has_delete_permission = never

@@ -23,7 +23,9 @@ Record = dict[str, Any]
 VERSION: Final = 1
 CHUNK: Final = 500
 KEY_FIELDS: Final = ("key_id", "public_key", "created_at", "retired_at")
-PUBLICATION_FIELDS: Final = ("slug", "name", "aliases", "domains", "tier", "homepage", "seat", "admitted_on", "retired_on")
+PUBLICATION_FIELDS: Final = (
+    *("slug", "name", "aliases", "domains", "tier", "homepage", "seat", "admitted_on", "retired_on", "owner", "owner_since"),
+)
 FEED_FIELDS: Final = ("feed_type", "url", "query", "ai_only", "active", "note")
 STORY_FIELDS: Final = (
     *("chatbotnews_id", "original_url", "guid", "wire_date", "first_seen_at", "event_id", "pending"),

@@ -3,7 +3,8 @@
 May import wire.search, wire.snapshots (nothing that publishes), wire.models and below.
 
 `stories`: one story, lists, search, citations · `days`: snapshots and what hangs on them · `coverage`: who else reports it ·
-`events`: one happening, with every report · `feeds`: how they fare · `pages`: what only the site shows.
+`events`: one happening, with every report · `feeds`: how they fare · `sources`: one publication ·
+`pages`: what only the site shows.
 """
 
 from wire.queries.coverage import get_consensus
@@ -45,12 +46,14 @@ from wire.queries.pages import (
     story_history,
     usage,
 )
+from wire.queries.sources import get_source
 from wire.queries.stories import (
     get_category,
     get_citation,
     get_story,
     get_story_json,
     get_topic_coverage,
+    list_source_stories,
     list_stories,
     newest_matches,
     search_wire,

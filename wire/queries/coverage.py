@@ -3,6 +3,7 @@
 from typing import Final
 
 from config.errors import InvalidArgument
+from sources.houses import Houses
 from wire.models import Story
 from wire.models.search import newest_places
 from wire.queries.stories import published_story
@@ -63,8 +64,9 @@ def _of(story: Story, likeness: float | None = None) -> ConsensusOut:
     """
     assert story.current is not None, "surfaces read published revisions only"  # noqa: S101
     event = Story.objects.live().filter(event=story.event_id).exclude(pk=story.pk).with_text().newest_first()[:MOST]
-    others = [consensus.report_of(other.chatbotnews_id, other.current) for other in event if other.current]
-    found = consensus.weigh(consensus.report_of(story.chatbotnews_id, story.current), others)
+    houses = Houses.load()
+    others = [consensus.report_of(other.chatbotnews_id, other.current, houses) for other in event if other.current]
+    found = consensus.weigh(consensus.report_of(story.chatbotnews_id, story.current, houses), others)
     unsafe = {other.chatbotnews_id for other in event if other.current and other.current.untrusted_instructions}
     return ConsensusOut(
         consensus_score=story.consensus_score,
@@ -135,4 +137,5 @@ def _notes(story: Story, found: consensus.Consensus) -> str:
     text += " The maker's own blog is among them; it announces rather than reports." if found.has_maker else ""
     late = found.count - story.cross_source_count
     text += f" Independent, but later than the day's last snapshot and not counted: {late}." if late > 0 else ""
-    return text + (f" Counted in the day's last snapshot, but withdrawn or moved since: {-late}." if late < 0 else "")
+    gone = "withdrawn, moved or known as a copy since"
+    return text + (f" Counted in the day's last snapshot, but {gone}: {-late}." if late < 0 else "")

@@ -10,6 +10,7 @@ from django.conf import settings
 from django.db.models import Exists, OuterRef, Q
 
 from config.errors import NotFound
+from sources.houses import Houses
 from wire.bounds import LIST_LIMIT
 from wire.models import Event, Snapshot, Story, StoryTopic
 from wire.models.compiled import Compiled
@@ -105,7 +106,8 @@ def events_by_id(event_ids: Collection[str]) -> dict[str, EventView]:
     for story in _read(shown(rows)):
         if len(stories[story.event_id]) < MOST:
             stories[story.event_id].append(story)
-    return {event_id: event_view.view(event_id, reports, chosen) for event_id, reports in stories.items()}
+    houses = Houses.load()
+    return {event_id: event_view.view(event_id, reports, houses, chosen) for event_id, reports in stories.items()}
 
 
 def events_of_day(day: dt.date) -> list[EventView]:

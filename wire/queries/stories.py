@@ -64,6 +64,19 @@ def get_category(category: Category, limit: int = LIST_LIMIT, cursor: str | None
     return _list(f"category {category}", category, limit, cursor)
 
 
+def list_source_stories(slug: str, limit: int = LIST_LIMIT, cursor: str | None = None) -> StoriesAnswer[StoriesOut]:
+    """One page of a publication's stories of all days, newest first, also of a retired one.
+
+    Raises: NotFound for an unknown publication; InvalidArgument for a strange cursor.
+    """
+    publication = Publication.objects.called(slug).values_list("pk", flat=True).first()
+    if publication is None:
+        raise NotFound("There is no such publication.", "The roster is at /sources.")
+    name = f"source {slug}"
+    rows = _SOURCE.rows(publication, *list_place(name, cursor), limit + 1)
+    return _page(name, rows, limit, counted(_SOURCE_COUNT, publication))
+
+
 def get_topic_coverage(
     topic: Topic,
     since: dt.datetime | None = None,
@@ -140,6 +153,12 @@ def _stories(category: str | None, published_at: dt.datetime | None = None, stor
     return rows if published_at is None else rows.after(published_at, story_id)
 
 
+def _of(publication: int, published_at: dt.datetime | None = None, story_id: str = "") -> StoryQuerySet:
+    """Live stories of a publication, behind a place in list order."""
+    rows = Story.objects.live().filter(publication=publication)
+    return rows if published_at is None else rows.after(published_at, story_id)
+
+
 def _told(topic: str, since: dt.datetime | None, published_at: dt.datetime | None = None, story_id: str = "") -> StoryTopicQuerySet:
     """Which stories are about a topic, behind a place in list order."""
     rows = StoryTopic.objects.about(topic, since)
@@ -150,6 +169,8 @@ _STORY: Final = Compiled(lambda story_id: Story.objects.published().filter(chatb
 _LIST: Final = Compiled(lambda *asked: _stories(*asked[:-1]).newest_first().values_list(*COLUMNS)[: asked[-1]])
 # Counted in the order of the index, and only what stands in it, so that Postgres reads nothing else.
 _LIST_COUNT: Final = Compiled(lambda category, most: _stories(category).newest_first().values_list("chatbotnews_id")[:most])
+_SOURCE: Final = Compiled(lambda *asked: _of(*asked[:-1]).newest_first().values_list(*COLUMNS)[: asked[-1]])
+_SOURCE_COUNT: Final = Compiled(lambda publication, most: _of(publication).newest_first().values_list("chatbotnews_id")[:most])
 _TOPIC: Final = Compiled(
     lambda *asked: _told(*asked[:-1]).newest_first().values_list(*(f"story__{name}" for name in COLUMNS))[: asked[-1]]
 )

@@ -77,6 +77,9 @@ def _list(name: str, query: str) -> tuple[str, str, Iterable[Item]]:
         case "topic":
             topic = read(Topic, which)
             return topic.label, f"/topic/{topic}", map(_story, queries.get_topic_coverage(topic, None, ITEMS).stories)
+        case "source":
+            stories = queries.list_source_stories(which, ITEMS).stories
+            return queries.get_source(which).name, f"/source/{which}", map(_story, stories)
         case "event":
             event = queries.view_event(which)
             newest_first = [report.story for report in reversed(event.reports)]

@@ -13,6 +13,7 @@ from django.views.decorators.http import require_safe
 
 from config.errors import NotFound
 from config.http.responses import BRIEFLY, answer
+from sources import queries as sources_queries
 from wire import queries
 from wire.site import directives
 from wire.site.pages import public
@@ -35,6 +36,7 @@ def sitemap(request: HttpRequest) -> HttpResponse:
 def sitemap_pages(request: HttpRequest) -> HttpResponse:
     """Pages that are no story: the fixed ones, lists, days with their brief and proof."""
     lists = [f"/category/{category}" for category in Category] + [f"/topic/{topic}" for topic in Topic]
+    lists += [f"/source/{slug}" for slug in sources_queries.slugs_by_name().values()]
     days = [f"/{kind}/{day}" for day in queries.published_dates() for kind in ("day", "editor-take", "provenance")]
     return _xml(request, "sitemap.xml", {"pages": [(path, None) for path in (*STATIC_PAGES, *lists, *days)]})
 

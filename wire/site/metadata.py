@@ -10,6 +10,7 @@ from django.template.loader import render_to_string
 from django.utils.functional import SimpleLazyObject
 from django.utils.safestring import SafeString
 
+from sources import queries as sources_queries
 from wire import queries
 from wire.schemas import StoryOut
 from wire.site import directives
@@ -25,6 +26,7 @@ def site(request: HttpRequest) -> dict[str, Any]:
         **directives.addresses(),
         "sample": SimpleLazyObject(queries.is_sample),
         "graph": SimpleLazyObject(lambda: graph()),
+        "publication_slugs": SimpleLazyObject(sources_queries.slugs_by_name),
         "canonical": f"{settings.WIRE_SITE_URL}{request.path}",
     }
 

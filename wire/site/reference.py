@@ -6,10 +6,11 @@ from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 
 from sources import queries as sources_queries
+from sources.vocabulary import Tier
 from wire import queries
 from wire.bounds import read_date
 from wire.site import directives
-from wire.site.pages import html, page, public, read
+from wire.site.pages import PER_LIST, html, page, public, read
 
 SNIPPETS: Final = (
     ("claude", "Claude", "claude.sh"),
@@ -30,8 +31,21 @@ def sources(request: HttpRequest) -> HttpResponse:
     for feed in sources_queries.feeds_health().feeds:
         health.setdefault(feed.publication, []).append(feed)
     roster = sources_queries.list_sources()
-    seats = [(source, health.get(source.name, [])) for source in roster.sources]
-    return page(request, "sources.html", {"roster": roster, "seats": seats})
+    tiers = [(tier, [(source, health.get(source.name, [])) for source in roster.sources if source.tier == tier]) for tier in Tier]
+    return page(request, "sources.html", {"roster": roster, "tiers": tiers})
+
+
+@public
+def source(request: HttpRequest, slug: str) -> HttpResponse:
+    """One publication: who it is, how its feeds fare, and its stories of all days."""
+    context = {
+        "source": (found := queries.get_source(slug)),
+        "tier": Tier(found.tier),
+        "list": queries.list_source_stories(slug, PER_LIST, request.GET.get("cursor")),
+        "feed": f"source-{slug}",
+        "name": found.name,
+    }
+    return page(request, "source.html", context)
 
 
 @public

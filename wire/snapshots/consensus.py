@@ -1,9 +1,10 @@
 """How well other publications corroborate a story. Pure; the formula is in docs/consensus.md."""
 
 import datetime as dt
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import combinations
 from typing import TYPE_CHECKING, Final
 
 from rapidfuzz import fuzz
@@ -13,15 +14,17 @@ from wire.stories.identity import headline_key
 from wire.stories.tokens import words
 
 if TYPE_CHECKING:
+    from sources.houses import Houses
     from wire.models import StoryRevision
 
 # How much one more source of each tier counts. A maker's own blog is not independent of what it announces.
 WEIGHTS: Final[Mapping[int, float]] = {Tier.CORPORATE: 0.5, Tier.SPECIALIST: 0.6, Tier.GLOBAL: 0.7, Tier.CATEGORY: 0.3}
+NEARLY_THE_SAME: Final = 90  # of 100: texts of one house that differ by a house style or a cut, not by another report
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """One story of an event, as consensus sees it."""
+    """One story of an event, as consensus sees it. `house`: who owned the publication on that day, "" for nobody known."""
 
     chatbotnews_id: str
     publisher: str
@@ -29,9 +32,11 @@ class Report:
     published_at: dt.datetime
     headline: str
     summary: str
+    author: str | None = None
+    house: str = ""
 
 
-def report_of(chatbotnews_id: str, revision: "StoryRevision") -> Report:
+def report_of(chatbotnews_id: str, revision: "StoryRevision", houses: "Houses") -> Report:
     """A story in that revision."""
     return Report(
         chatbotnews_id,
@@ -40,6 +45,8 @@ def report_of(chatbotnews_id: str, revision: "StoryRevision") -> Report:
         revision.published_at,
         revision.headline,
         revision.summary_medium,
+        revision.author,
+        houses.of(revision.original_publisher, revision.published_at),
     )
 
 
@@ -76,11 +83,10 @@ def weigh(story: Report, others: Iterable[Report]) -> Consensus:
     strength = {other.chatbotnews_id: WEIGHTS[other.tier] * alike[other.chatbotnews_id] for other in others}
     ranked = sorted(others, key=lambda other: (-strength[other.chatbotnews_id], other.published_at, other.chatbotnews_id))
     publications = {story.publisher}
-    texts = set(_texts(story))
+    texts, *their_texts = _texts([story, *ranked])
     independent, copies = set(), set()
     doubt = 1.0
-    for other in ranked:
-        theirs = _texts(other)
+    for other, theirs in zip(ranked, their_texts, strict=True):
         is_copy = not texts.isdisjoint(theirs)
         texts |= theirs
         if is_copy:
@@ -111,7 +117,7 @@ def weigh(story: Report, others: Iterable[Report]) -> Consensus:
 def figures(event: Iterable[Report], wanted: Collection[str]) -> dict[str, tuple[float, int]]:
     """Score and count of the wanted stories (ids) of an event, as `weigh` gives them, of many at once."""
     reports = sorted(event, key=lambda one: (one.published_at, one.chatbotnews_id))
-    headlines, texts = [_folded(one.headline) for one in reports], [_texts(one) for one in reports]
+    headlines, texts = [_folded(one.headline) for one in reports], _texts(reports)
     weights = [WEIGHTS[one.tier] for one in reports]
     everybody = {one.publisher for one in reports}
     alike: dict[int, list[float]] = {}
@@ -149,6 +155,28 @@ def _folded(headline: str) -> str:
     return " ".join(words(headline))
 
 
-def _texts(report: Report) -> set[str]:
-    """What makes two stories copies of one agency text: the same headline, or the same summary."""
-    return {key for key in (headline_key(report.headline), headline_key(report.summary)) if key}
+def _texts(reports: Sequence[Report]) -> list[set[str]]:
+    """Keys of each report's texts; two that share one are copies: the same headline or summary, as agencies distribute them, or
+    one text that a house printed twice.
+    """
+    texts = [{key for key in (headline_key(report.headline), headline_key(report.summary)) if key} for report in reports]
+    in_houses = [(report, keys) for report, keys in zip(reports, texts, strict=True) if report.house]
+    for (one, its), (other, theirs) in combinations(in_houses, 2):
+        if one.house == other.house and one.publisher != other.publisher and _is_reprint(one, other):
+            pair = "\n".join(sorted((one.chatbotnews_id, other.chatbotnews_id)))  # no folded text has lines
+            its.add(pair)
+            theirs.add(pair)
+    return texts
+
+
+def _is_reprint(one: Report, other: Report) -> bool:
+    """Whether two publications of one house print one text: nearly the same summary, or headline if one author signs both."""
+    if _is_nearly(one.summary, other.summary):
+        return True
+    same_author = one.author is not None and other.author is not None and _folded(one.author) == _folded(other.author) != ""
+    return same_author and _is_nearly(one.headline, other.headline)
+
+
+def _is_nearly(one: str, other: str) -> bool:
+    """Also if one is a part of the other; no text is like none."""
+    return fuzz.token_set_ratio(_folded(one), _folded(other)) >= NEARLY_THE_SAME

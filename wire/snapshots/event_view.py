@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from sources.houses import Houses
 from sources.vocabulary import Tier
 from wire.schemas import StoryOut
 from wire.snapshots import consensus
@@ -69,11 +70,11 @@ class EventView:
         return agreement(self.newsrooms, self.makers, self.score)
 
 
-def view(event_id: str, stories: Iterable[StoryOut], chosen: Collection[str] = ()) -> EventView:
+def view(event_id: str, stories: Iterable[StoryOut], houses: Houses, chosen: Collection[str] = ()) -> EventView:
     """The event of these stories, one at least; `chosen`: ids that an editor lets stand for their events."""
     oldest_first = sorted(stories, key=lambda story: (story.published_at, story.chatbotnews_id))
     lead = min(oldest_first, key=lambda story: (story.chatbotnews_id not in chosen, *_standing(story)))
-    reports = {story.chatbotnews_id: _report(story) for story in oldest_first}
+    reports = {story.chatbotnews_id: _report(story, houses) for story in oldest_first}
     found = consensus.weigh(reports[lead.chatbotnews_id], reports.values())
     independent = {lead.chatbotnews_id, *(one.report.chatbotnews_id for one in found.siblings if one.independent)}
     copies = {one.report.chatbotnews_id for one in found.siblings if one.is_copy}
@@ -148,7 +149,7 @@ def _standing(story: StoryOut) -> tuple[bool, bool, int, float, str]:
     return story.untrusted_instructions, is_maker, tier, moment, story.chatbotnews_id
 
 
-def _report(story: StoryOut) -> consensus.Report:
+def _report(story: StoryOut, houses: Houses) -> consensus.Report:
     return consensus.Report(
         story.chatbotnews_id,
         story.original_publisher,
@@ -156,4 +157,6 @@ def _report(story: StoryOut) -> consensus.Report:
         story.published_at,
         story.headline,
         story.summary_medium,
+        story.author,
+        houses.of(story.original_publisher, story.published_at),
     )

@@ -5,7 +5,7 @@ import logging
 import zlib
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any, Final
 
@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from config.errors import RosterLocked
 from sources import roster
+from sources.houses import Houses
 from wire.models import EditorTake, Snapshot, Story, StoryRevision, WireState
 from wire.models.record import is_sealed, open_from
 from wire.snapshots import cluster, editors_take, events, story_json
@@ -197,14 +198,16 @@ def _derive(live: Sequence[Member], frozen: Mapping[str, Derived]) -> dict[str, 
 
 def _reports(events: Iterable[str]) -> dict[str, list[Report]]:
     """Every story of the events that is not withdrawn, in its newest revision, by event."""
-    columns = ("original_publisher", "original_publisher_tier", "published_at", "headline", "summary_medium")
+    columns = ("original_publisher", "original_publisher_tier", "published_at", "headline", "summary_medium", "author")
     revisions = StoryRevision.objects.filter(story__event__in=list(events)).order_by("story", "revision")
     rows: Any = revisions.values_list("story__chatbotnews_id", *columns, "story__event_id", "status")
     newest = {row[0]: row for row in rows}  # newer revisions replace older ones
     found: dict[str, list[Report]] = defaultdict(list)
+    houses = Houses.load()
     for *content, event_id, status in newest.values():
         if status != Status.WITHDRAWN:
-            found[event_id].append(Report(*content))
+            report = Report(*content)
+            found[event_id].append(replace(report, house=houses.of(report.publisher, report.published_at)))
     return found
 
 

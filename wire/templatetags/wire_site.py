@@ -3,11 +3,12 @@
 import datetime as dt
 import difflib
 import re
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
 from django import template
 from django.template import Context
+from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
@@ -65,6 +66,23 @@ def code(text: str) -> SafeString:
 def total(page: StoriesOut | EventList) -> str:
     """How many a list has; "1,000+" where no more were counted."""
     return f"{page.total:,}" if page.total_is_exact else f"{page.total:,}+"
+
+
+@register.filter
+def span(seconds: int) -> str:
+    """How long, to one unit: "40 minutes", "3 hours", "2 days"."""
+    for unit, size in (("day", 86_400), ("hour", 3_600), ("minute", 60)):
+        if seconds >= 2 * size or size == 60:
+            number = max(round(seconds / size), 1)
+            return f"{number} {unit}{'s' if number > 1 else ''}"
+    raise AssertionError("minutes are for all that is shorter")
+
+
+@register.simple_tag(takes_context=True)
+def publisher(context: Mapping[str, Any], name: str) -> SafeString:
+    """A publication's name, leading to its page; the name alone where the roster never had it."""
+    slug = context["publication_slugs"].get(name)
+    return format_html('<a href="{}">{}</a>', reverse("source", args=[slug]), name) if slug else format_html("{}", name)
 
 
 @register.simple_tag

@@ -116,6 +116,27 @@ def test_publishers_tune_aliases_and_feeds() -> None:
     assert Feed.objects.get(pk=feed.pk).url == "https://wired.example/new"
 
 
+@pytest.mark.parametrize(
+    ("owner", "since", "refused"),
+    [
+        ("Quince House", "2026-01-01", ""),
+        ("", "", ""),
+        ("", "2026-01-01", "Name the owner, too."),
+        ("Quince\u202eHouse", "", "Use characters that can be seen."),
+    ],
+)
+def test_publishers_say_who_owns_a_publication_and_since_when(owner: str, since: str, refused: str) -> None:
+    wired = Publication.objects.get(slug="wired")
+    form = {"aliases": "[]", "owner": owner, "owner_since": since, "feeds-TOTAL_FORMS": "0", "feeds-INITIAL_FORMS": "0"}
+    answer = save(at_desk("publisher"), f"/admin/sources/publication/{wired.pk}/change/", form)
+    wired.refresh_from_db()
+    if refused:
+        assert refused in words(answer)
+        assert wired.owner == "Condé Nast"
+    else:
+        assert (answer.status_code, wired.owner, str(wired.owner_since or "")) == (302, owner, since)
+
+
 def test_publishers_do_not_change_who_is_in_a_group() -> None:
     publisher, other = at_desk("publisher"), person("other")
     assert publisher.post(f"/admin/auth/user/{other.pk}/change/", {"username": "other", "groups": "1"}).status_code == 403

@@ -7,9 +7,11 @@ import zlib
 from collections.abc import Callable
 from pathlib import Path
 
+import orjson
 import pytest
 from django.core.management import CommandError, call_command
 
+from sources.models import Publication
 from tests.factories import DAY, NOW, entry, publish, take
 from tests.wire.archives import comes_back_whole, dump, empty_wire, everything, line, loadwire, ndjson, rich_wire, verifywire
 from wire.archive.reading import MAX_LINE
@@ -43,6 +45,21 @@ def test_a_restored_wire_goes_on_as_the_first_would_have(tmp_path: Path) -> None
     loadwire(tmp_path / "dump.ndjson")
     publish_pending(now=NOW)
     assert list(Snapshot.objects.values_list("sequence", "wire_sha256")) == first
+
+
+def test_a_dump_of_before_owners_were_stored_is_restored_with_those_that_an_upgraded_wire_has(tmp_path: Path) -> None:
+    rich_wire()
+    records = [json.loads(row) for row in dump(tmp_path / "dump.ndjson").splitlines()]
+    for record in records:
+        if record["kind"] == "publication":
+            del record["owner"], record["owner_since"]
+    owned = list(Publication.objects.order_by("slug").values_list("slug", "owner", "owner_since"))
+    assert ("the-quill", "", None) in owned
+    assert ("wired", "Condé Nast", None) in owned
+    empty_wire()
+    loadwire(ndjson(tmp_path / "old.ndjson", [orjson.dumps(record) for record in records]))
+    assert list(Publication.objects.order_by("slug").values_list("slug", "owner", "owner_since")) == owned
+    assert "verify" in verifywire()
 
 
 @pytest.mark.usefixtures("rich")

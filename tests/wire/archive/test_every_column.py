@@ -179,7 +179,8 @@ def answers() -> dict[str, bytes]:
         *(f"/api/archive/{day}.json" for day in days),
         *(f"/api/archive/{day}.json?revision=1" for day in days),
         *(f"/api/{kind}/{day}.json" for day in days for kind in ("provenance", "editor-take")),
-        *("/", f"/day/{days[0]}", "/archive", "/corrections", "/sources", "/usage", "/sitemap-stories-0.xml"),
+        *("/", f"/day/{days[0]}", "/archive", "/corrections", "/usage", "/sitemap-stories-0.xml"),
+        *("/sources", "/source/techcrunch", "/source/engadget"),
         *("/api/today.json", "/api/archive.json", "/api/sources.json", "/.well-known/wire-keys.json"),
         *("/api/search.json?query=robot&limit=50", "/api/categories/funding.json", "/api/topics/nvidia.json"),
         *(

@@ -54,7 +54,7 @@ def test_every_list_is_a_feed_that_readers_take(client: Client, form: str) -> No
     told = client.get(f"/api/stories/{story.chatbotnews_id}.json").json()
     cited = told["citation_objects"]["layered_ready"]
     assert "The <think> tag <img src=//x> &amp;" in cited
-    for which in ("stories", "category-launches", "topic-openai", f"event-{story.event_id}", "search"):
+    for which in ("stories", "category-launches", "topic-openai", "source-techcrunch", f"event-{story.event_id}", "search"):
         answer = client.get(f"/feeds/{which}.{form}", {"query": "quince"} if which == "search" else {})
         found = feedparser.parse(answer.content, response_headers={"content-type": answer["Content-Type"]})
         assert not found.bozo, which
@@ -136,7 +136,8 @@ def test_a_withdrawn_story_leaves_feeds_and_sitemaps(client: Client) -> None:
     publish(kept, gone)
     story_id = story_of(gone).chatbotnews_id
     corrections.withdraw(story_id, reason="Retracted.", now=NOW)
-    for address in ("/feeds/stories.rss", "/feeds/stories.json", "/sitemap-stories-0.xml"):
+    feeds = ("/feeds/stories.rss", "/feeds/stories.json", "/feeds/source-techcrunch.json")
+    for address in (*feeds, "/source/techcrunch", "/sitemap-stories-0.xml"):
         body = client.get(address).content.decode()
         assert story_of(kept).chatbotnews_id in body
         assert story_id not in body
@@ -152,6 +153,7 @@ def test_sitemaps_name_every_day_story_and_event(client: Client) -> None:
     stories = [story_of(one).chatbotnews_id for one in made]
     expected = [f"/event/{story_of(made[0]).event_id}", *(f"/story/{story}" for story in stories)]
     expected += [f"/{kind}/2026-01-{day}" for day in (14, 15) for kind in ("day", "editor-take", "provenance")]
+    expected += ["/source/techcrunch", "/source/google-news"]
     assert {f"http://localhost:8000{path}" for path in expected} <= listed
     assert f"http://localhost:8000/event/{stories[1]}" not in listed  # nobody else tells of it: the story says it all
     for address in listed:

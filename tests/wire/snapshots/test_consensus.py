@@ -174,7 +174,7 @@ def test_figures_that_an_earlier_version_left_behind_are_explained() -> None:
     assert found.notes.endswith("Independent, but later than the day's last snapshot and not counted: 1.")
     Story.objects.update(cross_source_count=4)
     found = queries.get_consensus(first.chatbotnews_id)
-    assert found.notes.endswith("Counted in the day's last snapshot, but withdrawn or moved since: 1.")
+    assert found.notes.endswith("Counted in the day's last snapshot, but withdrawn, moved or known as a copy since: 1.")
 
 
 @pytest.mark.parametrize("days_later", [0, 30])
