@@ -4,7 +4,7 @@ from django.urls import path
 from django.views.generic import RedirectView
 
 from config.api import api
-from wire.site import errors, feeds, machine, metrics, pages, reference
+from wire.site import errors, feeds, machine, metrics, pages, reference, search
 
 urlpatterns = [
     path("", pages.home, name="home"),
@@ -13,7 +13,7 @@ urlpatterns = [
     path("event/<str:event_id>", pages.event, name="event"),
     path("category/<str:category>", pages.category, name="category"),
     path("topic/<str:topic>", pages.topic, name="topic"),
-    path("search", pages.search, name="search"),
+    path("search", search.search, name="search"),
     path("archive", pages.archive, name="archive"),
     path("editor-take/<str:day>", pages.editor_take, name="editor-take"),
     path("corrections", pages.corrections, name="corrections"),

@@ -53,7 +53,7 @@ ANNOTATIONS: Final = {"readOnlyHint": True, "destructiveHint": False, "idempoten
 # Minor versions add, and change nothing of the above.
 ADDED_TOOLS: Final = {"search": {"query"}, "fetch": {"id"}}
 ADDED_ARGUMENTS: Final = {
-    "search_wire": {"cursor", "detail"},
+    "search_wire": {"cursor", "detail", "sort"},
     "get_category": {"cursor", "detail"},
     "get_topic_coverage": {"cursor", "detail"},
 }

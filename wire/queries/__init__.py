@@ -36,6 +36,7 @@ from wire.queries.pages import (
     usage,
 )
 from wire.queries.stories import (
+    filter_wire,
     get_category,
     get_citation,
     get_story,

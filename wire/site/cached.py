@@ -11,7 +11,7 @@ _PAGES: Final = [
         ("/day/[^/]+", "page"),
         ("/(story|event|editor-take)/[^/]+",),
         ("/(category|topic)/[^/]+", "cursor"),
-        ("/search", "query", "category", "topic", "source", "tier", "since", "until", "cursor"),
+        ("/search", "query", "category", "topic", "source", "tier", "since", "until", "sort", "cursor"),
         ("/archive", "year"),
         ("/corrections", "before"),
         ("/provenance(/[^/]+)?",),

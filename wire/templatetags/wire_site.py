@@ -11,6 +11,8 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from wire.schemas import StoriesOut
+from wire.stories import marking
+from wire.stories.tokens import Query
 
 register = template.Library()
 
@@ -31,6 +33,13 @@ def code(text: str) -> SafeString:
     """Text with what stands between backticks as <code>."""
     parts = text.split("`")
     return format_html_join("", "{}", ((format_html("<code>{}</code>", part) if n % 2 else part,) for n, part in enumerate(parts)))
+
+
+@register.filter
+def marked(text: str, question: Query) -> SafeString:
+    """Text with what a search found in it as <mark>."""
+    pieces = marking.marked(text, question)
+    return format_html_join("", "{}", ((format_html("<mark>{}</mark>", piece) if found else piece,) for piece, found in pieces))
 
 
 @register.simple_tag
