@@ -13,6 +13,7 @@ urlpatterns = [
     path("event/<str:event_id>", pages.event, name="event"),
     path("category/<str:category>", pages.category, name="category"),
     path("topic/<str:topic>", pages.topic, name="topic"),
+    path("topics", pages.topics, name="topics"),
     path("search", search.search, name="search"),
     path("archive", pages.archive, name="archive"),
     path("editor-take/<str:day>", pages.editor_take, name="editor-take"),

@@ -34,6 +34,7 @@ from wire.queries.pages import (
     sitemap_stories,
     story_history,
     usage,
+    withdrawn_on,
 )
 from wire.queries.stories import (
     filter_wire,
@@ -42,6 +43,7 @@ from wire.queries.stories import (
     get_story,
     get_story_json,
     get_topic_coverage,
+    list_heads,
     list_stories,
     newest_matches,
     search_wire,

@@ -1,6 +1,7 @@
 """One story, lists of stories, search, citations."""
 
 import datetime as dt
+from dataclasses import dataclass
 from typing import Final
 
 from django.db.models import Count, Max, Min
@@ -27,6 +28,16 @@ from wire.stories.text import plain_text
 from wire.stories.vocabulary import Category, Status, Topic
 
 SUMMED_UP: Final = 200  # newest stories that the sentence about a topic of more than a thousand tells of
+
+
+@dataclass(frozen=True, slots=True)
+class ListHead:
+    """A list in one line: how many stories it has, counted as lists count them, and the newest one."""
+
+    name: Category | Topic
+    total: int
+    total_is_exact: bool
+    newest: StoryOut | None
 
 
 def get_story(story_id: str) -> StoryOut:
@@ -76,6 +87,18 @@ def get_topic_coverage(
     page = _page(name, _TOPIC.rows(topic, since, *place, limit + 1), limit, total)
     head = TopicOut.model_construct(topic=topic, label=topic.label, summary=_topic_summary(topic, since, total), **dict(page.head))
     return StoriesAnswer(head, page.story_json)
+
+
+def list_heads() -> tuple[list[ListHead], list[ListHead]]:
+    """Every category and every topic, each in the order of its vocabulary."""
+    categories = [_head(one, counted(_LIST_COUNT, one), _LIST.rows(one, None, "", 1)) for one in Category]
+    topics = [_head(one, counted(_TOPIC_COUNT, one, None), _TOPIC.rows(one, None, None, "", 1)) for one in Topic]
+    return categories, topics
+
+
+def _head(name: Category | Topic, total: tuple[int, bool], rows: list[Row]) -> ListHead:
+    newest = [StoryOut.model_validate_json(story) for story in shown(rows)]
+    return ListHead(name, *total, newest[0] if newest else None)
 
 
 def search_wire(

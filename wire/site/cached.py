@@ -12,6 +12,7 @@ _PAGES: Final = [
         ("/(story|event|editor-take)/[^/]+",),
         ("/(category|topic)/[^/]+", "cursor"),
         ("/search", "query", "category", "topic", "source", "tier", "since", "until", "sort", "cursor"),
+        ("/topics",),
         ("/archive", "year"),
         ("/corrections", "before"),
         ("/provenance(/[^/]+)?",),

@@ -142,6 +142,14 @@ def topic(request: HttpRequest, topic: str) -> HttpResponse:
 
 
 @public
+def topics(request: HttpRequest) -> HttpResponse:
+    """Every category and topic, how many stories each has, and its newest."""
+    categories, topics = queries.list_heads()
+    kinds = [("category", "Categories", categories), ("topic", "Topics", topics)]
+    return page(request, "topics.html", {"kinds": kinds})
+
+
+@public
 def archive(request: HttpRequest) -> HttpResponse:
     """A calendar with the number of stories of each day, a year a page."""
     found = queries.calendar(read(int, request.GET["year"]) if "year" in request.GET else None)
@@ -205,6 +213,7 @@ def _day(request: HttpRequest, found: StoriesAnswer[DayOut], caching: str) -> Ht
         "lead": lead,
         "take_html": html(editors_take.opening(found.editor_take)),
         "near": queries.neighbours(found.wire_date),
+        "withdrawn": queries.withdrawn_on(found.wire_date),
         "events": len(by_event),
         "publications": len({one.original_publisher for one in found.stories}),
     }
