@@ -4,7 +4,7 @@ from django.urls import path
 from django.views.generic import RedirectView
 
 from config.api import api
-from wire.site import errors, feeds, machine, metrics, pages, reference
+from wire.site import cards, errors, feeds, machine, metrics, pages, reference, search
 
 urlpatterns = [
     path("", pages.home, name="home"),
@@ -13,7 +13,8 @@ urlpatterns = [
     path("event/<str:event_id>", pages.event, name="event"),
     path("category/<str:category>", pages.category, name="category"),
     path("topic/<str:topic>", pages.topic, name="topic"),
-    path("search", pages.search, name="search"),
+    path("topics", pages.topics, name="topics"),
+    path("search", search.search, name="search"),
     path("archive", pages.archive, name="archive"),
     path("editor-take/<str:day>", pages.editor_take, name="editor-take"),
     path("corrections", pages.corrections, name="corrections"),
@@ -26,6 +27,10 @@ urlpatterns = [
     path("for-agents.html", reference.for_agents, name="for-agents"),
     path("mcp-spec", reference.mcp_spec, name="mcp-spec"),
     *(path(name, reference.text, {"name": name}, name=name) for name in ("about", "privacy", "terms")),
+    path("og/site.png", cards.site, name="card"),
+    path("og/story/<str:story_id>.png", cards.story, name="story-card"),
+    path("og/event/<str:event_id>.png", cards.event, name="event-card"),
+    path("og/day/<str:day>.png", cards.day, name="day-card"),
     path("feeds/<str:name>.<str:form>", feeds.feed, name="feed"),
     path("sitemap.xml", machine.sitemap, name="sitemap"),
     path("sitemap-pages.xml", machine.sitemap_pages, name="sitemap-pages"),

@@ -2,6 +2,7 @@
 
 import datetime as dt
 import re
+from enum import StrEnum
 from typing import Annotated
 
 from ninja import Field, Schema
@@ -54,9 +55,18 @@ MAX_HEADLINE_QUERY = 1000
 SINCE = "Only stories published at or after this moment; a date is its 00:00 UTC."
 UNTIL = "Only stories published before this moment (not included): `since=2026-01-14&until=2026-01-15` is one day."
 
+SORT = "`relevance`: best first. `newest`: newest first, all that match in order of time."
+
+
+class Sort(StrEnum):
+    """In which order a search answers."""
+
+    RELEVANCE = "relevance"
+    NEWEST = "newest"
+
 
 class SearchQuery(Schema):
-    """What a search may ask, from REST or from the site's form."""
+    """What a search may ask."""
 
     query: str = Field(min_length=1, max_length=MAX_QUERY, description='Words, or a "phrase" in double quotes.')
     category: Category | None = None
@@ -65,5 +75,12 @@ class SearchQuery(Schema):
     tier: int | None = Field(None, ge=1, le=4)
     since: IsoMoment | None = Field(None, description=SINCE)
     until: IsoMoment | None = Field(None, description=UNTIL)
+    sort: Sort = Field(Sort.RELEVANCE, description=SORT)
     limit: SearchLimit = SEARCH_LIMIT
     cursor: str | None = Field(None, max_length=500, description="`next_cursor` of the page before.")
+
+
+class SearchForm(SearchQuery):
+    """What the site's form may ask: words, filters, or both."""
+
+    query: str = Field("", max_length=MAX_QUERY)

@@ -87,10 +87,11 @@ class TodaysCategoryOut(StoriesOut):
 
 
 class SearchOut(StoriesOut):
-    """One page of a search, best first."""
+    """One page of a search, best or newest first."""
 
     ranking: Literal["relevance", "newest"] = Field(
-        description="`relevance`: all matches are ranked. `newest`: so many match that each page ranks among the newest first."
+        description="`relevance`: all matches are ranked. `newest`: newest first, as asked for with `sort`; without it, so many "
+        "match that each page ranks among the newest first."
     )
     suggestion: str | None = Field(
         default=None, description="When nothing was found: a similar query that finds something, if there is one."

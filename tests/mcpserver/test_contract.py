@@ -58,7 +58,7 @@ ADDED_TOOLS: Final = {
     "fetch": {"id"},
 }
 ADDED_ARGUMENTS: Final = {
-    "search_wire": {"cursor", "detail"},
+    "search_wire": {"cursor", "detail", "sort"},
     "get_category": {"cursor", "detail"},
     "get_topic_coverage": {"cursor", "detail"},
 }

@@ -203,13 +203,14 @@ def test_so_many_requests_a_minute_are_served_over_both_doors_together_and_then_
 
 
 @pytest.mark.usefixtures("limited")
-def test_a_search_of_the_site_counts_like_one_of_rest_and_other_pages_do_not(settings: Settings) -> None:
-    settings.WIRE_RATE_LIMIT = "4/m"
+def test_a_search_or_card_of_the_site_counts_like_a_search_of_rest_and_other_pages_do_not(settings: Settings) -> None:
+    settings.WIRE_RATE_LIMIT = "5/m"
     others = ("/", "/sources", "/feeds/today.rss", "/llms.txt", "/archive", "/robots.txt", "/nowhere", "/searching")
     searches = ("/search?query=a", "/feeds/search.rss?query=a", "/feeds/search.json?query=a", "/api/search.json?query=a")
+    counted = (*searches, "/og/site.png")
     assert 429 not in {request("GET", path).status for path in others}
-    assert 429 not in {request("GET", path).status for path in searches}
-    for path in searches:
+    assert 429 not in {request("GET", path).status for path in counted}
+    for path in counted:
         answer = request("GET", path)
         assert (answer.status, answer.json()["error"]) == (429, "rate_limited"), path
         assert 0 < int(answer["retry-after"] or 0) <= 60

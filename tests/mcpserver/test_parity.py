@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from tests.contract import CITATION_KEYS
 from tests.mcpserver.asgi import ERAS, call, get, read, read_json, request, said, structured
+from wire.bounds import Sort
 from wire.stories.vocabulary import Category, Topic
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("sample")]
@@ -179,6 +180,7 @@ def test_the_text_beside_structured_content_is_the_same_json(era: str) -> None:
 
 
 # For any arguments that both doors take, both answer alike, to the last page.
+SORTS: Final = st.sampled_from([None, *Sort])
 LIMITS: Final = st.one_of(st.none(), st.integers(3, 50))
 MOMENTS: Final = st.datetimes(min_value=dt.datetime(2026, 10, 11), max_value=dt.datetime(2026, 10, 17)).map(  # noqa: DTZ001
     lambda moment: moment.isoformat(timespec="seconds")
@@ -223,9 +225,11 @@ def test_any_page_of_a_topic_is_the_same_by_both_doors(topic: str, since: str | 
 
 
 @any_arguments
-@given(query=WORDS, category=st.sampled_from([None, *Category.values]), since=SINCE, limit=LIMITS)
+@given(
+    query=WORDS, category=st.sampled_from([None, *Category.values]), since=SINCE, limit=LIMITS, sort=st.sampled_from([None, *Sort])
+)
 def test_any_page_of_a_search_is_the_same_by_both_doors(
-    query: str, category: str | None, since: str | None, limit: int | None
+    query: str, category: str | None, since: str | None, limit: int | None, sort: str | None
 ) -> None:
-    arguments = {"query": query, "category": category, "since": since, "limit": limit}
+    arguments = {"query": query, "category": category, "since": since, "limit": limit, "sort": sort}
     same_on_every_page("search_wire", "/api/search.json", arguments, {})

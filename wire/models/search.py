@@ -73,11 +73,15 @@ def newest_places(
     terms: Sequence[Term], *, limit: int, every: bool = True, low: int | None = None, high: int | None = None
 ) -> list[int]:
     """Places of the newest `limit` stories that hold every one of `terms`, or any of them; low <= place < high; newest first.
+    Without terms, of all stories.
 
     Tokens are ASCII letters and digits, or two Chinese characters, so nothing in them is query syntax. Both
     databases look the same stored tokens up in an index of theirs (migration 0007), so both give the same answer, and
     neither reads more of its index than a few times `limit` entries a term.
     """
+    if not terms:
+        rows = SearchDocument.objects.filter(place__gte=_LEAST if low is None else low, place__lt=-_LEAST if high is None else high)
+        return list(rows.order_by("-place").values_list("place", flat=True)[:limit])
     if connection.vendor == "sqlite":
         match = (" AND " if every else " OR ").join(_either(term, '"{}"', '"{}"*', " OR ") for term in terms)
         return _rows(

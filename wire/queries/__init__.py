@@ -45,14 +45,17 @@ from wire.queries.pages import (
     sitemap_stories,
     story_history,
     usage,
+    withdrawn_on,
 )
 from wire.queries.sources import get_source
 from wire.queries.stories import (
+    filter_wire,
     get_category,
     get_citation,
     get_story,
     get_story_json,
     get_topic_coverage,
+    list_heads,
     list_source_stories,
     list_stories,
     newest_matches,

@@ -110,6 +110,12 @@ def corrections(limit: int, before: int | None = None) -> tuple[list[Correction]
     return corrections, found[limit - 1].pk if len(found) > limit else None
 
 
+def withdrawn_on(day: dt.date) -> list[Correction]:
+    """Stories of a UTC day that editors withdrew, for good, in the order in which they did."""
+    rows = _corrections().filter(story__wire_date=day, status=Status.WITHDRAWN)
+    return [_correction(row, {}) for row in rows.select_related("story").order_by("pk")]
+
+
 def calendar(year: int | None = None) -> Calendar:
     """One year's published days, the latest year's by default."""
     days = Snapshot.objects.days()

@@ -1,6 +1,7 @@
 """One story, lists of stories, search, citations."""
 
 import datetime as dt
+from dataclasses import dataclass
 from typing import Final
 
 from django.db.models import Count, Max, Min
@@ -10,14 +11,14 @@ from config.errors import InvalidArgument, NotFound, Withdrawn
 from sources.models import Publication
 from sources.queries import canonical_source
 from wire.answers import StoriesAnswer
-from wire.bounds import LIST_LIMIT, SEARCH_LIMIT
+from wire.bounds import LIST_LIMIT, SEARCH_LIMIT, Sort
 from wire.models import Story, StoryTopic
 from wire.models.compiled import Compiled, Row
 from wire.models.search import first_place, marks
 from wire.models.story import StoryQuerySet, StoryTopicQuerySet
 from wire.schemas import CitationOut, SearchOut, StoriesOut, StoryOut, TopicOut, estimated_tokens
 from wire.search.cursor import Place, decode, decode_place, encode, place_of
-from wire.search.ranking import Scope, newest_found, ranked_page, suggestion
+from wire.search.ranking import Scope, newest_page, ranked_page, suggestion
 from wire.search.total import COUNTED, counted
 from wire.snapshots.citing import citable
 from wire.snapshots.story_json import COLUMNS, shown
@@ -27,6 +28,16 @@ from wire.stories.text import plain_text
 from wire.stories.vocabulary import Category, Status, Topic
 
 SUMMED_UP: Final = 200  # newest stories that the sentence about a topic of more than a thousand tells of
+
+
+@dataclass(frozen=True, slots=True)
+class ListHead:
+    """A list in one line: how many stories it has, counted as lists count them, and the newest one."""
+
+    name: Category | Topic
+    total: int
+    total_is_exact: bool
+    newest: StoryOut | None
 
 
 def get_story(story_id: str) -> StoryOut:
@@ -91,6 +102,18 @@ def get_topic_coverage(
     return StoriesAnswer(head, page.story_json)
 
 
+def list_heads() -> tuple[list[ListHead], list[ListHead]]:
+    """Every category and every topic, each in the order of its vocabulary."""
+    categories = [_head(one, counted(_LIST_COUNT, one), _LIST.rows(one, None, "", 1)) for one in Category]
+    topics = [_head(one, counted(_TOPIC_COUNT, one, None), _TOPIC.rows(one, None, None, "", 1)) for one in Topic]
+    return categories, topics
+
+
+def _head(name: Category | Topic, total: tuple[int, bool], rows: list[Row]) -> ListHead:
+    newest = [StoryOut.model_validate_json(story) for story in shown(rows)]
+    return ListHead(name, *total, newest[0] if newest else None)
+
+
 def search_wire(
     query: str,
     category: Category | None = None,
@@ -101,20 +124,16 @@ def search_wire(
     until: dt.datetime | None = None,
     limit: int = SEARCH_LIMIT,
     cursor: str | None = None,
+    sort: Sort = Sort.RELEVANCE,
 ) -> StoriesAnswer[SearchOut]:
     """Stories that hold every word of `query`, and every "quoted phrase" word by word; since <= published_at < until.
 
-    Best first, newer first among equals. Raises: InvalidArgument when `query` holds no word or `cursor` is strange;
-    NotInRoster when `source` is none of the 24.
+    Best first, newer first among equals; or newest first. Raises: InvalidArgument when `query` holds no word or `cursor` is
+    strange; NotInRoster when `source` is none of the 24.
     """
     question = _question(query)
-    publication = Publication.objects.only("pk").get(name=canonical_source(source)).pk if source is not None else None
-    scope = Scope(
-        marks=tuple(marks(category, [topic] if topic else [], publication, tier)),
-        low=first_place(since) if since else None,
-        high=first_place(until) if until else None,
-    )
-    page = ranked_page(scope, question, limit, cursor)
+    scope = _scope(category, topic, source, tier, since, until)
+    page = (newest_page if sort == Sort.NEWEST else ranked_page)(scope, question, limit, cursor)
     if not page.head.total and page.head.total_is_exact:
         page.head.suggestion = suggestion(query, scope)
     return page
@@ -122,7 +141,41 @@ def search_wire(
 
 def newest_matches(query: str, limit: int) -> list[StoryOut]:
     """The newest stories that hold every word of `query`, newest first. Raises: InvalidArgument when it holds no word."""
-    return newest_found(Scope(), _question(query), limit)
+    return search_wire(query, limit=limit, sort=Sort.NEWEST).stories
+
+
+def filter_wire(
+    category: Category | None = None,
+    topic: Topic | None = None,
+    source: str | None = None,
+    tier: int | None = None,
+    since: dt.datetime | None = None,
+    until: dt.datetime | None = None,
+    limit: int = SEARCH_LIMIT,
+    cursor: str | None = None,
+) -> StoriesAnswer[SearchOut]:
+    """All stories that pass the filters of `search_wire`, whatever their words, newest first.
+
+    Raises: InvalidArgument when `cursor` is strange; NotInRoster when `source` is none of the 24.
+    """
+    return newest_page(_scope(category, topic, source, tier, since, until), tokens.EVERYTHING, limit, cursor)
+
+
+def _scope(
+    category: Category | None,
+    topic: Topic | None,
+    source: str | None,
+    tier: int | None,
+    since: dt.datetime | None,
+    until: dt.datetime | None,
+) -> Scope:
+    """Raises: NotInRoster."""
+    publication = Publication.objects.only("pk").get(name=canonical_source(source)).pk if source is not None else None
+    return Scope(
+        marks=tuple(marks(category, [topic] if topic else [], publication, tier)),
+        low=first_place(since) if since else None,
+        high=first_place(until) if until else None,
+    )
 
 
 def _question(query: str) -> tokens.Query:

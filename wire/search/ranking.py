@@ -1,4 +1,4 @@
-"""A page of search results. The database finds the newest matches, Python ranks them."""
+"""A page of search results, best or newest first. The database finds the newest matches, Python ranks them."""
 
 import hashlib
 import json
@@ -11,10 +11,11 @@ from typing import Any, Final, NamedTuple
 from rapidfuzz import fuzz, process
 
 from wire.answers import StoriesAnswer
+from wire.bounds import Sort
 from wire.models import Snapshot, Story
 from wire.models.compiled import Compiled, listed
 from wire.models.search import documents, newest_places
-from wire.schemas import SearchOut, StoryOut, estimated_tokens
+from wire.schemas import SearchOut, estimated_tokens
 from wire.search.cursor import decode, encode, invalid
 from wire.search.total import COUNTED
 from wire.snapshots.story_json import COLUMNS, shown
@@ -30,6 +31,7 @@ NEAR: Final = 75.0  # likeness 0-100 of a misspelt word and the one that it may 
 # with the mark of its question (`_mark`).
 ALL, WINDOW, BEHIND = "all", "window", "behind"
 KINDS: Final = {ALL: 3, WINDOW: 5, BEHIND: 2}
+IN_TIME: Final = "time"  # go on behind a place, newest first
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +82,7 @@ def ranked_page(scope: Scope, question: tokens.Query, limit: int, cursor: str | 
     A window is named by its first and last story, so stories that arrive between two pages shift nothing. Its last page
     may be short although another window follows.
     """
-    mark = _mark(scope, question)
+    mark = _mark(scope, question, Sort.RELEVANCE)
     question, found = _found(scope, question)
     is_exact = len(found) <= COUNTED
     texts: dict[int, Text] = {}
@@ -110,13 +112,47 @@ def ranked_page(scope: Scope, question: tokens.Query, limit: int, cursor: str | 
     return StoriesAnswer(head, stories)
 
 
-def newest_found(scope: Scope, question: tokens.Query, limit: int) -> list[StoryOut]:
-    """The newest stories in `scope` that hold what is asked for, newest first."""
+def newest_page(scope: Scope, question: tokens.Query, limit: int, cursor: str | None) -> StoriesAnswer[SearchOut]:
+    """One page of the stories in `scope` that hold what is asked for, all of them if that is nothing, newest first.
+
+    Where only the texts tell what matches, each page looks through the next thousand that may, so it may be short although
+    another one follows. Raises: InvalidArgument for a strange cursor.
+    """
+    mark = _mark(scope, question, Sort.NEWEST)
     question, found = _found(scope, question)
-    texts = _holding(found if not question.is_certain else found[:limit], question)
-    return [
-        StoryOut.model_validate_json(story) for story in _stories([texts[place].pk for place in found if place in texts][:limit])
-    ]
+    matching = _matching(found, question)
+    looked_at, left = found, matching
+    if cursor is not None:
+        of, place = decode(cursor, {IN_TIME: 2})[1]
+        if of != mark:
+            raise invalid()
+        looked_at = scope.behind(_place(place)).newest(question, COUNTED + 1)
+        left = _matching(looked_at, question)
+    page = left[:limit]
+    following = None
+    if len(left) > limit:
+        following = encode(IN_TIME, mark, page[-1])
+    elif len(looked_at) > COUNTED and scope.behind(looked_at[-1]).newest(question, 1):
+        following = encode(IN_TIME, mark, looked_at[-1])
+    keys = {place: key for place, key, *_ in documents(page)} if page else {}
+    stories = _stories([keys[place] for place in page if place in keys])
+    head = SearchOut.model_construct(
+        stories=[],
+        next_cursor=following,
+        total=min(len(matching), COUNTED),
+        total_is_exact=len(found) <= COUNTED,
+        est_tokens=estimated_tokens(stories),
+        ranking="newest",
+    )
+    return StoriesAnswer(head, stories)
+
+
+def _matching(places: list[int], question: tokens.Query) -> list[int]:
+    """Those of these places whose stories hold what is asked for, in the same order."""
+    if question.is_certain:
+        return places
+    texts = _holding(places, question)
+    return [place for place in places if place in texts]
 
 
 def _stories(keys: Sequence[int]) -> list[bytes]:
@@ -164,11 +200,11 @@ def _vocabulary(_wire_sha256: str | None) -> list[str]:
     return list(dict.fromkeys(word for headline in headlines for word in tokens.chains(headline) if word not in tokens.STOP_WORDS))
 
 
-def _mark(scope: Scope, question: tokens.Query) -> str:
-    """Eight hex digits that tell what was asked, filters included, from all else: behind a place in one ranking, the matches of
-    another would be left out without a word. Made of what is looked up, so that spellings of one filter are the same.
+def _mark(scope: Scope, question: tokens.Query, sort: Sort) -> str:
+    """Eight hex digits that tell what was asked, filters and order included, from all else: behind a place in one ranking, the
+    matches of another would be left out without a word. Made of what is looked up, so that spellings of one filter are the same.
     """
-    parts = (question.terms, question.phrases, scope.marks, scope.low, scope.high)
+    parts = (question.terms, question.phrases, scope.marks, scope.low, scope.high, str(sort))
     return hashlib.sha256(repr(parts).encode()).hexdigest()[:8]
 
 

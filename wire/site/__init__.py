@@ -2,6 +2,6 @@
 
 May import wire.queries and what queries return; metrics alone counts rows of wire.models.
 
-`pages`: news · `reference`: what explains the wire · `machine`: feeds, sitemaps and small files · `metadata`: JSON-LD ·
-`errors`: what is not there, and health.
+`pages`: news · `search`: the search page · `reference`: what explains the wire · `machine`: feeds, sitemaps and small files ·
+`metadata`: JSON-LD · `cards`: pictures for shared links · `errors`: what is not there, and health.
 """

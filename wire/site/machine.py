@@ -21,7 +21,7 @@ from wire.stories.vocabulary import Category, Topic
 
 PER_SITEMAP: Final = 10_000
 STATIC_PAGES: Final = (
-    *("/", "/archive", "/search", "/sources", "/freshness", "/provenance", "/usage", "/corrections"),
+    *("/", "/archive", "/topics", "/search", "/sources", "/freshness", "/provenance", "/usage", "/corrections"),
     *("/for-agents.html", "/mcp-spec", "/about", "/privacy", "/terms"),
 )
 

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from functools import wraps
 from itertools import pairwise
 from typing import Any, Final, TypeVar
-from urllib.parse import quote
 
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse, HttpResponsePermanentRedirect
@@ -18,17 +17,16 @@ from django.urls import reverse
 from django.utils.safestring import SafeString
 from django.views.decorators.http import require_safe
 from markdown_it import MarkdownIt
-from pydantic import ValidationError
 
 from citations.formats import authors_of
-from config.errors import InvalidArgument, NotFound, NothingPublished, NotInRoster
+from config.errors import InvalidArgument, NotFound, NothingPublished
 from config.http.responses import BRIEFLY, SHARED
 from sources import queries as sources_queries
 from sources.vocabulary import Tier
 from wire import queries
 from wire.answers import StoriesAnswer
-from wire.bounds import MAX_QUERY, SearchQuery, read_date
-from wire.schemas import DayOut, SearchOut
+from wire.bounds import read_date
+from wire.schemas import DayOut
 from wire.site import metadata
 from wire.site.errors import missing
 from wire.snapshots import editors_take, event_view
@@ -151,26 +149,11 @@ def topic(request: HttpRequest, topic: str) -> HttpResponse:
 
 
 @public
-def search(request: HttpRequest) -> HttpResponse:
-    """A form, and what was found."""
-    params = {
-        name: request.GET.get(name, "").strip() for name in ("query", "category", "topic", "source", "tier", "since", "until")
-    }
-    context: dict[str, Any] = {"asked": params, "categories": Category, "topics": Topic, "tiers": Tier}
-    context["sources"] = [source.name for source in sources_queries.list_sources().sources]
-    if params["query"]:
-        try:
-            context["found"] = _search(params, request.GET.get("cursor"))
-        except InvalidArgument as error:
-            strange = InvalidArgument(f"“{params['source']}” is not one of the 24 publications.", "Choose one from the list.")
-            context["refused"] = strange if isinstance(error, NotInRoster) else error
-            return page(request, "search.html", context, "no-store", status=422)
-        following = context["found"].next_cursor
-        context["next"] = _with(request, cursor=following) if following else None
-        if not any(value for name, value in params.items() if name != "query"):  # a feed of a search knows no filters
-            context["query_string"] = f"?query={quote(params['query'], safe='')}"
-        context["corrected"] = _with(request, query=context["found"].suggestion or "", cursor="")
-    return page(request, "search.html", context)
+def topics(request: HttpRequest) -> HttpResponse:
+    """Every category and topic, how many stories each has, and its newest."""
+    categories, topics = queries.list_heads()
+    kinds = [("category", "Categories", categories), ("topic", "Topics", topics)]
+    return page(request, "topics.html", {"kinds": kinds})
 
 
 @public
@@ -232,6 +215,7 @@ def _day(request: HttpRequest, found: StoriesAnswer[DayOut], caching: str) -> Ht
         "earlier": earlier if pages.number == pages.paginator.num_pages else (),
         "take_html": html(editors_take.opening(found.editor_take)),
         "near": queries.neighbours(found.wire_date),
+        "withdrawn": queries.withdrawn_on(found.wire_date),
         "stories": len(found.story_json),
         "events": len(today.events),
         "publications": len({one.original_publisher for one in found.stories}),
@@ -244,26 +228,6 @@ def _sections(events: Iterable[EventView]) -> list[tuple[Category, list[EventVie
     for event in events:
         found[event.lead.category].append(event)
     return list(found.items())
-
-
-def _search(params: dict[str, str], cursor: str | None) -> StoriesAnswer[SearchOut]:
-    """Raises: InvalidArgument, NotInRoster for what cannot be asked."""
-    try:
-        asked = SearchQuery(**{name: value for name, value in params.items() if value}, limit=PER_LIST)  # type: ignore[arg-type]
-    except ValidationError as error:
-        name = str(error.errors()[0]["loc"][0])
-        if name == "query":
-            raise InvalidArgument(f"The query is longer than {MAX_QUERY} characters.", "Ask for fewer words.") from None
-        what = f"The filter “{name}” cannot be {params[name]!r}."
-        raise InvalidArgument(what, "Choose from the form, or leave it empty.") from None
-    return queries.search_wire(**dict(asked) | {"cursor": cursor or None})
-
-
-def _with(request: HttpRequest, **changes: str) -> str:
-    params = request.GET.copy()
-    for name, value in changes.items():
-        params[name] = value
-    return params.urlencode()
 
 
 def _month(first: dt.date, counts: dict[dt.date, int]) -> Month:

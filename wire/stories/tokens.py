@@ -70,32 +70,43 @@ class Query:
         return Query(tuple(Term(term.exact) for term in self.terms), self.phrases)
 
 
+EVERYTHING: Final = Query((), ())
+"""A question without words, which every text answers."""
+
+
 def words(text: str) -> list[str]:
     """Runs of letters and digits, compatibility forms and case folded, accents removed."""
-    return _WORD.findall(_folded(text))
+    return _WORD.findall(folded(text))
 
 
 def chains(text: str) -> list[str]:
     """Words as they are written, folded: GPT-5 and co-founder are one each."""
-    return _CHAIN.findall(_folded(text))
+    return _CHAIN.findall(folded(text))
 
 
 def tokens(text: str) -> list[str]:
     """What a text is found by, in order: its words, stemmed, each spelled in ASCII letters and digits; and behind their words
     the names that these make with numbers, as one token: GPT-5, GPT5 and GPT 5 are the words `gpt`, `5` and the name `0gpt5`.
     """
-    found: list[str] = []
-    before, end = "", -1
-    folded = _folded(text)
-    for chain in _CHAIN.finditer(folded):
-        parts = _PART.findall(chain[0])
-        found += map(token, parts)
+    return [found for found, _, _ in placed(folded(text))]
+
+
+def placed(text: str) -> list[tuple[str, int, int]]:
+    """The tokens of a text that is folded already, each with where it begins and ends."""
+    found: list[tuple[str, int, int]] = []
+    before, begin, end = "", 0, -1
+    for chain in _CHAIN.finditer(text):
+        (start, stop), parts = chain.span(), _PART.findall(chain[0])
+        if len(parts) == 1:
+            found.append((token(parts[0]), start, stop))
+        else:
+            found += ((token(part[0]), start + part.start(), start + part.end()) for part in _PART.finditer(chain[0]))
         if _is_name(parts):
-            found.append(_name(parts))
-        if before and parts[0].isdigit() and chain.start() == end + 1 and folded[end] == " ":
-            found.append(_name([before, *parts]))
+            found.append((_name(parts), start, stop))
+        if before and parts[0].isdigit() and start == end + 1 and text[end] == " ":
+            found.append((_name([before, *parts]), begin, stop))
         goes_on = len(parts) == 1 and len(parts[0]) > 1 and not parts[0].isdigit() and parts[0] not in STOP_WORDS
-        before, end = parts[0] if goes_on else "", chain.end()
+        before, begin, end = parts[0] if goes_on else "", start, stop
     return found
 
 
@@ -118,6 +129,11 @@ def parse(question: str) -> Query:
         terms += _terms(chain, unfinished=chain is loose[-1] and not question.rstrip().endswith('"'))
     phrases = [tuple(phrase)[:MAX_QUERY_TOKENS] for phrase in quoted if len(phrase) > 1]
     return Query(tuple(dict.fromkeys(terms))[:MAX_QUERY_TOKENS], tuple(phrases))
+
+
+def is_word(token: str) -> bool:
+    """Whether a token is a word of the text, and no name."""
+    return token[0] != "0" or token.isdigit()
 
 
 def pair(one: str, two: str) -> str:
@@ -184,11 +200,12 @@ def _indexed(prefix: str) -> str:
     return prefix if prefix[0] == "0" else prefix[:LONGEST_PREFIX]
 
 
-def _folded(text: str) -> str:
-    folded = unicodedata.normalize("NFKC", text).casefold()
-    if not folded.isascii():
-        folded = "".join(c for c in unicodedata.normalize("NFD", folded) if not unicodedata.combining(c))
-    return folded
+def folded(text: str) -> str:
+    """Compatibility forms and case folded, accents removed; character by character it is the same."""
+    found = unicodedata.normalize("NFKC", text).casefold()
+    if not found.isascii():
+        found = "".join(c for c in unicodedata.normalize("NFD", found) if not unicodedata.combining(c))
+    return found
 
 
 def _is_name(parts: Sequence[str]) -> bool:
@@ -206,7 +223,7 @@ def _name(parts: Sequence[str]) -> str:
 
 def _words_of(tokens: Sequence[str]) -> list[str]:
     """Without the names, so that words that follow each other stand side by side."""
-    return [token for token in tokens if token[0] != "0" or token.isdigit()]
+    return [token for token in tokens if is_word(token)]
 
 
 def _terms(chain: str, *, unfinished: bool) -> list[Term]:

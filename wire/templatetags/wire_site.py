@@ -14,7 +14,8 @@ from django.utils.safestring import SafeString
 
 from wire.queries import EventList
 from wire.schemas import StoriesOut
-from wire.stories.tokens import words
+from wire.stories import marking
+from wire.stories.tokens import Query, words
 
 register = template.Library()
 
@@ -60,6 +61,13 @@ def code(text: str) -> SafeString:
     """Text with what stands between backticks as <code>."""
     parts = text.split("`")
     return format_html_join("", "{}", ((format_html("<code>{}</code>", part) if n % 2 else part,) for n, part in enumerate(parts)))
+
+
+@register.filter
+def marked(text: str, question: Query) -> SafeString:
+    """Text with what a search found in it as <mark>."""
+    pieces = marking.marked(text, question)
+    return format_html_join("", "{}", ((format_html("<mark>{}</mark>", piece) if found else piece,) for piece, found in pieces))
 
 
 @register.simple_tag

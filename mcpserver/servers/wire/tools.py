@@ -82,6 +82,10 @@ class SearchWire(Arguments):
     limit: SearchLimit = bounds.SEARCH_LIMIT
     cursor: Cursor = None
     detail: How = Detail.FULL
+    sort: Annotated[
+        bounds.Sort,
+        Field(description="relevance: best matches first. newest: newest first, for the latest on something or a timeline."),
+    ] = bounds.Sort.RELEVANCE
 
 
 class GetStory(Arguments):
@@ -169,7 +173,7 @@ class Document(Schema):
 
 
 def search_wire(args: SearchWire) -> Answer:
-    given = {name: getattr(args, name) for name in ("query", "category", "source", "since", "limit", "cursor")}
+    given = {name: getattr(args, name) for name in ("query", "category", "source", "since", "limit", "cursor", "sort")}
     return Answer(shaped(queries.search_wire(**given), args.detail))
 
 
@@ -258,9 +262,9 @@ TOOLS: Final[Mapping[str, WireTool]] = {
         _tool(
             search_wire, SearchWire, schemas.SearchOut, "Search the wire",
             "Keyword search across all stories of the wire, with optional category, source and time filters. All words must occur; "
-            "the last may be unfinished. Best matches first, each story with ready-made citations. An empty result means that "
-            "no story contains all of these words, not that nothing was reported: try fewer or others, or `suggestion`, "
-            "a similar query that finds something, if there is one.",
+            "the last may be unfinished. Best matches first, or newest first with `sort`, each story with ready-made citations. "
+            "An empty result means that no story contains all of these words, not that nothing was reported: try fewer or others, "
+            "or `suggestion`, a similar query that finds something, if there is one.",
         ),
         _tool(
             get_story, GetStory, schemas.StoryOut, "Get one story",

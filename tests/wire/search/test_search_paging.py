@@ -3,6 +3,7 @@
 import random
 import re
 from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 import pytest
 from django.test import Client
@@ -15,6 +16,7 @@ from tests.examples import examples
 from tests.factories import NOW, entry, publish, story_of
 from wire import queries
 from wire.answers import StoriesAnswer
+from wire.bounds import Sort
 from wire.schemas import SearchOut, StoryOut
 from wire.search import ranking
 from wire.stories import tokens
@@ -65,10 +67,12 @@ def weight(term: tokens.Term, words: list[str]) -> float:
     return exact + begun / 4
 
 
-def pages(query: str, limit: int, between: Callable[[], object] = lambda: None) -> Iterator[StoriesAnswer[SearchOut]]:
+def pages(
+    query: str, limit: int, between: Callable[[], object] = lambda: None, sort: Sort = Sort.RELEVANCE
+) -> Iterator[StoriesAnswer[SearchOut]]:
     cursor = None
     for _ in range(200):
-        page = queries.search_wire(query, limit=limit, cursor=cursor)
+        page = queries.search_wire(query, limit=limit, cursor=cursor, sort=sort)
         yield page
         cursor = page.next_cursor
         if cursor is None:
@@ -113,6 +117,64 @@ def test_windows_show_every_match_once_when_there_are_too_many_to_rank(
     assert sorted(ids(found)) == sorted(expected)
     assert {page.total for page in found} == {len(expected)}
     assert {page.ranking for page in found} == {"newest" if len(expected) > pool else "relevance"}
+
+
+@examples(40)
+@given(query=texts.filter(tokens.words), limit=st.integers(3, 50), counted=st.sampled_from([4, 1000]))
+def test_newest_first_shows_every_match_once_in_order_of_time(corpus: list[StoryOut], query: str, limit: int, counted: int) -> None:
+    expected = set(reference(query, corpus))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ranking, "COUNTED", counted)
+        found = list(pages(query, limit, sort=Sort.NEWEST))
+    if counted == 1000:
+        assert {page.total for page in found} == {len(expected)}
+        assert ids(found) == [story.chatbotnews_id for story in corpus if story.chatbotnews_id in expected]
+    assert ids(found) == [story.chatbotnews_id for story in corpus if story.chatbotnews_id in set(ids(found))]
+    assert len({(page.total, page.total_is_exact) for page in found}) == 1
+    assert {page.ranking for page in found} == {"newest"}
+
+
+def test_newest_first_goes_on_where_it_was_though_stories_arrive_between_pages(corpus: list[StoryOut]) -> None:
+    times = iter(("2026-01-15T23:00:00Z", "2026-01-14T00:00:00Z"))
+
+    def arrive() -> None:
+        if at := next(times, None):
+            publish(entry(title="Quince t", published_at=at))
+
+    found = ids(pages("t", 20, between=arrive, sort=Sort.NEWEST))
+    before = reference("t", corpus)
+    assert len(found) == len(set(found)) == len(before) + 1
+    assert set(before) < set(found)
+
+
+def test_a_cursor_of_one_order_is_refused_with_the_other(corpus: list[StoryOut]) -> None:  # noqa: ARG001
+    for sort, other in ((Sort.NEWEST, Sort.RELEVANCE), (Sort.RELEVANCE, Sort.NEWEST)):
+        cursor = queries.search_wire("t", limit=2, sort=sort).next_cursor
+        assert queries.search_wire("t", cursor=cursor, sort=sort).stories
+        with pytest.raises(InvalidArgument, match="cursor"):
+            queries.search_wire("t", cursor=cursor, sort=other)
+
+
+def filtered(limit: int, **filters: Any) -> Iterator[StoriesAnswer[SearchOut]]:
+    page = queries.filter_wire(**filters, limit=limit)
+    yield page
+    while page.next_cursor:
+        page = queries.filter_wire(**filters, limit=limit, cursor=page.next_cursor)
+        yield page
+
+
+def test_filters_without_words_list_all_that_pass_them_newest_first(corpus: list[StoryOut]) -> None:
+    moment = corpus[30].published_at
+    after = [story for story in corpus if story.published_at >= moment]
+    before = [story for story in corpus if story.published_at < moment]
+    asked: list[tuple[dict[str, Any], list[StoryOut]]] = [
+        *(({}, corpus), ({"source": "techcrunch"}, corpus), ({"tier": 2}, corpus), ({"tier": 1}, [])),
+        *(({"since": moment}, after), ({"until": moment, "source": "TechCrunch"}, before)),
+    ]
+    for filters, expected in asked:
+        found = list(filtered(7, **filters))
+        assert ids(found) == [story.chatbotnews_id for story in expected]
+        assert {(page.total, page.total_is_exact) for page in found} == {(len(expected), True)}
 
 
 def test_a_window_ranks_the_newest_matches_before_any_older_one(corpus: list[StoryOut], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ from tests.wire.site.test_site import Page, page
 from wire import usage
 from wire.intake import corrections
 from wire.models import Story, StoryRevision
-from wire.stories.vocabulary import NEWER_RULES
+from wire.stories.vocabulary import NEWER_RULES, Category, Topic
 from wire.usage import UsageKey
 
 pytestmark = pytest.mark.django_db
@@ -120,7 +120,7 @@ def test_a_search_page_finds_suggests_and_refuses(client: Client) -> None:
     assert "2 stories" in page(client, "/search?query=lantern").text
     assert "1 story" in page(client, "/search?query=lantern&source=Reuters").text
     found = page(client, "/search?query=lanturn")
-    assert "?query=lantern&cursor=" in found.links
+    assert "/search?query=lantern" in found.links
     refused = client.get("/search", {"query": "lantern", "source": "The Bugle"})
     assert (refused.status_code, "“The Bugle” is not one of the 24" in refused.content.decode()) == (422, True)
     assert client.get("/search", {"query": "!!!"}).status_code == 422
@@ -130,6 +130,32 @@ def test_a_search_page_finds_suggests_and_refuses(client: Client) -> None:
         assert refused.status_code == 422
         assert f"The filter “{next(iter(wrong))}” cannot be" in refused.content.decode()
     assert "noindex" in client.get("/search?query=lantern").content.decode()
+
+
+def test_the_index_of_topics_counts_each_list_and_names_its_newest_story(client: Client) -> None:
+    titles = ["OpenAI launches quinces", "OpenAI launches marmots"]
+    made = [entry(title=title, published_at=f"2026-01-15T{hour:02}:00:00Z") for hour, title in enumerate(titles)]
+    publish(*made)
+    found = page(client, "/topics")
+    text = " ".join(found.text.split())
+    assert f"OpenAI 2 stories {titles[1]} TechCrunch" in text
+    assert f"Launches 2 stories {titles[1]} TechCrunch" in text
+    assert "Funding 0 stories No story yet." in text
+    lists = [f"category-{category}" for category in Category] + [f"topic-{topic}" for topic in Topic]
+    assert {f"/{one.replace('-', '/')}" for one in lists} < set(found.links)
+    assert {f"/feeds/{one}.{form}" for one in lists for form in ("rss", "atom", "json")} < set(found.links)
+    assert f"/story/{story_of(made[0]).chatbotnews_id}" not in found.links
+
+
+def test_a_withdrawn_story_leaves_a_line_on_its_day_and_on_no_other(client: Client, event: list[Story]) -> None:
+    story_id = event[1].chatbotnews_id
+    corrections.withdraw(story_id, reason="Retracted by <its> publisher.", now=NOW)
+    found = page(client, "/day/2026-01-15")
+    line = f"Withdrawn: {OTHER} (Reuters), 16 January 2026: Retracted by <its> publisher."
+    assert line in " ".join(found.text.split())
+    assert line in " ".join(page(client, "/").text.split())
+    assert f"/story/{story_id}" in found.links
+    assert "Withdrawn" not in page(client, "/day/2026-01-14").text
 
 
 def test_corrections_are_public_with_their_reasons_page_by_page_and_without_what_newer_rules_changed(
@@ -187,7 +213,16 @@ def test_what_is_not_there_is_a_404_page(client: Client) -> None:
 
 
 def test_pages_of_an_empty_wire_are_pages_and_say_so(client: Client) -> None:
-    for address in ("/archive", "/search?query=x", "/corrections", "/usage", "/category/launches", "/sources"):
+    for address in (
+        "/archive",
+        "/topics",
+        "/search?query=x",
+        "/search?tier=2",
+        "/corrections",
+        "/usage",
+        "/category/launches",
+        "/sources",
+    ):
         assert page(client, address).text
     for address in ("/", "/provenance"):
         assert "Nothing is published yet" in page(client, address).text
@@ -199,6 +234,8 @@ FIXED = (
     "/source/techcrunch",
     "/sources",
     "/search?query=quince",
+    "/search?tier=2",
+    "/topics",
     "/archive",
     "/corrections",
     "/editor-take/2026-01-15",
