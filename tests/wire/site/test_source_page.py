@@ -76,7 +76,7 @@ def test_it_says_how_much_of_its_news_others_report(client: Client) -> None:
         ({}, "OK. Newest item"),
         (
             {"newest_item_at": NOW - dt.timedelta(days=3)},
-            "Silent : nothing new for three times its usual gap. Newest item 13 Jan 2026.",
+            "Silent : nothing new for three times its usual gap. Newest item 13 Jan 2026, 12:00 UTC.",
         ),
         ({"failure": "The server answered 500."}, "Failing. The server answered 500."),
     ],
