@@ -1,0 +1,174 @@
+"""Which report stands for an event, in what words it is said how widely it is reported, and which event leads a day."""
+
+import datetime as dt
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sources.houses import Houses
+from tests.factories import entry, publish, story_of
+from wire import queries
+from wire.intake import corrections
+from wire.schemas import StoryOut
+from wire.snapshots.event_view import EventView, agreement, by_weight, figures, leading, view
+from wire.stories.vocabulary import Category, Topic
+
+DAY = dt.date(2026, 1, 15)
+WORDINGS = {
+    "OpenAI Blog": "Introducing the lamp reader",
+    "TechCrunch": "OpenAI introduces a lamp reader for $90",
+    "Wired": "OpenAI lamp reader introduced, for $90",
+    "Reuters": "OpenAI introduces lamp reader",
+    "Axios": "Lamp reader introduced by OpenAI",
+}
+TIERS = {"OpenAI Blog": 1, "TechCrunch": 2, "Wired": 2, "Reuters": 3, "Axios": 3, "NVIDIA Blog": 1}
+_ids = iter(range(10**6))
+
+
+def story(publisher: str = "TechCrunch", hour: int = 10, **values: Any) -> StoryOut:
+    usual: dict[str, Any] = {
+        "chatbotnews_id": f"cbn-{next(_ids):012d}",
+        "headline": WORDINGS.get(publisher, publisher),
+        "original_publisher": publisher,
+        "original_publisher_tier": TIERS[publisher],
+        "published_at": dt.datetime(2026, 1, 15, hour, tzinfo=dt.UTC),
+        "summary_medium": f"{publisher} wrote this.",
+        "author": None,
+        "untrusted_instructions": False,
+        "consensus_score": 0.0,
+        "cross_source_count": 1,
+        "category": Category.LAUNCHES,
+        "topics": [Topic.OPENAI],
+    }
+    return StoryOut.model_construct(None, **(usual | values))
+
+
+def event(*stories: StoryOut, score: float = 0.5) -> EventView:
+    """As a publish leaves it: every story with the figures of all."""
+    count = len({one.original_publisher for one in stories})
+    for one in stories:
+        one.consensus_score, one.cross_source_count = (score, count) if count > 1 else (0.0, 1)
+    return view(stories[0].chatbotnews_id, stories, Houses({}))
+
+
+def test_a_newsroom_stands_before_the_maker_whoever_was_first() -> None:
+    maker, newsroom = story("OpenAI Blog", 8), story("Reuters", 12)
+    assert event(maker, newsroom).lead is newsroom
+
+
+def test_among_newsrooms_the_lower_tier_stands_first_then_the_earliest() -> None:
+    late, early, wire = story("TechCrunch", 12), story("Wired", 9), story("Reuters", 8)
+    assert event(late, early, wire).lead is early
+
+
+def test_text_that_addresses_the_model_stands_for_no_event_that_has_another_report() -> None:
+    marked, maker = story("TechCrunch", untrusted_instructions=True), story("OpenAI Blog")
+    assert event(marked, maker).lead is maker
+
+
+@pytest.mark.parametrize(
+    ("publishers", "score", "words"),
+    [
+        (["OpenAI Blog"], 0.0, "the company’s own announcement"),
+        (["OpenAI Blog", "NVIDIA Blog"], 0.4, "the companies’ own announcements"),
+        (["Wired"], 0.0, "one source"),
+        (["Wired", "OpenAI Blog"], 0.5, "one source and the company itself"),
+        (["Wired", "Reuters"], 0.6, "two independent sources"),
+        (["Wired", "Reuters", "OpenAI Blog"], 0.7, "two independent sources and the company itself"),
+        (["Wired", "Reuters", "Axios"], 0.8, "widely reported: 3 independent sources"),
+        (["Wired", "Reuters"], 0.29, "two sources, low agreement"),
+        (["Wired", "Reuters", "Axios"], 0.29, "3 sources, low agreement"),
+    ],
+)
+def test_words_say_how_widely_it_is_reported(publishers: list[str], score: float, words: str) -> None:
+    assert event(*map(story, publishers), score=score).agreement == words
+
+
+@given(st.integers(0, 24), st.integers(0, 7), st.floats(0, 1))
+def test_no_words_claim_a_second_source_that_is_none(newsrooms: int, makers: int, score: float) -> None:
+    words = agreement(newsrooms, max(makers, 1) if not newsrooms else makers, score)
+    assert ("independent" in words) == (newsrooms >= 2 and score >= 0.3)
+    assert ("widely" in words) == (newsrooms >= 3 and score >= 0.3)
+
+
+def test_two_newsrooms_lead_a_day_over_a_makers_post_and_over_what_hardly_agrees() -> None:
+    both = event(story("Wired", 3), story("Reuters", 4))
+    maker, faint = event(story("OpenAI Blog", 20)), event(story("TechCrunch", 21), story("Axios", 22), score=0.2)
+    ranked = by_weight([maker, faint, both], DAY)
+    assert ranked[0] is both
+    assert leading(ranked) is both
+
+
+def test_a_makers_post_leads_only_a_day_that_has_nothing_else() -> None:
+    maker, newsroom = event(story("OpenAI Blog", 20)), event(story("Wired", 3))
+    assert leading(by_weight([maker, newsroom], DAY)) is newsroom
+    assert leading([maker]) is maker
+    assert leading([]) is None
+    assert leading([event(story(untrusted_instructions=True))]) is None
+
+
+def test_what_began_days_ago_comes_after_what_is_new() -> None:
+    days_ago = dt.datetime(2026, 1, 10, tzinfo=dt.UTC)
+    old = event(story("Wired", published_at=days_ago), story("Reuters", published_at=days_ago), story("Axios", 12))
+    new = event(story("TechCrunch", 3))
+    assert by_weight([old, new], DAY) == [new, old]
+
+
+@given(st.permutations(list(WORDINGS)), st.integers(1, 5))
+def test_the_order_of_arrival_changes_nothing(publishers: list[str], number: int) -> None:
+    stories = [story(name, chatbotnews_id=f"cbn-{list(WORDINGS).index(name):012d}") for name in publishers[:number]]
+    found, again = event(*stories), event(*reversed(stories))
+    assert (found.lead, found.reports, found.agreement) == (again.lead, again.reports, again.agreement)
+
+
+def test_figures_are_found_as_they_are_written() -> None:
+    text = "It raised $2.5 billion, 40% more than the €900m of 2024, for 700 million users and 12,000 jobs. GPT-5 has 3 modes."
+    assert figures(text) == ["$2.5 billion", "40%", "€900m", "700 million users", "12,000 jobs"]
+    assert figures("Valued at $852, and rising. $852, again") == ["$852"]
+    assert figures("On 15 January 2026, model 4 came") == []
+
+
+@pytest.mark.django_db
+def test_a_day_lists_each_event_once_and_get_event_names_every_report() -> None:
+    made = [
+        entry(title=WORDINGS[name], publisher=name, url=f"https://{name.replace(' ', '')}.example/lamp", summary=f"By {name}.")
+        for name in ("TechCrunch", "Wired", "Reuters")
+    ]
+    other = entry(title="Marmots sing in Ohio")
+    publish(*made, other)
+    listed = queries.list_events(DAY)
+    assert [one.agreement for one in listed.events] == ["widely reported: 3 independent sources", "one source"]
+    first = listed.events[0]
+    found = queries.get_event(first.event_id)
+    assert {report.chatbotnews_id for report in found.reports} == {story_of(one).chatbotnews_id for one in made}
+    assert all(report.layered_ready.startswith(f"According to {report.original_publisher}") for report in found.reports)
+    for one in made:
+        assert queries.get_event(story_of(one).chatbotnews_id) == found, "any story of it names the event"
+    assert (first.lead or first.event_id, first.headline, found.lead) == (found.lead, found.headline, first.lead or first.event_id)
+
+
+@pytest.mark.django_db
+def test_pages_of_a_day_neither_lose_nor_repeat_an_event() -> None:
+    publish(*(entry(title=f"Marmot{chr(97 + n)} sings{n}", published_at=f"2026-01-15T{n:02d}:00:00Z") for n in range(12)))
+    seen, cursor = [], None
+    while True:
+        page = queries.list_events(DAY, limit=5, cursor=cursor)
+        seen += [one.event_id for one in page.events]
+        assert page.total == 12
+        if (cursor := page.next_cursor) is None:
+            break
+    assert len(seen) == len(set(seen)) == 12
+
+
+@pytest.mark.django_db
+def test_an_editor_chooses_which_report_stands_for_an_event() -> None:
+    made = [entry(title=WORDINGS[name], publisher=name, url=f"https://{name}.example/lamp") for name in ("TechCrunch", "Reuters")]
+    publish(*made)
+    chosen = story_of(made[1]).chatbotnews_id
+    version = queries.wire_version()
+    corrections.choose_lead(chosen)
+    assert queries.list_events(DAY).events[0].headline == WORDINGS["Reuters"]
+    assert queries.get_event(chosen).lead == chosen
+    assert queries.wire_version() > version, "or cached answers would show the other"
