@@ -18,6 +18,7 @@ from config.errors import WireError
 from sources import health
 from sources.models import Feed, FeedHealth
 from wire.admin.base import FreshAdmin, FreshForm, StackedInline, never, remember
+from wire.admin.queues import QueuedAdmin, QueueFilter
 from wire.intake.ingest import collect, try_out
 from wire.intake.normalise import Rejected
 from wire.models import WireState
@@ -47,12 +48,12 @@ class FeedForm(FreshForm[Feed]):
 
 
 @admin.register(Feed)
-class FeedAdmin(FreshAdmin[Feed]):
+class FeedAdmin(QueuedAdmin[Feed], FreshAdmin[Feed]):
     """Where items are looked for. A feed may be tried without taking anything in, or fetched at once."""
 
     form = FeedForm
     list_display = ("publication", "feed_type", "address", "active", "state", "health__newest_item_at", "health__items")
-    list_filter = ("active", "feed_type", "publication__tier")
+    list_filter = (QueueFilter, "active", "feed_type", "publication__tier")
     list_select_related = ("publication", "health")
     search_fields = ("publication__name", "url", "query")
     fields = ("publication", "feed_type", "url", "query", "ai_only", "active", "note", "seen", "by_hand")

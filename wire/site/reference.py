@@ -9,7 +9,8 @@ from sources import queries as sources_queries
 from wire import queries
 from wire.bounds import read_date
 from wire.site import directives
-from wire.site.pages import html, page, public, read
+from wire.site.pages import page, public, read
+from wire.templatetags.wire_site import html
 
 SNIPPETS: Final = (
     ("claude", "Claude", "claude.sh"),

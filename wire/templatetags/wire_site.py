@@ -1,4 +1,4 @@
-"""How the site writes times and differences."""
+"""How the site writes times, differences and Markdown."""
 
 import datetime as dt
 import difflib
@@ -9,12 +9,14 @@ from django import template
 from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+from markdown_it import MarkdownIt
 
 from wire.schemas import StoriesOut
 
 register = template.Library()
 
 _WORDS: Final = re.compile(r"\s*\S+")
+_TABLE: Final = re.compile("<table>(.*?</thead>.*?)</table>", re.DOTALL)
 _TAGS: Final = {"delete": "<del>{}</del>", "insert": "<ins>{}</ins>"}
 MOST_WORDS: Final = 150
 
@@ -31,6 +33,20 @@ def code(text: str) -> SafeString:
     """Text with what stands between backticks as <code>."""
     parts = text.split("`")
     return format_html_join("", "{}", ((format_html("<code>{}</code>", part) if n % 2 else part,) for n, part in enumerate(parts)))
+
+
+@register.filter
+def html(markdown: str) -> SafeString:
+    """Markdown as HTML. Raw HTML in it is escaped (html=False), so the result is safe to show."""
+    rendered = MarkdownIt("commonmark", {"html": False}).enable("table").render(markdown)
+    return SafeString(_TABLE.sub(_boxed, rendered))
+
+
+def _boxed(table: re.Match[str]) -> str:
+    """A table that scrolls on a narrow screen, by keyboard too, and whose columns are known before its first row is."""
+    columns = table[1].count("<th>") + table[1].count("<th ")
+    box = '<div class="wide" tabindex="0" role="group" aria-label="Table">'
+    return f'{box}<table><colgroup span="{columns}"></colgroup>{table[1]}</table></div>'
 
 
 @register.simple_tag
