@@ -63,7 +63,7 @@ def environment(_request: HttpRequest | None = None) -> tuple[str, str] | None:
 def _stopped(now: dt.datetime) -> str:
     """Why no news arrives and what to do, in a sentence; empty while ingest is at work, and on the sample wire, which has none.
 
-    A server with WIRE_INGEST=off may have a process beside it that ingests: what counts is when a feed was last asked.
+    A server with WIRE_INGEST=off may have a process beside it that ingests: what counts is when a feed was last fetched.
     """
     if environment():
         return ""
@@ -73,19 +73,19 @@ def _stopped(now: dt.datetime) -> str:
     start = "look into the server's log, or start it by hand" if here else "set WIRE_INGEST=30m and restart the server, or start it"
     how = f"To get news, {start}: manage.py ingest --every 30m."
     if feeds["tried"] is None:
-        return _sentence(f"{off}no feed was ever asked, so no news arrives. {how}")
+        return _sentence(f"{off}no feed was ever fetched, so no news arrives. {how}")
     if now - feeds["tried"] > MISSED_RUNS * (settings.WIRE_INGEST or USUAL_PERIOD):
-        return _sentence(f"{off}no feed was asked since {moment(feeds['tried'])}, so no news arrives. {how}")
+        return _sentence(f"{off}no feed was fetched since {moment(feeds['tried'])}, so no news arrives. {how}")
     if feeds["succeeded"] is None:
         return "No feed has ever answered, so no news arrives. Look at this machine's way out: DNS, firewall, proxy."
     return ""
 
 
 def _last_run() -> str:
-    """When ingest last asked a feed, and how many stories came of that run."""
+    """When ingest last fetched a feed, and how many stories came of that run."""
     tried = FeedHealth.objects.aggregate(tried=Max("tried_at"))["tried"]
     if tried is None:
-        return "This is the sample wire, which asks no feeds." if environment() else ""
+        return "This is the sample wire, which fetches no feeds." if environment() else ""
     since = tried - (settings.WIRE_INGEST or USUAL_PERIOD) / 2
     newest = Story.objects.order_by("-pk").values_list("first_seen_at", flat=True)[:NEWEST]
     number = sum(since <= seen for seen in newest)

@@ -95,7 +95,7 @@ QUEUES: Final = (
         "signal_disconnected",
         "Failing feeds",
         "The last request to each of these feeds failed. The state says why, and when it is tried again.",
-        "No feed fails: every feed that was asked has answered.",
+        "No feed fails: every feed that was fetched answered.",
         failing_feeds,
     ),
     Queue(

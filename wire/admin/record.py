@@ -15,7 +15,7 @@ from django.utils.html import format_html
 
 from config.errors import NotFound
 from wire import queries
-from wire.admin.base import FreshAdmin, PreviewedAdmin, PreviewedForm, ReadOnly, TellsRefusals, never, remember
+from wire.admin.base import FreshAdmin, PreviewedAdmin, PreviewedForm, ReadOnly, TellsRefusals, moment, never, remember
 from wire.models import EditorTake, SigningKey, Snapshot, UsageCount
 from wire.models.record import is_sealed, open_from
 from wire.snapshots import editors_take
@@ -30,6 +30,9 @@ class SnapshotAdmin(ReadOnly):
     date_hierarchy = "wire_date"
     exclude = ("packed",)
     readonly_fields = ("served",)
+
+    def get_form(self, *args: Any, **kwargs: Any) -> Any:
+        return super().get_form(*args, help_texts={"reason": "Why a final day was published again; public."}, **kwargs)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Snapshot]:
         return super().get_queryset(request).defer("packed")
@@ -106,9 +109,13 @@ class EditorTakeAdmin(TellsRefusals[EditorTake], PreviewedAdmin[EditorTake], Fre
 
     form = TakeForm
     change_form_template = "admin/take.html"
-    list_display = ("wire_date", "author", "updated_at")
+    list_display = ("wire_date", "author", "saved")
     fields = ("wire_date", "markdown", "seen")
     has_delete_permission = never
+
+    @admin.display(description="Saved", ordering="updated_at")
+    def saved(self, take: EditorTake) -> str:
+        return moment(take.updated_at)
 
     def add_view(self, request: HttpRequest, form_url: str = "", extra_context: Any = None) -> HttpResponse:
         """Starts from the generated brief of a day: of the one in the address, else of the newest that has no take by hand."""
