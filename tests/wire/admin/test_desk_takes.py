@@ -196,9 +196,7 @@ def test_a_preview_shows_the_take_as_its_page_will_and_saves_nothing(desk: Clien
     text = "A quiet day. [OpenAI](https://openai.example/) <b>shipped</b>."
     answer = desk.post(ADD, {"wire_date": day, "markdown": text, "_preview": "Preview"})
     shown = answer.content.decode()
-    assert (
-        f"<h1>Editor&#x27;s Take: {day.day} {day:%B %Y}</h1>" in shown or f"<h1>Editor's Take: {day.day} {day:%B %Y}</h1>" in shown
-    )
+    assert f"<h1>Editor's Take: {day.day} {day:%B %Y}</h1>" in shown
     assert 'A quiet day. <a href="https://openai.example/">OpenAI</a> &lt;b&gt;shipped&lt;/b&gt;.' in shown
     assert "Written by the editors of ChatbotNews.ai" in shown
     assert not EditorTake.objects.exists()
