@@ -52,5 +52,6 @@ urlpatterns = [
     path("admin", RedirectView.as_view(url="/admin/")),
 ]
 handler400 = "wire.site.errors.unreadable"
+handler403 = "wire.site.errors.forbidden"
 handler404 = "wire.site.errors.missing"
 handler500 = "wire.site.errors.failed"

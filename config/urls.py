@@ -5,11 +5,11 @@ config.http.middleware gives all others PUBLIC_URLCONF.
 from django.contrib import admin
 from django.urls import path
 
-from config.public_urls import handler400, handler404, handler500
+from config.public_urls import handler400, handler403, handler404, handler500
 from config.public_urls import urlpatterns as public
 from wire.admin.login import login
 
-__all__ = ["handler400", "handler404", "handler500", "urlpatterns"]
+__all__ = ["handler400", "handler403", "handler404", "handler500", "urlpatterns"]
 
 admin.autodiscover()
 

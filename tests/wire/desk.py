@@ -33,9 +33,11 @@ def words(answer: Any) -> str:
     return " ".join(re.sub("<[^>]*>", " ", text).split())
 
 
-def save(desk: Client, page: str, form: Mapping[str, object]) -> Any:
+def save(desk: Client, page: str, form: Mapping[str, object], *, follow: bool = False) -> Any:
     """The answer to a form that is opened and sent, with what the page keeps of what it was opened with."""
-    return desk.post(page, {"seen": desk.get(page).context["adminform"].form.initial["seen"], **form})
+    context = desk.get(page).context
+    opened = context["adminform"].form if "adminform" in context else context["form"]
+    return desk.post(page, {"seen": opened.initial["seen"], **form}, follow=follow)
 
 
 def story_form(story: Story, **changes: object) -> dict[str, object]:

@@ -1,8 +1,10 @@
 """What the desk's pages are made of: Unfold's classes, typed as Django's own since they publish no types, and reading only."""
 
+import datetime as dt
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from django import forms
 from django.contrib import messages
@@ -29,6 +31,9 @@ else:
     from unfold.forms import ActionForm
 
 Row = TypeVar("Row", bound=Model)
+
+PREVIEW: Final = "_preview"
+"""The button that shows what a form would make, and saves nothing."""
 
 
 class TellsRefusals(ModelAdmin[Row]):
@@ -66,12 +71,40 @@ class FreshForm(forms.ModelForm[Row]):
         return list(self._meta.model._base_manager.filter(pk=self.instance.pk).values_list())
 
 
+class PreviewedForm(FreshForm[Row]):
+    """A form that is only previewed never passes as valid, so that the admin shows its page again."""
+
+    @property
+    def is_preview(self) -> bool:
+        return PREVIEW in self.data
+
+    def is_valid(self) -> bool:
+        return super().is_valid() and not self.is_preview
+
+
 class FreshAdmin(ModelAdmin[Row]):
     """For a `FreshForm`: what it keeps for itself is not shown to whoever only looks."""
 
     def get_fields(self, request: HttpRequest, obj: Row | None = None) -> Any:
         hidden = () if self.has_change_permission(request, obj) else ("seen",)
         return [field for field in super().get_fields(request, obj) if field not in hidden]
+
+
+class PreviewedAdmin(ModelAdmin[Row]):
+    """For a `PreviewedForm`: a button beside Save shows the page again, with what `preview` gives above the form."""
+
+    def preview(self, form: Any) -> str:
+        """What readers would see, as safe HTML; asked only of a form without errors."""
+        raise NotImplementedError
+
+    def render_change_form(self, request: HttpRequest, context: Any, *args: Any, **kwargs: Any) -> HttpResponse:
+        form, obj = context["adminform"].form, kwargs.get("obj")
+        if self.has_change_permission(request, obj) if obj else self.has_add_permission(request):
+            button = SimpleNamespace(action_name=PREVIEW, description="Preview", icon="visibility", attrs=None)
+            context["actions_submit_line"] = [button]
+        if PREVIEW in request.POST and not form.errors:
+            context["preview"] = self.preview(form)
+        return super().render_change_form(request, context, *args, **kwargs)
 
 
 def never(*_args: object, **_kwargs: object) -> bool:
@@ -90,6 +123,20 @@ def remember(request: HttpRequest, what: Iterable[Model], message: str, flag: in
     LogEntry.objects.log_actions(request.user.pk, list(what), flag, message)  # type: ignore[arg-type]
 
 
+def moment(when: dt.datetime) -> str:
+    """A time as the site writes it: 15 Oct 2026 14:05 UTC."""
+    return f"{when.astimezone(dt.UTC):%-d %b %Y %H:%M} UTC"
+
+
+def marks(*labels: str) -> SafeString:
+    """Small labels, one beside the other; nothing for what is as usual."""
+    return format_html_join(" ", '<span class="mark">{}</span>', ((label,) for label in labels))
+
+
+def count(number: int, one: str, many: str) -> str:
+    return f"{number:,} {one if number == 1 else many}"
+
+
 def link(to: Model, text: str) -> SafeString:
     """`text`, leading to the page of `to` at the desk."""
     return format_html('<a href="{}">{}</a>', reverse(f"admin:{to._meta.label_lower.replace('.', '_')}_change", args=[to.pk]), text)
@@ -100,6 +147,6 @@ def lines(form: str, rows: Iterable[Sequence[object]]) -> SafeString:
     return format_html_join(mark_safe("<br>"), form, rows)
 
 
-def table(headers: Sequence[str], rows: Iterable[Sequence[object]], empty: str) -> Mapping[str, object]:
+def table(headers: Sequence[str], rows: Iterable[Sequence[object]], empty: str) -> Mapping[str, Any]:
     """A table as templates/admin/_table.html shows it; `empty` is said in place of no rows."""
     return {"headers": headers, "rows": list(rows), "empty": empty}

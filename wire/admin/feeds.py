@@ -17,7 +17,8 @@ from django.views.decorators.http import require_POST
 from config.errors import WireError
 from sources import health
 from sources.models import Feed, FeedHealth
-from wire.admin.base import FreshAdmin, FreshForm, StackedInline, never, remember
+from wire.admin.base import FreshAdmin, FreshForm, StackedInline, moment, never, remember
+from wire.admin.queues import QueuedAdmin, QueueFilter
 from wire.intake.ingest import collect, try_out
 from wire.intake.normalise import Rejected
 from wire.models import WireState
@@ -47,12 +48,12 @@ class FeedForm(FreshForm[Feed]):
 
 
 @admin.register(Feed)
-class FeedAdmin(FreshAdmin[Feed]):
+class FeedAdmin(QueuedAdmin[Feed], FreshAdmin[Feed]):
     """Where items are looked for. A feed may be tried without taking anything in, or fetched at once."""
 
     form = FeedForm
-    list_display = ("publication", "feed_type", "address", "active", "state", "health__newest_item_at", "health__items")
-    list_filter = ("active", "feed_type", "publication__tier")
+    list_display = ("publication", "feed_type", "address", "state", "newest", "health__items")
+    list_filter = (QueueFilter, "active", "feed_type", "publication__tier")
     list_select_related = ("publication", "health")
     search_fields = ("publication__name", "url", "query")
     fields = ("publication", "feed_type", "url", "query", "ai_only", "active", "note", "seen", "by_hand")
@@ -70,9 +71,16 @@ class FeedAdmin(FreshAdmin[Feed]):
     def address(self, feed: Feed) -> str:
         return str(feed)[:80]
 
+    @admin.display(description="Newest item", ordering="health__newest_item_at")
+    def newest(self, feed: Feed) -> str:
+        known = getattr(feed, "health", None)
+        return moment(known.newest_item_at) if known and known.newest_item_at else ""
+
     @admin.display(description="State")
     def state(self, feed: Feed) -> str:
         known, now = getattr(feed, "health", None), timezone.now()
+        if not feed.active:
+            return f"switched off: {known.failure}" if known and known.failure else "switched off"
         if known is None or known.tried_at is None:
             return "not fetched yet"
         if known.failure:

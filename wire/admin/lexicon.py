@@ -5,21 +5,15 @@ from typing import Any
 from django.contrib import admin
 from django.http import HttpRequest, HttpResponse
 
-from wire.admin.base import FreshAdmin, FreshForm, action, lines, never, table
+from wire.admin.base import PREVIEW, FreshAdmin, PreviewedForm, action, lines, never, table
 from wire.admin.files import COLUMNS, ExportingAdmin, import_terms
 from wire.admin.stories import story_link
 from wire.intake import preview
 from wire.models import LexiconTerm
 
-PREVIEW = "_preview"
-"""The button that shows what would change and saves nothing."""
 
-
-class TermForm(FreshForm[LexiconTerm]):
-    """A term. One that is only looked at never passes as valid, so that the admin shows the page again."""
-
-    def is_valid(self) -> bool:
-        return super().is_valid() and PREVIEW not in self.data
+class TermForm(PreviewedForm[LexiconTerm]):
+    """A term."""
 
 
 @admin.register(LexiconTerm)

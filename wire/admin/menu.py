@@ -6,6 +6,8 @@ from typing import Any, Final
 from django.http import HttpRequest
 from django.urls import reverse_lazy
 
+from wire.admin.queues import PARAMETER, QUEUES, Queue
+
 _REPLACING: Final = "/publication/replace/"
 
 
@@ -21,13 +23,30 @@ def _list(title: str, icon: str, model: str) -> dict[str, Any]:
         "icon": icon,
         "link": reverse_lazy(f"admin:{app}_{name}_changelist"),
         "permission": _may(f"{app}.view_{name}"),
-        "active": lambda request: _REPLACING not in request.path and f"/{app}/{name}/" in request.path,
+        "active": lambda request: (
+            _REPLACING not in request.path and PARAMETER not in request.GET and f"/{app}/{name}/" in request.path
+        ),
+    }
+
+
+def _queue(queue: Queue, request: HttpRequest) -> dict[str, Any]:
+    """A queue, shown to those who may see its list. Nothing is counted for anybody else."""
+    number = queue.count() if request.user.has_perm(queue.permission) else 0
+    return {
+        "title": queue.title,
+        "icon": queue.icon,
+        "link": queue.url,
+        "permission": _may(queue.permission),
+        "active": lambda request: request.GET.get(PARAMETER) == queue.name,
+        "badge": number,
+        "badge_variant": "info",
     }
 
 
 _NEWS: Final = [
     {"title": "Dashboard", "icon": "dashboard", "link": reverse_lazy("admin:index")},
     _list("Stories", "article", "wire.story"),
+    _list("Events", "hub", "wire.event"),
     _list("Editor's takes", "edit_note", "wire.editortake"),
     _list("Lexicon", "dictionary", "wire.lexiconterm"),
 ]
@@ -51,10 +70,11 @@ _RECORD: Final = [
 _PEOPLE: Final = [_list("Users", "person", "auth.user"), _list("Groups", "group", "auth.group")]
 
 
-def navigation(_request: HttpRequest) -> list[dict[str, Any]]:
-    """The sidebar of the desk, as unfold's SIDEBAR setting wants it."""
+def navigation(request: HttpRequest) -> list[dict[str, Any]]:
+    """The sidebar of the desk, as unfold's SIDEBAR setting wants it; queues with how many rows wait in each."""
     return [
         {"title": "News", "items": _NEWS},
+        {"title": "To look at", "separator": True, "items": [_queue(queue, request) for queue in QUEUES]},
         {"title": "Roster", "separator": True, "items": _ROSTER},
         {"title": "Record", "separator": True, "items": _RECORD},
         {"title": "People", "separator": True, "items": _PEOPLE},

@@ -7,16 +7,21 @@ from django import forms
 from django.contrib import admin, messages
 from django.contrib.admin.models import DELETION, LogEntry
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.loader import render_to_string
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html
 
-from wire.admin.base import FreshAdmin, FreshForm, ReadOnly, TellsRefusals, never, remember
+from config.errors import NotFound
+from wire import queries
+from wire.admin.base import FreshAdmin, PreviewedAdmin, PreviewedForm, ReadOnly, TellsRefusals, moment, never, remember
 from wire.models import EditorTake, SigningKey, Snapshot, UsageCount
-from wire.models.record import is_sealed
+from wire.models.record import is_sealed, open_from
+from wire.snapshots import editors_take
 from wire.snapshots.publish import publish
 
-CLEARED: Final = "Cleared: the generated brief stands again."
+CLEARED: Final = "Cleared: the generated brief is back."
 
 
 @admin.register(Snapshot)
@@ -25,6 +30,9 @@ class SnapshotAdmin(ReadOnly):
     date_hierarchy = "wire_date"
     exclude = ("packed",)
     readonly_fields = ("served",)
+
+    def get_form(self, *args: Any, **kwargs: Any) -> Any:
+        return super().get_form(*args, help_texts={"reason": "Why a final day was published again; public."}, **kwargs)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Snapshot]:
         return super().get_queryset(request).defer("packed")
@@ -42,7 +50,7 @@ class SigningKeyAdmin(ReadOnly):
 
 @admin.register(UsageCount)
 class UsageCountAdmin(ReadOnly):
-    """Calls a minute through the MCP door; nothing of who called."""
+    """Calls a minute to the MCP server; nothing of who called."""
 
     list_display = ("minute", "kind", "name", "outcome", "count")
     list_filter = ("kind", "outcome", "name")
@@ -70,7 +78,7 @@ class HistoryAdmin(ReadOnly):
         return entry.get_change_message() or entry.get_action_flag_display()
 
 
-class TakeForm(FreshForm[EditorTake]):
+class TakeForm(PreviewedForm[EditorTake]):
     """A day's own brief. Left empty it is cleared, once there is one."""
 
     now: dt.datetime  # when the day was found to be open, with the wire locked: it is published as of then
@@ -78,10 +86,10 @@ class TakeForm(FreshForm[EditorTake]):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         if text := self.fields.get("markdown"):  # none for whoever only looks
-            text.help_text = "Markdown. Unless it begins with a title (# …), it has the day's."
+            text.help_text = "Markdown. A text that does not begin with a title (# …) gets the day's."
             if self.instance.pk:
                 text.required = False
-                text.help_text += " Left empty, the generated brief stands again."
+                text.help_text += " Saved empty, the generated brief comes back."
 
     def clean(self) -> dict[str, Any]:
         super().clean()
@@ -96,13 +104,41 @@ class TakeForm(FreshForm[EditorTake]):
 
 
 @admin.register(EditorTake)
-class EditorTakeAdmin(TellsRefusals[EditorTake], FreshAdmin[EditorTake]):
+class EditorTakeAdmin(TellsRefusals[EditorTake], PreviewedAdmin[EditorTake], FreshAdmin[EditorTake]):
     """An editor's own brief takes the place of the generated one, and the day is published with it, or without it when cleared."""
 
     form = TakeForm
-    list_display = ("wire_date", "author", "updated_at")
+    change_form_template = "admin/take.html"
+    list_display = ("wire_date", "author", "saved")
     fields = ("wire_date", "markdown", "seen")
     has_delete_permission = never
+
+    @admin.display(description="Saved", ordering="updated_at")
+    def saved(self, take: EditorTake) -> str:
+        return moment(take.updated_at)
+
+    def add_view(self, request: HttpRequest, form_url: str = "", extra_context: Any = None) -> HttpResponse:
+        """Starts from the generated brief of a day: of the one in the address, else of the newest that has no take by hand."""
+        days = _open_days(timezone.now())
+        taken = dict(EditorTake.objects.filter(wire_date__in=days).values_list("wire_date", "pk"))
+        asked = _day(request.GET.get("wire_date", ""))
+        if asked in taken and request.method == "GET":
+            return HttpResponseRedirect(reverse("admin:wire_editortake_change", args=[taken[asked]]))
+        free = [day for day in days if day not in taken]
+        context = {"days": free, "start": asked or next(iter(free), None), **(extra_context or {})}
+        return super().add_view(request, form_url, context)
+
+    def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
+        asked = _day(request.GET.get("wire_date", ""))
+        taken = EditorTake.objects.values_list("wire_date", flat=True)
+        day = asked or next((day for day in _open_days(timezone.now()) if day not in set(taken)), None)
+        return {"wire_date": day, "markdown": _generated(day)} if day else {}
+
+    def preview(self, form: TakeForm) -> str:
+        """The brief as its page has it."""
+        day = form.cleaned_data.get("wire_date", form.instance.wire_date)
+        text = form.cleaned_data["markdown"]
+        return render_to_string("admin/take_preview.html", {"text": editors_take.by_hand(day, text) if text.strip() else ""})
 
     def get_readonly_fields(self, request: HttpRequest, obj: EditorTake | None = None) -> tuple[str, ...]:  # noqa: ARG002
         return ("wire_date",) if obj else ()  # moved elsewhere, its old day would go on showing it
@@ -125,3 +161,25 @@ class EditorTakeAdmin(TellsRefusals[EditorTake], FreshAdmin[EditorTake]):
             return super().response_change(request, obj)
         self.message_user(request, CLEARED)
         return self.response_post_save_change(request, obj)
+
+
+def _open_days(now: dt.datetime) -> list[dt.date]:
+    """Published days that are not final, newest first: those whose brief may still change."""
+    first, today = open_from(now), now.astimezone(dt.UTC).date()
+    days = Snapshot.objects.days().filter(wire_date__range=(first, today)).order_by("-wire_date")
+    return list(days.values_list("wire_date", flat=True))
+
+
+def _generated(day: dt.date) -> str:
+    """The generated brief of a day, as an editor starts from it; empty for a day without one."""
+    try:
+        return editors_take.draft(queries.get_editor_take(day).markdown)
+    except NotFound:
+        return ""
+
+
+def _day(text: str) -> dt.date | None:
+    try:
+        return dt.date.fromisoformat(text)
+    except ValueError:
+        return None

@@ -34,7 +34,9 @@ class ReplacementForm(forms.Form):
         Publication.objects.none(), widget=UnfoldAdminSelectWidget, help_text="Leaves the roster; its stories stay as they are."
     )
     name = forms.CharField(max_length=120, widget=UnfoldAdminTextInputWidget)
-    slug = forms.SlugField(max_length=60, widget=UnfoldAdminTextInputWidget, help_text="Letters, digits, hyphens; kept for ever.")
+    slug = forms.SlugField(
+        max_length=60, widget=UnfoldAdminTextInputWidget, help_text="Letters, digits, hyphens. It can never be changed."
+    )
     aliases = forms.CharField(
         required=False, widget=UnfoldAdminTextInputWidget, help_text="Comma-separated exact names in common use."
     )
@@ -91,7 +93,7 @@ class ReplacementForm(forms.Form):
             self.add_error("slug", "This publication is in the roster already.")
         elif known and data.get("name") not in {known.name, None}:
             self.add_error(
-                "slug", f"{known.name} had this slug, which its stories keep. Choose another, or readmit it by its name."
+                "slug", f"{known.name} had this slug, which its stories still have. Choose another, or readmit it by its name."
             )
         if Publication.objects.exclude(slug=data.get("slug", "")).filter(name=data.get("name", "")).exists():
             self.add_error("name", "Another publication has this name.")
@@ -143,7 +145,7 @@ def _second_step(request: HttpRequest, form: ReplacementForm, context: Mapping[s
     if confirmed == proposal:
         return _replaced(request, form)
     if confirmed:
-        messages.warning(request, "The roster or the form changed meanwhile, so nothing was replaced. Look again and confirm anew.")
+        messages.warning(request, "The roster or the form has changed, so nothing was replaced. Look again, then confirm.")
     shown = {"changes": _changes(before, after, data["retire"], facts), "proposal": proposal}
     return render(request, "admin/replace.html", {**context, **shown})
 

@@ -1,4 +1,4 @@
-"""The roster: its publications and its history. A seat changes hands by replacement only."""
+"""The roster: its publications and its history. A place on it changes hands by replacement only."""
 
 import json
 from typing import Any
@@ -13,7 +13,8 @@ from unfold.widgets import UnfoldAdminTextareaWidget
 
 from sources import names
 from sources.models import Feed, Publication, RosterRevision
-from wire.admin.base import FreshAdmin, FreshForm, ReadOnly, TabularInline, action, never
+from sources.vocabulary import ROSTER_SIZE
+from wire.admin.base import FreshAdmin, FreshForm, ReadOnly, TabularInline, action, marks, never
 from wire.admin.files import ExportingAdmin
 from wire.admin.replacement import replace
 from wire.models import WireState
@@ -61,10 +62,10 @@ class PublicationAdmin(ExportingAdmin, FreshAdmin[Publication]):
     """Aliases, owner and feeds may be tuned; name, tier and domains are what the fingerprint is made of."""
 
     form = PublicationForm
-    list_display = ("name", "tier", "in_roster", "admitted_on", "retired_on")
+    list_display = ("name", "tier", "status", "admitted_on", "retired_on")
     list_filter = ("tier",)
     search_fields = ("name", "aliases")
-    readonly_fields = ("slug", "name", "tier", "domains", "homepage", "seat", "admitted_on", "retired_on")
+    readonly_fields = ("slug", "name", "tier", "domains", "homepage", "place", "admitted_on", "retired_on")
     inlines = (FeedInline,)
     exported = (
         *("slug", "name", "aliases", "domains", "tier", "homepage", "seat", "admitted_on", "retired_on"),
@@ -79,9 +80,13 @@ class PublicationAdmin(ExportingAdmin, FreshAdmin[Publication]):
         super().save_related(request, form, formsets, change)
         WireState.raise_version()
 
-    @admin.display(boolean=True, description="In the roster")
-    def in_roster(self, publication: Publication) -> bool:
-        return publication.active
+    @admin.display(description="Status")
+    def status(self, publication: Publication) -> str:
+        return "" if publication.active else marks("retired")
+
+    @admin.display(description="Place on the roster")
+    def place(self, publication: Publication) -> str:
+        return f"{publication.seat} of {ROSTER_SIZE}" if publication.seat else "none: it left the roster"
 
     @action(description="Replace…", icon="swap_horiz", permissions=["replace"])
     def replace(self, request: HttpRequest) -> HttpResponse:

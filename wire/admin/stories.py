@@ -1,89 +1,135 @@
 """Stories: what is published is never edited in place; every change goes through `wire.intake.corrections`, with a reason."""
 
-from collections.abc import Callable
+import copy
+import datetime as dt
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
 from django.db import transaction
-from django.db.models import QuerySet
-from django.http import HttpRequest
-from django.urls import reverse
+from django.db.models import Count, OuterRef, QuerySet, Subquery
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import get_object_or_404, render
+from django.template.loader import render_to_string
+from django.urls import URLPattern, path, reverse
+from django.utils import timezone
 from django.utils.html import format_html
 from unfold.widgets import (
     UnfoldAdminCheckboxSelectMultipleWidget,
     UnfoldAdminSelectWidget,
     UnfoldAdminTextareaWidget,
     UnfoldAdminTextInputWidget,
-    UnfoldBooleanWidget,
 )
 
 from config.errors import WireError
-from wire.admin.base import ActionForm, FreshForm, TellsRefusals, link, never, remember
+from wire.admin.base import (
+    ActionForm,
+    FreshForm,
+    PreviewedAdmin,
+    PreviewedForm,
+    TellsRefusals,
+    count,
+    link,
+    marks,
+    moment,
+    never,
+    remember,
+)
+from wire.admin.queues import QueuedAdmin, QueueFilter
 from wire.intake import corrections
 from wire.models import Snapshot, Story, StoryRevision
+from wire.snapshots.story_json import revision_out
 from wire.stories.text import REASON, plain_line
 from wire.stories.vocabulary import Category, Status, Topic
 
 TEXTS = ("headline", "summary", "author")
 WHY = f"Reason: {corrections.SETTLING}"
+UNPUBLISHED = "(not published yet)"
 
 
-class StoryForm(FreshForm[Story]):
-    """What an editor may do to a story. Left as they are, fields change nothing."""
+class FreshStory(FreshForm[Story]):
+    """A form about the newest revision of a story: a newer one makes it stale."""
+
+    class Meta:
+        model = Story
+        fields: tuple[str, ...] = ()
+
+    def stored(self) -> object:
+        return latest.revision if (latest := self.latest()) else None
+
+    def latest(self) -> StoryRevision | None:
+        return self.instance.revisions.order_by("-revision").first()
+
+    def clean_reason(self) -> str:
+        return plain_line(self.cleaned_data["reason"], REASON)
+
+
+class StoryForm(FreshStory, PreviewedForm[Story]):
+    """What an editor may correct of a story. Left as they are, fields change nothing."""
 
     headline = forms.CharField(max_length=1000, widget=UnfoldAdminTextareaWidget({"rows": 2}))
     summary = forms.CharField(max_length=480, required=False, widget=UnfoldAdminTextareaWidget({"rows": 4}))
     author = forms.CharField(max_length=200, required=False, widget=UnfoldAdminTextInputWidget)
     category = forms.ChoiceField(choices=Category.choices, widget=UnfoldAdminSelectWidget)
     topics = forms.MultipleChoiceField(choices=Topic.choices, required=False, widget=UnfoldAdminCheckboxSelectMultipleWidget)
-    withdraw = forms.BooleanField(
-        required=False,
-        widget=UnfoldBooleanWidget,
-        help_text="Leaves every list and is not cited any more. There is no way back.",
-    )
     reason = forms.CharField(
         max_length=500,
         required=False,
         widget=UnfoldAdminTextInputWidget,
-        help_text="One sentence; published with the change.",
+        help_text="One sentence; readers see it with the change.",
     )
-
-    class Meta:
-        model = Story
-        fields: tuple[str, ...] = ()
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        latest = self._latest()
+        latest = self.latest()
         if latest:
             self.initial.update(headline=latest.headline, summary=latest.summary_medium, author=latest.author or "")
             self.initial.update(category=latest.category, topics=latest.topics)
 
-    def clean_reason(self) -> str:
-        return plain_line(self.cleaned_data["reason"], REASON)
-
-    def stored(self) -> object:
-        return latest.revision if (latest := self._latest()) else None
-
-    def _latest(self) -> StoryRevision | None:
-        return self.instance.revisions.order_by("-revision").first()
+    def clean_headline(self) -> str:
+        headline = str(self.cleaned_data["headline"])
+        try:
+            corrections.texts(headline=headline)
+        except WireError as error:
+            raise forms.ValidationError(f"{error} {error.hint}") from error
+        return headline
 
     def clean(self) -> dict[str, Any]:
         super().clean()
-        if self.has_changed() and not self.cleaned_data.get("reason"):
+        if self.has_changed() and not self.cleaned_data.get("reason") and not self.is_preview:
             self.add_error("reason", "Every change needs a reason; readers see it.")
         return self.cleaned_data
 
     def done(self) -> str:
         """What the editor does, in words: "Corrected headline, author; classified"."""
         changed = self.changed_data
-        if "withdraw" in changed:
-            return "Withdrawn"
         texts = [name for name in TEXTS if name in changed]
         done = [f"corrected {', '.join(texts)}"] if texts else []
         done += ["classified"] if {"category", "topics"} & set(changed) else []
         return "; ".join(done).capitalize()
+
+    def revision(self, today: dt.date) -> StoryRevision:
+        """The revision that saving the form on `today` (UTC) would make; not saved, without hash."""
+        latest = self.latest()
+        assert latest is not None, "a story has a revision"  # noqa: S101
+        made, data = copy.copy(latest), self.cleaned_data
+        texts = corrections.texts(**{name: data[name] for name in TEXTS if name in self.changed_data})
+        for name, value in texts.items():
+            setattr(made, name, value)
+        made.category, made.topics = data["category"], data["topics"]
+        if texts:
+            made.status, made.corrected_on = Status.CORRECTED, today
+        return made
+
+
+class WithdrawForm(FreshStory):
+    """Why a story is withdrawn."""
+
+    reason = forms.CharField(
+        max_length=500, widget=UnfoldAdminTextInputWidget, help_text="One sentence; readers see it on the story's page."
+    )
 
 
 class EventForm(ActionForm):
@@ -98,40 +144,86 @@ class EventForm(ActionForm):
 
 
 @admin.register(Story)
-class StoryAdmin(TellsRefusals[Story]):
+class StoryAdmin(QueuedAdmin[Story], TellsRefusals[Story], PreviewedAdmin[Story]):
     form = StoryForm
-    list_display = ("chatbotnews_id", "headline", "publication", "category", "status", "event", "event_pinned", "published_at")
-    list_filter = ("status", "event_pinned", "category", "tier", "publication")
+    change_form_template = "admin/story.html"
+    list_display = ("headline", "publication", "category", "published", "marks", "reports", "public")
+    list_filter = (QueueFilter, "status", "event_pinned", "category", "tier", "publication")
     list_select_related = ("current", "publication", "event")
+    list_per_page = 50
     search_fields = ("chatbotnews_id", "current__headline", "event__event_id")
+    search_help_text = "Words of the headline, or the id of a story or an event"
     date_hierarchy = "published_at"
-    readonly_fields = (
-        *("chatbotnews_id", "address", "publication", "wire_date", "status"),
-        *("event", "event_pinned", "consensus_score", "cross_source_count"),
-    )
+    readonly_fields = ("story_id", "publication", "published", "day", "state", "reports", "figures", "address")
     action_form = EventForm
     actions = ("merge_events", "split_off", "pin", "unpin")
     has_add_permission = has_delete_permission = never
 
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Story]:
+        same = Story.objects.live().filter(event=OuterRef("event")).order_by().values("event")
+        return super().get_queryset(request).annotate(in_event=Subquery(same.annotate(number=Count("pk")).values("number")))
+
     def get_fieldsets(self, request: HttpRequest, obj: Story | None = None) -> Any:
-        facts = (None, {"fields": self.readonly_fields})
+        facts = ("Facts", {"fields": self.readonly_fields})
         if not self.has_change_permission(request, obj):
             return (facts,)
         return (
-            facts,
             ("Correct", {"fields": TEXTS}),
             ("Classify", {"fields": ("category", "topics")}),
-            ("Withdraw", {"fields": ("withdraw",)}),
             ("Why", {"fields": ("reason", "seen")}),
+            facts,
         )
+
+    def get_urls(self) -> list[URLPattern]:
+        return [
+            path("<int:pk>/withdraw/", self.admin_site.admin_view(self.withdraw), name="wire_story_withdraw"),
+            *super().get_urls(),
+        ]
 
     def view_on_site(self, story: Story) -> str | None:
         """Its revisions and the other stories of its event are on its public page."""
         return reverse("story", args=[story.chatbotnews_id]) if story.current else None
 
-    @admin.display(description="Headline")
+    @admin.display(description="Headline", ordering="current__headline")
     def headline(self, story: Story) -> str:
-        return story.current.headline[:100] if story.current else "(not published yet)"
+        return headline_of(story)[:140]
+
+    @admin.display(description="Published", ordering="published_at")
+    def published(self, story: Story) -> str:
+        return moment(story.published_at)
+
+    @admin.display(description="Day on the wire (UTC)")
+    def day(self, story: Story) -> str:
+        return f"{story.wire_date:%-d %b %Y}"
+
+    @admin.display(description="Status")
+    def marks(self, story: Story) -> str:
+        return marks(*labels_of(story))
+
+    @admin.display(description="Status")
+    def state(self, story: Story) -> str:
+        return ", ".join(labels_of(story)) or str(Status(story.status).label).lower()
+
+    @admin.display(description="Event")
+    def reports(self, story: Story) -> str:
+        if not story.event_id:
+            return "none yet"
+        number = getattr(story, "in_event", None) or 0
+        return format_html('<a href="{}">{}</a>', event_page(story.event_id), count(number, "report", "reports"))
+
+    @admin.display(description="Public page")
+    def public(self, story: Story) -> str:
+        page = self.view_on_site(story)
+        return format_html('<a href="{}" aria-label="Public page of {}">View</a>', page, headline_of(story)) if page else ""
+
+    @admin.display(description="Story id")
+    def story_id(self, story: Story) -> str:
+        return story.chatbotnews_id
+
+    @admin.display(description="Corroboration")
+    def figures(self, story: Story) -> str:
+        sources = count(story.cross_source_count, "independent source", "independent sources")
+        return f"{sources}, consensus {story.consensus_score:.2f}"
 
     @admin.display(description="Original address")
     def address(self, story: Story) -> str:
@@ -140,50 +232,35 @@ class StoryAdmin(TellsRefusals[Story]):
     @admin.action(description="Merge their events into one", permissions=["change"])
     def merge_events(self, request: HttpRequest, stories: QuerySet[Story]) -> None:
         events = {str(story.event_id) for story in stories if story.event_id}
-        self._settle(request, stories, "Events merged", lambda reason: corrections.merge(events, reason=reason))
+        settle(request, list(stories), "Events merged", lambda reason: corrections.merge(events, reason=reason))
 
     @admin.action(description="Split off into an event of their own", permissions=["change"])
     def split_off(self, request: HttpRequest, stories: QuerySet[Story]) -> None:
         ids = [story.chatbotnews_id for story in stories]
-        self._settle(request, stories, "Split off into an event of their own", lambda reason: corrections.split(ids, reason=reason))
+        change = "Split off into an event of their own"
+        settle(request, list(stories), change, lambda reason: corrections.split(ids, reason=reason))
 
     @admin.action(description="Pin to their events", permissions=["change"])
     def pin(self, request: HttpRequest, stories: QuerySet[Story]) -> None:
-        self._pin(request, stories, "Pinned", pinned=True)
-        self.message_user(request, "Pinned: they stay in their events.")
+        pin(request, list(stories), pinned=True)
 
     @admin.action(description="Unpin (regroup automatically)", permissions=["change"])
     def unpin(self, request: HttpRequest, stories: QuerySet[Story]) -> None:
-        self._pin(request, stories, "Unpinned", pinned=False)
-        self.message_user(request, "Unpinned: regrouped at the next publish, unless their day is final.")
-
-    def _pin(self, request: HttpRequest, stories: QuerySet[Story], done: str, *, pinned: bool) -> None:
-        with transaction.atomic():
-            corrections.pin([story.chatbotnews_id for story in stories], pinned=pinned)
-            remember(request, stories, _because(done, request.POST.get("reason", "")))
-
-    def _settle(self, request: HttpRequest, stories: QuerySet[Story], done: str, change: Callable[[str], list[Snapshot]]) -> None:
-        reason = request.POST.get("reason", "")
-        chosen = list(stories)
-        try:
-            with transaction.atomic():
-                published = change(reason)
-                remember(request, chosen, _because(done, reason))
-        except WireError as error:
-            self.message_user(request, f"{error} {error.hint}", messages.ERROR)
-            return
-        days = ", ".join(str(snapshot) for snapshot in published) or "nothing that is public changed"
-        self.message_user(request, f"Final. Published: {days}.")
+        pin(request, list(stories), pinned=False)
 
     def has_change_permission(self, request: HttpRequest, obj: Story | None = None) -> bool:
         withdrawn = obj is not None and obj.status == Status.WITHDRAWN
         return super().has_change_permission(request, obj) and not withdrawn
 
+    def preview(self, form: StoryForm) -> str:
+        """The card of a list and the layered citation, as the site would have them."""
+        story = form.instance
+        revision = form.revision(timezone.now().astimezone(dt.UTC).date())
+        shown = revision_out(story, revision, str(story.event_id), story.consensus_score, story.cross_source_count)
+        return render_to_string("admin/story_preview.html", {"story": shown, "changed": form.done()})
+
     def save_model(self, request: HttpRequest, obj: Story, form: StoryForm, change: bool) -> None:  # noqa: ARG002
         changed, data = set(form.changed_data), form.cleaned_data
-        if "withdraw" in changed:
-            corrections.withdraw(obj.chatbotnews_id, reason=data["reason"])
-            return
         texts = {name: data[name] for name in TEXTS if name in changed}
         if texts:
             corrections.correct(obj.chatbotnews_id, reason=data["reason"], **texts)
@@ -192,14 +269,97 @@ class StoryAdmin(TellsRefusals[Story]):
             corrections.classify(obj.chatbotnews_id, category=Category(data["category"]), topics=topics, reason=data["reason"])
 
     def construct_change_message(self, request: HttpRequest, form: Any, formsets: Any, add: bool = False) -> Any:  # noqa: ARG002
-        return _because(form.done(), form.cleaned_data["reason"]) if form.done() else []
+        return because(form.done(), form.cleaned_data["reason"]) if form.done() else []
+
+    def withdraw(self, request: HttpRequest, pk: int) -> HttpResponse:
+        """Asks why and says what happens; only a post of that form withdraws."""
+        story = get_object_or_404(Story.objects.select_related("current", "publication"), pk=pk)
+        back = HttpResponseRedirect(reverse("admin:wire_story_change", args=[pk]))
+        if not super().has_change_permission(request, story):
+            raise PermissionDenied
+        if story.status == Status.WITHDRAWN:
+            self.message_user(request, "This story is withdrawn already. Nothing was changed.", messages.WARNING)
+            return back
+        with transaction.atomic():
+            form = WithdrawForm(request.POST if request.method == "POST" else None, instance=story)
+            if request.method == "POST" and form.is_valid() and _withdrawn(request, story, form):
+                return back
+        context = {**self.admin_site.each_context(request), "title": "Withdraw a story", "story": story, "form": form}
+        context |= {"headline": headline_of(story), "when": moment(story.published_at), "opts": self.opts}
+        return render(request, "admin/withdraw.html", context)
+
+
+def headline_of(story: Story) -> str:
+    return story.current.headline if story.current else UNPUBLISHED
 
 
 def story_link(story: Story) -> str:
     """A story's headline, leading to its page at the desk."""
-    return link(story, story.current.headline if story.current else "(not published yet)")
+    return link(story, headline_of(story))
 
 
-def _because(done: str, reason: str) -> str:
+def event_page(event_id: str) -> str:
+    """The event's page at the desk."""
+    return reverse("admin:wire_event_change", args=[event_id])
+
+
+def labels_of(story: Story) -> list[str]:
+    """What is not as usual about a story."""
+    labels = [str(Status(story.status).label).lower()] if story.status != Status.LIVE else []
+    labels += [] if story.current_id else ["not published yet"]
+    labels += ["pinned"] if story.event_pinned else []
+    return labels + (["leads its event"] if story.leads_event else [])
+
+
+def settle(request: HttpRequest, stories: Sequence[Story], done: str, change: Callable[[str], list[Snapshot]]) -> bool:
+    """Change which event stories belong to, with the reason that was posted; the editor is told what was published, or why nothing
+    was changed. Whether it was.
+    """
+    reason = request.POST.get("reason", "")
+    try:
+        with transaction.atomic():
+            published = change(reason)
+            remember(request, stories, because(done, reason))
+    except WireError as error:
+        messages.error(request, f"{error} {error.hint}")
+        return False
+    messages.success(request, f"{done}. {republished(published)} Automatic grouping leaves these stories where they are now.")
+    return True
+
+
+def pin(request: HttpRequest, stories: Sequence[Story], *, pinned: bool) -> None:
+    """Pin stories to their events, or unpin them."""
+    with transaction.atomic():
+        corrections.pin([story.chatbotnews_id for story in stories], pinned=pinned)
+        remember(request, stories, because("Pinned" if pinned else "Unpinned", request.POST.get("reason", "")))
+    if pinned:
+        messages.success(request, "Pinned: these stories stay in their events. Nothing needed to be published.")
+    else:
+        messages.success(request, "Unpinned: they are regrouped at the next publish, unless their day is final.")
+
+
+def republished(snapshots: Sequence[Snapshot]) -> str:
+    """What was published, in a sentence."""
+    if not snapshots:
+        return "Nothing that readers see changed, so nothing was published."
+    days = [f"{snapshot.wire_date:%-d %b %Y} (revision {snapshot.revision})" for snapshot in snapshots]
+    return f"Published: {', '.join(days)}."
+
+
+def because(done: str, reason: str) -> str:
     reason = plain_line(reason, REASON)
     return f"{done}: {reason}" if reason else done
+
+
+def _withdrawn(request: HttpRequest, story: Story, form: WithdrawForm) -> bool:
+    """Withdraws it, unless the wire refuses; then the form says why."""
+    reason = form.cleaned_data["reason"]
+    try:
+        with transaction.atomic():
+            snapshot = corrections.withdraw(story.chatbotnews_id, reason=reason)
+            remember(request, [story], because("Withdrawn", reason))
+    except WireError as error:
+        form.add_error(None, f"{error} {error.hint} Nothing was changed.")
+        return False
+    messages.success(request, f"Withdrawn: “{headline_of(story)}”. {republished([snapshot] if snapshot else [])}")
+    return True

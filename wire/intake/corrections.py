@@ -18,8 +18,8 @@ from wire.snapshots.publish import publish, republish
 from wire.stories.text import MEDIUM, REASON, SHORT, byline, cut, plain_line, plain_text
 from wire.stories.vocabulary import NEWER_RULES, Category, Status, Topic
 
-SETTLING: Final = "kept in the history, published when a sealed day comes out again"
-"""What becomes of the reason for an event: an open day comes out again by itself, and tells no reason."""
+SETTLING: Final = "stored in the history, and published if a final day is published again"
+"""What becomes of the reason for an event: an open day is published again anyway, and gives no reason."""
 
 
 def withdraw(story_id: str, *, reason: str, now: dt.datetime | None = None) -> Snapshot | None:
@@ -38,6 +38,16 @@ def correct(
 ) -> Snapshot | None:
     """Correct what the wire said; citations carry the date of it. Raises: NotFound, InvalidArgument."""
     now = now or timezone.now()
+    changes = texts(headline=headline, summary=summary, author=author)
+    with transaction.atomic():
+        WireState.lock()
+        (story,) = _stories([story_id])
+        changes = _differing(changes, _latest(story))
+        return _revise(story_id, reason, now, status=Status.CORRECTED, corrected_on=now.astimezone(dt.UTC).date(), **changes)
+
+
+def texts(*, headline: str | None = None, summary: str | None = None, author: str | None = None) -> dict[str, Any]:
+    """What the fields of a revision become when an editor types these texts. Raises: InvalidArgument for an empty headline."""
     changes: dict[str, Any] = {}
     if headline is not None:
         changes["headline"] = plain_text(headline, MAX_HEADLINE)
@@ -48,11 +58,7 @@ def correct(
         changes |= {"summary_medium": medium, "summary_short": cut(medium, SHORT)}
     if author is not None:
         changes["author"] = byline(author)
-    with transaction.atomic():
-        WireState.lock()
-        (story,) = _stories([story_id])
-        changes = _differing(changes, _latest(story))
-        return _revise(story_id, reason, now, status=Status.CORRECTED, corrected_on=now.astimezone(dt.UTC).date(), **changes)
+    return changes
 
 
 def classify(

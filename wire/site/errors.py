@@ -60,22 +60,19 @@ def stale_form(request: HttpRequest, reason: str = "") -> HttpResponse:  # noqa:
     """403 for a form of the desk that was opened before its editor logged in anew; elsewhere nothing is to be sent at all."""
     if not request.path.startswith("/admin/"):
         return HttpResponseNotAllowed(("GET", "HEAD"))
-    return render(request, "admin/stale_form.html", status=403)
+    return _page(request, "403_csrf.html", 403)
+
+
+def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:  # noqa: ARG001
+    """403, with what to do about it; nothing public is forbidden, so whoever meets it comes from the desk."""
+    return _page(request, "403.html", 403)
 
 
 def missing(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:  # noqa: ARG001
     """404, as JSON under /api/ and as a page elsewhere."""
     if request.path.startswith("/api/"):
         return error_answer(NotFound("There is no such address.", "All addresses are described in /api/openapi.json."))
-    try:
-        return render(request, "404.html", status=404)
-    except (Error, Unavailable) as error:
-        if not is_away(error):
-            raise
-        return unavailable(request)
-    finally:
-        if not connection.in_atomic_block:
-            connections.close_all()  # Django runs handler404 in a thread that never gives its connections back by itself
+    return _page(request, "404.html", 404)
 
 
 def failed(request: HttpRequest) -> HttpResponse:
@@ -83,3 +80,16 @@ def failed(request: HttpRequest) -> HttpResponse:
     if request.path.startswith("/api/"):
         return error_answer(InternalError())
     return render(request, "500.html", status=500)
+
+
+def _page(request: HttpRequest, template: str, status: int) -> HttpResponse:
+    """A page of the site that says what is wrong; 503 while the database is away."""
+    try:
+        return render(request, template, status=status)
+    except (Error, Unavailable) as error:
+        if not is_away(error):
+            raise
+        return unavailable(request)
+    finally:
+        if not connection.in_atomic_block:
+            connections.close_all()  # Django runs its handlers in a thread that never gives its connections back by itself

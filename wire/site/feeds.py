@@ -19,8 +19,9 @@ from wire import queries
 from wire.bounds import MAX_QUERY
 from wire.queries import Correction
 from wire.schemas import EditorTakeOut, StoryOut
-from wire.site.pages import html, public, read
+from wire.site.pages import public, read
 from wire.stories.vocabulary import Category, Topic
+from wire.templatetags.wire_site import html
 
 ITEMS: Final = 50
 EDITORS: Final = "ChatbotNews.ai"

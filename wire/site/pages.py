@@ -2,7 +2,6 @@
 
 import calendar
 import datetime as dt
-import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -14,9 +13,7 @@ from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse, HttpResponsePermanentRedirect
 from django.shortcuts import render
 from django.urls import reverse
-from django.utils.safestring import SafeString
 from django.views.decorators.http import require_safe
-from markdown_it import MarkdownIt
 
 from citations.formats import authors_of
 from config.errors import InvalidArgument, NotFound, NothingPublished
@@ -32,10 +29,10 @@ from wire.site.errors import missing
 from wire.snapshots import editors_take, event_view
 from wire.snapshots.event_view import EventView
 from wire.stories.vocabulary import Category, Status, Topic
+from wire.templatetags.wire_site import html
 
 PER_PAGE: Final = 60
 PER_LIST: Final = 30
-_TABLE: Final = re.compile("<table>(.*?</thead>.*?)</table>", re.DOTALL)
 
 T = TypeVar("T")
 View = Callable[..., HttpResponse]
@@ -184,19 +181,6 @@ def corrections(request: HttpRequest) -> HttpResponse:
     """What editors changed in published stories."""
     cards, more = queries.corrections(PER_LIST, read(int, request.GET["before"]) if "before" in request.GET else None)
     return page(request, "corrections.html", {"corrections": cards, "more": more})
-
-
-def html(markdown: str) -> SafeString:
-    """Markdown as HTML. Raw HTML in it is escaped (html=False), so the result is safe to show."""
-    rendered = MarkdownIt("commonmark", {"html": False}).enable("table").render(markdown)
-    return SafeString(_TABLE.sub(_boxed, rendered))
-
-
-def _boxed(table: re.Match[str]) -> str:
-    """A table that scrolls on a narrow screen, by keyboard too, and whose columns are known before its first row is."""
-    columns = table[1].count("<th>") + table[1].count("<th ")
-    box = '<div class="wide" tabindex="0" role="group" aria-label="Table">'
-    return f'{box}<table><colgroup span="{columns}"></colgroup>{table[1]}</table></div>'
 
 
 def _day(request: HttpRequest, found: StoriesAnswer[DayOut], caching: str) -> HttpResponse:

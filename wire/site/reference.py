@@ -10,7 +10,8 @@ from sources.vocabulary import Tier
 from wire import queries
 from wire.bounds import read_date
 from wire.site import directives
-from wire.site.pages import PER_LIST, html, page, public, read
+from wire.site.pages import PER_LIST, page, public, read
+from wire.templatetags.wire_site import html
 
 SNIPPETS: Final = (
     ("claude", "Claude", "claude.sh"),

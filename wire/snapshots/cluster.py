@@ -100,13 +100,17 @@ def nearest(headline: str, known: Iterable[Item]) -> tuple[Item, float] | None:
 
     A word that no story has counts against all of them: it may be the very one that makes the headline untrue.
     """
+    story, similarity = max(scored(headline, known), key=lambda pair: pair[1], default=(None, 0.0))
+    return (story, similarity) if story and similarity >= ASKED_THRESHOLD else None
+
+
+def scored(headline: str, known: Iterable[Item]) -> list[tuple[Item, float]]:
+    """Each known story, and how like the headline it is (0-1); by chatbotnews_id."""
     stories = sorted(known, key=lambda item: item.chatbotnews_id)
     told = [features(headline), *(features(story.headline) for story in stories)]
     rarities = _rarities(Counter(chain.from_iterable(told)), len(told))
     asked = _vector(headline, rarities)
-    scored = [(_dot(asked, _vector(story.headline, rarities)), story) for story in stories]
-    similarity, story = max(scored, key=lambda pair: pair[0], default=(0.0, None))
-    return (story, min(1.0, similarity)) if story and similarity >= ASKED_THRESHOLD else None
+    return [(story, min(1.0, _dot(asked, _vector(story.headline, rarities)))) for story in stories]
 
 
 def _vector(headline: str, rarities: Mapping[str, float]) -> dict[str, float]:

@@ -109,6 +109,12 @@ def by_hand(day: dt.date, markdown: str) -> str:
     return f"{titled}\n\n{BY_HAND}\n"
 
 
+def draft(markdown: str) -> str:
+    """A generated brief as an editor starts from it: without its title, and without what only a generated one explains."""
+    paragraphs = [paragraph for paragraph in markdown.strip().split("\n\n") if paragraph not in EXPLANATIONS]
+    return "\n\n".join(paragraphs[1:] if paragraphs[0].startswith("# ") else paragraphs)
+
+
 def is_by_hand(markdown: str) -> bool:
     """Whether a published brief is an editor's: a generated one never says so, since what it quotes is escaped."""
     return BY_HAND in markdown

@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+import threading
 import unicodedata
 import zlib
 from collections.abc import Sequence
@@ -34,6 +35,7 @@ _CHAIN: Final = re.compile(r"[^\W_]+(?:[-‐‑–.][^\W_]+)*")
 _PART: Final = re.compile(r"[^\W\d_]+|\d+")
 _ENDINGS: Final = (*ascii_lowercase, "es", "ed", "ing", "er", "ies", "ied", "ity", "ion", "ions", "ment", "al", "ally")
 _STEMMER: Final = snowballstemmer.stemmer("english")
+_STEMMING: Final = threading.Lock()  # it has one state: of two threads at once, one gets the other's word, and `token` caches it
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +115,11 @@ def placed(text: str) -> list[tuple[str, int, int]]:
 @lru_cache(maxsize=65_536)
 def token(word: str) -> str:
     """One folded word, stemmed. What is not ASCII is spelled in hex, so that no index ever splits it; very long words by hash."""
-    spelled = str(_STEMMER.stemWord(word)) if word.isascii() else "x" + word.encode().hex()
+    if word.isascii():
+        with _STEMMING:
+            spelled = str(_STEMMER.stemWord(word))
+    else:
+        spelled = "x" + word.encode().hex()
     return spelled if len(spelled) <= MAX_TOKEN else "x" + hashlib.sha256(spelled.encode()).hexdigest()
 
 

@@ -1,4 +1,4 @@
-"""How the site writes times and differences."""
+"""How the site writes times, differences and Markdown."""
 
 import datetime as dt
 import difflib
@@ -11,6 +11,7 @@ from django.template import Context
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+from markdown_it import MarkdownIt
 
 from wire.queries import EventList
 from wire.schemas import StoriesOut
@@ -20,6 +21,7 @@ from wire.stories.tokens import Query, words
 register = template.Library()
 
 _WORDS: Final = re.compile(r"\s*\S+")
+_TABLE: Final = re.compile("<table>(.*?</thead>.*?)</table>", re.DOTALL)
 _TAGS: Final = {"delete": "<del>{}</del>", "insert": "<ins>{}</ins>"}
 MOST_WORDS: Final = 150
 
@@ -68,6 +70,20 @@ def marked(text: str, question: Query) -> SafeString:
     """Text with what a search found in it as <mark>."""
     pieces = marking.marked(text, question)
     return format_html_join("", "{}", ((format_html("<mark>{}</mark>", piece) if found else piece,) for piece, found in pieces))
+
+
+@register.filter
+def html(markdown: str) -> SafeString:
+    """Markdown as HTML. Raw HTML in it is escaped (html=False), so the result is safe to show."""
+    rendered = MarkdownIt("commonmark", {"html": False}).enable("table").render(markdown)
+    return SafeString(_TABLE.sub(_boxed, rendered))
+
+
+def _boxed(table: re.Match[str]) -> str:
+    """A table that scrolls on a narrow screen, by keyboard too, and whose columns are known before its first row is."""
+    columns = table[1].count("<th>") + table[1].count("<th ")
+    box = '<div class="wide" tabindex="0" role="group" aria-label="Table">'
+    return f'{box}<table><colgroup span="{columns}"></colgroup>{table[1]}</table></div>'
 
 
 @register.simple_tag

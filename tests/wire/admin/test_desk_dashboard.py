@@ -15,7 +15,7 @@ from sources.models import Feed, FeedHealth, Publication
 from tests.factories import entry, feed_of, publish, story_of, take
 from tests.wire.desk import at_desk, words
 from wire.intake import corrections
-from wire.models import LexiconTerm, Snapshot, Story
+from wire.models import LexiconTerm, Snapshot, Story, WireState
 from wire.stories.vocabulary import Category
 
 pytestmark = pytest.mark.django_db
@@ -43,7 +43,7 @@ def shown(desk: Client) -> str:
 
 def test_an_empty_wire_has_a_dashboard_and_a_broken_roster_is_named(desk: Client) -> None:
     page = shown(desk)
-    assert "Nothing was published yet." in page
+    assert "Nothing is published yet." in page
     assert "Every feed that was fetched answered." in page
     Publication.objects.filter(slug="wired").update(tier=1)
     assert "do not match the fingerprint" in shown(desk)
@@ -54,7 +54,7 @@ def test_today_is_counted(desk: Client) -> None:
     publish(told("Marmot Cloud buys Gherkin Robotics"), wired, told("Thermostats on the rise"), now=NOW)
     publish(entry())  # of another day
     take(told("Quince ships"), now=NOW)
-    assert "Stories 3 Events 2 Corroborated 2 Waiting for publish 1" in shown(desk)
+    assert "Stories 3 Events 2 Corroborated 2 Waiting to be published 1" in shown(desk)
 
 
 def test_a_failing_feed_is_shown_with_its_reason_and_its_next_try(desk: Client) -> None:
@@ -64,7 +64,7 @@ def test_a_failing_feed_is_shown_with_its_reason_and_its_next_try(desk: Client) 
     FeedHealth.objects.create(feed=feed_of("axios"), failures=1, failure="It is gone (410).")
     Feed.objects.filter(publication__slug="axios").update(active=False)
     page = shown(desk)
-    assert f"Wired The server answered 503. {when:%Y-%m-%d %H:%M} UTC" in page
+    assert f"Wired The server answered 503. {when:%-d %b %Y %H:%M} UTC" in page
     assert "Axios It is gone (410). never: it is switched off" in page
     assert f"/admin/sources/feed/{feed.pk}/change/" in desk.get("/admin/").content.decode()
 
@@ -102,7 +102,7 @@ def test_an_event_of_like_headlines_is_in_order_but_for_two_stories_of_one_publi
 def test_a_whole_chain_holds_and_a_missing_link_is_named(desk: Client) -> None:
     publish(*(entry(published_at=f"2026-01-{day:02}T10:00:00Z") for day in range(1, 14)))
     page, newest = shown(desk), Snapshot.objects.latest("sequence")
-    assert f"2026-01-13, revision 1 , 2026-01-16 12:00 UTC, signed with key {newest.key_id}." in page
+    assert f"13 Jan 2026, revision 1 , published 16 Jan 2026 12:00 UTC, signed with key {newest.key_id}." in page
     assert newest.sequence > 11
     assert "hashes, signatures and links of the newest 10 snapshots hold" in page
     Snapshot.objects.filter(sequence=newest.sequence - 1).delete()
@@ -140,3 +140,69 @@ def test_more_stories_ask_no_more_queries(desk: Client, django_assert_num_querie
     grow(3, 30)
     with django_assert_num_queries(len(asked)):
         shown(desk)
+
+
+def ran(minutes_ago: int, **values: Any) -> dt.datetime:
+    """Let ingest have fetched a feed so long before this moment, with success unless told otherwise. When that was."""
+    when = dt.datetime.now(dt.UTC) - dt.timedelta(minutes=minutes_ago)
+    FeedHealth.objects.update_or_create(feed=feed_of("wired"), defaults={"tried_at": when, "succeeded_at": when} | values)
+    return when
+
+
+def test_a_dashboard_without_any_run_says_that_nothing_is_running(desk: Client, settings: Any) -> None:
+    settings.WIRE_INGEST = dt.timedelta(minutes=30)
+    page = shown(desk)
+    assert "No news arrives No feed was ever fetched, so no news arrives. To get news, look into the server&#x27;s log" in page
+    settings.WIRE_INGEST = None
+    page = shown(desk)
+    assert "Ingest is off on this server (WIRE_INGEST=off), and no feed was ever fetched, so no news arrives." in page
+    assert "set WIRE_INGEST=30m and restart the server, or start it: manage.py ingest --every 30m." in page
+    assert "All is well" not in page
+
+
+@pytest.mark.parametrize("period", [dt.timedelta(hours=6), None])
+def test_ingest_has_stopped_when_two_periods_went_by_without_a_request(desk: Client, settings: Any, period: dt.timedelta) -> None:
+    settings.WIRE_INGEST = period
+    two = int((period or dt.timedelta(minutes=30)).total_seconds() / 30)
+    ran(two - 5)
+    assert "no news arrives" not in shown(desk)
+    when = ran(two + 5)
+    assert f"o feed was fetched since {when:%-d %b %Y %H:%M} UTC, so no news" in shown(desk)
+
+
+def test_feeds_of_which_none_ever_answered_are_told_from_a_quiet_day(desk: Client) -> None:
+    ran(1, succeeded_at=None, failures=1, failure="No route to host.")
+    page = shown(desk)
+    assert "No feed has ever answered, so no news arrives. Look at this machine&#x27;s way out" in page
+    assert "What else needs a hand: 1 feed fails" in page
+
+
+def test_all_is_well_with_the_last_run_and_what_came_of_it(desk: Client) -> None:
+    publish(told("Quince ships"), told("Marmot Cloud sails"), now=NOW)
+    when = ran(1)
+    Story.objects.update(first_seen_at=when - dt.timedelta(minutes=1))
+    Story.objects.filter(pk=Story.objects.earliest("pk").pk).update(first_seen_at=when - dt.timedelta(hours=2))
+    Story.objects.update(editor_category="industry")
+    page = shown(desk)
+    assert "All is well Nothing needs a hand" in page
+    assert f"Last run of ingest: {when:%-d %b %Y %H:%M} UTC, 1 story came." in page
+    Story.objects.update(first_seen_at=when - dt.timedelta(days=1))
+    assert "UTC, no story came." in shown(desk)
+
+
+def test_what_needs_a_hand_is_listed_the_most_urgent_first(desk: Client) -> None:
+    LexiconTerm.objects.filter(kind="category").delete()
+    publish(one := told("Quince Gherkin"), told("Thermostats leaked by Marmot Cloud", "Wired", "www.wired.com"), now=NOW)
+    Story.objects.update(event=story_of(one).event_id)
+    ran(1, failures=2, failure="503.")
+    Publication.objects.filter(slug="fortune").update(name="Misfortune")
+    page = shown(desk)
+    told_first = "What needs a hand 1 fault in the roster or in the chain of snapshots 1 feed fails 1 event of the last three days"
+    assert f"{told_first} to check 2 stories to classify Last run" in page
+
+
+def test_the_sample_wire_fetches_nothing_and_is_well(desk: Client) -> None:
+    WireState.objects.update(is_sample=True)
+    page = shown(desk)
+    assert "All is well" in page
+    assert "This is the sample wire, which fetches no feeds." in page

@@ -5,21 +5,24 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import Group, Permission, User
+from django.contrib.auth.models import AnonymousUser, Group, Permission, User
 from django.contrib.staticfiles import finders
+from django.core.exceptions import PermissionDenied
 from django.core.management import call_command
-from django.test import Client
+from django.test import Client, RequestFactory
+from django.urls import get_resolver
 
 from sources.models import Feed, Publication
 from tests.factories import DAY, entry, feed_of, publish, story_of
 from tests.wire.desk import PASSWORD, at_desk, person, save, words
 from wire import roles
 from wire.models import EditorTake, LexiconTerm, Snapshot, WireState
+from wire.site.errors import forbidden
 
 pytestmark = pytest.mark.django_db
 
 LISTS = (
-    *("wire/story", "wire/editortake", "wire/lexiconterm", "wire/snapshot", "wire/signingkey", "wire/usagecount"),
+    *("wire/story", "wire/event", "wire/editortake", "wire/lexiconterm", "wire/snapshot", "wire/signingkey", "wire/usagecount"),
     *("sources/publication", "sources/feed", "sources/rosterrevision", "admin/logentry"),
 )
 
@@ -235,3 +238,34 @@ def test_what_is_only_read_refuses_all_else_without_asking_for_a_token() -> None
     for address in ("/", "/robots.txt", "/day/2026-01-15"):
         answer = Client(enforce_csrf_checks=True).post(address)
         assert (answer.status_code, answer["Allow"]) == (405, "GET, HEAD"), address
+
+
+def test_whoever_lacks_a_permission_is_told_in_the_sites_own_style_what_to_do() -> None:
+    answer = at_desk("editor").get("/admin/auth/user/")
+    assert answer.status_code == 403
+    page = words(answer)
+    assert "You may not do this Nothing was done. You are logged in as editor" in page
+    assert "Log out" in page
+    assert "wire/site.css" in answer.content.decode()
+
+
+def test_what_is_forbidden_on_the_site_says_where_to_log_in(rf: RequestFactory) -> None:
+    request = rf.get("/day/2026-01-15")
+    request.user = AnonymousUser()
+    answer = forbidden(request, PermissionDenied())
+    assert answer.status_code == 403
+    assert 'href="/admin/login/?next=/day/2026-01-15"' in answer.content.decode()
+    assert "csrfmiddlewaretoken" not in answer.content.decode()
+
+
+def test_both_address_books_use_the_sites_pages_for_what_is_forbidden() -> None:
+    for urlconf in ("config.urls", "config.public_urls"):
+        assert get_resolver(urlconf).resolve_error_handler(403) is forbidden
+
+
+def test_an_expired_form_is_told_in_the_sites_own_style() -> None:
+    strict = Client(enforce_csrf_checks=True)
+    strict.force_login(person("editor", "editor"))
+    page = strict.post("/admin/wire/story/1/withdraw/", {"reason": "No."}).content.decode()
+    assert "wire/site.css" in page
+    assert "<h1>This form has expired</h1>" in page

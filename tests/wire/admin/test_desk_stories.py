@@ -1,17 +1,20 @@
 """A story's page for review, and the history of what editors did."""
 
 import datetime as dt
+import re
 
 import pytest
 from django.contrib.admin.models import LogEntry
+from django.contrib.auth.models import Permission
 from django.test import Client
 
 from sources.models import Publication
 from tests.factories import entry, publish, published, story_of
-from tests.wire.desk import at_desk, story_form, words
+from tests.wire.desk import at_desk, person, save, story_form, words
 from wire import queries
 from wire.intake import corrections
 from wire.models import EditorTake, Snapshot, Story
+from wire.snapshots.citing import permalink
 from wire.stories.vocabulary import NEWER_RULES
 
 pytestmark = pytest.mark.django_db
@@ -24,6 +27,11 @@ def desk() -> Client:
 
 def page_of(story: Story) -> str:
     return f"/admin/wire/story/{story.pk}/change/"
+
+
+def withdraw(desk: Client, story: Story, reason: str) -> str:
+    """What is said after the confirmation of a withdrawal."""
+    return words(save(desk, f"/admin/wire/story/{story.pk}/withdraw/", {"reason": reason}, follow=True))
 
 
 def history() -> list[tuple[str, str]]:
@@ -108,7 +116,7 @@ def test_merge_split_and_pin_leave_an_entry_a_story(desk: Client) -> None:
 
 def test_the_history_says_who_did_what_when_and_why(desk: Client) -> None:
     story = published()
-    desk.post(page_of(story), story_form(story, withdraw="on", reason="Retracted."))
+    withdraw(desk, story, "Retracted.")
     assert Story.objects.get().status == "withdrawn"
     assert desk.post(page_of(story), story_form(story, headline="Back")).status_code == 403
     assert history() == [(story.chatbotnews_id, "Withdrawn: Retracted.")]
@@ -138,3 +146,89 @@ def test_a_form_that_was_opened_before_a_newer_revision_or_does_not_say_changes_
         answer = desk.post(page_of(story), form)
         assert "Somebody saved this meanwhile" in answer.content.decode()
     assert queries.get_story(story.chatbotnews_id).headline == "Quince ships early"
+
+
+def test_the_list_names_a_story_by_its_headline_and_leads_to_its_form_its_event_and_its_public_page(desk: Client) -> None:
+    story = published(title="Quince ships")
+    page = desk.get("/admin/wire/story/").content.decode()
+    for address in (page_of(story), f"/admin/wire/event/{story.event_id}/change/", f"/story/{story.chatbotnews_id}"):
+        assert f'href="{address}' in page, address
+    shown = words(desk.get("/admin/wire/story/"))
+    assert "Quince ships TechCrunch" in shown
+    assert "15 Jan 2026 10:00 UTC" in shown
+    assert "1 report" in shown
+    assert story.chatbotnews_id not in shown
+    assert "Quince ships" in words(desk.get(f"/admin/wire/story/?q={story.chatbotnews_id}"))
+
+
+def test_only_what_is_not_as_usual_is_marked(desk: Client) -> None:
+    story = published()
+
+    def labels() -> list[str]:
+        return re.findall('<span class="mark">([^<]*)</span>', desk.get("/admin/wire/story/").content.decode())
+
+    assert labels() == []
+    corrections.correct(story.chatbotnews_id, headline="Quince ships late", reason="It was late.")
+    corrections.pin([story.chatbotnews_id])
+    corrections.choose_lead(story.chatbotnews_id)
+    assert labels() == ["corrected", "pinned", "leads its event"]
+    corrections.withdraw(story.chatbotnews_id, reason="It never was.")
+    assert labels()[0] == "withdrawn"
+
+
+def test_a_preview_shows_the_card_and_the_citation_and_saves_nothing(desk: Client) -> None:
+    story = published(title="Quince ships", summary="Quince ships. It is early.")
+    form = story_form(story, headline="Quince <b>sails</b>", summary="Quince sails. It is late.", _preview="Preview")
+    answer = desk.post(page_of(story), form)
+    assert answer.status_code == 200
+    shown = words(answer)
+    today = f"{dt.datetime.now(dt.UTC):%Y-%m-%d}"
+    assert "Preview, not saved As readers would see it. Quince sails TechCrunch" in shown
+    assert (
+        f"According to TechCrunch, as summarized by ChatbotNews.ai, Quince sails. It is late. Source: {permalink(str(story))}"
+        in shown
+    )
+    assert f"[corrected {today}]" in shown
+    assert "Every change needs a reason" not in shown, "a preview needs none"
+    assert "Quince &lt;b&gt;sails&lt;/b&gt;" in answer.content.decode(), "what was typed stays in the form"
+    assert (story.revisions.count(), Snapshot.objects.count(), history()) == (1, 1, [])
+    assert "The headline would be empty." in words(desk.post(page_of(story), form | {"headline": "<b></b>"}))
+
+
+def test_a_withdrawal_is_confirmed_on_a_page_that_says_what_happens(desk: Client) -> None:
+    story = published(title="Quince ships")
+    page = f"/admin/wire/story/{story.pk}/withdraw/"
+    assert f'href="{page}"' in desk.get(page_of(story)).content.decode()
+    asked = words(desk.get(page))
+    for told in ("Withdraw “Quince ships”?", "It leaves every list", "Nobody is given a citation", "It cannot be undone."):
+        assert told in asked
+    for reason in ("", "\u202e", NEWER_RULES):
+        withdraw(desk, story, reason)
+        assert Story.objects.get().status == "live", reason
+    assert "Withdrawn: “Quince ships”. Published: 15 Jan 2026 (revision 2)." in withdraw(desk, story, "Retracted.")
+    assert Story.objects.get().status == "withdrawn"
+    again = words(desk.get(page, follow=True))
+    assert "This story is withdrawn already. Nothing was changed." in again
+    assert "It stays so, and nothing about it can be changed." in again
+
+
+def test_a_withdrawal_that_was_opened_before_a_newer_revision_withdraws_nothing(desk: Client) -> None:
+    story = published(title="Quince ships")
+    page = f"/admin/wire/story/{story.pk}/withdraw/"
+    seen = desk.get(page).context["form"].initial["seen"]
+    corrections.correct(story.chatbotnews_id, headline="Quince ships late", reason="It was late.")
+    for opened in (seen, ""):
+        assert "Somebody saved this meanwhile" in words(desk.post(page, {"reason": "Retracted.", "seen": opened}))
+    assert Story.objects.get().status == "corrected"
+
+
+def test_who_may_not_change_stories_can_neither_withdraw_nor_preview() -> None:
+    story = published()
+    looker, client = person("looker"), Client()
+    looker.user_permissions.set(Permission.objects.filter(codename="view_story"))
+    client.force_login(looker)
+    page = client.get(page_of(story)).content.decode()
+    assert "Withdraw" not in page
+    assert 'name="_preview"' not in page
+    assert client.post(f"/admin/wire/story/{story.pk}/withdraw/", {"reason": "No."}).status_code == 403
+    assert Story.objects.get().status == "live"

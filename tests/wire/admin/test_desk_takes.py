@@ -96,11 +96,11 @@ def test_a_take_left_empty_gives_the_day_its_generated_brief_again_unless_the_wi
     fortune.update(name="Fortune")
     answer = desk.post(page_of(day), opened(desk, day) | {"markdown": " \n"}, follow=True)
     assert answer.redirect_chain == [(LIST, 302)]
-    assert "Cleared: the generated brief stands again." in words(answer)
+    assert "Cleared: the generated brief is back." in words(answer)
     assert queries.get_editor_take(day).markdown == generated
     assert not EditorTake.objects.exists()
     log = LogEntry.objects.latest("pk")
-    assert (log.is_deletion(), log.get_change_message()) == (True, "Cleared: the generated brief stands again.")
+    assert (log.is_deletion(), log.get_change_message()) == (True, "Cleared: the generated brief is back.")
 
 
 def test_a_form_that_was_opened_before_another_editor_saved_or_does_not_say_changes_nothing(desk: Client) -> None:
@@ -163,3 +163,47 @@ def test_a_take_without_a_title_of_its_own_has_the_days(desk: Client, client: Cl
     assert f"Take of {day}, A quiet day. OpenAI shipped. Source: " in found.citation_ready
     assert client.get(f"/editor-take/{day}").content.decode().count("<h1") == 1
     assert 'A quiet day. <a href="https://openai.example/">OpenAI</a> shipped.' in client.get(f"/day/{day}").content.decode()
+
+
+def test_the_form_starts_from_the_generated_take_of_the_newest_open_day(desk: Client) -> None:
+    day = today()
+    initial = desk.get(ADD).context["adminform"].form.initial
+    assert initial["wire_date"] == day
+    assert initial["markdown"].startswith("1 story from 1 publication on 1 event")
+    assert initial["markdown"] in queries.get_editor_take(day).markdown
+    assert "by rules" not in initial["markdown"]
+    assert f"The form starts from the generated brief of {day:%-d %b %Y}." in words(desk.get(ADD))
+
+
+def test_the_form_starts_from_another_day_when_its_address_says_so(desk: Client) -> None:
+    publish(entry())
+    initial = desk.get(f"{ADD}?wire_date={DAY}").context["adminform"].form.initial
+    assert (initial["wire_date"], initial["markdown"].startswith("1 story from 1 publication")) == (DAY, True)
+    assert desk.get(f"{ADD}?wire_date=2001-01-01").context["adminform"].form.initial["markdown"] == ""
+    empty = desk.get(f"{ADD}?wire_date=yesterday")
+    assert "No published day waits for a take" in words(empty), "the only day is final"
+
+
+def test_a_day_that_has_a_take_leads_to_it(desk: Client) -> None:
+    day = today()
+    written(desk, day, "# Mine")
+    assert desk.get(f"{ADD}?wire_date={day}")["Location"] == page_of(day)
+    assert "wire_date" not in desk.get(ADD).context["adminform"].form.initial
+
+
+def test_a_preview_shows_the_take_as_its_page_will_and_saves_nothing(desk: Client) -> None:
+    day = today()
+    text = "A quiet day. [OpenAI](https://openai.example/) <b>shipped</b>."
+    answer = desk.post(ADD, {"wire_date": day, "markdown": text, "_preview": "Preview"})
+    shown = answer.content.decode()
+    assert f"<h1>Editor's Take: {day.day} {day:%B %Y}</h1>" in shown
+    assert 'A quiet day. <a href="https://openai.example/">OpenAI</a> &lt;b&gt;shipped&lt;/b&gt;.' in shown
+    assert "Written by the editors of ChatbotNews.ai" in shown
+    assert not EditorTake.objects.exists()
+    written(desk, day, "# Mine")
+    changed = desk.post(page_of(day), opened(desk, day) | {"markdown": "# Other", "_preview": "Preview"})
+    assert "<h1>Other</h1>" in changed.content.decode()
+    assert queries.get_editor_take(day).title == "Mine"
+    cleared = desk.post(page_of(day), opened(desk, day) | {"markdown": "", "_preview": "Preview"})
+    assert "the generated brief comes back" in words(cleared)
+    assert EditorTake.objects.exists()

@@ -280,16 +280,16 @@ def act(desk: Client, action: str, *made: Entry, reason: str = "") -> str:
 
 
 def test_editors_split_pin_and_merge_in_the_list_of_stories(desk: Client, three: list[Entry]) -> None:
-    assert "Final. Published" in act(desk, "split_off", three[1], reason=REASON)
+    assert "Split off into an event of their own. Published: " in act(desk, "split_off", three[1], reason=REASON)
     assert not one_event(three[0], three[1])
     assert "Unpinned" in act(desk, "unpin", three[1])
     assert "Pinned" in act(desk, "pin", three[1])
-    assert "Final. Published" in act(desk, "merge_events", three[0], three[1], reason="One after all.")
+    assert "Events merged. Published: " in act(desk, "merge_events", three[0], three[1], reason="One after all.")
     assert one_event(*three)
 
 
 def test_the_desk_asks_for_a_reason_and_says_who_reads_it(desk: Client, three: list[Entry]) -> None:
-    asked = "kept in the history, published when a sealed day comes out again"
+    asked = "stored in the history, and published if a final day is published again"
     assert f'aria-label="Reason: {asked}"' in desk.get("/admin/wire/story/").content.decode()
     told = act(desk, "split_off", three[1])
     assert f"A reason is missing. Say in one sentence why; it is {asked}." in told

@@ -1,0 +1,163 @@
+"""An event's page at the desk: its reports, and merging, splitting, pinning and choosing which of them leads."""
+
+import pytest
+from django.contrib.admin.models import LogEntry
+from django.contrib.auth.models import Permission
+from django.test import Client
+
+from sources.entries import Entry
+from tests.factories import entry, publish, story_of
+from tests.wire.desk import at_desk, person, words
+from wire.models import Event, Story
+
+pytestmark = pytest.mark.django_db
+LIST = "/admin/wire/event/"
+WIRED = {"publisher": "Wired", "published_at": "2026-01-15T11:00:00Z"}
+AXIOS = {"publisher": "Axios", "published_at": "2026-01-15T12:00:00Z"}
+
+
+@pytest.fixture
+def desk() -> Client:
+    return at_desk("editor")
+
+
+@pytest.fixture
+def purchase() -> list[Entry]:
+    """One event of two reports, TechCrunch's first, and another event that tells of the same in other words."""
+    made = [
+        entry(title="Marmot Cloud buys Gherkin Robotics"),
+        entry(title="Marmot Cloud buys Gherkin Robotics, filing says", url="https://www.wired.com/story/marmot", **WIRED),
+        entry(title="Antitrust lawyers study a deal for Gherkin", url="https://www.axios.com/2026/01/15/gherkin", **AXIOS),
+    ]
+    publish(*made)
+    assert event_of(made[0]) == event_of(made[1]) != event_of(made[2])
+    return made
+
+
+def event_of(made: Entry) -> str:
+    return str(story_of(made).event_id)
+
+
+def page_of(made: Entry) -> str:
+    return f"{LIST}{event_of(made)}/change/"
+
+
+def do(desk: Client, made: Entry, **form: object) -> str:
+    """What is said after a form of the event's page was sent."""
+    return words(desk.post(page_of(made), form, follow=True))
+
+
+def history() -> list[tuple[str, str]]:
+    return [(log.object_repr, log.get_change_message()) for log in LogEntry.objects.order_by("pk")]
+
+
+def test_the_list_has_events_of_several_reports_by_their_lead_newest_first(desk: Client, purchase: list[Entry]) -> None:
+    later = [
+        entry(title="Quince ships thermostats at last", published_at="2026-01-15T13:00:00Z"),
+        entry(title="Quince ships thermostats at last, we tried", url="https://www.wired.com/story/quince", **WIRED),
+    ]
+    publish(*later)
+    shown = words(desk.get(LIST))
+    assert shown.index("Quince ships thermostats at last, we tried 2 2") < shown.index("Marmot Cloud buys Gherkin Robotics 2 2")
+    assert "Antitrust lawyers study a deal for Gherkin" not in shown
+    assert "15 Jan 2026 13:00 UTC" in shown
+    for query in ("filing says", event_of(purchase[0]), story_of(purchase[1]).chatbotnews_id):
+        found = words(desk.get(LIST, {"q": query}))
+        assert ("Marmot" in found, "thermostats" in found) == (True, False), query
+    assert "Nothing here matches the search and filters." in words(desk.get(LIST, {"q": "nobody wrote this"}))
+
+
+def test_an_events_page_tells_its_reports_in_the_order_of_time(desk: Client, purchase: list[Entry]) -> None:
+    shown = words(desk.get(page_of(purchase[0])))
+    assert "2 reports by 2 publications · 2 independent sources" in shown
+    first = shown.index("Marmot Cloud buys Gherkin Robotics TechCrunch Tier 2 15 Jan 2026 10:00 UTC")
+    assert first < shown.index("filing says Wired Tier 2 15 Jan 2026 11:00 UTC")
+    assert "Antitrust lawyers study a deal for Gherkin Axios, 15 Jan 2026 12:00 UTC · similarity 0." in shown
+    assert desk.get(f"{LIST}cbn-000000000000/change/").status_code == 404
+
+
+def test_two_events_are_merged_by_choice_by_id_and_by_address(desk: Client, purchase: list[Entry]) -> None:
+    other = story_of(purchase[2])
+    event = event_of(purchase[0])
+    said = do(desk, purchase[0], do="merge", other=other.event_id, reason="One purchase.")
+    assert "Events merged. Published: 15 Jan 2026 (revision 2)." in said
+    assert event_of(purchase[2]) == event
+    assert history()[-1][1] == "Events merged: One purchase."
+    assert len(history()) == 3
+    shown = words(desk.get(f"{LIST}{other.chatbotnews_id}/change/", follow=True))
+    assert "That event was merged into this one." in shown
+    for text in (other.chatbotnews_id, f"https://wire.example/story/{other.chatbotnews_id}"):
+        do(desk, purchase[2], do="split", story=other.chatbotnews_id, reason="Two after all.")
+        assert event_of(purchase[2]) != event
+        do(desk, purchase[0], do="merge", other_id=text, reason="One purchase.")
+        assert event_of(purchase[2]) == event, text
+
+
+def test_a_merge_without_another_event_or_without_a_reason_changes_nothing(desk: Client, purchase: list[Entry]) -> None:
+    before = dict(Story.objects.values_list("pk", "event"))
+    own = story_of(purchase[1]).chatbotnews_id
+    for form, why in (
+        ({}, "Nothing was merged: no other event was chosen."),
+        ({"other_id": "cbn-nowhere"}, "no other event was found for “cbn-nowhere”."),
+        ({"other_id": "cbn-000000000000"}, "no other event was found"),
+        ({"other_id": own}, "no other event was found"),
+        ({"other": "cbn-000000000000"}, "There is no event"),
+        ({"other": event_of(purchase[2]), "reason": "\u202e"}, "A reason is missing."),
+    ):
+        assert why in do(desk, purchase[0], **{"do": "merge", "reason": "One.", **form}), form
+    assert dict(Story.objects.values_list("pk", "event")) == before
+    assert history() == []
+
+
+def test_ticked_reports_are_split_off(desk: Client, purchase: list[Entry]) -> None:
+    wired = story_of(purchase[1])
+    assert "Nothing was split." in do(desk, purchase[0], do="split", reason="Two.")
+    assert "A reason is missing." in do(desk, purchase[0], do="split", story=wired.chatbotnews_id)
+    said = do(desk, purchase[0], do="split", story=wired.chatbotnews_id, reason="Two purchases.")
+    assert "Split off into an event of their own. Published: 15 Jan 2026 (revision 2)." in said
+    assert event_of(purchase[0]) != event_of(purchase[1]) == wired.chatbotnews_id
+    assert history() == [(wired.chatbotnews_id, "Split off into an event of their own: Two purchases.")]
+    assert "editor: Split off into an event of their own: Two purchases." in words(desk.get(page_of(purchase[1])))
+
+
+def test_another_report_is_made_the_lead(desk: Client, purchase: list[Entry]) -> None:
+    story = story_of(purchase[1])
+    assert "Leads , by the rules" in words(desk.get(page_of(purchase[0])))
+    said = do(desk, purchase[0], do="lead", story=story.chatbotnews_id)
+    assert "filing says” (Wired) leads this event now." in said
+    assert "Leads , chosen by an editor" in said
+    assert Story.objects.get(leads_event=True) == story
+    assert "filing says 2 2" in words(desk.get(LIST))
+    assert history() == [(story.chatbotnews_id, "Chosen to lead its event")]
+
+
+def test_its_stories_are_pinned_and_unpinned_together(desk: Client, purchase: list[Entry]) -> None:
+    for what, number in (("pin", 2), ("unpin", 0)):
+        assert what in do(desk, purchase[0], do=what, reason="Sure.").lower()
+        assert Story.objects.filter(event_pinned=True).count() == number
+    assert [why for _, why in history()] == ["Pinned: Sure.", "Pinned: Sure.", "Unpinned: Sure.", "Unpinned: Sure."]
+
+
+def test_a_report_of_another_event_or_an_unknown_form_changes_nothing(desk: Client, purchase: list[Entry]) -> None:
+    other = story_of(purchase[2]).chatbotnews_id
+    for form in ({"do": "lead", "story": other}, {"do": "lead"}, {"do": "burn"}, {}):
+        assert "Nothing was changed" in do(desk, purchase[0], **form), form
+    assert not Story.objects.filter(leads_event=True).exists()
+
+
+def test_who_only_looks_is_shown_the_event_and_no_form(purchase: list[Entry]) -> None:
+    looker, client = person("looker"), Client()
+    looker.user_permissions.set(Permission.objects.filter(codename__in=("view_story", "view_event")))
+    client.force_login(looker)
+    page = client.get(page_of(purchase[0])).content.decode()
+    assert "Reports, oldest first" in page
+    assert 'name="do"' not in page
+    assert client.post(page_of(purchase[0]), {"do": "pin"}).status_code == 403
+    assert at_desk().get(page_of(purchase[0])).status_code == 403
+
+
+def test_an_event_whose_reports_were_all_withdrawn_says_so(desk: Client) -> None:
+    publish(made := entry())
+    Story.objects.update(status="withdrawn")
+    assert "Readers see no report of this event" in words(desk.get(page_of(made)))
+    assert Event.objects.count() == 1

@@ -1,0 +1,101 @@
+"""Saved queues: what each list holds, what it says, and who is shown it."""
+
+import datetime as dt
+
+import pytest
+from django.test import Client
+
+from sources.models import Feed, FeedHealth
+from tests.factories import entry, feed_of, publish, story_of
+from tests.wire.desk import at_desk, words
+from wire.admin.queues import QUEUES, Queue
+from wire.intake import corrections
+from wire.models import LexiconTerm, Story, StoryRevision
+from wire.stories.vocabulary import Category
+
+pytestmark = pytest.mark.django_db
+BY_NAME = {queue.name: queue for queue in QUEUES}
+
+
+@pytest.fixture
+def desk() -> Client:
+    return at_desk("editor")
+
+
+def shown(desk: Client, queue: Queue) -> str:
+    """What the queue's list says, without the sidebar."""
+    answer = desk.get(queue.url)
+    assert answer.status_code == 200
+    return words(answer).partition(queue.explanation if queue.count() else queue.empty)[2]
+
+
+@pytest.mark.parametrize("queue", QUEUES, ids=lambda queue: queue.name)
+def test_an_empty_queue_says_in_a_sentence_that_all_is_done(desk: Client, queue: Queue) -> None:
+    assert queue.count() == 0
+    page = words(desk.get(queue.url))
+    assert f"{queue.title} {queue.empty}" in page
+    assert queue.explanation not in page
+
+
+@pytest.mark.parametrize("queue", QUEUES, ids=lambda queue: queue.name)
+def test_every_page_of_the_desk_leads_to_every_queue(desk: Client, queue: Queue) -> None:
+    for page in ("/admin/", "/admin/wire/story/"):
+        assert f'href="{queue.url}"' in desk.get(page).content.decode(), page
+
+
+def test_unclassified_stories_wait_until_a_category_is_chosen(desk: Client) -> None:
+    LexiconTerm.objects.filter(kind="category").delete()
+    publish(made := entry(title="Quince Gherkin Marmot"))
+    queue = BY_NAME["unclassified"]
+    assert "Quince Gherkin Marmot" in shown(desk, queue)
+    assert f"{queue.title}: 1" in words(desk.get("/admin/"))
+    corrections.classify(story_of(made).chatbotnews_id, category=Category.INDUSTRY, topics=[], reason="It is.")
+    assert queue.count() == 0
+
+
+def test_flagged_stories_and_those_without_a_summary_are_listed_apart(desk: Client) -> None:
+    publish(flagged := entry(title="Quince ships"), bare := entry(title="Marmot sails"), entry(title="Gherkin rests"))
+    StoryRevision.objects.filter(story=story_of(flagged)).update(untrusted_instructions=True)
+    StoryRevision.objects.filter(story=story_of(bare)).update(summary_medium="", summary_short="")
+    for name, there in (("flagged", "Quince ships"), ("no-summary", "Marmot sails")):
+        page = shown(desk, BY_NAME[name])
+        assert there in page
+        assert "1 story" in page
+    corrections.withdraw(story_of(flagged).chatbotnews_id, reason="An attack.")
+    assert BY_NAME["flagged"].count() == 0
+
+
+def test_failing_feeds_are_those_that_are_switched_on(desk: Client) -> None:
+    FeedHealth.objects.create(feed=feed_of("wired"), failures=4, failure="503.", tried_at=dt.datetime.now(dt.UTC))
+    FeedHealth.objects.create(feed=feed_of("axios"), failures=4, failure="410.")
+    Feed.objects.filter(publication__slug="axios").update(active=False)
+    page = shown(desk, BY_NAME["failing"])
+    assert "Wired" in page
+    assert "1 feed" in page
+    assert "Axios" not in page.partition("1 feed")[0].partition("By publication")[0]
+
+
+def test_an_event_of_low_agreement_waits_until_its_stories_are_pinned(desk: Client) -> None:
+    made = [entry(title=f"{name} {name} {name}") for name in ("Quince", "Marmot", "Gherkin")]
+    publish(*made)
+    Story.objects.update(event=story_of(made[0]).event_id, consensus_score=0.3, cross_source_count=2)
+    queue = BY_NAME["low-agreement"]
+    assert " 3 2 0.30 " in shown(desk, queue)
+    for better in ({"consensus_score": 0.5}, {"cross_source_count": 1}, {"event_pinned": True}):
+        before = Story.objects.values(*better)[0]
+        Story.objects.update(**better)
+        assert queue.count() == 0, better
+        Story.objects.update(**before)
+    Story.objects.filter(pk=story_of(made[0]).pk).update(consensus_score=0.9)
+    assert queue.count() == 0, "one report at least is corroborated"
+
+
+def test_an_unknown_queue_is_the_whole_list(desk: Client) -> None:
+    publish(entry(title="Quince ships"))
+    assert "Quince ships" in words(desk.get("/admin/wire/story/?queue=none"))
+
+
+def test_whoever_has_no_role_is_shown_no_queue() -> None:
+    page = words(at_desk().get("/admin/"))
+    for queue in QUEUES:
+        assert queue.title not in page

@@ -1,0 +1,256 @@
+"""Events: which reports tell of one happening, which of them stands for it, and what else may belong to it.
+
+Every change goes through `wire.intake.corrections`, like those in the list of stories, and is noted in the history of each story.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from django.contrib import admin, messages
+from django.contrib.admin.models import LogEntry
+from django.contrib.contenttypes.models import ContentType
+from django.core.exceptions import PermissionDenied
+from django.db import transaction
+from django.db.models import Case, Count, OuterRef, QuerySet, Subquery, When
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.html import format_html
+
+from config.errors import WireError
+from sources.vocabulary import Tier
+from wire import queries
+from wire.admin.base import ModelAdmin, count, marks, moment, never, remember
+from wire.admin.queues import QueuedAdmin, QueueFilter
+from wire.admin.stories import WHY, event_page, headline_of, labels_of, pin, settle
+from wire.intake import corrections
+from wire.models import Event, Story
+from wire.snapshots import cluster
+from wire.stories.identity import STORY_ID_PATTERN
+from wire.stories.vocabulary import Status
+
+SIMILAR: Final = 8  # events that are offered for a merge
+CANDIDATES: Final = 3000  # stories around an event that are compared with it, the newest first
+LEAST_LIKE: Final = 0.12  # a lower similarity of two headlines is noise
+ENTRIES: Final = 20  # of the history
+_ID: Final = re.compile(STORY_ID_PATTERN.strip("^$"))
+
+
+@dataclass(frozen=True, slots=True)
+class Similar:
+    """Another event, by the story that is most like this one's; `likeness` 0-1."""
+
+    event_id: str
+    headline: str
+    publication: str
+    when: str
+    likeness: float
+
+
+@admin.register(Event)
+class EventAdmin(QueuedAdmin[Event], ModelAdmin[Event]):
+    """A list of events of several reports; on an event's own page they are merged, split, pinned, and given a lead."""
+
+    list_display = ("headline", "reports", "sources", "consensus", "newest", "marks", "public")
+    list_filter = (QueueFilter,)
+    list_per_page = 50
+    search_fields = ("event_id",)  # and what `get_search_results` adds
+    search_help_text = "Words of a headline, or the id of a story or an event"
+    show_full_result_count = False
+    has_add_permission = has_delete_permission = never
+
+    def has_view_permission(self, request: HttpRequest, obj: Event | None = None) -> bool:  # noqa: ARG002
+        return request.user.has_perm("wire.view_story") or request.user.has_perm("wire.change_story")
+
+    def has_change_permission(self, request: HttpRequest, obj: Event | None = None) -> bool:  # noqa: ARG002
+        return request.user.has_perm("wire.change_story")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Event]:  # noqa: ARG002
+        reports = Story.objects.live().filter(event__isnull=False).order_by().values("event").annotate(number=Count("pk"))
+        shown = Story.objects.live().filter(event=OuterRef("pk"))
+        makers_last = Case(When(tier=Tier.CORPORATE, then=max(Tier) + 1), default="tier")  # as wire.snapshots.event_view has it
+        lead = shown.order_by("-leads_event", "current__untrusted_instructions", makers_last, "published_at", "chatbotnews_id")
+        return Event.objects.filter(pk__in=reports.filter(number__gt=1).values("event")).annotate(
+            lead_headline=Subquery(lead.values("current__headline")[:1]),
+            lead_chosen=Subquery(lead.values("leads_event")[:1]),
+            score=Subquery(lead.values("consensus_score")[:1]),
+            source_count=Subquery(lead.values("cross_source_count")[:1]),
+            newest_at=Subquery(shown.order_by("-published_at").values("published_at")[:1]),
+            number=Subquery(shown.order_by().values("event").annotate(number=Count("pk")).values("number")),
+            pinned=Subquery(shown.filter(event_pinned=True).order_by("pk").values("pk")[:1]),
+        )
+
+    def get_ordering(self, request: HttpRequest) -> Any:  # noqa: ARG002
+        return ["-newest_at", "event_id"]
+
+    def get_search_results(self, request: HttpRequest, queryset: QuerySet[Event], search_term: str) -> tuple[QuerySet[Event], bool]:  # noqa: ARG002
+        """By the words of any report's headline, or by the id of any of its stories."""
+        stories = Story.objects.live()
+        if _ID.fullmatch(search_term):
+            stories = stories.filter(chatbotnews_id=search_term) | stories.filter(event=search_term)
+        else:
+            for word in search_term.split():
+                stories = stories.filter(current__headline__icontains=word)
+        return (queryset.filter(pk__in=stories.order_by().values("event")) if search_term.strip() else queryset), False
+
+    @admin.display(description="Headline of the lead")
+    def headline(self, event: Event) -> str:
+        return str(event.lead_headline)[:140]  # type: ignore[attr-defined]
+
+    @admin.display(description="Reports", ordering="number")
+    def reports(self, event: Event) -> int:
+        return int(event.number)  # type: ignore[attr-defined]
+
+    @admin.display(description="Independent sources", ordering="source_count")
+    def sources(self, event: Event) -> int:
+        return int(event.source_count)  # type: ignore[attr-defined]
+
+    @admin.display(description="Consensus", ordering="score")
+    def consensus(self, event: Event) -> str:
+        return f"{event.score:.2f}"  # type: ignore[attr-defined]
+
+    @admin.display(description="Newest report", ordering="newest_at")
+    def newest(self, event: Event) -> str:
+        return moment(event.newest_at)  # type: ignore[attr-defined]
+
+    @admin.display(description="Status")
+    def marks(self, event: Event) -> str:
+        chosen = ["lead chosen"] if event.lead_chosen else []  # type: ignore[attr-defined]
+        return marks(*chosen, *(["pinned"] if event.pinned else []))  # type: ignore[attr-defined]
+
+    @admin.display(description="Public page")
+    def public(self, event: Event) -> str:
+        headline, page = event.lead_headline, reverse("event", args=[event.pk])  # type: ignore[attr-defined]
+        return format_html('<a href="{}" aria-label="Public page of {}">View</a>', page, headline)
+
+    def change_view(self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None) -> HttpResponse:  # noqa: ARG002
+        """The event with its reports; a post changes it. An event that was merged leads to the one that it became."""
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        event = Event.objects.filter(pk=object_id).first()
+        if event is None:
+            raise Http404
+        if event.merged_into_id and not event.stories.exists():
+            messages.info(request, "That event was merged into this one.")
+            return HttpResponseRedirect(event_page(event.merged_into_id))
+        if request.method == "POST":
+            return self._changed(request, event)
+        return render(request, "admin/event.html", self._context(request, event))
+
+    def _changed(self, request: HttpRequest, event: Event) -> HttpResponse:
+        """Do what one of the page's forms asks, and show the event that came of it."""
+        if not self.has_change_permission(request):
+            raise PermissionDenied
+        stories = _reports(event)
+        chosen = [story for story in stories if story.chatbotnews_id in request.POST.getlist("story")]
+        match request.POST.get("do"):
+            case "merge":
+                return self._merged(request, event, stories)
+            case "split":
+                ids = [story.chatbotnews_id for story in chosen]
+                settle(request, chosen, "Split off into an event of their own", lambda why: corrections.split(ids, reason=why))
+            case "lead" if chosen:
+                _lead(request, chosen[0])
+            case "pin" | "unpin" as do:
+                pin(request, stories, pinned=do == "pin")
+            case _:
+                messages.error(request, "Nothing was changed: the form named no report of this event. Choose one and try again.")
+        return HttpResponseRedirect(event_page(event.pk))
+
+    def _merged(self, request: HttpRequest, event: Event, stories: Sequence[Story]) -> HttpResponse:
+        typed = request.POST.get("other_id", "").strip()
+        other = _event_of(typed) if typed else request.POST.get("other", "")
+        if not other or other == event.pk:
+            why = f"no other event was found for “{typed}”" if typed else "no other event was chosen"
+            messages.error(request, f"Nothing was merged: {why}. Pick one from the list, or give the id or address of a story.")
+            return HttpResponseRedirect(event_page(event.pk))
+        both = [*stories, *Story.objects.filter(event=other)]
+        settle(request, both, "Events merged", lambda why: corrections.merge({event.pk, other}, reason=why))
+        now = Story.objects.filter(pk=stories[0].pk).values_list("event", flat=True).get() if stories else event.pk
+        return HttpResponseRedirect(event_page(now or event.pk))
+
+    def _context(self, request: HttpRequest, event: Event) -> dict[str, Any]:
+        stories = _reports(event)
+        shown = [story for story in stories if story.current_id and story.status != Status.WITHDRAWN]
+        leading = queries.view_event(event.pk).lead.chatbotnews_id if shown else ""
+        lead = next((story for story in shown if story.chatbotnews_id == leading), None)
+        may = self.has_change_permission(request)
+        return {
+            **self.admin_site.each_context(request),
+            "title": "Event",
+            "opts": self.opts,
+            "event": event,
+            "lead": lead,
+            "headline": headline_of(lead) if lead else event.pk,
+            "is_chosen": lead is not None and lead.leads_event,
+            "rows": [
+                (story, headline_of(story), moment(story.published_at), labels_of(story), story in shown) for story in stories
+            ],
+            "reports": count(len(shown), "report", "reports"),
+            "publications": count(len({story.publication_id for story in shown}), "publication", "publications"),
+            "may_change": may,
+            "may_split": may and len(stories) > 1,
+            "similar": _similar(event, shown) if may else [],
+            "why": WHY,
+            "history": _history(stories) if request.user.has_perm("admin.view_logentry") else [],
+        }
+
+
+def _reports(event: Event) -> list[Story]:
+    """All of its stories, oldest first: withdrawn ones and those that wait for their first publication too."""
+    rows = Story.objects.filter(event=event).select_related("current", "publication")
+    return list(rows.order_by("published_at", "chatbotnews_id"))
+
+
+def _lead(request: HttpRequest, story: Story) -> None:
+    try:
+        with transaction.atomic():
+            corrections.choose_lead(story.chatbotnews_id)
+            remember(request, [story], "Chosen to lead its event")
+    except WireError as error:
+        messages.error(request, f"{error} {error.hint}")
+        return
+    text = f"“{headline_of(story)}” ({story.publication}) leads this event now. Lists show it at once; no day had to be published."
+    messages.success(request, text)
+
+
+def _event_of(text: str) -> str | None:
+    """The event that an id, or an address with one in it, leads to: of an event, or of a story."""
+    found = _ID.search(text)
+    if found is None:
+        return None
+    story = Story.objects.filter(chatbotnews_id=found[0]).values_list("event", flat=True).first()
+    return story or Event.objects.filter(pk=found[0]).values_list("merged_into", flat=True).first()
+
+
+def _similar(event: Event, stories: Sequence[Story]) -> list[Similar]:
+    """Other events within ten days of this one, those with the most similar headlines first."""
+    if not stories:
+        return []
+    window = (stories[0].published_at - cluster.WINDOW, stories[-1].published_at + cluster.WINDOW)
+    near = Story.objects.live().filter(published_at__range=window, event__isnull=False).exclude(event=event).newest_first()
+    rows = near.values_list("chatbotnews_id", "current__headline", "published_at", "event_id", "publication__name")[:CANDIDATES]
+    publications = {row[0]: row[4] for row in rows}
+    items = [cluster.Item(*row[:4]) for row in rows]
+    best: dict[str, tuple[cluster.Item, float]] = {}
+    for headline in dict.fromkeys(headline_of(story) for story in stories[:SIMILAR]):
+        for item, likeness in cluster.scored(headline, items):
+            if likeness >= LEAST_LIKE and (item.event_id not in best or likeness > best[item.event_id][1]):
+                best[str(item.event_id)] = item, likeness
+    ranked = sorted(best.values(), key=lambda found: (-found[1], found[0].chatbotnews_id))[:SIMILAR]
+    return [
+        Similar(str(item.event_id), item.headline, publications[item.chatbotnews_id], moment(item.published_at), likeness)
+        for item, likeness in ranked
+    ]
+
+
+def _history(stories: Sequence[Story]) -> list[tuple[str, str, str, str]]:
+    """Who did what to these stories, newest first: (headline, when, who, what)."""
+    headlines = {str(story.pk): headline_of(story) for story in stories}
+    about = LogEntry.objects.filter(content_type=ContentType.objects.get_for_model(Story), object_id__in=headlines)
+    rows = about.select_related("user").order_by("-action_time", "-pk")[:ENTRIES]
+    return [
+        (headlines[row.object_id or ""], moment(row.action_time), row.user.get_username(), row.get_change_message()) for row in rows
+    ]

@@ -1,0 +1,168 @@
+"""Saved queues: lists of what may need an editor, each one a list of the desk that shows only these rows."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from django.contrib.admin import SimpleListFilter
+from django.db.models import Count, Max, Model, Q, QuerySet
+from django.http import HttpRequest
+from django.urls import reverse
+
+from sources.models import Feed
+from wire.admin.base import ModelAdmin, Row
+from wire.intake import lexicon
+from wire.intake.classify import DEFAULT
+from wire.models import Event, Story
+
+PARAMETER: Final = "queue"
+LOOKED_AT: Final = 300  # newest stories of the default category that are read again for a term that matches
+FEWEST_STORIES: Final = 3
+LOW_SCORE: Final = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """`keys` gives the primary keys of its rows; `explanation` says which those are, `empty` what it means that there are none."""
+
+    name: str
+    model: type[Model]
+    icon: str
+    title: str
+    explanation: str
+    empty: str
+    keys: Callable[[], Any]
+
+    @property
+    def url(self) -> str:
+        meta = self.model._meta
+        return f"{reverse(f'admin:{meta.app_label}_{meta.model_name}_changelist')}?{PARAMETER}={self.name}"
+
+    @property
+    def permission(self) -> str:
+        return f"{self.model._meta.app_label}.view_{self.model._meta.model_name}"
+
+    def count(self) -> int:
+        keys = self.keys()
+        return len(keys) if isinstance(keys, list) else keys.count()
+
+
+def unclassified() -> tuple[list[int], int]:
+    """The newest stories that are in the default category for no better reason: no term of today's lexicon matches any of them. And
+    how many stories of that category were looked at.
+    """
+    terms = lexicon.load()
+    newest = Story.objects.live().filter(category=DEFAULT, editor_category="").newest_first()
+    rows = list(newest.values_list("pk", "current__headline", "current__summary_medium")[:LOOKED_AT])
+    return [pk for pk, headline, summary in rows if not terms.category_or_none(headline, summary)], len(rows)
+
+
+def _flagged() -> QuerySet[Any, Any]:
+    return Story.objects.live().filter(current__untrusted_instructions=True).values("pk")
+
+
+def _without_summary() -> QuerySet[Any, Any]:
+    return Story.objects.live().filter(current__summary_medium="").values("pk")
+
+
+def failing_feeds() -> QuerySet[Any, Any]:
+    """Feeds of the roster, switched on, of which the last request failed."""
+    return Feed.objects.filter(active=True, health__failures__gt=0, publication__seat__isnull=False).values("pk")
+
+
+def _disagreeing() -> QuerySet[Any, Any]:
+    """Events of which even the best story is poorly corroborated by the others. What editors settled is not asked again."""
+    events = (
+        Story.objects.live()
+        .filter(event__isnull=False)
+        .order_by()
+        .values("event")
+        .annotate(
+            stories=Count("pk"),
+            score=Max("consensus_score"),
+            sources=Max("cross_source_count"),
+            unsettled=Count("pk", filter=Q(event_pinned=False)),
+        )
+    )
+    doubtful = events.filter(stories__gte=FEWEST_STORIES, score__lt=LOW_SCORE, sources__gte=2, unsettled__gt=0)
+    return doubtful.values("event")
+
+
+QUEUES: Final = (
+    Queue(
+        "failing",
+        Feed,
+        "signal_disconnected",
+        "Failing feeds",
+        "The last request to each of these feeds failed. The state says why, and when it is tried again.",
+        "No feed fails: every feed that was fetched answered.",
+        failing_feeds,
+    ),
+    Queue(
+        "unclassified",
+        Story,
+        "category",
+        "Unclassified stories",
+        f"Of the newest {LOOKED_AT} stories in {DEFAULT.label}, these are there only because no term of the lexicon matches them. "
+        "Choose a category for each, or add a term to the lexicon.",
+        f"Every story is classified: a term of the lexicon matches each of the newest {LOOKED_AT} in {DEFAULT.label}.",
+        lambda: unclassified()[0],
+    ),
+    Queue(
+        "flagged",
+        Story,
+        "flag",
+        "Flagged stories",
+        "The text of these stories addresses language models. Readers and agents are warned; withdraw a story that is an attack.",
+        "No story is flagged: no published text addresses language models.",
+        _flagged,
+    ),
+    Queue(
+        "low-agreement",
+        Event,
+        "call_split",
+        "Events with low agreement",
+        f"Events of {FEWEST_STORIES} stories or more whose headlines agree little (consensus below {LOW_SCORE}). They may be two "
+        "happenings: split off what does not belong, or pin the stories if they do.",
+        f"No event of {FEWEST_STORIES} stories or more has a consensus below {LOW_SCORE}.",
+        _disagreeing,
+    ),
+    Queue(
+        "no-summary",
+        Story,
+        "short_text",
+        "Stories without a summary",
+        "Their publishers sent no text that can serve as a summary. Readers see the headline alone.",
+        "Every published story has a summary.",
+        _without_summary,
+    ),
+)
+
+
+class QueueFilter(SimpleListFilter):
+    title = "Queue"
+    parameter_name = PARAMETER
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:  # noqa: ARG002
+        return [(queue.name, queue.title) for queue in QUEUES if queue.model is model_admin.model]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:  # noqa: ARG002
+        queue = _named(self.value(), queryset.model)
+        return queryset.filter(pk__in=queue.keys()) if queue else queryset
+
+
+class QueuedAdmin(ModelAdmin[Row]):
+    """A list that has queues: a chosen one gives it its title, and says in a sentence what it is, or why it is empty."""
+
+    list_before_template = "admin/queue.html"
+
+    def get_changelist_instance(self, request: HttpRequest) -> Any:
+        changes: Any = super().get_changelist_instance(request)
+        changes.queue = _named(request.GET.get(PARAMETER), self.model)
+        if changes.queue:
+            changes.title = changes.queue.title
+        return changes
+
+
+def _named(name: str | None, model: type[Model]) -> Queue | None:
+    return next((queue for queue in QUEUES if (queue.name, queue.model) == (name, model)), None)
