@@ -13,7 +13,7 @@ from django.contrib.admin.models import LogEntry
 from django.contrib.contenttypes.models import ContentType
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
-from django.db.models import Case, Count, OuterRef, QuerySet, Subquery, When
+from django.db.models import Case, Count, IntegerField, OuterRef, QuerySet, Subquery, Value, When
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
@@ -70,7 +70,7 @@ class EventAdmin(QueuedAdmin[Event], ModelAdmin[Event]):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Event]:  # noqa: ARG002
         reports = Story.objects.live().filter(event__isnull=False).order_by().values("event").annotate(number=Count("pk"))
         shown = Story.objects.live().filter(event=OuterRef("pk"))
-        makers_last = Case(When(tier=Tier.CORPORATE, then=max(Tier) + 1), default="tier")  # as wire.snapshots.event_view has it
+        makers_last = Case(When(tier=Tier.CORPORATE, then=Value(9)), default="tier", output_field=IntegerField())  # as on the site
         lead = shown.order_by("-leads_event", "current__untrusted_instructions", makers_last, "published_at", "chatbotnews_id")
         return Event.objects.filter(pk__in=reports.filter(number__gt=1).values("event")).annotate(
             lead_headline=Subquery(lead.values("current__headline")[:1]),

@@ -105,7 +105,7 @@ def span(seconds: int) -> str:
 @register.simple_tag(takes_context=True)
 def publisher(context: Mapping[str, Any], name: str) -> SafeString:
     """A publication's name, leading to its page; the name alone where the roster never had it."""
-    slug = context["publication_slugs"].get(name)
+    slug = context.get("publication_slugs", {}).get(name)  # the desk's previews have none
     return format_html('<a href="{}">{}</a>', reverse("source", args=[slug]), name) if slug else format_html("{}", name)
 
 
