@@ -185,8 +185,8 @@ def snapshot_of(day: dt.date, revision: int | None = None) -> Snapshot:
         raise NotFound(f"{day} has no revision {revision}.", f"Its revisions are 1 to {newest.revision}.")
     before = Snapshot.objects.filter(wire_date__lt=day).order_by("-wire_date").values_list("wire_date", flat=True).first()
     after = Snapshot.objects.filter(wire_date__gt=day).order_by("wire_date").values_list("wire_date", flat=True).first()
-    near = " and ".join(str(found) for found in (before, after) if found)
-    hint = f"The nearest published days are {near}. " if near else ""
+    near = [str(found) for found in (before, after) if found]
+    hint = f"The nearest published {'days are' if len(near) > 1 else 'day is'} {' and '.join(near)}. " if near else ""
     raise NotFound(f"Nothing was published for {day}.", f"{hint}All days are listed at /api/archive.json.")
 
 
