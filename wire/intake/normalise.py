@@ -143,7 +143,7 @@ def normalise(entry: Entry, context: Context) -> Draft:
 
 def _refuse_forbidden(entry: Entry) -> None:
     texts = (entry.title, entry.url, entry.summary, entry.author, entry.guid, entry.publisher, entry.credited_source)
-    for value in (*texts, str(entry.published_at)):
+    for value in (*texts, *entry.other_summaries, str(entry.published_at)):
         reason = has_forbidden(value)
         if reason:
             raise Rejected(reason, f"A field holds a {reason.replace('_', ' ')}.")
@@ -199,9 +199,12 @@ def _language(raw: str) -> str:
 
 
 def _summary(entry: Entry, headline: str) -> str:
-    """The publisher's summary; empty for a picture's description, and for one that says no more than the headline."""
-    text = without_headline(headline, summary(entry.summary))
-    return "" if is_caption(text) or repeats(headline, text) else text
+    """The publisher's summary, the first that says more than the headline and describes no picture; empty if none does."""
+    for raw in (entry.summary, *entry.other_summaries):
+        text = without_headline(headline, summary(raw))
+        if text and not is_caption(text) and not repeats(headline, text):
+            return text
+    return ""
 
 
 def _url(raw: str) -> str:

@@ -77,6 +77,22 @@ def test_every_list_is_a_feed_that_readers_take(client: Client, form: str) -> No
     assert (item["external_url"], item["date_published"]) == (made.url.rstrip("/"), "2026-01-15T10:00:00Z")
 
 
+def test_a_story_without_a_summary_never_shows_its_headline_in_the_summarys_place(client: Client) -> None:
+    publish(made := entry(title="Who needs a quince robot?", summary="Who needs a quince robot?"))
+    story = client.get(f"/api/stories/{story_of(made).chatbotnews_id}.json").json()
+    assert story["summary_short"] == ""
+    cited = f"According to TechCrunch, as summarized by ChatbotNews.ai, Who needs a quince robot?. Source: {story['permalink']}"
+    assert story["citation_objects"]["layered_ready"] == cited
+    (item,) = client.get("/feeds/stories.json").json()["items"]
+    assert item["content_text"] == f"Reported by TechCrunch. Source: {story['permalink']}"
+    page = client.get(f"/story/{story['chatbotnews_id']}").content.decode()
+    (description,) = re.findall(r'<meta name="description" content="(.*?)">', page)
+    assert description == "Reported by TechCrunch on 15 January 2026: citations, other reports and provenance."
+    article = next(n for n in graph(client, f"/story/{story['chatbotnews_id']}") if n.get("@id", "").endswith("#story"))
+    assert "https://schema.org/headline" in article
+    assert "https://schema.org/abstract" not in article
+
+
 def test_each_search_without_filters_has_a_feed_of_its_own(client: Client) -> None:
     publish(entry(title="OpenAI launches quince"))
     one, other = (
