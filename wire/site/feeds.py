@@ -86,7 +86,7 @@ def _list(name: str, query: str) -> tuple[str, str, Iterable[Item]]:
 
 
 def _story(story: StoryOut) -> Item:
-    """Its text is the citation, which names the publisher before it says anything. Without a summary it would be the title again."""
+    """Its text is the citation, which names the publisher before it says anything. Without a summary that repeats the title."""
     cited = story.citation_objects.layered_ready if story.citation_objects and story.summary_short else None
     return Item(
         url=story.permalink,
