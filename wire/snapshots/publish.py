@@ -225,9 +225,7 @@ def _before(snapshot: Snapshot | None) -> editors_take.Before | None:
     if snapshot is None:
         return None
     named = {(row["chatbotnews_id"], row["revision"]): _derived(row) for row in snapshot.manifest["stories"]}
-    return editors_take.Before(
-        snapshot.wire_date, len(named), frozenset(derived.event_id for derived in named.values()), _lead(named)
-    )
+    return editors_take.Before(snapshot.wire_date, _lead(named))
 
 
 def _lead(named: Mapping[tuple[str, int], Derived]) -> str | None:
@@ -251,6 +249,8 @@ def _brief(member: Member, derived: Derived) -> editors_take.Brief:
     return editors_take.Brief(
         chatbotnews_id=story.chatbotnews_id,
         event_id=derived.event_id,
+        headline=revision.headline,
+        summarized=bool(revision.summary_short),
         publisher=revision.original_publisher,
         category=revision.category,
         consensus_score=derived.consensus_score,

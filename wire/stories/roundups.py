@@ -14,8 +14,9 @@ _SERIES: Final = (
     r"The Download|TechCrunch (?:Mobility|Space|Fintech|Weekly|Week|Minute|Daily|AM|PM)|StrictlyVC(?: Download)?|Startups Weekly"
     r"|TC Daily|Equity Live|Week in Review|(?:This|Last|The) Week in [A-Z]\w*|LWiAI Podcast|AI Weekly|The AI Beat|Import AI"
     r"|The Batch|Axios (?:AI\+?|AM|PM|Pro Rata|Login|Finish Line|Sneak Peek|Generate|Markets|Macro|Codebook)|Data Sheet|Eye on AI"
-    r"|Fortune Tech|Term Sheet|CEO Daily|Semafor (?:Flagship|Technology|Principals|Tech|Business)|Tech Daily|The Briefing|Tech In Depth"
-    r"|Power On|FirstFT|FT (?:Tech|News) Briefing|The Morning After|(?:The )?(?:Daily|Morning|Evening) Brief|Newsletter"
+    r"|Fortune Tech|Term Sheet|CEO Daily|Semafor (?:Flagship|Technology|Principals|Tech|Business)|Tech Daily|The Briefing"
+    r"|Tech In Depth|Power On|FirstFT|FT (?:Tech|News) Briefing|The Morning After|(?:The )?(?:Daily|Morning|Evening) Brief"
+    r"|Newsletter"
 )
 _NAMED: Final = re.compile(rf"(?:{_SERIES})(?:,? (?:#|no\. ?)?\d+)?(?: ?[:|–—].*| - .*)?")
 _PATTERNS: Final = tuple(

@@ -128,9 +128,9 @@ def test_no_stored_text_takes_a_feed_away(client: Client, form: str) -> None:
     corrections.correct(story_of(made).chatbotnews_id, headline="Quince closes", reason="It closed.", now=NOW)
     # As editions kept them that let control characters in.
     StoryRevision.objects.filter(revision=2).update(reason="It\x01 closed\x0b \ufffeat \U0001f4f0 noon.")
-    packed = zlib.decompress(Snapshot.objects.latest("sequence").packed).replace(b" 1 event", b" \\u00011 event")
+    packed = zlib.decompress(Snapshot.objects.latest("sequence").packed).replace(b"Written by", b"Written\\u0001 by")
     Snapshot.objects.update(packed=zlib.compress(packed))
-    for feed, shown in (("corrections", "It closed at \U0001f4f0 noon."), ("takes", " 1 event")):
+    for feed, shown in (("corrections", "It closed at \U0001f4f0 noon."), ("takes", "Written by rules")):
         answer = client.get(f"/feeds/{feed}.{form}")
         assert answer.status_code == 200
         assert form == "json" or shown in "".join(ET.fromstring(answer.content).itertext())  # noqa: S314  the wire's own
