@@ -103,8 +103,13 @@ def is_by_hand(markdown: str) -> bool:
 
 
 def opening(markdown: str) -> str:
-    """The first paragraph of a take that tells of the day, as Markdown, with the addresses of its links that stand elsewhere."""
-    return "\n\n".join([_first(markdown), *_DEFINITION.findall(markdown)])
+    """The first paragraph of a take that tells of the day, as Markdown, with the addresses of its links that stand elsewhere; of a
+    generated one all but the citation, which stands on a line of its own.
+    """
+    first = _first(markdown)
+    if BY_RULES in markdown:
+        return "\n\n".join([first.partition("\n")[0], *filter(None, [markdown.partition(first)[2].strip()])])
+    return "\n\n".join([first, *_DEFINITION.findall(markdown)])
 
 
 def words(paragraphs: Sequence[str]) -> int:

@@ -152,12 +152,13 @@ def first_sentence(text: str) -> str:
 
 
 def cut(text: str, limit: int) -> str:
-    """As many whole sentences of `text` as fit in `limit` (≥ 1) characters; if none does, whole words and `…`.
+    """As many whole sentences of `text` as fit in `limit` (≥ 1) characters; if none does, whole words and `…`, not from within a
+    quotation if half of the words stand before it.
 
     In doubt (an abbreviation, an open quotation or bracket) a sentence goes on: too short a cut says less, too long a
     one could say something else.
     """
-    return text if len(text) <= limit else _whole_sentences(text, limit) or _cut_at_word(text, limit)
+    return text if len(text) <= limit else _whole_sentences(text, limit) or _before_quotation(_cut_at_word(text, limit))
 
 
 def byline(raw: str) -> str | None:
@@ -214,6 +215,13 @@ def _cut_at_word(text: str, limit: int) -> str:
         return text
     words = _WHOLE_WORDS.match(text, 0, limit)
     return (words[0] if words else text[: limit - 1]).rstrip(_DANGLING) + "…"
+
+
+def _before_quotation(text: str) -> str:
+    """`text`, which was cut, without the quotation that it ends in."""
+    opened = [text.rindex(a) for a, b in ('""', "“”", "«»") if (text.count(a) % 2 if a == b else text.count(a) > text.count(b))]
+    at = min(opened, default=len(text))
+    return text[:at].rstrip(_DANGLING) + "…" if len(text) // 2 < at < len(text) else text
 
 
 def _whole_sentences(text: str, limit: int) -> str:

@@ -16,7 +16,7 @@ _WHOLE: Final = re.compile(
     rf"(?:[ ,.:–—-]+{_ORDER})?"
     rf"|test(?:ing)?(?:[ ,.:_–—-]+(?:test(?:ing)?|one|two|three|\d+|{_KIND}|{_ORDER}))*"
     rf"|(?:your )?(?:headline|title) (?:goes )?here|{_ORDER}(?: (?:this|me)(?: {_KIND})?)?"
-    r"|hello,? world|auto draft|(?:untitled|no title)(?: (?:post|draft|document))?|new post|sample page|undefined|null"
+    r"|hello,? world|auto draft|(?:untitled|no title)(?: (?:post|draft|document))?|new post|sample page"
     r"|lorem ipsum(?: dolor\b.*)?|asdf(?:gh\w*)?|tbd|tk ?tk\w*",
     re.I,
 )

@@ -121,6 +121,7 @@ def test_the_lead_is_told_with_its_sources_and_its_citation() -> None:
     lead = "The day's main story, reported by Publisher 1 and Publisher 2: [Quince ships 1](https://w.example/cbn-1)."
     assert told[2] == f"{lead}\n{stories[1].cite()}"
     assert told[3] == "Also: [Marmot opens](https://w.example/cbn-0) (Publisher 0)."
+    assert paragraphs(editors_take.opening(editors_take.write(DAY, stories, None))) == [lead, told[3]]
 
 
 def test_sources_that_reported_on_other_days_are_counted() -> None:
