@@ -9,7 +9,8 @@ class Entry:
     """Raw values, untrusted: markup, entities and odd dates included. `wire.intake.normalise` makes them safe or refuses them.
 
     `image` is an absolute http(s) address or empty; `source_url` is the site of `credited_source`. With `published_at_estimated`
-    the date is only a bound: a sitemap's last change, not the publication.
+    the date is only a bound: a sitemap's last change, not the publication. `other_summaries` are what else the publisher's
+    page says of the article, best first, for the case that `summary` turns out to be none.
     """
 
     publisher: str
@@ -24,6 +25,7 @@ class Entry:
     image: str = ""
     source_url: str = ""
     published_at_estimated: bool = False
+    other_summaries: tuple[str, ...] = ()
 
     def by(self, publisher: str) -> "Entry":
         """The same item under another publisher's name."""

@@ -10,7 +10,7 @@ from sources.names import Name, resolve
 from wire.intake.classify import Lexicon
 from wire.snapshots import cluster
 from wire.stories import tokens
-from wire.stories.captions import is_caption, repeats
+from wire.stories.captions import is_caption, repeats, without_headline
 from wire.stories.text import ends_whole, plain_text, summary
 from wire.stories.vocabulary import Category
 
@@ -19,21 +19,28 @@ Figures = dict[str, float]
 
 ASKED_OF = 1_000  # headlines at most, of which a headline is asked about
 ASKED = 150
+SHOWN = ("cut", "no_sentence", "whole")
+OPENING = 20  # characters by which a summary is known to begin where the publisher's text does
 ANY_TIME = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
 
 
 def summaries(items: Iterable[tuple[str, str]]) -> Figures:
-    """How many items, given as title and summary, bring no summary, a picture's description or their headline again, which are left
-    empty; and of the others, how many are cut, end as no sentence does, or are whole.
+    """How many items, given as title and summary, bring no summary, boilerplate alone (a newsletter's greeting, navigation), a
+    picture's description or their headline again, which are left empty; and of the others, how many are cut, end as no sentence
+    does, or are whole. `opening_dropped` are those of the others that begin after boilerplate or after the headline.
     """
-    kinds = Counter(_kind(plain_text(title, 1000), summary(raw)) for title, raw in items)
-    names = ("empty", "picture", "repeated", "cut", "no_sentence", "whole")
-    return {"items": kinds.total(), **{name: kinds[name] for name in names}}
+    kinds: Counter[str] = Counter()
+    for title, raw in items:
+        headline, text = plain_text(title, 1000), plain_text(raw, 1000)
+        said = without_headline(headline, summary(raw))
+        kind = _kind(headline, said) if said else "boilerplate" if text else "empty"
+        opening = text[:OPENING]
+        kinds.update([kind, *(["opening_dropped"] if kind in SHOWN and not said.startswith(opening[: len(said) - 1]) else [])])
+    names = ("empty", "boilerplate", "picture", "repeated", *SHOWN)
+    return {"items": sum(kinds[name] for name in names), **{name: kinds[name] for name in (*names, "opening_dropped")}}
 
 
 def _kind(headline: str, text: str) -> str:
-    if not text:
-        return "empty"
     if is_caption(text):
         return "picture"
     if repeats(headline, text):

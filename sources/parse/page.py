@@ -14,6 +14,10 @@ from sources.parse.markup import as_markup, tokens, unescape
 MAX_PAGE: Final = 1_000_000  # bytes that are looked at; metadata stands at the beginning
 MAX_NODES: Final = 1_000  # of JSON-LD
 _RAW: Final = ("script", "style", "title", "textarea", "noscript")
+_TEXT: Final = ("article", "main")
+_BESIDE: Final = ("aside", "figure", "footer", "form", "header", "nav", "blockquote")
+_ENDS_PARAGRAPH: Final = frozenset({"p", "div", "section", "h1", "h2", "h3", "h4", "ul", "ol", *_TEXT, *_BESIDE})
+PARAGRAPH: Final = 60  # characters: shorter ones are bylines, dates and labels
 _SEPARATORS: Final = (" | ", " \\ ", " - ", " – ", " — ", " · ", " : ")
 
 
@@ -22,7 +26,8 @@ def parse_page(data: bytes, *, content_type: str = "", url: str = "") -> Entry |
 
     For each field the first that there is: Open Graph (https://ogp.me), Twitter's cards, JSON-LD (https://schema.org/Article), then
     HTML's own elements. The canonical link counts only on the page's own host, so that no page speaks for another site; without it
-    the address is `url`. A date is UTC; None where it is not told or cannot be right. Never raises.
+    the address is `url`. A date is UTC; None where it is not told or cannot be right. All descriptions are given, and at last
+    the article's first paragraph. Never raises.
     """
     meta, scripts = _read(decode(data[:MAX_PAGE], content_type))
     article = _article(scripts)
@@ -34,27 +39,38 @@ def parse_page(data: bytes, *, content_type: str = "", url: str = "") -> Entry |
         return None
     canonical = web(url, meta.get("<canonical>", ""))
     dates = (meta.get("article:published_time", ""), _string(article.get("datePublished")), meta.get("datepublished", ""))
+    told = (
+        meta.get("og:description"),
+        meta.get("description"),
+        meta.get("twitter:description"),
+        _string(article.get("description")),
+    )
+    summary, *others = dict.fromkeys(as_markup(text) for text in (*told, meta.get("<p>")) if text) or [""]
     images = (meta.get("og:image", ""), meta.get("twitter:image", ""), _address(article.get("image")))
     return Entry(
         publisher=site,
         title=as_markup(title),
         url=canonical if host(canonical) == host(url) and canonical else url,
         published_at=next(filter(None, map(read_date, dates)), None),
-        summary=as_markup(meta.get("og:description") or meta.get("description") or _string(article.get("description"))),
+        summary=summary,
         author=_author(meta, article),
         language=meta.get("<lang>", "")[:35],
         image=next((found for image in images if (found := web(url, image))), ""),
+        other_summaries=tuple(others),
     )
 
 
 def _read(text: str) -> tuple[dict[str, str], list[str]]:
     """The first value of each name in `<meta>`, by property, name or itemprop, and the page's JSON-LD.
 
-    HTML's own elements are in it as `<title>`, `<canonical>` and `<lang>`.
+    HTML's own elements are in it as `<title>`, `<canonical>` and `<lang>`, and an article's first paragraph as `<p>`.
     """
     meta, scripts, inside = dict[str, str](), list[str](), ""
+    body = _Body()
     for kind, raw_name, value in tokens(text, _RAW):
         name = raw_name.lower()
+        if name not in _RAW and inside not in _RAW:
+            body.take(kind, name, value)
         if isinstance(value, dict):
             attrs = {key.lower(): " ".join(content.split()) for key, content in value.items()}
             inside = "linked data" if name == "script" and attrs.get("type", "").lower() == "application/ld+json" else name
@@ -67,7 +83,34 @@ def _read(text: str) -> tuple[dict[str, str], list[str]]:
             meta.setdefault("<title>", title)
         elif inside == "linked data":
             scripts.append(value)
+    if body.paragraph:
+        meta["<p>"] = body.paragraph
     return meta, scripts
+
+
+class _Body:
+    """Looks for the first paragraph that an article's text begins with, past captions, notes and navigation."""
+
+    def __init__(self) -> None:
+        self.paragraph = ""
+        self._depth = dict.fromkeys((*_TEXT, *_BESIDE), 0)
+        self._open: list[str] | None = None
+
+    def take(self, kind: str, name: str, value: str | dict[str, str]) -> None:
+        if self.paragraph:
+            return
+        if kind == "text":
+            if self._open is not None:
+                self._open.append(str(value))
+            return
+        if self._open is not None and name in _ENDS_PARAGRAPH:
+            text = " ".join("".join(self._open).split())
+            self.paragraph, self._open = (text if len(text) >= PARAGRAPH else ""), None
+        if name in self._depth and kind != "empty":
+            self._depth[name] = max(0, self._depth[name] + (1 if kind == "start" else -1))
+        within, beside = (any(self._depth[tag] for tag in tags) for tags in (_TEXT, _BESIDE))
+        if name == "p" and kind == "start" and within and not beside:
+            self._open = []
 
 
 def _noted(name: str, attrs: dict[str, str]) -> Iterator[tuple[str, str]]:

@@ -1,5 +1,6 @@
 """Wires as `manage.py serve` serves them, each with its data in a folder of its own, and what a program reads of them."""
 
+import hashlib
 import json
 import subprocess
 import sys
@@ -116,8 +117,10 @@ def _item(number: int) -> Mapping[str, str]:
     verb = ("raises a round of funding", "launches a chatbot", "publishes research on agents", "is sued over its models")[
         number % 4
     ]
+    letters = hashlib.sha256(str(number).encode()).hexdigest().translate(str.maketrans("0123456789", "ghijklmnop"))
+    names = " ".join(letters[at : at + 6].capitalize() for at in range(0, 24, 6))  # so that no two tell of one event
     return {
-        "title": f"{fruit}{number * 7919} Robotics {verb}",
+        "title": f"{fruit} {names} {verb}",
         "url": f"https://techcrunch.com/2026/03/story-{number}/",
         "publisher": "TechCrunch",
         "published_at": f"2026-03-02T{number % 24:02}:{number % 60:02}:00Z" if number >= 40 else f"2026-03-01T10:{number:02}:00Z",

@@ -213,7 +213,9 @@ def test_every_page_of_the_desk_obeys_its_policy(edited: Wire, open_page: Open) 
     superuser(edited, "chief", "correct horse battery")
     shown = open_page("/admin/", of=edited)
     log_in(shown.page, "chief", "correct horse battery")
-    waiting, seen = ["/admin/"], dict[str, list[str]]()
+    shown.page.goto(f"{edited.site}/admin/wire/story/?status__exact=live")
+    live = next(path for path in shown.page.evaluate(LINKS) if path.endswith("/change/"))  # a withdrawn one leads to fewer pages
+    waiting, seen = ["/admin/", live], dict[str, list[str]]()
     while waiting:
         path = waiting.pop()
         kind = re.sub(r"\d+", "1", re.sub(r"cbn-\w+", "cbn", path))

@@ -114,6 +114,9 @@ def test_a_long_day_is_told_page_by_page_and_nothing_twice(long_wire: Wire, open
         onwards.click()
         page.wait_for_load_state()
         found += page.locator(HEADLINES).evaluate_all("links => links.map(link => link.pathname)")
-    told = long_wire.json(f"/api/archive/{LONG_DAY}.json")["stories"]
-    assert len(told) > 300
-    assert sorted(found) == sorted(f"/story/{story['chatbotnews_id']}" for story in told)
+    events, cursor = list[dict[str, str]](), ""
+    while cursor is not None:
+        told = long_wire.json(f"/api/events.json?date={LONG_DAY}&limit=100{cursor}")
+        events, cursor = events + told["events"], told["next_cursor"] and f"&cursor={told['next_cursor']}"
+    assert len(events) == told["total"] > 300
+    assert sorted(found) == sorted(f"/story/{event.get('lead', event['event_id'])}" for event in events)

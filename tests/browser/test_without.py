@@ -53,7 +53,7 @@ def test_without_javascript_one_turns_pages_and_goes_back_by_the_archive(long_wi
     page.locator("section.category h2 a").first.click()
     page.wait_for_url("**/category/*")
     before = page.locator(HEADLINES).first.inner_text()
-    page.get_by_role("link", name="Older stories").click()
+    page.get_by_role("link", name="Older events").click()
     page.wait_for_url("**cursor=*")
     assert page.locator(HEADLINES).first.inner_text() != before
 

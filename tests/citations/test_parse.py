@@ -73,6 +73,16 @@ NOT_CITED = [
 ]
 
 
+@pytest.mark.parametrize("headline", ["OpenAI ships GPT-6", "OpenAI ships GPT-6.", "Who needs GPT-6?", "It’s here: GPT-6!"])
+def test_a_story_without_a_summary_is_cited_by_its_headline(headline: str) -> None:
+    cited = story(headline=headline, summary_short="")
+    said = f"According to TechCrunch, as summarized by ChatbotNews.ai, {headline.removesuffix('.')}. Source: {cited.permalink}"
+    assert cite(cited) == said
+    parsed = parse_citation(said)
+    assert parsed is not None
+    assert (parsed.chatbotnews_id, parsed.publisher) == (cited.chatbotnews_id, "TechCrunch")
+
+
 def test_anything_else_is_no_citation() -> None:
     assert [text[:80] for text in NOT_CITED if parse_citation(text) is not None] == []
 

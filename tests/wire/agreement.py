@@ -84,7 +84,8 @@ def _event_page(client: Client, event_id: str, stories: Sequence[Served], weighe
         day = story["published_at"][:10]
         of_day = client.get("/api/events.json", {"date": day, "limit": 100}).json()["events"]
         listed[f"events of {day}"] = next((event["agreement"] for event in of_day if event["event_id"] == event_id), None)
-        listed[f"/story/{story['chatbotnews_id']}"] = _words(client, f"/story/{story['chatbotnews_id']}", event_id)
+        if len(stories) > 1:
+            listed[f"/story/{story['chatbotnews_id']}"] = _words(client, f"/story/{story['chatbotnews_id']}", event_id)
     for where, words in listed.items():
         if words is None or words.casefold() != told["agreement"]:
             yield f"{event_id}: {where} says {words!r}, its JSON {told['agreement']!r}"

@@ -50,12 +50,17 @@ def test_the_summaries_of_any_archive_are_counted_by_what_they_are(tmp_path: Pat
         "It walks through the town every day and nobody has asked it where to so far",
         "It walks.",
         "It wal…",
+        "Sign up for our newsletter.",
+        "Hello, and welcome to Decoder! It walks.",
     )
     item = {"title": "Quince walks", "url": "https://wired.com/quince", "publisher": "Wired", "published_at": "2026-01-15"}
     file = tmp_path / "archive.ndjson"
     file.write_text("".join(json.dumps(item | {"summary": text}) + "\n" for text in texts))
     found = evalwire("summaries", str(file))["summaries"]
-    assert found == {"items": 6, "empty": 1, "picture": 1, "repeated": 1, "cut": 1, "no_sentence": 1, "whole": 1}
+    assert found == {
+        **{"items": 8, "empty": 1, "boilerplate": 1, "picture": 1, "repeated": 1, "cut": 1, "no_sentence": 1, "whole": 2},
+        "opening_dropped": 1,
+    }
     with pytest.raises(CommandError, match="Name the archive"):
         evalwire("summaries")
     with pytest.raises(CommandError, match="cannot be read"):

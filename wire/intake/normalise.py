@@ -13,9 +13,10 @@ from sources.names import Name, resolve
 from sources.parse.dates import read_date
 from sources.vocabulary import FeedType, Tier
 from wire.intake.classify import Lexicon
-from wire.stories.captions import is_caption, repeats
+from wire.stories.captions import is_caption, repeats, without_headline
 from wire.stories.identity import BadUrl, canonical_url, chatbotnews_id
 from wire.stories.text import SHORT, addresses_model, byline, cut, has_forbidden, plain_text, summary
+from wire.stories.trials import is_trial
 
 EARLIEST: Final = dt.datetime(1990, 1, 1, tzinfo=dt.UTC)  # before it a date is a slip: year 1, the Unix epoch
 OLDEST_IN_FEED: Final = dt.timedelta(days=3653)
@@ -108,6 +109,8 @@ def normalise(entry: Entry, context: Context) -> Draft:
     headline = plain_text(entry.title, MAX_HEADLINE)
     if not headline:
         raise Rejected("no_headline", "The item has no title.")
+    if is_trial(headline, plain_text(entry.summary, SHORT)):
+        raise Rejected("test_item", f"{headline[:80]!r} only tries out publishing and is no story.")
     publication, via, credited = _attribute(entry, context)
     url = _url(entry.url)
     owner = None if is_google_news(url) else resolve(url, context.names)
@@ -140,7 +143,7 @@ def normalise(entry: Entry, context: Context) -> Draft:
 
 def _refuse_forbidden(entry: Entry) -> None:
     texts = (entry.title, entry.url, entry.summary, entry.author, entry.guid, entry.publisher, entry.credited_source)
-    for value in (*texts, str(entry.published_at)):
+    for value in (*texts, *entry.other_summaries, str(entry.published_at)):
         reason = has_forbidden(value)
         if reason:
             raise Rejected(reason, f"A field holds a {reason.replace('_', ' ')}.")
@@ -196,9 +199,12 @@ def _language(raw: str) -> str:
 
 
 def _summary(entry: Entry, headline: str) -> str:
-    """The publisher's summary; empty for a picture's description, and for one that says no more than the headline."""
-    text = summary(entry.summary)
-    return "" if is_caption(text) or repeats(headline, text) else text
+    """The publisher's summary, the first that says more than the headline and describes no picture; empty if none does."""
+    for raw in (entry.summary, *entry.other_summaries):
+        text = without_headline(headline, summary(raw))
+        if text and not is_caption(text) and not repeats(headline, text):
+            return text
+    return ""
 
 
 def _url(raw: str) -> str:

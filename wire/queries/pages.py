@@ -161,11 +161,11 @@ def sitemap_count(size: int) -> int:
 
 
 def sitemap_stories(number: int, size: int) -> list[tuple[str, dt.datetime]]:
-    """Path and last change of every public story of one sitemap, and of the events of several publications that these founded."""
+    """Path and last change of every public story of one sitemap, and of the events of several reports that these founded."""
     rows = Story.objects.live().filter(pk__gte=number * size, pk__lt=(number + 1) * size).order_by("pk")
     changed_stories = list(rows.values_list("chatbotnews_id", "current__recorded_at"))
     reports = Story.objects.live().filter(event__in=[story for story, _ in changed_stories]).order_by().values("event_id")
-    shared = set(reports.annotate(n=Count("publication", distinct=True)).filter(n__gt=1).values_list("event_id", flat=True))
+    shared = set(reports.annotate(n=Count("pk")).filter(n__gt=1).values_list("event_id", flat=True))
     events = [(f"/event/{story}", changed) for story, changed in changed_stories if story in shared]
     return [(f"/story/{story}", changed) for story, changed in changed_stories] + events
 

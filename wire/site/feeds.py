@@ -91,11 +91,12 @@ def _list(name: str, query: str) -> tuple[str, str, Iterable[Item]]:
 
 
 def _story(story: StoryOut) -> Item:
-    """Its text is the citation, which names the publisher before it says anything."""
+    """Its text is the citation, which names the publisher before it says anything. Without a summary that repeats the title."""
+    cited = story.citation_objects.layered_ready if story.citation_objects and story.summary_short else None
     return Item(
         url=story.permalink,
         title=story.headline,
-        text=story.citation_objects.layered_ready if story.citation_objects else story.headline,
+        text=cited or f"Reported by {story.original_publisher}. Source: {story.permalink}",
         author=story.author or story.original_publisher,
         published=story.published_at,
         updated=story.updated_at,

@@ -61,7 +61,7 @@ def article(story: StoryOut) -> Node:
         "identifier": story.chatbotnews_id,
         "datePublished": f"{story.published_at:%Y-%m-%dT%H:%M:%SZ}",
         "dateModified": f"{story.updated_at:%Y-%m-%dT%H:%M:%SZ}",
-        "abstract": story.summary_medium or story.headline,
+        **({"abstract": story.summary_medium} if story.summary_medium else {}),
         "inLanguage": story.language,
         "articleSection": story.category.label,
         "keywords": [topic.label for topic in story.topics],

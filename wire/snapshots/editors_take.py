@@ -2,48 +2,49 @@
 
 import datetime as dt
 import re
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from wire.stories.text import SHORT, cut, visible
-from wire.stories.vocabulary import Category
+from sources.vocabulary import Tier
+from wire.snapshots import standing
+from wire.stories.roundups import is_roundup
+from wire.stories.text import SHORT, cut, ends_whole, visible
 
-FEWEST_WORDS: Final = 120  # of the brief of a day with stories; addresses are not counted
-MOST_WORDS: Final = 300
-LONGEST_CITATION: Final = 120
+MOST_WORDS: Final = 300  # of the brief; addresses are not counted
+MOST_OTHERS: Final = 3  # events told beside the lead and what goes on
+LONGEST_HEADLINE: Final = 200  # characters; one that is longer is left out, for none is cut
+LONGEST_CITATION: Final = 400
 EMPTY: Final = "No stories were published on this day."
+BY_RULES: Final = "*Written by rules from this day's stories.*"
 BY_HAND: Final = "*Written by the editors of ChatbotNews.ai, in place of the generated brief.*"
-
-# What a short day has room for, and a reader who meets the wire for the first time is glad of.
-EXPLANATIONS: Final = (
-    "*How to read this*: an event counts as corroborated when independent publications of the roster report it, each counted once "
-    "and copies of one text once. Until then it rests on one witness alone, and should be quoted as such.",
-    "This brief is put together by rules from the day's snapshot and the one before; no model wrote it, and it claims nothing that "
-    "the cited summaries do not say.",
-    "Each citation names the publication that reported, and leads to a page of the story with its hashes, revisions and the "
-    "publisher's own address.",
-    "Later reports may still join these events while the day is open; the snapshot changes then, and keeps its earlier revisions.",
-)
+NUMBERS: Final = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 
 _HEADING: Final = re.compile(r"#{1,6}[ \t]+(.+)")  # CommonMark's: "#1 of the day" is none
 _HEADINGS: Final = re.compile(r"\A(?:#{1,6}(?:[ \t].*)?(?:\n|\Z))+")
-_LINK: Final = re.compile(r"\[([^\]]*)\](?:\((?:[^()]|\([^()]*\))*\)|\[[^\]]*\])")
+_LINK: Final = re.compile(r"(?<!\\)\[((?:\\.|[^\\\[\]])*)\](?:\((?:[^()]|\([^()]*\))*\)|\[[^\]]*\])")
 _DEFINITION: Final = re.compile(r"^ {0,3}\[[^\]]+\]:[ \t]*\S.*$", re.M)
 _SYNTAX: Final = re.compile(r"[\\`*\[<~|]|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)")  # CommonMark's, and of GitHub's ~ and |
 
 
 @dataclass(frozen=True, slots=True)
 class Brief:
-    """One story as the take sees it; `cite` gives its layered citation, which every factual paragraph carries."""
+    """One story as the take sees it; `cite` gives its layered citation, which is of the headline if it is not `summarized`."""
 
     chatbotnews_id: str
     event_id: str
+    headline: str
+    summarized: bool
     publisher: str
+    tier: int
     category: str
+    has_topics: bool
     consensus_score: float
     cross_source_count: int
     published_at: dt.datetime
+    began: dt.datetime  # its event's first report
+    makers: int  # of its event's independent sources
     cite: Callable[[], str]
     permalink: str
     quotable: bool
@@ -51,11 +52,9 @@ class Brief:
 
 @dataclass(frozen=True, slots=True)
 class Before:
-    """The latest earlier day that was published: its number of stories, its events, and which of them led (None: it was empty)."""
+    """The latest earlier day that was published, and the event that led it (None: it was empty)."""
 
     day: dt.date
-    stories: int
-    events: frozenset[str]
     lead: str | None
 
 
@@ -72,32 +71,28 @@ def title(day: dt.date) -> str:
 
 
 def write(day: dt.date, stories: Sequence[Brief], before: Before | None) -> str:
-    """The brief in Markdown: the lead, a paragraph a category, what stands on how many feet, what changed since `before`.
+    """The brief in Markdown, three or four sentences long: what leads and who reports it, with its citation; events of other
+    categories; and what goes on of the day `before`.
 
-    120 to 300 words unless the day is empty. The same stories give the same text. Text that addresses the reading model is never
-    quoted.
+    The same stories give the same text. Every sentence names who reports and links to it. Headlines stand whole or not at all, and
+    text that addresses the reading model is never quoted.
     """
     heading = f"# {title(day)}"
     if not stories:
         return f"{heading}\n\n{EMPTY}\n"
-    ranked = _ranked(stories)
+    ranked = _ranked(day, stories)
     if not ranked:
-        told = _count(len(stories), "story", "stories")
-        return _explained([heading, f"{told} came in, with text that addresses reading models; none is quoted here."])
+        whose = "The text of the day's one story addresses" if len(stories) == 1 else "The texts of all stories of this day address"
+        return _joined([heading, BY_RULES, f"{whose} language models, so nothing is quoted here."])
     lead = ranked[0]
-    sections = [(category, [story for story in stories if story.category == category]) for category in Category]
-    sections = [(category, section) for category, section in sections if section]
-    paragraphs = [
-        heading,
-        _opening(stories),
-        f"**Lead** ({_borne_out(lead)}; {Category(lead.category).label}). {escape(_cited(lead))}",
-        *(_section(category, section, lead) for category, section in sections),
-        *([_since(before, stories)] if before else []),
-    ]
-    for at, (category, section) in reversed(list(enumerate(sections, start=3))):
-        if words(paragraphs) > MOST_WORDS:  # summaries of very short words: the last categories are told in figures
-            paragraphs[at] = f"**{category.label}**: {_count(len(section), 'story', 'stories')}."
-    return _explained(paragraphs)
+    going_on = _going_on(ranked, lead, before)
+    others = _others([story for story in ranked if story.event_id not in {lead.event_id, going_on and going_on.event_id}], lead)
+    rest = [_listed(others, stories)] if others else []
+    if going_on and before:
+        rest.append(f"Still in the news from {_date(before.day)}: {_sourced(going_on, stories)}.")
+    paragraphs = [heading, BY_RULES, _lead(lead, stories, before)]
+    told = [*paragraphs, " ".join(rest)] if rest else paragraphs
+    return _joined(told if words(told) <= MOST_WORDS else paragraphs)
 
 
 def by_hand(day: dt.date, markdown: str) -> str:
@@ -111,7 +106,7 @@ def by_hand(day: dt.date, markdown: str) -> str:
 
 def draft(markdown: str) -> str:
     """A generated brief as an editor starts from it: without its title, and without what only a generated one explains."""
-    paragraphs = [paragraph for paragraph in markdown.strip().split("\n\n") if paragraph not in EXPLANATIONS]
+    paragraphs = [paragraph for paragraph in markdown.strip().split("\n\n") if paragraph != BY_RULES]
     return "\n\n".join(paragraphs[1:] if paragraphs[0].startswith("# ") else paragraphs)
 
 
@@ -121,8 +116,13 @@ def is_by_hand(markdown: str) -> bool:
 
 
 def opening(markdown: str) -> str:
-    """The first paragraph of a take that is no heading, as Markdown, with the addresses of links that stand elsewhere in it."""
-    return "\n\n".join([_first(markdown), *_DEFINITION.findall(markdown)])
+    """The first paragraph of a take that tells of the day, as Markdown, with the addresses of its links that stand elsewhere; of a
+    generated one all but the citation, which stands on a line of its own.
+    """
+    first = _first(markdown)
+    if BY_RULES in markdown:
+        return "\n\n".join([first.partition("\n")[0], *filter(None, [markdown.partition(first)[2].strip()])])
+    return "\n\n".join([first, *_DEFINITION.findall(markdown)])
 
 
 def words(paragraphs: Sequence[str]) -> int:
@@ -131,16 +131,23 @@ def words(paragraphs: Sequence[str]) -> int:
     return sum(1 for word in text.split() if re.search(r"\w", word))
 
 
-def lead_of(stories: Sequence[Brief]) -> str | None:
+def lead_of(day: dt.date, stories: Sequence[Brief]) -> str | None:
     """The event that a day's brief begins with; None where it quotes no story."""
-    ranked = _ranked(stories)
+    ranked = _ranked(day, stories)
     return ranked[0].event_id if ranked else None
 
 
 def detail(markdown: str) -> TakeDetail:
-    """Title and first paragraph of a take, an editor's own too; the paragraph as plain text of at most 160 characters."""
+    """Title and first paragraph of a take, an editor's own too; the paragraph as plain text of at most 160 characters. A generated
+    take has its first sentence on a line of its own, which is short enough to be whole.
+    """
     heading = _HEADING.match(markdown.lstrip())
-    return TakeDetail(_plain(heading[1]) if heading else "Editor's Take", cut(_plain(" ".join(_first(markdown).split())), SHORT))
+    text = _first(markdown)
+    if BY_RULES in markdown:
+        sentence, source, _ = text.partition("\n")[0].rpartition(". Source: ")
+        text = f"{sentence}." if source else text.partition("\n")[0]
+    summary = cut(_plain(" ".join(text.split())), SHORT)
+    return TakeDetail(_plain(heading[1]) if heading else "Editor's Take", summary)
 
 
 def escape(text: str) -> str:
@@ -150,7 +157,7 @@ def escape(text: str) -> str:
 
 def _first(markdown: str) -> str:
     blocks = (_HEADINGS.sub("", block).strip() for block in re.split(r"\n\s*\n", _DEFINITION.sub("", markdown)))
-    return next((block for block in blocks if block), "")
+    return next((block for block in blocks if block and block != BY_RULES), "")
 
 
 def _plain(markdown: str) -> str:
@@ -158,86 +165,130 @@ def _plain(markdown: str) -> str:
     return re.sub(r"\\([\\`*_\[\]<>#|~&])", r"\1", text.replace("**", ""))
 
 
-def _ranked(stories: Sequence[Brief]) -> list[Brief]:
-    """Those that may be quoted, the event with the most consensus first; of its stories the strongest, and the first of equals."""
-    quotable = [story for story in stories if story.quotable]
-    return sorted(quotable, key=lambda s: (-s.consensus_score, -s.cross_source_count, s.published_at, s.chatbotnews_id))
+def _ranked(day: dt.date, stories: Sequence[Brief]) -> list[Brief]:
+    """The story that stands for each event that may be quoted; the one that leads the day first, a newsroom's before a maker's."""
+    events: dict[str, list[Brief]] = defaultdict(list)
+    for story in stories:
+        if story.quotable:
+            events[story.event_id].append(story)
+    best = [min(reports, key=_report_key) for reports in events.values()]
+    ranked = sorted(best, key=lambda story: _event_key(day, story, events[story.event_id]))
+    lead = next((story for story in ranked if story.cross_source_count > story.makers), None)
+    return ranked if lead is None else [lead, *(story for story in ranked if story is not lead)]
 
 
-def _explained(paragraphs: list[str]) -> str:
-    """The brief, with as much about how to read it as a short one has room for."""
-    told = list(paragraphs)
-    for explanation in EXPLANATIONS:
-        if words(told) < FEWEST_WORDS:
-            told.append(explanation)
-    return "\n\n".join(told) + "\n"
+def _report_key(story: Brief) -> standing.Key:
+    return standing.of_report(quotable=True, tier=story.tier, published_at=story.published_at, story_id=story.chatbotnews_id)
 
 
-def _cited(story: Brief) -> str:
-    """The layered citation; of one too long for any brief, where it is."""
-    citation = story.cite()
-    short = words([citation]) <= LONGEST_CITATION
-    return citation if short else f"{story.publisher} reports at length. Source: {story.permalink}"
+def _event_key(day: dt.date, lead: Brief, reports: Sequence[Brief]) -> standing.Key:
+    return standing.of_event(
+        day,
+        newsrooms=lead.cross_source_count - lead.makers,
+        that_day=len({story.publisher for story in reports if story.tier != Tier.CORPORATE}),
+        score=lead.consensus_score,
+        began=lead.began,
+        latest=max(story.published_at for story in reports),
+        headline=lead.headline,
+        category=lead.category,
+        has_topics=lead.has_topics,
+        event_id=lead.event_id,
+    )
 
 
-def _opening(stories: Sequence[Brief]) -> str:
-    publications = len({story.publisher for story in stories})
-    events = {story.event_id: story.cross_source_count for story in sorted(stories, key=lambda story: story.cross_source_count)}
-    several = sum(count > 1 for count in events.values())
-    alone = len(events) - several
-    told = f"{_count(len(stories), 'story', 'stories')} from {_count(publications, 'publication', 'publications')}"
-    told += f" on {_count(len(events), 'event', 'events')}"
-    if not several:
-        return f"{told}, {'which rests' if alone == 1 else 'each of which rests'} on one witness alone so far."
-    rest = f"{_count(alone, 'rests', 'rest')} on one alone so far" if alone else "none rests on one alone"
-    return f"{told}: {_count(several, 'is', 'are')} corroborated by more than one independent witness, {rest}."
+def _going_on(ranked: Sequence[Brief], lead: Brief, before: Before | None) -> Brief | None:
+    """The best report of what led the day before, unless it leads again."""
+    if before is None or before.lead == lead.event_id:
+        return None
+    return next((story for story in ranked if story.event_id == before.lead and _fits(story)), None)
 
 
-def _section(category: Category, stories: Sequence[Brief], lead: Brief) -> str:
-    """All of a category in figures, told by the best of those that may be quoted and are not on the lead event."""
-    others = [story for story in stories if story.event_id != lead.event_id]
-    ranked = _ranked(others)
-    aside = [
-        *_part(len(stories) - len(others), stories, "on the lead event"),
-        *_part(len(others) - len(ranked), stories, "unquoted for addressing reading models"),
-    ]
-    told = ", ".join([_count(len(stories), "story", "stories"), *aside])
-    if not ranked:
-        return f"**{category.label}**: {told}."
-    best = ranked[0]
-    linked = f"{told}; [this one]({best.permalink})" if len(stories) > 1 else f"[{told}]({best.permalink}),"
-    return f"**{category.label}** ({linked} told by {_borne_out(best)}). {escape(_cited(best))}"
-
-
-def _part(number: int, stories: Sequence[Brief], what: str) -> list[str]:
-    """What holds of so many of the stories, if of any."""
-    if number < len(stories):
-        return [f"{number} {what}"] if number else []
-    return [f"all {what}" if number > 1 else what]
-
-
-def _borne_out(story: Brief) -> str:
-    if story.cross_source_count > 1:
-        return f"{story.cross_source_count} independent witnesses, consensus {story.consensus_score:.2f}"
-    return "one witness so far"
-
-
-def _since(before: Before, stories: Sequence[Brief]) -> str:
-    """What changed. New is an event whose founder is of this day; others may have been told on any day but the one before."""
-    change = len(stories) - before.stories
-    volume = f"{_count(abs(change), 'story', 'stories')} {'more' if change > 0 else 'fewer'}" if change else "as many stories"
-    today = {story.event_id for story in stories}
-    fresh = today - before.events
-    new = len(fresh & {story.chatbotnews_id for story in stories})
-    on, others = len(today) - len(fresh), len(fresh) - new
-    told = f"**Since {before.day.day} {before.day:%B}**: {volume}; "
-    told += f"{_count(new, 'event is', 'events are')} new" if new else "no event is new"
-    told += f", {_count(on, 'goes', 'go')} on" if on else ""
-    told += f", {_count(others, 'other was', 'others were')} not on that day's wire." if others else "."
-    if before.lead:
-        told += " That day's lead goes on." if before.lead in today else " Nothing new on that day's lead."
+def _others(ranked: Sequence[Brief], lead: Brief) -> list[Brief]:
+    """The best story of each other category; of those that are left, as many as are needed for two."""
+    told: list[Brief] = []
+    fit = [story for story in ranked if _fits(story) and not is_roundup(story.headline)]
+    for another_category in (True, False):
+        for story in fit:
+            taken = {lead.category, *(one.category for one in told)} if another_category else set()
+            enough = MOST_OTHERS if another_category else MOST_OTHERS - 1
+            if len(told) < enough and story.category not in taken and story.event_id not in {one.event_id for one in told}:
+                told.append(story)
     return told
 
 
-def _count(number: int, one: str, many: str) -> str:
-    return f"{number} {one if number == 1 else many}"
+def _fits(story: Brief) -> bool:
+    return len(story.headline) <= LONGEST_HEADLINE
+
+
+def _lead(lead: Brief, stories: Sequence[Brief], before: Before | None) -> str:
+    """A sentence of at most 160 characters, as they are read, on a line of its own; then the citation. Without a summary the
+    citation is the sentence, for it would say the headline again.
+    """
+    if before and before.lead == lead.event_id:
+        what = f"Still the main story after {_date(before.day)}"
+    else:
+        what = "The day's one story" if len(stories) == 1 else "The day's main story"
+    cited, sources = lead.cite(), _counted_sources(lead)
+    by = _sources(lead, stories)
+    if len(stories) > 1 and {story.publisher for story in stories if story.event_id == lead.event_id} == {by}:
+        by += " alone"
+    if not lead.summarized and len(f"{what}: {cited.rpartition('. Source: ')[0]}") < SHORT:
+        return "\n".join([f"{what}: {escape(cited)}", *_confirmed(lead)])
+    opening = f"[{what}]({lead.permalink}) is reported by {sources}."
+    if lead.summarized:
+        beginnings = (f"{what}, reported by {by}: ", f"{what}, reported by {sources}: ", f"From {sources}: ")
+        fitting = [beginning for beginning in beginnings if len(beginning) + len(lead.headline) < SHORT]
+        opening = fitting[0] + _stopped(lead) if fitting else opening
+    return "\n".join([opening, *([escape(cited)] if len(cited) <= LONGEST_CITATION else [])])
+
+
+def _confirmed(lead: Brief) -> list[str]:
+    """How many others report what a citation says, if any do."""
+    others = lead.cross_source_count - 1
+    sources = _independent(others).capitalize()
+    return [f"[{sources}]({lead.permalink}) {'reports' if others == 1 else 'report'} it too."] if others > 0 else []
+
+
+def _listed(others: Sequence[Brief], stories: Sequence[Brief]) -> str:
+    *first, last = [_sourced(story, stories) for story in others]
+    return f"Also: {', '.join(first)} and {last}." if first else f"Also: {last}."
+
+
+def _sourced(story: Brief, stories: Sequence[Brief]) -> str:
+    return f"{_linked(story)} ({_sources(story, stories)})"
+
+
+def _sources(story: Brief, stories: Sequence[Brief]) -> str:
+    """Who reports it: by name, if the day's reports are all that count and few."""
+    names = dict.fromkeys([story.publisher, *sorted(one.publisher for one in stories if one.event_id == story.event_id)])
+    if story.cross_source_count != len(names) or len(names) > len(NUMBERS[:4]):
+        return _counted_sources(story)
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def _counted_sources(story: Brief) -> str:
+    others = story.cross_source_count - 1
+    return f"{story.publisher} and {_independent(others)}" if others > 0 else story.publisher
+
+
+def _independent(others: int) -> str:
+    number = NUMBERS[others] if others < len(NUMBERS) else str(others)
+    return f"{number} other independent source{'' if others == 1 else 's'}"
+
+
+def _linked(story: Brief) -> str:
+    """The headline, whole, as a link to the story; within a link's text `]` would end it."""
+    return f"[{escape(story.headline).replace(']', chr(92) + ']')}]({story.permalink})"
+
+
+def _stopped(story: Brief) -> str:
+    return _linked(story) + ("" if ends_whole(story.headline) else ".")
+
+
+def _date(day: dt.date) -> str:
+    return f"{day.day} {day:%B}"
+
+
+def _joined(paragraphs: Sequence[str]) -> str:
+    return "\n\n".join(paragraphs) + "\n"

@@ -9,11 +9,10 @@ from typing import Final
 from sources.houses import Houses
 from sources.vocabulary import Tier
 from wire.schemas import StoryOut
-from wire.snapshots import consensus
-from wire.stories.vocabulary import Category
+from wire.snapshots import consensus, standing
+from wire.snapshots.standing import FAINT
 
 WIDELY: Final = 3  # independent sources from which an event is widely reported
-FAINT: Final = 0.3  # under a lower consensus, two reports are as often of two happenings as of one
 
 _UNIT: Final = r"(?:\s?(?:thousand|million|billion|trillion|bn|[kmbt])\b)"
 _FIGURE: Final = re.compile(
@@ -73,7 +72,7 @@ class EventView:
 def view(event_id: str, stories: Iterable[StoryOut], houses: Houses, chosen: Collection[str] = ()) -> EventView:
     """The event of these stories, one at least; `chosen`: ids that an editor lets stand for their events."""
     oldest_first = sorted(stories, key=lambda story: (story.published_at, story.chatbotnews_id))
-    lead = min(oldest_first, key=lambda story: (story.chatbotnews_id not in chosen, *_standing(story)))
+    lead = min(oldest_first, key=lambda story: (story.chatbotnews_id not in chosen, _standing(story)))
     reports = {story.chatbotnews_id: _report(story, houses) for story in oldest_first}
     found = consensus.weigh(reports[lead.chatbotnews_id], reports.values())
     independent = {lead.chatbotnews_id, *(one.report.chatbotnews_id for one in found.siblings if one.independent)}
@@ -109,24 +108,20 @@ def by_weight(events: Iterable[EventView], day: dt.date) -> list[EventView]:
     return sorted(events, key=lambda event: rank(event, day))
 
 
-def rank(event: EventView, day: dt.date) -> tuple[float | str, ...]:
-    """The place of an event among those of a UTC day: by how many newsrooms reported it on that day, what began earlier after
-    what is new, then by how widely it is reported in all, news on a tracked topic before analysis and the rest, then the newest.
-    One newsroom's report, a maker's own post and reports that hardly agree stand alike.
-    """
-    that_day = {
-        report.story.original_publisher
-        for report in event.reports
-        if report.independent
-        and report.story.original_publisher_tier != Tier.CORPORATE
-        and report.story.published_at.astimezone(dt.UTC).date() == day
-    }
-    newest, in_all, score = 1, 1, 0.0
-    if event.score >= FAINT:
-        newest, in_all, score = max(len(that_day), 1), max(event.newsrooms, 1), event.score
-    is_old = event.first.published_at.astimezone(dt.UTC).date() < day - dt.timedelta(days=1)
-    is_aside = event.lead.category == Category.ANALYSIS or not event.lead.topics
-    return -newest, is_old, -in_all, -score, is_aside, -event.latest.published_at.timestamp(), event.event_id
+def rank(event: EventView, day: dt.date) -> standing.Key:
+    """The place of an event among those of a UTC day, as `standing` has it."""
+    return standing.of_event(
+        day,
+        newsrooms=event.newsrooms,
+        that_day=len({one.original_publisher for one in map(_story, event.reports) if _is_newsroom_on(one, day)}),
+        score=event.score,
+        began=event.first.published_at,
+        latest=event.latest.published_at,
+        headline=event.lead.headline,
+        category=event.lead.category,
+        has_topics=bool(event.lead.topics),
+        event_id=event.event_id,
+    )
 
 
 def leading(events: Sequence[EventView]) -> EventView | None:
@@ -142,11 +137,21 @@ def figures(text: str) -> list[str]:
     return list(dict.fromkeys(" ".join(found.split()).rstrip(".,") for found in _FIGURE.findall(text)))
 
 
-def _standing(story: StoryOut) -> tuple[bool, bool, int, float, str]:
-    """Best first: what may be quoted, newsrooms before makers, then by tier, then the earliest."""
-    is_maker = story.original_publisher_tier == Tier.CORPORATE
-    tier, moment = story.original_publisher_tier, story.published_at.timestamp()
-    return story.untrusted_instructions, is_maker, tier, moment, story.chatbotnews_id
+def _standing(story: StoryOut) -> standing.Key:
+    return standing.of_report(
+        quotable=not story.untrusted_instructions,
+        tier=story.original_publisher_tier,
+        published_at=story.published_at,
+        story_id=story.chatbotnews_id,
+    )
+
+
+def _story(report: EventReport) -> StoryOut:
+    return report.story
+
+
+def _is_newsroom_on(story: StoryOut, day: dt.date) -> bool:
+    return story.original_publisher_tier != Tier.CORPORATE and story.published_at.astimezone(dt.UTC).date() == day
 
 
 def _report(story: StoryOut, houses: Houses) -> consensus.Report:

@@ -12,6 +12,7 @@ from wire.models import Event, Story, StoryRevision, WireState
 from wire.models.inserted import OR_NOTHING, insert
 from wire.models.story import StoryQuerySet
 from wire.snapshots import cluster
+from wire.stories.roundups import is_roundup
 from wire.stories.vocabulary import Status
 
 NEVER: Final = dt.date.max
@@ -66,7 +67,8 @@ def settle(groups: Iterable[Sequence[Story]]) -> None:
 
 
 def _items(stories: StoryQuerySet, *, open_from: dt.date) -> list[cluster.Item]:
-    """Stories as clustering sees them, by their newest revision; withdrawn ones tell of nothing.
+    """Stories as clustering sees them, by their newest revision; withdrawn ones tell of nothing, and round-ups of too much to be a
+    report of one event, unless an editor pinned them to it.
 
     Settled is the event of a day before `open_from`, and of a story that an editor pinned to it.
     """
@@ -76,7 +78,7 @@ def _items(stories: StoryQuerySet, *, open_from: dt.date) -> list[cluster.Item]:
     return [
         cluster.Item(story_id, headline, published_at, event_id if pinned or day < open_from else None)
         for story_id, headline, published_at, event_id, status, day, pinned in newest.values()
-        if status != Status.WITHDRAWN
+        if status != Status.WITHDRAWN and (pinned or not is_roundup(headline))
     ]
 
 
@@ -86,9 +88,9 @@ def _events_of(stories: StoryQuerySet) -> dict[str, str | None]:
 
 
 def _write(known: Mapping[str, str | None], told: Mapping[str, str]) -> set[dt.date]:
-    """Keep the event of each story whose event is another than it was known to have; one that nothing is told of is withdrawn and
-    stands alone. An event that lost all that may be shown leads to where the first of those went. Who moved and who was left
-    behind is marked as pending: their days are returned.
+    """Keep the event of each story whose event is another than it was known to have; one that nothing is told of is withdrawn or
+    a round-up, and stands alone. An event that lost all that may be shown leads to where the first of those went. Who moved and who
+    was left behind is marked as pending: their days are returned.
     """
     found = {story: event for story, before in known.items() if (event := told.get(story, story)) != before}
     if not found:

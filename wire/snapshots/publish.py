@@ -6,7 +6,6 @@ import zlib
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
 from typing import Any, Final
 
 from django.db import transaction
@@ -16,6 +15,7 @@ from django.utils import timezone
 from config.errors import RosterLocked
 from sources import roster
 from sources.houses import Houses
+from sources.vocabulary import Tier
 from wire.models import EditorTake, Snapshot, Story, StoryRevision, WireState
 from wire.models.record import is_sealed, open_from
 from wire.snapshots import cluster, editors_take, events, story_json
@@ -220,45 +220,50 @@ def _take(day: dt.date, live: Sequence[Member], derived: Mapping[str, Derived], 
     if written:
         return editors_take.by_hand(day, written.markdown)
     previous = Snapshot.objects.filter(wire_date__lt=day).order_by("-wire_date", "-revision").first()
-    return editors_take.write(day, [_brief(member, derived[member.story.chatbotnews_id]) for member in live], _before(previous))
+    return editors_take.write(day, _briefs(live, derived), _before(previous))
 
 
 def _before(snapshot: Snapshot | None) -> editors_take.Before | None:
     """The day before as its latest snapshot has it."""
     if snapshot is None:
         return None
-    named = {(row["chatbotnews_id"], row["revision"]): _derived(row) for row in snapshot.manifest["stories"]}
-    return editors_take.Before(
-        snapshot.wire_date, len(named), frozenset(derived.event_id for derived in named.values()), _lead(named)
-    )
+    derived = _published(snapshot.manifest)
+    named = {(row["chatbotnews_id"], row["revision"]) for row in snapshot.manifest["stories"]}
+    rows = StoryRevision.objects.filter(story__chatbotnews_id__in=derived).select_related("story")
+    members = [Member(row.story, row) for row in rows if (row.story.chatbotnews_id, row.revision) in named]
+    return editors_take.Before(snapshot.wire_date, editors_take.lead_of(snapshot.wire_date, _briefs(members, derived)))
 
 
-def _lead(named: Mapping[tuple[str, int], Derived]) -> str | None:
-    """Which event led a day depends on the texts of its revisions, too: of those that stand alike, best first."""
-
-    def standing(row: tuple[tuple[str, int], Derived]) -> tuple[float, int]:
-        return -row[1].consensus_score, -row[1].cross_source_count
-
-    for _, alike in groupby(sorted(named.items(), key=standing), key=standing):
-        derived = dict(alike)
-        rows = StoryRevision.objects.filter(story__chatbotnews_id__in=[story for story, _ in derived]).select_related("story")
-        found = [(Member(row.story, row), derived.get((row.story.chatbotnews_id, row.revision))) for row in rows]
-        lead = editors_take.lead_of([_brief(member, value) for member, value in found if value])
-        if lead:
-            return lead
-    return None
+def _briefs(members: Sequence[Member], derived: Mapping[str, Derived]) -> list[editors_take.Brief]:
+    """What the brief knows of each story: some of it is about all reports of its event, of whichever day."""
+    events = {derived[member.story.chatbotnews_id].event_id for member in members}
+    reports: Any = Story.objects.filter(event__in=events).exclude(status=Status.WITHDRAWN).order_by()
+    began, makers = dict[str, dt.datetime](), defaultdict[str, set[int]](set)
+    for event_id, publication, tier, published_at in reports.values_list("event_id", "publication", "tier", "published_at"):
+        began[event_id] = min(published_at, began.get(event_id, published_at))
+        if tier == Tier.CORPORATE:
+            makers[event_id].add(publication)
+    return [_brief(member, derived[member.story.chatbotnews_id], began, makers) for member in members]
 
 
-def _brief(member: Member, derived: Derived) -> editors_take.Brief:
-    story, revision = member.story, member.revision
+def _brief(
+    member: Member, derived: Derived, began: Mapping[str, dt.datetime], makers: Mapping[str, Collection[int]]
+) -> editors_take.Brief:
+    story, revision, event_id = member.story, member.revision, derived.event_id
     return editors_take.Brief(
         chatbotnews_id=story.chatbotnews_id,
-        event_id=derived.event_id,
+        event_id=event_id,
+        headline=revision.headline,
+        summarized=bool(revision.summary_short),
         publisher=revision.original_publisher,
+        tier=revision.original_publisher_tier,
         category=revision.category,
+        has_topics=bool(revision.topics),
         consensus_score=derived.consensus_score,
         cross_source_count=derived.cross_source_count,
         published_at=revision.published_at,
+        began=began.get(event_id, revision.published_at),
+        makers=min(len(makers.get(event_id, ())), derived.cross_source_count),
         cite=lambda: layered(story, revision),
         permalink=permalink(story.chatbotnews_id),
         quotable=not revision.untrusted_instructions,

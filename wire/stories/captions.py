@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from wire.stories.text import ends_whole
+from wire.stories.text import ends_whole, first_sentence
 
 _PICTURE: Final = (
     r"(?:images?|photos?|photographs?|pictures?|illustrations?|collages?|drawings?|animations?|graphics?|screenshots?|screens?|videos?"
@@ -38,6 +38,12 @@ def repeats(headline: str, text: str) -> bool:
     """Whether `text` says no more than the headline: the same words, or fewer of them in the same order."""
     said, known = _words(text), _words(headline)
     return f" {' '.join(said)} " in f" {' '.join(known)} " or (said[: len(known)] == known and len(said) <= len(known) + 2)
+
+
+def without_headline(headline: str, text: str) -> str:
+    """`text` from its second sentence on if its first repeats the headline; as it is if it has no other."""
+    first = first_sentence(text)
+    return text[len(first) :].lstrip() or text if repeats(headline, first) else text
 
 
 def _words(text: str) -> list[str]:

@@ -10,6 +10,8 @@ from typing import Final
 
 import nh3
 
+from wire.stories.boilerplate import is_boilerplate, without_glued
+
 SHORT: Final = 160
 """Characters of a `summary_short`, at most."""
 MEDIUM: Final = 480
@@ -86,6 +88,7 @@ _FOOTER = re.compile(
     r"|(?:Copyright )?(?:©|\([Cc]\)) ?\d{4}[^!?]{0,120}|All rights reserved|(?:Filed under|Tags|Topics) ?: [^.!?]{1,160})[.!]?$"
 )
 
+_FRAGMENT: Final = 60  # characters up to which the beginning of a sentence says nothing
 _TAIL: Final = 200  # characters at the end in which such a call is looked for
 _TRUNCATED = re.compile(r"\s*(?:\[ ?(?:…|\.\.\.) ?\]|\(more ?(?:…|\.\.\.)?\))$")
 
@@ -128,22 +131,34 @@ def visible(text: str) -> str:
 
 
 def summary(markup: str) -> str:
-    """The publisher's own opening sentences, at most MEDIUM characters, without image credits, "Read more" and the like."""
-    text = _without_credits(plain_text(markup, 2 * MEDIUM))
+    """The publisher's own opening sentences, at most MEDIUM characters, without image credits, newsletters' greetings, "Read more"
+    and the like.
+    """
+    printed = _without_credits(plain_text(markup, 2 * MEDIUM))
+    text = told = _without_boilerplate(printed)
     while (shorter := _without_tail(text)) != text:
         text = shorter
     if len(text) > SHORT and not ends_whole(text):  # so long a one was cut off on its way here
         text = _whole_sentences(text, len(text)) or text
+    if told != printed and len(text) < _FRAGMENT and text.endswith("…"):  # cut off before it said anything
+        return ""
     return cut(text, MEDIUM)
 
 
+def first_sentence(text: str) -> str:
+    """The sentence that `text` begins with; all of it, if it has no other."""
+    ends = (stop.end() for stop in _STOP.finditer(text) if _ends_sentence(text, stop))
+    return text[: next(ends, len(text))]
+
+
 def cut(text: str, limit: int) -> str:
-    """As many whole sentences of `text` as fit in `limit` (≥ 1) characters; if none does, whole words and `…`.
+    """As many whole sentences of `text` as fit in `limit` (≥ 1) characters; if none does, whole words and `…`, not from within a
+    quotation if half of the words stand before it.
 
     In doubt (an abbreviation, an open quotation or bracket) a sentence goes on: too short a cut says less, too long a
     one could say something else.
     """
-    return text if len(text) <= limit else _whole_sentences(text, limit) or _cut_at_word(text, limit)
+    return text if len(text) <= limit else _whole_sentences(text, limit) or _before_quotation(_cut_at_word(text, limit))
 
 
 def byline(raw: str) -> str | None:
@@ -202,6 +217,13 @@ def _cut_at_word(text: str, limit: int) -> str:
     return (words[0] if words else text[: limit - 1]).rstrip(_DANGLING) + "…"
 
 
+def _before_quotation(text: str) -> str:
+    """`text`, which was cut, without the quotation that it ends in."""
+    opened = [text.rindex(a) for a, b in ('""', "“”", "«»") if (text.count(a) % 2 if a == b else text.count(a) > text.count(b))]
+    at = min(opened, default=len(text))
+    return text[:at].rstrip(_DANGLING) + "…" if len(text) // 2 < at < len(text) else text
+
+
 def _whole_sentences(text: str, limit: int) -> str:
     """The whole sentences at the start of `text`, in at most `limit` characters; perhaps none."""
     for stop in reversed(list(_STOP.finditer(text, 0, limit + 1))):
@@ -236,6 +258,14 @@ def _without_credits(text: str) -> str:
     return text[credit.end() :] if credit else text
 
 
+def _without_boilerplate(text: str) -> str:
+    """The text from the first sentence on that is about something."""
+    rest = without_glued(text)
+    while (sentence := first_sentence(rest)) and is_boilerplate(sentence):
+        rest = without_glued(rest[len(sentence) :].lstrip())
+    return rest
+
+
 def _without_tail(text: str) -> str:
     head, found, site = text.rpartition(" appeared first on ")
     if found and len(site) < _TAIL and "The post " in head:  # WordPress
@@ -243,7 +273,7 @@ def _without_tail(text: str) -> str:
     for call in _CALL_TO_READ.finditer(text, max(0, len(text) - _TAIL)):
         before, rest = text[: call.start()].rstrip(), text[call.end() :].strip(" .…»›→>")
         # "Read more at …" only between sentences, or "Kids Read More Books" would lose its end.
-        if not rest or (ends_whole(before) and not any(stop in rest for stop in ".!?")):
+        if not rest or (before and ends_whole(before) and not any(stop in rest for stop in ".!?")):
             text = before
             break
     for stop in _STOP.finditer(text, max(0, len(text) - _TAIL)):

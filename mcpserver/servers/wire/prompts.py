@@ -111,7 +111,7 @@ def cite_chatbotnews(args: CiteChatbotnews) -> str:
     return "\n\n".join(
         (
             "Cite a story of the ChatbotNews.ai wire in the layered format. Its pattern: According to {original_publisher}, "
-            "as summarized by ChatbotNews.ai, {summary}. Source: {permalink}",
+            "as summarized by ChatbotNews.ai, {summary, or the headline where there is none}. Source: {permalink}",
             "The Citation of the story below is a worked example, ready to paste.",
             "Keep the publication first, the wire second, and the permalink last. Never drop the publication, and never present "
             "the wire as the original source.",

@@ -233,7 +233,8 @@ def fetch(args: Fetch) -> Answer:
     story = queries.get_story(args.id)
     if story.citation_objects is None:
         raise NotFound(f"{args.id} was withdrawn and must not be cited.", "search finds other coverage.")
-    text = f"{story.headline}\n\n{story.summary_medium}\n\nCite as: {story.citation_objects.layered_ready}"
+    cited = f"Cite as: {story.citation_objects.layered_ready}"
+    text = "\n\n".join(filter(None, (story.headline, story.summary_medium, cited)))
     metadata = {
         "original_publisher": story.original_publisher,
         "original_publisher_tier": str(story.original_publisher_tier),

@@ -198,6 +198,27 @@ def test_a_page_without_title_is_none(page: str) -> None:
     assert parse_page(page.encode()) is None
 
 
+def test_all_descriptions_of_a_page_are_given_the_best_first_and_at_last_its_first_paragraph() -> None:
+    data = json.dumps({"@type": "NewsArticle", "headline": "T", "description": "In JSON-LD."})
+    page = f"""<title>T</title><meta name="description" content="For search.">
+    <meta property="og:description" content="For sharing.">
+    <meta name="twitter:description" content="For sharing."><script type="application/ld+json">{data}</script>
+    <p>{"A banner about cookies before the article. " * 3}</p><main><header><p>{"Who wrote it and when they did. " * 3}</p></header>
+    <p>By Ada</p><figure><figcaption><p>{"What the picture shows. " * 4}</p></figcaption></figure>
+    <p>Quince &amp; Co has <a href="/b">shipped</a> its first robot, <em>which</em> walks through the town every day.</p>
+    <p>{"Nobody has asked it where to so far. " * 3}</p></main>"""
+    entry = parse_page(page.encode())
+    assert entry is not None
+    paragraph = "Quince & Co has shipped its first robot, which walks through the town every day."
+    assert (entry.summary, *entry.other_summaries) == ("For sharing.", "For search.", "In JSON-LD.", paragraph)
+
+
+def test_a_page_that_describes_itself_nowhere_has_no_summary() -> None:
+    entry = parse_page(b"<title>T</title><p>Words outside of any article, however long they may go on and on.</p>")
+    assert entry is not None
+    assert (entry.summary, entry.other_summaries) == ("", ())
+
+
 def test_a_date_beside_the_text_is_the_last_resort() -> None:
     entry = parse_page(b'<title>T</title><time itemprop="datePublished" datetime="2026-01-15T12:00:00Z">today</time>')
     assert entry is not None

@@ -52,6 +52,7 @@ BAD_LINES: list[tuple[str, bytes, str]] = [
     ("an object for an author", _told(author={"name": "Ada"}), "wrong_type"),
     ("a truth for a summary", _told(summary=True), "wrong_type"),
     ("a list for a language", _told(language=["en"]), "wrong_type"),
+    ("a test item", _told(title="[dev] Quince"), "test_item"),
     ("year 0", _told(published_at="0000-01-15T10:00:00Z"), "bad_date"),
     ("year 0 in an e-mail's words", _told(published_at="Sat, 15 Jan 0000 10:00:00 GMT"), "bad_date"),
     ("no such day", _told(published_at="2026-02-30"), "bad_date"),

@@ -72,6 +72,18 @@ def test_a_page_gives_its_article_title_and_date_and_is_kept_for_a_rebuild(
     assert (plan.fetches, plan.unreadable, plan.added, plan.changed) == (2, [], [], [])
 
 
+def test_a_pages_summary_is_the_first_description_that_is_one(server: FeedServer, section: Feed) -> None:
+    offer(server, "/news/whistle")
+    body = f"""<meta property="og:title" content="Claude learns to whistle">
+    <meta property="article:published_time" content="{DATED}">
+    <meta property="og:description" content="Illustration of a whistle on a white background">
+    <meta name="description" content="Claude learns to whistle">
+    <article><p>Read more</p><p>Claude can whistle now, and it has learned to do so from the birds.</p></article>"""
+    server.route("/news/whistle", body=body.encode(), content_type="text/html; charset=utf-8")
+    run(section)
+    assert StoryRevision.objects.get().summary_medium == "Claude can whistle now, and it has learned to do so from the birds."
+
+
 def test_pages_without_a_date_that_were_there_before_are_no_news(server: FeedServer, section: Feed) -> None:
     offer(server, "/news/old")
     article(server, "/news/old")

@@ -77,6 +77,22 @@ def test_every_list_is_a_feed_that_readers_take(client: Client, form: str) -> No
     assert (item["external_url"], item["date_published"]) == (made.url.rstrip("/"), "2026-01-15T10:00:00Z")
 
 
+def test_a_story_without_a_summary_never_shows_its_headline_in_the_summarys_place(client: Client) -> None:
+    publish(made := entry(title="Who needs a quince robot?", summary="Who needs a quince robot?"))
+    story = client.get(f"/api/stories/{story_of(made).chatbotnews_id}.json").json()
+    assert story["summary_short"] == ""
+    cited = f"According to TechCrunch, as summarized by ChatbotNews.ai, Who needs a quince robot?. Source: {story['permalink']}"
+    assert story["citation_objects"]["layered_ready"] == cited
+    (item,) = client.get("/feeds/stories.json").json()["items"]
+    assert item["content_text"] == f"Reported by TechCrunch. Source: {story['permalink']}"
+    page = client.get(f"/story/{story['chatbotnews_id']}").content.decode()
+    (description,) = re.findall(r'<meta name="description" content="(.*?)">', page)
+    assert description == "Reported by TechCrunch on 15 January 2026: citations, other reports and provenance."
+    article = next(n for n in graph(client, f"/story/{story['chatbotnews_id']}") if n.get("@id", "").endswith("#story"))
+    assert "https://schema.org/headline" in article
+    assert "https://schema.org/abstract" not in article
+
+
 def test_each_search_without_filters_has_a_feed_of_its_own(client: Client) -> None:
     publish(entry(title="OpenAI launches quince"))
     one, other = (
@@ -112,9 +128,9 @@ def test_no_stored_text_takes_a_feed_away(client: Client, form: str) -> None:
     corrections.correct(story_of(made).chatbotnews_id, headline="Quince closes", reason="It closed.", now=NOW)
     # As editions kept them that let control characters in.
     StoryRevision.objects.filter(revision=2).update(reason="It\x01 closed\x0b \ufffeat \U0001f4f0 noon.")
-    packed = zlib.decompress(Snapshot.objects.latest("sequence").packed).replace(b" 1 event", b" \\u00011 event")
+    packed = zlib.decompress(Snapshot.objects.latest("sequence").packed).replace(b"Written by", b"Written\\u0001 by")
     Snapshot.objects.update(packed=zlib.compress(packed))
-    for feed, shown in (("corrections", "It closed at \U0001f4f0 noon."), ("takes", " 1 event")):
+    for feed, shown in (("corrections", "It closed at \U0001f4f0 noon."), ("takes", "Written by rules")):
         answer = client.get(f"/feeds/{feed}.{form}")
         assert answer.status_code == 200
         assert form == "json" or shown in "".join(ET.fromstring(answer.content).itertext())  # noqa: S314  the wire's own

@@ -1,10 +1,9 @@
-"""The brief as a function: its length, its citations, and that it renders as what it says."""
+"""The brief as a function: what it says, its citations, and that it renders as what it says."""
 
 import datetime as dt
 import html
 import random
 import re
-from collections import Counter
 from dataclasses import replace
 
 from hypothesis import given
@@ -16,28 +15,37 @@ from wire.stories.vocabulary import Category
 
 DAY = dt.date(2026, 1, 15)
 AT = dt.datetime(2026, 1, 15, 10, tzinfo=dt.UTC)
-plain_words = st.text("abcdefgh&;#_*[]<>|~`\\\\!1é語", min_size=1, max_size=12)
+plain_words = st.text("abcdefgh&;#_*[]<>()|~`\\\\!1é語", min_size=1, max_size=12)
 summaries = st.lists(plain_words, min_size=1, max_size=80).map(lambda words: " ".join(words)[:160])
+headlines = st.lists(plain_words, min_size=1, max_size=60).map(lambda words: " ".join(words)[:400])
 
 
 def brief(
     number: int,
-    text: str = "Quince ships",
+    headline: str = "Quince ships",
     category: str = "industry",
-    witnesses: int = 1,
+    sources: int = 1,
     event: str | None = None,
     quotable: bool = True,
+    summary: str = "It has shipped a robot",
 ) -> editors_take.Brief:
     story = f"cbn-{number}"
-    citation = f"According to Publisher {number % 7}, as summarized by ChatbotNews.ai, {text}. Source: https://w.example/{story}"
+    said = summary or headline
+    citation = f"According to Publisher {number % 7}, as summarized by ChatbotNews.ai, {said}. Source: https://w.example/{story}"
     return editors_take.Brief(
         chatbotnews_id=story,
         event_id=event or story,
+        headline=headline,
+        summarized=bool(summary),
         publisher=f"Publisher {number % 7}",
+        tier=2,
+        has_topics=True,
         category=category,
-        consensus_score=0.5 if witnesses > 1 else 0.0,
-        cross_source_count=witnesses,
-        published_at=AT + dt.timedelta(minutes=number),
+        consensus_score=0.5 if sources > 1 else 0.0,
+        cross_source_count=sources,
+        published_at=AT - dt.timedelta(minutes=number),
+        began=AT,
+        makers=0,
         cite=lambda: citation,
         permalink=f"https://w.example/{story}",
         quotable=quotable,
@@ -45,19 +53,14 @@ def brief(
 
 
 events = st.sampled_from([None, "cbn-0", "cbn-x"])
-rows = st.tuples(summaries, st.sampled_from(list(Category)), st.integers(1, 3), events, st.booleans())
+rows = st.tuples(headlines, st.sampled_from(list(Category)), st.integers(1, 12), events, st.booleans(), st.just("") | summaries)
 briefs = (
     st.lists(rows, min_size=1, max_size=24)
     .map(lambda told: [brief(number, *row) for number, row in enumerate(told)])
     .filter(lambda stories: any(story.quotable for story in stories))
 )
-befores = st.none() | st.builds(
-    editors_take.Before,
-    st.just(DAY - dt.timedelta(days=1)),
-    st.integers(0, 90),
-    st.frozensets(st.sampled_from(["cbn-0", "cbn-1", "cbn-x"])),
-    st.sampled_from([None, "cbn-0", "cbn-x"]),
-)
+befores = st.none() | st.builds(editors_take.Before, st.just(DAY - dt.timedelta(days=1)), st.sampled_from([None, "cbn-0", "cbn-x"]))
+YESTERDAY = DAY - dt.timedelta(days=1)
 
 
 def paragraphs(markdown: str) -> list[str]:
@@ -70,11 +73,18 @@ def rendered(markdown: str) -> str:
     return " ".join(html.unescape(re.sub(r"<[^>]*>", "", page)).split())
 
 
+def linked(story: editors_take.Brief, markdown: str) -> bool:
+    return f"]({story.permalink})" in markdown
+
+
 @given(briefs, befores)
-def test_a_day_with_stories_is_told_in_120_to_300_words(
+def test_a_brief_is_short_and_says_that_rules_wrote_it(
     stories: list[editors_take.Brief], before: editors_take.Before | None
 ) -> None:
-    assert 120 <= editors_take.words([editors_take.write(DAY, stories, before)]) <= 300
+    markdown = editors_take.write(DAY, stories, before)
+    assert editors_take.words([markdown]) <= editors_take.MOST_WORDS
+    assert len(paragraphs(markdown)) <= 4
+    assert paragraphs(markdown)[1] == "*Written by rules from this day's stories.*"
 
 
 @given(briefs, befores, st.randoms())
@@ -86,66 +96,112 @@ def test_the_same_stories_give_the_same_brief(
     assert editors_take.write(DAY, stories, before) == told
 
 
-@given(briefs)
-def test_every_citation_reads_as_the_story_has_it(stories: list[editors_take.Brief]) -> None:
-    markdown = editors_take.write(DAY, stories, None)
+@given(briefs, befores)
+def test_headlines_and_citations_read_as_the_story_has_them_and_stand_whole(
+    stories: list[editors_take.Brief], before: editors_take.Before | None
+) -> None:
+    markdown = editors_take.write(DAY, stories, before)
     seen = rendered(markdown)
-    cited = [story for story in stories if f"Source: {story.permalink}\n" in markdown]
-    assert cited
-    for story in cited:
-        assert " ".join(story.cite().split()) in seen
-
-
-def test_every_category_has_a_paragraph_with_its_layered_citation() -> None:
-    stories = [brief(number, f"It is {category}", category, 2 if number == 3 else 1) for number, category in enumerate(Category)]
-    told = paragraphs(editors_take.write(DAY, stories, None))
-    assert told[2].startswith(f"**Lead** (2 independent witnesses, consensus 0.50; {Category(stories[3].category).label}). ")
-    assert told[2].endswith(stories[3].cite())
-    assert told.pop(3 + 3) == f"**{Category(stories[3].category).label}**: 1 story, on the lead event."
-    for story, paragraph in zip([story for story in stories if story is not stories[3]], told[3:], strict=False):
-        assert paragraph.startswith(
-            f"**{Category(story.category).label}** ([1 story]({story.permalink}), told by one witness so far). "
-        )
-        assert paragraph.endswith(story.cite())
+    told = [story for story in stories if linked(story, markdown) or f"Source: {story.permalink}\n" in markdown]
+    assert told
+    for story in told:
+        assert story.quotable
+        headline, citation = " ".join(story.headline.split()), " ".join(story.cite().split())
+        assert headline in seen or citation in seen or f"main story is reported by {story.publisher}" in seen or len(stories) == 1
 
 
 @given(briefs, befores)
-def test_its_categories_hold_every_story_of_the_day(stories: list[editors_take.Brief], before: editors_take.Before | None) -> None:
-    labels = "|".join(category.label for category in Category)
-    told = re.findall(rf"^\*\*({labels})\*\*(?:: | \(\[?)(\d+) stor", editors_take.write(DAY, stories, before), re.MULTILINE)
-    assert {label: int(number) for label, number in told} == Counter(Category(story.category).label for story in stories)
+def test_its_summary_is_its_first_sentence_whole(stories: list[editors_take.Brief], before: editors_take.Before | None) -> None:
+    markdown = editors_take.write(DAY, stories, before)
+    summary = editors_take.detail(markdown).summary
+    assert " ".join(summary.removesuffix(".").split()) in rendered(markdown)
+    assert len(summary) <= 160
+    assert "Written by" not in summary
 
 
-def test_new_is_what_began_that_day() -> None:
-    for events, known, told in [
-        (["cbn-0"], [], "1 event is new."),
-        (["cbn-0", "cbn-1", "cbn-0"], ["cbn-x"], "2 events are new."),
-        (["cbn-0"], ["cbn-0"], "no event is new, 1 goes on."),
-        (["cbn-x"], [], "no event is new, 1 other was not on that day's wire."),
-        (["cbn-0", "cbn-x", "cbn-y", "cbn-z"], ["cbn-z"], "1 event is new, 1 goes on, 2 others were not on that day's wire."),
-    ]:
-        stories = [brief(number, event=event) for number, event in enumerate(events)]
-        before = editors_take.Before(DAY - dt.timedelta(days=1), len(stories), frozenset(known), None)
-        assert f"**Since 14 January**: as many stories; {told}" in paragraphs(editors_take.write(DAY, stories, before))
+def test_the_lead_is_told_with_its_sources_and_its_citation() -> None:
+    stories = [brief(0, "Marmot opens"), *(brief(number, f"Quince ships {number}", sources=2, event="q") for number in (1, 2))]
+    told = paragraphs(editors_take.write(DAY, stories, None))
+    lead = "The day's main story, reported by Publisher 2 and Publisher 1: [Quince ships 2](https://w.example/cbn-2)."
+    assert told[2] == f"{lead}\n{stories[2].cite()}"
+    assert told[3] == "Also: [Marmot opens](https://w.example/cbn-0) (Publisher 0)."
+    assert paragraphs(editors_take.opening(editors_take.write(DAY, stories, None))) == [lead, told[3]]
 
 
-def test_what_no_300_words_hold_is_told_in_figures() -> None:
-    stories = [brief(number, "a " * 79, category) for number, category in enumerate(Category)]
+def test_sources_that_reported_on_other_days_are_counted() -> None:
+    told = editors_take.write(DAY, [brief(0), brief(1, "Marmot opens", sources=3)], None)
+    assert "reported by Publisher 1 and two other independent sources: [Marmot opens](" in told
+    told = editors_take.write(DAY, [brief(0), brief(1, "Marmot opens", sources=2)], None)
+    assert "reported by Publisher 1 and one other independent source: [Marmot opens](" in told
+
+
+def test_a_lead_that_only_one_publication_reports_is_said_to_be_that() -> None:
+    told = editors_take.write(DAY, [brief(0, "Who needs quinces?"), brief(1)], None)
+    assert "reported by Publisher 0 alone: [Who needs quinces?](https://w.example/cbn-0)\n" in told
+
+
+def test_the_next_events_are_of_other_categories() -> None:
+    categories = [Category.INDUSTRY, Category.INDUSTRY, Category.INDUSTRY, Category.FUNDING, Category.AGENTS, Category.ANALYSIS]
+    stories = [brief(number, f"Quince {number}", category) for number, category in enumerate(categories)]
     told = editors_take.write(DAY, stories, None)
-    assert "**Analysis**: 1 story." in told
+    assert [number for number, story in enumerate(stories) if linked(story, told)] == [0, 3, 4, 5]
+    told = editors_take.write(DAY, stories[:3], None)
+    assert all(linked(story, told) for story in stories[:3]), "of one category, if there are no others"
+
+
+def test_a_round_up_neither_leads_nor_is_told_beside_other_news() -> None:
+    stories = [brief(0, "The Download: quinces, and more"), brief(1), brief(2, "Morning brief"), brief(3, "Marmot opens")]
+    told = editors_take.write(DAY, stories, None)
+    assert [linked(story, told) for story in stories] == [False, True, False, True]
+    assert editors_take.lead_of(DAY, stories) == "cbn-1"
+    assert linked(stories[0], editors_take.write(DAY, stories[:1], None))
+
+
+def test_it_says_whether_the_lead_of_the_day_before_is_still_reported() -> None:
+    stories = [brief(0, sources=2), brief(1, "Marmot opens")]
+    for lead, told in [("cbn-0", "Still the main story after 14 January"), ("cbn-1", "Still in the news from 14 January: [Marmot")]:
+        assert told in editors_take.write(DAY, stories, editors_take.Before(YESTERDAY, lead))
+    for before in (None, editors_take.Before(YESTERDAY, None), editors_take.Before(YESTERDAY, "cbn-x")):
+        assert "Still" not in editors_take.write(DAY, stories, before)
+
+
+def test_a_lead_without_a_summary_is_told_by_its_citation_alone() -> None:
+    story = brief(1, summary="", sources=3)
+    told = editors_take.write(DAY, [story, brief(2)], None)
+    assert paragraphs(told)[2] == (
+        f"The day's main story: {story.cite()}\n[Two other independent sources](https://w.example/cbn-1) report it too."
+    )
+    assert told.count("Quince ships") == 2, "once for each story"
+    said = "The day's main story: According to Publisher 1, as summarized by ChatbotNews.ai, Quince ships."
+    assert editors_take.detail(told).summary == said
+
+
+def test_what_is_too_long_is_left_out_and_never_cut() -> None:
+    stories = [brief(0, "quince " * 40, sources=2), brief(1, "marmot " * 40, "funding")]
+    told = editors_take.write(DAY, stories, None)
+    assert "[The day's main story](https://w.example/cbn-0) is reported by Publisher 0 and one other independent source.\n" in told
     assert stories[0].cite() in told
-    endless = editors_take.write(DAY, [brief(1, "a " * 495)], None)
-    assert "Publisher 1 reports at length. Source: https://w.example/cbn-1" in endless
-    assert editors_take.words([endless]) <= 300
+    assert "quince " not in told.replace("quinces", "")
+    assert not linked(stories[1], told)
+    endless = editors_take.write(DAY, [brief(1, "a " * 495, summary="")], None)
+    assert paragraphs(endless)[2] == "[The day's one story](https://w.example/cbn-1) is reported by Publisher 1."
 
 
-def test_an_empty_day_a_lone_witness_and_a_day_without_a_quotable_story_are_said_to_be_that() -> None:
+def test_an_empty_day_and_a_day_without_a_quotable_story_are_said_to_be_that() -> None:
     assert editors_take.write(DAY, [], None) == "# Editor's Take: 15 January 2026\n\nNo stories were published on this day.\n"
-    lone = editors_take.write(DAY, [brief(1)], None)
-    assert "each counted once and copies of one text once. Until then it rests on one witness" in lone
-    told = editors_take.write(DAY, [replace(brief(1), quotable=False)], None)
-    assert "1 story came in, with text that addresses reading models; none is quoted here." in told
-    assert 120 <= editors_take.words([told]) <= 300
+    for number, said in [
+        (1, "The text of the day's one story addresses language models, so nothing is quoted here."),
+        (2, "The texts of all stories of this day address language models, so nothing is quoted here."),
+    ]:
+        told = editors_take.write(DAY, [replace(brief(n), quotable=False) for n in range(number)], None)
+        assert editors_take.detail(told).summary == paragraphs(told)[2] == said
+
+
+def test_a_take_of_an_earlier_release_is_read_as_it_was() -> None:
+    opening = "1 story from 1 publication on 1 event, which rests on one witness alone so far."
+    old = f"# Editor's Take: 15 January 2026\n\n{opening}\n\n**Lead** (one witness so far; Launches). According to …\n"
+    assert editors_take.detail(old) == editors_take.TakeDetail("Editor's Take: 15 January 2026", opening)
+    assert editors_take.opening(old) == opening
 
 
 def test_the_opening_of_a_brief_is_its_first_paragraph() -> None:
@@ -154,10 +210,8 @@ def test_the_opening_of_a_brief_is_its_first_paragraph() -> None:
 
 
 def test_the_lead_of_a_day_is_the_one_its_brief_began_with() -> None:
-    stories = [brief(number, witnesses=2 if number in (2, 3) else 1) for number in range(5)]
-    flagged = replace(brief(1, witnesses=3), quotable=False)
-    assert editors_take.lead_of([*stories, flagged]) == "cbn-2"
-    assert f"**Lead** (2 independent witnesses, consensus 0.50; Industry). {stories[2].cite()}" in editors_take.write(
-        DAY, stories, None
-    )
-    assert editors_take.lead_of([flagged]) is editors_take.lead_of([]) is None
+    stories = [brief(number, f"Quince {number}", sources=2 if number in (2, 3) else 1) for number in range(5)]
+    flagged = replace(brief(1, sources=3), quotable=False)
+    assert editors_take.lead_of(DAY, [*stories, flagged]) == "cbn-2"
+    assert linked(stories[2], editors_take.opening(editors_take.write(DAY, stories, None)))
+    assert editors_take.lead_of(DAY, [flagged]) is editors_take.lead_of(DAY, []) is None

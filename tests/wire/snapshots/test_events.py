@@ -103,6 +103,30 @@ def test_an_earlier_report_that_comes_late_becomes_the_founder_and_every_day_say
     assert "verify" in verifywire()
 
 
+def test_a_round_up_stands_alone_unless_an_editor_pins_it_to_an_event(three: list[Entry]) -> None:
+    roundup = told("Axios", 11, f"The Daily Brief: {WORDINGS['Axios']}")
+    same = told("Axios", 12, f"Today: {WORDINGS['Axios']}")
+    publish(roundup, same)
+    assert one_event(*three, same)
+    assert event_of(roundup) == story_of(roundup).chatbotnews_id
+    assert story_of(same).cross_source_count == 4
+    publish(told("Fortune", 13, "A quiet day for gherkins"))
+    assert event_of(roundup) == story_of(roundup).chatbotnews_id
+    corrections.merge([event_of(roundup), event_of(same)], reason="It reports the purchase only.", now=NOW)
+    publish(told("Fortune", 14, "A loud day for gherkins"))
+    assert one_event(*three, roundup)
+
+
+def test_a_round_up_that_came_first_founds_no_event_for_others() -> None:
+    roundup = told("Axios", 1, f"Morning brief: {WORDINGS['Axios']}")
+    publish(roundup)
+    made = told("TechCrunch", 8), told("Wired", 9)
+    publish(*made)
+    assert one_event(*made)
+    assert event_of(made[0]) == story_of(made[0]).chatbotnews_id != event_of(roundup)
+    assert "verify" in verifywire()
+
+
 def test_merged_events_are_one_for_every_reader_and_the_oldest_keeps_its_id() -> None:
     one, other = told("TechCrunch", 8), told("Wired", 9, "A lantern changes hands")
     publish(one, other)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from wire.stories.captions import is_caption, repeats
+from wire.stories.captions import is_caption, repeats, without_headline
 
 CAPTIONS = """
 ask ai mode
@@ -78,3 +78,10 @@ def test_what_tells_news_is_none_of_a_picture(text: str) -> None:
 )
 def test_a_summary_that_says_no_more_than_the_headline_repeats_it(headline: str, text: str, expected: bool) -> None:
     assert repeats(headline, text) is expected
+
+
+def test_a_summary_that_begins_with_its_headline_goes_on_after_it() -> None:
+    headline = "Gemini 3 Flash is now available in Gemini CLI"
+    assert without_headline(headline, f"{headline}. It delivers Pro-grade coding.") == "It delivers Pro-grade coding."
+    assert without_headline(headline, f"{headline}.") == f"{headline}."
+    assert without_headline(headline, "It delivers Pro-grade coding. It is fast.") == "It delivers Pro-grade coding. It is fast."

@@ -274,3 +274,11 @@ def test_hostile_lengths_cost_little(text: str) -> None:
     cut(text, MEDIUM)
     for work in (summary, byline, addresses_model, has_forbidden):
         work(text)
+
+
+def test_what_is_cut_is_not_cut_within_a_quotation() -> None:
+    told = "After weeks of talks, the department has labeled the company a {}supply-chain risk{} on Thursday, in a first"
+    for opening, closing in ('""', "“”", "«»"):
+        assert cut(told.format(opening, closing), 75) == "After weeks of talks, the department has labeled the company a…"
+        assert cut(told.format(opening, closing), 95).endswith(f"{closing} on…")
+    assert cut("“" + "All of it is a quotation " * 9, 60).startswith("“All of it"), "where little else would be left"
