@@ -13,7 +13,7 @@ from tests.browser.watched import Watched
 
 pytestmark = pytest.mark.browser
 
-HEADLINES: Final = "main .stories :is(h2, h3) a"
+HEADLINES: Final = "main :is(#lead, .stories :is(h2, h3)) a"
 
 
 def test_it_finds_a_story_from_the_masthead(open_page: Open) -> None:
