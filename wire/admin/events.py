@@ -13,14 +13,13 @@ from django.contrib.admin.models import LogEntry
 from django.contrib.contenttypes.models import ContentType
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
-from django.db.models import Case, Count, IntegerField, OuterRef, QuerySet, Subquery, Value, When
+from django.db.models import Count, OuterRef, QuerySet, Subquery
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.html import format_html
 
 from config.errors import WireError
-from sources.vocabulary import Tier
 from wire import queries
 from wire.admin.base import ModelAdmin, count, marks, moment, never, remember
 from wire.admin.queues import QueuedAdmin, QueueFilter
@@ -28,6 +27,7 @@ from wire.admin.stories import WHY, event_page, headline_of, labels_of, pin, set
 from wire.intake import corrections
 from wire.models import Event, Story
 from wire.snapshots import cluster
+from wire.snapshots.event_view import EventView
 from wire.stories.identity import STORY_ID_PATTERN
 from wire.stories.vocabulary import Status
 
@@ -70,13 +70,10 @@ class EventAdmin(QueuedAdmin[Event], ModelAdmin[Event]):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Event]:  # noqa: ARG002
         reports = Story.objects.live().filter(event__isnull=False).order_by().values("event").annotate(number=Count("pk"))
         shown = Story.objects.live().filter(event=OuterRef("pk"))
-        makers_last = Case(When(tier=Tier.CORPORATE, then=Value(9)), default="tier", output_field=IntegerField())  # as on the site
-        lead = shown.order_by("-leads_event", "current__untrusted_instructions", makers_last, "published_at", "chatbotnews_id")
+        best = shown.order_by("-consensus_score", "-cross_source_count", "chatbotnews_id")  # to sort by
         return Event.objects.filter(pk__in=reports.filter(number__gt=1).values("event")).annotate(
-            lead_headline=Subquery(lead.values("current__headline")[:1]),
-            lead_chosen=Subquery(lead.values("leads_event")[:1]),
-            score=Subquery(lead.values("consensus_score")[:1]),
-            source_count=Subquery(lead.values("cross_source_count")[:1]),
+            score=Subquery(best.values("consensus_score")[:1]),
+            source_count=Subquery(best.values("cross_source_count")[:1]),
             newest_at=Subquery(shown.order_by("-published_at").values("published_at")[:1]),
             number=Subquery(shown.order_by().values("event").annotate(number=Count("pk")).values("number")),
             pinned=Subquery(shown.filter(event_pinned=True).order_by("pk").values("pk")[:1]),
@@ -97,7 +94,7 @@ class EventAdmin(QueuedAdmin[Event], ModelAdmin[Event]):
 
     @admin.display(description="Headline of the lead")
     def headline(self, event: Event) -> str:
-        return str(event.lead_headline)[:140]  # type: ignore[attr-defined]
+        return _view(event).lead.headline[:140]
 
     @admin.display(description="Reports", ordering="number")
     def reports(self, event: Event) -> int:
@@ -105,11 +102,11 @@ class EventAdmin(QueuedAdmin[Event], ModelAdmin[Event]):
 
     @admin.display(description="Independent sources", ordering="source_count")
     def sources(self, event: Event) -> int:
-        return int(event.source_count)  # type: ignore[attr-defined]
+        return _view(event).count
 
     @admin.display(description="Consensus", ordering="score")
     def consensus(self, event: Event) -> str:
-        return f"{event.score:.2f}"  # type: ignore[attr-defined]
+        return f"{_view(event).score:.2f}"
 
     @admin.display(description="Newest report", ordering="newest_at")
     def newest(self, event: Event) -> str:
@@ -117,12 +114,12 @@ class EventAdmin(QueuedAdmin[Event], ModelAdmin[Event]):
 
     @admin.display(description="Status")
     def marks(self, event: Event) -> str:
-        chosen = ["lead chosen"] if event.lead_chosen else []  # type: ignore[attr-defined]
+        chosen = ["lead chosen"] if event.stories.filter(leads_event=True).exists() else []
         return marks(*chosen, *(["pinned"] if event.pinned else []))  # type: ignore[attr-defined]
 
     @admin.display(description="Public page")
     def public(self, event: Event) -> str:
-        headline, page = event.lead_headline, reverse("event", args=[event.pk])  # type: ignore[attr-defined]
+        headline, page = _view(event).lead.headline, reverse("event", args=[event.pk])
         return format_html('<a href="{}" aria-label="Public page of {}">View</a>', page, headline)
 
     def change_view(self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None) -> HttpResponse:  # noqa: ARG002
@@ -202,6 +199,14 @@ def _reports(event: Event) -> list[Story]:
     """All of its stories, oldest first: withdrawn ones and those that wait for their first publication too."""
     rows = Story.objects.filter(event=event).select_related("current", "publication")
     return list(rows.order_by("published_at", "chatbotnews_id"))
+
+
+def _view(event: Event) -> EventView:
+    """The event as readers see it, read once for its row."""
+    found: EventView | None = getattr(event, "view", None)
+    if found is None:
+        found = event.view = queries.view_event(event.pk)  # type: ignore[attr-defined]
+    return found
 
 
 def _lead(request: HttpRequest, story: Story) -> None:

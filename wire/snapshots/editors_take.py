@@ -171,14 +171,25 @@ def _ranked(day: dt.date, stories: Sequence[Brief]) -> list[Brief]:
     for story in stories:
         if story.quotable:
             events[story.event_id].append(story)
-    best = [min(reports, key=_report_key) for reports in events.values()]
+    best = [_best(reports) for reports in events.values()]
     ranked = sorted(best, key=lambda story: _event_key(day, story, events[story.event_id]))
     lead = next((story for story in ranked if story.cross_source_count > story.makers), None)
     return ranked if lead is None else [lead, *(story for story in ranked if story is not lead)]
 
 
-def _report_key(story: Brief) -> standing.Key:
-    return standing.of_report(quotable=True, tier=story.tier, published_at=story.published_at, story_id=story.chatbotnews_id)
+def _best(reports: Sequence[Brief]) -> Brief:
+    """The report that stands for an event on its day."""
+    keys = [
+        standing.of_report(
+            quotable=True,
+            is_typical=is_typical,
+            tier=story.tier,
+            published_at=story.published_at,
+            story_id=story.chatbotnews_id,
+        )
+        for story, is_typical in zip(reports, standing.typical([story.headline for story in reports]), strict=True)
+    ]
+    return min(zip(reports, keys, strict=True), key=lambda pair: pair[1])[0]
 
 
 def _event_key(day: dt.date, lead: Brief, reports: Sequence[Brief]) -> standing.Key:

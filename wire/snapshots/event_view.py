@@ -72,7 +72,7 @@ class EventView:
 def view(event_id: str, stories: Iterable[StoryOut], houses: Houses, chosen: Collection[str] = ()) -> EventView:
     """The event of these stories, one at least; `chosen`: ids that an editor lets stand for their events."""
     oldest_first = sorted(stories, key=lambda story: (story.published_at, story.chatbotnews_id))
-    lead = min(oldest_first, key=lambda story: (story.chatbotnews_id not in chosen, _standing(story)))
+    lead = _lead(oldest_first, chosen)
     reports = {story.chatbotnews_id: _report(story, houses) for story in oldest_first}
     found = consensus.weigh(reports[lead.chatbotnews_id], reports.values())
     independent = {lead.chatbotnews_id, *(one.report.chatbotnews_id for one in found.siblings if one.independent)}
@@ -137,13 +137,18 @@ def figures(text: str) -> list[str]:
     return list(dict.fromkeys(" ".join(found.split()).rstrip(".,") for found in _FIGURE.findall(text)))
 
 
-def _standing(story: StoryOut) -> standing.Key:
-    return standing.of_report(
-        quotable=not story.untrusted_instructions,
-        tier=story.original_publisher_tier,
-        published_at=story.published_at,
-        story_id=story.chatbotnews_id,
-    )
+def _lead(stories: Sequence[StoryOut], chosen: Collection[str]) -> StoryOut:
+    keys = [
+        standing.of_report(
+            quotable=not story.untrusted_instructions,
+            is_typical=is_typical,
+            tier=story.original_publisher_tier,
+            published_at=story.published_at,
+            story_id=story.chatbotnews_id,
+        )
+        for story, is_typical in zip(stories, standing.typical([story.headline for story in stories]), strict=True)
+    ]
+    return min(zip(stories, keys, strict=True), key=lambda pair: (pair[0].chatbotnews_id not in chosen, pair[1]))[0]
 
 
 def _story(report: EventReport) -> StoryOut:

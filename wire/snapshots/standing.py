@@ -1,22 +1,34 @@
 """Which report stands for an event, and which event leads a day: one rule for the pages and for the day's brief. Pure."""
 
 import datetime as dt
+from collections.abc import Sequence
 from typing import Final
 
 from sources.vocabulary import Tier
+from wire.snapshots.consensus import similarity
 from wire.stories.roundups import is_roundup
 from wire.stories.vocabulary import Category
 
 FAINT: Final = 0.3  # under a lower consensus, two reports are as often of two happenings as of one
 
+TYPICAL: Final = 0.9
+
 Key = tuple[float | str, ...]
 
 
-def of_report(*, quotable: bool, tier: int, published_at: dt.datetime, story_id: str) -> Key:
-    """Sorts the report first that stands for its event: of what may be quoted newsrooms before makers, then by tier, then the
-    earliest.
+def of_report(*, quotable: bool, is_typical: bool, tier: int, published_at: dt.datetime, story_id: str) -> Key:
+    """Sorts the report first that stands for its event: of what may be quoted newsrooms before makers, then those whose headline is
+    `typical`, then by tier, then the earliest.
     """
-    return not quotable, tier == Tier.CORPORATE, tier, published_at.timestamp(), story_id
+    return not quotable, tier == Tier.CORPORATE, not is_typical, tier, published_at.timestamp(), story_id
+
+
+def typical(headlines: Sequence[str]) -> list[bool]:
+    """Whether each headline of an event is about as like all others as the one that is most like them. An early report often tells
+    of something beside the event ("Claude 4.1 dominates tests days before GPT-5 arrives").
+    """
+    likeness = [sum(similarity(one, other) for other in headlines) for one in headlines]
+    return [sum_ >= TYPICAL * max(likeness) for sum_ in likeness]
 
 
 def of_event(

@@ -88,15 +88,15 @@ def test_a_reason_is_kept_without_what_nobody_can_see(desk: Client) -> None:
 
 
 def test_what_a_correction_leaves_as_it_was_is_no_part_of_it_and_nothing_at_all_is_not_published(desk: Client) -> None:
-    story = published(title="Quince ships early", author="Ada Quill", summary="Quince ships. It is early.")
-    same = {"headline": "Quince  <b>ships</b> early", "author": "By Ada Quill", "summary": "Quince ships.  It is early."}
+    story = published(title="Quince ships early", author="Ada Quill", summary="It ships now. It is early.")
+    same = {"headline": "Quince  <b>ships</b> early", "author": "By Ada Quill", "summary": "It ships now.  It is early."}
     shown = words(desk.post(page_of(story), story_form(story, reason="One blank too few.", **same), follow=True))
     assert "Nothing was corrected." in shown
     assert (Story.objects.get().status, story.revisions.count(), Snapshot.objects.count(), history()) == ("live", 1, 1, [])
-    form = story_form(story, **same | {"summary": "Quince ships. It is late.", "reason": "It is late."})
+    form = story_form(story, **same | {"summary": "It ships now. It is late.", "reason": "It is late."})
     assert "Nothing was corrected." not in words(desk.post(page_of(story), form, follow=True))
     told = story.revisions.latest("revision")
-    assert (told.revision, told.headline, told.summary_medium) == (2, "Quince ships early", "Quince ships. It is late.")
+    assert (told.revision, told.headline, told.summary_medium) == (2, "Quince ships early", "It ships now. It is late.")
     assert Story.objects.get().status == "corrected"
 
 

@@ -169,7 +169,7 @@ def test_the_form_starts_from_the_generated_take_of_the_newest_open_day(desk: Cl
     day = today()
     initial = desk.get(ADD).context["adminform"].form.initial
     assert initial["wire_date"] == day
-    assert initial["markdown"].startswith("1 story from 1 publication on 1 event")
+    assert initial["markdown"].startswith("The day's one story, reported by TechCrunch: ")
     assert initial["markdown"] in queries.get_editor_take(day).markdown
     assert "by rules" not in initial["markdown"]
     assert f"The form starts from the generated brief of {day:%-d %b %Y}." in words(desk.get(ADD))
@@ -178,7 +178,7 @@ def test_the_form_starts_from_the_generated_take_of_the_newest_open_day(desk: Cl
 def test_the_form_starts_from_another_day_when_its_address_says_so(desk: Client) -> None:
     publish(entry())
     initial = desk.get(f"{ADD}?wire_date={DAY}").context["adminform"].form.initial
-    assert (initial["wire_date"], initial["markdown"].startswith("1 story from 1 publication")) == (DAY, True)
+    assert (initial["wire_date"], initial["markdown"].startswith("The day's one story")) == (DAY, True)
     assert desk.get(f"{ADD}?wire_date=2001-01-01").context["adminform"].form.initial["markdown"] == ""
     empty = desk.get(f"{ADD}?wire_date=yesterday")
     assert "No published day waits for a take" in words(empty), "the only day is final"

@@ -59,8 +59,16 @@ def test_a_newsroom_stands_before_the_maker_whoever_was_first() -> None:
 
 
 def test_among_newsrooms_the_lower_tier_stands_first_then_the_earliest() -> None:
-    late, early, wire = story("TechCrunch", 12), story("Wired", 9), story("Reuters", 8)
+    words = "OpenAI introduces a lamp reader"
+    late, early, wire = (story(name, at, headline=words) for name, at in (("TechCrunch", 12), ("Wired", 9), ("Reuters", 8)))
     assert event(late, early, wire).lead is early
+
+
+def test_an_early_report_about_something_beside_the_event_does_not_stand_for_it() -> None:
+    aside = story("Wired", 2, headline="Claude 4.1 dominates coding tests days before GPT-5 arrives")
+    core = story("TechCrunch", 12, headline="OpenAI’s GPT-5 is here")
+    rest = [story("Reuters", 13, headline="OpenAI’s GPT-5 is here, now what?"), story("Axios", 14, headline="GPT-5 is here")]
+    assert event(aside, core, *rest).lead is core
 
 
 def test_text_that_addresses_the_model_stands_for_no_event_that_has_another_report() -> None:
