@@ -24,24 +24,25 @@ OPENING = 20  # characters by which a summary is known to begin where the publis
 ANY_TIME = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
 
 
-def summaries(items: Iterable[tuple[str, str]]) -> Figures:
-    """How many items, given as title and summary, bring no summary, boilerplate alone (a newsletter's greeting, navigation), a
-    picture's description or their headline again, which are left empty; and of the others, how many are cut, end as no sentence
-    does, or are whole. `opening_dropped` are those of the others that begin after boilerplate or after the headline.
+def summaries(items: Iterable[tuple[str, str, bool]]) -> Figures:
+    """Of items, given as title, summary and whether of a maker's blog: how many bring no summary, boilerplate alone (a newsletter's
+    greeting, navigation), a picture's description or their headline again, which are left empty; and of the others, how many are
+    cut, end as no sentence does, or are whole. `opening_dropped` are those of the others that begin after boilerplate or the
+    headline.
     """
     kinds: Counter[str] = Counter()
-    for title, raw in items:
+    for title, raw, of_maker in items:
         headline, text = plain_text(title, 1000), plain_text(raw, 1000)
         said = without_headline(headline, summary(raw))
-        kind = _kind(headline, said) if said else "boilerplate" if text else "empty"
+        kind = _kind(headline, said, of_maker=of_maker) if said else "boilerplate" if text else "empty"
         opening = text[:OPENING]
         kinds.update([kind, *(["opening_dropped"] if kind in SHOWN and not said.startswith(opening[: len(said) - 1]) else [])])
     names = ("empty", "boilerplate", "picture", "repeated", *SHOWN)
     return {"items": sum(kinds[name] for name in names), **{name: kinds[name] for name in (*names, "opening_dropped")}}
 
 
-def _kind(headline: str, text: str) -> str:
-    if is_caption(text):
+def _kind(headline: str, text: str, *, of_maker: bool) -> str:
+    if is_caption(text, of_maker=of_maker):
         return "picture"
     if repeats(headline, text):
         return "repeated"

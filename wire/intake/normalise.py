@@ -117,7 +117,7 @@ def normalise(entry: Entry, context: Context) -> Draft:
     if owner is not None and owner.canonical != publication.name:
         raise Rejected("url_of_another_publication", f"The address is one of {owner.canonical}, not of {publication.name}.")
     published_at, estimated = _published_at(entry, context)
-    medium, author = _summary(entry, headline), byline(entry.author)
+    medium, author = _summary(entry, headline, of_maker=publication.tier == Tier.CORPORATE), byline(entry.author)
     if context.feed and not context.feed.ai_only and not context.lexicon.is_about_ai(headline, medium):
         raise Rejected("not_about_ai", f"{headline[:80]!r} is not about AI, and {context.feed} brings all kinds of news.")
     return Draft(
@@ -198,11 +198,11 @@ def _language(raw: str) -> str:
     return tag if _LANGUAGE.fullmatch(tag) else "en"
 
 
-def _summary(entry: Entry, headline: str) -> str:
+def _summary(entry: Entry, headline: str, *, of_maker: bool) -> str:
     """The publisher's summary, the first that says more than the headline and describes no picture; empty if none does."""
     for raw in (entry.summary, *entry.other_summaries):
         text = without_headline(headline, summary(raw))
-        if text and not is_caption(text) and not repeats(headline, text):
+        if text and not is_caption(text, of_maker=of_maker) and not repeats(headline, text):
             return text
     return ""
 

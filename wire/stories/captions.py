@@ -22,16 +22,48 @@ _OF_ITSELF: Final = re.compile(r"the (?:image|picture|photo|illustration|video|a
 _LABEL: Final = 60  # characters up to which a text without a final stop is a label, no sentence
 
 
-def is_caption(text: str) -> bool:
+# What is seen in pictures: words that tell of the picture itself, and of what stands in it.
+_OF_PICTURES: Final = re.compile(
+    r"\b(?:illustrat(?:ion|ed)|screenshots?|collage|infographic|mock-?ups?|triptych|mp4|an image|images? (?:of|with|showing)"
+    r"|graphic|logos?|icons?|(?:back|fore)ground|gradients?|pictured|photos?|overhead|overlay|close-?up|silhouettes?|animat(?:ion|ed)"
+    r"|wireframe|styli[sz]ed|gr[ae]yscale|colou?red|diagram|grid of|a video (?:that|of|shows)|search bar)\b",
+    re.I,
+)
+_SEEN: Final = re.compile(
+    r"\b(?:smiling|smiles|wear(?:s|ing)|sits?(?! down)|sitting|stands?|standing|holding|leans?|look(?:s|ing) at|point(?:s|ing) at"
+    r"|glasses|shirt|hijab|hoodie|dots|lines|shapes|screens?|laptops?|smartphones?|phones?|tablet|desks?|chairs?|table|monitors?"
+    r"|display(?:s|ed|ing)|show(?:s|n|ing)|representing|depict\w*|floating|surround\w*|left|right|cent(?:er|re)|corner|arched"
+    r"|abstract|geometric|red|green|blue|orange|purple|yellow|teal|pink|black|white|bald|blonde|wom[ae]n|m[ae]n|doctor|teacher"
+    r"|farmer|person|people|female|male|catching|reacts|assisting|students?|header|title card|interface|featuring|vertical"
+    r"|sketches|cards|bar|button|water|sky|snow|grass|stage|podium|patterns?|labels|side panel)\b",
+    re.I,
+)
+_NEWS: Final = re.compile(
+    r"\b(?:we|we[’']re|our|us|today|announc\w+|launch(?:e[ds]|ing)|now|learn|sa(?:ys?|id)|according|new|will|ha[sv]e?|can|could|would"
+    r"|plans?|report\w*)\b",
+    re.I,
+)
+_LOOKED_AT: Final = 240  # characters of a text that are judged
+
+
+def is_caption(text: str, *, of_maker: bool = False) -> bool:
     """Whether a plain text describes a picture, as the alternative texts of blogs' pictures do, or is a label without a verb.
 
-    Precision first: a text that ends as sentences do is taken for a caption only if it begins with the picture itself.
+    Precision first: a text that ends as sentences do is taken for a caption only if it begins with the picture itself. A maker's
+    blog (`of_maker`) often gives its picture's description in whole sentences: there more is seen than told.
     """
-    if _OF_ITSELF.match(text):
+    if _OF_ITSELF.match(text) or (of_maker and _is_seen(text)):
         return True
     if not ends_whole(text):
         return len(text) <= _LABEL or bool(_DESCRIBED.match(text) or _BEGINS_WITH_PICTURE.match(text) or _SCENERY.search(text))
     return bool(_BEGINS_WITH_PICTURE.match(text) and _DESCRIBED.match(text) and _SCENERY.search(text))
+
+
+def _is_seen(text: str) -> bool:
+    """Whether a text has more words of what is seen in pictures than of news. Newsrooms begin with scenes, too."""
+    opening = text[:_LOOKED_AT].casefold()
+    seen = 2 * len(set(_OF_PICTURES.findall(opening))) + len(set(_SEEN.findall(opening)))
+    return seen - 2 * len(_NEWS.findall(opening)) >= 2
 
 
 def repeats(headline: str, text: str) -> bool:

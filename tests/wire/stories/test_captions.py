@@ -64,6 +64,42 @@ def test_what_tells_news_is_none_of_a_picture(text: str) -> None:
     assert not is_caption(text)
 
 
+OF_MAKERS = """
+A doctor is sitting across a desk from a patient. The doctor is holding a tablet and a pen.
+A woman outdoors in the snow looks at a tablet. A half pipe is behind her.
+Screenshot of the AI Mode page with the text, "Hi Lukas what's on your mind?"
+Zoubeir Jlassi reacts with surprise on stage at the AI Film Awards for the film "Lily". He stands by a trophy podium.
+Golden retriever catching frisbee over water. UI overlay shows Google AI watermark detected.
+Google's capital G logo, colored red, yellow, green, and blue, on a white background.
+Three people engaged in conversation sit in chairs at a Google for Startups Campus.
+Two smiling women pose side-by-side. One wears a light patterned hijab and white shirt; the other a black hijab and glasses.
+Google Lens on a ladybug, Ask AI Mode search bar, Chrome rocket launch.
+"""
+NEWS_OF_MAKERS = """
+Sundar Pichai sits down with Logan Kilpatrick to discuss Gemini 3 on the Google AI: Release Notes podcast.
+Learn how Gemini 3 powers Google Search with Generative UI, Nano Banana, and interactive graphics.
+Google is partnering with the Massachusetts AI Hub to provide every Baystater with no-cost access to Google’s AI training.
+At The Check Up 2025, we shared more about the potential of AI in health and our latest health AI research.
+Our Perch AI model helps conservationists analyze bioacoustic data to protect endangered species like birds and coral reefs.
+DINOv3 scales self-supervised learning for images to create universal vision backbones that achieve state-of-the-art performance.
+Command A Vision excels across enterprise image understanding tasks while keeping a low compute footprint.
+"""
+
+
+@pytest.mark.parametrize("text", OF_MAKERS.strip().splitlines())
+def test_a_makers_blog_describes_its_picture_in_whole_sentences(text: str) -> None:
+    assert is_caption(text, of_maker=True)
+
+
+@pytest.mark.parametrize("text", NEWS_OF_MAKERS.strip().splitlines())
+def test_what_a_makers_blog_tells_is_no_picture(text: str) -> None:
+    assert not is_caption(text, of_maker=True)
+
+
+def test_a_newsroom_may_begin_with_a_scene() -> None:
+    assert not is_caption("Several people are gathered around a bleach blond man in a bright pink suit in a clear plastic tube.")
+
+
 @pytest.mark.parametrize(
     ("headline", "text", "expected"),
     [

@@ -12,6 +12,7 @@ from django.db import connection
 from sources import roster
 from sources.entries import Entry
 from sources.queries import known_names
+from sources.vocabulary import Tier
 from wire import evaluate
 from wire.archive import reading
 from wire.evaluate import Figures, Row
@@ -108,7 +109,8 @@ def _searches(file: Path) -> Figures:
 def _summaries(file: Path) -> Figures:
     try:
         entries = (record.value for record in reading.records(file, {}) if isinstance(record.value, Entry))
-        return evaluate.summaries((entry.title, entry.summary) for entry in entries)
+        makers = {name.canonical for name in roster.shipped_names() if name.tier == Tier.CORPORATE}
+        return evaluate.summaries((entry.title, entry.summary, entry.publisher in makers) for entry in entries)
     except OSError as error:
         raise CommandError(f"{file} cannot be read: {error}.") from error
 
