@@ -19,7 +19,7 @@ _DESCRIBED: Final = re.compile(
 _BEGINS_WITH_PICTURE: Final = re.compile(rf"(?:an? |the |three |four |two )?(?:\w+[ -]){{0,2}}?{_PICTURE}\b", re.I)
 _SCENERY: Final = re.compile(r"\b(?:in the (?:center|middle|corner|foreground)|background|pictured)\b", re.I)
 _OF_ITSELF: Final = re.compile(r"the (?:image|picture|photo|illustration|video|animation) (?:is|shows|depicts|features)\b", re.I)
-_LABEL: Final = 60  # characters up to which a text without a final stop is a label, no sentence
+_LABEL: Final = 70  # characters up to which a text without a final stop is a label, no sentence
 
 
 # What is seen in pictures: words that tell of the picture itself, and of what stands in it.

@@ -32,6 +32,7 @@ _PATTERNS: Final = tuple(
         rf"(?:the )?(?:top|biggest|(?:top |biggest )?{_COUNT}(?: top| biggest| best| most important)?) {_ABOUT}"
         r"(?:stories|news|headlines|announcements|rounds|reads) (?:of|from|this) (?:the |this |last )?(?:day|week|month)\b.*",
         rf"{_COUNT} things (?:you need |you should )?to know(?: today| this (?:week|morning|afternoon)| (?:before|for|on) .+)?",
+        r"(?:all (?:of )?the (?:biggest )?|the biggest )(?:news|announcements) from .+",
         r"what (?:you missed|happened) (?:in (?:ai|tech) )?(?:this|last) week\b.*",
     )
 )

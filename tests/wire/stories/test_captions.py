@@ -73,6 +73,7 @@ Golden retriever catching frisbee over water. UI overlay shows Google AI waterma
 Google's capital G logo, colored red, yellow, green, and blue, on a white background.
 Three people engaged in conversation sit in chairs at a Google for Startups Campus.
 Two smiling women pose side-by-side. One wears a light patterned hijab and white shirt; the other a black hijab and glasses.
+Gemini CLI GitHub Actions implements a feature at a user's request
 Google Lens on a ladybug, Ask AI Mode search bar, Chrome rocket launch.
 """
 NEWS_OF_MAKERS = """

@@ -26,6 +26,8 @@ Equity Live: From $300M seed rounds to data center builds, AI is feeling bubbly
 10 Things You Need To Know This Morning
 10 Things You Need To Know Before The Opening Bell
 Morning brief
+All the news from Meta Connect 2025
+The biggest announcements from Nvidia’s keynote
 The Daily Brief: OpenAI, Anthropic and the rest
 Axios AM: Trump’s order
 Axios PM
