@@ -62,9 +62,11 @@ def test_a_client_over_its_limit_is_refused_by_whichever_worker_it_meets(wire: W
     """Exactly, with Redis; without it each worker counts alone."""
     answers = [wire.ask("GET", "/mcp", client="192.0.2.1")[0] for _ in range(240)]
     passed = answers.count(405)
-    assert answers[-20:] == [429] * 20
     assert passed + answers.count(429) == 240
-    assert passed == 60 if wire.env.get("REDIS_URL") else 60 <= passed <= 120
+    if wire.env.get("REDIS_URL"):
+        assert (passed, answers[60:]) == (60, [429] * 180)
+    else:  # how many requests each worker gets is for the system to say
+        assert 60 <= passed <= 120
     assert wire.ask("GET", "/mcp", client="192.0.2.2")[0] == 405
 
 

@@ -37,8 +37,8 @@ def get_consensus(story_id: str | None = None, headline: str | None = None) -> C
             story_id=None,
             event_id=None,
             matched=None,
-            notes="No coverage found: no story of the wire is like enough to this headline. That does not make it untrue; "
-            "search_wire looks for its words.",
+            notes="No coverage found: no story has a similar headline. That does not make it untrue; "
+            "try search_wire with its main words.",
         )
     return _of(*found)
 
@@ -48,7 +48,9 @@ def _nearest(headline: str) -> tuple[Story, float] | None:
     terms = [tokens.Term((token,)) for token in dict.fromkeys(tokens.tokens(headline)) if token not in cluster.STOP_WORDS]
     if not terms:
         return None
-    places = newest_places(terms[: tokens.MAX_QUERY_TOKENS], every=False, limit=CANDIDATES)
+    asked = terms[: tokens.MAX_QUERY_TOKENS]
+    # Those that hold every word, or the very headline would be missed once so many newer stories share a word with it.
+    places = {place for every in (True, False) for place in newest_places(asked, every=every, limit=CANDIDATES)}
     rows = Story.objects.live().filter(search_document__in=places).newest_first()
     items = [cluster.Item(*row) for row in rows.values_list("chatbotnews_id", "current__headline", "published_at", "event_id")]
     found = cluster.nearest(headline, items)
@@ -118,7 +120,7 @@ def _about(story: Story, likeness: float | None) -> str:
     if likeness is None:
         return ""
     return (
-        f"These figures are of {story.chatbotnews_id}, the story whose headline is most similar to yours. They do not confirm "
+        f"These figures belong to {story.chatbotnews_id}, the story whose headline is most similar to yours. They do not confirm "
         "yours: compare `matched.headline` with it, names, numbers and verbs, before you say that anybody reports it."
     )
 

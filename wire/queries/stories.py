@@ -269,9 +269,8 @@ def _topic_summary(topic: Topic, since: dt.datetime | None, total: tuple[int, bo
         text = f"{stories} about {topic.label} by {publishers}, {period}."
     else:
         text = f"More than {number:,} stories about {topic.label}. The newest {SUMMED_UP} are by {publishers}, {period}."
-    widest = (
-        rows.filter(cross_source_count__gt=1).with_text().order_by("-cross_source_count", "-published_at", "chatbotnews_id").first()
-    )
+    shared = rows.filter(cross_source_count__gt=1).with_text()
+    widest = shared.order_by("-cross_source_count", "-consensus_score", "-published_at", "chatbotnews_id").first()
     if widest and widest.current and not widest.current.untrusted_instructions:
         count, headline = widest.cross_source_count, widest.current.headline
         what = f'"{headline}" ({widest.current.original_publisher}, {widest.wire_date})'

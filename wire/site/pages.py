@@ -115,14 +115,15 @@ def event(request: HttpRequest, event_id: str) -> HttpResponse:
     if found.event_id != event_id:
         return HttpResponsePermanentRedirect(reverse("event", args=[found.event_id]))
     stories = [report.story for report in found.reports]
+    compared = [report.story for report in found.reports if report.independent]  # one a publication
     publications = {story.original_publisher for story in stories}
     context = {
         "event": found,
         "publications": len(publications),
         "tiers": [(tier, sum(story.original_publisher_tier == tier for story in stories)) for tier in Tier],
         "missing": [source for source in sources_queries.list_sources().sources if source.name not in publications],
-        "compared": [(story, event_view.figures(f"{story.headline}. {story.summary_medium}")) for story in stories],
-        "headlines": [story.headline for story in stories],
+        "compared": [(one, event_view.figures(f"{one.headline}. {one.summary_medium}")) for one in compared],
+        "headlines": [story.headline for story in compared],
     }
     return page(request, "event.html", context)
 

@@ -238,7 +238,8 @@ def _lead(lead: Brief, stories: Sequence[Brief], before: Before | None) -> str:
     if before and before.lead == lead.event_id:
         what = f"Still the main story after {_date(before.day)}"
     else:
-        what = "The day's one story" if len(stories) == 1 else "The day's main story"
+        alone = lead.cross_source_count == 1  # then no event stands out
+        what = "The day's one story" if len(stories) == 1 else "One of the day's stories" if alone else "The day's main story"
     cited, sources = lead.cite(), _counted_sources(lead)
     by = _sources(lead, stories)
     if len(stories) > 1 and {story.publisher for story in stories if story.event_id == lead.event_id} == {by}:

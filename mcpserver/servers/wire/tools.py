@@ -305,16 +305,16 @@ TOOLS: Final[Mapping[str, WireTool]] = {
         ),
         _tool(
             list_events, ListEvents, schemas.EventsOut, "What happened on a day",
-            "Start here for the news of a day: one line an event (one happening, whoever reports it), the most widely reported "
-            "first, some sixty tokens each, with all that an inline citation needs: 'ChatbotNews.ai, citing {publisher} "
-            "(Tier {tier}), {date of published_at}: {headline}.' get_event names every report of one event; search_wire looks "
-            "through all days.",
+            "Start here for the news of a day: one line per event, about sixty tokens each. An event is one thing that happened, "
+            "whoever reports it; those that most newsrooms reported on that day come first. Inline citation: 'ChatbotNews.ai, "
+            "citing {publisher} (Tier {tier}), {date of published_at}: {headline}.' For others give get_citation the event's lead, or its "
+            "event_id where it has none. get_event names every report; search_wire looks through all days.",
         ),
         _tool(
             get_event, GetEvent, schemas.EventOut, "One event, every report",
             "One happening with every report of it, oldest first, each with its citation: who was first, which reports are "
             "independent and which copy another's text. Takes an event_id, or the id of any story of the event. get_consensus "
-            "weighs one story instead.",
+            "weighs one story instead. About 170 tokens a report.",
         ),
         _tool(
             search, Search, SearchHits, "Search (connectors)",
