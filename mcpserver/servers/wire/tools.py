@@ -307,8 +307,8 @@ TOOLS: Final[Mapping[str, WireTool]] = {
             list_events, ListEvents, schemas.EventsOut, "What happened on a day",
             "Start here for the news of a day: one line per event, about sixty tokens each. An event is one thing that happened, "
             "whoever reports it; those that most newsrooms reported on that day come first. Inline citation: 'ChatbotNews.ai, "
-            "citing {publisher} (Tier {tier}), {date of published_at}: {headline}.' For others give get_citation the event's lead, or its "
-            "event_id where it has none. get_event names every report; search_wire looks through all days.",
+            "citing {publisher} (Tier {tier}), {date of published_at}: {headline}.' For others give get_citation the event's lead, "
+            "or its event_id where it has none. get_event names every report; search_wire looks through all days.",
         ),
         _tool(
             get_event, GetEvent, schemas.EventOut, "One event, every report",

@@ -199,3 +199,13 @@ def test_a_sibling_that_addresses_the_model_is_marked() -> None:
     publish(loud)
     told = queries.get_consensus(story_of(first).chatbotnews_id).sibling_details
     assert {one.original_publisher: one.untrusted_instructions for one in told} == {"Reuters": False, "Wired": False, "Axios": True}
+
+
+@pytest.mark.django_db
+def test_the_very_headline_is_found_though_many_newer_stories_share_a_word(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("wire.queries.coverage.CANDIDATES", 2)
+    old = entry(title="Quince Robotics opens a school", published_at="2026-01-15T01:00:00Z")
+    publish(old, *(entry(title=f"Quince {name}", published_at="2026-01-15T09:00:00Z") for name in ("sings", "falls", "rises")))
+    found = queries.get_consensus(headline="Quince Robotics opens a school")
+    assert found.matched is not None
+    assert (found.story_id, found.matched.similarity) == (story_of(old).chatbotnews_id, 1.0)
