@@ -70,10 +70,7 @@ class EventAdmin(QueuedAdmin[Event], ModelAdmin[Event]):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Event]:  # noqa: ARG002
         reports = Story.objects.live().filter(event__isnull=False).order_by().values("event").annotate(number=Count("pk"))
         shown = Story.objects.live().filter(event=OuterRef("pk"))
-        best = shown.order_by("-consensus_score", "-cross_source_count", "chatbotnews_id")  # to sort by
         return Event.objects.filter(pk__in=reports.filter(number__gt=1).values("event")).annotate(
-            score=Subquery(best.values("consensus_score")[:1]),
-            source_count=Subquery(best.values("cross_source_count")[:1]),
             newest_at=Subquery(shown.order_by("-published_at").values("published_at")[:1]),
             number=Subquery(shown.order_by().values("event").annotate(number=Count("pk")).values("number")),
             pinned=Subquery(shown.filter(event_pinned=True).order_by("pk").values("pk")[:1]),
@@ -100,11 +97,11 @@ class EventAdmin(QueuedAdmin[Event], ModelAdmin[Event]):
     def reports(self, event: Event) -> int:
         return int(event.number)  # type: ignore[attr-defined]
 
-    @admin.display(description="Independent sources", ordering="source_count")
+    @admin.display(description="Independent sources")
     def sources(self, event: Event) -> int:
         return _view(event).count
 
-    @admin.display(description="Consensus", ordering="score")
+    @admin.display(description="Consensus")
     def consensus(self, event: Event) -> str:
         return f"{_view(event).score:.2f}"
 

@@ -2,20 +2,20 @@
 
 import datetime as dt
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 from django.conf import settings
-from django.db.models import Exists, OuterRef, Q
 
 from config.errors import NotFound
 from sources.houses import Houses
 from wire.bounds import LIST_LIMIT
-from wire.models import Event, Snapshot, Story, StoryTopic
-from wire.models.compiled import Compiled
+from wire.models import Event, Snapshot, Story
+from wire.models.compiled import Row
 from wire.queries.days import is_stale, latest_snapshot, snapshot_of
-from wire.queries.stories import list_place
+from wire.queries.stories import LIST, LIST_COUNT, TOPIC, TOPIC_COUNT, list_place
 from wire.schemas import REPORT_FIELDS, EventBrief, EventOut, EventsOut, FirstReport, ReportOut, StoryOut, estimated_tokens
 from wire.search.cursor import decode, encode, invalid, place_of
 from wire.search.total import counted
@@ -41,7 +41,7 @@ class DayEvents:
 
 @dataclass(frozen=True, slots=True)
 class EventList:
-    """One page of the events of a category or topic, by their newest story in it, newest first."""
+    """One page of the events of a category or topic, by their newest story in it, newest first. `total` counts stories."""
 
     events: list[EventView]
     next_cursor: str | None
@@ -131,51 +131,50 @@ def days_down_from(day: dt.date) -> Iterator[DayEvents]:
 
 def category_events(category: Category, limit: int, cursor: str | None = None) -> EventList:
     """Events with a report in a category, of all days. Raises: InvalidArgument for a strange cursor."""
-    return _listed(f"events {category}", _CATEGORY, _CATEGORY_COUNT, str(category), limit, cursor)
+    rows = partial(LIST.rows, category)
+    return _listed(
+        f"events {category}", rows, lambda story: story.category == category, counted(LIST_COUNT, category), limit, cursor
+    )
 
 
 def topic_events(topic: Topic, limit: int, cursor: str | None = None) -> EventList:
     """Events with a report on a topic, of all days. Raises: InvalidArgument for a strange cursor."""
-    return _listed(f"events on {topic}", _TOPIC, _TOPIC_COUNT, str(topic), limit, cursor)
-
-
-def _newest_in_category(category: str, published_at: dt.datetime | None = None, story_id: str = "") -> Any:
-    """The newest story of each event in a category, behind a place in list order."""
-    stories = Story.objects.live().filter(category=category)
-    newer = stories.filter(event=OuterRef("event")).filter(
-        Q(published_at__gt=OuterRef("published_at"))
-        | Q(published_at=OuterRef("published_at"), chatbotnews_id__lt=OuterRef("chatbotnews_id"))
+    rows = partial(TOPIC.rows, topic, None)
+    return _listed(
+        f"events on {topic}", rows, lambda story: topic in story.topics, counted(TOPIC_COUNT, topic, None), limit, cursor
     )
-    rows = stories.exclude(Exists(newer)).newest_first()
-    return rows if published_at is None else rows.after(published_at, story_id)
 
 
-def _newest_on_topic(topic: str, published_at: dt.datetime | None = None, story_id: str = "") -> Any:
-    """As `_newest_in_category`, of a topic."""
-    stories = StoryTopic.objects.about(topic)
-    newer = stories.filter(story__event=OuterRef("story__event")).filter(
-        Q(published_at__gt=OuterRef("published_at"))
-        | Q(published_at=OuterRef("published_at"), story__chatbotnews_id__lt=OuterRef("story__chatbotnews_id"))
-    )
-    rows = stories.exclude(Exists(newer)).newest_first()
-    return rows if published_at is None else rows.after(published_at, story_id)
+def _listed(
+    name: str,
+    rows_of: Callable[..., list[Row]],
+    is_listed: Callable[[StoryOut], bool],
+    total: tuple[int, bool],
+    limit: int,
+    cursor: str | None,
+) -> EventList:
+    """The events of a list of stories, each where its newest story in the list stands: of others it was shown before."""
+    place, found, pieces = list_place(name, cursor), list[tuple[EventView, bytes]](), 2 * limit
+    while len(found) <= limit:
+        rows = rows_of(*place, pieces)
+        stories = shown(rows)
+        events = events_by_id({story.event_id for story in _read(stories)})
+        for json, story in zip(stories, _read(stories), strict=True):
+            place = story.published_at, story.chatbotnews_id
+            event = events.get(story.event_id)  # None: it was withdrawn or moved meanwhile
+            if event and story.chatbotnews_id == _newest(event, is_listed):
+                found.append((event, json))
+        if len(rows) < pieces:
+            break
+    following = encode(name, place_of(found[limit - 1][1])) if len(found) > limit else None
+    return EventList([event for event, _ in found[:limit]], following, *total)
 
 
-_TOPIC_COLUMNS: Final = tuple(f"story__{name}" for name in COLUMNS)
-_CATEGORY: Final = Compiled(lambda *asked: _newest_in_category(*asked[:-1]).values_list(*COLUMNS)[: asked[-1]])
-_CATEGORY_COUNT: Final = Compiled(lambda category, most: _newest_in_category(category).values_list("pk")[:most])
-_TOPIC: Final = Compiled(lambda *asked: _newest_on_topic(*asked[:-1]).values_list(*_TOPIC_COLUMNS)[: asked[-1]])
-_TOPIC_COUNT: Final = Compiled(lambda topic, most: _newest_on_topic(topic).values_list("story")[:most])
-
-
-def _listed(name: str, rows_of: Compiled, count_of: Compiled, value: str, limit: int, cursor: str | None) -> EventList:
-    rows = rows_of.rows(value, *list_place(name, cursor), limit + 1)
-    newest = shown(rows[:limit])
-    ids = [story.event_id for story in _read(newest)]
-    events = events_by_id(ids)
-    total, is_exact = counted(count_of, value)
-    following = encode(name, place_of(newest[-1])) if len(rows) > limit else None
-    return EventList([events[event_id] for event_id in ids], following, total, is_exact)
+def _newest(event: EventView, is_listed: Callable[[StoryOut], bool]) -> str | None:
+    """The id of the event's story that comes first in a list."""
+    listed = (report.story for report in event.reports if is_listed(report.story))
+    first = min(listed, key=lambda story: (-story.published_at.timestamp(), story.chatbotnews_id), default=None)
+    return first.chatbotnews_id if first else None
 
 
 def _read(stories: Iterable[bytes]) -> list[StoryOut]:

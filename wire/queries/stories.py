@@ -96,16 +96,16 @@ def get_topic_coverage(
 ) -> StoriesAnswer[TopicOut]:
     """One page of a topic's stories, newest first, and the topic in a sentence. Raises: InvalidArgument for a strange cursor."""
     name = f"topic {topic}" if since is None else f"topic {topic} since {since.timestamp()}"
-    place, total = list_place(name, cursor), counted(_TOPIC_COUNT, topic, since)
-    page = _page(name, _TOPIC.rows(topic, since, *place, limit + 1), limit, total)
+    place, total = list_place(name, cursor), counted(TOPIC_COUNT, topic, since)
+    page = _page(name, TOPIC.rows(topic, since, *place, limit + 1), limit, total)
     head = TopicOut.model_construct(topic=topic, label=topic.label, summary=_topic_summary(topic, since, total), **dict(page.head))
     return StoriesAnswer(head, page.story_json)
 
 
 def list_heads() -> tuple[list[ListHead], list[ListHead]]:
     """Every category and every topic, each in the order of its vocabulary."""
-    categories = [_head(one, counted(_LIST_COUNT, one), _LIST.rows(one, None, "", 1)) for one in Category]
-    topics = [_head(one, counted(_TOPIC_COUNT, one, None), _TOPIC.rows(one, None, None, "", 1)) for one in Topic]
+    categories = [_head(one, counted(LIST_COUNT, one), LIST.rows(one, None, "", 1)) for one in Category]
+    topics = [_head(one, counted(TOPIC_COUNT, one, None), TOPIC.rows(one, None, None, "", 1)) for one in Topic]
     return categories, topics
 
 
@@ -219,21 +219,21 @@ def _told(topic: str, since: dt.datetime | None, published_at: dt.datetime | Non
 
 
 _STORY: Final = Compiled(lambda story_id: Story.objects.published().filter(chatbotnews_id=story_id).values_list(*COLUMNS))
-_LIST: Final = Compiled(lambda *asked: _stories(*asked[:-1]).newest_first().values_list(*COLUMNS)[: asked[-1]])
+LIST: Final = Compiled(lambda *asked: _stories(*asked[:-1]).newest_first().values_list(*COLUMNS)[: asked[-1]])
 # Counted in the order of the index, and only what stands in it, so that Postgres reads nothing else.
-_LIST_COUNT: Final = Compiled(lambda category, most: _stories(category).newest_first().values_list("chatbotnews_id")[:most])
+LIST_COUNT: Final = Compiled(lambda category, most: _stories(category).newest_first().values_list("chatbotnews_id")[:most])
 _SOURCE: Final = Compiled(lambda *asked: _of(*asked[:-1]).newest_first().values_list(*COLUMNS)[: asked[-1]])
 _SOURCE_COUNT: Final = Compiled(lambda publication, most: _of(publication).newest_first().values_list("chatbotnews_id")[:most])
-_TOPIC: Final = Compiled(
+TOPIC: Final = Compiled(
     lambda *asked: _told(*asked[:-1]).newest_first().values_list(*(f"story__{name}" for name in COLUMNS))[: asked[-1]]
 )
-_TOPIC_COUNT: Final = Compiled(lambda topic, since, most: _told(topic, since).order_by("-published_at").values_list("story")[:most])
+TOPIC_COUNT: Final = Compiled(lambda topic, since, most: _told(topic, since).order_by("-published_at").values_list("story")[:most])
 
 
 def _list(name: str, category: Category | None, limit: int, cursor: str | None) -> StoriesAnswer[StoriesOut]:
     """One page of a list, newest first; `name` is the list's, for its cursors."""
-    rows = _LIST.rows(category, *list_place(name, cursor), limit + 1)
-    return _page(name, rows, limit, counted(_LIST_COUNT, category))
+    rows = LIST.rows(category, *list_place(name, cursor), limit + 1)
+    return _page(name, rows, limit, counted(LIST_COUNT, category))
 
 
 def list_place(name: str, cursor: str | None) -> Place | tuple[None, str]:

@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Any, Final, TypeVar
 
 from django.core.paginator import Paginator
-from django.http import HttpRequest, HttpResponse, HttpResponsePermanentRedirect
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
@@ -113,7 +113,7 @@ def event(request: HttpRequest, event_id: str) -> HttpResponse:
     """One happening, with every report of it."""
     found = queries.view_event(event_id)
     if found.event_id != event_id:
-        return HttpResponsePermanentRedirect(reverse("event", args=[found.event_id]))
+        return HttpResponseRedirect(reverse("event", args=[found.event_id]), headers={"Cache-Control": BRIEFLY})  # events may part
     stories = [report.story for report in found.reports]
     compared = [report.story for report in found.reports if report.independent]  # one a publication
     publications = {story.original_publisher for story in stories}

@@ -95,15 +95,15 @@ def _write(known: Mapping[str, str | None], told: Mapping[str, str]) -> set[dt.d
     found = {story: event for story, before in known.items() if (event := told.get(story, story)) != before}
     if not found:
         return set()
-    stories = list(Story.objects.filter(chatbotnews_id__in=found).only("chatbotnews_id", "published_at", "event"))
+    stories = list(Story.objects.filter(chatbotnews_id__in=found).only("chatbotnews_id", "published_at", "event", "leads_event"))
     left: dict[str, list[Story]] = defaultdict(list)
     for story in sorted(stories, key=lambda story: (story.published_at, story.chatbotnews_id)):
         if story.event_id:
             left[story.event_id].append(story)
-        story.event_id = found[story.chatbotnews_id]
+        story.event_id, story.leads_event = found[story.chatbotnews_id], False  # nobody chose it for that one
     joined = {str(story.event_id) for story in stories}
     insert(Event, ("event_id",), [(event,) for event in sorted(joined)], OR_NOTHING)
-    Story.objects.all().write(stories, ["event"])
+    Story.objects.all().write(stories, ["event", "leads_event"])
     _redirect(left, joined)
     moved = [story.pk for stories in left.values() for story in stories]
     return _mark(Story.objects.filter(Q(pk__in=moved) | Q(event__in=left)))

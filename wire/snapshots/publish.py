@@ -20,7 +20,7 @@ from wire.models import EditorTake, Snapshot, Story, StoryRevision, WireState
 from wire.models.record import is_sealed, open_from
 from wire.snapshots import cluster, editors_take, events, story_json
 from wire.snapshots.citing import layered, permalink
-from wire.snapshots.consensus import Report, figures
+from wire.snapshots.consensus import Report, figures, weigh
 from wire.snapshots.indexing import index
 from wire.snapshots.signing import sign
 from wire.stories import provenance
@@ -237,18 +237,17 @@ def _before(snapshot: Snapshot | None) -> editors_take.Before | None:
 def _briefs(members: Sequence[Member], derived: Mapping[str, Derived]) -> list[editors_take.Brief]:
     """What the brief knows of each story: some of it is about all reports of its event, of whichever day."""
     events = {derived[member.story.chatbotnews_id].event_id for member in members}
-    reports: Any = Story.objects.filter(event__in=events).exclude(status=Status.WITHDRAWN).order_by()
-    began, makers = dict[str, dt.datetime](), defaultdict[str, set[int]](set)
-    for event_id, publication, tier, published_at in reports.values_list("event_id", "publication", "tier", "published_at"):
-        began[event_id] = min(published_at, began.get(event_id, published_at))
-        if tier == Tier.CORPORATE:
-            makers[event_id].add(publication)
+    began, makers = dict[str, dt.datetime](), dict[str, int]()
+    for event_id, reports in _reports(events).items():
+        began[event_id] = min(report.published_at for report in reports)
+        best = min(reports, key=lambda report: (report.tier == Tier.CORPORATE, report.tier, report.published_at))
+        siblings = weigh(best, reports).siblings if len(reports) > 1 else ()
+        voices = [best, *(sibling.report for sibling in siblings if sibling.independent)]
+        makers[event_id] = sum(voice.tier == Tier.CORPORATE for voice in voices)
     return [_brief(member, derived[member.story.chatbotnews_id], began, makers) for member in members]
 
 
-def _brief(
-    member: Member, derived: Derived, began: Mapping[str, dt.datetime], makers: Mapping[str, Collection[int]]
-) -> editors_take.Brief:
+def _brief(member: Member, derived: Derived, began: Mapping[str, dt.datetime], makers: Mapping[str, int]) -> editors_take.Brief:
     story, revision, event_id = member.story, member.revision, derived.event_id
     return editors_take.Brief(
         chatbotnews_id=story.chatbotnews_id,
@@ -263,7 +262,7 @@ def _brief(
         cross_source_count=derived.cross_source_count,
         published_at=revision.published_at,
         began=began.get(event_id, revision.published_at),
-        makers=min(len(makers.get(event_id, ())), derived.cross_source_count),
+        makers=min(makers.get(event_id, 0), derived.cross_source_count),
         cite=lambda: layered(story, revision),
         permalink=permalink(story.chatbotnews_id),
         quotable=not revision.untrusted_instructions,

@@ -19,6 +19,7 @@ _DESCRIBED: Final = re.compile(
 _BEGINS_WITH_PICTURE: Final = re.compile(rf"(?:an? |the |three |four |two )?(?:\w+[ -]){{0,2}}?{_PICTURE}\b", re.I)
 _SCENERY: Final = re.compile(r"\b(?:in the (?:center|middle|corner|foreground)|background|pictured)\b", re.I)
 _OF_ITSELF: Final = re.compile(r"the (?:image|picture|photo|illustration|video|animation) (?:is|shows|depicts|features)\b", re.I)
+_SAYS: Final = re.compile(r"[%$€£]|[^\W\d_a-zA-ZÀ-ɏ]")  # an amount, or another script, whose sentences may end without a stop
 _LABEL: Final = 70  # characters up to which a text without a final stop is a label, no sentence
 
 
@@ -26,7 +27,8 @@ _LABEL: Final = 70  # characters up to which a text without a final stop is a la
 _OF_PICTURES: Final = re.compile(
     r"\b(?:illustrat(?:ion|ed)|screenshots?|collage|infographic|mock-?ups?|triptych|mp4|an image|images? (?:of|with|showing)"
     r"|graphic|logos?|icons?|(?:back|fore)ground|gradients?|pictured|photos?|overhead|overlay|close-?up|silhouettes?|animat(?:ion|ed)"
-    r"|wireframe|styli[sz]ed|gr[ae]yscale|colou?red|diagram|grid of|a video (?:that|of|shows)|search bar)\b",
+    r"|wireframe|styli[sz]ed|gr[ae]yscale|colou?red|diagram|grid of|a video (?:that|of|shows)|search bar|interface featuring"
+    r"|(?:smartphones?|screens?|laptops?) showing)\b",
     re.I,
 )
 _SEEN: Final = re.compile(
@@ -40,8 +42,11 @@ _SEEN: Final = re.compile(
 )
 _NEWS: Final = re.compile(
     r"\b(?:we|we[’']re|our|us|today|announc\w+|launch(?:e[ds]|ing)|now|learn|sa(?:ys?|id)|according|new|will|ha[sv]e?|can|could|would"
-    r"|plans?|report\w*)\b",
+    r"|plans?|report\w*|introduc\w+|brings?|helps?|built|runs?|releas\w+|how)\b",
     re.I,
+)
+_SOMEBODY: Final = re.compile(
+    r"(?:an?|two|three|four|several) (?:\w+ ){0,3}(?:wom[ae]n|m[ae]n|people|person|doctor|teacher|students?)\b"
 )
 _LOOKED_AT: Final = 240  # characters of a text that are judged
 
@@ -55,15 +60,17 @@ def is_caption(text: str, *, of_maker: bool = False) -> bool:
     if _OF_ITSELF.match(text) or (of_maker and _is_seen(text)):
         return True
     if not ends_whole(text):
-        return len(text) <= _LABEL or bool(_DESCRIBED.match(text) or _BEGINS_WITH_PICTURE.match(text) or _SCENERY.search(text))
+        is_label = len(text) <= _LABEL and not _SAYS.search(text)
+        return is_label or bool(_DESCRIBED.match(text) or _BEGINS_WITH_PICTURE.match(text) or _SCENERY.search(text))
     return bool(_BEGINS_WITH_PICTURE.match(text) and _DESCRIBED.match(text) and _SCENERY.search(text))
 
 
 def _is_seen(text: str) -> bool:
     """Whether a text has more words of what is seen in pictures than of news. Newsrooms begin with scenes, too."""
     opening = text[:_LOOKED_AT].casefold()
-    seen = 2 * len(set(_OF_PICTURES.findall(opening))) + len(set(_SEEN.findall(opening)))
-    return seen - 2 * len(_NEWS.findall(opening)) >= 2
+    pictures = len(set(_OF_PICTURES.findall(opening)))
+    seen = 2 * pictures + len(set(_SEEN.findall(opening))) + bool(_SOMEBODY.match(opening))
+    return seen - 2 * len(_NEWS.findall(opening)) >= (2 if pictures else 4)
 
 
 def repeats(headline: str, text: str) -> bool:

@@ -16,13 +16,13 @@ _WHOLE: Final = re.compile(
     rf"(?:[ ,.:–—-]+{_ORDER})?"
     rf"|test(?:ing)?(?:[ ,.:_–—-]+(?:test(?:ing)?|one|two|three|\d+|{_KIND}|{_ORDER}))*"
     rf"|(?:your )?(?:headline|title) (?:goes )?here|{_ORDER}(?: (?:this|me)(?: {_KIND})?)?"
-    r"|hello,? world|auto draft|(?:untitled|no title)(?: (?:post|draft|document))?|new post|sample page"
+    r"|hello world|auto draft|(?:untitled|no title)(?: (?:post|draft|document))?|new post|sample page"
     r"|lorem ipsum(?: dolor\b.*)?|asdf(?:gh\w*)?|tbd|tk ?tk\w*",
     re.I,
 )
 _LABELLED: Final = re.compile(rf"[\[{{(]{{1,2}}{_LABEL}[)\]}}]{{1,2}}.*|.*[\[{{]{{1,2}}{_LABEL}[\]}}]{{1,2}}", re.I | re.S)
 _SHOUTED: Final = re.compile(  # in capitals, at either end, as editors do at each other
-    r"(?:TEST|DO NOT PUBLISH|DO NOT USE|DON[’']T PUBLISH|PLEASE IGNORE) ?[-–—:|*]+ .*"
+    r"(?:DO NOT PUBLISH|DO NOT USE|DON[’']T PUBLISH|PLEASE IGNORE) ?[-–—:|*]+ .*|TEST ?[-–—|*]+ .*"
     r"|.* [-–—:|*]+ ?(?:DO NOT PUBLISH|DO NOT USE|DON[’']T PUBLISH|PLEASE IGNORE)",
     re.S,
 )

@@ -104,7 +104,7 @@ def test_an_event_lists_its_reports_oldest_first_and_a_merged_one_leads_on(clien
     gherkin = Story.objects.exclude(event=event[0].event_id).get()
     corrections.merge([str(event[0].event_id), str(gherkin.event_id)], reason="One story.", now=NOW)
     moved = client.get(f"/event/{event[0].event_id}")
-    assert (moved.status_code, moved["Location"]) == (301, f"/event/{gherkin.event_id}")
+    assert (moved.status_code, moved["Location"]) == (302, f"/event/{gherkin.event_id}")
 
 
 def test_lists_page_by_cursor(client: Client) -> None:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sources.houses import Houses
-from tests.factories import entry, publish, story_of
+from tests.factories import NOW, entry, publish, story_of
 from wire import queries
 from wire.intake import corrections
 from wire.schemas import StoryOut
@@ -24,6 +24,7 @@ WORDINGS = {
     "Axios": "Lamp reader introduced by OpenAI",
 }
 TIERS = {"OpenAI Blog": 1, "TechCrunch": 2, "Wired": 2, "Reuters": 3, "Axios": 3, "NVIDIA Blog": 1}
+NAMES = ("pears", "a submarine", "sheet music", "tiny trains", "curtains", "lighthouses")
 _ids = iter(range(10**6))
 
 
@@ -180,3 +181,49 @@ def test_an_editor_chooses_which_report_stands_for_an_event() -> None:
     assert queries.list_events(DAY).events[0].headline == WORDINGS["Reuters"]
     assert queries.get_event(chosen).lead == chosen
     assert queries.wire_version() > version, "or cached answers would show the other"
+
+
+@pytest.mark.django_db
+def test_a_choice_of_lead_does_not_follow_its_story_into_another_event() -> None:
+    made = [entry(title=WORDINGS[name], publisher=name, url=f"https://{name}.example/lamp") for name in ("TechCrunch", "Reuters")]
+    other = entry(title="Marmots sing in Ohio", publisher="Wired", url="https://wired.com/marmots")
+    publish(*made, other)
+    moved = story_of(made[1]).chatbotnews_id
+    corrections.choose_lead(moved)
+    corrections.split([moved], reason="Another lamp.", now=NOW)
+    corrections.merge([str(story_of(made[1]).event_id), str(story_of(other).event_id)], reason="One song.", now=NOW)
+    assert queries.get_event(moved).lead == story_of(other).chatbotnews_id, "as the rules choose: the lower tier"
+
+
+@pytest.mark.django_db
+def test_the_brief_leads_with_the_event_that_leads_the_page_though_a_newsroom_repeats_a_makers_words() -> None:
+    same = {"title": "Introducing the OpenAI lamp reader", "published_at": "2026-01-15T20:00:00Z"}
+    publish(
+        entry(publisher="OpenAI Blog", url="https://openai.com/lamp", **same),
+        repeated := entry(url="https://techcrunch.com/lamp", **same),
+        entry(title="OpenAI marmots sing in Ohio", published_at="2026-01-15T03:00:00Z"),
+    )
+    lead = leading(queries.events_of_day(DAY))
+    assert lead is not None
+    assert lead.lead.chatbotnews_id == story_of(repeated).chatbotnews_id
+    assert lead.lead.permalink in queries.get_editor_take(DAY).markdown.partition("Also:")[0]
+
+
+@pytest.mark.django_db
+def test_lists_of_events_neither_lose_nor_repeat_one_however_many_reports_it_has() -> None:
+    at = "2026-01-15T{:02d}:{}:00Z".format
+    many = [
+        entry(title=f"OpenAI launches lamp reader number {n}", url=f"https://techcrunch.com/lamp-{n}", published_at=at(n, "30"))
+        for n in range(12)
+    ]
+    lone = [entry(title=f"Anthropic launches {name}", published_at=at(2 * n, "00")) for n, name in enumerate(NAMES)]
+    publish(*many, *lone)
+    events = {str(story_of(one).event_id) for one in (*many, *lone)}
+    seen, cursor = [], None
+    while True:
+        page = queries.category_events(Category.LAUNCHES, 2, cursor)
+        seen += [event.event_id for event in page.events]
+        if (cursor := page.next_cursor) is None:
+            break
+    assert sorted(seen) == sorted(events)
+    assert page.total == len(many) + len(lone)

@@ -83,6 +83,12 @@ Google is partnering with the Massachusetts AI Hub to provide every Baystater wi
 At The Check Up 2025, we shared more about the potential of AI in health and our latest health AI research.
 Our Perch AI model helps conservationists analyze bioacoustic data to protect endangered species like birds and coral reefs.
 DINOv3 scales self-supervised learning for images to create universal vision backbones that achieve state-of-the-art performance.
+Gemma 3n runs on phones, tablets and laptops.
+Introducing Gemini Robotics, which helps people fold clothes on a table.
+Claude for Chrome sits in a side panel and helps people fill forms.
+Meta AI app displays captions on glasses for people who are hard of hearing.
+How Nubank built an assistant for people in Brazil with the Realtime API on phones.
+Nvidia reported record revenue of $57bn, up 62% on the year
 Command A Vision excels across enterprise image understanding tasks while keeping a low compute footprint.
 """
 
