@@ -197,7 +197,7 @@ def _event_key(day: dt.date, lead: Brief, reports: Sequence[Brief]) -> standing.
         day,
         newsrooms=lead.cross_source_count - lead.makers,
         that_day=len({story.publisher for story in reports if story.tier != Tier.CORPORATE}),
-        score=lead.consensus_score,
+        score=max(story.consensus_score for story in reports),
         began=lead.began,
         latest=max(story.published_at for story in reports),
         headline=lead.headline,

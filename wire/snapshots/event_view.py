@@ -110,13 +110,15 @@ def by_weight(events: Iterable[EventView], day: dt.date) -> list[EventView]:
 
 def rank(event: EventView, day: dt.date) -> standing.Key:
     """The place of an event among those of a UTC day, as `standing` has it."""
+    stories = [report.story for report in event.reports]
+    of_day = [story for story in stories if story.published_at.astimezone(dt.UTC).date() == day]
     return standing.of_event(
         day,
         newsrooms=event.newsrooms,
-        that_day=len({one.original_publisher for one in map(_story, event.reports) if _is_newsroom_on(one, day)}),
-        score=event.score,
+        that_day=len({story.original_publisher for story in of_day if story.original_publisher_tier != Tier.CORPORATE}),
+        score=max(story.consensus_score for story in stories),
         began=event.first.published_at,
-        latest=event.latest.published_at,
+        latest=max(story.published_at for story in of_day or stories),
         headline=event.lead.headline,
         category=event.lead.category,
         has_topics=bool(event.lead.topics),
@@ -149,14 +151,6 @@ def _lead(stories: Sequence[StoryOut], chosen: Collection[str]) -> StoryOut:
         for story, is_typical in zip(stories, standing.typical([story.headline for story in stories]), strict=True)
     ]
     return min(zip(stories, keys, strict=True), key=lambda pair: (pair[0].chatbotnews_id not in chosen, pair[1]))[0]
-
-
-def _story(report: EventReport) -> StoryOut:
-    return report.story
-
-
-def _is_newsroom_on(story: StoryOut, day: dt.date) -> bool:
-    return story.original_publisher_tier != Tier.CORPORATE and story.published_at.astimezone(dt.UTC).date() == day
 
 
 def _report(story: StoryOut, houses: Houses) -> consensus.Report:

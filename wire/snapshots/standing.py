@@ -46,7 +46,7 @@ def of_event(
 ) -> Key:
     """Sorts the event first that leads a UTC day: by how many of its `newsrooms` reported it `that_day`, what began earlier after
     what is new, then by how widely it is reported in all, news on a tracked topic before analysis and the rest, round-ups last,
-    then the newest. One newsroom's report, a maker's own post and reports that hardly agree stand alike.
+    then the newest of that day. One newsroom's report, a maker's own post and reports that hardly agree stand alike.
     """
     newest, in_all = (max(min(that_day, newsrooms), 1), max(newsrooms, 1)) if score >= FAINT else (1, 1)
     is_old = began.astimezone(dt.UTC).date() < day - dt.timedelta(days=1)
