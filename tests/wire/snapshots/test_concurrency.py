@@ -52,6 +52,7 @@ def at_once(calls: Sequence[Callable[[], Any]]) -> list[Any]:
         start.wait(timeout=20)
         return call()
 
+    connection.close()  # a pool has eight, and each of eight calls needs one of its own
     with workers(len(calls)) as submit:
         return [future.result(timeout=60) for future in [submit(begin, call) for call in calls]]
 
