@@ -105,6 +105,17 @@ def test_provenance_and_the_editors_take_of_a_day_are_the_same_by_both_doors(day
     assert said(take) == take["structuredContent"]["markdown"] == get(f"/api/archive/{day}.json")["editor_take"]
 
 
+@each_day
+def test_a_days_events_and_every_report_of_each_are_the_same_by_both_doors(day: str) -> None:
+    listed = structured("list_events", date=day, limit=100)
+    assert listed == get(f"/api/events.json?date={day}&limit=100")
+    for event in listed["events"]:
+        found = structured("get_event", event_id=event["event_id"])
+        assert found == get(f"/api/events/{event['event_id']}.json") == read_json(f"wire://event/{event['event_id']}")
+        assert (found["headline"], found["agreement"]) == (event["headline"], event["agreement"])
+        assert found["lead"] == event.get("lead", event["event_id"])
+
+
 def test_today_is_today_json_with_exactly_the_block_that_the_specification_adds() -> None:
     found, today = read_json("wire://today"), get("/api/today.json")
     assert without_mcp(found) == today
