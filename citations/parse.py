@@ -13,6 +13,8 @@ from typing import Final
 
 from citations.formats import MONTHS, WIRE, WIRE_IN_FULL, CitationFormat, one_line
 from citations.latex import unescape
+from citations.sentences import CLOSING, STOPS
+from citations.styles import MLA_MONTHS
 
 _QUOTES: Final = "\"'`“”„‘’‚«»‹›"
 _ID: Final = re.compile(r"cbn-[0-9a-z]{12}")
@@ -20,6 +22,8 @@ _CORRECTED: Final = re.compile(r" \[corrected \d{4}-\d\d-\d\d\]$")
 _INLINE_DATE: Final = re.compile(r", (\d{4})-(\d\d)-(\d\d): ", re.A)
 _ACADEMIC_DATE: Final = re.compile(r" \((\d{4}), ([A-Z][a-z]{2,8}) (\d{1,2})\)\. ", re.A)
 _ACADEMIC_CREDIT: Final = re.compile(r"(?<=\. Google News), crediting ")
+_SENTENCE_END: Final = re.compile(rf"[{re.escape(''.join(STOPS))}][{re.escape(CLOSING)}]* ")
+_MLA_DATE: Final = re.compile(r", (\d{1,2}) ([A-Z][a-z]{2,3}\.?) (\d{4})", re.A)
 _MARKDOWN: Final = re.compile(r"\[((?:[^\\\]]|\\.)*+)\]\((\S+)\) \((.+), via \[ChatbotNews\.ai\]\(\S+\)\)")
 _MARKDOWN_ESCAPE: Final = re.compile(r"\\([!-/:-@\[-`{-~])")
 _BIBTEX_KEY: Final = re.compile(r"@misc\{chatbotnews_([0-9a-z]{12}),")
@@ -52,7 +56,7 @@ def parse_citation(text: str) -> ParsedCitation | None:
 
 
 def _layered(line: str) -> ParsedCitation:
-    rest, permalink = line.rsplit(". Source: ", 1)
+    rest, permalink = line.rsplit(" Source: ", 1)
     publisher, _ = _after("According to ", rest).split(f", as summarized by {WIRE}, ", 1)
     return ParsedCitation(CitationFormat.LAYERED, _id(permalink), publisher)
 
@@ -124,8 +128,62 @@ def _ris(text: str) -> ParsedCitation:
     return ParsedCitation(CitationFormat.RIS, _id(tags["ID"]), tags["T2"], tags["TI"], when)
 
 
+def _apa(line: str) -> ParsedCitation:
+    rest, permalink = _before(")", line).rsplit(f" (indexed by {WIRE}, ", 1)
+    rest, _ = rest.rsplit(" ", 1)
+    rest, publisher = _last_sentence(_before(".", rest))
+    headline, when = _titled_and_dated(rest)
+    return ParsedCitation(CitationFormat.APA, _id(permalink), publisher, headline, when)
+
+
+def _titled_and_dated(text: str) -> tuple[str, dt.date]:
+    """Of "Authors (date). Title." or "Title. (date)." the title and the date. Raises: ValueError."""
+    title, _, date = text.rpartition(" (")
+    if match := _ACADEMIC_DATE.fullmatch(f" ({date} "):
+        with suppress(ValueError):
+            return _uncredited(title), _date(*match.groups())
+    _, when, title = _at_date(_ACADEMIC_DATE, text)
+    return _uncredited(title), when
+
+
+def _uncredited(title: str) -> str:
+    title = title.removesuffix(".")
+    return title.partition(" [reported by ")[0] if title.endswith("]") else title
+
+
+def _mla(line: str) -> ParsedCitation:
+    rest, permalink = _before(".", line).rsplit(f". Indexed by {WIRE}, ", 1)
+    rest, _ = rest.rsplit(", ", 1)
+    at = rest.rindex(", ")
+    match = _MLA_DATE.fullmatch(rest[at:])
+    if not match:
+        raise ValueError
+    day, month, year = match.groups()
+    rest, publisher = _last_sentence(rest[:at])
+    author, quote, title = rest.partition('"')
+    if not quote:
+        raise ValueError
+    headline = title.partition('"')[0] if title.strip() and title[0] != " " else author  # whose opening mark was taken for a frame
+    when = _date(year, str(MLA_MONTHS.index(month) + 1), day)
+    return ParsedCitation(CitationFormat.MLA, _id(permalink), publisher, headline.removesuffix("."), when)
+
+
+def _last_sentence(text: str) -> tuple[str, str]:
+    """What stands before the last sentence, and that one: a publication's name, which has no full stop. Raises: ValueError."""
+    ends = [match.end() for match in _SENTENCE_END.finditer(text)]
+    if not ends:
+        raise ValueError
+    return text[: ends[-1] - 1], text[ends[-1] :]
+
+
+def _before(ending: str, text: str) -> str:
+    if not text.endswith(ending):
+        raise ValueError
+    return text.removesuffix(ending)
+
+
 _STRUCTURED: Final = (_bibtex, _csl, _ris)
-_WRITTEN: Final = (_layered, _inline, _reference, _academic, _markdown)
+_WRITTEN: Final = (_layered, _inline, _reference, _academic, _markdown, _apa, _mla)
 
 
 def _after(opening: str, text: str) -> str:

@@ -32,6 +32,7 @@ _SYNTAX = (
     *"\\{}[]()<>&#%$~^_\"'`-,;:@!?|*=. \t\n\r\0\x1b\x85\u2028\u200f\u202e\ufeff",
     *("--", "---", "''", "``", "?`", "&amp;", "&#65;", "](x)", "![", "\\{", "\\textbackslash", "{}", "@misc{", "@x(", "$$", "<b>"),
     *("\nTY  - NEWS", "\nER  - ", "\r\nAU  - x", '," ', ', "', ". Source: ", ", crediting ", "<https://a.example>"),
+    *(" [reported by ", '" Reported by ', " (indexed by "),
     *("é", "e\u0301", "中文", "مرحبا", "🤖", "👩‍💻", "Å", "\u00a0", "word", "A"),
 )
 texts = st.one_of(st.text(max_size=40), st.lists(st.sampled_from(_SYNTAX), max_size=25).map("".join))

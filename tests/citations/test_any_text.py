@@ -1,4 +1,4 @@
-"""Whatever a headline holds, each format's own parser reads one citation and gives the text back."""
+"""Whatever a headline holds, each format's own parser reads one citation and gives the text back. Authors are test_names'."""
 
 import json
 import re
@@ -34,9 +34,8 @@ def test_any_title_is_one_bibtex_entry_that_reads_back(cited: Citable) -> None:
     [entry] = library.entries
     fields = {field.key: field.value for field in entry.fields}
     assert (entry.entry_type, entry.key) == ("misc", "chatbotnews_0123456789ab")
-    assert list(fields) == ["title", "author", "howpublished", "year", "month", "url", "note"]
+    assert list(fields) == ["title", "author" if cited.authors else "key", "howpublished", "year", "month", "url", "note"]
     assert fields["title"] == cited.headline
-    assert fields["author"] == cited.byline
     assert fields["howpublished"] == f"{cited.publisher}, via ChatbotNews.ai"
     assert fields["year"] == str(cited.wire_date.year)
     assert fields["month"] == MONTHS[cited.wire_date.month - 1][:3].lower()
@@ -102,7 +101,7 @@ def test_any_story_is_csl_json(cited: Citable) -> None:
     texts = {name: value for name, value in item.items() if name not in ("author", "issued")}
     assert list(texts) == ["id", "type", "title", "container-title", "URL", "source", "note"]
     assert all(isinstance(text, str) for text in texts.values())
-    assert (item["type"], item["title"], item["author"]) == ("webpage", cited.headline, [{"literal": cited.byline}])
+    assert (item["type"], item["title"]) == ("webpage", cited.headline)
     assert item["issued"] == {"date-parts": [[cited.wire_date.year, cited.wire_date.month, cited.wire_date.day]]}
 
 
@@ -113,14 +112,12 @@ def test_any_story_is_one_ris_record_that_rispy_reads_back(cited: Citable) -> No
     text = cite(cited, CitationFormat.RIS)
     [record] = rispy.loads(text)
 
-    authors = record["authors"]
-    assert len(text.splitlines()) == 10 + len(authors)
+    assert len(text.splitlines()) == 10 + len(cited.authors)
     assert list(record) == [
-        *("type_of_reference", "id", "title", "authors", "secondary_title", "year", "date", "urls"),
-        *("database_provider", "notes"),
+        *("type_of_reference", "id", "title", *(["authors"] if cited.authors else [])),
+        *("secondary_title", "year", "date", "urls", "database_provider", "notes"),
     ]
     assert record["title"] == cited.headline
-    assert authors == [cited.byline] or " ".join(authors) == re.sub(", and |, | and | & ", " ", cited.byline)
     assert record["date"] == cited.wire_date.strftime("%Y/%m/%d/")
     assert record["urls"] == [STORY.original_url]
 

@@ -2,7 +2,6 @@
 
 import datetime as dt
 import json
-import re
 
 import pytest
 
@@ -12,6 +11,7 @@ from tests.citations.stories import CREDITED, STORY, story
 LAYERED, INLINE, REFERENCE = CitationFormat.LAYERED, CitationFormat.INLINE, CitationFormat.REFERENCE
 ACADEMIC, MARKDOWN, BIBTEX = CitationFormat.ACADEMIC, CitationFormat.MARKDOWN, CitationFormat.BIBTEX
 CSL, RIS = CitationFormat.CSL, CitationFormat.RIS
+APA, MLA = CitationFormat.APA, CitationFormat.MLA
 
 LINK = "http://localhost:8000/story/cbn-0123456789ab"
 
@@ -26,7 +26,7 @@ PLAIN = {
     BIBTEX: f"""\
 @misc{{chatbotnews_0123456789ab,
   title = {{{{OpenAI ships GPT-6}}}},
-  author = {{{{Jane Doe}}}},
+  author = {{Doe, Jane}},
   howpublished = {{TechCrunch, via ChatbotNews.ai}},
   year = {{2026}},
   month = nov,
@@ -34,14 +34,14 @@ PLAIN = {
   note = {{Summarized by ChatbotNews.ai, The Conversational AI Wire. {LINK}}},
 }}""",
     CSL: '[{"id": "cbn-0123456789ab", "type": "webpage", "title": "OpenAI ships GPT-6", '
-    '"author": [{"literal": "Jane Doe"}], "container-title": "TechCrunch", '
+    '"author": [{"family": "Doe", "given": "Jane"}], "container-title": "TechCrunch", '
     '"issued": {"date-parts": [[2026, 11, 5]]}, "URL": "https://techcrunch.com/2026/11/05/gpt-6", '
     f'"source": "ChatbotNews.ai", "note": "Summarized by ChatbotNews.ai, The Conversational AI Wire. {LINK}"}}]',
     RIS: f"""\
 TY  - ELEC
 ID  - cbn-0123456789ab
 TI  - OpenAI ships GPT-6
-AU  - Jane Doe
+AU  - Doe, Jane
 T2  - TechCrunch
 PY  - 2026
 DA  - 2026/11/05/
@@ -50,6 +50,10 @@ DP  - ChatbotNews.ai
 N1  - Summarized by ChatbotNews.ai, The Conversational AI Wire. {LINK}
 ER  -\N{SPACE}
 """,
+    APA: "Doe, J. (2026, November 5). OpenAI ships GPT-6. TechCrunch. https://techcrunch.com/2026/11/05/gpt-6 "
+    f"(indexed by ChatbotNews.ai, {LINK})",
+    MLA: 'Doe, Jane. "OpenAI ships GPT-6." TechCrunch, 5 Nov. 2026, https://techcrunch.com/2026/11/05/gpt-6. '
+    f"Indexed by ChatbotNews.ai, {LINK}.",
 }
 
 # The outlet is outside the roster, so Google News stays the publisher wherever there is one.
@@ -62,6 +66,10 @@ OUTLET = {
     ACADEMIC: "Google News. (2026, November 5). OpenAI ships GPT-6. Google News, crediting St. Louis Post. "
     f"Summarized by ChatbotNews.ai, The Conversational AI Wire. {LINK}",
     MARKDOWN: f"[OpenAI ships GPT-6]({LINK}) (Google News, crediting St. Louis Post, via [ChatbotNews.ai](http://localhost:8000))",
+    APA: "OpenAI ships GPT-6 [reported by St. Louis Post]. (2026, November 5). Google News. "
+    f"https://techcrunch.com/2026/11/05/gpt-6 (indexed by ChatbotNews.ai, {LINK})",
+    MLA: '"OpenAI ships GPT-6." Reported by St. Louis Post. Google News, 5 Nov. 2026, '
+    f"https://techcrunch.com/2026/11/05/gpt-6. Indexed by ChatbotNews.ai, {LINK}.",
 }
 NOTE = (
     "Google News, crediting St. Louis Post. Summarized by ChatbotNews.ai, The Conversational AI Wire. "
@@ -70,7 +78,9 @@ NOTE = (
 
 
 def test_a_story_is_cited_word_for_word_in_every_format_and_layered_unless_asked() -> None:
-    assert list(CitationFormat) == ["layered", "inline", "reference", "academic", "markdown", "bibtex", "csl", "ris"]
+    assert list(CitationFormat) == [
+        *("layered", "inline", "reference", "academic", "markdown", "bibtex", "csl", "ris", "apa", "mla")
+    ]
     assert set(RENDERERS) == set(CitationFormat)
     assert {form: cite(STORY, form) for form in CitationFormat} == PLAIN
     assert cite(STORY) == PLAIN[LAYERED]
@@ -99,16 +109,14 @@ def test_the_note_of_the_structured_formats_tells_credit_and_correction() -> Non
 
 
 SUMMARIES = {
-    "It works.": "It works.",
-    "It works. ": "It works.",
-    "It works...": "It works.",
-    "It works": "It works.",
-    "It works…": "It works….",
-    "动了。": "动了.",
-    "चलता है।": "चलता है.",
-    "Does it work?": "Does it work?.",
-    "It works at Acme Inc. now.": "It works at Acme Inc. now.",
-} | dict.fromkeys(("", " \n", "..."), "OpenAI ships GPT-6.")
+    "OpenAI works.": "OpenAI works.",
+    "OpenAI works. ": "OpenAI works.",
+    "OpenAI works": "OpenAI works.",
+    "OpenAI 动了。": "OpenAI 动了。",
+    "OpenAI चलता है।": "OpenAI चलता है।",
+    "OpenAI works!": "OpenAI works!",
+    "OpenAI bought Acme Inc. now.": "OpenAI bought Acme Inc. now.",
+} | dict.fromkeys(("", " \n", "...", "OpenAI works…", "OpenAI works..."), "OpenAI ships GPT-6.")
 
 
 def test_a_final_stop_is_not_doubled_and_the_headline_stands_in_for_no_summary() -> None:
@@ -122,12 +130,8 @@ def test_a_final_stop_is_not_doubled_and_the_headline_stands_in_for_no_summary()
 
 
 @pytest.mark.parametrize("author", [None, "", " \t"])
-def test_the_publisher_stands_in_for_a_missing_author(author: str | None) -> None:
-    anonymous = story(author=author)
-
-    assert cite(anonymous, ACADEMIC).startswith("TechCrunch. (2026")
-    assert "  author = {{TechCrunch}},\n" in cite(anonymous, BIBTEX)
-    assert "\nAU  - TechCrunch\n" in cite(anonymous, RIS)
+def test_the_publisher_stands_in_for_a_missing_author_where_the_pattern_needs_one(author: str | None) -> None:
+    assert cite(story(author=author), ACADEMIC).startswith("TechCrunch. (2026")
 
 
 def test_no_text_breaks_the_line_of_a_citation() -> None:
@@ -159,11 +163,34 @@ def _between(text: str, start: str, end: str) -> str:
     return text.split(start, 1)[1].split(end, 1)[0].rsplit(" ", 1)[-1]
 
 
-def test_ris_names_each_author_on_a_line() -> None:
-    bylines = {
-        "Mark Bergen, Dina Bass": ["Mark Bergen", "Dina Bass"],
-        "Mark Bergen, Dina Bass, and Ada de la Quill": ["Mark Bergen", "Dina Bass", "Ada de la Quill"],
-        "Mark Bergen and Dina Bass & Ada Quill": ["Mark Bergen", "Dina Bass", "Ada Quill"],
-    } | {alone: [alone] for alone in ("Quill, Ada", "Ada Quill, Jr.", "Reuters")}
-    for byline, authors in bylines.items():
-        assert re.findall("^AU  - (.*)$", cite(story(author=byline), RIS), re.M) == authors
+STYLED = {
+    "Jane Doe and John Roe": ("Doe, J., & Roe, J.", "Doe, Jane, and John Roe."),
+    "Jane Doe, John R. Roe and J.K. Poe": ("Doe, J., Roe, J. R., & Poe, J. K.", "Doe, Jane, et al."),
+    "Martin Luther King Jr.": ("King, M. L., Jr.", "King, Martin Luther, Jr."),
+    "Jean-Paul de la Croix": ("de la Croix, J.-P.", "de la Croix, Jean-Paul."),
+    "山田 太郎": ("山田, 太郎.", "山田, 太郎."),
+    "Reuters Staff": ("Reuters Staff.", "Reuters Staff."),
+    "Jane Doe and Google DeepMind team": ("Doe, J., & Google DeepMind team.", "Doe, Jane, and Google DeepMind team."),
+}
+
+
+def test_apa_and_mla_name_authors_as_their_handbooks_do() -> None:
+    for byline, (apa, mla) in STYLED.items():
+        assert cite(story(author=byline), APA).startswith(f"{apa} (2026, November 5). OpenAI ships GPT-6. TechCrunch. https:")
+        assert cite(story(author=byline), MLA).startswith(f'{mla} "OpenAI ships GPT-6." TechCrunch, 5 Nov. 2026, https:')
+    crowd = [f"{letter}a Doe" for letter in "ABCDEFGHIJKLMNOPQRSTU"]
+    assert ", Doe, S., . . . Doe, U. (2026" in cite(story(author="; ".join(crowd)), APA)
+    assert ", Doe, S., & Doe, T. (2026" in cite(story(author="; ".join(crowd[:20])), APA)
+
+
+def test_apa_and_mla_begin_with_the_title_where_nobody_signed_it() -> None:
+    asked = story(author="TechCrunch", headline='Is "GPT-6" here?')
+    assert cite(asked, APA).startswith('Is "GPT-6" here? (2026, November 5). TechCrunch. https:')
+    assert cite(asked, MLA).startswith("\"Is 'GPT-6' here?\" TechCrunch, 5 Nov. 2026, https:")
+
+
+def test_months_are_abbreviated_as_mla_does() -> None:
+    cited = [cite(story(wire_date=dt.date(2026, month, 1)), MLA) for month in range(1, 13)]
+    assert [_between(one, ", 1 ", " 2026") for one in cited] == [
+        *("Jan.", "Feb.", "Mar.", "Apr.", "May", "June", "July", "Aug.", "Sept.", "Oct.", "Nov.", "Dec.")
+    ]

@@ -11,6 +11,7 @@ from citations.parse import ParsedCitation, parse_citation
 from tests.citations.stories import CREDITED, STORY, days, stories, story, texts
 from tests.examples import examples
 
+SINGLE = str.maketrans('"“”„', "'‘’‚")
 WITHOUT_ADDRESS = {CitationFormat.INLINE}
 WITHOUT_HEADLINE = {CitationFormat.LAYERED}
 WITHOUT_DAY = {CitationFormat.LAYERED, CitationFormat.MARKDOWN, CitationFormat.BIBTEX}
@@ -21,7 +22,7 @@ def expected(cited: Citable, form: CitationFormat) -> ParsedCitation:
         format=form,
         chatbotnews_id=None if form in WITHOUT_ADDRESS else cited.chatbotnews_id,
         publisher=cited.publisher,
-        headline=None if form in WITHOUT_HEADLINE else cited.headline,
+        headline=None if form in WITHOUT_HEADLINE else cited.headline.translate(SINGLE if form == CitationFormat.MLA else {}),
         wire_date=None if form in WITHOUT_DAY else cited.wire_date,
     )
 
@@ -34,7 +35,7 @@ def test_a_citation_gives_back_what_it_says_whatever_quotation_marks_and_space_a
         assert parse_citation(frame.format(told)) == expected(STORY, form), frame
     if form in {CitationFormat.BIBTEX, CitationFormat.RIS}:
         assert parse_citation(told.replace("\n", "\r\n")) == expected(STORY, form)
-    if form in {CitationFormat.LAYERED, CitationFormat.REFERENCE, CitationFormat.ACADEMIC}:
+    if form in {CitationFormat.LAYERED, CitationFormat.REFERENCE, CitationFormat.ACADEMIC, CitationFormat.APA, CitationFormat.MLA}:
         assert parse_citation(told.replace(" ", "\n  ")) == expected(STORY, form)
 
 
@@ -76,7 +77,8 @@ NOT_CITED = [
 @pytest.mark.parametrize("headline", ["OpenAI ships GPT-6", "OpenAI ships GPT-6.", "Who needs GPT-6?", "It’s here: GPT-6!"])
 def test_a_story_without_a_summary_is_cited_by_its_headline(headline: str) -> None:
     cited = story(headline=headline, summary_short="")
-    said = f"According to TechCrunch, as summarized by ChatbotNews.ai, {headline.removesuffix('.')}. Source: {cited.permalink}"
+    ended = headline if headline.endswith((".", "?", "!")) else f"{headline}."
+    said = f"According to TechCrunch, as summarized by ChatbotNews.ai, {ended} Source: {cited.permalink}"
     assert cite(cited) == said
     parsed = parse_citation(said)
     assert parsed is not None
@@ -116,6 +118,7 @@ SEPARATORS = [
     *("According to x, as summarized by ChatbotNews.ai, y. Source: ", "ChatbotNews.ai, citing x (Tier , 2026-01-01: "),
     *('x, "," 1 May 2026, y, indexed by ChatbotNews.ai, ', " (2026, May 1). x. Google News, crediting "),
     *("[x](y) (z, via [ChatbotNews.ai](", "[\\", "](", "@misc{chatbotnews_", "  title = {}", "\n} \t", "TY  - "),
+    *(" (indexed by ChatbotNews.ai, ", '" Reported by x. y, 1 May 2026, z. Indexed by ChatbotNews.ai, ', " [reported by ", "? "),
     *(" [corrected 2026-01-01]", '{"a":[', ". ", ' "', ", ", "&", "\n"),
 ]
 
