@@ -1,4 +1,4 @@
-"""One ingest at a time, over all machines that share a database: a lease row, which its holder keeps renewing."""
+"""One at work at a time, over all machines that share a database: a lease row, which its holder keeps renewing."""
 
 import datetime as dt
 import os
@@ -7,9 +7,10 @@ import socket
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from config.errors import Busy
@@ -20,47 +21,55 @@ TERM: Final = dt.timedelta(minutes=2)
 written before the clock was set back, and holds nothing: whoever wrote it notices when it is renewed.
 """
 
+Row = QuerySet[Any]  # of one row, which is a `sources.models.Leased`
+
 
 class Lease:
     """A lease that is held. Not for sharing between threads."""
 
-    def __init__(self, holder: str) -> None:
+    def __init__(self, row: Row, holder: str, work: str) -> None:
         self.holder = holder
+        self._row = row
+        self._work = work
 
     def renew(self) -> None:
         """Hold on for another term. Inside a transaction it also keeps anybody else from taking over until the commit.
 
         Raises: Busy when the lease ran out and another holds it: what this transaction did must not stand.
         """
-        mine = IngestLease.objects.filter(pk=1, holder=self.holder)
-        if not mine.update(expires_at=timezone.now() + TERM):
-            raise Busy("The ingest lease ran out and another ingest took over.", "Nothing is lost: it goes on from here.")
+        if not self._row.filter(holder=self.holder).update(expires_at=timezone.now() + TERM):
+            raise Busy(f"The lease of this {self._work} ran out and another took over.", "Nothing is lost: it goes on from here.")
 
 
 @contextmanager
-def held() -> Iterator[Lease]:
-    """The lease, returned at the end. Raises: Busy while another holds it; one that died on this machine holds nothing."""
-    lease = _take()
+def held(row: Row | None = None, work: str = "ingest") -> Iterator[Lease]:
+    """The lease of a row, else the wire's ingest; returned at the end. `work` is what it is for, in words.
+
+    Raises: Busy while another holds it; one that died on this machine holds nothing.
+    """
+    if row is None:
+        IngestLease.objects.get_or_create(pk=1)
+        row = IngestLease.objects.filter(pk=1)
+    lease = _take(row, work)
     try:
         yield lease
     finally:
         with suppress(Exception):  # a database that is gone keeps it until it runs out
-            IngestLease.objects.filter(pk=1, holder=lease.holder).update(holder="", expires_at=None)
+            row.filter(holder=lease.holder).update(holder="", expires_at=None)
 
 
 @transaction.atomic
-def _take() -> Lease:
-    IngestLease.objects.get_or_create(pk=1)
-    row = IngestLease.objects.select_for_update().get(pk=1)
+def _take(rows: Row, work: str) -> Lease:
+    row = rows.select_for_update().get()
     now = timezone.now()
     if row.holder and row.expires_at and now < row.expires_at < now + 2 * TERM and not _died_here(row.holder):
         raise Busy(
-            f"Another ingest is at work (process {row.holder.split('/')[-2]} on {row.holder.split(' ')[0]}).",
+            f"Another {work} is at work (process {row.holder.split('/')[-2]} on {row.holder.split(' ')[0]}).",
             f"Let it finish, or try again after {row.expires_at:%H:%M:%S} UTC if it died on another machine.",
         )
     row.holder, row.expires_at = f"{_here()}/{os.getpid()}/{secrets.token_hex(4)}", now + TERM
-    row.save()
-    return Lease(row.holder)
+    row.save(update_fields=["holder", "expires_at"])
+    return Lease(rows, row.holder, work)
 
 
 def _here() -> str:

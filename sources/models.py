@@ -221,17 +221,24 @@ class RawFetch(models.Model):
         return f"{self.feed} {self.fetched_at:%Y-%m-%d %H:%M}"
 
 
-class IngestLease(models.Model):
-    """The one row that says who ingests. `sources.lease` takes and returns it."""
+class Leased(models.Model):
+    """A row that says who is at work. `sources.lease` takes and returns it."""
 
     holder = models.CharField(max_length=200, blank=True)
     expires_at = models.DateTimeField(null=True)
 
     class Meta:
-        constraints = [models.CheckConstraint(condition=Q(id=1), name="ingest_lease_is_one_row")]
+        abstract = True
 
     def __str__(self) -> str:
         return self.holder or "free"
+
+
+class IngestLease(Leased):
+    """The one row that says who ingests."""
+
+    class Meta:
+        constraints = [models.CheckConstraint(condition=Q(id=1), name="ingest_lease_is_one_row")]
 
 
 def utc_today() -> dt.date:

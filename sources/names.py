@@ -1,7 +1,8 @@
 """Whether a name belongs to a publication of the roster: pure functions over plain values.
 
-A text is read as a name (case, spacing, punctuation and the article aside), as an alias, as a domain or URL, and last
-as a typing slip. Admitting a different outlet is far worse than missing a spelling, so every doubt is a refusal.
+A text is read as a name (case, spacing, punctuation and the article aside), as an alias, as a domain or URL, as a name with
+its legal form, section or feed beside it, and last as a typing slip. Admitting a different outlet is far worse than missing a
+spelling, so every doubt is a refusal.
 """
 
 import re
@@ -23,15 +24,35 @@ LONGEST_NAME: Final = 120
 # other (Meta AI Blog, AWS AI Blog), newcomers of their kind 0.81 (Google DeepMind Blog); from here on begin what differs by a
 # letter or says one more word (Reuter5, Bloomberg Law), of which `verify` could no longer say that it is another outlet.
 MISTAKABLE: Final = 0.85
-NAMED_AS_ALIKE: Final = 0.5  # below it the closest publication is no likeness but chance
+ALIKE: Final = 70  # per cent of the letters: of unrelated outlets 7 in 100 then are like one of the roster, at 60 26 in 100
+COMMON: Final = frozenset(  # in the names of so many outlets that sharing them makes no likeness
+    {"ai", "artificial", "intelligence", "machine", "learning", "ml", "blog", "news", "magazine", "media", "review", "agency"}
+    | {"tech", "technology", "official", "web", "services", "latest", "topics", "feed", "for", "in", "at", "inc"}
+)
 
-ARTICLES: Final = frozenset({"the", "teh", "hte", "th", "te", "thw", "tge"})  # as typed, too
+ARTICLES: Final = frozenset({"the", "teh", "hte", "th", "te", "thw", "thd", "thr", "tge", "tje", "yhe", "rhe"})  # as typed, too
+NOUNS: Final = frozenset({"information", "register", "reg"})  # a publication's name with their article only
 TRADEMARKS: Final = str.maketrans("", "", "™®©℠")
 WRITTEN_SPACE: Final = re.compile(r"&(?:nbsp|#160|#xa0);|%20", re.IGNORECASE)
 POSSESSIVE: Final = re.compile(r"['’]s(?=\s)", re.IGNORECASE)  # Google's AI Blog
 EXPLAINED: Final = re.compile(r"(?P<name>[^()]+)\((?P<said_again>[^()]+)\)")  # Financial Times (FT), Axios (website)
 KINDS: Final = frozenset({"website", "news website", "news site", "news agency"})  # none that another outlet is, too
+LONG_FORMS: Final = (
+    (re.compile(r"\bAWS\b"), "Amazon Web Services"),
+    (re.compile(r"\bAWS\b"), "Amazon Web Services (AWS)"),
+    (re.compile(r"\bAI\b"), "Artificial Intelligence"),
+    (re.compile(r"\bML\b"), "Machine Learning"),
+)
 CAMEL_CASE: Final = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+
+LEGAL_FORM: Final = re.compile(r"(?P<name>.{5,}) (?:inc|l ?l ?c|ltd|limited|corp|corporation|plc|l ?p|pbc)")  # not after FT
+MAKERS: Final = 1  # the tier of them; their "AI" and "News" are other pages of a large house
+FEED: Final = r"rss|feed|latest"
+SECTION: Final = rf"{FEED}|ai|artificial intelligence|tech|technology|news"
+LISTING: Final = rf"{SECTION}|ml|machine learning|software|top|all|content|posts|stories|topics|headlines"
+OF_ANY, OF_NEWSROOMS, APART = (re.compile(rf"(?:{one})(?: (?:[&+] |and )?(?:{one}))*") for one in (FEED, SECTION, LISTING))
+BETWEEN: Final = re.compile(r"\s+(?:[|»·•–—-]|::)\s+|:\s+")  # AI | VentureBeat, Ars Technica - All content
+OF_THEIR_OWN: Final = frozenset({"wirednews", "semafortechnology"})  # no sections: a site until 2006, a newsletter
 
 ADDRESS: Final = re.compile(
     r"(?P<scheme>(?:https?:)?//)?(?P<host>[a-z0-9-]+(?:\.[a-z0-9-]+)*\.(?P<suffix>[a-z0-9-]{2,}))\.?"
@@ -63,7 +84,10 @@ class Name:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Whether a name is in the roster. `notes` are for a language model; `similarity` is 0–1, to two decimals."""
+    """Whether a name is in the roster. `notes` are for a language model.
+
+    `similarity` is 0–1, to two decimals: 1 for a name, alias or domain alone, less for whatever is only taken as one.
+    """
 
     in_roster: bool
     tier: int | None
@@ -87,6 +111,10 @@ class _Spelling:
         return "".join(self.parts)
 
 
+Reading = tuple[Name | None, str, float]  # whom a text means, how it was read, how alike they are
+UNKNOWN: Final[Reading] = (None, "", 0.0)
+
+
 @dataclass(frozen=True, slots=True)
 class _Index:
     spellings: tuple[_Spelling, ...]
@@ -97,10 +125,10 @@ class _Index:
 def verify(name: str, roster: Sequence[Name]) -> Verdict:
     """Whether `name` is a publication of `roster`, and what to know before attributing anything to it."""
     index = _index(tuple(roster))
-    found, reason = _find(name, index)
+    found, reason, similarity = _find(name, index)
     if found and not found.former_note:
         notes = f"{reason} Cite it as {found.canonical}."
-        return Verdict(True, found.tier, found.canonical, notes, found.canonical, 1.0)
+        return Verdict(True, found.tier, found.canonical, notes, found.canonical, similarity)
     size = sum(not entry.former_note for entry in roster)
     closest, similarity = _closest(name, index)
     notes = " ".join(
@@ -108,7 +136,7 @@ def verify(name: str, roster: Sequence[Name]) -> Verdict:
         for sentence in (
             found.former_note if found else reason,
             f"Not one of the {size} publications of the wire: attributing it to the wire would be false.",
-            f"The closest publication is {closest}." if closest else None,
+            f"The closest publication is {closest}." if closest else "None of them resembles it.",
             f"list_sources (wire://sources) lists all {size}.",
         )
         if sentence
@@ -118,7 +146,7 @@ def verify(name: str, roster: Sequence[Name]) -> Verdict:
 
 def resolve(name: str, roster: Sequence[Name]) -> Name | None:
     """The publication of `roster` that `name` means; None outside the roster and for a retired one."""
-    found, _ = _find(name, _index(tuple(roster)))
+    found, *_ = _find(name, _index(tuple(roster)))
     return found if found and not found.former_note else None
 
 
@@ -134,7 +162,7 @@ def objection(text: str, others: Sequence[Name]) -> str | None:
     if verdict.canonical_name:
         return f"{text} is read as {verdict.canonical_name}."
     if odd := oddities(text):
-        alike = f" resembles {verdict.closest_match}." if verdict.similarity >= NAMED_AS_ALIKE else ":"
+        alike = f" resembles {verdict.closest_match}." if verdict.closest_match else ":"
         return f"{text}{alike} {odd} Write it in plain letters."
     double = _drawn_alike(text, others) or (verdict.closest_match if verdict.similarity >= MISTAKABLE else None)
     return f"{text} resembles {double}: one would be taken for the other." if double else None
@@ -156,7 +184,7 @@ def _index(roster: tuple[Name, ...]) -> _Index:
     spellings = tuple(
         _Spelling(name, text, tuple(_words(text)), tuple(_words(CAMEL_CASE.sub(" ", text))))
         for name in active_first
-        for text in (name.canonical, *name.aliases)
+        for text in _written_out(name.canonical, *name.aliases)
     )
     by_key: dict[str, _Spelling] = {}
     for spelling in spellings:
@@ -170,35 +198,92 @@ def _index(roster: tuple[Name, ...]) -> _Index:
     return _Index(spellings, by_key, by_domain)
 
 
-def _find(said: str, index: _Index) -> tuple[Name | None, str]:
-    """The publication `said` means and how it was read; None and why not, if there is more to say than "unknown"."""
+def _written_out(*texts: str) -> dict[str, None]:
+    """The names in order, then what they are with their initials written out."""
+    return dict.fromkeys([*texts, *(initials.sub(words, text) for initials, words in LONG_FORMS for text in texts)])
+
+
+def _find(said: str, index: _Index) -> Reading:
+    """The publication `said` means, how it was read and how alike; None and why not, if there is more to say than "unknown"."""
     if len(said) > MAX_LENGTH:
-        return None, f"Longer than {MAX_LENGTH} characters, so not read."
-    bare = said.strip(QUOTES)
-    if (seen := ADDRESS.fullmatch(unicodedata.normalize("NFKC", bare))) and _is_address(seen):
-        address = ADDRESS.fullmatch(bare)  # as typed: a look-alike of "/" or "." leads elsewhere
+        return None, f"Longer than {MAX_LENGTH} characters, so not read.", 0.0
+    if (seen := ADDRESS.fullmatch(unicodedata.normalize("NFKC", _bare(said)))) and _is_address(seen):
+        spaces = "".join(char for char in said if unicodedata.category(char)[0] == "Z")
+        address = ADDRESS.fullmatch(said.strip(QUOTES + spaces))  # as typed: a look-alike of "/" or "." leads elsewhere
         owner = _owner(address, index) if address else None
-        return owner or (None, oddities(said) or "An address of no publication in the roster.")
+        return owner or (None, oddities(said) or "An address of no publication in the roster.", 0.0)
     words = _words(said)
     if not words:
-        return None, "No publication name was given."
-    if exact := index.by_key.get("".join(words)):
-        return exact.name, _how(exact)
-    owned = index.by_key.get("".join(_words(POSSESSIVE.sub("", said))))
+        return None, "No publication name was given.", 0.0
+    if exact := _exact(said, index):
+        return exact.name, _how(exact), 1.0
+    owned = _exact(POSSESSIVE.sub("", said), index)
     if owned and owned.text == owned.name.canonical:
-        return owned.name, _how(owned)
+        return owned.name, _how(owned), 1.0
     if strange := oddities(said):
-        return None, strange
+        return None, strange, 0.0
     if explained := EXPLAINED.fullmatch(said.strip()):
-        first, how = _find(explained["name"], index)
+        first = _find(explained["name"], index)
         said_again = explained["said_again"]
-        same = said_again.strip().casefold() in KINDS or _find(said_again, index)[0] == first
-        return (first, how) if first and same else (None, "")
-    slips = {spelling.name: spelling for spelling in index.spellings if is_slip(words, spelling.parts)}
+        same = said_again.strip().casefold() in KINDS or _find(said_again, index)[0] == first[0]
+        return first if first[0] and same else UNKNOWN
+    if len(" ".join(words)) > LONGEST_NAME:  # what follows tries every division into words
+        return UNKNOWN
+    if spelling := _with_legal_form(said, index):
+        return spelling.name, f"Read as the company name of {spelling.text}.", _likeness(words, spelling)
+    if spelling := _with_section(said, index):
+        return spelling.name, f"Read as a section or feed of {spelling.text}.", _likeness(words, spelling)
+    slips = {
+        spelling.name: spelling
+        for spelling in index.spellings
+        if is_slip(words, spelling.parts) and (spelling.key not in NOUNS or _has_article(said))
+    }
     if len(slips) != 1:
-        return None, ""
+        return UNKNOWN
     ((name, spelling),) = slips.items()
-    return name, f"Read as a misspelling of {spelling.text}."
+    return name, f"Read as a misspelling of {spelling.text}.", _likeness(words, spelling)
+
+
+def _exact(said: str, index: _Index) -> _Spelling | None:
+    key = "".join(_words(said))
+    return index.by_key.get(key) if key not in NOUNS or _has_article(said) else None
+
+
+def _with_legal_form(said: str, index: _Index) -> _Spelling | None:
+    """Axios, Inc.: no other publication is called that, though another company may be: Verge Inc."""
+    legal = LEGAL_FORM.fullmatch(" ".join(_fold(said).split()))
+    found = _exact(legal["name"], index) if legal else None
+    return found if legal and found and _keeps_article(legal["name"], found) else None
+
+
+def _with_section(said: str, index: _Index) -> _Spelling | None:
+    """Reuters Technology, AI | VentureBeat: plainly a part of the publication, not an edition, newsletter or show."""
+    words = _fold(said).split()
+    if "".join(words) in OF_THEIR_OWN:
+        return None
+    for end in range(1, len(words)):
+        name, section = " ".join(words[:end]), " ".join(words[end:])
+        found = _exact(name, index)
+        if found and _keeps_article(name, found):
+            feed_only = found.name.tier == MAKERS or found.key in NOUNS  # The Information Technology
+            if (OF_ANY if feed_only else OF_NEWSROOMS).fullmatch(section):
+                return found
+    parts = {part: _exact(part, index) for part in BETWEEN.split(said)}
+    named = {found.name: found for found in parts.values() if found}
+    if len(named) != 1:
+        return None
+    (spelling,) = named.values()
+    listing = OF_ANY if spelling.name.tier == MAKERS else APART
+    return spelling if all(found or listing.fullmatch(" ".join(_words(part))) for part, found in parts.items()) else None
+
+
+def _has_article(said: str) -> bool:
+    return len(_words(said)) < len(_fold(said).split())
+
+
+def _keeps_article(said: str, spelling: _Spelling) -> bool:
+    """Beside anything else, a name with an article has it: Verge AI and Verge Inc. are others."""
+    return not spelling.text.startswith("The ") or _has_article(said)
 
 
 def _how(spelling: _Spelling) -> str:
@@ -207,20 +292,26 @@ def _how(spelling: _Spelling) -> str:
     return f"{spelling.text} is an alias of {spelling.name.canonical}."
 
 
+def _bare(said: str) -> str:
+    """Without what may stand around an address, so that none is read as a name: "– meta.ai" is not Meta AI."""
+    text = WRITTEN_SPACE.sub(" ", said) if "." in said and not ADDRESS.fullmatch(said) else said
+    return text.strip("".join(char for char in text if _separates(char) and char != "/"))
+
+
 def _is_address(match: re.Match[str]) -> bool:
     suffix = match["suffix"].casefold()
     return bool(match["scheme"] or match["path"]) or len(suffix) <= 3 or suffix in LONG_SUFFIXES
 
 
-def _owner(address: re.Match[str], index: _Index) -> tuple[Name, str] | None:
+def _owner(address: re.Match[str], index: _Index) -> Reading | None:
     """Whose page it is: any page of a publication's host, or below its path where the house shares the host."""
     path = (address["path"] or "").casefold()
-    if ".." in unquote(path):
+    if ".." in unquote(path) or not unquote(path).isprintable():  # an invisible character may part the dots
         return None
     place = OWN_SUBDOMAINS.sub("", address["host"].casefold(), count=1) + path
     for domain, name in index.by_domain.items():
         if place == domain or place.startswith(f"{domain}/"):
-            return name, f"{domain} is a domain of {name.canonical}."
+            return name, f"{domain} is a domain of {name.canonical}.", 1.0
     return None
 
 
@@ -257,15 +348,28 @@ def oddities(said: str) -> str:
 
 
 def _closest(said: str, index: _Index) -> tuple[str | None, float]:
-    """The roster name most like `said`, by shared words and by letters alike; None if nothing is alike."""
+    """The roster name most like `said`; None if none resembles it."""
     words = _words(said[:COMPARED_LENGTH])
     if not words:
         return None, 0.0
-    said, key = " ".join(words), "".join(words)
     scores = [
-        (token_set_ratio(said, " ".join(spelling.words)) + alike, spelling.name.canonical)
+        (_likeness(words, spelling), spelling.name.canonical)
         for spelling in index.spellings
-        if not spelling.name.former_note and (alike := ratio(key, spelling.key))
+        if not spelling.name.former_note and _resembles(words, spelling)
     ]
-    score, canonical = max(scores, key=lambda scored: scored[0], default=(0.0, None))
-    return canonical, min(round(score / 200, 2), 0.99)
+    similarity, canonical = max(scores, key=lambda scored: scored[0], default=(0.0, None))
+    return canonical, similarity
+
+
+def _resembles(words: Sequence[str], spelling: _Spelling) -> bool:
+    """Whether a telling word of one is like one of the other, or the publication's name as a whole is."""
+    telling, own = ([word for word in one if word not in COMMON] for one in (words, spelling.words))
+    if any(ratio(word, other) >= ALIKE for word in telling for other in own):
+        return True
+    return bool(telling) and spelling.text == spelling.name.canonical and ratio("".join(words), spelling.key) >= ALIKE
+
+
+def _likeness(words: Sequence[str], spelling: _Spelling) -> float:
+    """By shared words and by letters alike; below 1, which is for the name itself."""
+    score = token_set_ratio(" ".join(words), " ".join(spelling.words)) + ratio("".join(words), spelling.key)
+    return min(round(score / 200, 2), 0.99)

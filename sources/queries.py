@@ -62,7 +62,7 @@ def slugs_by_name() -> dict[str, str]:
 
 
 def verify_source(publication_name: str) -> VerdictOut:
-    """Whether the name is one of the 24; spelling variants, aliases, domains and typing slips are recognised."""
+    """Whether the name is one of the 24; variants, aliases, domains, sections and typing slips are recognised."""
     return VerdictOut(**asdict(names.verify(publication_name, known_names())))
 
 

@@ -49,8 +49,12 @@ class VerdictOut(Schema):
     tier: int | None = Field(description="1-4, or null when not in the roster.")
     canonical_name: str | None = Field(description="The name to cite, or null when not in the roster.")
     notes: str = Field(description="How it matched, or why it did not and what to do.")
-    closest_match: str | None = Field(description="The nearest name of the roster.")
-    similarity: float = Field(ge=0, le=1, description="Of the given name to `closest_match`.")
+    closest_match: str | None = Field(description="The nearest name of the roster; null when none resembles it.")
+    similarity: float = Field(
+        ge=0,
+        le=1,
+        description="Of the given name to `closest_match`: 1 for a name, alias or domain, less for what is read as one.",
+    )
 
 
 class FeedHealthOut(Schema):

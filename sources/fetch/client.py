@@ -4,7 +4,7 @@ import asyncio
 import datetime as dt
 import logging
 import re
-from collections.abc import AsyncIterator, Mapping, MutableMapping
+from collections.abc import AsyncIterator, Awaitable, Mapping, MutableMapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
@@ -17,6 +17,7 @@ from sources.fetch.transport import Network
 from sources.fetch.url import WebAddress
 from sources.fetch.visit import Visit
 
+ACCEPT_PAGE: Final = "text/html, application/xhtml+xml, */*;q=0.1"
 ACCEPT: Final = "application/atom+xml, application/rss+xml, application/rdf+xml, application/xml;q=0.9, text/xml;q=0.9, */*;q=0.1"
 ROBOTS_KEPT: Final = dt.timedelta(hours=24)  # RFC 9309 §2.4
 ROBOTS_REDIRECTS: Final = 5  # RFC 9309 §2.3.1.2
@@ -65,15 +66,30 @@ class Client:
             url = WebAddress.parse(ask.url)
         except ValueError as error:
             return Failed("bad_url", f"The address cannot be asked: {error}; correct it.")
+        headers = _conditions(ask) | ({"Accept": ACCEPT_PAGE} if ask.is_page else {})
         try:
-            return _outcome(ask, *await self._follow(url, _conditions(ask), self._policy.max_redirects, is_feed=True))
+            following = self._follow(url, headers, self._policy.max_redirects, ask.within, is_feed=True)
+            return _outcome(ask, *await self._patiently(url, following))
         except NotFetched as end:
             return end.failed
         except Exception:
             logger.exception("Fetching %s failed by a fault of ours.", ask.url)
             return Failed("internal_error", "Something failed on our side; it was logged.")
 
-    async def _follow(self, url: WebAddress, conditions: Mapping[str, str], most: int, *, is_feed: bool) -> tuple[Answer, str]:
+    async def _patiently(self, url: WebAddress, following: Awaitable[tuple[Answer, str]]) -> tuple[Answer, str]:
+        """What follows, waiting for turns included. Raises: NotFetched too_slow when the patience ends."""
+        limit = asyncio.timeout(self._policy.patience)
+        try:
+            async with limit:
+                return await following
+        except TimeoutError as error:
+            if not limit.expired():
+                raise
+            raise NotFetched("too_slow", f"{url.host} was too slow to send it in the time given; try again later.") from error
+
+    async def _follow(
+        self, url: WebAddress, headers: Mapping[str, str], most: int, within: tuple[str, ...] = (), *, is_feed: bool
+    ) -> tuple[Answer, str]:
         """The answer at the end of the redirects, which are followed here so that every target is checked like the first one.
 
         After it its address, if every redirect was permanent, else nothing. A robots.txt (not `is_feed`) obeys no other.
@@ -84,7 +100,7 @@ class Client:
         while True:
             if is_feed:
                 await self._obey_robots(url)
-            answer = await self._exchange(url, conditions, visit, is_feed=is_feed)
+            answer = await self._exchange(url, headers, visit, is_feed=is_feed)
             if answer.status not in _REDIRECTS:
                 return answer, moved_to
             target = _target(url, answer.headers)
@@ -93,13 +109,16 @@ class Client:
             if target in seen or len(seen) > most:
                 message = f"The address redirects in a circle, or more than {most} times; look for the feed's own."
                 raise NotFetched("redirect_loop", message)
+            if within and not any(target.authority == host or target.authority.endswith(f".{host}") for host in within):
+                message = f"The address redirects to {target.authority}, which is not its publisher's; that was not asked."
+                raise NotFetched("foreign_redirect", message)
             seen.add(target)
             url = target
 
-    async def _exchange(self, url: WebAddress, conditions: Mapping[str, str], visit: Visit, *, is_feed: bool) -> Answer:
+    async def _exchange(self, url: WebAddress, asked: Mapping[str, str], visit: Visit, *, is_feed: bool) -> Answer:
         """One request in its turn. A robots.txt is read only up to its cap, a longer feed refused."""
         cap, accept = (self._policy.max_body, ACCEPT) if is_feed else (robots.MAX_SIZE, "text/plain")
-        sent = {"User-Agent": self._policy.user_agent, "Accept": accept, "Accept-Encoding": "gzip, deflate", **conditions}
+        sent = {"User-Agent": self._policy.user_agent, "Accept": accept, "Accept-Encoding": "gzip, deflate", **asked}
         async with (
             self._turn(url.authority),
             visit.clocked(url.host),

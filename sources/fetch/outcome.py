@@ -10,12 +10,18 @@ LONGEST_WAIT: Final = dt.timedelta(days=7)  # no server's Retry-After silences a
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """One feed to fetch. `key` is the caller's own; `etag` and `last_modified` are those of the last answer, as they came."""
+    """One feed to fetch. `key` is the caller's own; `etag` and `last_modified` are those of the last answer, as they came.
+
+    `within` are the hosts, with those below them, that it may be redirected to; all public ones, if it is empty. `is_page` asks
+    for a web page and not for a feed.
+    """
 
     key: int
     url: str
     etag: str = ""
     last_modified: str = ""
+    within: tuple[str, ...] = ()
+    is_page: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +93,7 @@ class Policy:
 
     `allow` opens networks that are not public, for tests and for feeds of one's own network; only what it names.
     `deadline` is for one feed in all, redirects included, without the time that it waits for its turn; a robots.txt has its own.
+    `patience` bounds all of one ask, waiting for its turn and robots.txt included; None for no such bound.
     `max_body` bounds what comes over the wire and, apart from that, what it inflates to.
     """
 
@@ -95,6 +102,7 @@ class Policy:
     gap: float = 1.0
     concurrency: int = 24
     deadline: float = 30.0
+    patience: float | None = None
     connect_timeout: float = 10.0
     read_timeout: float = 15.0
     max_body: int = 5 << 20

@@ -47,8 +47,14 @@ def fetch_all(
         by_host.setdefault(host, []).append(ask)
     ready: queue.SimpleQueue[Result | BaseException | None] = queue.SimpleQueue()
     room = asyncio.Semaphore(READY)
+    running: asyncio.Task[None] | None = None
+    is_closed = False
 
     async def main() -> None:
+        nonlocal running
+        running = asyncio.current_task()
+        if is_closed:
+            return
         network = Network(policy, resolver or system_resolver, tls)
         client = Client(policy, hosts, network)
         slots = asyncio.Semaphore(policy.concurrency)
@@ -82,8 +88,11 @@ def fetch_all(
         ready.put(end)
 
     def cancel() -> None:
-        for task in asyncio.all_tasks(loop):
-            task.cancel()
+        """Ends the first task, whose groups end the others: one that is cancelled itself before it began is never awaited."""
+        nonlocal is_closed
+        is_closed = True
+        if running is not None:
+            running.cancel()
 
     def in_loop(act: Callable[[], object]) -> None:
         with contextlib.suppress(RuntimeError):  # the loop is closed already

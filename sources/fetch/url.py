@@ -37,7 +37,8 @@ class WebAddress(NamedTuple):
         port = _PORTS[parts.scheme] if parts.port is None else parts.port
         if port == 0:
             raise ValueError("port 0 is nobody's")
-        target = quote(parts.path or "/", safe=_KEPT) + (f"?{quote(parts.query, safe=_KEPT)}" if parts.query else "")
+        path = _without_dots(quote(parts.path or "/", safe=_KEPT))
+        target = path + (f"?{quote(parts.query, safe=_KEPT)}" if parts.query else "")
         return cls(parts.scheme, host, port, target if target.startswith("/") else f"/{target}")
 
     def join(self, location: str) -> Self:
@@ -52,6 +53,24 @@ class WebAddress(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.scheme}://{self.authority}{self.target}"
+
+
+def _without_dots(path: str) -> str:
+    """Without dot segments (RFC 3986 §5.2.4), escaped ones among them: what robots.txt allows is what the server is asked for."""
+    if "/." not in path and "/%2" not in path:
+        return path
+    kept: list[str] = []
+    *segments, last = path.split("/")[1:]
+    for segment in segments:
+        told = segment.replace("%2e", ".").replace("%2E", ".")
+        if told == "..":
+            del kept[-1:]
+        elif told != ".":
+            kept.append(segment)
+    told = last.replace("%2e", ".").replace("%2E", ".")
+    if told == "..":
+        del kept[-1:]
+    return "/" + "/".join([*kept, "" if told in {".", ".."} else last])
 
 
 def _host(host: str) -> str:

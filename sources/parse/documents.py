@@ -1,6 +1,7 @@
 """What kind of document some bytes are, by their content, and what it holds."""
 
 import re
+import zlib
 from collections.abc import Callable
 from functools import cache
 from typing import Final
@@ -9,11 +10,14 @@ from sources.entries import Entry
 from sources.parse import feeds, jsonfeed, sitemaps
 from sources.parse.charsets import decode
 from sources.parse.markup import Node, Tree, read
-from sources.parse.parsed import InvalidFeed, Kind, Parsed
+from sources.parse.parsed import MAX_ITEMS, InvalidFeed, Kind, Parsed, Sitemap, too_many
 
 _BEFORE_ROOT: Final = re.compile(r"[^<]+|<\?.*?\?>|<!--.*?-->", re.S)  # XML 1.0 §2.8, but for the document type
 _ROOT: Final = re.compile(r"<(?:[\w.-]{1,40}:)?([A-Za-z_][\w.-]{0,40})(?=[\s/>])")
 _PAGE: Final = re.compile(r"<(?:!doctype\s+html|(?:html|head|body|script|meta|title|div|p|h1|center)\b)", re.I)
+MAX_LOCATIONS: Final = 4 * MAX_ITEMS  # of one sitemap: sites go beyond what sitemaps.org allows
+MAX_UNPACKED: Final = 50 << 20  # bytes (sitemaps.org)
+_GZIP: Final = b"\x1f\x8b"
 _KINDS: Final[dict[str, Kind]] = {
     "rss": "rss",
     "channel": "rss",
@@ -35,11 +39,66 @@ def parse(data: bytes, *, content_type: str = "", url: str = "") -> Parsed:
     Raises: InvalidFeed for web pages, sitemap indexes, any document type declaration (entities are how XML bombs are made, and
     feeds need none), more than MAX_ITEMS items, tags that cross, and what is none of these formats.
     """
+    text = _text(data, content_type)
+    if text.startswith("{"):
+        return jsonfeed.read(text, url)
+    text, kind = _xml(text)
+    if kind == "sitemap":
+        return _sitemap(text, url)
+    return _feed(text, url, kind)
+
+
+def parse_sitemap(data: bytes, *, content_type: str = "", url: str = "") -> Sitemap:
+    """The pages of a sitemap and the sitemaps of an index, either of which may be packed with gzip. Arguments as of `parse`.
+
+    Raises: InvalidFeed as `parse`, for feeds too; for more than MAX_LOCATIONS pages, MAX_ITEMS sitemaps, or MAX_UNPACKED bytes.
+    """
+    text, kind = _xml(_text(_unpacked(data), content_type))
+    if kind != "sitemap":
+        raise InvalidFeed("The address answers with a feed, not a sitemap.")
+    entries: list[Entry] = []
+    children: list[str] = []
+
+    def fresh() -> Tree:
+        entries.clear()
+        children.clear()
+        return Tree(sitemaps.WITH_CHILDREN, take, url, MAX_LOCATIONS)
+
+    def take(item: Node, _tree: Tree) -> None:
+        if item.name == "url":
+            entries.append(sitemaps.entry(item))
+        elif address := sitemaps.child(item):
+            children.append(address)
+            if len(children) > MAX_ITEMS:
+                raise too_many()
+
+    _, whole = read(text, fresh)
+    return Sitemap(entries, children, whole)
+
+
+def _unpacked(data: bytes) -> bytes:
+    """The content of a gzip file, whatever follows it left out; other bytes as they are. Raises: InvalidFeed."""
+    if not data.startswith(_GZIP):
+        return data
+    inflater = zlib.decompressobj(31)
+    try:
+        content = inflater.decompress(data, MAX_UNPACKED)
+    except zlib.error as error:
+        raise InvalidFeed("The packed content is damaged.") from error
+    if inflater.unconsumed_tail:
+        raise InvalidFeed(f"The file unpacks to more than {MAX_UNPACKED >> 20} MB; none was read.")
+    return content
+
+
+def _text(data: bytes, content_type: str) -> str:
     text = decode(data, content_type).replace("\0", "").lstrip("\ufeff \t\r\n")
     if not text:
         raise InvalidFeed("The answer is empty.")
-    if text.startswith("{"):
-        return jsonfeed.read(text, url)
+    return text
+
+
+def _xml(text: str) -> tuple[str, Kind]:
+    """The document from its root element on, and its kind. Raises: InvalidFeed."""
     start = 0
     while skipped := _BEFORE_ROOT.match(text, start):
         start = skipped.end()
@@ -51,9 +110,7 @@ def parse(data: bytes, *, content_type: str = "", url: str = "") -> Parsed:
     kind = _KINDS.get(root[1].lower()) if root else None
     if root is None or kind is None:
         raise InvalidFeed("The file is neither RSS nor Atom.")
-    if kind == "sitemap":
-        return _sitemap(text[start:], url)
-    return _feed(text[start:], url, kind)
+    return text[start:], kind
 
 
 def _feed(text: str, url: str, kind: Kind) -> Parsed:

@@ -1,6 +1,7 @@
 """Items of RSS, Atom and RDF as entries. One table of names for all of them, since real feeds mix them."""
 
 import datetime as dt
+import html
 from base64 import b64decode
 from dataclasses import dataclass, replace
 from typing import Final
@@ -9,12 +10,13 @@ from sources.entries import Entry
 from sources.parse.addresses import is_web, resolve, web
 from sources.parse.dates import read_date
 from sources.parse.googlenews import tidied
-from sources.parse.markup import Node, as_markup
+from sources.parse.markup import Node, as_markup, as_paragraphs
 
 ITEMS: Final = frozenset({"item", "entry"})
 MAX_LANGUAGE: Final = 35  # characters (RFC 5646 §4.4.1)
 _TITLES: Final = ("title", "dc:title", "media:title", "itunes:title")
 _SUMMARIES: Final = ("summary", "description", "dc:description", "content:encoded", "encoded", "content", "xhtml:body", "body")
+_CONTENTS: Final = ("content:encoded", "encoded", "content", "xhtml:body", "body")
 _MORE_SUMMARIES: Final = ("media:description", "itunes:summary", "itunes:subtitle")
 _PUBLISHED: Final = ("pubdate", "published", "issued", "dcterms:issued", "dc:date", "dcterms:created", "created")
 _UPDATED: Final = ("updated", "modified", "dcterms:modified", "lastbuilddate")
@@ -72,6 +74,7 @@ def entry(item: Node, base: Base) -> Entry:
             language=item.text("language", "dc:language") or item.lang,
             image=_image(item, base),
             source_url=source_url,
+            content=next((content for node in item.all(*_CONTENTS) if (content := _content(node, base))), ""),
         )
     )
 
@@ -119,6 +122,15 @@ def _markup(node: Node) -> str:
     is_base64 = is_file or node.attrs.get("mode", "").strip().lower() == "base64"
     text = _decoded(node.text()) if is_base64 else node.text()
     return as_markup(text) if kind in _PLAIN else text
+
+
+def _content(node: Node, base: Base) -> str:
+    """A full text as HTML. Where `xml:base` says what its links are relative to (RFC 4287 §2), a `<base>` in front says so too."""
+    kind = node.attrs.get("type", "").partition(";")[0].strip().lower()
+    content = node.html() if node.named or kind == "xhtml" else as_paragraphs(node.text()) if kind in _PLAIN else _markup(node)
+    if not content or node.base == base.document:
+        return content
+    return f'<base href="{html.escape(resolve(base.default, node.base))}">{content}'
 
 
 def _decoded(text: str) -> str:

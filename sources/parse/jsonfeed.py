@@ -8,7 +8,7 @@ import orjson
 from sources.entries import Entry
 from sources.parse.addresses import is_web, resolve, web
 from sources.parse.dates import read_date
-from sources.parse.markup import as_markup
+from sources.parse.markup import as_markup, as_paragraphs
 from sources.parse.parsed import MAX_ITEMS, InvalidFeed, Parsed, too_many
 
 MAX_VALUES: Final = 1_000_000  # objects and lists; counted before any is built
@@ -55,6 +55,7 @@ def _entry(item: dict[str, Any], feed: dict[str, Any], base: str) -> Entry:
         guid=guid,
         language=(_text(item, "language") or _text(feed, "language"))[:35],
         image=next(filter(None, images), ""),
+        content=_text(item, "content_html") or as_paragraphs(_text(item, "content_text")),
     )
 
 

@@ -43,6 +43,7 @@ _KNOWN: Final = {  # an empty prefix for the formats themselves; other namespace
     "http://rssnamespace.org/feedburner/ext/1.0": "feedburner",
 }
 _C1: Final = {code: html.unescape(f"&#{code};") for code in range(0x80, 0xA0)}  # windows-1252, as HTML reads these references
+_EMPTY: Final = frozenset({"br", "hr", "img", "wbr"})
 _PREFIXES: Final = {prefix: prefix for prefix in _KNOWN.values()} | {"atom": "", "rss": ""}  # where none is declared
 
 
@@ -71,6 +72,10 @@ class Node:
             return next((text for child in self.all(*names) if (text := child.text())), "")
         return "".join(map(_written if self.named else str, self.parts)).strip()
 
+    def html(self) -> str:
+        """The elements in it as HTML that keeps links; text is escaped."""
+        return "".join(map(_linked, self.parts)).strip()
+
 
 def _written(part: str | Node) -> str:
     """Markup that stands in a field as elements (XHTML, or HTML somebody forgot to escape) as the HTML it is."""
@@ -80,11 +85,22 @@ def _written(part: str | Node) -> str:
     return f"<{name}>{inside}</{name}>"
 
 
+def _linked(part: str | Node) -> str:
+    if isinstance(part, str):
+        return html.escape(part, quote=False)
+    name, href = part.name.rpartition(":")[2], part.attrs.get("href")
+    link = f' href="{html.escape(href)}"' if href else ""
+    if name in _EMPTY:
+        return f"<{name}>"  # HTML reads an end tag of these as another line break, or not at all
+    return f"<{name}{link}>{''.join(map(_linked, part.parts))}</{name}>"
+
+
 class Tree:
     """Builds nodes out of start tags, texts and end tags. A whole item is handed to `take` and forgotten, so memory stays flat."""
 
-    def __init__(self, items: frozenset[str], take: Callable[[Node, "Tree"], None], base: str) -> None:
+    def __init__(self, items: frozenset[str], take: Callable[[Node, "Tree"], None], base: str, limit: int = MAX_ITEMS) -> None:
         self.items = items
+        self.limit = limit
         self.take = take
         self.open = [Node("", {}, base, "")]
         self.scopes = [_PREFIXES]
@@ -111,8 +127,8 @@ class Tree:
             self.item_depth = len(self.open)
             self.elements_between, self.elements = self.elements - 1, 0
             self.found += 1
-            if self.found > MAX_ITEMS:
-                raise too_many()
+            if self.found > self.limit:
+                raise too_many(self.limit)
         else:
             parent.add(node)
         self.open.append(node)
@@ -221,8 +237,8 @@ def tokens(text: str, raw: Collection[str] = ()) -> Iterator[tuple[str, str, str
             if tag < 0:
                 return
         at = tag
-        section = next((pair for pair in _SECTIONS if text.startswith(pair[0], at)), None)
-        if section:
+        begins_section = text.startswith(("<!", "<?"), at)
+        if begins_section and (section := next((pair for pair in _SECTIONS if text.startswith(pair[0], at)), None)):
             end = text.find(section[1], at + len(section[0]))
             if end < 0:
                 return
@@ -264,6 +280,12 @@ def _referred(match: re.Match[str]) -> str:
     if match[3]:
         return html5.get(f"{match[3]};", match[0])
     return html.unescape(match[0])  # with HTML's repairs of impossible numbers
+
+
+def as_paragraphs(text: str) -> str:
+    """Plain text as HTML: a paragraph for each part between empty lines."""
+    parts = re.split(r"\n[ \t]*\n\s*", text.replace("\r\n", "\n").strip())
+    return "".join(f"<p>{html.escape(part, quote=False)}</p>".replace("\n", "<br>") for part in parts if part)
 
 
 def as_markup(text: str) -> str:

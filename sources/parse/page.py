@@ -29,8 +29,18 @@ def parse_page(data: bytes, *, content_type: str = "", url: str = "") -> Entry |
     the address is `url`. A date is UTC; None where it is not told or cannot be right. All descriptions are given, and at last
     the article's first paragraph. Never raises.
     """
-    meta, scripts = _read(decode(data[:MAX_PAGE], content_type))
-    article = _article(scripts)
+    return read_page(decode(data[:MAX_PAGE], content_type), url)[0]
+
+
+def read_page(text: str, url: str) -> tuple[Entry | None, bool]:
+    """Like `parse_page`, of text; and whether the page says that it is not free to read (schema.org's `isAccessibleForFree`)."""
+    meta, scripts = _read(text[:MAX_PAGE])
+    nodes = [node for script in scripts for node in _nodes(_loaded(script))]
+    is_paid = any(str(node.get("isAccessibleForFree", True)).lower() in {"false", "http://schema.org/false"} for node in nodes)
+    return _entry(meta, next(filter(_is_article, nodes), {}), url), is_paid
+
+
+def _entry(meta: dict[str, str], article: dict[str, Any], url: str) -> Entry | None:
     site = meta.get("og:site_name", "")
     title = meta.get("og:title") or meta.get("twitter:title") or _string(article.get("headline")) or meta.get("<title>", "")
     for separator in _SEPARATORS:
@@ -69,7 +79,7 @@ def _read(text: str) -> tuple[dict[str, str], list[str]]:
     body = _Body()
     for kind, raw_name, value in tokens(text, _RAW):
         name = raw_name.lower()
-        if name not in _RAW and inside not in _RAW:
+        if not body.paragraph and name not in _RAW and inside not in _RAW:
             body.take(kind, name, value)
         if isinstance(value, dict):
             attrs = {key.lower(): " ".join(content.split()) for key, content in value.items()}
@@ -97,8 +107,6 @@ class _Body:
         self._open: list[str] | None = None
 
     def take(self, kind: str, name: str, value: str | dict[str, str]) -> None:
-        if self.paragraph:
-            return
         if kind == "text":
             if self._open is not None:
                 self._open.append(str(value))
@@ -108,9 +116,11 @@ class _Body:
             self.paragraph, self._open = (text if len(text) >= PARAGRAPH else ""), None
         if name in self._depth and kind != "empty":
             self._depth[name] = max(0, self._depth[name] + (1 if kind == "start" else -1))
-        within, beside = (any(self._depth[tag] for tag in tags) for tags in (_TEXT, _BESIDE))
-        if name == "p" and kind == "start" and within and not beside:
+        if name == "p" and kind == "start" and self._is_within(_TEXT) and not self._is_within(_BESIDE):
             self._open = []
+
+    def _is_within(self, tags: tuple[str, ...]) -> bool:
+        return any(self._depth[tag] for tag in tags)
 
 
 def _noted(name: str, attrs: dict[str, str]) -> Iterator[tuple[str, str]]:
@@ -125,18 +135,15 @@ def _noted(name: str, attrs: dict[str, str]) -> Iterator[tuple[str, str]]:
         yield "<lang>", attrs.get("lang", "")
 
 
-def _article(scripts: list[str]) -> dict[str, Any]:
-    """The first article among the page's JSON-LD; empty if there is none."""
-    for script in scripts:
-        try:
-            found = orjson.loads(script)
-        except ValueError:
-            continue
-        for node in _nodes(found):
-            kinds = node.get("@type")
-            if any(str(kind).endswith(("Article", "Posting")) for kind in (kinds if isinstance(kinds, list) else [kinds])):
-                return node
-    return {}
+def _loaded(script: str) -> Any:
+    try:
+        return orjson.loads(script)
+    except ValueError:
+        return None
+
+
+def _is_article(node: dict[str, Any]) -> bool:
+    return any(str(kind).endswith(("Article", "Posting")) for kind in _listed(node.get("@type")))
 
 
 def _nodes(found: Any) -> Iterator[dict[str, Any]]:

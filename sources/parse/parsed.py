@@ -16,6 +16,18 @@ class InvalidFeed(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
+class Sitemap:
+    """What a sitemap or an index of sitemaps lists, in its order: pages as entries, other sitemaps as absolute addresses.
+
+    `whole` is false when the document breaks off.
+    """
+
+    entries: list[Entry]
+    children: list[str]
+    whole: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class Parsed:
     """A feed's entries in its own order; `publisher` of each is the feed's title, or what a news sitemap names.
 
@@ -28,5 +40,5 @@ class Parsed:
     whole: bool = True
 
 
-def too_many() -> InvalidFeed:
-    return InvalidFeed(f"The feed holds more than {MAX_ITEMS:,} items; none was read.")
+def too_many(limit: int = MAX_ITEMS) -> InvalidFeed:
+    return InvalidFeed(f"The feed holds more than {limit:,} items; none was read.")

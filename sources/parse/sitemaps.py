@@ -9,6 +9,7 @@ from sources.parse.markup import Node
 from sources.parse.parsed import InvalidFeed
 
 ITEMS: Final = frozenset({"url"})
+WITH_CHILDREN: Final = frozenset({"url", "sitemap"})
 _NAMED: Final = 5  # child sitemaps that a refusal tells
 
 
@@ -29,10 +30,16 @@ def entry(url: Node) -> Entry:
         language=publication.text("news:language")[:35],
         image=next(filter(None, images), ""),
         published_at_estimated=published is None and changed is not None,
+        changed_at=changed,
     )
 
 
+def child(sitemap: Node) -> str:
+    """The address of a sitemap that an index lists."""
+    return resolve(sitemap.base, sitemap.text("loc"))
+
+
 def refuse_index(root: Node) -> InvalidFeed:
-    children = [resolve(child.base, child.text("loc")) for child in root.all("sitemap")]
+    children = [child(sitemap) for sitemap in root.all("sitemap")]
     more = f" and {len(children) - _NAMED:,} more" if len(children) > _NAMED else ""
     return InvalidFeed(f"The address answers with an index of sitemaps, not a sitemap: {', '.join(children[:_NAMED])}{more}.")

@@ -95,6 +95,25 @@ def test_a_wire_that_is_upgraded_gets_the_owners_that_a_new_one_is_founded_with(
     assert owners() == founded
 
 
+def test_a_wire_that_is_upgraded_gets_the_aliases_that_a_new_one_is_founded_with() -> None:
+    migration = import_module("sources.migrations.0005_aliases")
+    founded = dict(Publication.objects.values_list("slug", "aliases"))
+    for row in Publication.objects.filter(slug__in=migration.ALIASES):
+        row.aliases = [alias for alias in row.aliases if alias not in migration.ALIASES[row.slug]]
+        row.save()
+    assert dict(Publication.objects.values_list("slug", "aliases")) != founded
+    for _ in range(2):
+        migration.add_aliases(apps, SimpleNamespace(connection=connection))
+        assert dict(Publication.objects.values_list("slug", "aliases")) == founded
+
+
+def test_an_upgrade_takes_no_alias_from_the_publication_that_an_editor_gave_it_to() -> None:
+    Publication.objects.filter(slug="the-register").update(aliases=[])
+    Publication.objects.filter(slug="semafor").update(aliases=["the reg"])
+    import_module("sources.migrations.0005_aliases").add_aliases(apps, SimpleNamespace(connection=connection))
+    assert publication("the-register").aliases == []
+
+
 def test_the_check_that_migrate_runs_first_asks_for_no_column_that_migrate_has_yet_to_add() -> None:
     with CaptureQueriesContext(connection) as captured:
         assert errors() == []

@@ -1,9 +1,12 @@
 """Many feeds at once: every ask comes out once, nothing piles up, and closing ends it."""
 
+import datetime as dt
+import gc
 import subprocess
 import sys
 import threading
 import time
+import warnings
 from collections.abc import Sequence
 
 import pytest
@@ -52,6 +55,21 @@ def test_closing_ends_what_is_under_way_and_waits_for_no_name_that_hangs(server:
     run.close()
     assert not [thread for thread in threading.enumerate() if thread.name == "fetch"]
     answer.set()
+
+
+def test_closing_while_connections_are_being_opened_leaves_nothing_half_begun(server: FeedServer) -> None:
+    """A task that is cancelled before it began leaves a coroutine that nobody awaits, which Python reports whenever it finds it."""
+    server.route("/feed.xml")
+    urls = [server.url("/feed.xml", f"127.0.0.{n}") for n in range(1, 200)]
+    hosts = {url.split("/")[2]: HostNote(robots="", robots_at=dt.datetime.now(dt.UTC)) for url in urls}
+    for _ in range(10):
+        run = fetch_all([Ask(n, url) for n, url in enumerate(urls)], policy(concurrency=100), hosts)
+        next(run)
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            run.close()
+            gc.collect()
+        assert [str(warning.message) for warning in told] == []
 
 
 def test_a_name_that_hangs_is_a_dns_failure() -> None:

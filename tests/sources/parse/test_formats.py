@@ -1,7 +1,9 @@
 """JSON Feed, sitemaps, Google News and article pages."""
 
 import datetime as dt
+import gzip
 import json
+from collections.abc import Callable
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -9,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sources.entries import Entry
-from sources.parse import InvalidFeed, parse, parse_page, search_url
+from sources.parse import MAX_ITEMS, InvalidFeed, Sitemap, parse, parse_page, parse_sitemap, search_url
 from sources.parse.googlenews import tidied
-from tests.sources.parse.test_feeds import only, rss
+from tests.sources.parse.test_feeds import atom, only, rss
 
 NOON = dt.datetime(2026, 1, 15, 12, tzinfo=dt.UTC)
 
@@ -33,7 +35,16 @@ def test_a_json_feed_gives_its_fields() -> None:
         "language": "de",
     }
     expected = Entry(
-        "Wire", "T", "https://x.example/a", NOON, "short", "Ada, Ben", "7", language="de", image="https://x.example/a.jpg"
+        "Wire",
+        "T",
+        "https://x.example/a",
+        NOON,
+        "short",
+        "Ada, Ben",
+        "7",
+        language="de",
+        image="https://x.example/a.jpg",
+        content="<p>long</p>",
     )
     assert only(json_feed(item), "https://x.example/feed.json") == expected
 
@@ -79,7 +90,14 @@ def test_a_news_sitemap_gives_title_date_and_publication() -> None:
     <n:language>en</n:language></n:publication><n:publication_date>2026-01-15T12:00:00Z</n:publication_date><n:title>T</n:title>
     </n:news><i:image><i:loc>https://x.example/a.jpg</i:loc></i:image>"""
     assert only(sitemap(news)) == Entry(
-        "Wire", "T", "https://x.example/a", NOON, guid="https://x.example/a", language="en", image="https://x.example/a.jpg"
+        "Wire",
+        "T",
+        "https://x.example/a",
+        NOON,
+        guid="https://x.example/a",
+        language="en",
+        image="https://x.example/a.jpg",
+        changed_at=dt.datetime(2026, 1, 20, tzinfo=dt.UTC),
     )
 
 
@@ -97,6 +115,84 @@ def test_an_index_of_sitemaps_is_refused_and_names_its_first_children() -> None:
     children = "".join(f"<sitemap><loc>https://x.example/{n}.xml</loc></sitemap>" for n in range(7))
     with pytest.raises(InvalidFeed, match=r"index of sitemaps.*https://x.example/0.xml.*4.xml and 2 more"):
         parse(f"<sitemapindex>{children}</sitemapindex>".encode())
+
+
+def test_a_news_sitemap_tells_its_last_change_beside_its_publication() -> None:
+    dated = "<n:news><n:publication_date>2026-01-10</n:publication_date></n:news><lastmod>2026-01-15T12:00:00Z</lastmod>"
+    entry = only(sitemap(f"<loc>https://x.example/a</loc>{dated}"))
+    assert (entry.published_at, entry.changed_at, entry.published_at_estimated) == (
+        dt.datetime(2026, 1, 10, tzinfo=dt.UTC),
+        NOON,
+        False,
+    )
+
+
+def index(*children: str) -> bytes:
+    return f"<sitemapindex>{''.join(f'<sitemap><loc>{child}</loc></sitemap>' for child in children)}</sitemapindex>".encode()
+
+
+@pytest.mark.parametrize("packed", [bytes, gzip.compress])
+def test_an_index_of_sitemaps_is_followed(packed: Callable[[bytes], bytes]) -> None:
+    found = parse_sitemap(packed(index("/a.xml.gz", "https://y.example/b.xml", " ")), url="https://x.example/map.xml")
+    assert found == Sitemap([], ["https://x.example/a.xml.gz", "https://y.example/b.xml"])
+
+
+@pytest.mark.parametrize("packed", [bytes, gzip.compress])
+def test_a_sitemap_gives_the_entries_that_parse_gives(packed: Callable[[bytes], bytes]) -> None:
+    data = sitemap("<loc>/a</loc><lastmod>2026-01-15</lastmod>", "<loc>/b</loc>")
+    found = parse_sitemap(packed(data), url="https://x.example/map.xml")
+    assert found == Sitemap(parse(data, url="https://x.example/map.xml").entries, [])
+
+
+def test_a_sitemap_that_breaks_off_gives_what_came_before() -> None:
+    data = gzip.compress(sitemap(*("<loc>/a</loc>" for _ in range(5000))))
+    assert parse_sitemap(data[:-20]).whole is False
+    assert parse_sitemap(index("/a", "/b")[:-20]) == Sitemap([], ["/a"], whole=False)
+
+
+def test_more_than_a_feed_may_hold_is_read_of_a_sitemap() -> None:
+    assert len(parse_sitemap(sitemap(*("<loc>/a</loc>" for _ in range(MAX_ITEMS + 1)))).entries) == MAX_ITEMS + 1
+    assert len(parse_sitemap(index(*["/a"] * MAX_ITEMS)).children) == MAX_ITEMS
+    with pytest.raises(InvalidFeed, match="more than 50,000"):
+        parse_sitemap(index(*["/a"] * (MAX_ITEMS + 1)))
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"<rss><channel/></rss>", "a feed, not a sitemap"),
+        (b"<!DOCTYPE html><html>", "a web page"),
+        (b"<!DOCTYPE a [<!ENTITY b 'c'>]><urlset/>", "document type"),
+        (b"", "empty"),
+        (b"\x1f\x8bnonsense", "damaged"),
+        (gzip.compress(b"<urlset>" + b" " * (51 << 20)), "more than 50 MB"),
+    ],
+)
+def test_what_is_no_sitemap_is_refused(data: bytes, words: str) -> None:
+    with pytest.raises(InvalidFeed, match=words):
+        parse_sitemap(data)
+
+
+XHTML = '<div xmlns="http://www.w3.org/1999/xhtml"><p>Q<br/>&amp; <a href="/b">R</a></p></div>'
+
+
+@pytest.mark.parametrize(
+    ("data", "content"),
+    [
+        (rss("<description>Q</description><content:encoded><![CDATA[<p>Q <b>R</b></p>]]></content:encoded>"), "<p>Q <b>R</b></p>"),
+        (rss("<description>short</description>"), ""),
+        (atom('<summary>short</summary><content type="html">&lt;p&gt;Q&lt;/p&gt;</content>'), "<p>Q</p>"),
+        (atom(f'<content type="xhtml">{XHTML}</content>'), '<div><p>Q<br>&amp; <a href="/b">R</a></p></div>'),
+        (atom('<content type="text">One &lt;b&gt;\nline.\n\nTwo.</content>'), "<p>One &lt;b&gt;<br>line.</p><p>Two.</p>"),
+        (atom('<content type="xhtml">a &lt; b</content>'), "a &lt; b"),
+        (atom('<content type="image/png">iVBORw0KGgo=</content>'), ""),
+        (atom('<content type="html" xml:base="/deep/">Q</content>'), '<base href="https://x.example/deep/">Q'),
+        (json_feed({"content_html": "<p>Q</p>", "content_text": "Q"}), "<p>Q</p>"),
+        (json_feed({"content_text": "Q & R\n\n<b>"}), "<p>Q &amp; R</p><p>&lt;b&gt;</p>"),
+    ],
+)
+def test_the_full_text_of_an_item_is_html(data: bytes, content: str) -> None:
+    assert only(data, "https://x.example/feed").content == content
 
 
 GOOGLE = """<title>Robots - a history - Reuters</title><link>https://news.google.com/rss/articles/CBMi?oc=5</link>

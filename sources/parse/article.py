@@ -1,0 +1,206 @@
+"""An article's text as Markdown: of a page, boilerplate left out, or of what a feed gives as its full content.
+
+Pages should go through `extractor`: some cost trafilatura seconds, and only a process can be ended.
+"""
+
+import html
+import re
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from lxml.html import HTMLParser, document_fromstring
+
+from sources.entries import Entry
+from sources.parse.addresses import web
+from sources.parse.charsets import decode
+from sources.parse.markdown import Element, markdown_of
+from sources.parse.page import read_page
+
+MAX_SIZE: Final = 5 << 20  # bytes, or characters of a feed's content; as much as is fetched
+MAX_TAGS: Final = 50_000  # "<"; real pages have up to 3,229, and 200,000 cost trafilatura 9.7 s
+MIN_TEXT: Final = 80  # characters of an article
+FEW: Final = 600  # characters up to which a page with a password field is a login
+_HTML_TYPES: Final = frozenset(
+    {"", "text/html", "application/xhtml+xml", "text/plain", "application/octet-stream", "text/xml", "application/xml"}
+)
+_OTHERS: Final = (
+    b"%PDF",
+    b"PK\x03\x04",
+    b"\x89PNG",
+    b"\xff\xd8\xff",
+    b"GIF8",
+    b"RIFF",
+    b"\x1f\x8b",
+    b"{\\rtf",
+    b"\xd0\xcf\x11\xe0",
+)
+_FIRST_TAG: Final = re.compile(r"<(?:!doctype\s+)?([a-z][\w:-]*)", re.I)
+_FEEDS: Final = frozenset({"rss", "feed", "rdf:rdf", "urlset", "sitemapindex", "svg"})
+_BASE: Final = re.compile(r"""<base\s[^<>]{0,500}?\bhref\s{0,9}=\s{0,9}(?:"([^"<>]*)"|'([^'<>]*)'|([^\s"'<>]+))""", re.I)
+_PASSWORD: Final = re.compile(r"""<input\s[^<>]{0,500}?\btype\s{0,9}=\s{0,9}["']?password\b""", re.I)
+_TARGET: Final = re.compile(r"\]\([^()]*\)")
+_NO_WORD: Final = re.compile(r"[\W_]+")
+# A tag with 200 attributes, as HTML §13.2.5 reads them, long names counting more than once: libxml2 compares each attribute with
+# all others of its tag, and takes 10 s for 40,000.
+_CROWDED: Final = re.compile(
+    r"""<[a-z][^\s/>]{0,99}+
+    (?: [\s/]*+ [^\s/>][^\s/>=]{0,199}+ (?> \s*+ = \s*+ (?> "[^"]*+" | '[^']*+' | [^\s>]{0,1999}+ ) )?+ ){200,200}+""",
+    re.I | re.X,
+)
+# References to what no XML may hold (XML 1.0 §2.2): lxml refuses to write a text with such a character, and trafilatura gives up.
+_CONTROL: Final = re.compile(
+    r"&#(?:x0*(?:[0-8bcef]|1[0-9a-f]|fff[ef])|0*(?:[0-8]|1[124-9]|2[0-9]|3[01]|6553[45]))(?:;|(?![0-9a-f]))", re.I
+)
+_STYLES: Final = {"#b": "strong", "#i": "em", "#t": "code", "#sup": "sup", "#sub": "sub"}
+_NAMES: Final = {"item": "li", "lb": "br", "row": "tr", "cell": "td", "quote": "blockquote"}
+
+Code = Literal["not_html", "too_complex", "login_wall", "no_text", "too_large", "timeout", "broken"]
+
+
+class InvalidArticle(ValueError):
+    """There is no article to be read; `code` is stable, the message is a sentence."""
+
+    def __init__(self, code: Code, message: str) -> None:
+        super().__init__(message)
+        self.code: Final = code
+
+
+@dataclass(frozen=True, slots=True)
+class Article:
+    """A page's metadata, untrusted as any entry, and its text: Markdown without HTML, pictures, trackers and relative links."""
+
+    entry: Entry
+    markdown: str
+
+
+def to_markdown(html: str, url: str) -> str:
+    """A feed's full content as Markdown, every paragraph of it; empty if it has no text.
+
+    Relative links are resolved against its `<base>`, else `url`; those that are then not http(s) become their text.
+    Raises: InvalidArticle too_large, too_complex.
+    """
+    _check(html)
+    parser = HTMLParser(encoding="utf-8")
+    root = document_fromstring(f"<html><body>{html}".replace("\0", "").encode("utf-8", "replace"), parser=parser)
+    return "\n\n".join(markdown_of(root, _base(html, url)))
+
+
+def parse_article(data: bytes, *, content_type: str = "", url: str = "") -> Article:
+    """The article that a page shows. `content_type` is the header as sent, `url` where the page came from, after redirects.
+
+    A heading that repeats the title is left out. An entry without a title has its first main heading as one, if there is any.
+    Raises: InvalidArticle not_html, too_large, too_complex, login_wall, no_text, broken.
+    """
+    if len(data) > MAX_SIZE:
+        raise _too_large()
+    text = _page(data, content_type)
+    _check(text)
+    entry, is_paid = read_page(text, url)
+    if is_paid:
+        raise InvalidArticle("login_wall", "The page says that only subscribers may read it.")
+    tree = _tree(text)
+    if entry is None:
+        heading = None if tree is None else tree.find(".//h1")
+        title = "" if heading is None else " ".join(" ".join(heading.itertext()).split())
+        entry = Entry(publisher="", title=html.escape(title, quote=False), url=url, published_at=None)
+    body = None if tree is None else _main_text(tree)
+    blocks = [] if body is None else markdown_of(body, _base(text, url))
+    if blocks and _repeats(blocks[0], entry.title):
+        del blocks[0]
+    markdown = "\n\n".join(blocks)
+    if len(markdown) < FEW and _PASSWORD.search(text):
+        raise InvalidArticle("login_wall", "The page asks for a password and shows no article.")
+    if len(markdown) < MIN_TEXT:
+        raise InvalidArticle("no_text", "The page has no text that looks like an article.")
+    return Article(entry, markdown)
+
+
+def _page(data: bytes, content_type: str) -> str:
+    """The text of an HTML page. Raises: InvalidArticle not_html, no_text."""
+    media_type = content_type.partition(";")[0].strip().lower()
+    if media_type not in _HTML_TYPES or data.lstrip().startswith(_OTHERS):
+        raise InvalidArticle("not_html", f"The address answers with {media_type or 'a file'}, not with a web page."[:200])
+    text = decode(data, content_type).replace("\0", "")
+    if not text.strip():
+        raise InvalidArticle("no_text", "The page is empty.")
+    tag = _FIRST_TAG.search(text)
+    if tag is None or tag[1].lower() in _FEEDS:
+        raise InvalidArticle("not_html", "The address answers with something else than a web page.")
+    return text
+
+
+def _check(text: str) -> None:
+    """Raises: InvalidArticle too_large, too_complex."""
+    if len(text) > MAX_SIZE:
+        raise _too_large()
+    if text.count("<") > MAX_TAGS:
+        raise InvalidArticle("too_complex", f"The page has more than {MAX_TAGS:,} tags; it was refused unread.")
+    if _CROWDED.search(text):
+        raise InvalidArticle("too_complex", "The page has a tag with more than 200 attributes; it was refused unread.")
+
+
+def _too_large() -> InvalidArticle:
+    return InvalidArticle("too_large", f"The page is larger than {MAX_SIZE >> 20} MB; it was refused unread.")
+
+
+def _broken() -> InvalidArticle:
+    return InvalidArticle("broken", "The page's markup could not be read.")
+
+
+def _base(text: str, url: str) -> str:
+    """What relative links are relative to (HTML §4.2.3)."""
+    found = _BASE.search(text)
+    return (web(url, html.unescape(found[1] or found[2] or found[3] or "")) if found else "") or url
+
+
+def _tree(text: str) -> Element | None:
+    from trafilatura import load_html  # it costs 0.1 s and 20 MB, which only the process that reads pages should pay
+
+    try:
+        tree = load_html(_CONTROL.sub("", text))
+    except Exception as error:
+        raise _broken() from error
+    for element in () if tree is None else tree.iter("pre"):
+        element.tag = "code"  # trafilatura takes code without brackets for a quotation, and its lines for one
+    return tree
+
+
+def _main_text(tree: Element) -> Element | None:
+    """The body of the article, in HTML's elements. Changes `tree`."""
+    from trafilatura import bare_extraction
+
+    try:
+        # Markdown is what makes it keep headings, emphasis and code.
+        found: Any = bare_extraction(
+            tree, fast=True, include_comments=False, include_links=True, include_formatting=True, output_format="markdown"
+        )
+    except Exception as error:  # its rules meet trees that nobody thought of
+        raise _broken() from error
+    return None if found is None else _as_html(found.body)
+
+
+def _as_html(body: Element) -> Element:
+    """trafilatura's names (of TEI) as HTML's, but for links, whose addresses may hold what lxml does not write."""
+    for element in body.iter("*"):
+        rend = element.get("rend") or ""
+        match element.tag:
+            case "head":
+                element.tag = rend if re.fullmatch("h[1-6]", rend) else "h3"
+            case "list":
+                element.tag = "ol" if rend == "ol" else "ul"
+            case "hi":
+                element.tag = _STYLES.get(rend, "span")
+            case "code" if element.getparent() is body or "\n" in "".join(element.itertext()).strip():
+                element.tag = "pre"
+            case tag if tag in _NAMES:  # others may be names that lxml reads and does not write
+                element.tag = _NAMES[tag]
+    return body
+
+
+def _repeats(block: str, title: str) -> bool:
+    """Whether a block is a heading with the title, behind which a site may have put its name."""
+    level, _, heading = block.partition(" ")
+    if level.strip("#") or not level:
+        return False
+    told, meant = (_NO_WORD.sub(" ", text).strip().casefold() for text in (_TARGET.sub("", heading), html.unescape(title)))
+    return bool(told) and (f"{meant} ").startswith(f"{told} ")

@@ -1,0 +1,200 @@
+"""`parse_article` in processes that can be ended: a hostile page costs its time limit, and no thread of the caller's.
+
+A worker is this module run as a program. It reads requests from its standard input, each a line of JSON and the page's bytes, and
+answers each with a line of JSON. An alarm ends it when a page takes too long, whatever runs; it ends by itself when its input does,
+so it cannot outlive the caller by more than one page.
+"""
+
+import datetime as dt
+import logging
+import os
+import queue
+import resource
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import Any, Final, Self
+
+import orjson
+
+from sources.entries import Entry
+from sources.parse.article import Article, InvalidArticle, parse_article
+
+SECONDS: Final = 5.0
+PAGES: Final = 1_000  # that one worker reads; the next one begins with fresh memory
+MEMORY: Final = 512 << 20  # bytes of addresses that one worker may use; the worst pages make trafilatura use 1 GB
+WORKERS: Final = 2  # of the pool that `extract` uses
+_ROOT: Final = Path(__file__).parents[2]
+
+Page = tuple[bytes, str, str]
+"""A page's bytes, content type and address."""
+
+
+def extract(data: bytes, content_type: str, url: str, seconds: float = SECONDS) -> Article:
+    """The article of a page, as `parse_article` gives it, within `seconds`, waiting for a free worker included.
+
+    Raises: InvalidArticle, as `parse_article` does; timeout; broken, too, where a page needs more than MEMORY.
+    """
+    return _pool().extract(data, content_type, url, seconds)
+
+
+def extract_all(pages: Iterable[Page], workers: int = 0, seconds: float = SECONDS) -> Iterator[Article | InvalidArticle]:
+    """Article or refusal of each page, in order, read by `workers` processes (0: one for each core) of its own.
+
+    Takes few more pages than it has given results for, so memory does not grow with their number.
+    """
+    workers = workers or os.cpu_count() or 1
+    with Pool(workers) as pool, ThreadPoolExecutor(workers) as threads:
+        waiting: deque[Future[Article | InvalidArticle]] = deque()
+        for page in pages:
+            waiting.append(threads.submit(pool.read, *page, seconds))
+            if len(waiting) > 2 * workers:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+
+
+class Pool:
+    """Up to `workers` processes, started when they are first needed. Any number of threads may use it."""
+
+    def __init__(self, workers: int) -> None:
+        self._free: queue.LifoQueue[_Worker | None] = queue.LifoQueue()  # the last one used first, so that few are started
+        for _ in range(workers):
+            self._free.put(None)
+        self._workers = workers
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Ends the workers; waits for those that are busy."""
+        for worker in [self._free.get() for _ in range(self._workers)]:
+            if worker:
+                worker.end()
+            self._free.put(None)
+
+    def read(self, data: bytes, content_type: str, url: str, seconds: float = SECONDS) -> Article | InvalidArticle:
+        """Like `extract`, with a refusal as the result."""
+        try:
+            return self.extract(data, content_type, url, seconds)
+        except InvalidArticle as refusal:
+            return refusal
+
+    def extract(self, data: bytes, content_type: str, url: str, seconds: float = SECONDS) -> Article:
+        until = time.monotonic() + seconds
+        try:
+            worker = self._free.get(timeout=seconds)
+        except queue.Empty:
+            raise _timeout(seconds) from None
+        answer = None
+        try:
+            worker = worker or _Worker()
+            answer = worker.ask(data, content_type, url, max(0.1, until - time.monotonic()))
+        finally:
+            if worker and (answer is None or answer.get("code") == "broken" or worker.pages >= PAGES):
+                worker.end()
+                worker = None
+            self._free.put(worker)
+        if answer is None:
+            raise (
+                _timeout(seconds) if time.monotonic() >= until else InvalidArticle("broken", "Reading the page ended unexpectedly.")
+            )
+        if code := answer.get("code"):
+            raise InvalidArticle(code, answer["message"])
+        return _article(answer)
+
+
+class _Worker:
+    """A process, used by one thread at a time."""
+
+    def __init__(self) -> None:
+        self.pages = 0
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "sources.parse.extractor"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=_ROOT
+        )
+
+    def ask(self, data: bytes, content_type: str, url: str, seconds: float) -> dict[str, Any] | None:
+        """The worker's answer; None if it ended, as it does when the time is over."""
+        requests, answers = self._process.stdin, self._process.stdout
+        if requests is None or answers is None:  # both were asked for
+            return None
+        self.pages += 1
+        head = orjson.dumps({"size": len(data), "content_type": content_type, "url": url, "seconds": seconds})
+        try:
+            requests.write(head + b"\n" + data)
+            requests.flush()
+            answer = answers.readline()
+        except OSError:
+            return None
+        return orjson.loads(answer) if answer.endswith(b"\n") else None
+
+    def end(self) -> None:
+        self._process.kill()
+        self._process.communicate()
+
+
+_LOCK: Final = threading.Lock()
+
+
+@cache
+def _made(_process: int) -> Pool:
+    return Pool(WORKERS)
+
+
+def _pool() -> Pool:
+    """This process's: one that was forked must not read what its parent asked."""
+    with _LOCK:
+        return _made(os.getpid())
+
+
+def _timeout(seconds: float) -> InvalidArticle:
+    return InvalidArticle("timeout", f"Reading the page took more than {seconds:g} s.")
+
+
+def _article(answer: dict[str, Any]) -> Article:
+    fields = answer["entry"]
+    if fields["published_at"]:
+        fields["published_at"] = dt.datetime.fromisoformat(fields["published_at"])
+    return Article(Entry(**fields | {"other_summaries": tuple(fields["other_summaries"])}), answer["markdown"])
+
+
+def _work() -> None:
+    """Answers requests until there are none."""
+    with suppress(ValueError, OSError):  # not every system can
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # who pressed Ctrl-C ends the caller, and so the input
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGALRM})
+    logging.disable()  # trafilatura reports every page that it discards
+    requests, answers = sys.stdin.buffer, sys.stdout.buffer
+    sys.stdout = sys.stderr  # a library that prints must not answer
+    while head := requests.readline():
+        request = orjson.loads(head)
+        data = requests.read(request["size"])
+        signal.setitimer(signal.ITIMER_REAL, request["seconds"])
+        answer = _answer(data, request["content_type"], request["url"])
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        answers.write(answer + b"\n")
+        answers.flush()
+
+
+def _answer(data: bytes, content_type: str, url: str) -> bytes:
+    try:
+        return orjson.dumps(parse_article(data, content_type=content_type, url=url))
+    except InvalidArticle as refusal:
+        return orjson.dumps({"code": refusal.code, "message": str(refusal)})
+
+
+if __name__ == "__main__":
+    _work()

@@ -1,0 +1,241 @@
+"""A tree of HTML as Markdown (CommonMark with tables and strikethrough).
+
+No markup of the tree gets through: every character of text is escaped, and every address is written anew, absolute and http(s).
+Pictures, scripts, styles, frames and form controls are left out with what they hold.
+"""
+
+import re
+from typing import Any, Final
+from urllib.parse import quote
+
+from lxml.etree import Comment, ProcessingInstruction, strip_elements
+
+from sources.parse.addresses import web
+
+Element = Any  # lxml publishes no types
+
+MAX_DEPTH: Final = 100  # below it an element is its text
+_WITHOUT_TEXT: Final = """
+annotation applet area audio base button canvas datalist embed frame frameset head iframe img input link map meta meter
+noframes noscript object option param picture progress script select source style svg template textarea title track video
+"""
+_OF_BLOCKS: Final = """
+address article aside blockquote body caption center dd details dialog div dl dt fieldset figcaption figure footer form h1 h2
+h3 h4 h5 h6 header hgroup hr html legend li main menu nav ol p pre section summary table tbody td tfoot th thead tr ul
+"""
+_DROPPED: Final = _WITHOUT_TEXT.split()
+_BLOCKS: Final = frozenset(_OF_BLOCKS.split())
+_NO_CELLS: Final = ("blockquote", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "ol", "pre", "table", "ul")  # a cell cannot hold these
+_MARKS: Final = {
+    **dict.fromkeys(("b", "strong"), "**"),
+    **dict.fromkeys(("em", "i"), "*"),
+    **dict.fromkeys(("del", "s", "strike"), "~~"),
+}
+_NESTED: Final = re.compile(r"(\*{1,2})[^*]+\1")
+_CODE: Final = frozenset({"code", "kbd", "samp", "tt"})
+# They say how a reader arrived. Fewer than identify an article: here a parameter may choose what is shown, and must stay.
+_TRACKERS: Final = re.compile(
+    r"(?:utm_|mtm_|itm_|hsa_|pk_|fb_|__hs|_hs|oly_|vero_|mc_[ce]id|[gdmty]?clid|gclsrc|[gw]braid|gad_|fbclid|msclkid|yclid|twclid|ttclid"
+    r"|igsh|_ga|_gl|_openstat|mkt_tok|ref_src|cmpid|s_cid|xtor)[^=&]*(?:=|$)",
+    re.I,
+)
+# Control, bidi, zero-width, surrogate, private-use and tag characters, and non-characters. White space is not here.
+_UNWANTED: Final = re.compile(
+    r"[\x00-\x08\x0e-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff"
+    r"\ufff9-\ufffb\ud800-\uf8ff\ufdd0-\ufdef\ufffe\uffff\U000e0000-\U000e0fff\U000f0000-\U0010ffff]"
+)
+_SPECIAL: Final = re.compile(r"[\\`*\[\]]|(?<![^\W_])_|_(?![^\W_])|~(?=~)|(?<=~)~|!\Z")  # "!" before a link would make a picture
+_REFERENCE: Final = re.compile(r"&(?=#?\w{1,32};)")
+_LINE_START: Final = re.compile(r"\d{1,9}(?=[.)](?:\s|$))|(?=#{1,6}(?:\s|$)|>|[-+](?:\s|$)|[-=]+$)")
+_LIST: Final = re.compile(r"- |\d{1,9}\. ")
+_NOT_IN_LINKS: Final = re.compile(r"[\s()<>\\`|\"]")
+_SCRIPT: Final = re.compile(r"<(?=script)", re.I)
+_BREAK: Final = "\0"  # a line break, until its paragraph is whole; no text holds this character
+
+
+def markdown_of(root: Element, base: str) -> list[str]:
+    """The blocks of `root`, an lxml element, as Markdown, in order. Changes `root`. A `ref` with a `target` is a link, too.
+
+    Relative links are resolved against `base`; those that are then not http(s) become their text. Known tracking parameters are
+    taken from links. `<script` occurs nowhere, code included, so that a text that is cut within its code is safe to show, too.
+    """
+    strip_elements(root, *_DROPPED, Comment, ProcessingInstruction, with_tail=False)
+    return [_SCRIPT.sub("< ", block) for block in _Writer(root, base).blocks(root)]
+
+
+class _Writer:
+    def __init__(self, root: Element, base: str) -> None:
+        self.base = base
+        self.holders = set[Element]()  # elements with blocks in them
+        for block in root.iter(*_BLOCKS):
+            for ancestor in block.iterancestors():
+                if ancestor in self.holders:
+                    break
+                self.holders.add(ancestor)
+
+    def blocks(self, element: Element, depth: int = 0) -> list[str]:
+        """What an element holds, as blocks."""
+        if depth > MAX_DEPTH:
+            return _paragraphs(_escaped(" ".join(element.itertext())))
+        found: list[str] = []
+        run = [_escaped(element.text)]
+        for child in element:
+            if child.tag in _BLOCKS or child in self.holders:
+                found += _paragraphs("".join(run))
+                found += self._block(child, depth + 1)
+                run = []
+            else:
+                run.append(self._inline(child, depth + 1))
+            run.append(_escaped(child.tail))
+        return found + _paragraphs("".join(run))
+
+    def _block(self, element: Element, depth: int) -> list[str]:
+        match element.tag:
+            case "h1" | "h2" | "h3" | "h4" | "h5" | "h6" as tag:
+                title = _line(self._inside(element, depth))
+                return [f"{'#' * int(tag[1])} {title}"] if title else []
+            case "ul" | "ol" | "menu":
+                return self._list(element, depth)
+            case "blockquote":
+                lines = "\n\n".join(self.blocks(element, depth)).split("\n")
+                return ["\n".join(f"> {line}".rstrip() for line in lines)] if any(lines) else []
+            case "pre":
+                return _fenced(element)
+            case "table":
+                return self._table(element, depth)
+            case "hr":
+                return ["* * *"]
+        return self.blocks(element, depth)
+
+    def _list(self, element: Element, depth: int) -> list[str]:
+        items = [_paragraphs(_escaped(element.text))]
+        for child in element:
+            items.append(self._block(child, depth + 1) if child.tag in _BLOCKS else self.blocks(child, depth + 1))
+            items.append(_paragraphs(_escaped(child.tail)))
+        start = element.get("start", "")
+        first = int(start) if re.fullmatch(r"[0-9]{1,6}", start) else 1
+        written = [
+            _item(f"{number}. " if element.tag == "ol" else "- ", parts)
+            for number, parts in enumerate(filter(None, items), start=first)
+        ]
+        loose = any("\n\n" in item for item in written)
+        return [("\n\n" if loose else "\n").join(written)] if written else []
+
+    def _table(self, table: Element, depth: int) -> list[str]:
+        """A table of one column, or with cells that no table of Markdown can hold, is layout: its cells follow each other."""
+        rows = [[cell for cell in row if cell.tag in ("td", "th")] for row in table.iter("tr")]
+        columns = max(map(len, rows), default=0)
+        if columns < 2 or next(table.iterdescendants(*_NO_CELLS), None) is not None:
+            return self.blocks(table, depth)
+        captions = [text for caption in table.iter("caption") for text in self.blocks(caption, depth)]
+        lines = [[_line(self._inside(cell, depth)).replace("|", "\\|") for cell in row] for row in rows]
+        head, *body = [line for line in lines if any(line)] or [[]]
+        if not head:
+            return captions
+        head += [""] * (columns - len(head))
+        return [*captions, "\n".join(f"| {' | '.join(line)} |" for line in (head, ["---"] * columns, *body))]
+
+    def _inline(self, element: Element, depth: int) -> str:
+        tag = element.tag
+        if tag == "br":
+            return _BREAK
+        if depth > MAX_DEPTH:
+            return _escaped(" ".join(element.itertext()))
+        if tag in _CODE:
+            return _code("".join(element.itertext()))
+        inside = self._inside(element, depth)
+        if mark := _MARKS.get(tag):
+            return _marked(inside, mark)
+        if tag in ("a", "ref"):
+            return self._link(element.get("href" if tag == "a" else "target") or "", inside)
+        if tag == "sup" and inside.strip().lstrip("-−").isdigit():  # 10⁶ must not become 106
+            return f"^{inside.strip()}"
+        return f" {inside} " if tag in _BLOCKS else inside
+
+    def _inside(self, element: Element, depth: int) -> str:
+        """What an element holds, as text of one paragraph."""
+        parts = [_escaped(element.text)]
+        for child in element:
+            parts += (self._inline(child, depth + 1), _escaped(child.tail))
+        return "".join(parts)
+
+    def _link(self, address: str, inside: str) -> str:
+        address = _without_trackers(web(self.base, _UNWANTED.sub("", address)))
+        text = _line(inside)
+        if not address or not text:
+            return inside
+        before, after = " " * inside[:1].isspace(), " " * inside[-1:].isspace()
+        return f"{before}[{text}]({address}){after}"
+
+
+def _without_trackers(address: str) -> str:
+    """The address without tracking parameters, written so that it ends no link and begins no markup."""
+    place, hash_sign, fragment = address.partition("#")
+    path, mark, query = place.partition("?")
+    kept = "&".join(part for part in query.split("&") if not _TRACKERS.match(part))
+    address = f"{path}{mark if kept else ''}{kept}{hash_sign}{fragment}"
+    return _REFERENCE.sub("&amp;", _NOT_IN_LINKS.sub(lambda match: quote(match[0], safe=""), address))
+
+
+def _escaped(text: str | None) -> str:
+    """Text as Markdown that shows just this text."""
+    if not text:
+        return ""
+    text = _SPECIAL.sub(r"\\\g<0>", _UNWANTED.sub("", text))
+    return _REFERENCE.sub("&amp;", text).replace("<", "&lt;")
+
+
+def _paragraphs(run: str) -> list[str]:
+    """Two line breaks or more part paragraphs, as people who write HTML by hand mean them."""
+    found: list[list[str]] = [[]]
+    for words in map(str.split, run.split(_BREAK)):
+        if words:
+            found[-1].append(_begun(" ".join(words)))
+        else:
+            found.append([])
+    return ["  \n".join(lines) for lines in found if lines]
+
+
+def _begun(line: str) -> str:
+    """The line, escaped if Markdown would take it for the beginning of a heading, a quotation, a list or an underline."""
+    begins = _LINE_START.match(line)
+    return f"{line[: begins.end()]}\\{line[begins.end() :]}" if begins else line
+
+
+def _line(text: str) -> str:
+    return " ".join(text.replace(_BREAK, " ").split())
+
+
+def _marked(text: str, mark: str) -> str:
+    inside = text.strip()
+    nested = _NESTED.fullmatch(inside)
+    if not inside or _BREAK in inside or (mark[0] in (inside[0], inside[-1]) and (not nested or nested[1] == mark)):
+        return text
+    before, _, after = text.partition(inside)
+    return f"{before}{mark}{inside}{mark}{after}"
+
+
+def _code(text: str) -> str:
+    text = " ".join(_UNWANTED.sub("", text).split())
+    fence = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
+    pad = " " if text.startswith("`") or text.endswith("`") else ""
+    return f"{fence}{pad}{text}{pad}{fence}" if text else ""
+
+
+def _fenced(element: Element) -> list[str]:
+    found = element.xpath("descendant::text() | descendant::br")
+    text = _UNWANTED.sub("", "".join(part if isinstance(part, str) else "\n" for part in found)).strip("\r\n")
+    lines = "\n".join(line.rstrip() for line in text.splitlines())
+    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", lines)), default=0))
+    return [f"{fence}\n{lines}\n{fence}"] if lines.strip() else []
+
+
+def _item(marker: str, parts: list[str]) -> str:
+    text = parts[0] + "".join(f"{_gap(part)}{part}" for part in parts[1:])
+    indent = " " * len(marker)
+    return marker + "\n".join(f"{indent}{line}" if line and number else line for number, line in enumerate(text.split("\n")))
+
+
+def _gap(part: str) -> str:
+    """A list inside an item stands close to its text."""
+    return "\n" if _LIST.match(part) else "\n\n"
