@@ -16,7 +16,8 @@ from wire.models.search import first_place, marks, newest_places, place
 from wire.models.story import BY_EDITOR
 from wire.search import ranking, total
 from wire.snapshots.indexing import free_places
-from wire.stories.tokens import Term, parse, tokens
+from wire.stories.question import Term, forms
+from wire.stories.tokens import tokens
 from wire.stories.vocabulary import Category, Topic
 
 pytestmark = pytest.mark.django_db
@@ -119,7 +120,7 @@ def test_places_are_in_the_order_of_lists(ten: list[str]) -> None:
     assert sorted(stories, key=lambda story: -stories[story]) == ten
     newest = Story.objects.newest_first()[0]
     assert first_place(newest.published_at) <= stories[ten[0]] < first_place(newest.published_at + dt.timedelta(seconds=1))
-    assert newest_places([Term(tuple(tokens("quince")))], limit=3) == [stories[story] for story in ten[:3]]
+    assert newest_places([[Term(tuple(tokens("quince")))]], limit=3) == [stories[story] for story in ten[:3]]
 
 
 def test_two_stories_never_take_one_place() -> None:
@@ -151,7 +152,7 @@ def test_a_corrected_story_is_found_by_its_new_category_and_pairs() -> None:
 
 
 def test_what_is_asked_of_an_index_is_no_query_syntax() -> None:
-    for term in parse('"a b" GPT-5 東京 internationalisation').looked_up:
+    for term in [term for form in forms('"a b" GPT-5 東京 internationalisation') for terms in form.looked_up for term in terms]:
         for token in (*term.exact, *term.prefixes):
             assert token.isalnum()
 
