@@ -17,6 +17,7 @@ TAXONOMY_FILE = Path(settings.BASE_DIR) / "fixtures" / "taxonomy.json"
 FACTS: Final = ("kind", "target", "term", "weight")
 Kind = LexiconTerm.Kind
 Origin = LexiconTerm.Origin
+SECTIONS: Final = {Kind.CATEGORY: "categories", Kind.TOPIC: "topics", Kind.RELEVANCE: "relevance", Kind.MAKER: "makers"}
 
 
 def load(*, with_term: LexiconTerm | None = None) -> Lexicon:
@@ -82,7 +83,7 @@ def _insert(rows: list[tuple[str, str, str, float, str]]) -> None:
 def _rows(document: dict[str, Any]) -> list[tuple[str, str, str, float]]:
     return [
         (kind, target, term, float(weight))
-        for kind, section in ((Kind.CATEGORY, "categories"), (Kind.TOPIC, "topics"), (Kind.RELEVANCE, "relevance"))
+        for kind, section in SECTIONS.items()
         for target, terms in document[section].items()
         for term, weight in terms.items()
     ]

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 from urllib.parse import urlsplit
 
+from citations.names import clean
 from sources.entries import Entry
 from sources.models import Feed, Publication
 from sources.names import Name, resolve
@@ -117,7 +118,8 @@ def normalise(entry: Entry, context: Context) -> Draft:
     if owner is not None and owner.canonical != publication.name:
         raise Rejected("url_of_another_publication", f"The address is one of {owner.canonical}, not of {publication.name}.")
     published_at, estimated = _published_at(entry, context)
-    medium, author = _summary(entry, headline, of_maker=publication.tier == Tier.CORPORATE), byline(entry.author)
+    medium = summary_of(entry, headline, of_maker=publication.tier == Tier.CORPORATE)
+    author = clean(byline(entry.author), publication.name, *publication.aliases)
     if context.feed and not context.feed.ai_only and not context.lexicon.is_about_ai(headline, medium):
         raise Rejected("not_about_ai", f"{headline[:80]!r} is not about AI, and {context.feed} brings all kinds of news.")
     return Draft(
@@ -130,7 +132,7 @@ def normalise(entry: Entry, context: Context) -> Draft:
         summary_short=cut(medium, SHORT),
         summary_medium=medium,
         category=context.lexicon.category(headline, medium),
-        topics=[str(topic) for topic in context.lexicon.topics(headline, medium)],
+        topics=[str(topic) for topic in context.lexicon.topics(headline, medium, publication.name)],
         via=via,
         credited_source=credited,
         published_at=published_at,
@@ -198,7 +200,7 @@ def _language(raw: str) -> str:
     return tag if _LANGUAGE.fullmatch(tag) else "en"
 
 
-def _summary(entry: Entry, headline: str, *, of_maker: bool) -> str:
+def summary_of(entry: Entry, headline: str, *, of_maker: bool) -> str:
     """The publisher's summary, the first that says more than the headline and describes no picture; empty if none does."""
     for raw in (entry.summary, *entry.other_summaries):
         text = without_headline(headline, summary(raw))

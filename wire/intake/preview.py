@@ -39,7 +39,8 @@ def _told(story: Story, old: Lexicon, new: Lexicon) -> Iterator[tuple[str, str, 
     if not story.editor_category:
         yield from _differ("category", str(old.category(*text).label), str(new.category(*text).label))
     if story.editor_topics is None:
-        yield from _differ("topics", *(", ".join(map(str, terms.topics(*text))) or "none" for terms in (old, new)))
+        told = (terms.topics(*text, story.publication.name) for terms in (old, new))
+        yield from _differ("topics", *(", ".join(map(str, topics)) or "none" for topics in told))
     if not (story.feed and story.feed.ai_only):  # everything of such a feed is let in
         yield from _differ("about AI", *("yes" if terms.is_about_ai(*text) else "no" for terms in (old, new)))
 

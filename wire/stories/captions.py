@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from wire.stories.text import ends_whole, first_sentence
+from citations.sentences import ends_whole, first_sentence
 
 _PICTURE: Final = (
     r"(?:images?|photos?|photographs?|pictures?|illustrations?|collages?|drawings?|animations?|graphics?|screenshots?|screens?|videos?"

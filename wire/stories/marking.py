@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from wire.stories import tokens
-from wire.stories.tokens import Query
+from wire.stories.question import Query
 
 
 def marked(text: str, question: Query) -> list[tuple[str, bool]]:
@@ -34,7 +34,7 @@ def _spans(folded: str, question: Query) -> Iterator[tuple[int, int]]:
     in_phrases = {word for phrase in question.phrases for word in phrase}
     alone = [term for term in question.terms if term.prefixes or not in_phrases.issuperset(term.exact)]
     for token, start, end in placed:
-        if any(token in term.exact or token.startswith(term.prefixes) for term in alone):
+        if any(token in (*term.exact, *term.synonyms) or token.startswith(term.prefixes) for term in alone):
             yield start, end
 
 

@@ -32,7 +32,11 @@ _PATTERNS: Final = tuple(
         rf"(?:the )?(?:top|biggest|(?:top |biggest )?{_COUNT}(?: top| biggest| best| most important)?) {_ABOUT}"
         r"(?:stories|news|headlines|announcements|rounds|reads) (?:of|from|this) (?:the |this |last )?(?:day|week|month)\b.*",
         rf"{_COUNT} things (?:you need |you should )?to know(?: today| this (?:week|morning|afternoon)| (?:before|for|on) .+)?",
-        r"(?:all (?:of )?the (?:biggest )?|the biggest )(?:news|announcements) from .+",
+        r"(?:all (?:of )?the (?:biggest )?|the biggest )(?:news|announcements|updates) from .+",
+        r"(?:.+ ?[:|–—-] )?everything (?:[\w’']+ ){0,3}(?:announced|unveiled|revealed)\b.*",
+        rf".*\bthese {_COUNT} announcements\b.*",
+        r".+: (?:follow live|what to expect)\b.*",
+        r"the latest ai news we announced in \w+",
         r"what (?:you missed|happened) (?:in (?:ai|tech) )?(?:this|last) week\b.*",
     )
 )

@@ -10,6 +10,7 @@ from typing import Final
 
 import nh3
 
+from citations.sentences import STOP, ends_whole, first_sentence, whole_sentences
 from wire.stories.boilerplate import is_boilerplate, without_glued
 
 SHORT: Final = 160
@@ -46,17 +47,6 @@ _STRAY_JOINER = re.compile(rf"[\u200c\u200d]{{2,}}|(?<!{_JOINED})[\u200c\u200d]|
 _IDEOGRAPH: Final = r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]"
 _WHOLE_WORDS = re.compile(rf".+(?:(?=\s)|(?<={_IDEOGRAPH})(?=.))", re.S)
 _DANGLING: Final = " ,;:–—-([“‘\"'…\u200c\u200d"
-_STOPS: Final = (".", "!", "?", "…", "؟", "।", "。", "！", "？", "｡")
-_CLOSING: Final = "\"'”’»“«)]」』）】"
-_STOP = re.compile(r"[.!?…؟।]++[\"'”’»“«)\]]*+(?=\s)|[。！？｡]++[」』”’）】]*+")
-# A stop after one of these rarely ends a sentence. The last ones only before a number ("No. 5").
-_ABBREVIATIONS: Final = _words(
-    """adm al approx apr assn assoc aug ave bros capt cf ch cmdr co col corp cpl dec dept dr est etc feb ft gen gov hon
-    inc jan jr jul jun lt ltd maj mar messrs mr mrs ms mt mx nov oct ph.d pres prof rep rev sen sep sept sgt sr st univ
-    viz vs yahoo"""
-)
-_NUMBERED: Final = frozenset({"art", "fig", "figs", "no", "nos", "p", "pp", "sec", "vol"})
-_INITIALS = re.compile(r"(?:\w\.-?)*[^\W\d_]|\d{1,2}")  # U.S., e.g., J.; and "1." before an item of a list
 
 _CALL_TO_READ = re.compile(
     r"(?:Read|Learn|See) [Mm]ore|READ MORE|Continue [Rr]eading|Keep [Rr]eading|Click here to read(?: more)?"
@@ -139,16 +129,10 @@ def summary(markup: str) -> str:
     while (shorter := _without_tail(text)) != text:
         text = shorter
     if len(text) > SHORT and not ends_whole(text):  # so long a one was cut off on its way here
-        text = _whole_sentences(text, len(text)) or text
+        text = whole_sentences(text, len(text)) or text
     if told != printed and len(text) < _FRAGMENT and text.endswith("…"):  # cut off before it said anything
         return ""
     return cut(text, MEDIUM)
-
-
-def first_sentence(text: str) -> str:
-    """The sentence that `text` begins with; all of it, if it has no other."""
-    ends = (stop.end() for stop in _STOP.finditer(text) if _ends_sentence(text, stop))
-    return text[: next(ends, len(text))]
 
 
 def cut(text: str, limit: int) -> str:
@@ -158,7 +142,7 @@ def cut(text: str, limit: int) -> str:
     In doubt (an abbreviation, an open quotation or bracket) a sentence goes on: too short a cut says less, too long a
     one could say something else.
     """
-    return text if len(text) <= limit else _whole_sentences(text, limit) or _before_quotation(_cut_at_word(text, limit))
+    return text if len(text) <= limit else whole_sentences(text, limit) or _before_quotation(_cut_at_word(text, limit))
 
 
 def byline(raw: str) -> str | None:
@@ -224,34 +208,6 @@ def _before_quotation(text: str) -> str:
     return text[:at].rstrip(_DANGLING) + "…" if len(text) // 2 < at < len(text) else text
 
 
-def _whole_sentences(text: str, limit: int) -> str:
-    """The whole sentences at the start of `text`, in at most `limit` characters; perhaps none."""
-    for stop in reversed(list(_STOP.finditer(text, 0, limit + 1))):
-        if stop.end() <= limit and _ends_sentence(text, stop):
-            return text[: stop.end()]
-    return ""
-
-
-def _ends_sentence(text: str, stop: re.Match[str]) -> bool:
-    head = text[: stop.end()]
-    if sum(map(head.count, '"“”„«»「」『』')) % 2 or sum(map(head.count, "([（【")) > sum(map(head.count, ")]）】")):
-        return False
-    if stop[0].startswith(_STOPS[-4:]):
-        return True
-    following = (text[stop.end() : stop.end() + 24].split() or [""])[0]
-    if following.islower():  # as xAI and iPhone are not
-        return False
-    word = text[: stop.start()].rpartition(" ")[2].lstrip("(“\"‘'[").lower()
-    if word in _NUMBERED:
-        return not following[:1].isdigit()
-    return word not in _ABBREVIATIONS and not _INITIALS.fullmatch(word)
-
-
-def ends_whole(text: str) -> bool:
-    """Whether a text ends as sentences do, in any script, or says that it was cut."""
-    return not text or text.rstrip(_CLOSING).endswith(_STOPS)
-
-
 def _without_credits(text: str) -> str:
     text = " ".join(_IN_BRACKETS.sub("", text).split())
     credit = _CREDIT_FIRST.match(text)
@@ -276,7 +232,7 @@ def _without_tail(text: str) -> str:
         if not rest or (before and ends_whole(before) and not any(stop in rest for stop in ".!?")):
             text = before
             break
-    for stop in _STOP.finditer(text, max(0, len(text) - _TAIL)):
+    for stop in STOP.finditer(text, max(0, len(text) - _TAIL)):
         if _FOOTER.match(text, stop.end() + 1):
             return text[: stop.end()]
     shorter = _TRUNCATED.sub("", text)

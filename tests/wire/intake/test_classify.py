@@ -8,7 +8,7 @@ import pytest
 from wire.intake.classify import Lexicon, Term
 from wire.intake.lexicon import TAXONOMY_FILE
 
-SECTIONS = ("categories", "topics", "relevance")
+SECTIONS = ("categories", "topics", "relevance", "makers")
 
 
 @pytest.fixture(scope="module")
@@ -101,6 +101,11 @@ def test_the_category_of_a_headline(shipped: Lexicon) -> None:
         assert {headline: shipped.category(headline, "") for headline in headlines} == dict.fromkeys(headlines, category)
 
 
+def test_a_position_or_an_approach_is_no_launch(shipped: Lexicon) -> None:
+    headlines = ("Our position on open-weight models", "How we think about new models", "Our approach to GPT-5 safety")
+    assert "launches" not in {shipped.category(headline, "") for headline in headlines}
+
+
 TOPICS = {
     "Meta hires a chief AI officer": "meta",
     "DINOv3 maps the reefs": "meta",
@@ -108,10 +113,10 @@ TOPICS = {
     "Hassabis on the road to AGI": "google",
     "MedGemma reads X-rays": "google",
     "Apple tries agents for Siri": "agents",
-    "Claude writes its own tests": "anthropic",
+    "Claude writes its own tests": "anthropic agents",
     "Le Chat learns Breton": "mistral",
     "Perplexity opens its search index": "perplexity",
-    "Comet browser fills in forms": "perplexity",
+    "Comet browser fills in forms": "perplexity agents",
     "Grok answers in haiku": "xai",
     "Jensen Huang visits Taipei": "nvidia",
     "Nadella on growing up": "microsoft",
@@ -133,10 +138,47 @@ def test_the_topics_of_a_headline(shipped: Lexicon) -> None:
     assert [headline for headline in OF_NO_TOPIC if shipped.topics(headline, "")] == []
 
 
+PASSING = {
+    "Anthropic takes on OpenAI and Google with a cheaper Claude": "anthropic",
+    "Unlike ChatGPT, Lumo keeps no logs": "",
+    "Mistral’s new assistant takes aim at GitHub Copilot": "mistral",
+    "A former Google researcher opens a bakery": "google",  # it is only left out where the headline begins with it
+    "Former Google researcher opens a bakery": "",
+}
+
+
+def test_a_maker_that_only_serves_as_a_measure_is_no_topic(shipped: Lexicon) -> None:
+    assert {headline: " ".join(shipped.topics(headline, "")) for headline in PASSING} == PASSING
+
+
+def test_a_post_in_a_makers_own_publication_has_its_topic_whatever_it_names(shipped: Lexicon) -> None:
+    assert shipped.topics("Our approach to safety", "", "OpenAI Blog") == ["openai"]
+    assert shipped.topics("How a hospital uses Claude", "", "NVIDIA Blog") == ["anthropic", "nvidia"]
+    assert shipped.topics("Our approach to safety", "", "AWS AI Blog") == []
+    assert shipped.topics("Our approach to safety", "", "TechCrunch") == []
+
+
+def test_an_editor_switches_a_makers_publication_off_and_names_another() -> None:
+    lexicon = Lexicon([], [], [], [Term("meta", "Meta AI Blog", 0.0), Term("mistral", "Mistral News", 1.0)])
+    assert lexicon.topics("A quiet week", "", "Meta AI Blog") == []
+    assert lexicon.topics("A quiet week", "", "Mistral News") == ["mistral"]
+
+
+def test_agents_and_funding_are_topics_of_what_is_of_these_categories() -> None:
+    lexicon = Lexicon([Term("funding", "nabs", 1.0), Term("agents", "errands", 1.0)], [], [])
+    assert lexicon.topics("Quince nabs nine million", "") == ["funding"]
+    assert lexicon.topics("Quince runs errands", "") == ["agents"]
+
+
+def test_a_summary_names_no_maker_as_a_topic_but_may_say_that_it_is_about_the_law() -> None:
+    lexicon = Lexicon([], [Term("openai", "OpenAI", 1.0), Term("regulation", "court", 1.0)], [])
+    assert lexicon.topics("Quince walks", "OpenAI, OpenAI and OpenAI in court, court and court") == ["regulation"]
+
+
 def test_every_shipped_term_can_match(document: dict[str, Any]) -> None:
     silent = [
         text
-        for section in SECTIONS
+        for section in ("categories", "topics", "relevance")
         for terms in document[section].values()
         for text in terms
         if not finds(text, text.replace("^", "").replace("…", "").replace("#", "1").replace("*", ""))

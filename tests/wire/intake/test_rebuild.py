@@ -104,7 +104,7 @@ def test_a_changed_lexicon_gives_a_published_revision_that_says_why_and_asks_nob
     asked, health = len(server.requests), list(FeedHealth.objects.values())
     out, _ = command(yes=True)
     assert "Done: 0 added, 1 changed, 1 snapshots published." in out
-    assert (latest().revision, latest().category, latest().topics, latest().reason) == (2, "funding", ["nvidia"], REASON)
+    assert (latest().revision, latest().category, latest().topics, latest().reason) == (2, "funding", ["nvidia", "funding"], REASON)
     story = Story.objects.get()
     assert (story.category, story.current, story.pending) == ("funding", latest(), False)
     assert "verify" in verifywire()
@@ -173,7 +173,7 @@ def test_a_page_is_read_again_though_its_sitemap_came_later() -> None:
         RawFetch.objects.create(feed=feed, fetched_at=now, sha256=raw.keep(body), url=where, is_page=is_page)
     newer_rule("category", "funding", "quince")
     plan = rebuild.plan(yesterday())
-    assert (plan.refused, [change.becomes for change in plan.changed]) == ([], [{"category": "funding"}])
+    assert (plan.refused, [change.becomes for change in plan.changed]) == ([], [{"category": "funding", "topics": ["funding"]}])
 
 
 def test_with_the_same_rules_nothing_would_change(server: FeedServer, feed: Feed) -> None:
@@ -187,7 +187,7 @@ def test_with_the_same_rules_nothing_would_change(server: FeedServer, feed: Feed
 @pytest.mark.usefixtures("quince")
 def test_the_change_is_shown_before_it_is_done_and_without_a_terminal_or_yes_nothing_is_written(tmp_path: Path) -> None:
     before, rows, was = dump(tmp_path / "before"), wire_rows(), latest().category
-    assert [change.becomes for change in rebuild.plan(yesterday()).changed] == [{"category": "funding"}]
+    assert [change.becomes for change in rebuild.plan(yesterday()).changed] == [{"category": "funding", "topics": ["funding"]}]
     out, _ = command()
     assert "1 fetches read again." in out
     assert "1 would change:" in out

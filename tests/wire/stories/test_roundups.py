@@ -27,6 +27,13 @@ Equity Live: From $300M seed rounds to data center builds, AI is feeling bubbly
 10 Things You Need To Know Before The Opening Bell
 Morning brief
 All the news from Meta Connect 2025
+All of the updates from OpenAI DevDay 2025
+Everything OpenAI announced at DevDay 2025: Agent Kit, Apps SDK, ChatGPT, and more
+Google I/O 2025: Everything announced at this year’s developer conference
+CES 2026: Follow live for the best, weirdest, most interesting tech as this robot and AI-heavy event wraps up
+I'm an AI expert, and these 8 announcements at Google I/O impressed me the most
+The latest AI news we announced in December
+Google I/O 2025: What to expect, including updates to Gemini and Android 16
 The biggest announcements from Nvidia’s keynote
 The Daily Brief: OpenAI, Anthropic and the rest
 Axios AM: Trump’s order
@@ -48,7 +55,6 @@ ChatGPT rockets to 700M weekly users ahead of GPT-5 launch with reasoning superp
 OpenAI launches ChatGPT Pulse to proactively write you morning briefs
 ChatGPT’s yearly recap sums up your conversations with the chatbot
 Every product Apple launched this week: M5 MacBook Pro, iPad, $3,500 Vision Pro, more
-Everything OpenAI announced at DevDay 2025: Agent Kit, Apps SDK, ChatGPT, and more
 Five things you need to know about AI right now
 5 Things To Know: Net Neutrality Is Back In Court
 5 things to know about Trump's U.N. pick: S.C. Gov. Nikki Haley
