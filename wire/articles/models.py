@@ -1,0 +1,278 @@
+"""Publishers who agreed to be read by agents, where their articles are found, and the articles.
+
+All times are UTC. A publisher that was removed keeps its row and nothing else: the tombstone that its addresses answer with.
+"""
+
+import datetime as dt
+from typing import Final, Self
+from urllib.parse import unquote
+
+from django.core.exceptions import ValidationError
+from django.core.validators import MaxValueValidator, RegexValidator, slug_re
+from django.db import models
+from django.db.models import Q
+
+from sources.models import Leased
+
+OWN: Final = "wire"
+"""The slug of the wire's own publisher, which is there from the start."""
+MAX_EXCERPT: Final = 5_000
+AT_ONCE: Final = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)  # `Article.ask_at` of a page that changed: before all that are due
+_HOST: Final = RegexValidator(
+    r"^(?=.{1,253}$)[a-z0-9_-]+(\.[a-z0-9_-]+)*(:[0-9]{1,5})?$", "Use a plain host name such as example.org."
+)
+
+
+class LicenceKind(models.TextChoices):
+    """What the text in `Publisher.licence` is."""
+
+    NONE = "none", "all rights reserved"
+    CC = "cc", "Creative Commons licence"
+    RSL = "rsl", "address of RSL terms"
+    TEXT = "text", "terms in words"
+
+
+class PublisherQuerySet(models.QuerySet["Publisher"]):
+    def live(self) -> Self:
+        """Those that are served."""
+        return self.filter(removed_at=None)
+
+    def called(self, slug: str) -> Self:
+        """The one of this slug, removed or not; none for text that no slug is, which Postgres may refuse to look for."""
+        return self.filter(slug=slug) if slug_re.match(slug) else self.none()
+
+
+class Publisher(models.Model):
+    """A site whose publisher agreed that agents may search and read it here."""
+
+    slug = models.SlugField(max_length=40, unique=True, help_text="Part of its address: /mcp/articles/{slug}. Never changes.")
+    name = models.CharField(max_length=120)
+    homepage = models.URLField(max_length=500)
+    domains = models.JSONField(
+        default=list,
+        help_text="Host names of its own, subdomains included, with a port if it is not the usual one; nothing else is fetched.",
+    )
+    consent_note = models.TextField(help_text="Who agreed to what, and where that is written down. Not shown.")
+    consented_on = models.DateField(help_text="UTC date of the consent.")
+    full_text = models.BooleanField(default=True, help_text="Give whole articles; otherwise an excerpt and the address.")
+    excerpt_length = models.PositiveIntegerField(
+        default=600,
+        validators=[MaxValueValidator(MAX_EXCERPT)],
+        help_text="Characters of an article that are given without full text.",
+    )
+    left_out = models.JSONField(default=list, blank=True, help_text="Beginnings of paths that are not indexed, such as /private/.")
+    licence_kind = models.CharField(max_length=4, choices=LicenceKind.choices, default=LicenceKind.NONE)
+    licence = models.TextField(blank=True, help_text="The licence: its name or address, or the terms.")
+    may_answer = models.BooleanField(default=True, help_text="Models may use the text to answer a question, citing it.")
+    may_train = models.BooleanField(default=False, help_text="Models may be trained on the text.")
+    next_number = models.PositiveIntegerField(default=0, editable=False, help_text="Of its next article; none is used twice.")
+    created_at = models.DateTimeField(auto_now_add=True)
+    indexed_at = models.DateTimeField(null=True, blank=True, editable=False, help_text="When indexing last came to its end.")
+    removed_at = models.DateTimeField(null=True, blank=True, editable=False)
+
+    objects = PublisherQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["slug"]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def clean(self) -> None:
+        """Raises: ValidationError for domains that are none and paths that cannot be the beginning of one."""
+        if not isinstance(self.domains, list) or not self.domains:
+            raise ValidationError({"domains": "Name at least one host name of the publisher."})
+        for domain in self.domains:
+            _HOST(domain)
+        if not isinstance(self.left_out, list) or not all(isinstance(path, str) and path.startswith("/") for path in self.left_out):
+            raise ValidationError({"left_out": "Each path begins with a slash."})
+
+    def owns(self, host: str) -> bool:
+        """Whether a host (with its port, unless that is the usual one) is one of its domains or below one."""
+        return any(host == domain or host.endswith(f".{domain}") for domain in self.domains)
+
+    def leaves_out(self, target: str) -> bool:
+        """Whether a path, with or without a query, is below one that is left out, however it is spelled."""
+        return any(_plain(target).startswith(_plain(beginning)) for beginning in self.left_out)
+
+
+class Source(models.Model):
+    """One feed or sitemap of a publisher, and how it fared."""
+
+    class Kind(models.TextChoices):
+        FEED = "feed", "feed"
+        SITEMAP = "sitemap", "sitemap"
+
+    publisher = models.ForeignKey(Publisher, on_delete=models.CASCADE, related_name="sources")
+    kind = models.CharField(max_length=7, choices=Kind.choices)
+    url = models.URLField(max_length=2048)
+    etag = models.CharField(max_length=512, blank=True, editable=False)
+    last_modified = models.CharField(max_length=512, blank=True, editable=False)
+    digest = models.CharField(max_length=64, blank=True, editable=False, help_text="SHA-256 of the document that was read last.")
+    read_at = models.DateTimeField(null=True, editable=False, help_text="When it was read whole, not merely found unchanged.")
+    children = models.JSONField(
+        default=dict, editable=False, help_text="By address, the sitemaps that it leads to: what is to be known when asking again."
+    )
+    asked_at = models.DateTimeField(null=True, editable=False)
+    worked_at = models.DateTimeField(null=True, editable=False)
+    found = models.PositiveIntegerField(default=0, editable=False, help_text="Articles that it named when it was read last.")
+    failures = models.PositiveSmallIntegerField(default=0, editable=False, help_text="In a row.")
+    error_code = models.CharField(max_length=30, blank=True, editable=False)
+    error = models.CharField(max_length=500, blank=True, editable=False)
+
+    class Meta:
+        ordering = ["publisher", "pk"]
+        constraints = [models.UniqueConstraint(fields=["publisher", "url"], name="article_source_once")]
+
+    def __str__(self) -> str:
+        return self.url
+
+
+class IndexLease(Leased):
+    """Who indexes a publisher."""
+
+    publisher = models.OneToOneField(Publisher, on_delete=models.CASCADE, primary_key=True, related_name="+")
+
+
+class ArticleQuerySet(models.QuerySet["Article"]):
+    def live(self) -> Self:
+        """Those that are answered."""
+        return self.filter(state=Article.State.LIVE)
+
+    def waiting(self) -> Self:
+        """Those whose page is to be fetched, never read or changed since."""
+        changed = Q(state__in=(Article.State.LIVE, Article.State.GONE), ask_at=AT_ONCE)
+        return self.filter(Q(state=Article.State.WAITING, missing_since=None) | changed)
+
+    def missing(self) -> Self:
+        """Those whose page was not there when it was asked last, and that do not count as gone yet."""
+        return self.filter(missing_since__isnull=False, gone_at=None)
+
+    def newest_first(self) -> Self:
+        """In the order of lists; articles without a date come last."""
+        return self.order_by("-place", "number")
+
+
+class Article(models.Model):
+    """One article, as it was read last. `number` counts a publisher's articles from 0 and is what its postings name."""
+
+    class State(models.TextChoices):
+        WAITING = "waiting", "named by a sitemap, nothing known of it yet"
+        LIVE = "live", "answered"
+        FAILED = "failed", "its page cannot be read as an article"
+        GONE = "gone", "removed by its publisher"
+
+    publisher = models.ForeignKey(Publisher, on_delete=models.CASCADE, related_name="articles")
+    number = models.PositiveIntegerField()
+    state = models.CharField(max_length=7, choices=State.choices, default=State.WAITING)
+    url = models.CharField(max_length=2048, help_text="As the publisher gives it; what is fetched and answered.")
+    key = models.CharField(max_length=2048, help_text="Its canonical form, by which it is recognised.")
+    title = models.CharField(max_length=500, blank=True)
+    author = models.CharField(max_length=300, blank=True)
+    published_at = models.DateTimeField(null=True)
+    place = models.BigIntegerField(default=0, help_text="Milliseconds since 1970 of its publication; 0 without a date, and before.")
+    description = models.TextField(blank=True, help_text="Plain text.")
+    language = models.CharField(max_length=35, blank=True)
+    markdown = models.TextField(blank=True, help_text="The text; empty until it was read.")
+    content_sha256 = models.CharField(max_length=64, blank=True, help_text="Of title, author, date, description and text.")
+    first_seen_at = models.DateTimeField()
+    last_seen_at = models.DateTimeField(help_text="When a feed, a sitemap or its page last showed it.")
+    read_at = models.DateTimeField(null=True, help_text="When its text was last read.")
+    listed_change = models.DateTimeField(null=True, help_text="The last change that its sitemap tells.")
+    ask_at = models.DateTimeField(null=True, help_text="When its page is asked again, whatever sources say; 1970 for at once.")
+    missing_since = models.DateTimeField(null=True, help_text="First of the answers 404 or 410 that came without another between.")
+    gone_at = models.DateTimeField(null=True)
+    failures = models.PositiveSmallIntegerField(default=0)
+    error = models.CharField(max_length=500, blank=True)
+
+    objects = ArticleQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["publisher", "key"], name="article_once"),
+            models.UniqueConstraint(fields=["publisher", "number"], name="article_number_once"),
+            models.CheckConstraint(condition=~Q(state="gone") | Q(gone_at__isnull=False), name="article_gone_since"),
+        ]
+        indexes = [
+            models.Index(fields=["publisher", "state", "-place", "number"], name="article_newest"),
+            models.Index(fields=["publisher", "state", "id"], name="article_by_state"),
+            models.Index(fields=["publisher", "state", "ask_at"], name="article_to_ask"),
+            models.Index(
+                fields=["publisher", "missing_since"],
+                name="article_missing",
+                condition=Q(missing_since__isnull=False, gone_at=None),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.title or self.url
+
+    @property
+    def is_read(self) -> bool:
+        """Whether it is answered with its text: a feed of titles alone has articles that are listed before they were read."""
+        return self.state == Article.State.LIVE and bool(self.content_sha256)
+
+
+class ArticleAlias(models.Model):
+    """Another address that turned out to be the same article's."""
+
+    publisher = models.ForeignKey(Publisher, on_delete=models.CASCADE, related_name="+")
+    article = models.ForeignKey(Article, on_delete=models.CASCADE, related_name="aliases")
+    key = models.CharField(max_length=2048)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["publisher", "key"], name="article_alias_once")]
+
+    def __str__(self) -> str:
+        return self.key
+
+
+class ArticleRevision(models.Model):
+    """What an article said before it was edited."""
+
+    article = models.ForeignKey(Article, on_delete=models.CASCADE, related_name="revisions")
+    title = models.CharField(max_length=500)
+    author = models.CharField(max_length=300, blank=True)
+    description = models.TextField(blank=True)
+    markdown = models.TextField(blank=True)
+    content_sha256 = models.CharField(max_length=64)
+    replaced_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["article", "-replaced_at"]
+
+    def __str__(self) -> str:
+        return f"{self.title} until {self.replaced_at:%Y-%m-%d %H:%M}"
+
+
+class ArticleCount(models.Model):
+    """How often agents asked a publisher's server on one UTC day, and for which article; nothing of who asked."""
+
+    publisher = models.ForeignKey(Publisher, on_delete=models.CASCADE, related_name="counts")
+    day = models.DateField()
+    tool = models.CharField(max_length=20)
+    number = models.IntegerField(default=-1, help_text="The article's number; -1 where a tool asks for none.")
+    count = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        ordering = ["publisher", "-day", "tool", "number"]
+        constraints = [models.UniqueConstraint(fields=["publisher", "day", "tool", "number"], name="article_count_once")]
+
+    def __str__(self) -> str:
+        return f"{self.publisher_id} {self.day} {self.tool}: {self.count}"
+
+
+def _plain(target: str) -> str:
+    """A path without escapes, dot segments and doubled slashes: as a server may read it."""
+    path = unquote(target.partition("?")[0])
+    kept: list[str] = []
+    for segment in path.split("/"):
+        if segment == "..":
+            del kept[-1:]
+        elif segment not in {"", "."}:
+            kept.append(segment)
+    return f"/{'/'.join(kept)}/" if kept and path.endswith(("/", "/.", "/..")) else f"/{'/'.join(kept)}"
+
+
+def place_of(published_at: dt.datetime | None) -> int:
+    return 0 if published_at is None else max(0, int(published_at.timestamp() * 1000))
