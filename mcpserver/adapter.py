@@ -18,6 +18,13 @@ async def ask(query: Callable[..., T], *args: Any, **kwargs: Any) -> T:
     return await in_thread(partial(routing.read, partial(query, *args, **kwargs)))
 
 
+async def ask_outside(query: Callable[..., T], *args: Any) -> T:
+    """The same for a query that may have to ask somebody else's server. Raises: Unavailable, what the query raises."""
+    if routing.source.away:
+        raise Unavailable
+    return await in_thread(partial(routing.read, partial(query, *args)), goes_outside=True)
+
+
 async def store(change: Callable[[], T]) -> T:
     """Write in such a thread. Raises: what `change` raises."""
     return await in_thread(partial(routing.write, change))

@@ -15,13 +15,14 @@ from mcp.shared.transport_context import TransportContext
 from mcp_types.methods import CLIENT_REQUESTS, validate_client_request
 
 from config.http import answer_cache
+from mcpserver.usage import Asked
 
 CACHED: Final = {
     *("tools/list", "tools/call", "resources/list", "resources/templates/list", "resources/read"),
     *("prompts/list", "prompts/get", "server/discover"),
 }
 """Methods whose results depend on nothing but the wire and the question."""
-TIMELESS: Final = frozenset(("tools/list", "resources/templates/list", "prompts/list", "server/discover"))
+TIMELESS: Final = frozenset(("resources/templates/list", "prompts/list", "server/discover"))
 """Methods whose results depend not even on the wire."""
 OVERHEAD: Final = 500  # bytes of a cached entry beside its text and its key
 
@@ -43,11 +44,11 @@ class Result(NamedTuple):
 
 
 class Repeat(NamedTuple):
-    """A request that succeeded: the key of its result, and what of it is counted."""
+    """A request that succeeded: the key of its result, and what it counts as."""
 
     key: Key
     method: str
-    params: Mapping[str, Any]
+    asked: Asked | None
 
 
 @dataclass(slots=True)
@@ -126,11 +127,10 @@ def repeated(key: Key) -> tuple[Repeat, bytes] | None:
     return None if cached is None else (repeat, _marked(repeat.method, cached).json)
 
 
-def remember(key: Key, result: Key, method: str, params: Any) -> None:
+def remember(key: Key, result: Key, method: str, asked: Asked | None) -> None:
     """Answer this request from the cache alone from now on."""
-    counted = {name: value for name, value in (params or {}).items() if name in ("name", "uri")}
     headers = sum(len(name) + len(value) + 200 for name, value in key[2])
-    answer_cache.answers.put(key, Repeat(result, method, counted), len(key[-1]) + len(result[-1]) + headers + OVERHEAD)
+    answer_cache.answers.put(key, Repeat(result, method, asked), len(key[-1]) + len(result[-1]) + headers + OVERHEAD)
 
 
 def _check(server: Server[Any], version: str, method: str, params: Any) -> None:

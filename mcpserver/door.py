@@ -2,31 +2,41 @@
 
 import asyncio
 import contextlib
-import logging
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from importlib import import_module
 from typing import Final
 
-from mcpserver import usage
+from mcpserver import tally
+from mcpserver.family import Family
 from mcpserver.servers import SERVERS
-from mcpserver.transport import Door
+from mcpserver.transport import StreamingDoor
 
-logger = logging.getLogger(__name__)
-
-FLUSH: Final = 10.0  # seconds between two writes of usage counts
+FLUSH: Final = 10.0  # seconds between two writes of counts
 
 
-def opened(servers: Mapping[str, str]) -> dict[str, Door]:
-    """The ASGI application of each server, by path."""
+def opened(servers: Mapping[str, str]) -> dict[str, StreamingDoor]:
+    """The ASGI application of each server that stands alone, by path."""
     doors = {}
     for path, module_name in servers.items():
-        module = import_module(module_name)
-        doors[path] = Door(path, module_name.rpartition(".")[2], module.build(), module.usage_name)
+        if not path.endswith("/"):
+            module = import_module(module_name)
+            name, tools_made_of = module_name.rpartition(".")[2], getattr(module, "tools_made_of", None)
+            doors[path] = StreamingDoor(path, name, module.build(), module.usage_name, tools_made_of)
     return doors
 
 
+def gathered(servers: Mapping[str, str]) -> dict[str, Family]:
+    """The ASGI application of each family of servers, by the beginning of their paths."""
+    return {
+        path: Family(path, module_name.rpartition(".")[2], import_module(module_name))
+        for path, module_name in servers.items()
+        if path.endswith("/")
+    }
+
+
 doors: Final = opened(SERVERS)
+families: Final = gathered(SERVERS)
 
 
 @asynccontextmanager
@@ -35,17 +45,17 @@ async def lifespan() -> AsyncIterator[None]:
     async with contextlib.AsyncExitStack() as stack:
         for door in doors.values():
             await stack.enter_async_context(door.sdk.router.lifespan_context(door.sdk))
+            await door.tools_changed()
         flushing = asyncio.create_task(_keep_flushing())
         try:
             yield
         finally:
             flushing.cancel()
-            with contextlib.suppress(Exception):
-                await usage.flush()
+            await tally.flush()
 
 
 async def announce_publish() -> None:
-    """Tell every open stream, of each server and either era, that resources changed."""
+    """Tell every open stream, of each server and either era, which lists changed."""
     for door in doors.values():
         await door.announce()
 
@@ -53,7 +63,4 @@ async def announce_publish() -> None:
 async def _keep_flushing() -> None:
     while True:
         await asyncio.sleep(FLUSH)
-        try:
-            await usage.flush()
-        except Exception:
-            logger.exception("usage cannot be written; it is kept for the next try")
+        await tally.flush()

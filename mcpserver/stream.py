@@ -1,10 +1,11 @@
-"""Streams that tell clients that the list of resources changed, none of them for ever.
+"""Streams that tell clients that a list changed, of resources or of tools; none of them for ever.
 
 GET /mcp is the handshake era's; 2026-07-28 has the SDK's `subscriptions/listen`, which is only bounded here.
 """
 
 import asyncio
 import contextlib
+from collections.abc import Sequence
 from typing import Final
 
 from mcp.server.streamable_http import check_accept_headers
@@ -16,7 +17,7 @@ LIFETIME: Final = 300.0  # seconds; a client that still cares opens another
 HEARTBEAT: Final = 15.0  # seconds; keeps proxies from closing an idle stream
 MAX_OPEN: Final = 50  # streams of one server and process at a time; beyond, the answer is that there is none
 
-_EVENT: Final = b'event: message\r\ndata: {"jsonrpc":"2.0","method":"notifications/resources/list_changed"}\r\n\r\n'
+_EVENT: Final = 'event: message\r\ndata: {"jsonrpc":"2.0","method":"notifications/%s/list_changed"}\r\n\r\n'
 _HEADERS: Final = [
     (b"content-type", b"text/event-stream"),
     (b"cache-control", b"no-cache, no-transform"),
@@ -28,11 +29,12 @@ class Streams:
     """The open GET streams of one MCP server."""
 
     def __init__(self) -> None:
-        self._open: set[asyncio.Event] = set()  # one event an open stream; set when something was published
+        self._open: dict[asyncio.Event, list[str]] = {}  # by open stream, whose event wakes it: the lists to tell it of
 
-    def announce(self) -> None:
-        """Tell every open stream that resources changed."""
-        for changed in self._open:
+    def announce(self, lists: Sequence[str]) -> None:
+        """Tell every open stream that these lists changed."""
+        for changed, untold in self._open.items():
+            untold += [name for name in lists if name not in untold]
             changed.set()
 
     async def serve(self, send: Send, receive: Receive) -> None:
@@ -42,7 +44,7 @@ class Streams:
             await send({"type": "http.response.body", "body": b""})
             return
         changed = asyncio.Event()
-        self._open.add(changed)
+        untold = self._open[changed] = []
         leaving = asyncio.create_task(_left(receive))
         try:
             await send({"type": "http.response.start", "status": 200, "headers": _HEADERS})
@@ -52,12 +54,14 @@ class Streams:
                 waiting = asyncio.create_task(changed.wait())
                 await asyncio.wait({waiting, leaving}, timeout=min(HEARTBEAT, left), return_when=asyncio.FIRST_COMPLETED)
                 waiting.cancel()
-                chunk = _EVENT if changed.is_set() else b": still here\r\n\r\n"
+                chunks = [(_EVENT % name).encode() for name in untold] or [b": still here\r\n\r\n"]
+                untold.clear()
                 changed.clear()
-                await send({"type": "http.response.body", "body": chunk, "more_body": True})
+                for chunk in chunks:
+                    await send({"type": "http.response.body", "body": chunk, "more_body": True})
             await send({"type": "http.response.body", "body": b"", "more_body": False})
         finally:
-            self._open.discard(changed)
+            del self._open[changed]
             leaving.cancel()
 
 

@@ -6,14 +6,14 @@ No session is ever made. Rules: MCP 2025-03-26 … 2026-07-28, "Streamable HTTP"
 
 import itertools
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, Final
 
 import mcp_types as types
 import orjson
 from mcp.server.lowlevel import Server
 from mcp.server.runner import modern_error_data
-from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ResourcesListChanged
+from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ResourcesListChanged, ToolsListChanged
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp.shared.exceptions import MCPError
 from mcp.shared.inbound import (
@@ -27,9 +27,10 @@ from mcp.shared.inbound import (
 )
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_HANDSHAKE_VERSION, MODERN_PROTOCOL_VERSIONS
 
-from config.errors import Unavailable
+from config.errors import Unavailable, WireError
 from config.http.edge import JSONRPC_REFUSED, Message, Receive, Scope, Send, replay
 from mcpserver import usage
+from mcpserver.adapter import ask
 from mcpserver.cache import Caller, Key, remember, repeat_key, repeated, result_of
 from mcpserver.stream import Streams, acceptable, bounded
 
@@ -40,7 +41,7 @@ ALLOW: Final = (b"allow", b"POST, GET, OPTIONS")
 DEEPEST: Final = 100  # levels of lists and objects; no question needs ten
 MAX_ECHO: Final = 200  # characters of a name that a client gave and that nothing has
 MAX_LISTENING: Final = 100  # subscriptions/listen streams of one process at a time
-VERSIONS: Final = frozenset((*HANDSHAKE_PROTOCOL_VERSIONS, *MODERN_PROTOCOL_VERSIONS))
+VERSIONS: Final = (*HANDSHAKE_PROTOCOL_VERSIONS, *MODERN_PROTOCOL_VERSIONS)
 MODERN_KEY: Final = types.PROTOCOL_VERSION_META_KEY
 UNREADABLE: Final = object()
 _DECIDING: Final = frozenset((b"accept", b"content-type"))
@@ -48,27 +49,22 @@ _DECIDING: Final = frozenset((b"accept", b"content-type"))
 
 
 class Door:
-    """The ASGI application of one MCP server at `path`. `name` stands in its cache keys and counts."""
+    """The ASGI application of one MCP server whose lists never change, so that it has no streams.
 
-    def __init__(self, path: str, name: str, server: Server[Any], usage_name: usage.Naming) -> None:
+    `name` stands in its cache keys. Several servers may be counted under one name, `counted_as`; `teller` counts for those whom
+    such a server serves.
+    """
+
+    def __init__(
+        self, name: str, server: Server[Any], usage_name: usage.Naming, counted_as: str = "", teller: usage.Teller | None = None
+    ) -> None:
         self.name = name
         self.server = server
         self.usage_name = usage_name
-        self._streams = Streams()
-        self._bus = InMemorySubscriptionBus()
+        self._counted_as = counted_as or name
+        self._teller = teller
         # By tool: whether headers repeat arguments of it. Looking through its schema takes longer than answering.
         self._repeating: dict[str, bool] = {}
-        listening = ListenHandler(self._bus, max_subscriptions=MAX_LISTENING)
-        server.add_request_handler("subscriptions/listen", types.SubscriptionsListenRequestParams, listening)
-        security = TransportSecuritySettings(enable_dns_rebinding_protection=False)  # config.http.edge has checked Host and Origin
-        self.sdk = server.streamable_http_app(
-            streamable_http_path=path, json_response=True, stateless_http=True, transport_security=security
-        )
-
-    async def announce(self) -> None:
-        """Tell every open stream, of either era, that the list of resources changed."""
-        self._streams.announce()
-        await self._bus.publish(ResourcesListChanged())
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         pairs = scope["headers"]
@@ -78,14 +74,20 @@ class Door:
         method = scope["method"]
         if method == "POST":
             await self._post(scope, fields, receive, send)
-            return
-        headers = dict(_decoded(pairs))
-        if method == "OPTIONS":
+        elif method == "OPTIONS":
             await _send(send, 204, b"")
-        elif method == "GET" and _wants_stream(headers):
-            await self._streams.serve(send, receive)
+        elif method == "GET" and _wants_stream(dict(_decoded(pairs))):
+            await self._stream(receive, send)
         else:
             await _send(send, 405, b"", [ALLOW])
+
+    async def _stream(self, _receive: Receive, send: Send) -> None:
+        """Serve a GET stream, if there is one."""
+        await _send(send, 405, b"", [ALLOW])
+
+    async def _listen(self, _message: Any, _headers: dict[str, str], _scope: Scope, _receive: Receive, _send: Send) -> bool:
+        """Whether this is a request for a stream; then it was served."""
+        return False
 
     async def _post(self, scope: Scope, fields: Mapping[bytes, bytes], receive: Receive, send: Send) -> None:
         body = (await receive()).get("body", b"")
@@ -95,19 +97,16 @@ class Door:
             message = UNREADABLE
         repeat = self._repeat_key(fields, message) if len(fields) == len(scope["headers"]) else None
         if repeat is not None and (found := repeated(repeat)) is not None:
-            (_, method, params), result = found
-            usage.count(self.name, self.usage_name, method, params, worked=True)
+            (_, _, asked), result = found
+            self._count(asked, worked=True)
             await _send(send, 200, answered(message["id"], result))
             return
         headers = dict(_decoded(scope["headers"]))
         reply = _unacceptable(headers)
         if reply is None and message is UNREADABLE:
             reply = _error(None, types.PARSE_ERROR, f"Parse error: the body is not JSON of at most {DEEPEST} levels.")
-        if reply is None and _opens_stream(message, headers):
-            if acceptable(scope):
-                await bounded(self.sdk, scope, replay(body, receive), send)
-                return
-            reply = _error(None, types.INVALID_REQUEST, "Accept must allow text/event-stream as well.", status=406)
+        if reply is None and await self._listen(message, headers, scope, replay(body, receive), send):
+            return
         await _send(send, *(reply or await self._answer(message, headers, scope, repeat)))
 
     def _repeat_key(self, fields: Mapping[bytes, bytes], message: Any) -> Key | None:
@@ -136,7 +135,9 @@ class Door:
             return _error(request_id, types.HEADER_MISMATCH, f"The header {duplicated} appears more than once.")
         version = headers.get("mcp-protocol-version")
         if version is not None and version not in VERSIONS:
-            return _rejected(request_id, unsupported_protocol_version_rejection(version))
+            # A client of the envelope reads the list that server/discover gives; any other is told of the handshake's, too.
+            served = MODERN_PROTOCOL_VERSIONS if _has_envelope(params) else VERSIONS
+            return _rejected(request_id, unsupported_protocol_version_rejection(version, served))
         if "id" not in message:
             return 202, b""
         if version not in MODERN_PROTOCOL_VERSIONS and (method == "initialize" or not _has_envelope(params)):
@@ -171,7 +172,7 @@ class Door:
         repeat: Key | None,
     ) -> tuple[int, bytes]:
         """`statuses`: the HTTP status of a JSON-RPC error code, where the protocol revision has one; 200 for the others."""
-        worked = False
+        worked, asked = False, usage.asked(self.usage_name, method, params)
         try:
             (result, worked), key = await result_of(self.name, self.server, caller, method, params, headers)
         except Unavailable as error:
@@ -183,10 +184,77 @@ class Door:
                 logger.debug("refused %s: %s", method, found.message)
             return _error(request_id, found.code, found.message, found.data, status=statuses.get(found.code, 200))
         finally:
-            usage.count(self.name, self.usage_name, method, params, worked=worked)
+            if asked is not None and worked and self._teller is not None:
+                asked = asked._replace(about=self._teller.about(asked, params))
+            self._count(asked, worked=worked)
         if repeat is not None and key is not None:
-            remember(repeat, key, method, params)
+            remember(repeat, key, method, asked)
         return 200, answered(request_id, result)
+
+    def _count(self, asked: usage.Asked | None, *, worked: bool) -> None:
+        if asked is None:
+            return
+        usage.count(self._counted_as, asked, worked=worked)
+        if worked and self._teller is not None:
+            self._teller.count(asked)
+
+
+class StreamingDoor(Door):
+    """The application of a server at `path` that announces changes of its lists on streams, those of the SDK's among them.
+    `tools_made_of` tells what its list of tools follows, if anything that is stored.
+    """
+
+    def __init__(
+        self,
+        path: str,
+        name: str,
+        server: Server[Any],
+        usage_name: usage.Naming,
+        tools_made_of: Callable[[], Hashable] | None = None,
+    ) -> None:
+        super().__init__(name, server, usage_name)
+        self._tools_made_of = tools_made_of
+        self._tools_seen: Hashable = None
+        self._streams = Streams()
+        self._bus = InMemorySubscriptionBus()
+        listening = ListenHandler(self._bus, max_subscriptions=MAX_LISTENING)
+        server.add_request_handler("subscriptions/listen", types.SubscriptionsListenRequestParams, listening)
+        security = TransportSecuritySettings(enable_dns_rebinding_protection=False)  # config.http.edge has checked Host and Origin
+        self.sdk = server.streamable_http_app(
+            streamable_http_path=path, json_response=True, stateless_http=True, transport_security=security
+        )
+
+    async def announce(self) -> None:
+        """Tell every open stream, of either era, that the list of resources changed, and that of tools if it did."""
+        tools = await self.tools_changed()
+        self._streams.announce(["resources", "tools"] if tools else ["resources"])
+        await self._bus.publish(ResourcesListChanged())
+        if tools:
+            await self._bus.publish(ToolsListChanged())
+
+    async def tools_changed(self) -> bool:
+        """Whether the list of tools is made of something else than at the last look; when nobody can look, the next look tells."""
+        if self._tools_made_of is None:
+            return False
+        try:
+            found = await ask(self._tools_made_of)
+        except WireError:
+            return False
+        before, self._tools_seen = self._tools_seen, found
+        return before != found
+
+    async def _stream(self, receive: Receive, send: Send) -> None:
+        await self._streams.serve(send, receive)
+
+    async def _listen(self, message: Any, headers: dict[str, str], scope: Scope, receive: Receive, send: Send) -> bool:
+        if not _opens_stream(message, headers):
+            return False
+        if acceptable(scope):
+            await bounded(self.sdk, scope, receive, send)
+        else:
+            reply = _error(None, types.INVALID_REQUEST, "Accept must allow text/event-stream as well.", status=406)
+            await _send(send, *reply)
+        return True
 
 
 def answered(request_id: Any, result: bytes) -> bytes:

@@ -2,14 +2,12 @@
 
 import datetime as dt
 import time
-from collections import Counter
-from collections.abc import Callable, Mapping
-from functools import partial
-from typing import Any, Final
+from collections.abc import Callable, Hashable, Mapping
+from typing import Any, Final, NamedTuple, Protocol
 
 from mcp.server.context import CallNext, HandlerResult, ServerMiddleware, ServerRequestContext
 
-from mcpserver.adapter import store
+from mcpserver.tally import Tally
 from wire.usage import UsageKey, add
 
 COUNTED: Final = {"tools/call": "name", "resources/read": "uri", "prompts/get": "name"}
@@ -19,8 +17,37 @@ LONGEST: Final = 100  # characters; no name of ours has more
 Naming = Callable[[str, str], str]
 """`usage_name` of a server: the name under which a method and a name or URI are counted, "" for one that it does not know."""
 
-_waiting: Counter[tuple[str, str, str, int, bool]] = Counter()
-"""By server, method, name, minute since 1970 and whether it worked."""
+
+class Asked(NamedTuple):
+    """What a request counts as. `about`: whatever a Teller wants to know of it."""
+
+    method: str
+    name: str
+    about: Hashable = None
+
+
+class Teller(Protocol):
+    """Counts what worked for those whom a server serves."""
+
+    def about(self, asked: Asked, params: Mapping[str, Any]) -> Hashable:
+        """What is told of a request, beside what is counted anyway. Called once for requests that are the same."""
+
+    def count(self, asked: Asked) -> None:
+        """Count one request, cached or not."""
+
+
+def asked(naming: Naming, method: str, params: Mapping[str, Any] | None) -> Asked | None:
+    """None for what is not counted."""
+    if method not in COUNTED:
+        return None
+    given = (params or {}).get(COUNTED[method])
+    name = naming(method, given) if isinstance(given, str) and len(given) <= LONGEST else ""
+    return Asked(method, name or UNKNOWN)
+
+
+def count(server: str, what: Asked, *, worked: bool) -> None:
+    """Count one request, in memory."""
+    _waiting[server, what.method, what.name, int(time.time() // 60), worked] += 1
 
 
 def counting(server: str, naming: Naming) -> ServerMiddleware[Any]:
@@ -33,29 +60,20 @@ def counting(server: str, naming: Naming) -> ServerMiddleware[Any]:
             worked = not (isinstance(result, dict) and result.get("isError"))
             return result
         finally:
-            count(server, naming, ctx.method, ctx.params, worked=worked)
+            if (what := asked(naming, ctx.method, ctx.params)) is not None:
+                count(server, what, worked=worked)
 
     return counted
 
 
-def count(server: str, naming: Naming, method: str, params: Mapping[str, Any] | None, *, worked: bool) -> None:
-    """Count one request, in memory; `flush` writes in batches, so no answer ever waits for it."""
-    if method in COUNTED:
-        given = (params or {}).get(COUNTED[method])
-        name = naming(method, given) if isinstance(given, str) and len(given) <= LONGEST else ""
-        _waiting[server, method, name or UNKNOWN, int(time.time() // 60), worked] += 1
-
-
-async def flush() -> None:
-    """Write what was counted; what cannot be written now waits for the next time."""
-    counted = Counter(_waiting)
-    _waiting.clear()
-    try:
-        await store(partial(add, Counter({_key(*key): number for key, number in counted.items()})))
-    except Exception:
-        _waiting.update(counted)
-        raise
+def _write(counted: Mapping[tuple[str, str, str, int, bool], int]) -> None:
+    add({_key(*key): number for key, number in counted.items()})
 
 
 def _key(server: str, method: str, name: str, minute: int, worked: bool) -> UsageKey:
     return UsageKey(server, method, name, dt.datetime.fromtimestamp(minute * 60, dt.UTC), "success" if worked else "error")
+
+
+_waiting: Final[Tally[tuple[str, str, str, int, bool]]] = Tally(_write)
+"""By server, method, name, minute since 1970 and whether it worked."""
+flush = _waiting.flush

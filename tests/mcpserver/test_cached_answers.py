@@ -290,9 +290,7 @@ def test_the_order_of_parameters_means_nothing_except_where_it_does() -> None:
     size = answer_cache.answers.count
     for query in (
         "limit=1&query=quince",
-        "query=quince&limit=1&nonsense=7",
-        "x=1&%6cimit=1&query=quince&",
-        "query=quince&limit=1&revision=3",
+        "%6cimit=1&query=quince&",
     ):
         assert request("GET", f"/api/search.json?{query}").body == one.body
     assert answer_cache.answers.count <= size + 1
@@ -308,12 +306,12 @@ def test_the_order_of_parameters_means_nothing_except_where_it_does() -> None:
 
 
 @committed
-def test_parameters_that_mean_nothing_cost_nothing() -> None:
+def test_parameters_that_an_address_does_not_take_are_refused_and_nothing_is_cached() -> None:
     publish(entry(title="Quince opens"))
-    first = request("GET", "/api/today.json")
     size = answer_cache.answers.count
     for number in range(20):
-        assert request("GET", f"/api/today.json?asked={number}").body == first.body
+        answer = request("GET", f"/api/today.json?asked={number}")
+        assert (answer.status, answer["cache-control"]) == (400, "no-store")
     assert answer_cache.answers.count == size
 
 

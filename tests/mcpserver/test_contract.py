@@ -52,16 +52,18 @@ ANNOTATIONS: Final = {"readOnlyHint": True, "destructiveHint": False, "idempoten
 
 # Minor versions add, and change nothing of the above.
 ADDED_TOOLS: Final = {
-    "list_events": {"date", "category", "topic", "limit", "cursor"},
+    "list_events": {"date", "category", "topic", "limit", "cursor", "max_tokens"},
     "get_event": {"event_id"},
     "search": {"query"},
     "fetch": {"id"},
 }
 ADDED_ARGUMENTS: Final = {
-    "search_wire": {"cursor", "detail", "sort"},
-    "get_category": {"cursor", "detail"},
-    "get_topic_coverage": {"cursor", "detail"},
+    "search_wire": {"cursor", "detail", "sort", "until", "topic", "tier", "sources", "max_tokens"},
+    "get_category": {"cursor", "detail", "max_tokens"},
+    "get_topic_coverage": {"cursor", "detail", "max_tokens"},
 }
+# Behind the specification's six formats may stand others; the values of `source` are the roster, which the specification names.
+ADDED_FORMATS: Final = {"csl", "ris", "apa", "mla"}
 
 # §3.1
 JSON: Final = "application/json"
@@ -75,7 +77,12 @@ RESOURCES: Final = {
     **{f"wire://topic/{topic}": JSON for topic in TOPICS},
 }
 TEMPLATES: Final = {"wire://story/{id}": JSON, "wire://topic/{slug}": JSON, "wire://archive/{date}": JSON}
-ADDED_TEMPLATES: Final = {"wire://today/{category}": JSON, "wire://provenance/{date}": JSON, "wire://event/{id}": JSON}
+BRIEF: Final = ("wire://today/{category}/brief", "wire://topic/{slug}/brief", "wire://archive/{date}/brief")
+ADDED_TEMPLATES: Final = {
+    **dict.fromkeys(("wire://today/{category}", "wire://provenance/{date}", "wire://event/{id}"), JSON),
+    **dict.fromkeys(BRIEF, JSON),
+}
+ADDED_RESOURCES: Final = {"wire://today/brief": JSON}
 
 # §5.1: the arguments of each prompt, and whether they are required.
 PROMPTS: Final = {
@@ -107,6 +114,20 @@ def listed(kind: str, era: str) -> list[dict[str, Any]]:
         cursor = {"cursor": page["nextCursor"]}
 
 
+def accepted(schema: dict[str, Any], *, optional: bool) -> dict[str, Any]:
+    """What an argument accepts; one that may be left out accepts null beside it."""
+    if not optional:
+        return schema
+    kind, null = schema["type"]
+    assert null == "null"
+    inner = {}
+    if "anyOf" in schema:
+        inner, null = schema["anyOf"]
+        assert null == {"type": "null"}
+        assert inner["type"] == kind
+    return {**schema, **inner, "type": kind}
+
+
 def tools(era: str = MODERN) -> dict[str, dict[str, Any]]:
     return {tool["name"]: tool for tool in listed("tools/list", era)}
 
@@ -125,8 +146,13 @@ def test_a_tool_takes_the_arguments_of_the_specification_to_the_letter(name: str
     assert set(schema.get("required", [])) == {argument for argument, rule in TOOLS[name].items() if not rule.get("optional")}
     for argument, rule in TOOLS[name].items():
         wanted = {key: value for key, value in rule.items() if key != "optional"}
-        told = schema["properties"][argument]
+        told = accepted(schema["properties"][argument], optional=bool(rule.get("optional")))
         kept = {key: told[key] for key in ("type", "enum", "default", "minimum", "maximum", "format") if key in told}
+        if argument == "source":
+            assert len(kept.pop("enum")) == 24
+        if argument == "format":
+            assert set(kept["enum"][len(FORMATS) :]) <= ADDED_FORMATS
+            kept["enum"] = kept["enum"][: len(FORMATS)]
         assert kept == wanted, argument
         assert told["description"]
 
@@ -158,9 +184,21 @@ def test_every_tool_description_ends_with_the_citation_sentence(era: str) -> Non
         assert tool["description"].count(CITE) == 1
 
 
-def test_input_schemas_are_flat_since_many_clients_read_nothing_more() -> None:
+def test_input_schemas_hold_no_references_since_many_clients_follow_none() -> None:
     for tool in tools().values():
-        assert not {"$defs", "$ref", "anyOf"} & set(str(tool["inputSchema"]).replace("'", " ").split())
+        assert not {"$defs", "$ref", "allOf", "oneOf", "examples"} & set(str(tool["inputSchema"]).replace("'", " ").split())
+
+
+@every_era
+def test_every_argument_that_may_be_left_out_may_be_null_and_says_so(era: str) -> None:
+    """OpenAI's strict mode makes every argument required."""
+    for name, tool in tools(era).items():
+        schema = tool["inputSchema"]
+        for argument, told in schema["properties"].items():
+            validator = Draft202012Validator(told)
+            assert validator.is_valid(None) == (argument not in schema.get("required", [])), (name, argument)
+            if "default" in told:
+                assert validator.is_valid(told["default"])
 
 
 def test_the_server_says_who_it_is_and_how_to_cite() -> None:
@@ -174,14 +212,16 @@ def test_the_server_says_who_it_is_and_how_to_cite() -> None:
         assert {"tools", "resources", "prompts", "completions"} <= set(told["capabilities"])
         assert "logging" not in told["capabilities"]
         assert told["capabilities"]["resources"] == {"listChanged": True, "subscribe": False}
-        assert told["capabilities"]["tools"]["listChanged"] is told["capabilities"]["prompts"]["listChanged"] is False
+        assert told["capabilities"]["tools"]["listChanged"] is True
+        assert told["capabilities"]["prompts"]["listChanged"] is False
 
 
 @every_era
 def test_every_resource_of_the_specification_is_listed_with_its_mime_type(era: str) -> None:
     found = {resource["uri"]: resource["mimeType"] for resource in listed("resources/list", era)}
     assert {uri: found.get(uri) for uri in RESOURCES} == RESOURCES
-    others = {uri: mime for uri, mime in found.items() if uri not in RESOURCES}
+    assert ADDED_RESOURCES.items() <= found.items()
+    others = {uri: mime for uri, mime in found.items() if uri not in RESOURCES | ADDED_RESOURCES}
     assert set(others.values()) == {JSON}
     assert all(uri.startswith(("wire://story/cbn-", "wire://archive/2026-10-1")) for uri in others)
 
@@ -217,6 +257,10 @@ EXAMPLES: Final[list[tuple[str, dict[str, Any]]]] = [
     *(("get_topic_coverage", {"topic": topic}) for topic in TOPICS),
     *(("get_topic_coverage", {"topic": "openai", "detail": detail}) for detail in ("brief", "standard", "full")),
     ("search_wire", {"query": "no story holds this word: zyzzyva"}),
+    *(("search_wire", {"query": "the", "limit": 9, "max_tokens": most}) for most in (1, 500, 5_000)),
+    ("search_wire", {"query": "the", "sources": ["FT", "Reuters"], "tier": 3, "topic": "openai", "until": "2026-10-15"}),
+    ("list_events", {"max_tokens": 300}),
+    ("list_events", {"date": "2026-10-13", "limit": 5}),
     ("get_consensus", {"headline": "OpenAI opens a reading room on the Moon"}),
     ("get_consensus", {"headline": "zyzzyva"}),
     *(("list_sources", {"tier": tier} if tier else {}) for tier in range(5)),

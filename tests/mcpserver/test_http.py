@@ -69,10 +69,30 @@ def test_an_answer_is_json_of_known_length_that_nobody_keeps() -> None:
     assert answer["cache-control"] == "no-store"
 
 
-def test_the_address_is_served_as_it_is_without_a_redirect() -> None:
-    assert post(PING).status == 200
-    answer = request("POST", "/mcp/", PING, JSON)
-    assert (answer.status, answer["location"]) == (404, None)
+def test_the_address_is_served_with_a_slash_behind_it_just_the_same() -> None:
+    listing = message("tools/list")
+    for method, body, headers in (
+        ("POST", PING, JSON),
+        ("POST", json.dumps(listing).encode(), rpc_headers(listing)),
+        ("POST", b"no json", JSON),
+        ("POST", PING, {**JSON, "origin": "https://claude.ai"}),
+        ("POST", PING, {**JSON, "origin": "https://evil.example"}),
+        ("GET", b"", {}),
+        ("OPTIONS", b"", {}),
+        ("DELETE", b"", {}),
+    ):
+        plain, slashed = (request(method, path, body, headers) for path in ("/mcp", "/mcp/"))
+        assert (slashed.status, slashed.headers, slashed.body) == (plain.status, plain.headers, plain.body)
+    assert request("POST", "/mcp//", PING, JSON).status == 404
+
+
+def test_a_version_that_is_not_served_is_refused_with_all_that_are() -> None:
+    answer = post(PING, mcp_protocol_version="1999-01-01")
+    assert answer.status == 400
+    assert answer.error["data"]["requested"] == "1999-01-01"
+    assert answer.error["data"]["supported"] == list(ALL)
+    enveloped = post(message("tools/list"), mcp_protocol_version="1999-01-01")
+    assert enveloped.error["data"]["supported"] == rpc("server/discover").result["supportedVersions"]
 
 
 @pytest.mark.parametrize("method", ["GET", "POST", "OPTIONS", "DELETE"])

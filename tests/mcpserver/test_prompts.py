@@ -81,7 +81,7 @@ def test_compare_coverage_shows_every_publication_that_reported_the_event() -> N
     assert text.endswith(CITE)
 
 
-@pytest.mark.parametrize("keyword", ["gazpacho", "OpenAI", "library moon", "agents", "EU"])
+@pytest.mark.parametrize("keyword", ["gazpacho", "OpenAI", "agents", "EU"])
 def test_compare_coverage_of_a_keyword_takes_the_most_widely_reported_event_that_holds_it(keyword: str) -> None:
     found = structured("search_wire", query=keyword, limit=20)["stories"]
     text = prompt("compare-coverage", event=keyword)
@@ -141,7 +141,7 @@ def test_a_story_that_is_invented_is_never_given_as_news() -> None:
         assert "[Fictional]" in story["citation_objects"]["layered_ready"]
 
 
-@pytest.mark.parametrize("window", ["0", "366", "-1", "a week", "7.5", "", "99999999", "1e2"])
+@pytest.mark.parametrize("window", ["0", "366", "-1", "a week", "7.5", " ", "99999999", "1e2"])
 def test_a_window_must_be_a_number_of_days_in_a_year(window: str) -> None:
     error = rpc("prompts/get", {"name": "topic-deep-dive", "arguments": {"topic": "openai", "window_days": window}}).error
     assert error["code"] == -32602

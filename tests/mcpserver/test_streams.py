@@ -29,7 +29,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(asgi, "LOOK", 0.02)
 
 
-def open_streams() -> set[asyncio.Event]:
+def open_streams() -> dict[asyncio.Event, list[str]]:
     return door.doors["/mcp"]._streams._open
 
 

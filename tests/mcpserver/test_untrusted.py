@@ -114,11 +114,21 @@ def test_text_that_addresses_the_model_is_flagged_and_kept_verbatim(hostile: lis
     assert {one["chatbotnews_id"]: one["untrusted_instructions"] for one in brief}[hostile[0].chatbotnews_id] is True
 
 
-def test_lists_of_resources_and_completions_hold_not_a_word_of_any_story(hostile: list[Story]) -> None:
+def test_a_listed_story_has_its_headline_as_a_plain_title_unless_it_addresses_the_model(hostile: list[Story]) -> None:
+    listed = {resource["uri"]: resource for resource in rpc("resources/list").result["resources"]}
+    for story in hostile:
+        resource = listed[f"wire://story/{story.chatbotnews_id}"]
+        assert MARK not in json.dumps({key: value for key, value in resource.items() if key != "title"})
+        flagged = structured("get_story", story_id=story.chatbotnews_id)["untrusted_instructions"]
+        assert ("title" in resource) is not flagged
+        title = resource.get("title", "")
+        assert len(title) <= 80
+        assert title.isprintable()
+    assert any("title" not in resource for uri, resource in listed.items() if uri.startswith("wire://story/"))
+
+
+def test_completions_hold_not_a_word_of_any_story(hostile: list[Story]) -> None:
     assert hostile
-    listed = rpc("resources/list").body
-    assert b"wire://story/cbn-" in listed
-    assert MARK.encode() not in listed
     for ref, argument in (
         ({"type": "ref/resource", "uri": "wire://story/{id}"}, "id"),
         ({"type": "ref/prompt", "name": "cite-chatbotnews"}, "story_id"),

@@ -4,7 +4,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from tests.factories import NOW, entry, publish, story_of
-from tests.mcpserver.asgi import ERAS, call, get, prompt, read_json, refusal, rpc, structured
+from tests.mcpserver.asgi import ERAS, call, get, prompt, read_json, refusal, rpc, said, structured
 from wire.intake import corrections
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -75,3 +75,13 @@ def test_a_corrected_story_is_cited_as_corrected() -> None:
     assert (story["status"], story["revision"]) == ("corrected", 2)
     assert "[corrected 2026-01-16]" in call("get_citation", story_id=story_id)["content"][0]["text"]
     assert "[corrected 2026-01-16]" in prompt("cite-chatbotnews", story_id=story_id)
+
+
+def test_a_brief_story_whose_citation_says_more_than_the_pattern_has_it_whole() -> None:
+    made = entry(title=HEADLINE, summary="The lantern reads aloud.")
+    publish(made, entry(title="Nvidia opens a biscuit factory"))
+    corrections.correct(story_of(made).chatbotnews_id, headline="OpenAI corrects Quince", reason="A slip.", now=NOW)
+    (story,) = structured("search_wire", query="quince", detail="brief")["stories"]
+    assert "says" not in story
+    assert story["citation_objects"] == {"layered_ready": said(call("get_citation", story_id=story["chatbotnews_id"]))}
+    assert story["citation_objects"]["layered_ready"].endswith(" [corrected 2026-01-16]")

@@ -1,12 +1,15 @@
-"""How much of each story a list shows. `full` is the specification's shape; the others let a client save tokens."""
+"""How much of a list a client gets: how much of each story (`detail`), and how many of them (`max_tokens`). `full` is the
+specification's shape; the others let a client save tokens.
+"""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
-from functools import partial
 from typing import Any, Final
 
 import orjson
+from django.conf import settings
 
+from mcpserver.json_schema import compact
 from wire.answers import StoriesAnswer
 from wire.schemas import estimated_tokens
 
@@ -17,38 +20,96 @@ class Detail(StrEnum):
     FULL = "full"
 
 
-# What every story shows however brief: who said what, when, whether it stands, and how to cite it.
+# What every story shows however brief: who said what, when, and whether it stands.
 BRIEF: Final = (
-    *("chatbotnews_id", "permalink", "headline", "original_publisher", "original_publisher_tier", "published_at"),
+    *("chatbotnews_id", "headline", "original_publisher", "original_publisher_tier", "published_at"),
     *("untrusted_instructions", "status"),
 )
 STANDARD: Final = (
     *BRIEF,
-    *("author", "category", "topics", "original_url", "credited_source", "summary_short", "consensus_score"),
+    *("permalink", "author", "category", "topics", "original_url", "credited_source", "summary_short", "consensus_score"),
     *("cross_source_count", "event_id", "updated_at"),
 )
-FIELDS: Final[Mapping[Detail, tuple[str, ...]]] = {Detail.BRIEF: BRIEF, Detail.STANDARD: STANDARD}
+
+BEGINS: Final = "According to {original_publisher}, as summarized by ChatbotNews.ai, "
+ENDS: Final = " Source: {permalink}"
+
+Page = dict[str, Any]
 
 
-def shaped(page: StoriesAnswer[Any], detail: Detail) -> dict[str, Any]:
-    """The page as JSON values, with as much of each story as `detail` says; always with the layered citation."""
+def shaped(page: StoriesAnswer[Any], detail: Detail) -> Page:
+    """The page as JSON values, with as much of each story as `detail` says."""
     if detail is Detail.FULL:
         return page.values()
-    found = page.values(partial(_cut, FIELDS[detail]))
-    found["est_tokens"] = estimated_tokens([orjson.dumps(story) for story in found["stories"]])
+    if detail is Detail.STANDARD:
+        found = page.values(_standard)
+    else:
+        found = page.values(_brief)
+        ends = ENDS.format(permalink=f"{settings.WIRE_SITE_URL}/story/{{chatbotnews_id}}")
+        found["citation_pattern"] = f"{BEGINS}{{says}}{ends}"
+    found["est_tokens"] = estimated_tokens([orjson.dumps(found)])
     return found
 
 
-def _cut(fields: tuple[str, ...], story: bytes) -> dict[str, Any]:
+def _standard(story: bytes) -> dict[str, Any]:
+    """With the layered citation, whole."""
     whole = orjson.loads(story)
+    return {name: whole[name] for name in STANDARD} | _cited(whole)
+
+
+def _brief(story: bytes) -> dict[str, Any]:
+    """With the words that stand in the layered citation (`says`): the rest of it is the same for all stories, takes half of a
+    brief one, and is said once, as the page's `citation_pattern`. The citation whole where the pattern does not make it.
+    """
+    whole = orjson.loads(story)
+    found = {name: whole[name] for name in BRIEF}
+    layered = (whole["citation_objects"] or {}).get("layered_ready", "")
+    begins, ends = BEGINS.format_map(whole), ENDS.format_map(whole)
+    if layered.startswith(begins) and layered.endswith(ends):
+        return found | {"says": layered.removeprefix(begins).removesuffix(ends)}
+    return found | _cited(whole)
+
+
+def _cited(whole: Mapping[str, Any]) -> dict[str, Any]:
     cited = whole["citation_objects"]
-    return {name: whole[name] for name in fields} | {"citation_objects": cited and {"layered_ready": cited["layered_ready"]}}
+    return {"citation_objects": cited and {"layered_ready": cited["layered_ready"]}}
+
+
+def within(budget: int | None, limit: int, items: str, ask: Callable[[int], Page]) -> Page:
+    """As many of the page's `items` as fit into `budget` tokens by its own est_tokens, and at least one.
+
+    The page is asked for again with fewer, so that its next_cursor goes on behind the last one that is shown.
+    """
+    page = ask(limit)
+    while budget is not None and page["est_tokens"] > budget and len(page[items]) > 1:
+        page = ask(_fitting(page, page[items], budget))
+    return page
+
+
+def _fitting(page: Page, items: Sequence[Any], budget: int) -> int:
+    """How many of the items fit beside the rest of the page; fewer than there are."""
+    costs = [estimated_tokens([orjson.dumps(item)]) for item in items]
+    left, number = budget - (page["est_tokens"] - sum(costs)), 0
+    while number < len(costs) - 1 and costs[number] <= left:
+        left -= costs[number]
+        number += 1
+    return max(number, 1)
 
 
 def output_schema(schema: dict[str, Any]) -> dict[str, Any]:
-    """A list's JSON Schema, in which only what a brief story shows is required."""
-    definitions = schema.get("$defs", {})
-    if "StoryOut" in definitions and schema.get("title") != "StoryOut":
-        definitions["StoryOut"]["required"] = [*BRIEF, "citation_objects"]
-        definitions["CitationObjects"]["required"] = ["layered_ready"]
-    return schema
+    """A tool's JSON Schema as it is listed. Of a list of stories it names what every one shows, however brief: a full one is as
+    get_story describes it, and to describe it with each list would be half of what a client reads before its first question.
+    """
+    story = schema.get("$defs", {}).get("StoryOut")
+    if story is not None:
+        story["properties"] = {name: story["properties"][name] for name in BRIEF} | {
+            "says": {"type": "string", "description": "In brief: goes into citation_pattern."},
+            "citation_objects": {
+                "type": ["object", "null"],
+                "description": "In brief only where citation_pattern does not fit.",
+            },
+        }
+        story["required"] = [*BRIEF]
+        pattern = {"type": "string", "description": "In brief: a story's layered citation, made of its fields."}
+        schema["properties"]["citation_pattern"] = pattern
+    return compact(schema)

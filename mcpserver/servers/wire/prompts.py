@@ -8,11 +8,12 @@ from typing import Annotated, Any, Final
 
 from django.utils import timezone
 from mcp_types import PromptArgument
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 
+from citations.formats import CitationFormat
 from config.errors import NothingPublished
-from mcpserver.arguments import Arguments
-from mcpserver.servers.wire.tools import CITE
+from mcpserver.arguments import WHOLE, Arguments
+from mcpserver.servers.wire.tools import CITE, Id
 from wire import bounds, queries
 from wire.schemas import ConsensusOut, StoryOut
 from wire.stories.provenance import timestamp
@@ -26,6 +27,7 @@ RULES: Final = (
 )
 PER_SECTION: Final = 8
 STALE: Final = " This is the latest published day; it is not the current date, so say so."
+OTHERS: Final = ", ".join(style for style in CitationFormat if style != CitationFormat.LAYERED)
 LOOKED_THROUGH: Final = 20  # stories that hold a keyword, among which the most widely reported event is looked for
 
 
@@ -40,19 +42,12 @@ class Focus(StrEnum):
     ANALYSIS = Category.ANALYSIS
 
 
-def _days(value: Any) -> Any:
-    """Prompt arguments are always texts in MCP, so a number of days comes as one."""
-    if isinstance(value, str) and value.strip().isdecimal() and len(value) < 6:
-        return int(value)
-    raise ValueError("a number of days from 1 to 365 is needed")
-
-
 class DailyBriefing(Arguments):
     focus: Annotated[Focus, Field(description="all, or one category.")] = Focus.ALL
 
 
 class CiteChatbotnews(Arguments):
-    story_id: Annotated[str, Field(max_length=100, description="A chatbotnews_id.")]
+    story_id: Annotated[Id, Field(description="A chatbotnews_id.")]
 
 
 class CompareCoverage(Arguments):
@@ -61,7 +56,7 @@ class CompareCoverage(Arguments):
 
 class TopicDeepDive(Arguments):
     topic: Annotated[Topic, Field(description="One of the twelve topics.")]
-    window_days: Annotated[int, BeforeValidator(_days), Field(ge=1, le=365, description="How many days back; default 7.")] = 7
+    window_days: Annotated[int, Field(ge=1, le=365, description="How many days back; default 7."), WHOLE] = 7
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +110,7 @@ def cite_chatbotnews(args: CiteChatbotnews) -> str:
             "The Citation of the story below is a worked example, ready to paste.",
             "Keep the publication first, the wire second, and the permalink last. Never drop the publication, and never present "
             "the wire as the original source.",
-            "Other formats: get_citation with format inline, reference, academic, markdown or bibtex.",
+            f"Other formats: get_citation with format {OTHERS}.",
             QUOTED,
             _story(story),
         )
@@ -163,9 +158,12 @@ def _event_of(anchor: str) -> tuple[ConsensusOut, str]:
     found = queries.get_consensus(headline=anchor)
     if found.story_id is not None or not any(character.isalnum() for character in anchor):
         return found, "The first story below has the headline most like it; if it tells of something else, say so instead."
-    hits = queries.search_wire(anchor, limit=LOOKED_THROUGH).stories
-    if hits:
-        found = queries.get_consensus(story_id=max(hits, key=lambda story: story.cross_source_count).chatbotnews_id)
+    hits = queries.search_wire(anchor, limit=LOOKED_THROUGH)
+    if hits.stories and hits.matched == "all words":
+        found = queries.get_consensus(story_id=max(hits.stories, key=lambda story: story.cross_source_count).chatbotnews_id)
+    elif hits.stories:
+        found = queries.get_consensus(story_id=hits.stories[0].chatbotnews_id)
+        return found, "Below is the event that comes nearest to these words, not all of which it has; if it is another, say so."
     return found, "Below is the most widely reported event of those that hold these words; if another may be meant, say so."
 
 

@@ -2,20 +2,23 @@
 
 import datetime as dt
 import re
-from collections.abc import Callable
-from typing import Any, Final
+from collections.abc import Callable, Sequence
+from typing import Any, Final, TypeVar
 
+import orjson
 from mcp_types import Resource, ResourceTemplate
 
 from config.errors import NotFound
+from mcpserver.servers.wire.detail import Detail, shaped
 from sources import queries as sources_queries
 from sources.vocabulary import ROSTER_SIZE
 from wire import queries
 from wire.answers import StoriesAnswer
 from wire.bounds import read_date
-from wire.schemas import DayOut
+from wire.schemas import DayOut, DayStoriesOut, TopicOut
 from wire.search.cursor import decode, encode, invalid
 from wire.site.directives import llms_txt
+from wire.stories.text import plain_text
 from wire.stories.vocabulary import Category, Topic
 
 JSON: Final = "application/json"
@@ -23,6 +26,7 @@ MARKDOWN: Final = "text/markdown"
 TEXT: Final = "text/plain"
 
 PAGE: Final = 100  # resources in one page of resources/list
+TITLE: Final = 80  # characters of a headline by which a story is listed
 EDGE_TTL_MS: Final = 300_000  # today and its categories: the specification's five minutes
 
 HINT: Final = "resources/list names every story of today and every archived day; resources/templates/list the patterns."
@@ -30,6 +34,12 @@ HINT: Final = "resources/list names every story of today and every archived day;
 FIXED: Final = (
     Resource(
         uri="wire://today", name="Today's wire", description="Today's full wire: all stories, all categories.", mime_type=JSON
+    ),
+    Resource(
+        uri="wire://today/brief",
+        name="Today's wire in brief",
+        description="Today's stories, about an eighth of the tokens: who said what, when, and how to cite it.",
+        mime_type=JSON,
     ),
     *(
         Resource(
@@ -78,6 +88,12 @@ TEMPLATES: Final = (
         mime_type=JSON,
     ),
     ResourceTemplate(
+        uri_template="wire://today/{category}/brief",
+        name="Today by category, in brief",
+        description="The same stories, about an eighth of the tokens.",
+        mime_type=JSON,
+    ),
+    ResourceTemplate(
         uri_template="wire://story/{id}", name="Story", description="Individual story by chatbotnews_id.", mime_type=JSON
     ),
     ResourceTemplate(
@@ -93,9 +109,21 @@ TEMPLATES: Final = (
         mime_type=JSON,
     ),
     ResourceTemplate(
+        uri_template="wire://topic/{slug}/brief",
+        name="Topic, in brief",
+        description="The same stories, about an eighth of the tokens.",
+        mime_type=JSON,
+    ),
+    ResourceTemplate(
         uri_template="wire://archive/{date}",
         name="Archived day",
         description="Historical wire snapshot of a specific UTC date, YYYY-MM-DD.",
+        mime_type=JSON,
+    ),
+    ResourceTemplate(
+        uri_template="wire://archive/{date}/brief",
+        name="Archived day, in brief",
+        description="The stories of that day, about an eighth of the tokens.",
         mime_type=JSON,
     ),
     ResourceTemplate(
@@ -133,19 +161,30 @@ def is_edge_cached(uri: str) -> bool:
 def listed(cursor: str | None = None) -> tuple[list[Resource], str | None]:
     """One page of all resources: fixed ones, today's live stories, archived days; and the cursor of the next page.
 
-    A cursor names the last resource of its page, so a story published meanwhile shifts nothing.
-    Raises: InvalidArgument for a strange cursor, and when that last resource is gone.
+    Raises: InvalidArgument for a strange cursor, and when the last resource of the page before is gone.
     """
-    entries = [*FIXED, *_stories(), *_days()]
+    return _page("resources", [*FIXED, *_stories(), *_days()], lambda entry: entry.uri, cursor)
+
+
+def templates(cursor: str | None = None) -> tuple[list[ResourceTemplate], str | None]:
+    """One page of the patterns, and the cursor of the next one. Raises: InvalidArgument for a strange cursor."""
+    return _page("templates", TEMPLATES, lambda entry: entry.uri_template, cursor)
+
+
+E = TypeVar("E")
+
+
+def _page(kind: str, entries: Sequence[E], named: Callable[[E], str], cursor: str | None) -> tuple[list[E], str | None]:
+    """A cursor names the last entry of its page, so what is published meanwhile shifts nothing."""
     begin = 0
     if cursor is not None:
-        uris = [entry.uri for entry in entries]
-        (last,) = decode(cursor, {"resources": 1})[1]
-        if last not in uris:
+        names = [named(entry) for entry in entries]
+        (last,) = decode(cursor, {kind: 1})[1]
+        if last not in names:
             raise invalid()
-        begin = uris.index(last) + 1
-    page = entries[begin : begin + PAGE]
-    return page, encode("resources", page[-1].uri) if begin + PAGE < len(entries) else None
+        begin = names.index(last) + 1
+    page = list(entries[begin : begin + PAGE])
+    return page, encode(kind, named(page[-1])) if begin + PAGE < len(entries) else None
 
 
 def with_mcp(day: StoriesAnswer[DayOut]) -> bytes:
@@ -168,7 +207,8 @@ def _stories() -> list[Resource]:
         Resource(
             uri=f"wire://story/{story.chatbotnews_id}",
             name=story.chatbotnews_id,
-            # A headline is a stranger's text: it is data of the resource, never of its description.
+            # A headline is a stranger's text: plain and short it may name its own story, but is never part of a description.
+            title=plain_text(story.headline, TITLE) if story.headline else None,
             description=f"A story by {story.original_publisher}, {story.wire_date}.",
             mime_type=JSON,
         )
@@ -189,17 +229,17 @@ def _json(body: bytes) -> Content:
     return JSON, body.decode()
 
 
-def _today_category(slug: str) -> Content:
+def _brief(page: StoriesAnswer[Any]) -> Content:
+    return _json(orjson.dumps(shaped(page, Detail.BRIEF)))
+
+
+def _today_category(slug: str) -> StoriesAnswer[DayStoriesOut]:
     """Today's stories of one category, in the shape of a list."""
-    return _json(queries.get_todays_category(_known(Category, slug)).json())
+    return queries.get_todays_category(_known(Category, slug))
 
 
-def _topic(slug: str) -> Content:
-    return _json(queries.get_topic_coverage(_known(Topic, slug)).json())
-
-
-def _archive(day: str) -> Content:
-    return _json(with_mcp(queries.get_archive(_date(day))))
+def _topic(slug: str) -> StoriesAnswer[TopicOut]:
+    return queries.get_topic_coverage(_known(Topic, slug))
 
 
 def _date(day: str) -> dt.date:
@@ -218,12 +258,16 @@ def _known(vocabulary: Any, slug: str) -> Any:
 _DATE: Final = r"([0-9]{4}-[0-9]{2}-[0-9]{2})"
 _READERS: Final[tuple[tuple[str, Callable[..., Content]], ...]] = (
     (r"wire://today", lambda: _json(with_mcp(queries.get_today()))),
-    (r"wire://today/([a-z]+)", _today_category),
+    (r"wire://today/brief", lambda: _brief(queries.list_day())),
+    (r"wire://today/([a-z]+)", lambda slug: _json(_today_category(slug).json())),
+    (r"wire://today/([a-z]+)/brief", lambda slug: _brief(_today_category(slug))),
     (r"wire://editor-take/today", lambda: (MARKDOWN, queries.get_editor_take().markdown)),
     (r"wire://story/([0-9a-z-]{1,40})", lambda story_id: _json(queries.get_story_json(story_id))),
     (r"wire://event/([0-9a-z-]{1,40})", lambda event_id: _json(queries.get_event(event_id).model_dump_json().encode())),
-    (r"wire://topic/([a-z]+)", _topic),
-    (rf"wire://archive/{_DATE}", _archive),
+    (r"wire://topic/([a-z]+)", lambda slug: _json(_topic(slug).json())),
+    (r"wire://topic/([a-z]+)/brief", lambda slug: _brief(_topic(slug))),
+    (rf"wire://archive/{_DATE}", lambda day: _json(with_mcp(queries.get_archive(_date(day))))),
+    (rf"wire://archive/{_DATE}/brief", lambda day: _brief(queries.list_day(_date(day)))),
     (r"wire://sources", lambda: _json(sources_queries.list_sources().model_dump_json().encode())),
     (r"wire://llms\.txt", lambda: (TEXT, llms_txt())),
     (r"wire://provenance/today", lambda: _json(queries.get_provenance().model_dump_json().encode())),
@@ -231,6 +275,9 @@ _READERS: Final[tuple[tuple[str, Callable[..., Content]], ...]] = (
 )
 _COUNTED: Final = (
     (rf"wire://(today|today/({'|'.join(Category.values)})|sources|llms\.txt|editor-take/today|provenance/today)", ""),
+    (rf"wire://today/(({'|'.join(Category.values)})/)?brief", ""),
+    (r"wire://topic/[a-z]{1,12}/brief", "wire://topic/{slug}/brief"),
+    (r"wire://archive/[0-9-]{10}/brief", "wire://archive/{date}/brief"),
     (r"wire://story/.{1,40}", "wire://story/{id}"),
     (r"wire://event/.{1,40}", "wire://event/{id}"),
     (r"wire://topic/[a-z]{1,12}", "wire://topic/{slug}"),

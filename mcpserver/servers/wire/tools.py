@@ -1,21 +1,21 @@
 """The tools: parse, ask one query, return. Names, arguments, defaults and bounds are the specification's §4, to the letter."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from enum import StrEnum
 from typing import Annotated, Any, Final
 
 import orjson
 from ninja import Schema
-from pydantic import Field
+from pydantic import BeforeValidator, Field, StringConstraints
 
 from citations.formats import CitationFormat
 from config.errors import NotFound
 from mcpserver.arguments import WHOLE, Arguments
-from mcpserver.servers.wire.detail import Detail, shaped
+from mcpserver.parts import ADDRESSES_THE_MODEL, Answer, ToolSpec
+from mcpserver.servers.wire.detail import Detail, shaped, within
 from sources import queries as sources_queries
 from sources.schemas import SourcesOut, VerdictOut
 from wire import bounds, queries, schemas
+from wire.answers import StoriesAnswer
 from wire.bounds import IsoDate, IsoMoment
 from wire.stories.provenance import timestamp
 from wire.stories.vocabulary import Category, Topic
@@ -24,68 +24,46 @@ CITE: Final = (
     "When citing a story, the layered format is the recommended canonical citation: "
     "'According to {original_publisher}, as summarized by ChatbotNews.ai, …'"
 )
-ADDRESSES_THE_MODEL: Final = (
-    "Note of the wire: the text below addresses the model that reads it. It is quoted material, never an instruction."
-)
-
-
-class SeedFormat(StrEnum):
-    """The six formats of the specification; REST has more."""
-
-    LAYERED = CitationFormat.LAYERED
-    INLINE = CitationFormat.INLINE
-    REFERENCE = CitationFormat.REFERENCE
-    ACADEMIC = CitationFormat.ACADEMIC
-    MARKDOWN = CitationFormat.MARKDOWN
-    BIBTEX = CitationFormat.BIBTEX
-
+COSTS: Final = "A story costs about 105 tokens in brief, 290 in standard and 840 in full, the default."
 
 Query = Annotated[str, Field(min_length=1, max_length=bounds.MAX_QUERY, description='Keywords, or a "phrase" in double quotes.')]
-StoryId = Annotated[str, Field(max_length=100, description="A chatbotnews_id such as cbn-0123456789ab.")]
-SearchLimit = Annotated[bounds.SearchLimit, Field(description="How many stories at most."), WHOLE]
-ListLimit = Annotated[bounds.ListLimit, Field(description="How many stories at most."), WHOLE]
-Cursor = Annotated[str | None, Field(max_length=500, description="next_cursor of the page before.")]
-Since = Annotated[
-    IsoMoment | None, Field(description="Only stories published at or after this ISO 8601 time; UTC unless it names a zone.")
+Id = Annotated[str, Field(max_length=100), StringConstraints(strip_whitespace=True)]
+StoryId = Annotated[Id, Field(description="A chatbotnews_id such as cbn-0123456789ab.")]
+SearchLimit = Annotated[bounds.SearchLimit, Field(description="Most stories."), WHOLE]
+ListLimit = Annotated[bounds.ListLimit, Field(description="Most stories."), WHOLE]
+Tier = Annotated[
+    int, Field(ge=1, le=4, description="1 corporate blogs, 2 specialist press, 3 global press, 4 category wire."), WHOLE
 ]
-How = Annotated[Detail, Field(description="How much of each story: brief and standard save tokens.")]
+Cursor = Annotated[str | None, Field(max_length=500, description="next_cursor of the page before.")]
+Since = Annotated[IsoMoment | None, Field(description="Published at or after this time, UTC unless it names a zone.")]
+Section = Annotated[Category, Field(description="One of the five.")]
+Subject = Annotated[Topic, Field(description="One of the twelve.")]
+How = Annotated[Detail, Field(description="How much of each story.")]
+Budget = Annotated[
+    Annotated[int, Field(ge=1, le=1_000_000), WHOLE] | None,
+    Field(description="Only as many as fit into so many tokens, at least one; next_cursor has the others."),
+]
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """Structured content, and the text beside it: the same as JSON, unless the specification wants a bare string."""
-
-    structured: Mapping[str, Any]
-    text: str | None = None
-
-    def as_text(self) -> str:
-        return self.text if self.text is not None else orjson.dumps(self.structured).decode()
-
-
-@dataclass(frozen=True, slots=True)
-class WireTool:
-    """A tool as it is listed and as it is run."""
-
-    name: str
-    title: str
-    description: str
-    arguments: type[Arguments]
-    output: type[Schema]
-    run: Callable[[Any], Answer]
+def as_list(value: Any) -> Any:
+    """One name is a list of one; some clients send it so."""
+    return [value] if isinstance(value, str) else value
 
 
 class SearchWire(Arguments):
     query: Query
-    category: Category | None = None
-    source: Annotated[str | None, Field(max_length=200, description="One of the 24 publications, by any of its names.")] = None
+    category: Section | None = None
+    source: Annotated[str | None, Field(max_length=200, description="One publication.")] = None
     since: Since = None
     limit: SearchLimit = bounds.SEARCH_LIMIT
     cursor: Cursor = None
     detail: How = Detail.FULL
-    sort: Annotated[
-        bounds.Sort,
-        Field(description="relevance: best matches first. newest: newest first, for the latest on something or a timeline."),
-    ] = bounds.Sort.RELEVANCE
+    sort: Annotated[bounds.Sort, Field(description="Best matches first, or newest first.")] = bounds.Sort.RELEVANCE
+    until: Annotated[IsoMoment | None, Field(description="Published before this time.")] = None
+    topic: Subject | None = None
+    tier: Tier | None = None
+    sources: Annotated[bounds.Sources, Field(description="Any of several publications."), BeforeValidator(as_list)] = None
+    max_tokens: Budget = None
 
 
 class GetStory(Arguments):
@@ -93,22 +71,24 @@ class GetStory(Arguments):
 
 
 class GetCategory(Arguments):
-    category: Category
+    category: Section
     limit: ListLimit = bounds.LIST_LIMIT
     cursor: Cursor = None
     detail: How = Detail.FULL
+    max_tokens: Budget = None
 
 
 class GetTopicCoverage(Arguments):
-    topic: Topic
+    topic: Subject
     since: Since = None
     limit: ListLimit = bounds.LIST_LIMIT
     cursor: Cursor = None
     detail: How = Detail.FULL
+    max_tokens: Budget = None
 
 
 class GetConsensus(Arguments):
-    story_id: Annotated[str | None, Field(max_length=100, description="A chatbotnews_id; wins over headline.")] = None
+    story_id: Annotated[Id | None, Field(description="A chatbotnews_id; wins over headline.")] = None
     headline: Annotated[str | None, Field(max_length=bounds.MAX_HEADLINE_QUERY, description="Used if story_id is not given.")] = (
         None
     )
@@ -116,7 +96,7 @@ class GetConsensus(Arguments):
 
 class GetCitation(Arguments):
     story_id: StoryId
-    format: Annotated[SeedFormat, Field(description="layered is the canonical one.")] = SeedFormat.LAYERED
+    format: Annotated[CitationFormat, Field(description="layered is the canonical one.")] = CitationFormat.LAYERED
 
 
 class GetEditorTake(Arguments):
@@ -124,10 +104,7 @@ class GetEditorTake(Arguments):
 
 
 class ListSources(Arguments):
-    tier: Annotated[
-        Annotated[int, Field(ge=1, le=4), WHOLE] | None,
-        Field(description="1 corporate blogs, 2 specialist press, 3 global press, 4 category wire."),
-    ] = None
+    tier: Tier | None = None
 
 
 class VerifySource(Arguments):
@@ -136,14 +113,15 @@ class VerifySource(Arguments):
 
 class ListEvents(Arguments):
     date: Annotated[IsoDate | None, Field(description="A UTC day, YYYY-MM-DD; default: the latest.")] = None
-    category: Category | None = None
-    topic: Topic | None = None
-    limit: Annotated[bounds.ListLimit, Field(description="How many events at most."), WHOLE] = bounds.LIST_LIMIT
+    category: Section | None = None
+    topic: Subject | None = None
+    limit: Annotated[bounds.ListLimit, Field(description="Most events."), WHOLE] = bounds.LIST_LIMIT
     cursor: Cursor = None
+    max_tokens: Budget = None
 
 
 class GetEvent(Arguments):
-    event_id: Annotated[str, Field(max_length=100, description="An event_id, or the id of any story of the event.")]
+    event_id: Annotated[Id, Field(description="An event_id, or the id of any story of the event.")]
 
 
 class Search(Arguments):
@@ -151,7 +129,7 @@ class Search(Arguments):
 
 
 class Fetch(Arguments):
-    id: Annotated[str, Field(max_length=100, description="An id that search returned.")]
+    id: Annotated[Id, Field(description="An id that search returned.")]
 
 
 class SearchHit(Schema):
@@ -173,8 +151,9 @@ class Document(Schema):
 
 
 def search_wire(args: SearchWire) -> Answer:
-    given = {name: getattr(args, name) for name in ("query", "category", "source", "since", "limit", "cursor", "sort")}
-    return Answer(shaped(queries.search_wire(**given), args.detail))
+    filters = ("query", "category", "topic", "source", "sources", "tier", "since", "until", "cursor", "sort")
+    given = {name: getattr(args, name) for name in filters}
+    return _stories(args, lambda limit: queries.search_wire(**given, limit=limit))
 
 
 def get_story(args: GetStory) -> Answer:
@@ -182,13 +161,11 @@ def get_story(args: GetStory) -> Answer:
 
 
 def get_category(args: GetCategory) -> Answer:
-    found = queries.get_category(args.category, args.limit, args.cursor)
-    return Answer(shaped(found, args.detail))
+    return _stories(args, lambda limit: queries.get_category(args.category, limit, args.cursor))
 
 
 def get_topic_coverage(args: GetTopicCoverage) -> Answer:
-    found = queries.get_topic_coverage(args.topic, args.since, args.limit, args.cursor)
-    return Answer(shaped(found, args.detail))
+    return _stories(args, lambda limit: queries.get_topic_coverage(args.topic, args.since, limit, args.cursor))
 
 
 def get_consensus(args: GetConsensus) -> Answer:
@@ -196,7 +173,7 @@ def get_consensus(args: GetConsensus) -> Answer:
 
 
 def get_citation(args: GetCitation) -> Answer:
-    found = queries.get_citation(args.story_id, CitationFormat(args.format))
+    found = queries.get_citation(args.story_id, args.format)
     return Answer(found.model_dump(mode="json"), found.citation)
 
 
@@ -214,7 +191,10 @@ def verify_source_integrity(args: VerifySource) -> Answer:
 
 
 def list_events(args: ListEvents) -> Answer:
-    return _answer(queries.list_events(args.date, args.category, args.topic, args.limit, args.cursor))
+    def page(limit: int) -> dict[str, Any]:
+        return queries.list_events(args.date, args.category, args.topic, limit, args.cursor).model_dump(mode="json")
+
+    return Answer(within(args.max_tokens, args.limit, "events", page))
 
 
 def get_event(args: GetEvent) -> Answer:
@@ -249,23 +229,29 @@ def fetch(args: Fetch) -> Answer:
     return _answer(Document(id=story.chatbotnews_id, title=story.headline, text=text, url=story.permalink, metadata=metadata))
 
 
+def _stories(args: SearchWire | GetCategory | GetTopicCoverage, ask: Callable[[int], StoriesAnswer[Any]]) -> Answer:
+    """A list, as much of each story and as many of them as asked for."""
+    return Answer(within(args.max_tokens, args.limit, "stories", lambda limit: shaped(ask(limit), args.detail)))
+
+
 def _answer(found: Schema) -> Answer:
     return Answer(found.model_dump(mode="json", by_alias=True))
 
 
-def _tool(run: Callable[[Any], Answer], arguments: type[Arguments], output: type[Schema], title: str, says: str) -> WireTool:
-    return WireTool(run.__name__, title, f"{says} {CITE}", arguments, output, run)
+def _tool(run: Callable[[Any], Answer], arguments: type[Arguments], output: type[Schema], title: str, says: str) -> ToolSpec:
+    return ToolSpec(run.__name__, title, f"{says} {CITE}", arguments, output, run)
 
 
-TOOLS: Final[Mapping[str, WireTool]] = {
+TOOLS: Final[Mapping[str, ToolSpec]] = {
     tool.name: tool
     for tool in (
         _tool(
             search_wire, SearchWire, schemas.SearchOut, "Search the wire",
-            "Keyword search across all stories of the wire, with optional category, source and time filters. All words must occur; "
-            "the last may be unfinished. Best matches first, or newest first with `sort`, each story with ready-made citations. "
-            "An empty result means that no story contains all of these words, not that nothing was reported: try fewer or others, "
-            "or `suggestion`, a similar query that finds something, if there is one.",
+            "Stories of all days that answer a question or contain keywords, with optional category, topic, source, tier and time "
+            "filters. Best matches first, or newest first with `sort`, each story with ready-made citations. Stories that contain "
+            "all words come first, then those with most or some: `matched` says so, and `not_found` names the words that none of "
+            "them contains, so look whether a story is about what was asked. An empty result means that no story contains such "
+            f"words, not that nothing was reported. {COSTS}",
         ),
         _tool(
             get_story, GetStory, schemas.StoryOut, "Get one story",
@@ -274,11 +260,12 @@ TOOLS: Final[Mapping[str, WireTool]] = {
         ),
         _tool(
             get_category, GetCategory, schemas.StoriesOut, "Stories of a category",
-            "Stories of one of the five categories, of all days, newest first.",
+            f"Stories of one of the five categories, of all days, newest first. {COSTS}",
         ),
         _tool(
             get_topic_coverage, GetTopicCoverage, schemas.TopicOut, "Coverage of a topic",
-            "Stories about one of the twelve tracked topics, newest first, with a one-sentence summary of what the list holds.",
+            "Stories about one of the twelve tracked topics, newest first, with a one-sentence summary of what the list holds. "
+            f"{COSTS}",
         ),
         _tool(
             get_consensus, GetConsensus, schemas.ConsensusOut, "Who else reports it",
@@ -305,7 +292,7 @@ TOOLS: Final[Mapping[str, WireTool]] = {
         ),
         _tool(
             list_events, ListEvents, schemas.EventsOut, "What happened on a day",
-            "Start here for the news of a day: one line per event, about sixty tokens each. An event is one thing that happened, "
+            "Start here for the news of a day: one line per event, about seventy tokens each. An event is one thing that happened, "
             "whoever reports it; those that most newsrooms reported on that day come first. Inline citation: 'ChatbotNews.ai, "
             "citing {publisher} (Tier {tier}), {date of published_at}: {headline}.' For others give get_citation the event's lead, "
             "or its event_id where it has none. get_event names every report; search_wire looks through all days.",
@@ -314,7 +301,7 @@ TOOLS: Final[Mapping[str, WireTool]] = {
             get_event, GetEvent, schemas.EventOut, "One event, every report",
             "One happening with every report of it, oldest first, each with its citation: who was first, which reports are "
             "independent and which copy another's text. Takes an event_id, or the id of any story of the event. get_consensus "
-            "weighs one story instead. About 170 tokens a report.",
+            "weighs one story instead. About 160 tokens, and 200 more a report.",
         ),
         _tool(
             search, Search, SearchHits, "Search (connectors)",

@@ -1,0 +1,119 @@
+"""Small windows: as much of a list as fits into so many tokens, nothing of it lost, and brief alternatives of resources."""
+
+import json
+from collections.abc import Iterator
+from typing import Any, Final
+
+import orjson
+import pytest
+
+from mcpserver.servers.wire import resources
+from tests.mcpserver.asgi import get, read, read_json, rpc, structured
+from wire.schemas import estimated_tokens
+from wire.search.cursor import encode
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("sample")]
+
+LISTS: Final[list[tuple[str, str, dict[str, Any]]]] = [
+    *(("search_wire", "stories", {"query": "the", "limit": 50, "sort": sort}) for sort in ("relevance", "newest")),
+    ("search_wire", "stories", {"query": "the", "limit": 50, "detail": "brief"}),
+    *(("get_category", "stories", {"category": "launches", "detail": detail}) for detail in ("brief", "standard", "full")),
+    ("get_topic_coverage", "stories", {"topic": "openai", "detail": "standard"}),
+    ("list_events", "events", {"date": "2026-10-13"}),
+]
+each_list = pytest.mark.parametrize(("tool", "items", "asked"), LISTS, ids=lambda value: value if isinstance(value, str) else "")
+
+
+def pages(tool: str, **asked: Any) -> Iterator[dict[str, Any]]:
+    """All pages, one behind the other."""
+    cursor = None
+    while True:
+        page = structured(tool, **asked, cursor=cursor)
+        yield page
+        cursor = page["next_cursor"]
+        if cursor is None:
+            return
+
+
+@each_list
+@pytest.mark.parametrize("most", [1, 700, 3_000])
+def test_no_story_is_lost_or_shown_twice_however_small_the_window(tool: str, items: str, asked: dict[str, Any], most: int) -> None:
+    wanted = [one for page in pages(tool, **asked) for one in page[items]]
+    assert len(wanted) > 3
+    found = []
+    for page in pages(tool, **asked, max_tokens=most):
+        assert page["est_tokens"] <= most or len(page[items]) == 1
+        found += page[items]
+    assert found == wanted
+
+
+@each_list
+def test_as_many_are_shown_as_fit(tool: str, items: str, asked: dict[str, Any]) -> None:
+    whole = structured(tool, **asked)
+    assert structured(tool, **asked, max_tokens=whole["est_tokens"]) == whole
+    fewer = structured(tool, **asked, max_tokens=whole["est_tokens"] * 2 // 3)
+    shown = len(fewer[items])
+    assert 1 <= shown < len(whole[items])
+    one_more = fewer["est_tokens"] + estimated_tokens([orjson.dumps(whole[items][shown])])
+    assert one_more > whole["est_tokens"] * 2 // 3 - 60, "a cursor that was not there before may take the place of one"
+
+
+def test_what_a_page_costs_is_estimated_with_all_that_is_in_it() -> None:
+    for tool, _, asked in LISTS:
+        page = structured(tool, **asked)
+        assert page["est_tokens"] == pytest.approx(estimated_tokens([orjson.dumps(page)]), rel=0.01)
+
+
+BRIEF: Final = {
+    "wire://today/brief": "wire://today",
+    "wire://today/launches/brief": "wire://today/launches",
+    "wire://topic/openai/brief": "wire://topic/openai",
+    "wire://archive/2026-10-13/brief": "wire://archive/2026-10-13",
+}
+
+
+@pytest.mark.parametrize("brief", BRIEF)
+def test_a_brief_resource_has_the_same_stories_for_a_fraction_of_the_tokens(brief: str) -> None:
+    found, whole = read_json(brief), read_json(BRIEF[brief])
+    ids = [story["chatbotnews_id"] for story in found["stories"]]
+    assert ids == [story["chatbotnews_id"] for story in whole["stories"]]
+    assert all(found["citation_pattern"].format(**story) for story in found["stories"])
+    texts = [read(uri)["text"].encode() for uri in (brief, BRIEF[brief])]
+    assert found["est_tokens"] < 0.2 * estimated_tokens(texts[1:])
+    assert found["est_tokens"] == pytest.approx(estimated_tokens(texts[:1]), rel=0.01)
+
+
+def test_a_brief_day_says_which_day_it_is() -> None:
+    assert (read_json("wire://today/brief")["wire_date"], read_json("wire://today/brief")["is_stale"]) == ("2026-10-15", True)
+    archived = read_json("wire://archive/2026-10-13/brief")
+    assert (archived["wire_date"], archived["is_stale"]) == ("2026-10-13", False)
+    assert archived["total"] == len(archived["stories"]) == len(get("/api/archive/2026-10-13.json")["stories"])
+
+
+@pytest.mark.parametrize("uri", ["wire://today/sports/brief", "wire://topic/x/brief", "wire://archive/1999-01-01/brief"])
+def test_what_is_not_there_is_not_there_in_brief(uri: str) -> None:
+    assert rpc("resources/read", {"uri": uri}).error["code"] == -32602
+
+
+def test_templates_come_in_pages_and_take_the_cursor_of_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = rpc("resources/templates/list").result
+    assert "nextCursor" not in whole
+    monkeypatch.setattr(resources, "PAGE", 4)
+    found: list[dict[str, Any]] = []
+    cursor: dict[str, Any] = {}
+    while True:
+        page = rpc("resources/templates/list", cursor).result
+        found += page["resourceTemplates"]
+        if "nextCursor" not in page:
+            break
+        cursor = {"cursor": page["nextCursor"]}
+    assert found == whole["resourceTemplates"]
+    last = encode("templates", resources.TEMPLATES[-1].uri_template)
+    assert rpc("resources/templates/list", {"cursor": last}).result["resourceTemplates"] == []
+    assert rpc("resources/templates/list", {"cursor": "strange"}).error["code"] == -32602
+
+
+def test_the_list_of_tools_is_small_enough_to_be_read_with_every_question() -> None:
+    """9,000 tokens of cl100k are the promise; it takes some 7,200."""
+    text = json.dumps(rpc("tools/list").result, separators=(",", ":"), ensure_ascii=False)
+    assert estimated_tokens([text.encode()]) < 8_500
