@@ -6,7 +6,7 @@ from typing import Any, Generic, TypeVar
 
 import orjson
 
-from wire.schemas import DayOut, StoriesOut, StoryOut
+from wire.schemas import DayOut, StoriesOut, StoryOut, estimated_tokens
 
 S = TypeVar("S", bound=StoriesOut | DayOut)
 
@@ -36,6 +36,8 @@ class StoriesAnswer(Generic[S]):
 
     def _with(self, stories: list[Any]) -> dict[str, Any]:
         values: dict[str, Any] = self.head.model_dump(mode="json", by_alias=True)
+        if "est_tokens" in values:  # of the stories; the rest of the answer costs something, too
+            values["est_tokens"] += estimated_tokens([orjson.dumps(values)])
         return values | {"stories": stories}
 
     def __getattr__(self, name: str) -> Any:

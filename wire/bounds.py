@@ -8,6 +8,7 @@ from typing import Annotated
 from ninja import Field, Schema
 from pydantic import BeforeValidator, PlainSerializer
 
+from sources.vocabulary import ROSTER_SIZE
 from wire.stories.identity import STORY_ID_PATTERN
 from wire.stories.provenance import timestamp
 from wire.stories.vocabulary import Category, Topic
@@ -47,6 +48,7 @@ IsoDate = Annotated[dt.date, BeforeValidator(read_date), Field(description="ISO 
 StoryId = Annotated[str, Field(pattern=STORY_ID_PATTERN, examples=["cbn-0123456789ab"])]
 SearchLimit = Annotated[int, Field(ge=1, le=50)]
 ListLimit = Annotated[int, Field(ge=1, le=100)]
+Sources = Annotated[list[Annotated[str, Field(max_length=200)]] | None, Field(max_length=ROSTER_SIZE)]
 
 SEARCH_LIMIT = 10
 LIST_LIMIT = 20
@@ -72,6 +74,7 @@ class SearchQuery(Schema):
     category: Category | None = None
     topic: Topic | None = None
     source: str | None = Field(None, max_length=200, description="A publication of the roster, by any of its names.")
+    sources: Sources = Field(None, description="Several of them: stories of any.")
     tier: int | None = Field(None, ge=1, le=4)
     since: IsoMoment | None = Field(None, description=SINCE)
     until: IsoMoment | None = Field(None, description=UNTIL)

@@ -5,6 +5,7 @@ from typing import Annotated, Any
 import orjson
 from django.http import HttpRequest, HttpResponse
 from ninja import Path, Query, Router
+from pydantic import StringConstraints
 
 from citations.formats import CitationFormat
 from config.http.responses import BRIEFLY, FOREVER, SHARED, answer, errors, finished
@@ -17,7 +18,9 @@ router = Router(by_alias=True)
 
 Cursor = Annotated[str | None, Query(max_length=500, description="`next_cursor` of the page before.")]
 Day = Annotated[IsoDate, Path(description="A UTC day, YYYY-MM-DD.")]
-StoryIdPath = Annotated[str, Path(max_length=100, description="A chatbotnews_id.", examples=["cbn-0123456789ab"])]
+Revision = Annotated[int | None, Query(ge=1, le=1_000_000, description="A past revision; it never changes.")]
+Trimmed = StringConstraints(strip_whitespace=True)
+StoryIdPath = Annotated[str, Path(max_length=100, description="A chatbotnews_id.", examples=["cbn-0123456789ab"]), Trimmed]
 
 
 @router.get("/today.json", response={200: schemas.DayOut, **errors(503)}, summary="The latest published day, complete")
@@ -25,7 +28,9 @@ def today(request: HttpRequest) -> HttpResponse:
     return finished(queries.get_today().json(), SHARED)
 
 
-@router.get("/today.schema.json", response={200: dict[str, Any]}, summary="JSON Schema of today.json and of every archived day")
+@router.get(
+    "/today.schema.json", response={200: dict[str, Any], **errors()}, summary="JSON Schema of today.json and of every archived day"
+)
 def today_schema(request: HttpRequest) -> HttpResponse:
     schema = schemas.DayOut.model_json_schema(by_alias=True, mode="serialization")
     return finished(orjson.dumps({"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}), SHARED)
@@ -37,11 +42,7 @@ def archive(request: HttpRequest, limit: ListLimit = bounds.LIST_LIMIT, cursor: 
 
 
 @router.get("/archive/{day}.json", response={200: schemas.DayOut, **errors(404, 422)}, summary="One published day, complete")
-def archived_day(
-    request: HttpRequest,
-    day: Day,
-    revision: Annotated[int | None, Query(ge=1, le=1_000_000, description="A past revision; it never changes.")] = None,
-) -> HttpResponse:
+def archived_day(request: HttpRequest, day: Day, revision: Revision = None) -> HttpResponse:
     return finished(queries.get_archive(day, revision).json(), BRIEFLY if revision is None else FOREVER)
 
 
@@ -90,7 +91,7 @@ def events(
 )
 def event(
     request: HttpRequest,
-    event_id: Annotated[str, Path(max_length=100, description="An event_id, or the id of any story of it.")],
+    event_id: Annotated[str, Path(max_length=100, description="An event_id, or the id of any story of it."), Trimmed],
 ) -> HttpResponse:
     return answer(queries.get_event(event_id), BRIEFLY)
 
@@ -98,7 +99,9 @@ def event(
 @router.get("/consensus.json", response={200: schemas.ConsensusOut, **errors(404, 422)}, summary="Who else reports it")
 def consensus(
     request: HttpRequest,
-    story_id: Annotated[str | None, Query(max_length=100, description="Wins over `headline` when both are given.")] = None,
+    story_id: Annotated[
+        Annotated[str, Trimmed] | None, Query(max_length=100, description="Wins over `headline` when both are given.")
+    ] = None,
     headline: Annotated[str | None, Query(max_length=bounds.MAX_HEADLINE_QUERY)] = None,
 ) -> HttpResponse:
     return answer(queries.get_consensus(story_id, headline), BRIEFLY)
@@ -119,13 +122,13 @@ def editor_take(request: HttpRequest, day: Day) -> HttpResponse:
 
 
 @router.get("/provenance/{day}.json", response={200: schemas.ProvenanceOut, **errors(404, 422)}, summary="How to check a day")
-def provenance(request: HttpRequest, day: Day) -> HttpResponse:
-    return answer(queries.get_provenance(day), BRIEFLY)
+def provenance(request: HttpRequest, day: Day, revision: Revision = None) -> HttpResponse:
+    return answer(queries.get_provenance(day, revision=revision), BRIEFLY)
 
 
 @router.get(
     "/health/feeds.json",
-    response=FeedsHealthOut,
+    response={200: FeedsHealthOut, **errors()},
     summary="How old each source is, and the health of its feeds",
     tags=["roster"],
     operation_id="sources_api_feeds_health",  # clients may be made of it; the route stood there once

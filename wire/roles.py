@@ -10,12 +10,16 @@ EDITOR: Final = "editor"
 PUBLISHER: Final = "publisher"
 FIRST_ACCOUNT: Final = "editor"
 
-SEEN: Final = Q(content_type__app_label__in=("sources", "wire"), codename__startswith="view_") | Q(codename="view_logentry")
+DESK: Final = Q(content_type__app_label__in=("sources", "wire", "articles"))
+SEEN: Final = DESK & Q(codename__startswith="view_") | Q(codename="view_logentry")
 EDITED: Final = (
     "change_story",  # correct, withdraw, classify, merge, split, pin
     *("add_editortake", "change_editortake"),
     *("add_lexiconterm", "change_lexiconterm"),
     "try_feed",
+    *("add_publisher", "change_publisher"),  # of publisher content: its terms
+    "delete_publisher",  # its removal, which leaves a tombstone
+    *("add_source", "change_source", "delete_source"),
 )
 PUBLISHED: Final = (
     "add_rosterrevision",  # a replacement
@@ -25,7 +29,7 @@ PUBLISHED: Final = (
 
 def found(**_kwargs: Any) -> None:
     """Make both groups, or set what they may again: it is decided here, not in the admin."""
-    may_edit = SEEN | Q(content_type__app_label__in=("sources", "wire"), codename__in=EDITED)
+    may_edit = SEEN | DESK & Q(codename__in=EDITED)
     may_publish = may_edit | Q(content_type__app_label="sources", codename__in=PUBLISHED)
     for name, may in ((EDITOR, may_edit), (PUBLISHER, may_publish)):
         group, _ = Group.objects.get_or_create(name=name)

@@ -1,8 +1,9 @@
 """What is answered about the wire: one set of shapes for REST, MCP and archive files. Bounds live in these types."""
 
 import datetime as dt
+import string
 from collections.abc import Sequence
-from typing import Literal
+from typing import Final, Literal
 
 from ninja import Field, Schema
 from pydantic import ConfigDict
@@ -13,9 +14,31 @@ from wire.bounds import Moment, Score, Sha256, StoryId
 from wire.stories.vocabulary import Category, Status, Topic
 
 
-def estimated_tokens(stories: Sequence[bytes]) -> int:
-    """About what these stories, each as JSON, cost a language model to read, at four characters a token."""
-    return sum(len(story.decode()) for story in stories) // 4
+def _runs_of(characters: bytes) -> bytes:
+    """A table that makes a space of every byte but these."""
+    return bytes(byte if byte in characters else 32 for byte in range(256))
+
+
+_SMALL: Final = _runs_of(string.ascii_lowercase.encode())
+_CAPITALS: Final = _runs_of(string.ascii_uppercase.encode())
+_DIGITS: Final = _runs_of(string.digits.encode())
+_SIGNS: Final = _runs_of(string.punctuation.encode())
+_OTHER_SCRIPTS: Final = bytes(byte for byte in range(0xCE, 0xF5) if byte != 0xE2)
+"""First bytes of characters in UTF-8 from Greek on, but for the typographic signs of Latin texts."""
+
+
+def estimated_tokens(texts: Sequence[bytes]) -> int:
+    """About what these pieces of JSON cost a language model to read: a run of small letters, of capitals, of digits or of signs is
+    about a token, and so is each letter of other scripts. Fitted to what cl100k makes of 500 answers of real days in every detail:
+    1 % off on average, 5 % at most.
+    """
+
+    def tokens(text: bytes) -> float:
+        small, capitals, digits, signs = (len(text.translate(table).split()) for table in (_SMALL, _CAPITALS, _DIGITS, _SIGNS))
+        others = len(text) - len(text.translate(None, _OTHER_SCRIPTS))
+        return 0.79 * small + 0.96 * capitals + 1.15 * digits + 1.08 * signs + 0.2 * text.count(b" ") + 1.1 * others
+
+    return round(sum(map(tokens, texts)))
 
 
 class CitationObjects(Schema):
@@ -62,9 +85,10 @@ class StoryOut(Schema):
 
 
 class StoryRef(Schema):
-    """That a story exists, without a word of its text."""
+    """That a story exists, and its headline, if that does not address the model that reads it."""
 
     chatbotnews_id: StoryId
+    headline: str | None
     original_publisher: str
     wire_date: dt.date
 
@@ -76,14 +100,23 @@ class StoriesOut(Schema):
     next_cursor: str | None = Field(description="Pass it as `cursor` for the next page; null on the last.")
     total: int = Field(description="All that match, on every page; counted up to 1,000.")
     total_is_exact: bool = Field(default=True, description="false: there are more than were counted.")
-    est_tokens: int = Field(description="About what this page costs a language model to read: four characters a token.")
+    est_tokens: int = Field(description="About what this answer costs a language model, in tokens.")
 
 
-class TodaysCategoryOut(StoriesOut):
-    """All stories of one category in the latest published day."""
+class DayStoriesOut(StoriesOut):
+    """All stories of one published day, or of one category in it."""
 
     wire_date: dt.date
-    is_stale: bool = Field(description="true: the latest published day is not the current UTC date.")
+    is_stale: bool = Field(description="true: this is the latest published day and not the current UTC date.")
+
+
+class PeriodOut(Schema):
+    """A period that a query names in words, such as "last week" or "January 2026": since <= published_at < until, UTC days."""
+
+    said: str = Field(description="The words of the query that name it.")
+    since: dt.date | None
+    until: dt.date | None = Field(description="The day after the last.")
+    applied: bool = Field(description="false: no story of the period matched, or since or until were given, so it was left out.")
 
 
 class SearchOut(StoriesOut):
@@ -93,9 +126,20 @@ class SearchOut(StoriesOut):
         description="`relevance`: all matches are ranked. `newest`: newest first, as asked for with `sort`; without it, so many "
         "match that each page ranks among the newest first."
     )
-    suggestion: str | None = Field(
-        default=None, description="When nothing was found: a similar query that finds something, if there is one."
+    matched: Literal["all words", "most words", "some words"] | None = Field(
+        default=None,
+        description="How much of the query the stories hold: where few or none hold all words, those that hold most of them, or "
+        "some, follow, best first. null without words or stories.",
     )
+    not_found: list[str] = Field(
+        default=[],
+        description="Words of the query that no story on this page contains, not even as a synonym. If what was asked turns on one "
+        "of them, these stories do not answer it.",
+    )
+    suggestion: str | None = Field(
+        default=None, description="The query with misspelt words put right, which was searched instead; null if none was."
+    )
+    period: PeriodOut | None = Field(default=None, description="The period that words of the query name; null if they name none.")
 
 
 class SourcePageOut(PublicationOut):
@@ -312,7 +356,7 @@ class EventOut(Schema):
 
 
 class EventBrief(Schema):
-    """One event in some sixty tokens, with all that an inline citation needs, taken from its lead story."""
+    """One event in some seventy tokens, with all that an inline citation needs, taken from its lead story."""
 
     event_id: StoryId = Field(description="For get_event.")
     lead: StoryId | None = Field(
@@ -336,7 +380,7 @@ class EventsOut(Schema):
     events: list[EventBrief]
     next_cursor: str | None = Field(description="Pass it as `cursor` for the next page; null on the last.")
     total: int = Field(description="All events that match, on every page.")
-    est_tokens: int = Field(description="About what these events cost a language model to read: four characters a token.")
+    est_tokens: int = Field(description="About what this answer costs a language model, in tokens.")
 
 
 class KeyOut(Schema):

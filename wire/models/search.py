@@ -4,7 +4,7 @@ import datetime as dt
 import json
 import math
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from django.db import models
@@ -12,9 +12,9 @@ from django.db import models
 from config.database.routing import connection
 from wire.models.compiled import LISTED
 from wire.models.story import Story
-from wire.stories.tokens import Term
+from wire.stories.question import Term
 
-_TIE: Final = 20  # bits of a place that tell stories of one second apart
+TIE: Final = 20  # bits of a place that tell stories of one second apart
 _DIGITS: Final = {digit: value for value, digit in enumerate("0123456789abcdefghjkmnpqrstvwxyz")}
 
 # Postgres has no index that is both of words and in the order of time. So each document also holds in which stretch of time it
@@ -49,15 +49,15 @@ class SearchDocument(models.Model):
 
 def first_place(moment: dt.datetime) -> int:
     """The least place of stories that were published at `moment` or later; what is below was published before."""
-    return math.ceil(moment.timestamp()) << _TIE
+    return math.ceil(moment.timestamp()) << TIE
 
 
 def place(published_at: dt.datetime, chatbotnews_id: str) -> int:
     """Seconds since 1970, then what begins the id, the other way round: lists have the least id of a moment first."""
     tie = 0
-    for digit in chatbotnews_id[4 : 4 + _TIE // 5]:
+    for digit in chatbotnews_id[4 : 4 + TIE // 5]:
         tie = tie << 5 | _DIGITS[digit]
-    return int(published_at.timestamp()) << _TIE | (1 << _TIE) - 1 - tie
+    return int(published_at.timestamp()) << TIE | (1 << TIE) - 1 - tie
 
 
 def marks(
@@ -69,37 +69,35 @@ def marks(
     return [chr(0x3400 + number % 4096) + chr(0x3400 + number // 4096 % 4096) for number in numbers]
 
 
-def newest_places(
-    terms: Sequence[Term], *, limit: int, every: bool = True, low: int | None = None, high: int | None = None
-) -> list[int]:
-    """Places of the newest `limit` stories that hold every one of `terms`, or any of them; low <= place < high; newest first.
-    Without terms, of all stories.
+def newest_places(wanted: Sequence[Sequence[Term]], *, limit: int, low: int | None = None, high: int | None = None) -> list[int]:
+    """Places of the newest `limit` stories that hold every term of any of these; low <= place < high; newest first. Of all stories
+    where nothing is wanted.
 
     Tokens are ASCII letters and digits, or two Chinese characters, so nothing in them is query syntax. Both
     databases look the same stored tokens up in an index of theirs (migration 0007), so both give the same answer, and
     neither reads more of its index than a few times `limit` entries a term.
     """
-    if not terms:
+    if not any(wanted):
         rows = SearchDocument.objects.filter(place__gte=_LEAST if low is None else low, place__lt=-_LEAST if high is None else high)
         return list(rows.order_by("-place").values_list("place", flat=True)[:limit])
     if connection.vendor == "sqlite":
-        match = (" AND " if every else " OR ").join(_either(term, '"{}"', '"{}"*', " OR ") for term in terms)
+        match = _any_of_all(wanted, lambda term: _either(term, '"{}"', '"{}"*', " OR "), " AND ", " OR ")
         return _rows(
             "SELECT -rowid FROM wire_searchindex WHERE wire_searchindex MATCH %s AND rowid > %s AND rowid <= %s "
             "ORDER BY rowid LIMIT %s",
             [match, _LEAST if high is None else -high, -_LEAST if low is None else -low, limit],
         )
-    match = (" & " if every else " | ").join(_either(_with_beginnings(term), "'{}'", "'{}':*", " | ") for term in terms)
+    match = _any_of_all(wanted, lambda term: _either(_with_beginnings(term), "'{}'", "'{}':*", " | "), " & ", " | ")
     return _newest_on_postgres(match, _LEAST if low is None else low, high, limit)
 
 
-def documents(places: Sequence[int]) -> list[tuple[int, int, str, int]]:
-    """Place, story's key, tokens and headline_length of each; hundreds a search, so without the machinery of models."""
+def documents(places: Sequence[int]) -> list[tuple[int, int, str, int, str]]:
+    """Place, story's key, tokens, headline_length and marks of each; hundreds a search, so without the machinery of models."""
     given = LISTED[connection.vendor]
-    sql = f"SELECT place, story_id, tokens, headline_length FROM wire_searchdocument WHERE place IN ({given})"  # noqa: S608  ours
+    sql = f"SELECT place, story_id, tokens, headline_length, marks FROM wire_searchdocument WHERE place IN ({given})"  # noqa: S608  ours
     with connection.cursor() as cursor:
         cursor.execute(sql, [json.dumps(places)])
-        found: list[tuple[int, int, str, int]] = cursor.fetchall()
+        found: list[tuple[int, int, str, int, str]] = cursor.fetchall()
     return found
 
 
@@ -139,6 +137,10 @@ def _with_beginnings(term: Term) -> Term:
     """Beginnings that are tokens on Postgres as such."""
     short = [_BEGINS + prefix for prefix in term.prefixes if len(prefix) in _BEGINNINGS]
     return Term((*term.exact, *short), tuple(prefix for prefix in term.prefixes if len(prefix) not in _BEGINNINGS))
+
+
+def _any_of_all(wanted: Sequence[Sequence[Term]], spelled: Callable[[Term], str], every: str, either: str) -> str:
+    return either.join(f"({every.join(map(spelled, terms))})" for terms in wanted)
 
 
 def _either(term: Term, exact: str, beginning: str, either: str) -> str:

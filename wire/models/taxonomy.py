@@ -1,4 +1,4 @@
-"""The lexicon: the words that decide a story's category and topics, and whether it is about AI.
+"""The lexicon: the words that decide a story's category and topics, and whether it is about AI; and which publications are makers'.
 
 Editors tune it; fixtures/taxonomy.json ships it.
 """
@@ -22,6 +22,7 @@ class LexiconTerm(models.Model):
         CATEGORY = "category", "Category"
         TOPIC = "topic", "Topic"
         RELEVANCE = "relevance", "Relevance"
+        MAKER = "maker", "Maker's publication"
 
     class Origin(models.TextChoices):
         SHIPPED = "shipped", "Shipped with the wire"
@@ -33,7 +34,8 @@ class LexiconTerm(models.Model):
         max_length=100,
         help_text=(
             "A word or phrase. A word with a capital letter only matches that spelling; word* takes any ending; … stands for up to "
-            "five words, # for one with a digit in it; ^ is where the headline starts or ends; : ? | % $ € £ count as words."
+            "five words, # for one with a digit in it; ^ is where the headline starts or ends; : ? | % $ € £ count as words. Of a "
+            "maker's publication, its name: all its stories have the maker's topic."
         ),
     )
     weight = models.FloatField(default=1.0, help_text="Negative weights speak against; 0 switches the term off.")
@@ -54,6 +56,11 @@ class LexiconTerm(models.Model):
             raise ValidationError({"term": "Use characters that can be seen."})
         if self.kind not in self.Kind.values:
             return  # said of the kind already; there is nothing yet to hold the target against
-        known = {self.Kind.CATEGORY: Category.values, self.Kind.TOPIC: Topic.values}.get(self.Kind(self.kind), [AI])
+        known = {
+            self.Kind.CATEGORY: Category.values,
+            self.Kind.TOPIC: Topic.values,
+            self.Kind.RELEVANCE: [AI],
+            self.Kind.MAKER: Topic.values,
+        }[self.Kind(self.kind)]
         if self.target not in known:
             raise ValidationError({"target": f"Not a {self.kind}; choose one of {', '.join(known)}."})

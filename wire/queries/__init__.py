@@ -17,6 +17,7 @@ from wire.queries.days import (
     is_sample,
     latest_snapshot,
     latest_takes,
+    list_day,
     list_days,
     published_dates,
     todays_stories,

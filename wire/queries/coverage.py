@@ -10,6 +10,7 @@ from wire.queries.stories import published_story
 from wire.schemas import ConsensusOut, FirstReport, MatchOut, SiblingOut
 from wire.snapshots import cluster, consensus
 from wire.stories import tokens
+from wire.stories.question import MAX_TERMS, Term
 from wire.stories.vocabulary import Status
 
 CANDIDATES: Final = 500  # newest stories that share a word with the headline asked about
@@ -45,14 +46,15 @@ def get_consensus(story_id: str | None = None, headline: str | None = None) -> C
 
 def _nearest(headline: str) -> tuple[Story, float] | None:
     """The story most like the headline, and how like it is."""
-    terms = [tokens.Term((token,)) for token in dict.fromkeys(tokens.tokens(headline)) if token not in cluster.STOP_WORDS]
+    terms = [Term((token,)) for token in dict.fromkeys(tokens.tokens(headline)) if token not in cluster.STOP_WORDS]
     if not terms:
         return None
-    asked = terms[: tokens.MAX_QUERY_TOKENS]
+    asked = terms[:MAX_TERMS]
     # Those that hold every word, or the very headline would be missed once so many newer stories share a word with it.
-    places = {place for every in (True, False) for place in newest_places(asked, every=every, limit=CANDIDATES)}
+    places = {place for wanted in ([asked], [[term] for term in asked]) for place in newest_places(wanted, limit=CANDIDATES)}
     rows = Story.objects.live().filter(search_document__in=places).newest_first()
-    items = [cluster.Item(*row) for row in rows.values_list("chatbotnews_id", "current__headline", "published_at", "event_id")]
+    columns = ("chatbotnews_id", "current__headline", "published_at", "event_id", "current__summary_medium")
+    items = [cluster.Item(*row) for row in rows.values_list(*columns)]
     found = cluster.nearest(headline, items)
     if found is None:
         return None

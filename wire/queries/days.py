@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import orjson
 from django.conf import settings
-from django.db.models import F, QuerySet
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from config.errors import NotFound, NothingPublished
@@ -20,6 +20,7 @@ from wire.schemas import (
     ArchiveDay,
     ArchiveOut,
     DayOut,
+    DayStoriesOut,
     EditorTakeOut,
     FplAnchor,
     KeyOut,
@@ -32,7 +33,6 @@ from wire.schemas import (
     SourceIntegrity,
     StoryRef,
     TakeDetail,
-    TodaysCategoryOut,
     estimated_tokens,
 )
 from wire.search.cursor import decode, encode, invalid
@@ -61,14 +61,24 @@ def get_today(now: dt.datetime | None = None) -> StoriesAnswer[DayOut]:
     return _day(snapshot, endpoint=f"{settings.WIRE_SITE_URL}/api/today.json", is_stale=is_stale(snapshot, now))
 
 
-def get_todays_category(category: Category, now: dt.datetime | None = None) -> StoriesAnswer[TodaysCategoryOut]:
+def get_todays_category(category: Category, now: dt.datetime | None = None) -> StoriesAnswer[DayStoriesOut]:
     """The stories of one category in the latest published day, all of them, in list order. Raises: NothingPublished."""
     snapshot = latest_snapshot(now)
+    return _listed(snapshot, category, is_stale=is_stale(snapshot, now))
+
+
+def list_day(day: dt.date | None = None, now: dt.datetime | None = None) -> StoriesAnswer[DayStoriesOut]:
+    """The stories of a day (default: the latest published), all of them, in list order. Raises: NotFound, NothingPublished."""
+    snapshot = snapshot_of(day) if day else latest_snapshot(now)
+    return _listed(snapshot, None, is_stale=day is None and is_stale(snapshot, now))
+
+
+def _listed(snapshot: Snapshot, category: Category | None, *, is_stale: bool) -> StoriesAnswer[DayStoriesOut]:
     whole = _stories(snapshot.wire_date, snapshot.manifest)
-    stories = [story for story in whole if orjson.loads(story)["category"] == category]
-    head = TodaysCategoryOut.model_construct(
+    stories = [story for story in whole if category is None or orjson.loads(story)["category"] == category]
+    head = DayStoriesOut.model_construct(
         wire_date=snapshot.wire_date,
-        is_stale=is_stale(snapshot, now),
+        is_stale=is_stale,
         stories=[],
         next_cursor=None,
         total=len(stories),
@@ -84,8 +94,16 @@ def todays_stories(now: dt.datetime | None = None) -> list[StoryRef]:
         snapshot = latest_snapshot(now)
     except NothingPublished:
         return []
-    rows = Story.objects.live().on(snapshot.wire_date).newest_first()
-    return [StoryRef(**row) for row in rows.values("chatbotnews_id", "wire_date", original_publisher=F("publication__name"))]
+    rows = (
+        Story.objects.live()
+        .on(snapshot.wire_date)
+        .newest_first()
+        .values_list("chatbotnews_id", "publication__name", "wire_date", "current__headline", "current__untrusted_instructions")
+    )
+    return [
+        StoryRef(chatbotnews_id=story_id, original_publisher=name, wire_date=day, headline=None if is_flagged else headline)
+        for story_id, name, day, headline, is_flagged in rows
+    ]
 
 
 def published_dates(now: dt.datetime | None = None) -> list[str]:
@@ -123,9 +141,11 @@ def list_days(limit: int = LIST_LIMIT, cursor: str | None = None) -> ArchiveOut:
     return ArchiveOut(dates=days, next_cursor=last, total=total, total_is_exact=is_exact)
 
 
-def get_provenance(day: dt.date | None = None, now: dt.datetime | None = None) -> ProvenanceOut:
-    """Hashes, link, anchor and signature of a day (default: the latest), and the manifest they are of. Raises: NotFound."""
-    snapshot = snapshot_of(day) if day else latest_snapshot(now)
+def get_provenance(day: dt.date | None = None, now: dt.datetime | None = None, revision: int | None = None) -> ProvenanceOut:
+    """Hashes, link, anchor and signature of a day (default: the latest), in its latest revision or the one asked for, and the
+    manifest they are of. Raises: NotFound.
+    """
+    snapshot = snapshot_of(day, revision) if day else latest_snapshot(now)
     return ProvenanceOut(
         **_provenance(snapshot).model_dump(),
         wire_date=snapshot.wire_date,
@@ -175,7 +195,7 @@ def latest_snapshot(now: dt.datetime | None = None) -> Snapshot:
 
 
 def snapshot_of(day: dt.date, revision: int | None = None) -> Snapshot:
-    """Raises: NotFound, naming the nearest days there are."""
+    """Raises: NotFound, naming the nearest day there is."""
     rows = Snapshot.objects.filter(wire_date=day).order_by("-revision")
     snapshot = (rows if revision is None else rows.filter(revision=revision)).first()
     if snapshot is not None:
@@ -185,8 +205,8 @@ def snapshot_of(day: dt.date, revision: int | None = None) -> Snapshot:
         raise NotFound(f"{day} has no revision {revision}.", f"Its revisions are 1 to {newest.revision}.")
     before = Snapshot.objects.filter(wire_date__lt=day).order_by("-wire_date").values_list("wire_date", flat=True).first()
     after = Snapshot.objects.filter(wire_date__gt=day).order_by("wire_date").values_list("wire_date", flat=True).first()
-    near = [str(found) for found in (before, after) if found]
-    hint = f"The nearest published {'days are' if len(near) > 1 else 'day is'} {' and '.join(near)}. " if near else ""
+    near = min((found for found in (before, after) if found), key=lambda found: abs(found - day), default=None)
+    hint = f"The nearest published day is {near}. " if near else ""
     raise NotFound(f"Nothing was published for {day}.", f"{hint}All days are listed at /api/archive.json.")
 
 

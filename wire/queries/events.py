@@ -71,15 +71,17 @@ def list_events(
     events = [event for event in events_of_day(day) if _is_about(event, category, topic)]
     left = events if cursor is None else _behind(events, decode(cursor, {name: 7})[1], day)
     brief = [_brief(event) for event in left[:limit]]
-    return EventsOut(
+    found = EventsOut(
         wire_date=day,
         is_stale=date is None and is_stale(snapshot, now),
         story_url=f"{settings.WIRE_SITE_URL}/story/{{lead}}",
         events=brief,
         next_cursor=encode(name, *event_view.rank(left[limit - 1], day)) if len(left) > limit else None,
         total=len(events),
-        est_tokens=estimated_tokens([event.model_dump_json().encode() for event in brief]),
+        est_tokens=0,
     )
+    found.est_tokens = estimated_tokens([found.model_dump_json().encode()])
+    return found
 
 
 def view_event(event_id: str) -> EventView:

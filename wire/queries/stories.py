@@ -1,13 +1,14 @@
 """One story, lists of stories, search, citations."""
 
 import datetime as dt
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from django.db.models import Count, Max, Min
 
 from citations.formats import CitationFormat, cite
-from config.errors import InvalidArgument, NotFound, Withdrawn
+from config.errors import NotFound, Withdrawn
 from sources.models import Publication
 from sources.queries import canonical_source
 from wire.answers import StoriesAnswer
@@ -17,13 +18,14 @@ from wire.models.compiled import Compiled, Row
 from wire.models.search import first_place, marks
 from wire.models.story import StoryQuerySet, StoryTopicQuerySet
 from wire.schemas import CitationOut, SearchOut, StoriesOut, StoryOut, TopicOut, estimated_tokens
+from wire.search.asking import search
 from wire.search.cursor import Place, decode, decode_place, encode, place_of
-from wire.search.ranking import Scope, newest_page, ranked_page, suggestion
+from wire.search.ranking import Scope, newest_page
 from wire.search.total import COUNTED, counted
 from wire.snapshots.citing import citable
 from wire.snapshots.story_json import COLUMNS, shown
-from wire.stories import tokens
 from wire.stories.identity import is_story_id
+from wire.stories.question import EVERYTHING
 from wire.stories.text import plain_text
 from wire.stories.vocabulary import Category, Status, Topic
 
@@ -125,23 +127,26 @@ def search_wire(
     limit: int = SEARCH_LIMIT,
     cursor: str | None = None,
     sort: Sort = Sort.RELEVANCE,
+    sources: Sequence[str] | None = None,
 ) -> StoriesAnswer[SearchOut]:
-    """Stories that hold every word of `query`, and every "quoted phrase" word by word; since <= published_at < until.
+    """Stories that answer `query`: those that hold all its words, and where these are few those that hold most or some; every
+    "quoted phrase" word by word; since <= published_at < until; by `source` or one of `sources`, where any is given.
 
-    Best first, newer first among equals; or newest first. Raises: InvalidArgument when `query` holds no word or `cursor` is
-    strange; NotInRoster when `source` is none of the 24.
+    Best first, newer first among equals; or newest first. `matched`, `suggestion` and `period` tell how the query was read. Raises:
+    InvalidArgument when `query` holds no word or `cursor` is strange; NotInRoster when a source is none of the 24.
     """
-    question = _question(query)
-    scope = _scope(category, topic, source, tier, since, until)
-    page = (newest_page if sort == Sort.NEWEST else ranked_page)(scope, question, limit, cursor)
-    if not page.head.total and page.head.total_is_exact:
-        page.head.suggestion = suggestion(query, scope)
-    return page
+    scope = _scope(category, topic, [*([source] if source is not None else []), *(sources or [])], tier, since, until)
+    return search(query, scope, utc_today(), limit, cursor, sort)
+
+
+def utc_today() -> dt.date:
+    return dt.datetime.now(dt.UTC).date()
 
 
 def newest_matches(query: str, limit: int) -> list[StoryOut]:
     """The newest stories that hold every word of `query`, newest first. Raises: InvalidArgument when it holds no word."""
-    return search_wire(query, limit=limit, sort=Sort.NEWEST).stories
+    found = search_wire(query, limit=limit, sort=Sort.NEWEST)
+    return found.stories if found.matched in (None, "all words") else []
 
 
 def filter_wire(
@@ -158,31 +163,28 @@ def filter_wire(
 
     Raises: InvalidArgument when `cursor` is strange; NotInRoster when `source` is none of the 24.
     """
-    return newest_page(_scope(category, topic, source, tier, since, until), tokens.EVERYTHING, limit, cursor)
+    scope = _scope(category, topic, [source] if source is not None else [], tier, since, until)
+    return newest_page(scope, [EVERYTHING], limit, cursor)
 
 
 def _scope(
     category: Category | None,
     topic: Topic | None,
-    source: str | None,
+    sources: Sequence[str],
     tier: int | None,
     since: dt.datetime | None,
     until: dt.datetime | None,
 ) -> Scope:
     """Raises: NotInRoster."""
-    publication = Publication.objects.only("pk").get(name=canonical_source(source)).pk if source is not None else None
+    names = {canonical_source(source) for source in sources}
+    publications = Publication.objects.filter(name__in=names).order_by("pk").values_list("pk", flat=True) if names else []
+    of_any = tuple(mark for publication in publications for mark in marks(publication=publication))
+    all_of = marks(category, [topic] if topic else [], tier=tier)
     return Scope(
-        marks=tuple(marks(category, [topic] if topic else [], publication, tier)),
+        marks=(*((mark,) for mark in all_of), *([of_any] if of_any else [])),
         low=first_place(since) if since else None,
         high=first_place(until) if until else None,
     )
-
-
-def _question(query: str) -> tokens.Query:
-    question = tokens.parse(query)
-    if not question.terms:
-        raise InvalidArgument("query has no words.", "Give one or more words, or a phrase in double quotes.")
-    return question
 
 
 def published_story(story_id: str) -> Story:

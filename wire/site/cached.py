@@ -19,6 +19,7 @@ _PAGES: Final = [
         (r"/feeds/[^/]+\.(rss|atom|json)", "query"),
         (r"/og/(site|(story|event|day)/[^/]+)\.png",),
         (r"/sitemap(-pages|-stories-[0-9]+)?\.xml",),
+        (r"/\.well-known/mcp\.json|/mcp/articles/[^/]+/server-card",),
         (r"/(about|privacy|terms|mcp-spec(?:\.md)?|for-agents\.html|llms\.txt|llms-full\.txt|\.well-known/wire-keys\.json)",),
     )
 ]

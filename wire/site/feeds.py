@@ -13,6 +13,8 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.utils.feedgenerator import Atom1Feed, Rss201rev2Feed
 
+from citations.formats import MAKERS
+from citations.statement import Kind, state
 from config.errors import NotFound
 from config.http.responses import BRIEFLY
 from wire import queries
@@ -91,8 +93,9 @@ def _list(name: str, query: str) -> tuple[str, str, Iterable[Item]]:
 
 
 def _story(story: StoryOut) -> Item:
-    """Its text is the citation, which names the publisher before it says anything. Without a summary that repeats the title."""
-    cited = story.citation_objects.layered_ready if story.citation_objects and story.summary_short else None
+    """Its text is the citation, which names the publisher before it says anything; unless that only repeats the title."""
+    said = state(story.headline, story.summary_short, of_maker=story.original_publisher_tier == MAKERS)
+    cited = story.citation_objects.layered_ready if story.citation_objects and said.kind != Kind.HEADLINE else None
     return Item(
         url=story.permalink,
         title=story.headline,

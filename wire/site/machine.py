@@ -29,7 +29,7 @@ STATIC_PAGES: Final = (
 @public
 def sitemap(request: HttpRequest) -> HttpResponse:
     """The index of sitemaps."""
-    return _xml(request, "sitemap_index.xml", {"maps": range(queries.sitemap_count(PER_SITEMAP))})
+    return xml(request, "sitemap_index.xml", {"maps": range(queries.sitemap_count(PER_SITEMAP))})
 
 
 @public
@@ -38,7 +38,7 @@ def sitemap_pages(request: HttpRequest) -> HttpResponse:
     lists = [f"/category/{category}" for category in Category] + [f"/topic/{topic}" for topic in Topic]
     lists += [f"/source/{slug}" for slug in sources_queries.slugs_by_name().values()]
     days = [f"/{kind}/{day}" for day in queries.published_dates() for kind in ("day", "editor-take", "provenance")]
-    return _xml(request, "sitemap.xml", {"pages": [(path, None) for path in (*STATIC_PAGES, *lists, *days)]})
+    return xml(request, "sitemap.xml", {"pages": [(path, None) for path in (*STATIC_PAGES, *lists, *days)]})
 
 
 @public
@@ -46,7 +46,7 @@ def sitemap_stories(request: HttpRequest, number: int) -> HttpResponse:
     """Ten thousand stories and their events."""
     if number >= queries.sitemap_count(PER_SITEMAP):
         raise NotFound("There is no such sitemap.", "The index is /sitemap.xml.")
-    return _xml(request, "sitemap.xml", {"pages": queries.sitemap_stories(number, PER_SITEMAP)})
+    return xml(request, "sitemap.xml", {"pages": queries.sitemap_stories(number, PER_SITEMAP)})
 
 
 @public
@@ -54,7 +54,7 @@ def news_sitemap(request: HttpRequest) -> HttpResponse:
     """Stories of the last two days, as news crawlers want them."""
     since = timezone.now() - dt.timedelta(days=2)
     stories = [story for story in queries.list_stories(100).stories if story.published_at >= since]
-    return _xml(request, "sitemap_news.xml", {"stories": stories})
+    return xml(request, "sitemap_news.xml", {"stories": stories})
 
 
 @require_safe
@@ -110,7 +110,8 @@ def wire_keys(_request: HttpRequest) -> HttpResponse:
     return response
 
 
-def _xml(request: HttpRequest, template: str, context: dict[str, Any]) -> HttpResponse:
+def xml(request: HttpRequest, template: str, context: dict[str, Any]) -> HttpResponse:
+    """An XML document of ours, kept briefly by caches."""
     response = render(request, template, context | directives.addresses(), content_type="application/xml; charset=utf-8")
     response["Cache-Control"] = BRIEFLY
     return response

@@ -10,6 +10,7 @@ from django.template.loader import render_to_string
 from django.utils.functional import SimpleLazyObject
 from django.utils.safestring import SafeString
 
+from citations.names import Person, authors_of
 from sources import queries as sources_queries
 from wire import queries
 from wire.schemas import StoryOut
@@ -50,8 +51,10 @@ def article(story: StoryOut) -> Node:
         "publisher": {"@type": "Organization", "name": story.original_publisher},
         "datePublished": f"{story.published_at:%Y-%m-%dT%H:%M:%SZ}",
     }
-    if story.author:
-        original["author"] = {"@type": "Person", "name": story.author}
+    if authors := authors_of(story.author, story.original_publisher):
+        original["author"] = [
+            {"@type": "Person" if isinstance(author, Person) else "Organization", "name": author.written} for author in authors
+        ]
     return {
         "@type": "NewsArticle",
         "@id": f"{story.permalink}#story",

@@ -15,7 +15,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from citations.formats import authors_of
+from citations.names import authors_of
 from config.errors import InvalidArgument, NotFound, NothingPublished
 from config.http.responses import BRIEFLY, SHARED
 from sources import queries as sources_queries
@@ -98,7 +98,7 @@ def story(request: HttpRequest, story_id: str) -> HttpResponse:
     coverage = queries.get_consensus(story_id=story_id) if found.status != Status.WITHDRAWN else None
     context = {
         "story": found,
-        "authors": authors_of(found.author) if found.author else [],
+        "authors": authors_of(found.author, found.original_publisher),
         "changes": list(pairwise(history)),
         "first": history[-1],
         "coverage": coverage,

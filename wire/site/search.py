@@ -17,6 +17,7 @@ from wire.bounds import MAX_QUERY, SearchForm, Sort
 from wire.schemas import SearchOut, StoryOut
 from wire.site.pages import PER_LIST, page, public
 from wire.stories import tokens
+from wire.stories.question import EVERYTHING, Query, Text, forms
 from wire.stories.vocabulary import Category, Topic
 
 FILTERS: Final = ("source", "tier", "category", "topic", "since", "until")  # as a sentence names them
@@ -82,7 +83,7 @@ def _read(asked: Asked) -> SearchForm:
 def _results(form: SearchForm, asked: Asked, cursor: str | None) -> dict[str, Any]:
     """What the page shows below the form. Raises: InvalidArgument for a query without words and for a strange cursor."""
     found = _found(form, cursor)
-    question = tokens.parse(form.query)
+    question = _words(found, form.query)
     filters = _filters(form, asked)
     newest = Sort.NEWEST if form.sort == Sort.RELEVANCE else Sort.RELEVANCE
     return {
@@ -124,9 +125,16 @@ def _moment(moment: dt.datetime) -> str:
     return f"{moment:%-d %B %Y}" if moment.time() == dt.time() else f"{moment:%-d %B %Y, %H:%M UTC}"
 
 
-def _summary(story: StoryOut, question: tokens.Query) -> str:
-    headline, short = tokens.tokens(story.headline), tokens.tokens(story.summary_short)
-    is_enough = tokens.holds(" ".join(headline + short), len(headline), question)
+def _words(found: StoriesAnswer[SearchOut], query: str) -> Query:
+    """What of the stories found is marked: every word that was searched for, and synonyms where these counted."""
+    searched = found.suggestion or (query.replace(found.period.said, " ") if found.period else query)
+    asked = forms(searched)
+    return EVERYTHING if not asked else asked[0 if found.matched == "all words" else -1]
+
+
+def _summary(story: StoryOut, question: Query) -> str:
+    headline, short, medium = map(tokens.tokens, (story.headline, story.summary_short, story.summary_medium))
+    is_enough = Text(headline, short).share(question) == Text(headline, medium).share(question)
     return story.summary_short if is_enough else story.summary_medium
 
 

@@ -3,6 +3,7 @@
 from django.conf import settings
 
 from citations.formats import Citable, CitationFormat, cite
+from citations.statement import Kind
 from wire.models import Story, StoryRevision
 
 
@@ -26,6 +27,11 @@ def citable(story: Story, revision: StoryRevision) -> Citable:
         wire_date=story.wire_date,
         corrected_on=revision.corrected_on,
     )
+
+
+def says_more(story: Story, revision: StoryRevision) -> bool:
+    """Whether the layered citation says more than the headline."""
+    return citable(story, revision).statement.kind != Kind.HEADLINE
 
 
 def layered(story: Story, revision: StoryRevision) -> str:

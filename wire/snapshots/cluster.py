@@ -1,8 +1,8 @@
 """Which stories tell of the same happening. Pure and deterministic; the order in which stories arrive makes no difference.
 
-Headlines become vectors of stemmed words and word pairs, rare ones weighing more; clusters grow by joining the two that are most
-alike until none are alike enough. The measure lies between average and centroid linkage, so that neither chains of look-alikes nor
-the mere size of a cluster join strangers. docs/quality.md has what it gives on labelled data.
+Headlines and summaries become vectors of stemmed words and word pairs, rare ones weighing more; clusters grow by joining the two
+that are most alike until none are alike enough. The measure lies between average and centroid linkage, so that neither chains of
+look-alikes nor the mere size of a cluster join strangers. docs/quality.md has what it gives on labelled data.
 """
 
 import datetime as dt
@@ -10,35 +10,45 @@ import heapq
 import json
 import math
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from itertools import chain, pairwise
-from operator import mul
 from pathlib import Path
 from typing import Final
 
+import numpy as np
 from django.conf import settings
+from numpy.typing import NDArray
 
 from wire.stories.tokens import token, words
+from wire.stories.versions import differ, versions
 
 FREQUENCIES_FILE: Final = Path(settings.BASE_DIR) / "fixtures" / "frequencies.json"
 WINDOW: Final = dt.timedelta(days=10)  # stories of one event never lie further apart
-UNPUNISHED: Final = dt.timedelta(days=3).total_seconds()  # further apart than this, similarity halves every seven days
-HALVING: Final = dt.timedelta(days=7).total_seconds()
+UNPUNISHED: Final = dt.timedelta(days=3)  # further apart than this, similarity halves every seven days
+HALVING: Final = dt.timedelta(days=7)
 
-THRESHOLD: Final = 0.15  # of linkage, from which two clusters are one event: precision first
-DOUBT: Final = 0.2  # taken off the linkage, divided by the number of stories: two alone must agree more than many do
+THRESHOLD: Final = 0.13  # of linkage, from which two clusters are one event: precision first
+DOUBT: Final = 0.25  # taken off the linkage, divided by the number of stories: two alone must agree more than many do
 ASKED_THRESHOLD: Final = 0.5  # of similarity, from which a story answers to a headline that somebody asks about
-SIZE_POWER: Final = 0.42  # 1 is average linkage …
-LENGTH_POWER: Final = 0.6  # … and 1 here is centroid linkage; together about 1, so that the size of a cluster is no advantage
-NOTICED: Final = 0.12  # a lower similarity of two headlines is noise
+KEYWORDS: Final = 2  # words that are rather a keyword than a headline …
+KEYWORDS_THRESHOLD: Final = 0.7  # … unless a story's headline is little else
+MOST_NAMED: Final = 0.85  # share of words with a capital, above which capitals tell no names
+SIZE_POWER: Final = 0.6  # 1 is average linkage …
+LENGTH_POWER: Final = 0.4  # … and 1 here is centroid linkage; together 1, so that the size of a cluster is no advantage
+NOTICED: Final = 0.12  # a lower similarity of two stories is noise
+SUMMARY_WEIGHT: Final = 0.5  # of a word that only the summary has; in the headline it is 1
+TELLING: Final = 10  # features of a summary, the rarest, that count
+SUMMARIZED: Final = 0.73  # what two summaries have in common is partly what all news of their subject has
+SAME_PUBLISHER: Final = 0.5  # whoever writes twice mostly tells of two happenings
+ANOTHER_VERSION: Final = -1.0  # similarity of what is certainly not the same
 FIELD: Final = 0.3  # share of AI news in a feature's frequency, in which "OpenAI" is no rare word …
 LOCAL: Final = 0.02  # … and of the stories at hand; the rest is that of general news
-RAREST: Final = 8.0  # nothing counts as rarer than e⁻⁸: an unknown word may be a slip
-RARITY_POWER: Final = 1.5
-CAPITAL_WEIGHT: Final = 1.3  # names
+RAREST: Final = math.exp(-8)  # nothing counts as rarer: an unknown word may be a slip
+RARITY_POWER: Final = 1.3
+CAPITAL_WEIGHT: Final = 1.5  # names
 PAIR_WEIGHT: Final = 0.4
 _STOP_WORDS: Final = """
 a about after ai all an and are as at be been but by can could do does fictional first for from get has have how if in
@@ -48,7 +58,7 @@ to up us via was we what when which who why will with would you your
 STOP_WORDS: Final = frozenset(_STOP_WORDS.split())
 _RAW_WORD: Final = re.compile(r"[^\W_]+")
 
-Vector = Mapping[str, float]
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,26 +69,27 @@ class Item:
     headline: str
     published_at: dt.datetime
     event_id: str | None = None
+    summary: str = ""
+    publisher: str = ""
 
 
 @dataclass(slots=True)
 class _Cluster:
-    """Items that are one event. `near`: sums of similarities to other clusters; `length`: the squared one of the vectors' sum."""
+    """Items that are one event. `total`: the sum of their vectors; `near`: sums of similarities to other clusters."""
 
     items: list[Item]
-    total: dict[str, float]
-    length: float
+    total: dict[int, float]
     first: dt.datetime
     last: dt.datetime
     event_id: str | None
     near: dict[int, float] = field(default_factory=dict)
     joined: int = 0
-    weight: float = 1.0
+    weight: float = 1.0  # of one item alone, whose vector is of length 1
 
     def weigh(self) -> None:
         """Note what the linkage divides by, which is asked for far more often than it changes."""
-        self.length = sum([weight * weight for weight in self.total.values()]) or 1.0
-        self.weight = len(self.items) ** SIZE_POWER * self.length ** (LENGTH_POWER / 2)
+        squared = sum([weight * weight for weight in self.total.values()]) or 1.0
+        self.weight = len(self.items) ** SIZE_POWER * squared ** (LENGTH_POWER / 2)
 
 
 def assign(items: Iterable[Item]) -> dict[str, str]:
@@ -98,33 +109,93 @@ def assign(items: Iterable[Item]) -> dict[str, str]:
 def nearest(headline: str, known: Iterable[Item]) -> tuple[Item, float] | None:
     """The known story most like a headline, whenever it was published, and how like it is (0-1); None when no story is like enough.
 
-    A word that no story has counts against all of them: it may be the very one that makes the headline untrue.
+    A word that no story has counts against all of them: it may be the very one that makes the headline untrue. A story
+    that has another name or another version in its place is no answer.
     """
-    story, similarity = max(scored(headline, known), key=lambda pair: pair[1], default=(None, 0.0))
-    return (story, similarity) if story and similarity >= ASKED_THRESHOLD else None
+    least = ASKED_THRESHOLD if sum(" " not in feature for feature in features(headline)) > KEYWORDS else KEYWORDS_THRESHOLD
+    alike = (found for found in scored(headline, known) if found[1] >= least and not _contradicts(headline, found[0]))
+    return max(alike, key=lambda found: found[1], default=None)
+
+
+def _contradicts(headline: str, story: Item) -> bool:
+    """Whether a story names another where the headline names one that the story does not have, or another version."""
+    told = _stems(f"{story.headline} {story.summary}")
+    swapped = _names(headline) - told and _names(story.headline) - _stems(headline)
+    return bool(swapped) or differ(headline, story.headline)
+
+
+def _names(headline: str) -> set[str]:
+    """Words with a capital letter; nothing where nearly all have one."""
+    told = [word for word in _RAW_WORD.findall(headline) if len(word) > 1 and word.casefold() not in STOP_WORDS]
+    named = [word for word in told if not word.islower() and not word.isdigit()]
+    return _stems(" ".join(named)) if len(named) <= MOST_NAMED * len(told) else set()
+
+
+def _stems(text: str) -> set[str]:
+    return {token(word) for word in words(text)}
 
 
 def scored(headline: str, known: Iterable[Item]) -> list[tuple[Item, float]]:
     """Each known story, and how like the headline it is (0-1); by chatbotnews_id."""
     stories = sorted(known, key=lambda item: item.chatbotnews_id)
-    told = [features(headline), *(features(story.headline) for story in stories)]
-    rarities = _rarities(Counter(chain.from_iterable(told)), len(told))
-    asked = _vector(headline, rarities)
-    return [(story, min(1.0, _dot(asked, _vector(story.headline, rarities)))) for story in stories]
+    alike = _Vectors([features(headline), *(features(story.headline) for story in stories)]).alike(0)
+    return [(story, min(1.0, similarity)) for story, similarity in zip(stories, alike[1:].tolist(), strict=True)]
 
 
-def _vector(headline: str, rarities: Mapping[str, float]) -> dict[str, float]:
-    """Unit vector of a headline's features; of those that have a rarity."""
-    weights = {feature: emphasis * rarities[feature] for feature, emphasis in features(headline).items() if feature in rarities}
-    length = math.sqrt(sum([weight * weight for weight in weights.values()])) or 1.0
-    return {feature: weight / length for feature, weight in weights.items()}
+class _Vectors:
+    """Unit vectors of texts, given which features each has. In arrays, because thousands of stories are compared for every new one.
+
+    Text by text: which of the `texts` has which of the `features`, both as numbers, and its share of the `weights`.
+    """
+
+    def __init__(self, told: Sequence[Mapping[str, float]]) -> None:
+        sizes = np.array([len(text) for text in told], np.intp)
+        self.texts = np.repeat(np.arange(len(told)), sizes)
+        self.begins = [0, *np.cumsum(sizes).tolist()]  # of each text
+        numbers = {feature: number for number, feature in enumerate(dict.fromkeys(chain.from_iterable(told)))}
+        self.features = np.fromiter(map(numbers.__getitem__, chain.from_iterable(told)), np.intp, len(self.texts))
+        self.by_feature = np.argsort(self.features, kind="stable")  # where the first feature is, where the second is, …
+        self.often = np.bincount(self.features)
+        self.ends = np.cumsum(self.often)  # of each feature, in `by_feature`
+        emphases = np.fromiter(chain.from_iterable(text.values() for text in told), float, len(self.texts))
+        weights = emphases * _rarities(numbers, self.often / len(told))[self.features]
+        lengths = np.sqrt(np.bincount(self.texts, weights * weights))
+        self.weights = weights / np.where(lengths, lengths, 1.0)[self.texts]
+
+    def alike(self, text: int) -> Floats:
+        """How like one text each of them is, 0–1: summed over the features that both have."""
+        own = slice(self.begins[text], self.begins[text + 1])
+        features = self.features[own]
+        often = self.often[features]
+        # For each of these features a run of places in `by_feature`: `often` of them, up to its end. One run follows the other.
+        runs = np.repeat(self.ends[features] - np.cumsum(often), often) + np.arange(often.sum())
+        having = self.by_feature[runs]
+        products = self.weights[having] * np.repeat(self.weights[own], often)
+        return np.bincount(self.texts[having], products, len(self.begins) - 1).astype(float)
+
+    def each(self) -> Iterator[dict[int, float]]:
+        """What the features of each text weigh."""
+        features, weights = self.features.tolist(), self.weights.tolist()
+        return (dict(zip(features[begin:end], weights[begin:end], strict=True)) for begin, end in pairwise(self.begins))
 
 
-@lru_cache(maxsize=16_384)
-def features(headline: str) -> Mapping[str, float]:
+@lru_cache(maxsize=4_096)
+def told_by(headline: str, summary: str) -> Mapping[str, float]:
+    """The features of a headline, and at half their weight the rarest, then first, of those that only the summary has."""
+    if not summary:
+        return features(headline)
+    own = features(headline)
+    others = {feature: emphasis for feature, emphasis in features(summary).items() if feature not in own}
+    rarities = dict(zip(others, _rarities(others).tolist(), strict=True))
+    rarest = sorted(others, key=lambda feature: -others[feature] * rarities[feature])[:TELLING]
+    return {**own, **{feature: SUMMARY_WEIGHT * others[feature] for feature in rarest}}
+
+
+@lru_cache(maxsize=4_096)
+def features(text: str) -> Mapping[str, float]:
     """Stemmed words, those with a capital letter counting more, and pairs of neighbours."""
-    capitals = {word.casefold() for word in _RAW_WORD.findall(headline) if word[0].isupper()}
-    told = [(token(word), CAPITAL_WEIGHT if word in capitals else 1.0) for word in words(headline) if word not in STOP_WORDS]
+    capitals = {word.casefold() for word in _RAW_WORD.findall(text) if word[0].isupper()}
+    told = [(token(word), CAPITAL_WEIGHT if word in capitals else 1.0) for word in words(text) if word not in STOP_WORDS]
     found: dict[str, float] = {}
     for stem, weight in told:
         found[stem] = max(weight, found.get(stem, 0.0))
@@ -138,30 +209,25 @@ def background() -> Mapping[str, float]:
     frequency: dict[str, float] = defaultdict(float)
     for name, share in (("general", 1 - FIELD - LOCAL), ("ai", FIELD)):
         for feature, count in counted[name]["counts"].items():
-            frequency[feature] += share * count / counted[name]["headlines"]
+            frequency[feature] += share * count / counted[name]["stories"]
     return dict(frequency)
 
 
-def _rarities(often: Mapping[str, int], headlines: int) -> dict[str, float]:
-    """What each feature weighs: by how frequent it is mostly in the background, a little in the headlines at hand (in `often` of so
-    many).
-    """
+def _rarities(features: Iterable[str], here: Floats | float = 0.0) -> Floats:
+    """What each feature weighs: by how frequent it is mostly in the background, a little `here`, among the stories at hand."""
     known = background()
-    shares = {feature: known.get(feature, 0.0) + LOCAL * count / headlines for feature, count in often.items()}
-    weights = {share: min(RAREST, -math.log(min(1.0, share))) ** RARITY_POWER for share in set(shares.values())}  # most are alike
-    return {feature: weights[share] for feature, share in shares.items()}
+    shares = np.array([known.get(feature, 0.0) for feature in features]) + LOCAL * here
+    return (-np.log(np.clip(shares, RAREST, 1.0))) ** RARITY_POWER
 
 
 def _start(items: Sequence[Item]) -> list[_Cluster]:
     """Each story by itself, fixed events whole; each cluster knows those it is like."""
-    told = [features(item.headline) for item in items]
-    often = Counter(chain.from_iterable(told))
-    vectors = _vectors(told, _rarities(often, len(items)))
+    vectors = _Vectors([told_by(item.headline, item.summary) for item in items])
     fixed_events = {item.event_id for item in items}
     clusters: list[_Cluster] = []
     fixed: dict[str, int] = {}
     places = []
-    for item, vector in zip(items, vectors, strict=True):
+    for item, vector in zip(items, vectors.each(), strict=True):
         event_id = item.event_id or (item.chatbotnews_id if item.chatbotnews_id in fixed_events else None)
         place = fixed.get(event_id, -1) if event_id else -1
         if place >= 0:
@@ -172,94 +238,43 @@ def _start(items: Sequence[Item]) -> list[_Cluster]:
                 cluster.total[feature] = cluster.total.get(feature, 0.0) + weight
         else:
             place = len(clusters)
-            clusters.append(_Cluster([item], dict(vector), 1.0, item.published_at, item.published_at, event_id))
+            clusters.append(_Cluster([item], vector, item.published_at, item.published_at, event_id))
             if event_id:
                 fixed[event_id] = place
         places.append(place)
     for cluster in clusters:
-        cluster.weigh()
-    seconds = [item.published_at.timestamp() for item in items]
-    until = [(cluster.first + WINDOW).timestamp() for cluster in clusters]
-    settled = [clusters[place].event_id is not None for place in places]
-    for number, alike in _alike(vectors, often, settled, seconds, [until[place] for place in places]):
-        mine, at = places[number], seconds[number]
-        near = clusters[mine].near
-        for other, similarity in alike:
-            apart = at - seconds[other]
-            if apart > UNPUNISHED:
-                similarity *= 0.5 ** ((apart - UNPUNISHED) / HALVING)
-            theirs = places[other]
-            near[theirs] = near.get(theirs, 0.0) + similarity
-        for theirs in {places[other] for other, _ in alike}:
-            clusters[theirs].near[mine] = near[theirs]
+        if len(cluster.items) > 1:
+            cluster.weigh()
+    for one, two, similarity in _alike(vectors, [clusters[place].event_id is not None for place in places]):
+        if (apart := abs(items[one].published_at - items[two].published_at)) <= WINDOW:
+            mine, theirs = places[one], places[two]
+            likeness = clusters[mine].near.get(theirs, 0.0) + _weighed(similarity, items[one], items[two], apart)
+            clusters[mine].near[theirs] = clusters[theirs].near[mine] = likeness
     return clusters
 
 
-def _vectors(told: Sequence[Mapping[str, float]], rarities: Mapping[str, float]) -> list[Vector]:
-    """As `_vector`, of many whose features all have a rarity."""
-    vectors: list[Mapping[str, float]] = []
-    for emphases in told:
-        weights = list(map(mul, emphases.values(), map(rarities.__getitem__, emphases)))
-        length = math.sqrt(sum(map(mul, weights, weights))) or 1.0
-        vectors.append(dict(zip(emphases, [weight / length for weight in weights], strict=True)))
-    return vectors
-
-
-def _alike(
-    vectors: Sequence[Vector], often: Mapping[str, int], settled: Sequence[bool], seconds: Sequence[float], until: Sequence[float]
-) -> Iterator[tuple[int, list[tuple[int, float]]]]:
-    """Every two vectors, not both settled, whose similarity is above NOTICED: the later one, and each earlier one with how alike
-    they are. `often`: in how many of the vectors each feature is.
-
-    All-pairs search after Bayardo, Ma and Srikant (2007): what is commonest in a vector, and cannot bring it to NOTICED with any
-    other, finds nobody; it is added for those whom the rest of it found.
-    """
-    most = dict.fromkeys(often, 0.0)
-    for told in vectors:
-        for feature, weight in told.items():
-            if weight > most[feature]:
-                most[feature] = weight
-    free_features = set(chain.from_iterable(told for told, is_settled in zip(vectors, settled, strict=True) if not is_settled))
-    everybody, free = (defaultdict[str, list[tuple[int, float]]](list) for _ in range(2))
-    common: list[dict[str, float]] = []
-    for number, told in enumerate(vectors):
-        kept = dict[str, float]()
-        common.append(kept)
-        if settled[number] and free_features.isdisjoint(told):
+def _alike(vectors: _Vectors, settled: Sequence[bool]) -> Iterator[tuple[int, int, float]]:
+    """Every two stories, not both settled, whose similarity is above NOTICED, and how alike their words are."""
+    for one, is_settled in enumerate(settled):
+        if is_settled:
             continue
-        finding, like = free if settled[number] else everybody, dict[int, float]()
-        for feature, weight in told.items() if finding else ():
-            for other, their_weight in finding.get(feature, ()):
-                like[other] = like.get(other, 0.0) + weight * their_weight
-        if like:
-            yield number, list(_noticed(told, like, common, seconds[number], until))
-        within = 0.0
-        for feature in sorted(told, key=often.__getitem__, reverse=True):
-            weight = told[feature]
-            if (with_it := within + weight * most[feature]) <= NOTICED:
-                within = with_it
-                kept[feature] = weight
-                continue
-            if feature in free_features:
-                found = number, weight
-                everybody[feature].append(found)
-                if not settled[number]:
-                    free[feature].append(found)
+        alike = vectors.alike(one)
+        for two in np.flatnonzero(alike > NOTICED).tolist():
+            if two < one or settled[two]:
+                yield one, two, float(alike[two])
 
 
-def _noticed(
-    told: Vector, like: Mapping[int, float], common: Sequence[Vector], at: float, until: Sequence[float]
-) -> Iterator[tuple[int, float]]:
-    strange = told.keys().isdisjoint
-    for other, similarity in like.items():
-        if at > until[other]:
-            continue
-        if not strange(common[other]):  # of three found, two have nothing common in common
-            for feature, weight in common[other].items():
-                if feature in told:
-                    similarity += weight * told[feature]
-        if similarity > NOTICED:
-            yield other, similarity
+def _weighed(similarity: float, one: Item, two: Item, apart: dt.timedelta) -> float:
+    """How alike two stories are, given how alike their words are."""
+    if versions(one.headline) and differ(one.headline, two.headline):
+        return ANOTHER_VERSION
+    if one.summary and two.summary:
+        similarity *= SUMMARIZED
+    if one.publisher and one.publisher == two.publisher and one.headline != two.headline:
+        similarity *= SAME_PUBLISHER
+    if apart > UNPUNISHED:
+        similarity *= 0.5 ** ((apart - UNPUNISHED) / HALVING)
+    return similarity
 
 
 def _join(clusters: list[_Cluster]) -> None:
@@ -313,9 +328,3 @@ def _absorb(clusters: list[_Cluster], one: int, two: int) -> None:
             if not (kept.event_id and theirs.event_id):  # fixed events never join
                 kept.near[other] = theirs.near[one] = kept.near.get(other, 0.0) + likeness
     gone.items, gone.near, gone.joined = [], {}, -1
-
-
-def _dot(one: Vector, two: Vector) -> float:
-    if len(two) < len(one):
-        one, two = two, one
-    return sum(weight * two[feature] for feature, weight in one.items() if feature in two)

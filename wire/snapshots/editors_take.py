@@ -7,10 +7,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from citations.sentences import ends_whole
 from sources.vocabulary import Tier
 from wire.snapshots import standing
 from wire.stories.roundups import is_roundup
-from wire.stories.text import SHORT, cut, ends_whole, visible
+from wire.stories.text import SHORT, cut, visible
 
 MOST_WORDS: Final = 300  # of the brief; addresses are not counted
 MOST_OTHERS: Final = 3  # events told beside the lead and what goes on
@@ -30,7 +31,7 @@ _SYNTAX: Final = re.compile(r"[\\`*\[<~|]|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)")
 
 @dataclass(frozen=True, slots=True)
 class Brief:
-    """One story as the take sees it; `cite` gives its layered citation, which is of the headline if it is not `summarized`."""
+    """One story as the take sees it; `cite` gives its layered citation, which only says the headline if it is not `summarized`."""
 
     chatbotnews_id: str
     event_id: str
@@ -144,8 +145,8 @@ def detail(markdown: str) -> TakeDetail:
     heading = _HEADING.match(markdown.lstrip())
     text = _first(markdown)
     if BY_RULES in markdown:
-        sentence, source, _ = text.partition("\n")[0].rpartition(". Source: ")
-        text = f"{sentence}." if source else text.partition("\n")[0]
+        line = text.partition("\n")[0]
+        text = line.rpartition(" Source: ")[0] or line
     summary = cut(_plain(" ".join(text.split())), SHORT)
     return TakeDetail(_plain(heading[1]) if heading else "Editor's Take", summary)
 
@@ -232,8 +233,8 @@ def _fits(story: Brief) -> bool:
 
 
 def _lead(lead: Brief, stories: Sequence[Brief], before: Before | None) -> str:
-    """A sentence of at most 160 characters, as they are read, on a line of its own; then the citation. Without a summary the
-    citation is the sentence, for it would say the headline again.
+    """A sentence of at most 160 characters, as they are read, on a line of its own; then the citation. Where the citation
+    only says the headline, it is the sentence, if it is short enough.
     """
     if before and before.lead == lead.event_id:
         what = f"Still the main story after {_date(before.day)}"
@@ -244,13 +245,12 @@ def _lead(lead: Brief, stories: Sequence[Brief], before: Before | None) -> str:
     by = _sources(lead, stories)
     if len(stories) > 1 and {story.publisher for story in stories if story.event_id == lead.event_id} == {by}:
         by += " alone"
-    if not lead.summarized and len(f"{what}: {cited.rpartition('. Source: ')[0]}") < SHORT:
+    if not lead.summarized and len(f"{what}: {cited.rpartition(' Source: ')[0]}") < SHORT:
         return "\n".join([f"{what}: {escape(cited)}", *_confirmed(lead)])
     opening = f"[{what}]({lead.permalink}) is reported by {sources}."
-    if lead.summarized:
-        beginnings = (f"{what}, reported by {by}: ", f"{what}, reported by {sources}: ", f"From {sources}: ")
-        fitting = [beginning for beginning in beginnings if len(beginning) + len(lead.headline) < SHORT]
-        opening = fitting[0] + _stopped(lead) if fitting else opening
+    beginnings = (f"{what}, reported by {by}: ", f"{what}, reported by {sources}: ", f"From {sources}: ")
+    fitting = [beginning for beginning in beginnings if len(beginning) + len(lead.headline) < SHORT]
+    opening = fitting[0] + _stopped(lead) if fitting else opening
     return "\n".join([opening, *([escape(cited)] if len(cited) <= LONGEST_CITATION else [])])
 
 

@@ -72,12 +72,13 @@ def _items(stories: StoryQuerySet, *, open_from: dt.date) -> list[cluster.Item]:
 
     Settled is the event of a day before `open_from`, and of a story that an editor pinned to it.
     """
-    columns = ("story__chatbotnews_id", "headline", "published_at", "story__event_id")
+    columns = ("headline", "published_at", "story__event_id", "summary_medium", "original_publisher")
     rows = StoryRevision.objects.filter(story__in=stories).order_by("story", "revision")
-    newest = {row[0]: row for row in rows.values_list(*columns, "status", "story__wire_date", "story__event_pinned")}
+    settled = ("status", "story__wire_date", "story__event_pinned")
+    newest = {row[0]: row[1:] for row in rows.values_list("story__chatbotnews_id", *columns, *settled)}
     return [
-        cluster.Item(story_id, headline, published_at, event_id if pinned or day < open_from else None)
-        for story_id, headline, published_at, event_id, status, day, pinned in newest.values()
+        cluster.Item(story_id, headline, published_at, event_id if pinned or day < open_from else None, summary, publisher)
+        for story_id, (headline, published_at, event_id, summary, publisher, status, day, pinned) in newest.items()
         if status != Status.WITHDRAWN and (pinned or not is_roundup(headline))
     ]
 

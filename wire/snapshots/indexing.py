@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from wire.models import SearchDocument, Story, StoryRevision, StoryTopic
+from wire.models import SearchDocument, Story, StoryRevision, StoryTopic, StoryVector
 from wire.models.inserted import insert
 from wire.models.search import marks, place
 from wire.stories.tokens import pairs, tokens
@@ -11,10 +11,13 @@ from wire.stories.vocabulary import Status
 
 
 def index(published: Sequence[tuple[Story, StoryRevision]]) -> None:
-    """Replace topics and search words of stories whose published revision changed. A withdrawn story keeps none."""
+    """Replace topics and search words of stories whose published revision changed, and drop their vectors, which
+    `wire.vectors.stored.fill` makes anew. A withdrawn story keeps none.
+    """
     ids = [story.pk for story, revision in published if revision.revision > 1]
     StoryTopic.objects.filter(story__in=ids).delete()
     SearchDocument.objects.filter(story__in=ids).delete()
+    StoryVector.objects.filter(story__in=ids).delete()
     shown = [(story, revision) for story, revision in published if revision.status != Status.WITHDRAWN]
     topics = [(story.pk, topic, story.published_at) for story, revision in shown for topic in revision.topics]
     insert(StoryTopic, ("story_id", "topic", "published_at"), topics)

@@ -19,7 +19,7 @@ from sources.vocabulary import Tier
 from wire.models import EditorTake, Snapshot, Story, StoryRevision, WireState
 from wire.models.record import is_sealed, open_from
 from wire.snapshots import cluster, editors_take, events, story_json
-from wire.snapshots.citing import layered, permalink
+from wire.snapshots.citing import layered, permalink, says_more
 from wire.snapshots.consensus import Report, figures, weigh
 from wire.snapshots.indexing import index
 from wire.snapshots.signing import sign
@@ -253,7 +253,7 @@ def _brief(member: Member, derived: Derived, began: Mapping[str, dt.datetime], m
         chatbotnews_id=story.chatbotnews_id,
         event_id=event_id,
         headline=revision.headline,
-        summarized=bool(revision.summary_short),
+        summarized=says_more(story, revision),
         publisher=revision.original_publisher,
         tier=revision.original_publisher_tier,
         category=revision.category,

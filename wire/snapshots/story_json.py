@@ -27,7 +27,7 @@ from wire.stories.vocabulary import Category, Status, Topic
 
 log = logging.getLogger(__name__)
 
-RENDERING: Final = 3
+RENDERING: Final = 5
 """Raise it whenever what a story's JSON says or how a citation reads changes: whatever was kept before is then made anew."""
 
 BATCH: Final = 500

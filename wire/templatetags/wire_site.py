@@ -16,7 +16,8 @@ from markdown_it import MarkdownIt
 from wire.queries import EventList
 from wire.schemas import StoriesOut
 from wire.stories import marking
-from wire.stories.tokens import Query, words
+from wire.stories.question import Query
+from wire.stories.tokens import words
 
 register = template.Library()
 

@@ -12,8 +12,8 @@ from wire.models import Event, Story
 
 pytestmark = pytest.mark.django_db
 LIST = "/admin/wire/event/"
-WIRED = {"publisher": "Wired", "published_at": "2026-01-15T11:00:00Z"}
-AXIOS = {"publisher": "Axios", "published_at": "2026-01-15T12:00:00Z"}
+WIRED = {"publisher": "Wired", "summary": "", "published_at": "2026-01-15T11:00:00Z"}
+AXIOS = {"publisher": "Axios", "summary": "", "published_at": "2026-01-15T12:00:00Z"}
 
 
 @pytest.fixture

@@ -71,7 +71,10 @@ FLIPPED: dict[str, tuple[Callable[[list[Record]], object], str]] = {
     "publication of a story": (lambda r: flip(story(r), "publication"), "there is no publication '0"),
     "id": (lambda r: flip(story(r), "chatbotnews_id", 5), r"story cbn-\w+: id"),
     "event of a story": (lambda r: flip(story(r), "event_id", 5), "there is no event"),
-    "event": (lambda r: flip(of("event", r), "event_id", 5), "there is no event"),
+    "event": (
+        lambda r: flip(next(e for e in r if e["kind"] == "event" and e["event_id"] == story(r)["event_id"]), "event_id", 5),
+        "there is no event",
+    ),
     "current revision": (lambda r: story(r).update(current=None), "is not shown as snapshot"),
     "a current revision that is none": (lambda r: story(r).update(current=9), "revision 9 is missing"),
     "hash in a manifest": (lambda r: flip(of("snapshot", r)["manifest"]["stories"][0], "story_sha256"), "snapshot 1 .*wire_sha256"),

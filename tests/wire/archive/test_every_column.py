@@ -25,7 +25,7 @@ from tests.factories import NOW, entry, publish, story_of, take
 from tests.wire.archives import rich_wire, verifywire
 from wire import queries
 from wire.intake import corrections
-from wire.models import Load, Story, StoryRevision, UsageCount
+from wire.models import Load, Postings, Story, StoryRevision, StoryVector, UsageCount
 from wire.snapshots import signing
 from wire.stories.vocabulary import Status
 
@@ -77,6 +77,8 @@ def wire(
         FetchHost.objects.create(host="a.example", robots="", robots_at=TODAY)
         IngestLease.objects.get_or_create(pk=1, defaults={"holder": "a machine", "expires_at": TODAY})
         UsageCount.objects.create(kind="tools/call", name="get_story", minute=TODAY, outcome="success", count=3)
+        StoryVector.objects.create(story=Story.objects.live().order_by("pk")[0], model="a model", vector=b"\0" * 8)
+        Postings.objects.create(index="articles 1", token="cake", block=0, found=b"\0" * 4)
         Load.objects.create(name="a.ndjson", digest="0" * 64, line=5)
         verifywire()
         AS_PUBLISHED.clear()  # a worker that is handed more of these tests later makes another wire
@@ -198,6 +200,7 @@ def test_the_lists_name_columns_that_there_are_and_none_of_them_twice() -> None:
     assert not SHOWN & NOT_SHOWN
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("model", "field"), COLUMNS, ids=NAMES)
 def test_a_value_that_was_changed_is_named_or_shown_to_nobody_or_known_to_be_unprotected(
     model: type[models.Model], field: "models.Field[Any, Any]"

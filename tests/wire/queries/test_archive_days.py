@@ -48,12 +48,14 @@ def test_only_a_named_revision_may_be_kept_for_ever_and_its_address_is_the_canon
     assert client.get(canonical.removeprefix("http://localhost:8000")).json()["meta"]["endpoint"] == canonical
 
 
-def test_a_day_without_news_names_the_nearest_days(client: Client) -> None:
+def test_a_day_without_news_names_the_nearest_day(client: Client) -> None:
     publish_days(10, 14)
     error = refused(client.get("/api/archive/2026-01-12.json"), 404, "not_found")
-    assert "2026-01-10 and 2026-01-14" in error["hint"]
+    assert error["hint"].startswith("The nearest published day is 2026-01-10. ")
+    error = refused(client.get("/api/archive/2026-01-13.json"), 404, "not_found")
+    assert error["hint"].startswith("The nearest published day is 2026-01-14. ")
     error = refused(client.get("/api/archive/1999-01-12.json"), 404, "not_found")
-    assert "2026-01-10." in error["hint"]
+    assert error["hint"].startswith("The nearest published day is 2026-01-10. ")
 
 
 def test_an_unknown_revision_says_which_there_are_and_what_is_no_number_from_one_is_refused(client: Client) -> None:

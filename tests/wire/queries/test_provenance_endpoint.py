@@ -44,3 +44,15 @@ def test_a_reason_is_public_when_a_sealed_day_changes_and_without_a_date_it_is_t
     corrections.withdraw(story_of(made).chatbotnews_id, reason="Retracted by its publisher.", now=later)
     found = queries.get_provenance(DAY, now=later)
     assert (found.reason, found.sealed, found.revision, found.story_count) == ("Retracted by its publisher.", True, 2, 1)
+
+
+def test_a_past_revision_is_answered_as_it_was_signed(client: Client) -> None:
+    publish(entry())
+    first = client.get(ADDRESS).json()
+    publish(entry())
+    second = client.get(ADDRESS).json()
+    assert (first["revision"], second["revision"]) == (1, 2)
+    assert client.get(f"{ADDRESS}?revision=1").json() == first
+    assert client.get(f"{ADDRESS}?revision=2").json() == second
+    assert refused(client.get(f"{ADDRESS}?revision=3"), 404, "not_found")["hint"] == "Its revisions are 1 to 2."
+    refused(client.get(f"{ADDRESS}?revision=0"), 422, "invalid_argument")

@@ -81,7 +81,7 @@ def test_a_story_without_a_summary_never_shows_its_headline_in_the_summarys_plac
     publish(made := entry(title="Who needs a quince robot?", summary="Who needs a quince robot?"))
     story = client.get(f"/api/stories/{story_of(made).chatbotnews_id}.json").json()
     assert story["summary_short"] == ""
-    cited = f"According to TechCrunch, as summarized by ChatbotNews.ai, Who needs a quince robot?. Source: {story['permalink']}"
+    cited = f"According to TechCrunch, as summarized by ChatbotNews.ai, Who needs a quince robot? Source: {story['permalink']}"
     assert story["citation_objects"]["layered_ready"] == cited
     (item,) = client.get("/feeds/stories.json").json()["items"]
     assert item["content_text"] == f"Reported by TechCrunch. Source: {story['permalink']}"
@@ -164,7 +164,7 @@ def test_sitemaps_name_every_day_story_and_event(client: Client) -> None:
     publish(*made, entry(title="Quince ships its boats", publisher="Reuters", url="https://reuters.com/q"))
     loc = "{http://www.sitemaps.org/schemas/sitemap/0.9}loc"
     parts = [address.removeprefix("http://localhost:8000") for address in named(client, "/sitemap.xml", loc)]
-    assert parts == ["/sitemap-pages.xml", "/sitemap-stories-0.xml"]
+    assert parts == ["/sitemap-pages.xml", "/sitemap-articles.xml", "/sitemap-stories-0.xml"]
     listed = {address for part in parts for address in named(client, part, loc)}
     stories = [story_of(one).chatbotnews_id for one in made]
     expected = [f"/event/{story_of(made[0]).event_id}", *(f"/story/{story}" for story in stories)]

@@ -264,7 +264,9 @@ def test_the_number_of_queries_does_not_grow_with_the_wire(client: Client, event
     more = [entry(title=f"OpenAI and quince marmot {n}", publisher="Wired", url=f"https://wired.com/{n}") for n in range(25)]
     publish(*more, *(entry(title=f"{NEWS} now", publisher=who, url=f"https://{who}.com/q") for who in ("Axios", "Fortune")))
     corrections.correct(story_of(more[0]).chatbotnews_id, author="Ada", reason="Missing.", now=NOW)
-    assert asked() == few
+    many = asked()
+    assert many.keys() == few.keys()
+    assert all(many[address] <= few[address] for address in few)  # what finds enough looks no further
 
 
 def test_no_page_runs_or_loads_anything_from_elsewhere(client: Client, event: list[Story]) -> None:

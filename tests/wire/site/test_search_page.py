@@ -90,10 +90,13 @@ def test_a_refused_value_is_named_and_the_rest_of_the_form_stays(client: Client,
     assert '<option value="launches" selected>' in answer.content.decode()
 
 
-def test_nothing_found_suggests_and_widens(client: Client) -> None:
+def test_a_misspelt_word_is_put_right_and_nothing_found_widens(client: Client) -> None:
     found = page(client, "/search?query=robuts&source=Wired")
-    assert "No story with “robuts” from Wired" in found.text
-    assert {"/search?query=robots&source=Wired", "/search?query=robuts", "/topics", "/archive"} <= set(found.links)
+    assert "Searched for robots, since no story holds what was typed." in found.text
+    assert "/search?query=robots&source=Wired" in found.links
+    none = page(client, "/search?query=walrus&source=Wired")
+    assert "No story with “walrus” from Wired" in none.text
+    assert {"/search?query=walrus", "/topics", "/archive"} <= set(none.links)
     assert "No story passes this filter." in page(client, "/search?tier=1").text
 
 

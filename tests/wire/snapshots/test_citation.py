@@ -14,18 +14,21 @@ from wire.intake import corrections
 pytestmark = pytest.mark.django_db
 
 
-def test_csl_and_ris_are_given_on_request(client: Client) -> None:
+def test_what_no_story_carries_is_given_on_request(client: Client) -> None:
     """The six that a story carries are tests/mcpserver/test_parity's."""
     story_id = published(title="Quince ships").chatbotnews_id
-    csl, ris = (client.get(f"/api/citations/{story_id}.json", {"format": name}).json() for name in ("csl", "ris"))
+    address, formats = f"/api/citations/{story_id}.json", ("csl", "ris", "apa", "mla")
+    csl, ris, apa, mla = (client.get(address, {"format": name}).json() for name in formats)
     assert (csl["format"], csl["story_id"]) == ("csl", story_id)
     assert json.loads(csl["citation"])[0]["title"] == "Quince ships"
     assert ris["citation"].startswith("TY  - ELEC\n")
+    assert apa["citation"].startswith("Quince ships. (2026, January 15). TechCrunch. https://")
+    assert mla["citation"].startswith('"Quince ships." TechCrunch, 15 Jan. 2026, https://')
 
 
 def test_an_unknown_format_is_refused_with_those_there_are_and_an_unknown_story_is_not_found(client: Client) -> None:
     address = f"/api/citations/{published().chatbotnews_id}.json"
-    for name in ("apa", "Layered", "", "\0", "layered "):
+    for name in ("chicago", "Layered", "", "\0", "layered "):
         message = refused(client.get(address, {"format": name}), 422, "invalid_argument")["message"]
         assert message.startswith("format: ")
         assert all(f"'{known}'" in message for known in CitationFormat)

@@ -1,18 +1,18 @@
 """Which stories are one event."""
 
 import datetime as dt
-import math
 import random
-from collections import Counter
 
+import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wire.snapshots.cluster import NOTICED, WINDOW, Item, _alike, _dot, assign, nearest
+from wire.snapshots.cluster import NOTICED, WINDOW, Item, _alike, _Vectors, assign, nearest
 
 NOON = dt.datetime(2026, 1, 15, 12, tzinfo=dt.UTC)
 HOUR = dt.timedelta(hours=1)
 DEAL = ("Osprey Labs buys Quince Robotics for $9 billion", "Osprey Labs to acquire Quince Robotics in $9 billion deal")
+ALIKE = ("Quince Robotics is bought by Osprey", "Osprey board agrees on a price for rival Quince")
 OTHER = "Marmalade Compute opens a data center on a glacier"
 
 
@@ -32,6 +32,49 @@ def test_two_headlines_about_one_happening_are_one_event_with_the_first_ones_id(
 def test_a_shared_name_or_phrase_alone_joins_nothing() -> None:
     headlines = ["OpenAI opens an office in Paris", "OpenAI releases a new image model", "Why OpenAI wants your calendar"]
     assert len(groups([item(str(n), headline) for n, headline in enumerate(headlines)])) == 3
+
+
+ADS = (
+    (
+        "Ads Are Coming to ChatGPT",
+        "OpenAI will test advertisements in ChatGPT for users of the free and Go tiers in the United States.",
+    ),
+    ("OpenAI to put advertisements in ChatGPT", "OpenAI says free and Go users of ChatGPT in the United States will soon see ads."),
+)
+
+
+def test_summaries_join_what_headlines_alone_do_not() -> None:
+    def told(one: str, two: str) -> list[Item]:
+        pairs = zip("ab", ADS, (one, two), strict=True)
+        return [Item(name, headline, NOON, None, summary, "") for name, (headline, _), summary in pairs]
+
+    assert len(groups(told("", ""))) == 2
+    assert len(groups(told(ADS[0][1], ADS[1][1]))) == 1
+
+
+def test_two_stories_of_one_publisher_must_be_more_alike() -> None:
+    def told(*publishers: str) -> list[Item]:
+        return [Item(name, text, NOON, None, "", one) for name, text, one in zip("ab", ALIKE, publishers, strict=True)]
+
+    assert len(groups(told("Wired", "Reuters"))) == 1
+    assert len(groups(told("Wired", "Wired"))) == 2
+
+
+def test_another_version_is_another_event_and_no_answer() -> None:
+    headlines = ["OpenAI releases GPT-5.3 to all developers", "OpenAI releases GPT-5.4 to all developers"]
+    assert len(groups([item(str(n), headline) for n, headline in enumerate(headlines)])) == 2
+    assert nearest(headlines[1], [item("a", headlines[0])]) is None
+
+
+def test_a_name_swapped_is_not_confirmed() -> None:
+    known = [item("a", "Apple chooses Google's Gemini for Siri")]
+    assert nearest("Apple picks Gemini for Siri", known) is not None
+    for name in (
+        "Apple picks Claude for Siri",
+        "Apple chooses Anthropic's Claude for Siri",
+        "Samsung chooses Google's Gemini for Siri",
+    ):
+        assert nearest(name, known) is None
 
 
 def test_stories_more_than_ten_days_apart_are_never_one_event() -> None:
@@ -86,15 +129,15 @@ def test_the_order_of_arrival_makes_no_difference(told: list[tuple[list[str], in
     st.lists(st.dictionaries(st.sampled_from("abcdefgh"), st.floats(0.01, 1), max_size=5), max_size=12),
     st.lists(st.booleans(), min_size=12, max_size=12),
 )
-def test_whoever_is_alike_is_found(vectors: list[dict[str, float]], settled: list[bool]) -> None:
-    """Whether or not what they share is common: as if each were compared with each."""
-    often = Counter(feature for vector in vectors for feature in vector)
-    of_one_time = [0.0] * len(vectors), [math.inf] * len(vectors)
-    found = {
-        (one, two): like for one, pairs in _alike(vectors, often, settled[: len(vectors)], *of_one_time) for two, like in pairs
-    }
-    pairs = [(one, two) for one in range(len(vectors)) for two in range(one) if not (settled[one] and settled[two])]
-    for one, two in pairs:
-        similarity = _dot(vectors[one], vectors[two])
-        assert abs(found.pop((one, two), NOTICED) - similarity) < 1e-9 or similarity < NOTICED + 1e-9
+def test_whoever_is_alike_is_found(told: list[dict[str, float]], settled: list[bool]) -> None:
+    """As if each were compared with each."""
+    vectors = _Vectors(told)
+    whole = np.zeros((len(told), 8))
+    whole[vectors.texts, vectors.features] = vectors.weights
+    found = {(one, two): similarity for one, two, similarity in _alike(vectors, settled[: len(told)])}
+    for one in range(len(told)):
+        for two in range(one):
+            expected = 0.0 if settled[one] and settled[two] else whole[one] @ whole[two]
+            similarity = found.pop((one, two), 0.0) or found.pop((two, one), 0.0)
+            assert abs(similarity - expected) < 1e-9 or max(similarity, expected) < NOTICED + 1e-9
     assert not found

@@ -35,6 +35,7 @@ def told(publisher: str, hour: int, title: str = "", day: dt.date = DAY) -> Entr
         title=title or WORDINGS[publisher],
         url=f"https://news.example/{publisher}/{day}/{hour}",
         published_at=f"{day}T{hour:02}:00:00Z",
+        summary="",
     )
 
 

