@@ -1,9 +1,9 @@
 """The REST door: one NinjaAPI, one handler for every kind of error."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final
 
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
@@ -13,10 +13,15 @@ from ninja.errors import ValidationError
 from ninja.openapi.docs import DocsBase
 from ninja.operation import Operation
 
-from config.errors import InvalidArgument, NotFound, WireError
+from config.errors import InvalidArgument, NotFound, UnknownParameter, WireError
 from config.http.responses import error_answer
 from sources.api import router as sources_router
+from wire.articles.rest import router as articles_router
 from wire.rest import router as wire_router
+from wire.stories.text import plain_text
+
+LONGEST_NAME: Final = 30  # characters of an unknown parameter's name that its refusal repeats
+MOST_NAMES: Final = 3  # unknown parameters that one refusal names
 
 
 class Docs(DocsBase):
@@ -70,6 +75,7 @@ api = WireAPI(
 )
 api.add_router("", wire_router, tags=["wire"])
 api.add_router("", sources_router, tags=["roster"])
+api.add_router("/articles", articles_router, tags=["publisher content"])
 
 
 @api.exception_handler(WireError)
@@ -103,3 +109,28 @@ def _addresses() -> list[tuple[re.Pattern[str], frozenset[str]]]:
         )
         for path, methods in api.get_openapi_schema()["paths"].items()
     ]
+
+
+class OnlyKnownParameters:
+    """Middleware that refuses query parameters which an address of REST does not take; what is no address is not found."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        return self.get_response(request)
+
+    def process_view(self, request: HttpRequest, *_view: Any) -> HttpResponse | None:
+        if not request.path.startswith("/api/"):
+            return None
+        known = parameters_of(request.path)
+        strange = [name for name in request.GET if name not in known]
+        return error_answer(_unknown(strange, sorted(known))) if strange else None
+
+
+def _unknown(strange: list[str], known: list[str]) -> UnknownParameter:
+    """Names the parameters. The strange ones are a stranger's words: plain, shortened and quoted."""
+    told = ", ".join(repr(plain_text(name, LONGEST_NAME)) for name in strange[:MOST_NAMES])
+    more = f" and {len(strange) - MOST_NAMES} more" if len(strange) > MOST_NAMES else ""
+    message = f"{told} is an unknown parameter." if len(strange) == 1 else f"{told}{more} are unknown parameters."
+    return UnknownParameter(message, f"This address takes {', '.join(known)}." if known else "This address takes none.")

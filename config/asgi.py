@@ -21,15 +21,18 @@ from config.database import routing  # noqa: E402
 from config.http import answer_cache  # noqa: E402
 from config.http.cached_app import CachedApp  # noqa: E402
 from config.http.django_reads import DjangoReads  # noqa: E402
-from config.http.edge import App, Edge, Receive, Refusal, Scope, Send, shared_limit  # noqa: E402
+from config.http.edge import App, Edge, Receive, Refusal, Scope, Send, family_of, shared_limit  # noqa: E402
 from config.logs import identified  # noqa: E402
 from wire import queries  # noqa: E402
+from wire.articles.cached import may_read_live  # noqa: E402
+from wire.articles.cached import parameters_of as articles_parameters_of  # noqa: E402
 from wire.site.cached import parameters_of as site_parameters_of  # noqa: E402
 
 _mcp: Any = None
 if settings.WITH_MCP:
     from mcpserver import door as _mcp
 _doors: Final = _mcp.doors if _mcp is not None else {}
+_families: Final = _mcp.families if _mcp is not None else {}
 
 logger = logging.getLogger(__name__)
 
@@ -38,8 +41,20 @@ RESERVED: Final = Refusal(404, "not_found", "/mcp/v2 is reserved for a future ve
 
 _django: App = identified(_in_django)  # cached answers and MCP have no log lines that would need an id
 _reads: App = identified(DjangoReads())
-_rest = CachedApp(_django, _reads, answer_cache.answers, parameters_of)
-_site = CachedApp(_django, _reads, answer_cache.answers, site_parameters_of)
+
+
+def _rest_parameters(path: str) -> frozenset[str] | None:
+    """Who waits for a publisher's server does so in a thread of its own, not in one of the few that read for all."""
+    return None if may_read_live(path) else parameters_of(path)
+
+
+def _page_parameters(path: str) -> frozenset[str] | None:
+    known = site_parameters_of(path)
+    return articles_parameters_of(path) if known is None else known
+
+
+_rest = CachedApp(_django, _reads, answer_cache.answers, _rest_parameters, refuses_unknown=True)
+_site = CachedApp(_django, _reads, answer_cache.answers, _page_parameters)
 
 
 async def _route(scope: Scope, receive: Receive, send: Send) -> None:
@@ -50,6 +65,8 @@ async def _route(scope: Scope, receive: Receive, send: Send) -> None:
     path = scope["path"]
     if path in _doors:
         await _doors[path](scope, receive, send)
+    elif (family := _families.get(family_of(path))) is not None:
+        await family(scope, receive, send)
     elif path.startswith("/api/"):
         await _rest(scope, receive, send)
     elif path == "/mcp/v2":
@@ -93,4 +110,4 @@ async def _watch() -> None:
         thread.shutdown()
 
 
-application = Edge(_route, {path: door.name for path, door in _doors.items()})
+application = Edge(_route, {path: server.name for path, server in (_doors | _families).items()})

@@ -50,6 +50,13 @@ class BadRequest(WireError):
         super().__init__("The request cannot be read.", "Compare it with /api/openapi.json.")
 
 
+class UnknownParameter(WireError):
+    """A query parameter that the address does not take: left out of the question, it would answer another one."""
+
+    code = "unknown_parameter"
+    status = HTTPStatus.BAD_REQUEST
+
+
 class MethodNotAllowed(WireError):
     """The wire is only ever read."""
 
@@ -78,6 +85,13 @@ class NothingPublished(WireError):
 
     code = "nothing_published"
     status = HTTPStatus.SERVICE_UNAVAILABLE
+
+
+class UpstreamFailed(WireError):
+    """Somebody else's server did not give what was asked of it; the message says what it did."""
+
+    code = "upstream_failed"
+    status = HTTPStatus.BAD_GATEWAY
 
 
 class Unavailable(WireError):

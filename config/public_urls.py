@@ -4,6 +4,9 @@ from django.urls import path
 from django.views.generic import RedirectView
 
 from config.api import api
+from wire.articles import discovery
+from wire.articles import files as articles_files
+from wire.articles import site as articles_site
 from wire.site import cards, errors, feeds, machine, metrics, pages, reference, search
 
 urlpatterns = [
@@ -31,9 +34,17 @@ urlpatterns = [
     path("og/story/<str:story_id>.png", cards.story, name="story-card"),
     path("og/event/<str:event_id>.png", cards.event, name="event-card"),
     path("og/day/<str:day>.png", cards.day, name="day-card"),
+    path("articles", articles_site.publishers, name="publishers"),
+    path("articles/<str:slug>", articles_site.publisher, name="publisher"),
+    path("articles/<str:slug>/asked", articles_site.asked_page, name="publisher-asked"),
+    path("articles/<str:slug>/asked.csv", articles_site.asked_csv, name="publisher-asked-csv"),
+    path("articles/<str:slug>/llms.txt", articles_files.llms_txt, name="publisher-llms"),
+    path("articles/<str:slug>/ai.txt", articles_files.ai_txt, name="publisher-ai"),
+    path("articles/<str:slug>/license.xml", articles_files.license_xml, name="publisher-license"),
     path("feeds/<str:name>.<str:form>", feeds.feed, name="feed"),
     path("sitemap.xml", machine.sitemap, name="sitemap"),
     path("sitemap-pages.xml", machine.sitemap_pages, name="sitemap-pages"),
+    path("sitemap-articles.xml", articles_site.sitemap, name="sitemap-articles"),
     path("sitemap-stories-<int:number>.xml", machine.sitemap_stories, name="sitemap-stories"),
     path("sitemap-news.xml", machine.news_sitemap, name="sitemap-news"),
     path("robots.txt", machine.robots_txt, name="robots"),
@@ -45,6 +56,7 @@ urlpatterns = [
     path("mcp-spec.md", machine.mcp_spec_md, name="mcp-spec-md"),
     path(".well-known/mcp/server-card.json", machine.server_card, name="server-card"),
     path("mcp/server-card", machine.server_card),
+    *discovery.urlpatterns,
     path(".well-known/wire-keys.json", machine.wire_keys, name="wire-keys"),
     path("healthz", errors.healthz, name="healthz"),
     path("readyz", errors.readyz, name="readyz"),

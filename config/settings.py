@@ -21,6 +21,7 @@ WIRE_MCP_URL = env.web_address("WIRE_MCP_URL", f"{WIRE_SITE_URL}/mcp")
 WIRE_HSTS = env.one_of("WIRE_HSTS", "host", "subdomains", "preload")
 WIRE_WORKERS = env.integer("WIRE_WORKERS", 1, 1, 64)
 WIRE_INGEST = env.duration("WIRE_INGEST", "30m")
+WIRE_VECTORS = env.boolean("WIRE_VECTORS", True)
 WIRE_SECURITY_CONTACT = env.text("WIRE_SECURITY_CONTACT", "")
 WIRE_FETCH_ALLOW = env.loopback_networks("WIRE_FETCH_ALLOW")
 WIRE_CACHE_BYTES = env.integer("WIRE_CACHE_MB", 16, 0, 4096) * 1_000_000
@@ -41,6 +42,7 @@ ALLOWED_HOSTS = sorted(
 INSTALLED_APPS = [
     "sources",
     "wire",
+    "wire.articles",
     "unfold",  # before the admin, whose templates it replaces
     "config.apps.DeskConfig",
     "django.contrib.auth",
@@ -59,6 +61,7 @@ MIDDLEWARE = [
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "config.http.middleware.public_headers",
     "config.http.middleware.DatabaseAway",
+    "config.api.OnlyKnownParameters",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",

@@ -40,5 +40,6 @@ def patient(database: dict[str, Any]) -> dict[str, Any]:
                 raise psycopg.errors.QueryCanceled(f"the database did not answer within {bound:.0f} s") from None
 
     os.environ.setdefault("PGTZ", "UTC")  # set on connecting; Django would query it afterwards, without a timeout
-    pool = {"min_size": 1, "max_size": 8, "timeout": 2.0, "reconnect_timeout": 2.0, "connection_class": Patient}
+    # Eight threads that answer the public keep theirs (config.database.threads); whoever watches, writes or edits needs one, too.
+    pool = {"min_size": 1, "max_size": 12, "timeout": 2.0, "reconnect_timeout": 2.0, "connection_class": Patient}
     return database | {"OPTIONS": {**_SOCKET, **database.get("OPTIONS", {}), "pool": pool}}

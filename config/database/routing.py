@@ -115,10 +115,13 @@ def read(query: Callable[[], T]) -> T:
 
 
 def write(change: Callable[[], T]) -> T:
-    """What `change` does, for which nobody waits. Raises: OperationalError where there is no database, what `change` raises."""
+    """What `change` does; what it reads for that comes from the primary, also inside of `reading()`.
+
+    Raises: OperationalError where there is no database, what `change` raises.
+    """
     if why := missing():
         raise OperationalError(why)
-    with _bounded(PATIENCE):
+    with _bounded(PATIENCE), _as(None):
         return change()
 
 
@@ -222,7 +225,7 @@ def _words(error: Exception) -> str:
 
 
 @contextmanager
-def _as(alias: str) -> Iterator[None]:
+def _as(alias: str | None) -> Iterator[None]:
     token = _current.set(alias)
     try:
         yield

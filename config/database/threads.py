@@ -12,9 +12,11 @@ T = TypeVar("T")
 
 THREADS: Final = 4  # queries of one process that may wait for the database at the same time
 _pool: Final = ThreadPoolExecutor(THREADS, thread_name_prefix="query")
+_outside: Final = ThreadPoolExecutor(THREADS, thread_name_prefix="outside")
+"""For work that may wait for somebody else's server: seconds, in which it must hold up no query."""
 
 
-async def in_thread(work: Callable[[], T]) -> T:
+async def in_thread(work: Callable[[], T], *, goes_outside: bool = False) -> T:
     """Do `work` in such a thread, in the caller's context. Raises: what it raises."""
     context = contextvars.copy_context()
 
@@ -22,4 +24,4 @@ async def in_thread(work: Callable[[], T]) -> T:
         routing.look_after_connection()
         return work()
 
-    return await asyncio.get_running_loop().run_in_executor(_pool, context.run, run)
+    return await asyncio.get_running_loop().run_in_executor(_outside if goes_outside else _pool, context.run, run)

@@ -67,18 +67,28 @@ def _variant(answer: Answer, coding: bytes) -> Variant:
 class CachedApp:
     """`reads`, called only for what is not cached; `app` for everything else.
 
-    `parameters_of` names the parameters that a path takes, and no other one is passed on; None sends all of a path to `app`.
+    `parameters_of` names the parameters that a path takes; None sends all of a path to `app`. Others are not passed on, unless
+    `app` is to refuse them.
     """
 
-    def __init__(self, app: App, reads: App, answers: AnswerCache, parameters_of: Callable[[str], Set[str] | None]) -> None:
+    def __init__(
+        self,
+        app: App,
+        reads: App,
+        answers: AnswerCache,
+        parameters_of: Callable[[str], Set[str] | None],
+        *,
+        refuses_unknown: bool = False,
+    ) -> None:
         self._app = app
         self._reads = reads
         self._answers = answers
         self._parameters_of = parameters_of
+        self._refuses_unknown = refuses_unknown
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         known = self._parameters_of(scope["path"]) if scope["method"] in READS else None
-        if known is None:
+        if known is None or (self._refuses_unknown and not _names(scope["query_string"]) <= known):
             await self._app(scope, receive, send)
             return
         query = canonical(scope["query_string"], known)
@@ -98,11 +108,19 @@ class CachedApp:
 
 def canonical(query: bytes, known: Set[str]) -> bytes:
     """The parameters that mean something, in one order where order means nothing: if each is there once."""
-    parts = [(unquote_plus(part.partition(b"=")[0].decode("latin-1")), part) for part in query.split(b"&")]
+    parts = [(_name(part), part) for part in query.split(b"&")]
     parts = [(name, part) for name, part in parts if name in known]
     if len({name for name, _ in parts}) == len(parts):
         parts.sort()
     return b"&".join(part for _, part in parts)
+
+
+def _names(query: bytes) -> set[str]:
+    return {_name(part) for part in query.split(b"&") if part}
+
+
+def _name(part: bytes) -> str:
+    return unquote_plus(part.partition(b"=")[0].decode("latin-1"))
 
 
 @lru_cache(maxsize=100)

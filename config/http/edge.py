@@ -24,7 +24,7 @@ App = Callable[[Scope, Receive, Send], Coroutine[Any, Any, None]]
 Headers = Sequence[tuple[bytes, bytes]]
 
 WIRE: Final = "wire"
-"""The name under which REST, the site's searches and cards and the wire's own MCP server count requests together."""
+"""The name under which REST, the site's searches and cards, pages of publishers and the wire's own MCP server count together."""
 MAX_BODY: Final = 65_536  # bytes; no public request needs more
 MAX_DESK_BODY: Final = 10_485_760  # bytes; editors bring roster and lexicon as files
 JSONRPC_REFUSED: Final = -32000  # JSON-RPC 2.0: the range for errors of the server's own
@@ -34,7 +34,9 @@ _ONCE: Final = frozenset((b"host", b"origin", b"content-length", b"transfer-enco
 
 
 class Edge:
-    """`app` behind the checks. `servers`: the MCP servers, path to name."""
+    """`app` behind the checks. `servers`: the MCP servers, path to name; a path that ends in a slash is that of a family, whose
+    members are one step below it and count as one.
+    """
 
     def __init__(self, app: App, servers: Mapping[str, str]) -> None:
         self._app = app
@@ -44,7 +46,10 @@ class Edge:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        server = self._servers.get(scope["path"])
+        path = self._meant_by(scope["path"])
+        if path != scope["path"]:
+            scope = {**scope, "path": path, "raw_path": path.encode()}
+        server = self._server_at(path)
         refusal = _refusal(scope, is_mcp=server is not None)
         if refusal is None and settings.WIRE_RATE_LIMIT != "off" and (counted := _counted_as(scope, server)):
             refusal = await _over_limit(scope, counted)
@@ -60,6 +65,21 @@ class Edge:
             await self._app(scope, receive, send)
         else:
             await refusal.send(send, jsonrpc=server is not None)
+
+    def _meant_by(self, path: str) -> str:
+        """An address typed with a slash is the same server's, and without one its family's."""
+        if path[-1:] == "/":
+            return path[:-1] if self._server_at(path[:-1]) else path
+        return path if self._server_at(path) or f"{path}/" not in self._servers else f"{path}/"
+
+    def _server_at(self, path: str) -> str | None:
+        """The name under which requests to this path count."""
+        return self._servers.get(path) or self._servers.get(family_of(path))
+
+
+def family_of(path: str) -> str:
+    """The path of the family that a server at `path` would belong to."""
+    return path[: path.rfind("/") + 1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +187,7 @@ def _counted_as(scope: Scope, server: str | None) -> str:
     if server is not None:
         return server
     path = scope["path"]
-    return WIRE if path.startswith(("/api/", "/feeds/search.", "/og/")) or path == "/search" else ""
+    return WIRE if path.startswith(("/api/", "/articles/", "/feeds/search.", "/og/")) or path == "/search" else ""
 
 
 _shared: Any = None

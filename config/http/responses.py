@@ -24,8 +24,8 @@ class ErrorOut(Schema):
 
 
 def errors(*statuses: int) -> dict[int, type[Schema]]:
-    """The documented error answers of a route."""
-    return dict.fromkeys(statuses, ErrorOut)
+    """The documented error answers of a route; each refuses parameters that it does not take."""
+    return dict.fromkeys((400, *statuses), ErrorOut)
 
 
 def answer(schema: Schema, caching: str) -> HttpResponse:
