@@ -133,9 +133,6 @@ def sections(story_id: str, etag: str) -> list[Section]:
         *found,
         Section("today.json, 400 stories, gzip", get("/api/today.json", **gzip), "page"),
         Section("today.json, 304", get("/api/today.json", **gzip, if_none_match=etag), "page"),
-        Section(
-            "today.json, with a parameter never seen before", get(f"/api/today.json?asked={NUMBER}", **gzip), "page", miss=True
-        ),
         Section("stories/….json, gzip", get(f"/api/stories/{story_id}.json", **gzip), "page"),
         Section("search.json, nine stories, a question never asked before", get(search, **gzip), "page", miss=True, everyone=False),
     ]

@@ -11,10 +11,10 @@ from wire.stories import tokens
 
 def searches(document: Mapping[str, Any], *, every: bool) -> Figures:
     """`wire.evaluate.searches` of stories that hold any word of a query, or every one."""
-    texts = {row["id"]: _words(f"{row['title']} {row.get('summary') or ''}") for row in document["stories"]}
+    texts = {row["id"]: terms(f"{row['title']} {row.get('summary') or ''}") for row in document["stories"]}
     plain = PlainBM25(texts)
     judged = [asked for asked in document["queries"] if asked["judged"]]
-    return graded([(plain.ranked(set(_words(asked["query"])), every=every), asked["judged"]) for asked in judged])
+    return graded([(plain.ranked(set(terms(asked["query"])), every=every), asked["judged"]) for asked in judged])
 
 
 class PlainBM25:
@@ -37,5 +37,6 @@ class PlainBM25:
         )
 
 
-def _words(text: str) -> list[str]:
+def terms(text: str) -> list[str]:
+    """The stemmed words of a text, in its order."""
     return [tokens.token(word) for word in tokens.words(text)]

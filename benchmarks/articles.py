@@ -1,0 +1,199 @@
+"""What publisher content costs: `python -m benchmarks.articles [ARTICLES] [PAGES]`.
+
+Searches among ARTICLES (100,000) that no cache has; a site of PAGES (2,000) on loopback, indexed; cached answers beside the wire's,
+in process. On SQLite in a temporary directory; with TEST_DATABASE_URL the searches on that Postgres, too, in a database of their
+own. Writes its table into docs/benchmarks.md.
+"""
+
+import asyncio
+import datetime as dt
+import json
+import os
+import random
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from benchmarks import report
+
+SEARCHES = 600
+ROUNDS = 7
+CALLS = 2_000
+SLUG = "bench"
+
+
+def main(articles: int = 100_000, pages: int = 2_000) -> None:
+    rows = _run("sqlite", articles, pages)
+    if server := os.environ.get("TEST_DATABASE_URL"):
+        with _database(server) as url:
+            rows += _run(url, articles, 0)
+    table = report.table(("what", "figure"), [(what, figure) for what, figure in rows])
+    report.write("articles", f"python -m benchmarks.articles {articles} {pages}", table)
+
+
+def _run(database: str, articles: int, pages: int) -> list[list[str]]:
+    """The figures of one database, measured by a process of its own: memory is a process's."""
+    with tempfile.TemporaryDirectory() as data:
+        url = "" if database == "sqlite" else database
+        env = os.environ | {"WIRE_DATA_DIR": data, "DATABASE_URL": url, "WIRE_RATE_LIMIT": "off", "WIRE_FETCH_ALLOW": "127.0.0.0/8"}
+        env |= {"DJANGO_SETTINGS_MODULE": "config.settings", "WIRE_VECTORS": "0"}
+        command = [sys.executable, "-m", "benchmarks.articles", "--measure", str(articles), str(pages)]
+        done = subprocess.run(command, env=env, stdout=subprocess.PIPE, check=True)
+        found: list[list[str]] = json.loads(done.stdout.splitlines()[-1])
+        return found
+
+
+@contextmanager
+def _database(server: str) -> Iterator[str]:
+    """The address of a database of its own on that server, gone at the end."""
+    import psycopg
+
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute("DROP DATABASE IF EXISTS bench_articles")
+        connection.execute("CREATE DATABASE bench_articles")
+        try:
+            yield f"{server.rpartition('/')[0]}/bench_articles"
+        finally:
+            connection.execute("DROP DATABASE bench_articles WITH (FORCE)")
+
+
+def measure(articles: int, pages: int) -> Iterator[tuple[str, str]]:
+    import django
+
+    django.setup()
+    from django.core.management import call_command
+    from django.db import connection
+
+    from wire.articles import queries
+
+    call_command("migrate", verbosity=0)
+    on = "Postgres" if connection.vendor == "postgresql" else "SQLite"
+    words, dice = _fill(articles), random.Random(9)
+    asked = [" ".join(words.draw(dice, dice.choice((1, 2, 3, 4)))) for _ in range(SEARCHES)]
+    took = sorted(_milliseconds(partial(queries.search_content, SLUG, query, 20)) for query in asked)
+    middle, slow = statistics.median(took), took[int(0.99 * len(took))]
+    yield f"search of {articles:,} articles, {on}, not cached", f"median {middle:.1f} ms, p99 {slow:.1f} ms"
+    if pages:
+        yield from _indexed(pages)
+        yield "cached answers a second: a publisher's, the wire's, ratio", _cached()
+
+
+def _fill(articles: int) -> Any:
+    """A publisher with so many articles of nine and 22 words, drawn as in news."""
+    from benchmarks.wires import Words
+    from wire.articles import storing
+    from wire.articles.models import Publisher
+
+    words, dice, now = Words(), random.Random(5), dt.datetime(2026, 11, 1, tzinfo=dt.UTC)
+    home = f"https://{SLUG}.example/"
+    consent = {"consent_note": "A benchmark.", "consented_on": now.date()}
+    owner = Publisher.objects.create(slug=SLUG, name="Bench", homepage=home, domains=[f"{SLUG}.example"], **consent)
+    for start in range(0, articles, storing.BATCH):
+        batch = []
+        for number in range(start, min(start + storing.BATCH, articles)):
+            title, description = (" ".join(words.draw(dice, length)) for length in (9, 22))
+            published = now - dt.timedelta(minutes=dice.randrange(3_000_000)) if number % 50 else None
+            url, text = f"{home}{number}", f"{description}.\n\n{title}."
+            batch.append(storing.Draft(url, url, title, "A B", published, description, "en", text))
+        storing.store(owner, batch, now)
+    storing.announce()
+    return words
+
+
+def _cached() -> str:
+    """Both servers by turns, in process: as many requests as one core answers, without a socket."""
+    from django.core.management import call_command
+
+    call_command("loadsample", verbosity=0)
+    from config.asgi import application
+    from config.http import answer_cache
+
+    bodies = {
+        f"/mcp/articles/{SLUG}": ("search-content", {"query": "openai model", "limit": 5}),
+        "/mcp": ("search_wire", {"query": "robot", "limit": 5, "detail": "brief"}),
+    }
+
+    async def ask(path: str, times: int) -> float:
+        name, arguments = bodies[path]
+        question = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": name, "arguments": arguments}}
+        body = json.dumps(question).encode()
+        headers = [(b"host", b"localhost"), (b"content-type", b"application/json"), (b"accept", b"application/json")]
+        headers.append((b"content-length", str(len(body)).encode()))
+        scope = {"type": "http", "method": "POST", "path": path, "raw_path": path.encode(), "query_string": b"", "headers": headers}
+        scope |= {"client": ("127.0.0.1", 1), "scheme": "http", "http_version": "1.1", "server": ("localhost", 80)}
+        answers: list[Any] = []
+
+        async def receive() -> dict[str, Any]:
+            return {"type": "http.request", "body": body, "more_body": False}
+
+        async def send(message: Any) -> None:
+            answers.append(message)
+
+        started = time.perf_counter()
+        for _ in range(times):
+            answers.clear()
+            await application(dict(scope), receive, send)
+        took = time.perf_counter() - started
+        if answers[0]["status"] != 200 or b'"result"' not in answers[1]["body"]:
+            raise SystemExit(f"{path} answered {answers}")
+        return times / took
+
+    async def both() -> dict[str, list[float]]:
+        answer_cache.answers.set_version(1)
+        rates: dict[str, list[float]] = {path: [] for path in bodies}
+        for path in bodies:
+            await ask(path, 5)
+        for _ in range(ROUNDS):
+            for path, found in rates.items():
+                found.append(await ask(path, CALLS))
+        return rates
+
+    own, wires = (statistics.median(found) for found in asyncio.run(both()).values())
+    return f"{own:,.0f}, {wires:,.0f}, {own / wires:.2f}"
+
+
+def _indexed(pages: int) -> Iterator[tuple[str, str]]:
+    from tests.feedserver import FeedServer
+    from tests.wire.articles.site import Site, html
+    from wire.articles.pages import policy
+
+    with FeedServer() as server:
+        site = Site(server)
+        paths = [f"/article-{number}" for number in range(pages)]
+        for path in paths:
+            server.route(path, body=html(f"Cake {path}", "Stir the flour into the milk. " * 150), content_type="text/html")
+        site.sitemap("/sitemap.xml", *map(site.url, paths))
+        before = _memory()
+        started = time.perf_counter()
+        told = site.index(how=replace(policy(), gap=0.0))
+        took = time.perf_counter() - started
+    live = sum(state == "live" for state in site.articles().values())
+    if live != pages:
+        raise SystemExit(f"{live} of {pages} pages were stored: {told}")
+    yield f"indexing {pages:,} pages of 5 KB from loopback, without pauses", f"{pages / took:,.0f} pages a second"
+    yield "memory of the process that indexes, before and at most", f"{before:,.0f} MB, {_memory():,.0f} MB"
+
+
+def _memory() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def _milliseconds(action: Callable[[], object]) -> float:
+    started = time.perf_counter()
+    action()
+    return 1000 * (time.perf_counter() - started)
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--measure"]:
+        print(json.dumps(list(measure(*map(int, sys.argv[2:])))))
+    else:
+        main(*map(int, sys.argv[1:]))
