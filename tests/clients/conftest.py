@@ -7,13 +7,14 @@ from pathlib import Path
 import mcp
 import pytest
 
-from tests.clients.server import fill, serving
+from tests.clients.server import add_publisher, fill, serving
 
 
 @pytest.fixture(scope="session")
 def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
     found = tmp_path_factory.mktemp("wire")
     fill(found)
+    add_publisher(found)
     return found
 
 
@@ -22,6 +23,12 @@ def wire(data_dir: Path) -> Iterator[str]:
     """Address of the MCP door."""
     with serving(data_dir) as site:
         yield f"{site}/mcp"
+
+
+@pytest.fixture(scope="session")
+def publisher(wire: str) -> str:
+    """Address of a publisher's MCP server."""
+    return f"{wire}/articles/sample"
 
 
 @pytest.fixture(scope="session")

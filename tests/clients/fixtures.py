@@ -12,8 +12,9 @@ from typing import Any, Final
 
 import mcp_types as types
 from mcp.server.context import ServerRequestContext
-from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
+
+from mcpserver.transport import StreamingDoor
 
 Context = ServerRequestContext[Any, Any]
 Handler = Callable[[Context, Any], Awaitable[Any]]
@@ -117,12 +118,16 @@ PROMPTS: Final = [
 ]
 
 
-def mount(server: Server[Any]) -> None:
+def mount(door: StreamingDoor) -> None:
     """Put the fixtures beside what the server has; all else stays answered by its own handlers."""
+    server = door.server
     for method, extended in HANDLERS.items():
         entry = server.get_request_handler(method)
         if entry is not None:
             server.add_request_handler(method, entry.params_type, partial(extended, entry.handler))
+    calling = server.get_request_handler("tools/call")
+    if calling is not None:
+        server.add_request_handler("tools/call", calling.params_type, partial(change_tools, door, calling.handler))
     own = server.get_tool_input_schema
     server.get_tool_input_schema = lambda name: SCHEMAS.get(name) or (own(name) if own else None)
 
@@ -130,6 +135,15 @@ def mount(server: Server[Any]) -> None:
 async def list_tools(own: Handler, context: Context, params: types.PaginatedRequestParams) -> Any:
     found = await own(context, params)
     return found.model_copy(update={"tools": [*found.tools, *TOOLS]})
+
+
+async def change_tools(door: StreamingDoor, own: Handler, context: Context, params: types.CallToolRequestParams) -> Any:
+    """The suite's way to see that a change of the list of tools is announced. An error, since no other answer comes twice."""
+    if params.name != "test_trigger_tool_change":
+        return await own(context, params)
+    door._tools_seen = None
+    await door.announce()
+    return types.CallToolResult(content=[_text("The list of tools counts as changed.")], is_error=True)
 
 
 async def call_tool(own: Handler, context: Context, params: types.CallToolRequestParams) -> Any:

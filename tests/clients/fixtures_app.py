@@ -6,4 +6,4 @@ from tests.clients import fixtures
 
 __all__ = ["application"]
 
-fixtures.mount(doors["/mcp"].server)
+fixtures.mount(doors["/mcp"])

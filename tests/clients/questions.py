@@ -24,6 +24,15 @@ def tool_calls(story_id: str) -> dict[str, dict[str, Any]]:
     }
 
 
+def publisher_calls() -> dict[str, dict[str, Any]]:
+    """Arguments by tool of a publisher's server."""
+    return {
+        "search-content": {"query": "plum cake", "limit": 3},
+        "get-article": {"url": "https://yoursite.com/best-chocolate-cake", "format": "text", "max_chars": 500},
+        "list-recent": {"limit": 5},
+    }
+
+
 def prompts(story_id: str) -> dict[str, dict[str, str]]:
     """Arguments by prompt; in MCP they are always texts."""
     return {

@@ -59,6 +59,17 @@ def test_it_calls_every_tool(inspector: Inspector, listed: list[str]) -> None:
     assert [name for name, answer in zip(calls, answers, strict=True) if not answer["structuredContent"]] == []
 
 
+def test_it_finds_and_calls_every_tool_of_a_publisher(inspector: Inspector, publisher: str) -> None:
+    theirs = Inspector(publisher, inspector.era, inspector.home)
+    calls = questions.publisher_calls()
+    assert [tool["name"] for tool in theirs.ask("tools/list", "--strict")["tools"]] == list(calls)
+    answers = theirs.ask_all(
+        ("tools/call", "--tool-name", name, "--tool-args-json", json.dumps(arguments)) for name, arguments in calls.items()
+    )
+    assert [len(answer["content"]) for answer in answers] == [1, 1, 1]
+    assert [name for name, answer in zip(calls, answers, strict=True) if not answer["structuredContent"]] == []
+
+
 def test_it_reads_every_kind_of_address(inspector: Inspector, listed: list[str]) -> None:
     assert [resource["uri"] for resource in inspector.ask("resources/list")["resources"]] == listed
     addresses = questions.addresses(listed)

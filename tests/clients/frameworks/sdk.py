@@ -1,0 +1,23 @@
+"""The official SDK's own client."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from harness import Answer, Ask, main
+from mcp import Client
+
+
+@asynccontextmanager
+async def connect(url: str) -> AsyncIterator[Ask]:
+    async with Client(url) as client:
+
+        async def ask(tool: str, arguments: dict[str, Any]) -> Answer:
+            result = await client.call_tool(tool, arguments)
+            return Answer(result.content[0].text, bool(result.is_error))
+
+        yield ask
+
+
+if __name__ == "__main__":
+    main(connect)
