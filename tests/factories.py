@@ -30,7 +30,7 @@ def _host(publisher: str) -> str:
 
 
 class EntryFactory(factory.Factory):
-    """A plain TechCrunch item of 15 January 2026; every one has an address and a headline of its own.
+    """A plain TechCrunch item of 15 January 2026; every one has an address, a headline and a summary of its own.
 
     Of another publisher, it has an address that is none of the roster's.
     """
@@ -42,7 +42,7 @@ class EntryFactory(factory.Factory):
     title = factory.Sequence(lambda n: f"Quince Robotics model number {n} learns trick {n * 7919}")
     url = factory.LazyAttributeSequence(lambda made, n: f"https://{_host(made.publisher)}/2026/01/15/story-{n}/")
     published_at = "2026-01-15T10:00:00Z"
-    summary = factory.Sequence(lambda n: f"Robot {n} learned a trick. It has {n + 2} more to learn.")
+    summary = factory.Sequence(lambda n: f"This is number {n}. There is more in {n * 7919}.")
 
 
 def entry(**values: Any) -> Entry:

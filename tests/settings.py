@@ -11,6 +11,7 @@ _SCRATCH = tempfile.TemporaryDirectory(prefix="wire-tests-")
 os.environ["WIRE_DATA_DIR"] = _SCRATCH.name
 os.environ["WIRE_SITE_URL"] = "http://localhost:8000"
 os.environ["WIRE_INGEST"] = "off"
+os.environ["WIRE_VECTORS"] = "0"  # tests of vectors turn it on
 os.environ["REDIS_URL"] = ""
 os.environ["DATABASE_URL"] = os.environ.get("TEST_DATABASE_URL", "")
 

@@ -15,6 +15,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Final
+from urllib.parse import urlencode
 
 import orjson
 import pytest
@@ -127,8 +128,8 @@ def test_no_room_uses_feedparser_or_the_rate_limiters_decorator() -> None:
 @pytest.mark.django_db
 @pytest.mark.parametrize("limit", ["-234", "0", "101", "1e9", "NaN", "9" * 400, "10.5", "true", "\u0661"])
 def test_a_limit_that_is_none_is_a_refusal_and_no_fault(client: Client, limit: str) -> None:
-    for path in ("/api/search.json", "/api/categories/agents.json", "/api/topics/openai.json"):
-        answer = client.get(path, {"query": "a", "limit": limit})
+    for path in ("/api/search.json?query=a", "/api/categories/agents.json?", "/api/topics/openai.json?"):
+        answer = client.get(f"{path}&{urlencode({'limit': limit})}")
         assert (answer.status_code, answer.json()["error"]) == (422, "invalid_argument"), (path, answer.content)
 
 

@@ -15,6 +15,8 @@ from django.db import close_old_connections
 from hypothesis import HealthCheck, settings
 from schemathesis import Case, GenerationMode
 
+from tests.wire.articles.publishers import publisher
+
 EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "30"))
 # What the sample wire has, and some that it has not: made-up values alone would find nothing.
 KNOWN = {
@@ -23,6 +25,8 @@ KNOWN = {
     "query": ["fictional", "openai library", '"moon library"', "walrus"],
     "source": ["FT", "reuters.com", "OpenAI", "BBC"],
     "publication_name": ["FT", "reuters.com", "OpenAI", "BBC"],
+    "publisher": ["quill", "medlar", "nobody"],
+    "url": [*(f"https://quill.example/article-{number}" for number in range(3)), "https://elsewhere.example/"],
     "headline": ["OpenAI opens a library on the moon", "Agents plan my picnic", "Nothing of the kind"],
 }
 
@@ -45,6 +49,13 @@ def one_connection() -> Iterator[None]:
         signal.connect(close_old_connections)
 
 
+@pytest.fixture
+def publishers(db: None) -> None:  # noqa: ARG001
+    """One with articles and one without."""
+    publisher("quill", 3)
+    publisher("medlar")
+
+
 @schema.hook
 def map_case(context: schemathesis.HookContext, case: Case[Any]) -> Case[Any]:  # noqa: ARG001
     """Let every other well-formed request ask for something that is there."""
@@ -58,7 +69,7 @@ def map_case(context: schemathesis.HookContext, case: Case[Any]) -> Case[Any]:  
 
 
 @pytest.mark.django_db
-@pytest.mark.usefixtures("sample_wire", "one_connection")
+@pytest.mark.usefixtures("sample_wire", "publishers", "one_connection")
 @schema.parametrize()
 @settings(suppress_health_check=list(HealthCheck))
 def test_every_answer_is_one_that_the_document_describes(case: Case[Any]) -> None:

@@ -9,11 +9,12 @@ from config.database import threads
 
 def close_query_threads() -> None:
     """Let go of all of their connections, for whoever needs the database for itself."""
-    together = threading.Barrier(threads.THREADS)  # so that every thread gets one of the calls
+    together = threading.Barrier(2 * threads.THREADS)  # so that every thread gets one of the calls
 
     def close() -> None:
         together.wait(10)
         connections.close_all()
 
-    for closed in [threads._pool.submit(close) for _ in range(threads.THREADS)]:
+    pools = (threads._pool, threads._outside)
+    for closed in [pool.submit(close) for pool in pools for _ in range(threads.THREADS)]:
         closed.result(10)

@@ -39,9 +39,11 @@ PAGES: Final = {
     "terms": "/terms",
     "missing": "/no-such-page",
     "API": "/api/docs",
+    "publishers": "/articles",
+    "unknown publisher": "/articles/nobody",
 }
 OURS: Final = list(PAGES)
-STATUS: Final = {"missing": 404, "refused search": 422}
+STATUS: Final = {"missing": 404, "unknown publisher": 404, "refused search": 422}
 
 
 def places(wire: Wire) -> Mapping[str, str]:

@@ -31,6 +31,7 @@ def ask(wire: Wire) -> None:
         assert "_meta" not in wire.call("get_editor_take", era) or "is_stale" not in wire.call("get_editor_take", era)["_meta"]
         wire.rpc("resources/read", era, uri="wire://today")
         wire.rpc("tools/list", era)
+        wire.rpc("prompts/list", era)
 
 
 def goes_on(wire: Wire) -> bool:
@@ -42,7 +43,7 @@ def goes_on(wire: Wire) -> bool:
     results = [wire.call("get_editor_take", era) for era in ERAS]
     results += [wire.rpc("resources/read", era, uri="wire://today")["result"] for era in ERAS]
     assert not any(result.get("isError") for result in results)
-    assert not any("is_stale" in str(wire.rpc("tools/list", era)["result"].get("_meta")) for era in ERAS)
+    assert not any("is_stale" in str(wire.rpc("prompts/list", era)["result"].get("_meta")) for era in ERAS)
     marks = [answer.headers.get("warning") == STALE and int(answer.headers["age"]) >= 0 for answer in (*said, *again)]
     return all(marks) and all(result.get("_meta", {}).get("is_stale") is True for result in results)
 

@@ -87,11 +87,11 @@ def citations(data: bytes) -> None:
     if not data:
         return
     text = data[1:].decode("utf-8", "replace")
-    if data[0] % 9 == 8:
+    if data[0] % 11 == 10:
         found = parse_citation(text)
         assert found is None or isinstance(found, ParsedCitation)
         return
-    form = FORMATS[data[0] % 9]
+    form = FORMATS[data[0] % 11]
     texts = (text.split("\0") + [""] * 4)[:4]
     story = replace(STORY, headline=texts[0], summary_short=texts[1], author=texts[2] or None)
     if data[0] & 64:
