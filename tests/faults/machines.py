@@ -91,26 +91,26 @@ class Line:
     def __init__(self, to: int) -> None:
         self.port, self._to = free_port(), to
         self._state, self._pairs, self._ended = "up", list[Pair](), False
+        self._changing = threading.Lock()  # of the pairs and the state, which the test changes while the thread carries
         self._listener: socket.socket | None = None
         self.up()
         self._thread = threading.Thread(target=self._carry, daemon=True)
         self._thread.start()
 
     def up(self) -> None:
-        if self._state == "silent":
-            self._hang_up()  # what was swallowed is lost: such a connection never works again
-        self._state = "up"
+        if self._state != "up":
+            self._turn("up")  # what was swallowed is lost: such a connection never works again
         self._listen()
 
     def cut(self) -> None:
-        self._state = "cut"
         if self._listener is not None:
             self._listener.close()
             self._listener = None
-        self._hang_up()
+        self._turn("cut")
 
     def silent(self) -> None:
-        self._state = "silent"
+        with self._changing:
+            self._state = "silent"
 
     def close(self) -> None:
         self._ended = True
@@ -125,8 +125,10 @@ class Line:
             listener.listen(50)
             self._listener = listener
 
-    def _hang_up(self) -> None:
-        pairs, self._pairs = self._pairs, []
+    def _turn(self, state: str) -> None:
+        """Into this state, without the connections of before."""
+        with self._changing:
+            pairs, self._pairs, self._state = self._pairs, [], state
         for pair in pairs:
             self._end(pair)
 
@@ -162,18 +164,23 @@ class Line:
             other.sendall(data)
 
     def _drop(self, pair: Pair) -> None:
-        self._pairs = [one for one in self._pairs if one is not pair]
+        with self._changing:
+            self._pairs = [one for one in self._pairs if one is not pair]
         self._end(pair)
 
     def _accept(self) -> None:
         assert self._listener is not None
-        near = self._listener.accept()[0]
+        state, near = self._state, self._listener.accept()[0]
         try:
-            far = socket.create_connection(("127.0.0.1", self._to)) if self._state == "up" else None
+            far = socket.create_connection(("127.0.0.1", self._to)) if state == "up" else None
         except OSError:  # the other end is stopped
             near.close()
             return
-        self._pairs = [*self._pairs, (near, far)]
+        with self._changing:
+            if state == self._state:
+                self._pairs = [*self._pairs, (near, far)]
+                return
+        self._end((near, far))  # it was made for a line that has changed meanwhile
 
 
 class Wire:
