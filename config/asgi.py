@@ -26,6 +26,7 @@ from config.logs import identified  # noqa: E402
 from wire import queries  # noqa: E402
 from wire.articles.cached import may_read_live  # noqa: E402
 from wire.articles.cached import parameters_of as articles_parameters_of  # noqa: E402
+from wire.articles.limits import limit_at  # noqa: E402
 from wire.site.cached import parameters_of as site_parameters_of  # noqa: E402
 
 _mcp: Any = None
@@ -110,4 +111,4 @@ async def _watch() -> None:
         thread.shutdown()
 
 
-application = Edge(_route, {path: server.name for path, server in (_doors | _families).items()})
+application = Edge(_route, {path: server.name for path, server in (_doors | _families).items()}, limit_at)

@@ -69,6 +69,11 @@ def web_address(name: str, default: str) -> str:
     return _read(name, default, parse, "an address such as https://wire.example")
 
 
+def optional_web_address(name: str) -> str:
+    """The same, or nothing."""
+    return web_address(name, "") if text(name) else ""
+
+
 def database(name: str) -> dict[str, Any] | None:
     """Django's settings for the database at an address, or None without one."""
 

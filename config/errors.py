@@ -3,8 +3,9 @@
 Every message says what happened, every hint what to do next: a person and a language model both act on them.
 """
 
+from collections.abc import Mapping
 from http import HTTPStatus
-from typing import ClassVar
+from typing import Any, ClassVar
 
 
 class WireError(Exception):
@@ -92,6 +93,17 @@ class UpstreamFailed(WireError):
 
     code = "upstream_failed"
     status = HTTPStatus.BAD_GATEWAY
+
+
+class PaymentRequired(WireError):
+    """What was asked costs money: `terms` say how much and to whom, as x402's PaymentRequired."""
+
+    code = "payment_required"
+    status = HTTPStatus.PAYMENT_REQUIRED
+
+    def __init__(self, message: str, hint: str, terms: Mapping[str, Any]) -> None:
+        super().__init__(message, hint)
+        self.terms = terms
 
 
 class Unavailable(WireError):

@@ -22,6 +22,7 @@ WIRE_HSTS = env.one_of("WIRE_HSTS", "host", "subdomains", "preload")
 WIRE_WORKERS = env.integer("WIRE_WORKERS", 1, 1, 64)
 WIRE_INGEST = env.duration("WIRE_INGEST", "30m")
 WIRE_VECTORS = env.boolean("WIRE_VECTORS", True)
+WIRE_X402_FACILITATOR = env.optional_web_address("WIRE_X402_FACILITATOR")
 WIRE_SECURITY_CONTACT = env.text("WIRE_SECURITY_CONTACT", "")
 WIRE_FETCH_ALLOW = env.loopback_networks("WIRE_FETCH_ALLOW")
 WIRE_CACHE_BYTES = env.integer("WIRE_CACHE_MB", 16, 0, 4096) * 1_000_000

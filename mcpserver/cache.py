@@ -15,6 +15,7 @@ from mcp.shared.transport_context import TransportContext
 from mcp_types.methods import CLIENT_REQUESTS, validate_client_request
 
 from config.http import answer_cache
+from mcpserver.parts import PAYMENT
 from mcpserver.usage import Asked
 
 CACHED: Final = {
@@ -72,14 +73,20 @@ class Exchange:
 
 
 def result_key(server: str, version: str, method: str, params: Any) -> Key | None:
-    """What a result is cached under: the question, without `_meta`, which is the client's own. None for what is not cached."""
-    if method not in CACHED:
+    """What a result is cached under: the question, without `_meta`, which is the client's own. None for what is not cached: what
+    somebody paid for is theirs.
+    """
+    if method not in CACHED or (params and _pays(params.get("_meta"))):
         return None
     question = {name: value for name, value in params.items() if name != "_meta"} if params else {}
     try:
         return "mcp", server, version, method, orjson.dumps(question, option=orjson.OPT_SORT_KEYS)
     except TypeError:  # nested too deeply, as no question of ours is
         return None
+
+
+def _pays(meta: Any) -> bool:
+    return isinstance(meta, dict) and PAYMENT in meta
 
 
 async def result_of(

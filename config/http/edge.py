@@ -22,6 +22,7 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Coroutine[Any, Any, None]]
 Headers = Sequence[tuple[bytes, bytes]]
+OwnLimit = Callable[[str], Awaitable[tuple[str, int] | None]]
 
 WIRE: Final = "wire"
 """The name under which REST, the site's searches and cards, pages of publishers and the wire's own MCP server count together."""
@@ -35,12 +36,14 @@ _ONCE: Final = frozenset((b"host", b"origin", b"content-length", b"transfer-enco
 
 class Edge:
     """`app` behind the checks. `servers`: the MCP servers, path to name; a path that ends in a slash is that of a family, whose
-    members are one step below it and count as one.
+    members are one step below it and count as one. `own_limit` tells for a path the limit of whoever's content is asked for, as the
+    name under which requests count and how many a client may send in a minute; it holds beside the one limit of all.
     """
 
-    def __init__(self, app: App, servers: Mapping[str, str]) -> None:
+    def __init__(self, app: App, servers: Mapping[str, str], own_limit: OwnLimit | None = None) -> None:
         self._app = app
         self._servers = servers
+        self._own_limit = own_limit
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -52,7 +55,9 @@ class Edge:
         server = self._server_at(path)
         refusal = _refusal(scope, is_mcp=server is not None)
         if refusal is None and settings.WIRE_RATE_LIMIT != "off" and (counted := _counted_as(scope, server)):
-            refusal = await _over_limit(scope, counted)
+            refusal = await _over_limit(scope, counted, settings.WIRE_RATE_LIMIT)
+            if refusal is None and self._own_limit is not None and (own := await self._own_limit(path)) is not None:
+                refusal = await _over_limit(scope, f"own {own[0]}", f"{own[1]}/m")
         if refusal is None and _body_is_read(scope, is_mcp=server is not None):
             body = await _body(scope, receive)
             if body is None:
@@ -194,14 +199,14 @@ _shared: Any = None
 """The SharedLimiter, while there is one. Its module is loaded then only: a wire without Redis need not carry that library."""
 
 
-async def _over_limit(scope: Scope, counted: str) -> Refusal | None:
-    """WIRE_RATE_LIMIT for one client and one server, over all processes that have the same Redis."""
-    limiter, client = _limiter_of(settings.WIRE_RATE_LIMIT), f"{counted} {client_key(scope)}"
-    wait = limiter.wait(client) if _shared is None else await _shared.wait(client)
+async def _over_limit(scope: Scope, counted: str, rate: str) -> Refusal | None:
+    """A rate for one client and one server, over all processes that have the same Redis."""
+    limiter, client = _limiter_of(rate), f"{counted} {client_key(scope)}"
+    wait = limiter.wait(client) if _shared is None else await _shared.wait(client, limiter)
     return _too_many(limiter, wait) if wait else None
 
 
-@lru_cache(maxsize=1)
+@lru_cache(maxsize=100)  # rates; publishers of the same one share its limiter, each under its own name
 def _limiter_of(rate: str) -> Limiter:
     return Limiter(rate)
 

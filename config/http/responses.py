@@ -1,12 +1,14 @@
 """Finished JSON answers, their caching rules, and the one shape of every error."""
 
+import base64
+from collections.abc import Mapping
 from typing import Any, Final
 
 import orjson
 from django.http import HttpResponse
 from ninja import Field, Schema
 
-from config.errors import Unavailable, WireError
+from config.errors import PaymentRequired, Unavailable, WireError
 
 JSON: Final = "application/json"
 # The edge may keep an answer for five minutes, and for a day when the origin is down.
@@ -43,8 +45,16 @@ def json_answer(value: Any, caching: str) -> HttpResponse:
 
 
 def error_answer(error: WireError) -> HttpResponse:
-    """An error in the contract's shape; never cached."""
-    headers = {"Cache-Control": "no-store"}
+    """An error in the contract's shape; never cached. One that asks for payment has x402's terms in its header and beside it."""
+    headers, body = {"Cache-Control": "no-store"}, dict[str, Any](error.as_dict())
     if isinstance(error, Unavailable):
         headers["Retry-After"] = str(error.retry_after)
-    return HttpResponse(orjson.dumps(error.as_dict()), status=error.status, content_type=JSON, headers=headers)
+    if isinstance(error, PaymentRequired):
+        headers["PAYMENT-REQUIRED"] = in_header(error.terms)
+        body = {**error.terms, **body}
+    return HttpResponse(orjson.dumps(body), status=error.status, content_type=JSON, headers=headers)
+
+
+def in_header(value: Mapping[str, Any]) -> str:
+    """JSON in base64, as x402 sends it in headers."""
+    return base64.b64encode(orjson.dumps(value)).decode()

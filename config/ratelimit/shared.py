@@ -57,14 +57,16 @@ class SharedLimiter:
         self._blocking = redis.Redis.from_url(address, **options, retry=Retry(NoBackoff(), RETRIES))
         self._async = redis.asyncio.Redis.from_url(address, **options, retry=AsyncRetry(NoBackoff(), RETRIES))
         self._secret = hashlib.sha256(secret.encode()).digest()
-        self._waiting: list[tuple[str, asyncio.Future[int]]] = []
+        self._waiting: list[tuple[Limiter, str, asyncio.Future[int]]] = []
         self._asking: asyncio.Task[None] | None = None
         self._complain_at = 0.0
 
-    async def wait(self, client: str) -> int:
-        """Count a request. Returns 0 if it may pass, else the whole seconds after which the next one may."""
+    async def wait(self, client: str, limiter: Limiter | None = None) -> int:
+        """Count a request, towards another limit than `local` if one is given. Returns 0 if it may pass, else the whole seconds
+        after which the next one may.
+        """
         answer: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-        self._waiting.append((client, answer))
+        self._waiting.append((limiter or self.local, client, answer))
         if self._asking is None:
             self._asking = asyncio.create_task(self._ask_for_all())
         return await answer
@@ -72,7 +74,7 @@ class SharedLimiter:
     def wait_blocking(self, client: str) -> int:
         """`wait` for callers that may block."""
         try:
-            return self._decide(client, self._blocking.eval(*self._question(client)))
+            return self._decide(self.local, client, self._blocking.eval(*self._question(self.local, client)))
         except redis.RedisError as error:
             self._complain(error)
             return self.local.wait(client)
@@ -81,7 +83,7 @@ class SharedLimiter:
         """Uncount the newest request of this client that passed."""
         self.local.give_back(client)
         try:
-            self._blocking.zpopmax(self._key(client))
+            self._blocking.zpopmax(self._key(self.local, client))
         except redis.RedisError as error:
             self._complain(error)
 
@@ -101,31 +103,32 @@ class SharedLimiter:
                 batch, self._waiting = self._waiting, []
                 try:
                     async with self._async.pipeline(transaction=False) as pipeline:
-                        for client, _ in batch:
-                            pipeline.eval(*self._question(client))
+                        for limiter, client, _ in batch:
+                            pipeline.eval(*self._question(limiter, client))
                         replies = await pipeline.execute()
-                    waits = [self._decide(client, reply) for (client, _), reply in zip(batch, replies, strict=True)]
+                    asked = zip(batch, replies, strict=True)
+                    waits = [self._decide(limiter, client, reply) for (limiter, client, _), reply in asked]
                 except redis.RedisError as error:
                     self._complain(error)
                     batch, self._waiting = batch + self._waiting, []  # who came meanwhile has waited as well
-                    waits = [self.local.wait(client) for client, _ in batch]
-                for (_, answer), wait in zip(batch, waits, strict=True):
+                    waits = [limiter.wait(client) for limiter, client, _ in batch]
+                for (_, _, answer), wait in zip(batch, waits, strict=True):
                     if not answer.done():
                         answer.set_result(wait)
         finally:
             self._asking = None
 
-    def _question(self, client: str) -> tuple[Any, ...]:
-        return _COUNT, 1, self._key(client), self.local.limit, self.local.period, secrets.token_bytes(12)
+    def _question(self, limiter: Limiter, client: str) -> tuple[Any, ...]:
+        return _COUNT, 1, self._key(limiter, client), limiter.limit, limiter.period, secrets.token_bytes(12)
 
-    def _key(self, client: str) -> str:
+    def _key(self, limiter: Limiter, client: str) -> str:
         """No address leaves this process, and another rate begins another count."""
-        name = f"{self.local.rate} {client}".encode()
+        name = f"{limiter.rate} {client}".encode()
         return f"wire:limit:{hashlib.blake2b(name, key=self._secret, digest_size=12).hexdigest()}"
 
-    def _decide(self, client: str, microseconds: Any) -> int:
+    def _decide(self, limiter: Limiter, client: str, microseconds: Any) -> int:
         if int(microseconds) <= 0:
-            self.local.wait(client)  # counting alone, should it come to that, does not begin at nothing
+            limiter.wait(client)  # counting alone, should it come to that, does not begin at nothing
             return 0
         return math.ceil(int(microseconds) / 1_000_000)
 

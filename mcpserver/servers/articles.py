@@ -20,11 +20,23 @@ from mcp.shared.exceptions import MCPError
 from ninja import Schema
 from pydantic import AfterValidator, Field
 
-from config.errors import InvalidArgument, NotFound, Unavailable, WireError
+from config.errors import InvalidArgument, NotFound, PaymentRequired, Unavailable, WireError
 from mcpserver.adapter import ask, ask_outside
 from mcpserver.arguments import WHOLE, Arguments, read
 from mcpserver.json_schema import compact
-from mcpserver.parts import ADDRESSES_THE_MODEL, HOUR_MS, MINUTE_MS, Answer, ToolSpec, as_text, only_page, unknown, untraced
+from mcpserver.parts import (
+    ADDRESSES_THE_MODEL,
+    HOUR_MS,
+    MINUTE_MS,
+    PAYMENT,
+    PAYMENT_RESPONSE,
+    Answer,
+    ToolSpec,
+    as_text,
+    only_page,
+    unknown,
+    untraced,
+)
 from mcpserver.tally import Tally
 from mcpserver.usage import Asked
 from wire.articles import counting, queries
@@ -93,10 +105,15 @@ def search_content(slug: str, args: SearchContent) -> Answer:
     return _list(queries.search_content(slug, args.query, args.limit, args.cursor))
 
 
-def get_article(slug: str, args: GetArticle) -> Answer:
-    found = queries.get_article(slug, args.url, args.format, args.max_chars or queries.WHOLE, args.offset)
+def get_article(slug: str, args: GetArticle, payment: object = None) -> Answer:
+    """What costs something is asked for, paid and given as x402's MCP transport has it."""
+    try:
+        found, settled = queries.buy_article(slug, args.url, args.format, args.max_chars or queries.WHOLE, args.offset, payment)
+    except PaymentRequired as error:
+        return Answer(error.terms, is_error=True)
     structured = found.model_dump(mode="json")
-    return Answer(structured, document(found, structured["publishedAt"], args.offset))
+    meta = {PAYMENT_RESPONSE: settled.as_dict()} if settled else None
+    return Answer(structured, document(found, structured["publishedAt"], args.offset), meta)
 
 
 def list_recent(slug: str, args: ListRecent) -> Answer:
@@ -104,9 +121,10 @@ def list_recent(slug: str, args: ListRecent) -> Answer:
 
 
 def _list(page: HitsOut | RecentsOut) -> Answer:
-    """As text it is the bare list, as the specification has it."""
+    """As text it is the bare list of the specification's own fields."""
     structured = page.model_dump(mode="json")
-    return Answer(structured, orjson.dumps(structured["articles"]).decode())
+    bare = [{name: value for name, value in one.items() if name != "untrusted_instructions"} for one in structured["articles"]]
+    return Answer(structured, orjson.dumps(bare).decode())
 
 
 def _plain(text: str) -> str:
@@ -194,9 +212,12 @@ async def call_tool(slug: str, _context: Context, params: types.CallToolRequestP
         value = given.get(name)
         if value is None or (isinstance(value, str) and not value.strip()):
             raise MCPError(types.INVALID_PARAMS, f"{name} is required")
-    asking = ask_outside if tool.run is get_article else ask
     try:
-        answer: Answer = await asking(tool.run, slug, read(tool.arguments, given))
+        if tool.run is get_article:
+            paying = params.meta.get(PAYMENT) if params.meta else None
+            answer = await ask_outside(get_article, slug, read(GetArticle, given), paying)
+        else:
+            answer = await ask(tool.run, slug, read(tool.arguments, given))
     except (InvalidArgument, NotFound) as error:
         raise MCPError(types.INVALID_PARAMS, as_text(error), error.as_dict()) from error
     except WireError as error:

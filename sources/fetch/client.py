@@ -58,7 +58,7 @@ class Client:
         self._hosts = hosts
         self._network = network
         self._lanes: dict[str, Lane] = {}
-        self._token = policy.user_agent.partition("/")[0].strip()
+        self._token = robots.token(policy)
 
     async def get(self, ask: Ask) -> Outcome:
         """What comes of one ask; never raises for what the network does, and a fault of ours costs only this ask."""

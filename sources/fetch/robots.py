@@ -1,7 +1,11 @@
 """What a robots.txt (RFC 9309) says to us. Matching is protego's."""
 
 import re
+from collections.abc import Mapping
 from typing import Final
+
+from sources.fetch.outcome import HostNote, Policy
+from sources.fetch.url import WebAddress
 
 MAX_SIZE: Final = 512 << 10  # bytes that are read; RFC 9309 §2.5 asks for at least 500 KiB
 LONGEST_DELAY: Final = 30.0  # seconds between requests that a Crawl-delay may ask for
@@ -29,6 +33,17 @@ class Rules:
         """Seconds between two requests (Crawl-delay, in no standard), 0 if nothing is said."""
         asked = self._parsed.crawl_delay(self._token) if self._parsed else None
         return min(asked or 0.0, LONGEST_DELAY)
+
+
+def token(policy: Policy) -> str:
+    """What rules of a robots.txt call us."""
+    return policy.user_agent.partition("/")[0].strip()
+
+
+def crawl_delay(hosts: Mapping[str, HostNote], url: str, policy: Policy) -> float:
+    """Seconds that the host of an address wants between two requests, by what is known of it; 0 if it says nothing."""
+    note = hosts.get(WebAddress.parse(url).authority)
+    return Rules(note.robots, token(policy)).delay if note is not None and note.robots else 0.0
 
 
 def _ours_only(line: str, token: str) -> str:

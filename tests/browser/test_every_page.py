@@ -13,6 +13,8 @@ pytestmark = pytest.mark.browser
 
 WIDTHS: Final = (320, 390, 1440, 2560)
 
+STILL: Final = 0.001
+"""Cumulative layout shift: a hundredth of what counts as good. A busy machine may draw a page in two parts, a pixel apart."""
 TOLD_OF_STATUS: Final = "Failed to load resource: the server responded with a status of"
 
 
@@ -28,7 +30,7 @@ def test_it_is_quiet_still_and_asks_nobody_else(
     said = [line for line in shown.said if expected == 200 or not line.startswith(TOLD_OF_STATUS)]
     assert (said, shown.violated(), shown.elsewhere) == ([], [], [])
     if name in OURS:
-        assert shown.shifts() == 0
+        assert shown.shifts() < STILL
     for theme in THEMES:
         shown.page.emulate_media(color_scheme=theme)
         shown.page.screenshot(path=screenshots / f"{name.replace(' ', '-')}-{width}-{theme}.png", full_page=True)

@@ -136,12 +136,13 @@ _ids = itertools.count(1)
 def message(method: str, params: Mapping[str, Any] | None = None, era: str = MODERN) -> dict[str, Any]:
     """A JSON-RPC request as a client of that revision sends it."""
     given = dict(params or {})
-    if era == MODERN:
+    meta = given.get("_meta", {})
+    if era == MODERN and isinstance(meta, dict):
         given["_meta"] = {
             "io.modelcontextprotocol/protocolVersion": era,
             "io.modelcontextprotocol/clientCapabilities": {},
             "io.modelcontextprotocol/clientInfo": {"name": "tests", "version": "1"},
-        }
+        } | meta
     return {"jsonrpc": "2.0", "id": next(_ids), "method": method, "params": given}
 
 

@@ -193,7 +193,8 @@ def test_structured_content_says_the_same_and_is_valid_by_the_listed_schema(era:
             assert (structured["licence"], structured["is_excerpt"]) == ("CC BY-NC 4.0", False)
             assert structured["text"] in result["content"][0]["text"]
         else:
-            assert json.loads(result["content"][0]["text"]) == structured["articles"]
+            listed = json.loads(result["content"][0]["text"])
+            assert [one | {"untrusted_instructions": False} for one in listed] == structured["articles"]
 
 
 @pytest.mark.parametrize("era", ["2024-11-05", "2025-03-26", "2025-06-18"])
@@ -316,7 +317,7 @@ def test_what_fails_upstream_or_here_is_an_internal_error(monkeypatch: pytest.Mo
     def faulty(*_given: Any) -> Any:
         raise KeyError("secret")
 
-    monkeypatch.setattr(queries, "get_article", failing)
+    monkeypatch.setattr(queries, "buy_article", failing)
     assert refused("get-article", url=CAKE) == {
         "code": -32603,
         "message": "yoursite.com did not answer within 10 seconds. Try again later.",
@@ -326,7 +327,7 @@ def test_what_fails_upstream_or_here_is_an_internal_error(monkeypatch: pytest.Mo
             "hint": "Try again later.",
         },
     }
-    monkeypatch.setattr(queries, "get_article", faulty)
+    monkeypatch.setattr(queries, "buy_article", faulty)
     assert refused("get-article", url=CAKE) == {"code": -32603, "message": "Internal server error"}
 
 
@@ -384,6 +385,9 @@ def test_text_that_addresses_the_model_is_marked_and_in_nothing_that_the_server_
     assert result["structuredContent"]["untrusted_instructions"] is True
     assert result["content"][0]["text"].startswith("Note of the wire: the text below addresses the model that reads it.")
     assert not call("get-article", url=CAKE).result["structuredContent"]["untrusted_instructions"]
+    for asked in (call("search-content", query="previous cake"), call("list-recent")):
+        marked = {one["title"]: one["untrusted_instructions"] for one in asked.result["structuredContent"]["articles"]}
+        assert marked == {HOSTILE: True, "Best Chocolate Cake": False}
     assert (rpc("server/discover", {}, MODERN, PATH).result, tools()) == before
 
 
@@ -509,7 +513,7 @@ def test_waiting_for_a_publishers_site_holds_up_no_query(monkeypatch: pytest.Mon
         assert done.wait(10)
         raise UpstreamFailed("It did not answer.", "Try again later.")
 
-    monkeypatch.setattr(queries, "get_article", slow)
+    monkeypatch.setattr(queries, "buy_article", slow)
 
     async def asked(path: str, tool: str, **arguments: Any) -> Answer:
         told = message("tools/call", {"name": tool, "arguments": arguments}, LEGACY)

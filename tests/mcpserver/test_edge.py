@@ -9,6 +9,7 @@ from pytest_django import Settings
 
 from config.http import edge
 from tests.mcpserver.asgi import Answer, http_scope, request, send_request
+from tests.publishers import publisher
 
 pytestmark = pytest.mark.django_db
 
@@ -244,3 +245,20 @@ def test_a_client_without_an_address_is_counted_too() -> None:
     scope["client"] = None
     statuses = [asyncio.run(send_request(scope, [PING])).status for _ in range(7)]
     assert statuses == [200] * 6 + [429]
+
+
+@pytest.mark.usefixtures("limited")
+@pytest.mark.django_db(transaction=True)
+def test_a_publishers_own_limit_holds_for_its_server_and_its_addresses_together(settings: Settings) -> None:
+    settings.WIRE_RATE_LIMIT = "60/m"
+    publisher(per_minute=2)
+    publisher("other")
+    served = "/mcp/articles/chef"
+    asked = [("POST", served), ("GET", "/api/articles/chef/recent.json")]
+    for method, path in asked:
+        assert request(method, path, PING if method == "POST" else b"", JSON).status == 200
+    for method, path in (*asked, ("GET", "/api/articles/chef.json")):
+        answer = request(method, path, PING if method == "POST" else b"", JSON)
+        assert (answer.status, answer["ratelimit-policy"]) == (429, '"doors";q=2;w=60')
+    assert request("POST", "/mcp/articles/other", PING, JSON).status == 200
+    assert request("POST", served, PING, JSON, client="203.0.113.9").status == 200

@@ -65,6 +65,7 @@ _PUBLISHERS: Final = [
     _list("Publishers", "domain", "articles.publisher"),
     _list("Their sources", "rss_feed", "articles.source"),
     _list("Their articles", "description", "articles.article"),
+    _list("Payments", "payments", "articles.payment"),
 ]
 _RECORD: Final = [
     _list("Snapshots", "inventory_2", "wire.snapshot"),

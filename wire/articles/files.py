@@ -14,6 +14,7 @@ from config.errors import NotFound
 from config.http.responses import BRIEFLY
 from wire.articles import queries
 from wire.articles.models import LicenceKind, Publisher
+from wire.articles.price import in_words
 from wire.stories.text import plain_line
 
 PLAIN: Final = "text/plain; charset=utf-8"
@@ -87,6 +88,8 @@ Agents get {given}.
 Licence: {_licence(publisher)}
 Answering questions from the text, with a citation: {_allowed(publisher.may_answer)}
 Training models on the text: {_allowed(publisher.may_train)}
+Price of an article: {_price(publisher)}
+Requests of one client in a minute: {publisher.per_minute or "no limit but the site's"}
 As files: {_page(publisher)}/license.xml (RSL 1.0), {_page(publisher)}/ai.txt
 
 ## Citation
@@ -103,6 +106,7 @@ def ai_text(publisher: Publisher) -> str:
 # Training models on the text: {_allowed(publisher.may_train)}
 # Answering questions from the text, with a citation: {_allowed(publisher.may_answer)}
 # Licence: {_licence(publisher)}
+# Price of an article: {_price(publisher)}
 # Terms: {_page(publisher)}/license.xml
 
 User-Agent: *
@@ -125,6 +129,8 @@ def rsl(publisher: Publisher) -> dict[str, object]:
         "permits": " ".join(use for use, is_allowed in uses.items() if is_allowed),
         "prohibits": " ".join(use for use, is_allowed in uses.items() if not is_allowed),
         "standard": licence if publisher.licence_kind == LicenceKind.CC else "",
+        "is_priced": bool(publisher.price),
+        "price": f"{_page(publisher)}#terms",
         "terms": (licence if publisher.licence_kind == LicenceKind.RSL else "") or f"{_page(publisher)}#terms",
     }
 
@@ -137,6 +143,10 @@ def _licence(publisher: Publisher) -> str:
     """In one line: its kind, and the licence itself if it names one."""
     kind = LicenceKind(publisher.licence_kind)
     return _line(f"{kind.label}: {publisher.licence}" if publisher.licence else kind.label)
+
+
+def _price(publisher: Publisher) -> str:
+    return _line(f"{in_words(publisher.price)}, paid by x402" if publisher.price else "none")
 
 
 def _line(text: str) -> str:

@@ -7,16 +7,21 @@ import datetime as dt
 from typing import Final, Self
 from urllib.parse import unquote
 
+from django.conf import settings
 from django.core.exceptions import ValidationError
-from django.core.validators import MaxValueValidator, RegexValidator, slug_re
+from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator, slug_re
 from django.db import models
 from django.db.models import Q
 
 from sources.models import Leased
+from wire.articles.price import InvalidPrice, checked
 
 OWN: Final = "wire"
 """The slug of the wire's own publisher, which is there from the start."""
+RESERVED: Final = frozenset({"publishers"})
+"""Slugs that would be addresses of the API: /api/articles/publishers.json."""
 MAX_EXCERPT: Final = 5_000
+MAX_PER_MINUTE: Final = 6_000
 AT_ONCE: Final = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)  # `Article.ask_at` of a page that changed: before all that are due
 _HOST: Final = RegexValidator(
     r"^(?=.{1,253}$)[a-z0-9_-]+(\.[a-z0-9_-]+)*(:[0-9]{1,5})?$", "Use a plain host name such as example.org."
@@ -65,6 +70,17 @@ class Publisher(models.Model):
     licence = models.TextField(blank=True, help_text="The licence: its name or address, or the terms.")
     may_answer = models.BooleanField(default=True, help_text="Models may use the text to answer a question, citing it.")
     may_train = models.BooleanField(default=False, help_text="Models may be trained on the text.")
+    per_minute = models.PositiveIntegerField(
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(1), MaxValueValidator(MAX_PER_MINUTE)],
+        help_text="Requests of one client in a minute, at most; empty for the wire's own limit alone, which holds in any case.",
+    )
+    price = models.JSONField(
+        default=dict,
+        blank=True,
+        help_text="What one article costs, as x402 payment requirements; empty if nothing. Searches and lists stay free.",
+    )
     next_number = models.PositiveIntegerField(default=0, editable=False, help_text="Of its next article; none is used twice.")
     created_at = models.DateTimeField(auto_now_add=True)
     indexed_at = models.DateTimeField(null=True, blank=True, editable=False, help_text="When indexing last came to its end.")
@@ -79,13 +95,24 @@ class Publisher(models.Model):
         return self.name
 
     def clean(self) -> None:
-        """Raises: ValidationError for domains that are none and paths that cannot be the beginning of one."""
+        """Raises: ValidationError, which names the column."""
+        if self.slug in RESERVED:
+            raise ValidationError({"slug": f"“{self.slug}” is an address of the API. Choose another."})
         if not isinstance(self.domains, list) or not self.domains:
             raise ValidationError({"domains": "Name at least one host name of the publisher."})
         for domain in self.domains:
-            _HOST(domain)
-        if not isinstance(self.left_out, list) or not all(isinstance(path, str) and path.startswith("/") for path in self.left_out):
-            raise ValidationError({"left_out": "Each path begins with a slash."})
+            _expect_host(domain)
+        if not isinstance(self.left_out, list):
+            raise ValidationError({"left_out": "Give a list of beginnings of paths."})
+        for path in self.left_out:
+            if not isinstance(path, str) or not path.startswith("/") or not path.isprintable() or " " in path:
+                raise ValidationError({"left_out": f"“{path}” begins no path. It starts with a slash, such as /private/."})
+        try:
+            self.price = checked(self.price)
+        except InvalidPrice as error:
+            raise ValidationError({"price": str(error)}) from error
+        if self.price and not settings.WIRE_X402_FACILITATOR:
+            raise ValidationError({"price": "Nobody could pay it: this installation has no WIRE_X402_FACILITATOR."})
 
     def owns(self, host: str) -> bool:
         """Whether a host (with its port, unless that is the usual one) is one of its domains or below one."""
@@ -260,6 +287,36 @@ class ArticleCount(models.Model):
 
     def __str__(self) -> str:
         return f"{self.publisher_id} {self.day} {self.tool}: {self.count}"
+
+
+class Payment(models.Model):
+    """A payment for one article, which is taken once. Nothing of who paid."""
+
+    publisher = models.ForeignKey(Publisher, on_delete=models.CASCADE, related_name="payments")
+    sha256 = models.CharField(max_length=64, unique=True, help_text="Of what the payer signed, as canonical JSON.")
+    key = models.CharField(max_length=2048, help_text="Of the article's address.")
+    amount = models.CharField(max_length=40, help_text="In the asset's smallest unit.")
+    asset = models.CharField(max_length=100)
+    network = models.CharField(max_length=100)
+    transaction = models.CharField(max_length=200, blank=True, help_text="As the facilitator named it when it was settled.")
+    taken_at = models.DateTimeField(help_text="When it came.")
+    settled_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["publisher", "-taken_at"]
+
+    def __str__(self) -> str:
+        return f"{self.amount} of {self.asset} for {self.key}"
+
+
+def _expect_host(domain: object) -> None:
+    """Raises: ValidationError."""
+    try:
+        _HOST(domain)
+    except ValidationError as error:
+        raise ValidationError({"domains": f"“{domain}” is no host name. Write it alone, such as example.org."}) from error
+    if "." not in str(domain) and str(domain).partition(":")[0] != "localhost":
+        raise ValidationError({"domains": f"“{domain}” would be a whole top-level domain. Name the publisher's own host."})
 
 
 def _plain(target: str) -> str:

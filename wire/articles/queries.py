@@ -11,8 +11,11 @@ from django.db.models import Q
 
 from citations.article import cite_article
 from config.errors import InvalidArgument, NotFound
-from wire.articles import reading, rendering, searching
+from wire.articles import payment, reading, rendering, searching
+from wire.articles.addresses import key_of
 from wire.articles.models import Article, LicenceKind, Publisher
+from wire.articles.payment import Settled
+from wire.articles.price import in_words
 from wire.articles.schemas import ArticleOut, HitOut, HitsOut, PublisherOut, PublishersOut, RecentOut, RecentsOut
 from wire.search.cursor import decode, encode, invalid
 from wire.stories.text import addresses_model
@@ -48,7 +51,14 @@ def search_content(slug: str, query: str, limit: int, cursor: str | None = None)
     rows = _listed(publisher, [hit.number for hit in hits[:limit]])
     return HitsOut(
         articles=[
-            HitOut(title=one.title, url=one.url, snippet=_snippet(one), publishedAt=one.published_at, author=one.author or None)
+            HitOut(
+                title=one.title,
+                url=one.url,
+                snippet=(snippet := _snippet(one)),
+                publishedAt=one.published_at,
+                author=one.author or None,
+                untrusted_instructions=addresses_model(f"{one.title}\n{snippet}"),
+            )
             for one in rows
         ],
         next_cursor=following,
@@ -68,7 +78,14 @@ def list_recent(slug: str, limit: int, cursor: str | None = None) -> RecentsOut:
     last = found[limit - 1] if len(found) > limit else None
     return RecentsOut(
         articles=[
-            RecentOut(title=one.title, url=one.url, publishedAt=one.published_at, author=one.author or None, snippet=_snippet(one))
+            RecentOut(
+                title=one.title,
+                url=one.url,
+                publishedAt=one.published_at,
+                author=one.author or None,
+                snippet=(snippet := _snippet(one)),
+                untrusted_instructions=addresses_model(f"{one.title}\n{snippet}"),
+            )
             for one in found[:limit]
         ],
         next_cursor=encode(*RECENT, slug, last.place, last.number) if last else None,
@@ -76,13 +93,33 @@ def list_recent(slug: str, limit: int, cursor: str | None = None) -> RecentsOut:
 
 
 def get_article(slug: str, url: str, form: rendering.Format = "markdown", max_chars: int = WHOLE, offset: int = 0) -> ArticleOut:
-    """One article by its address: as it was indexed, else its page is read now.
+    """`buy_article` of a publisher that takes nothing for it."""
+    return buy_article(slug, url, form, max_chars, offset)[0]
+
+
+def buy_article(
+    slug: str, url: str, form: rendering.Format = "markdown", max_chars: int = WHOLE, offset: int = 0, paying: object = None
+) -> tuple[ArticleOut, Settled | None]:
+    """One article by its address: as it was indexed, else its page is read now. Where it costs something, `paying` is the x402
+    payment, and its settlement comes back.
 
     Raises: NotFound for a removed article (a tombstone) and what is no article; InvalidArgument for an address that is not the
-    publisher's; UpstreamFailed when its page cannot be read.
+    publisher's; PaymentRequired where it costs something and this payment is none; UpstreamFailed when its page cannot be read, or
+    nobody can check the payment.
     """
     publisher = publisher_of(slug)
-    article = reading.article_at(publisher, url)
+
+    def give() -> ArticleOut:
+        return _given(publisher, reading.article_at(publisher, url), form, max_chars, offset)
+
+    if not publisher.price:
+        return give(), None
+    known = reading.known_at(publisher, url)  # nobody is asked to pay for what there is not
+    url = known.url if known else url
+    return payment.bought(publisher, url, key_of(url), paying, give)
+
+
+def _given(publisher: Publisher, article: Article, form: rendering.Format, max_chars: int, offset: int) -> ArticleOut:
     whole = article.markdown if publisher.full_text else rendering.excerpt(article.markdown, publisher.excerpt_length)
     text = rendering.rendered(whole, form)
     part = text[offset : offset + max_chars]
@@ -135,6 +172,8 @@ def _told(publisher: Publisher) -> PublisherOut:
         licence=publisher.licence or None,
         may_answer=publisher.may_answer,
         may_train=publisher.may_train,
+        price=in_words(publisher.price) or None,
+        per_minute=publisher.per_minute,
     )
 
 

@@ -1,6 +1,7 @@
 """One article by its address: as it is stored, else read from its page at once."""
 
 import logging
+import math
 import threading
 import time
 from collections.abc import Iterator
@@ -24,7 +25,8 @@ from wire.articles.models import OWN, Article, ArticleAlias, Publisher
 from wire.articles.storing import Draft
 
 SECONDS: Final = 10.0  # for a page in all: turn, name, robots.txt, redirects, body and reading
-AT_ONCE: Final = 2  # callers of one process that wait for pages; the other threads are for those who ask for what is stored
+AT_ONCE: Final = 3  # callers of one process that wait for pages; the other thread is for those who ask for what is stored
+OF_ONE: Final = 2  # of them for pages of one publisher, so that a slow one does not hold up the others
 UNKNOWN: Final = "search-content and list-recent find addresses."
 LATER: Final = f"Ask again later, or take another article: {UNKNOWN}"
 
@@ -33,8 +35,10 @@ log = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class _Lane:
-    """The way to one publisher in this process: one page at a time, and a pause between two."""
+    """The way to one publisher in this process: one page at a time, and `gap` seconds between two."""
 
+    gap: float
+    callers: threading.BoundedSemaphore = field(default_factory=lambda: threading.BoundedSemaphore(OF_ONE))
     turn: threading.Lock = field(default_factory=threading.Lock)
     ended: float = float("-inf")
 
@@ -49,6 +53,25 @@ def article_at(publisher: Publisher, url: str, seconds: float = SECONDS, how: fe
     Raises: InvalidArgument for an address that is not the publisher's; NotFound for a removed article and what is none;
     UpstreamFailed when its page cannot be read.
     """
+    article = known_at(publisher, url)
+    if article is not None and article.is_read:
+        return article
+    until = time.monotonic() + seconds
+    policy = how or pages.policy()
+    lane = _lanes.setdefault(publisher.pk, _Lane(policy.gap))
+    with _turn(publisher, lane, until):
+        article = routing.write(lambda: _stored(publisher, key_of(url)))  # another asker may have had it read meanwhile
+        if article is not None and article.is_read:
+            return article
+        draft = _read(publisher, article.url if article else url, article, until, policy, lane)
+        return _keep(publisher, article, key_of(url), draft)
+
+
+def known_at(publisher: Publisher, url: str) -> Article | None:
+    """The article of an address, as far as it is stored; none where its page would have to be asked.
+
+    Raises: InvalidArgument for an address that is not the publisher's; NotFound for a removed article and what cannot be one.
+    """
     if not is_own(publisher, url):
         domains = ", ".join(publisher.domains)
         raise InvalidArgument(f"url is not an article of {publisher.name}.", f"Its addresses are on {domains}. {UNKNOWN}")
@@ -59,44 +82,48 @@ def article_at(publisher: Publisher, url: str, seconds: float = SECONDS, how: fe
         raise NotFound(f"The publisher removed this article; it is gone since {article.gone_at:%Y-%m-%d}.", UNKNOWN)
     if publisher.slug == OWN or is_front(publisher, url):
         raise NotFound("There is no article at this address.", UNKNOWN)
-    until = time.monotonic() + seconds
-    with _turn(publisher, until, (how or pages.policy()).gap):
-        article = routing.write(lambda: _stored(publisher, key_of(url)))  # another asker may have had it read meanwhile
-        if article is not None and article.is_read:
-            return article
-        draft = _read(publisher, article.url if article else url, article, until, how or pages.policy())
-        return _keep(publisher, article, key_of(url), draft)
+    return article
 
 
 @contextmanager
-def _turn(publisher: Publisher, until: float, gap: float) -> Iterator[None]:
-    """One page of a publisher at a time, `gap` seconds apart. Raises: UpstreamFailed when the turn would come too late."""
-    if not _callers.acquire(blocking=False):
-        raise UpstreamFailed("Other pages are being read at this moment, so this one was not asked.", "Ask again in 10 seconds.")
-    try:
-        lane = _lanes.setdefault(publisher.pk, _Lane())
+def _turn(publisher: Publisher, lane: _Lane, until: float) -> Iterator[None]:
+    """One page of a publisher at a time, and a pause between two. Raises: UpstreamFailed when the turn would come too late."""
+    with _counted(lane.callers), _counted(_callers):
         if not lane.turn.acquire(timeout=max(0.0, until - time.monotonic())):
             raise UpstreamFailed(f"Another page of {publisher.name} took too long, so this one was not asked.", LATER)
         try:
-            pause = lane.ended + gap - time.monotonic()
+            pause = lane.ended + lane.gap - time.monotonic()
             if pause > until - time.monotonic():
-                raise UpstreamFailed(f"{publisher.name} was asked a moment ago; this page was not.", LATER)
+                hint = f"Ask again in {math.ceil(pause)} seconds. {UNKNOWN}"
+                raise UpstreamFailed(f"{publisher.name} was asked a moment ago; this page was not.", hint)
             time.sleep(max(0.0, pause))
-            yield
+            try:
+                yield
+            finally:
+                lane.ended = time.monotonic()
         finally:
-            lane.ended = time.monotonic()
             lane.turn.release()
+
+
+@contextmanager
+def _counted(callers: threading.BoundedSemaphore) -> Iterator[None]:
+    """One of these callers. Raises: UpstreamFailed when there are as many as there may be."""
+    if not callers.acquire(blocking=False):
+        raise UpstreamFailed("Other pages are being read at this moment, so this one was not asked.", "Ask again in 10 seconds.")
+    try:
+        yield
     finally:
-        _callers.release()
+        callers.release()
 
 
-def _read(publisher: Publisher, url: str, known: Article | None, until: float, how: fetch.Policy) -> Draft:
+def _read(publisher: Publisher, url: str, known: Article | None, until: float, how: fetch.Policy, lane: _Lane) -> Draft:
     """Raises: NotFound, UpstreamFailed."""
     notes = HostNotes()
     patient = pages.patient(how, max(0.1, until - time.monotonic()))
     with closing(fetch.fetch_all([pages.ask(publisher, 0, url)], patient, notes)) as asked:
         ((_, outcome),) = asked
     _remember(notes)
+    lane.gap = max(how.gap, fetch.crawl_delay(notes, url, how))
     if unread := pages.unread(outcome):
         if unread.is_missing:
             raise NotFound(unread.message, UNKNOWN)

@@ -1,11 +1,13 @@
 """REST of publisher content: parse, ask one query, render. The MCP servers ask the same queries, within the same bounds."""
 
+import base64
 from typing import Annotated, Any, Final
 
+import orjson
 from django.http import HttpRequest, HttpResponse
 from ninja import Path, Query, Router, Schema
 
-from config.http.responses import BRIEFLY, answer, errors
+from config.http.responses import BRIEFLY, answer, errors, in_header
 from wire.articles import queries
 from wire.articles.rendering import Format
 from wire.articles.schemas import ArticleOut, HitsOut, PublisherOut, PublishersOut, RecentsOut
@@ -16,6 +18,8 @@ router = Router(by_alias=True)
 MAX_URL: Final = 2048  # characters of an article's address
 REFUSALS: Final = {
     400: "`unknown_parameter`: the address does not take a parameter; the hint names those that it takes.",
+    402: "`payment_required`: the article costs something. The terms are x402's, in the header PAYMENT-REQUIRED and in the body; "
+    "ask again with the payment in the header PAYMENT-SIGNATURE.",
     404: "`not_found`: there is no such publisher, or no such article; the message says if it was removed, and when.",
     422: "`invalid_argument`: an argument is missing, out of its bounds, or not of this list or publisher; the message names it.",
     502: "`upstream_failed`: the article is not stored, and its page cannot be read at the moment; the message says why.",
@@ -59,7 +63,7 @@ def recent_articles(request: HttpRequest, publisher: Slug, limit: Listed = 10, c
     return answer(queries.list_recent(publisher, limit, cursor), BRIEFLY)
 
 
-@router.get("/{publisher}/article.json", **_answers(ArticleOut, 404, 422, 502), summary="One article by its address")
+@router.get("/{publisher}/article.json", **_answers(ArticleOut, 402, 404, 422, 502), summary="One article by its address")
 def article(
     request: HttpRequest,
     publisher: Slug,
@@ -68,4 +72,19 @@ def article(
     max_chars: MaxChars = queries.WHOLE,
     offset: Offset = 0,
 ) -> HttpResponse:
-    return answer(queries.get_article(publisher, url, format, max_chars, offset), BRIEFLY)
+    found, settled = queries.buy_article(publisher, url, format, max_chars, offset, _payment(request))
+    response = answer(found, BRIEFLY if settled is None else "private, no-store")
+    if settled is not None:
+        response["PAYMENT-RESPONSE"] = in_header(settled.as_dict())
+    return response
+
+
+def _payment(request: HttpRequest) -> Any:
+    """The x402 payment of a request, if it carries one; what cannot be read is no payment, and is told so."""
+    sent = request.headers.get("payment-signature")
+    if sent is None:
+        return None
+    try:
+        return orjson.loads(base64.b64decode(sent, validate=True))
+    except ValueError:
+        return sent

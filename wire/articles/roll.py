@@ -9,6 +9,7 @@ from django.db.models.functions import Left
 
 from config.errors import NotFound
 from wire.articles.models import LicenceKind, Publisher, PublisherQuerySet
+from wire.articles.price import Price, in_words
 
 LISTED: Final = f"All publishers are listed at {settings.WIRE_SITE_URL}/.well-known/mcp.json."
 MAX_LICENCE: Final = 300  # characters of a licence that are told with the terms
@@ -26,6 +27,7 @@ class Member:
     licence: str
     may_answer: bool
     may_train: bool
+    price: Price
 
     @property
     def mcp(self) -> str:
@@ -44,7 +46,8 @@ class Member:
         train = "may be trained on it" if self.may_train else "must not be trained on it"
         joined = "and" if self.may_answer == self.may_train else "but"
         excerpts = "" if self.full_text else " Articles are given as excerpts."
-        return f"Models {answer}, {joined} {train}.{excerpts} {self._licence}"
+        costs = f" An article costs {in_words(self.price)}, paid by x402." if self.price else ""
+        return f"Models {answer}, {joined} {train}.{excerpts}{costs} {self._licence}"
 
     @property
     def _licence(self) -> str:
@@ -73,7 +76,7 @@ def member_of(slug: str) -> Member:
 
 
 def _told(publishers: PublisherQuerySet) -> dict[str, Member | NotFound]:
-    columns = ("slug", "name", "homepage", "full_text", "licence_kind", "may_answer", "may_train", "removed_at")
+    columns = ("slug", "name", "homepage", "full_text", "licence_kind", "may_answer", "may_train", "price", "removed_at")
     found: dict[str, Member | NotFound] = {}
     for row in publishers.values(*columns, told=Left("licence", MAX_LICENCE)):
         licence, removed_at = row.pop("told"), row.pop("removed_at")

@@ -69,15 +69,20 @@ def test_what_cannot_be_added_says_why_and_changes_nothing(site: Site) -> None:
         ((), "Name at least one --feed or --sitemap"),
         (("--feed", site.url("/feed", "127.0.0.2")), "add --domain 127.0.0.2"),
         (("--feed", "file:///etc/passwd"), "cannot be asked: it is no http or https address"),
-        (("--feed", feed, "--domain", "not a host"), "plain host name"),
-        (("--feed", feed, "--leave-out", "private"), "begins with a slash"),
+        (("--feed", feed, "--domain", "not a host"), "is no host name"),
+        (("--feed", feed, "--domain", "com"), "whole top-level domain"),
+        (("--feed", feed, "--price", "{}}"), "invalid _json value"),
+        (("--feed", feed, "--price", '{"amount": 5}'), "“scheme” is missing"),
+        (("--feed", feed, "--per-minute", "0"), "per_minute"),
+        (("--feed", feed, "--leave-out", "private"), "starts with a slash"),
         (("--feed", feed, "--excerpt", "9999999"), "excerpt_length"),
         (("--feed", feed, "--consented-on", "tomorrow"), "invalid _day value"),
     ):
         with pytest.raises(CommandError, match=words):
             add(site.server, *more)
-    with pytest.raises(CommandError, match="slug"):
-        add(site.server, "--feed", feed, slug="No Slug")
+    for slug, words in (("No Slug", "slug"), ("publishers", "is an address of the API")):
+        with pytest.raises(CommandError, match=words):
+            add(site.server, "--feed", feed, slug=slug)
     with pytest.raises(CommandError, match="is there already"):
         add(site.server, "--feed", feed, slug="koogle")
     with pytest.raises(CommandError, match="--consent-note"):

@@ -272,7 +272,40 @@ def test_two_askers_at_once_fetch_once_and_a_third_is_not_kept_waiting(site: Sit
         thread.join()
     assert told == ["Other pages are being read at this moment, so this one was not asked.", "Koogle", "Koogle"]
     assert len(site.server.seen("/a")) == 1
-    assert reading.AT_ONCE == 2
+    assert reading.OF_ONE == 2
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_slow_publisher_does_not_hold_up_the_others(site: Site) -> None:
+    slow = site.publisher
+    site.page("/a", "Slow", delay=1.0)
+
+    def ask() -> None:
+        article_at(slow, site.url("/a"))
+        connections.close_all()
+
+    held, waits = threading.Thread(target=ask), threading.Thread(target=ask)
+    other = Publisher.objects.create(
+        slug="other", name="Other", homepage=slow.homepage, domains=slow.domains, consented_on=slow.consented_on
+    )
+    held.start()
+    waits.start()
+    time.sleep(0.2)
+    with pytest.raises(UpstreamFailed, match="Other pages"):
+        article_at(slow, site.page("/b", "Refused"))
+    assert article_at(other, site.page("/c", "Quick")).title == "Quick"
+    assert held.is_alive()
+    held.join()
+    waits.join()
+
+
+def test_between_pages_that_agents_ask_for_the_crawl_delay_is_kept(site: Site) -> None:
+    site.server.route("/robots.txt", body=b"User-agent: *\nCrawl-delay: 2\n", content_type="text/plain")
+    article_at(site.publisher, site.page("/a", "First"))
+    with pytest.raises(UpstreamFailed, match="a moment ago") as refused:
+        article_at(site.publisher, site.page("/b", "Second"), seconds=1.0)
+    assert refused.value.hint.startswith("Ask again in 2 seconds.")
+    assert not site.server.seen("/b")
 
 
 def test_times_are_utc(site: Site) -> None:

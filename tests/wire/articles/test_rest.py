@@ -56,6 +56,8 @@ def test_publishers_are_listed_with_their_terms_and_how_much_they_have(client: C
         "licence": "https://creativecommons.org/licenses/by/4.0/",
         "may_answer": True,
         "may_train": False,
+        "price": None,
+        "per_minute": None,
     }
     assert (medlar["articles"], medlar["newest"], medlar["licence_kind"], medlar["licence"]) == (0, None, "none", None)
     assert (medlar["may_answer"], medlar["may_train"]) == (False, True)
@@ -66,7 +68,7 @@ def test_a_search_ranks_by_title_then_description_and_pages_to_its_end(client: C
     store(quill, draft(quill, 9, title="Medlar", description="Not a quince."), draft(quill, 10, title="Sloe", description=""))
     first = ask(client, "quill/search", query="quince")
     assert titles(first["articles"]) == [f"Quince number {number}" for number in (6, 5, 4, 3, 2)]
-    assert list(first["articles"][0]) == ["title", "url", "snippet", "publishedAt", "author"]
+    assert list(first["articles"][0]) == ["title", "url", "snippet", "publishedAt", "author", "untrusted_instructions"]
     second = ask(client, "quill/search", query="quince", cursor=first["next_cursor"], limit=20)
     assert titles(second["articles"]) == ["Quince number 1", "Quince number 0", "Medlar"]
     assert second["next_cursor"] is None
@@ -78,7 +80,7 @@ def test_the_newest_come_first_and_those_without_a_date_last(client: Client) -> 
     store(quill, draft(quill, 20, title="Undated", published_at=None))
     first = ask(client, "quill/recent")
     assert len(first["articles"]) == 10
-    assert list(first["articles"][0]) == ["title", "url", "publishedAt", "author", "snippet"]
+    assert list(first["articles"][0]) == ["title", "url", "publishedAt", "author", "snippet", "untrusted_instructions"]
     assert titles(first["articles"])[0] == "Quince number 10"
     rest = ask(client, "quill/recent", cursor=first["next_cursor"])
     assert titles(rest["articles"]) == ["Quince number 0", "Undated"]
@@ -194,4 +196,4 @@ def test_each_operation_has_an_id_of_its_own_and_says_what_each_error_means() ->
     for path, one in ours.items():
         refusals = {status: said["description"] for status, said in one["responses"].items() if status != 200}
         assert all(said.startswith("`") for said in refusals.values()), path
-    assert set(ours["/api/articles/{publisher}/article.json"]["responses"]) == {200, 400, 404, 422, 502}
+    assert set(ours["/api/articles/{publisher}/article.json"]["responses"]) == {200, 400, 402, 404, 422, 502}

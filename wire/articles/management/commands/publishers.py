@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
 
+import orjson
 from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import Error, transaction
@@ -57,6 +58,10 @@ class Command(BaseCommand):
         add.add_argument(
             "--excerpt", type=int, metavar="CHARACTERS", help="Give excerpts of that length instead of whole articles."
         )
+        add.add_argument("--per-minute", type=int, metavar="N", help="Requests of one client in a minute, at most.")
+        add.add_argument(
+            "--price", type=_json, default={}, metavar="JSON", help="What an article costs, as x402 payment requirements."
+        )
         add.add_argument("--licence", default="", metavar="TEXT", help="Its name or address, or the terms.")
         add.add_argument("--licence-kind", choices=LicenceKind.values, help="What --licence is; text unless told otherwise.")
         add.add_argument("--may-train", action="store_true", help="Models may be trained on the text.")
@@ -82,7 +87,7 @@ class Command(BaseCommand):
 
     def _add(self, options: dict[str, Any]) -> None:
         publisher = Publisher(
-            slug=options["slug"],
+            slug=options["slug"].lower(),
             name=options["name"],
             homepage=options["homepage"],
             domains=[domain.lower() for domain in options["domain"]],
@@ -94,6 +99,8 @@ class Command(BaseCommand):
             licence=options["licence"],
             may_answer=not options["may_not_answer"],
             may_train=options["may_train"],
+            per_minute=options["per_minute"],
+            price=options["price"],
         )
         if options["excerpt"] is not None:
             publisher.excerpt_length = options["excerpt"]
@@ -226,6 +233,10 @@ def _day(raw: str) -> dt.date:
     if day > timezone.now().date():
         raise ValueError(raw)
     return day
+
+
+def _json(raw: str) -> Any:
+    return orjson.loads(raw)
 
 
 def _number(raw: str) -> int:
