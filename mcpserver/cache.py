@@ -15,6 +15,7 @@ from mcp.shared.transport_context import TransportContext
 from mcp_types.methods import CLIENT_REQUESTS, validate_client_request
 
 from config.http import answer_cache
+from mcpserver.bearer import bearer
 from mcpserver.parts import PAYMENT
 from mcpserver.usage import Asked
 
@@ -74,9 +75,9 @@ class Exchange:
 
 def result_key(server: str, version: str, method: str, params: Any) -> Key | None:
     """What a result is cached under: the question, without `_meta`, which is the client's own. None for what is not cached: what
-    somebody paid for is theirs.
+    somebody paid for, or asked for with a key, is theirs.
     """
-    if method not in CACHED or (params and _pays(params.get("_meta"))):
+    if method not in CACHED or bearer.get() is not None or (params and _pays(params.get("_meta"))):
         return None
     question = {name: value for name, value in params.items() if name != "_meta"} if params else {}
     try:

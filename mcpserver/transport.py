@@ -29,8 +29,10 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_HANDSHAKE_VERS
 
 from config.errors import Unavailable, WireError
 from config.http.edge import JSONRPC_REFUSED, Message, Receive, Scope, Send, replay
+from config.tokens import bearer_of
 from mcpserver import usage
 from mcpserver.adapter import ask
+from mcpserver.bearer import bearer
 from mcpserver.cache import Caller, Key, remember, repeat_key, repeated, result_of
 from mcpserver.stream import Streams, acceptable, bounded
 
@@ -95,6 +97,7 @@ class Door:
             message = _read(body)
         except ValueError:
             message = UNREADABLE
+        bearer.set(bearer_of(fields))
         repeat = self._repeat_key(fields, message) if len(fields) == len(scope["headers"]) else None
         if repeat is not None and (found := repeated(repeat)) is not None:
             (_, _, asked), result = found
@@ -110,7 +113,9 @@ class Door:
         await _send(send, *(reply or await self._answer(message, headers, scope, repeat)))
 
     def _repeat_key(self, fields: Mapping[bytes, bytes], message: Any) -> Key | None:
-        """What this request is known by if it comes again; None for one without a plain id."""
+        """What this request is known by if it comes again; None for one without a plain id, and for one that bears a key."""
+        if bearer.get() is not None:
+            return None
         if type(message) is not dict or type(message.get("id")) not in (int, str):
             return None
         headers = tuple([pair for pair in fields.items() if pair[0] in _DECIDING or pair[0][:4] == b"mcp-"])
@@ -325,7 +330,7 @@ def _readable_by(origin: bytes, send: Send) -> Send:
     allowed = [
         (b"access-control-allow-origin", origin),
         (b"access-control-allow-methods", b"POST, GET, OPTIONS"),
-        (b"access-control-allow-headers", b"content-type, accept, mcp-protocol-version, mcp-method, mcp-name"),
+        (b"access-control-allow-headers", b"authorization, content-type, accept, mcp-protocol-version, mcp-method, mcp-name"),
         (b"access-control-max-age", b"86400"),
         (b"vary", b"Origin"),
     ]

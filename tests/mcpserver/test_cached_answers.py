@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from citations.formats import CitationFormat
 from config.http import answer_cache
 from mcpserver import usage
+from mcpserver.adapter import ask
 from mcpserver.servers.wire import prompts, resources, tools
 from tests.factories import entry, publish, story_of
 from tests.mcpserver.asgi import (
@@ -353,3 +354,25 @@ def test_a_story_that_was_withdrawn_is_never_cited_from_memory() -> None:
     assert request("GET", address).status == 200
     corrections.withdraw(story, reason="Retracted.")
     assert request("GET", address).status == 410
+
+
+@committed
+@pytest.mark.parametrize("era", ERAS)
+def test_a_request_that_bears_a_key_is_neither_cached_nor_answered_from_the_cache(
+    era: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    question = message("tools/call", {"name": "list_sources", "arguments": {}}, era)
+    headers = rpc_headers(question, era)
+    request("POST", "/mcp", json.dumps(question).encode(), headers)
+    asked = 0
+
+    def count(*args: Any, **kwargs: Any) -> Any:
+        nonlocal asked
+        asked += 1
+        return ask(*args, **kwargs)
+
+    monkeypatch.setattr("mcpserver.servers.wire.ask", count)
+    sent = json.dumps(question).encode()
+    for more, times in (({}, 0), ({"authorization": "Bearer key"}, 1), ({"authorization": "Bearer key"}, 2), ({}, 2)):
+        assert request("POST", "/mcp", sent, {**headers, **more}).status == 200
+        assert asked == times

@@ -1,0 +1,31 @@
+"""Keys that an installation hands to its clients: shown once, stored as a hash, sent as `Authorization: Bearer …` (RFC 6750)."""
+
+import hashlib
+import secrets
+from collections.abc import Mapping
+from typing import Final
+
+_BYTES: Final = 32
+LONGEST: Final = 200  # characters; a key of ours has 43 and its prefix
+
+
+def new_token(prefix: str) -> str:
+    """A key of 256 random bits. `prefix` says in a log or a file what was found there."""
+    return f"{prefix}_{secrets.token_urlsafe(_BYTES)}"
+
+
+def token_hash(token: str) -> str:
+    """SHA-256 in lower-case hex, which is what a table stores. 256 random bits need no salt and no slow hash; and whoever looks
+    a key up by its hash compares in a time that tells nothing of the key.
+    """
+    return hashlib.sha256(token.encode()).hexdigest()
+
+
+def bearer_of(headers: Mapping[bytes, bytes]) -> str | None:
+    """The key in an ASGI request's headers; "" for an Authorization that holds none that could be ours, None without one."""
+    sent = headers.get(b"authorization")
+    if sent is None:
+        return None
+    scheme, _, token = sent.decode("latin-1").strip().partition(" ")
+    token = token.strip()
+    return token if scheme.lower() == "bearer" and token.isascii() and len(token) <= LONGEST else ""
