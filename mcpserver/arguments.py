@@ -28,13 +28,19 @@ def whole(value: Any) -> Any:
     """
     if isinstance(value, str) and re.fullmatch(r"\s*[0-9]{1,9}\s*", value):
         return int(value)
+    return number(value)
+
+
+def number(value: Any) -> Any:
+    """The same, but a text is no number."""
     if isinstance(value, bool) or not (isinstance(value, int) or (isinstance(value, float) and value.is_integer())):
         raise ValueError("a whole number is needed")
     return int(value)
 
 
 WHOLE: Final = BeforeValidator(whole)
-"""Stands after the bounds in an `Annotated`, so that it looks first and the bounds stay part of the JSON Schema."""
+NUMBER: Final = BeforeValidator(number)
+"""Each stands after the bounds in an `Annotated`, so that it looks first, and the bounds stay part of the JSON Schema."""
 
 
 def read(model: type[A], raw: Mapping[str, Any] | None) -> A:

@@ -248,11 +248,11 @@ def test_a_search_gives_five_and_a_list_ten_unless_told_otherwise_and_pages_go_o
 
 
 @every_era
-def test_null_is_left_out_and_a_text_of_digits_is_a_number(era: str) -> None:
+def test_null_is_left_out_and_5_0_is_5(era: str) -> None:
     assert said("search-content", era, query="cake", limit=None, cursor=None) == FOUND
     assert said("list-recent", era, limit=None, cursor="") == RECENT
     assert said("get-article", era, url=CAKE, format=None, max_chars=None, offset=None) == DOCUMENT
-    for limit in ("5", 5, 5.0):
+    for limit in (5, 5.0):
         assert said("search-content", era, query="cake", limit=limit) == FOUND
 
 
@@ -268,7 +268,7 @@ def test_a_missing_or_empty_argument_is_answered_to_the_byte() -> None:
 WRONG: Final[list[tuple[str, dict[str, Any], str]]] = [
     *(
         ("search-content", {"query": "cake", "limit": limit}, "limit")
-        for limit in (0, 21, -1, 1.5, "abc", True, [5], "999999999999")
+        for limit in (0, 21, -1, 1.5, "5", "abc", True, [5], 1e99)
     ),
     *(("list-recent", {"limit": limit}, "limit") for limit in (0, 51, "abc")),
     ("search-content", {"query": "?!"}, "query"),

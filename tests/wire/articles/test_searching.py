@@ -39,9 +39,9 @@ def test_a_keyword_counts_three_in_the_title_and_one_in_the_description() -> Non
     assert titles("pie") == []
 
 
-def test_ties_come_newest_first_then_as_they_were_indexed_and_undated_ones_last() -> None:
+def test_ties_come_newest_first_then_by_address_and_undated_ones_last() -> None:
     kept(draft("b", "Cake B", day=None), draft("z", "Cake Z", day=2), draft("a", "Cake A", day=2), draft("n", "Cake N", day=3))
-    assert titles("cake") == ["Cake N", "Cake Z", "Cake A", "Cake B"]
+    assert titles("cake") == ["Cake N", "Cake A", "Cake Z", "Cake B"]
     assert [one.title for one in queries.list_recent("cake", 10).articles] == ["Cake N", "Cake Z", "Cake A", "Cake B"]
 
 
@@ -71,6 +71,19 @@ def test_a_query_without_a_word_and_a_cursor_of_another_one_are_refused() -> Non
     for query, place in (("…", None), ("tea", cursor), ("cake", "nonsense"), ("cake", queries.list_recent("cake", 1).next_cursor)):
         with pytest.raises(InvalidArgument):
             queries.search_content("cake", query, 1, place)
+
+
+def test_paging_goes_on_behind_an_article_that_left_meanwhile_and_many_ties_come_as_they_were_indexed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    owner = kept(*(draft(name, f"Cake {name}") for name in "dbca"))
+    page = queries.search_content("cake", "cake", 2)
+    assert [hit.title for hit in page.articles] == ["Cake a", "Cake b"]
+    storing.store(owner, [draft("b", "Pie")], NOW)
+    following = queries.search_content("cake", "cake", 2, page.next_cursor).articles
+    assert "Cake c" in [hit.title for hit in following]
+    monkeypatch.setattr("wire.articles.searching.MAX_TIED", 2)
+    assert titles("cake") == ["Cake d", "Cake c", "Cake a"]
 
 
 def test_what_is_left_out_from_now_on_is_found_no_more_and_no_number_is_used_twice() -> None:
@@ -153,9 +166,11 @@ class TestRanking(TestCase):
             return sum(3 * (one in held[0]) + (one in held[1]) for one in keywords(query))
 
         ranked = sorted(
-            (-score(title, text), -(day or 0), n) for n, (title, text, day) in enumerate(articles) if score(title, text)
+            (-score(title, text), -(day or 0), drafts[n].url)
+            for n, (title, text, day) in enumerate(articles)
+            if score(title, text)
         )
-        expected = [drafts[n].url for _, _, n in ranked]
+        expected = [url for _, _, url in ranked]
         found: list[str] = []
         cursor = None
         while True:
