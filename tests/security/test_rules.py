@@ -30,6 +30,7 @@ ASK_THE_NETWORK: Final = {
     "ssl",
 }
 ASK_THE_MACHINE: Final = {"sources/lease.py", "config/http/protocol.py"}  # its own name; how to end a connection that came in
+ASK_THE_OPERATORS: Final = {"wire/articles/payment.py"}  # a service at the address that the operator gives, and at no other
 READ_XML: Final = {"xml", "lxml", "defusedxml"}
 READ_HTML: Final = {  # lxml's parser of HTML knows no entity but HTML's own, and opens no file; nothing else of lxml reads
     "sources/parse/article.py": {"lxml.html", "lxml.html.HTMLParser", "lxml.html.document_fromstring"},
@@ -95,10 +96,10 @@ def test_no_text_is_run_and_no_bytes_become_objects() -> None:
 
 
 def test_the_network_is_asked_by_the_fetcher_alone() -> None:
-    """The limit's Redis library opens its own connection, to where the operator says."""
+    """The limit's Redis library opens its own connection, to where the operator says; a payment facilitator is asked there, too."""
     asks = {name for name, _, tree in sources() if imports_any(tree, ASK_THE_NETWORK)}
     assert asks
-    assert {name.rpartition("/")[0] for name in asks - ASK_THE_MACHINE} == {"sources/fetch"}
+    assert {name.rpartition("/")[0] for name in asks - ASK_THE_MACHINE - ASK_THE_OPERATORS} == {"sources/fetch"}
 
 
 def test_xml_is_read_in_one_place_which_refuses_document_types() -> None:
