@@ -88,7 +88,7 @@ def test_serve_says_the_password_once_and_which_wire_it_serves_where(tmp_path: P
     first.end()
     told = re.search(r"First account of the live and sample wire: editor (\S{20})\n", first.said)
     assert told is not None, first.said
-    assert f"Serving the SAMPLE wire (fictional stories, until there is real news) at http://localhost:{first.port}\n" in first.said
+    assert f"Serving the SAMPLE wire (fictional stories, until there is something real) at http://localhost:{first.port}\n" in first.said
     assert first.said.count("http://") == 1
     again = Served(tmp_path)
     again.end()
@@ -104,6 +104,19 @@ def test_all_that_serve_keeps_is_in_the_directory_that_was_named(tmp_path: Path)
     Served(tmp_path).end()
     assert [entry.name for entry in tmp_path.iterdir()] == ["wire"]
     assert (tmp_path / "wire" / "sample" / "wire.sqlite3").is_file()
+
+
+@pytest.mark.slow
+def test_a_wire_that_has_a_publisher_is_served_though_no_day_was_published(tmp_path: Path) -> None:
+    wire = tmp_path / "wire"
+    assert manage(wire, "migrate", "-v0").returncode == 0
+    chef = ("--homepage", "https://yoursite.com/", "--domain", "yoursite.com", "--feed", "https://yoursite.com/feed")
+    consent = ("--consent-note", "Written for tests.", "--consented-on", "2026-03-01")
+    added = manage(wire, "publishers", "add", "chef", "The Chef", *chef, *consent)
+    assert added.returncode == 0, added.stderr
+    served = Served(tmp_path)
+    served.end()
+    assert "Serving the live wire" in served.said
 
 
 @pytest.mark.slow

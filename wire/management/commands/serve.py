@@ -1,4 +1,4 @@
-"""Serve the wire: migrate, start uvicorn and ingest, and show the sample wire until there is real news."""
+"""Serve the wire: migrate, start uvicorn and ingest, and show the sample wire until there is something real to show."""
 
 import os
 import secrets
@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from django.apps import apps
 from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
@@ -36,8 +37,8 @@ MEMORY: Final = {"MALLOC_ARENA_MAX": "1", "MALLOC_MMAP_THRESHOLD_": "1048576", "
 class Command(BaseCommand):
     requires_system_checks: list[str] = []  # they load the desk, for which nobody waits; `make lint` and `doctor` look at more
     help = (
-        "Migrate, serve, and ingest every WIRE_INGEST (30m; off for never). Without any published day, the sample wire is served "
-        "until there is one."
+        "Migrate, serve, and ingest every WIRE_INGEST (30m; off for never). Without any published day, and without publishers or "
+        "other content that somebody put in, the sample wire is served until there is one."
     )
 
     def handle(self, **_options: Any) -> None:
@@ -47,7 +48,7 @@ class Command(BaseCommand):
         _expect_no_loss()
         call_command("migrate", verbosity=0)
         sample_env = None
-        if not Snapshot.objects.exists():
+        if not _has_content():
             sample_env = _sample_environment()
             # The last one, of an app above this room: the sample's takes and corrections as articles of the wire's own publisher.
             for command in ("migrate", "loadsample", "publishers index wire"):
@@ -59,8 +60,8 @@ class Command(BaseCommand):
             while server.poll() is None:
                 feeding.keep_up()
                 time.sleep(LOOK_AGAIN)
-                if sample_env and _is_published():
-                    self.stdout.write("The first real day is published: switching from the sample wire to the live one.")
+                if sample_env and _has_content():
+                    self.stdout.write("The wire has content of its own now: switching from the sample wire to the live one.")
                     _end(server)
                     sample_env = None
                     server = self._start(sample_env)
@@ -88,7 +89,7 @@ class Command(BaseCommand):
             self.stdout.write("The password is not shown again: write it down, or change it there.")
 
     def _start(self, sample_env: Mapping[str, str] | None) -> "subprocess.Popen[bytes]":
-        what = "the SAMPLE wire (fictional stories, until there is real news)" if sample_env else "the live wire"
+        what = "the SAMPLE wire (fictional stories, until there is something real)" if sample_env else "the live wire"
         self.stdout.write(f"Serving {what} at {settings.WIRE_SITE_URL}")
         self.stdout.flush()
         where = ["--host", settings.HOST, "--port", str(settings.PORT), "--workers", str(settings.WIRE_WORKERS)]
@@ -107,9 +108,13 @@ def _expect_no_loss() -> None:
         )
 
 
-def _is_published() -> bool:
+def _has_content() -> bool:
+    """Whether anything was published or put in, which the sample wire would hide. An app of its own says in `has_content` of its
+    AppConfig whether it holds something that did not come with it.
+    """
     try:
-        return Snapshot.objects.exists()
+        apart = [app.has_content for app in apps.get_app_configs() if hasattr(app, "has_content")]
+        return Snapshot.objects.exists() or any(has_content() for has_content in apart)
     except Error:
         return False  # away for a while, which is no reason to stop serving the sample
 
