@@ -266,10 +266,7 @@ def test_a_missing_or_empty_argument_is_answered_to_the_byte() -> None:
 
 
 WRONG: Final[list[tuple[str, dict[str, Any], str]]] = [
-    *(
-        ("search-content", {"query": "cake", "limit": limit}, "limit")
-        for limit in (0, 21, -1, 1.5, "5", "abc", True, [5], 1e99)
-    ),
+    *(("search-content", {"query": "cake", "limit": limit}, "limit") for limit in (0, 21, -1, 1.5, "5", "abc", True, [5], 1e99)),
     *(("list-recent", {"limit": limit}, "limit") for limit in (0, 51, "abc")),
     ("search-content", {"query": "?!"}, "query"),
     ("search-content", {"query": 5}, "query"),

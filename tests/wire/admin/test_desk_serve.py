@@ -88,7 +88,8 @@ def test_serve_says_the_password_once_and_which_wire_it_serves_where(tmp_path: P
     first.end()
     told = re.search(r"First account of the live and sample wire: editor (\S{20})\n", first.said)
     assert told is not None, first.said
-    assert f"Serving the SAMPLE wire (fictional stories, until there is something real) at http://localhost:{first.port}\n" in first.said
+    what = "the SAMPLE wire (fictional stories, until there is something real)"
+    assert f"Serving {what} at http://localhost:{first.port}\n" in first.said
     assert first.said.count("http://") == 1
     again = Served(tmp_path)
     again.end()

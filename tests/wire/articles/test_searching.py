@@ -166,9 +166,7 @@ class TestRanking(TestCase):
             return sum(3 * (one in held[0]) + (one in held[1]) for one in keywords(query))
 
         ranked = sorted(
-            (-score(title, text), -(day or 0), drafts[n].url)
-            for n, (title, text, day) in enumerate(articles)
-            if score(title, text)
+            (-score(title, text), -(day or 0), drafts[n].url) for n, (title, text, day) in enumerate(articles) if score(title, text)
         )
         expected = [url for _, _, url in ranked]
         found: list[str] = []
