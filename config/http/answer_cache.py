@@ -34,6 +34,7 @@ class AnswerCache:
         self._version_seen_at = 0.0
         self._cleared = object()
         self._generation: tuple[Any, ...] = ()
+        self._until = 0.0  # while the clock says less, nothing happened that could begin another generation
         self._stored: OrderedDict[Hashable, tuple[Any, int]] = OrderedDict()
         self._making: dict[Hashable, asyncio.Task[Any]] = {}
 
@@ -54,14 +55,17 @@ class AnswerCache:
     def set_version(self, version: Hashable) -> None:
         """Cache answers of this wire version from now on; None closes. Part of it is the database that gave the version."""
         self._version, self._version_seen_at, self.is_stale = version, time.monotonic(), False
+        self._until = 0.0
 
     def mark_stale(self) -> None:
         """The version cannot be read: cached answers may be old, and are better than nothing."""
         self.is_stale = True
+        self._until = 0.0
 
     def clear(self) -> None:
         """Content changed in this process: whatever was begun or cached before is old."""
         self._cleared = object()
+        self._until = 0.0
 
     def get(self, key: Hashable) -> Any:
         """The answer, or None."""
@@ -110,12 +114,17 @@ class AnswerCache:
 
     def _is_open(self) -> bool:
         """Whether answers may be cached. Those of another generation go now."""
+        if self._until <= time.time():
+            self._until = DAY * (time.time() // DAY + 1)  # first: whatever changes from here on sets it back again
+            self._begin()
+        return self._version is not None
+
+    def _begin(self) -> None:
         now = self._now()
         if now != self._generation:
             self._generation = now
             self._stored.clear()
             self.bytes = 0
-        return self._version is not None
 
     def _now(self) -> tuple[Any, ...]:
         """Version, last clearing, day. While answers are stale no day ends: yesterday's, marked, are better than none."""

@@ -49,10 +49,11 @@ class Edge:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        path = self._meant_by(scope["path"])
-        if path != scope["path"]:
-            scope = {**scope, "path": path, "raw_path": path.encode()}
+        path = scope["path"]
         server = self._server_at(path)
+        if (server is None or path[-1] == "/") and (meant := self._meant_by(path)) != path:
+            path, server = meant, self._server_at(meant)
+            scope = {**scope, "path": path, "raw_path": path.encode()}
         refusal = _refusal(scope, is_mcp=server is not None)
         if refusal is None and settings.WIRE_RATE_LIMIT != "off" and (counted := _counted_as(scope, server)):
             refusal = await _over_limit(scope, counted, settings.WIRE_RATE_LIMIT)
