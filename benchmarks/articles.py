@@ -5,7 +5,6 @@ in process. On SQLite in a temporary directory; with TEST_DATABASE_URL the searc
 own. Writes its table into docs/benchmarks.md.
 """
 
-import asyncio
 import datetime as dt
 import json
 import os
@@ -20,13 +19,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from benchmarks import report
 
 SEARCHES = 600
-ROUNDS = 61  # short ones, by turns, so that whatever else the machine does meets both alike
-CALLS = 300
+ROUNDS = 25  # short ones, by turns, so that whatever else the machine does meets both alike
+VISIT = 0.3  # seconds
 SLUG = "bench"
 
 
@@ -109,57 +109,35 @@ def _fill(articles: int) -> Any:
 
 
 def _cached() -> str:
-    """Both servers by turns, in process: as many requests as one core answers, without a socket."""
+    """Both servers by turns over HTTP, as agents ask: eight connections, the server on a core of its own."""
     from django.core.management import call_command
 
+    from benchmarks.doors import client, servers
+    from benchmarks.doors.questions import FIRST_NUMBER, MODERN, tool
+
     call_command("loadsample", verbosity=0)
-    from config.asgi import application
-    from config.http import answer_cache
-
-    bodies = {
-        f"/mcp/articles/{SLUG}": ("search-content", {"query": "openai model", "limit": 5}),
-        "/mcp": ("search_wire", {"query": "robot", "limit": 5, "detail": "brief"}),
-    }
-
-    async def ask(path: str, times: int) -> float:
-        name, arguments = bodies[path]
-        question = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": name, "arguments": arguments}}
-        body = json.dumps(question).encode()
-        headers = [(b"host", b"localhost"), (b"content-type", b"application/json"), (b"accept", b"application/json")]
-        headers.append((b"content-length", str(len(body)).encode()))
-        scope = {"type": "http", "method": "POST", "path": path, "raw_path": path.encode(), "query_string": b"", "headers": headers}
-        scope |= {"client": ("127.0.0.1", 1), "scheme": "http", "http_version": "1.1", "server": ("localhost", 80)}
-        answers: list[Any] = []
-
-        async def receive() -> dict[str, Any]:
-            return {"type": "http.request", "body": body, "more_body": False}
-
-        async def send(message: Any) -> None:
-            answers.append(message)
-
-        started = time.perf_counter()
-        for _ in range(times):
-            answers.clear()
-            await application(dict(scope), receive, send)
-        took = time.perf_counter() - started
-        if answers[0]["status"] != 200 or b'"result"' not in answers[1]["body"]:
-            raise SystemExit(f"{path} answered {answers}")
-        return times / took
-
-    async def both() -> dict[str, list[float]]:
-        answer_cache.answers.set_version(1)
-        rates: dict[str, list[float]] = {path: [] for path in bodies}
-        for path in bodies:
-            await ask(path, 5)
-        for _ in range(ROUNDS):
-            for path, found in rates.items():
-                found.append(await ask(path, CALLS))
-        return rates
-
-    rates = list(asyncio.run(both()).values())
-    own, wires = map(statistics.median, rates)
+    port = servers.free_port()
+    own = tool(MODERN, "search-content", query="openai model", limit=5).at(f"/mcp/articles/{SLUG}")
+    wires = tool(MODERN, "search_wire", query="robot", limit=5, detail="brief")
+    log = Path(os.environ["WIRE_DATA_DIR"]) / "serve.log"
+    env = os.environ | {"PORT": str(port), "HOST": servers.HOST, "WIRE_INGEST": "off"}
+    command = [sys.executable, str(servers.ROOT / "manage.py"), "serve"]
+    rates: list[list[float]] = [[], []]
+    with servers.serving("wire", command, env, port, own, log) as server:
+        for question in (own, wires):
+            if server.ask(question).status != 200:
+                raise SystemExit(f"{question.path} was not answered")
+        for number in range(ROUNDS):
+            for question, found in zip((own, wires), rates, strict=True):
+                told = client.run(
+                    servers.HOST, port, question.raw(f"{servers.HOST}:{port}"), FIRST_NUMBER + number * 1_000_000, VISIT, 8, None
+                )
+                if told["failed"]:
+                    raise SystemExit(f"{question.path}: {told['failed']} failed")
+                found.append(told["requests"] / told["seconds"])
     ratio = statistics.median(one / other for one, other in zip(*rates, strict=True))
-    return f"{own:,.0f}, {wires:,.0f}, {ratio:.2f}"
+    publishers, wire = map(statistics.median, rates)
+    return f"{publishers:,.0f}, {wire:,.0f}, {ratio:.2f}"
 
 
 def _indexed(pages: int) -> Iterator[tuple[str, str]]:

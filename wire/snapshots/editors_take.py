@@ -118,11 +118,14 @@ def is_by_hand(markdown: str) -> bool:
 
 def opening(markdown: str) -> str:
     """The first paragraph of a take that tells of the day, as Markdown, with the addresses of its links that stand elsewhere; of a
-    generated one all but the citation, which stands on a line of its own.
+    generated one all but the citation, which stands on a line of its own; where it is the first sentence, all but its address.
     """
     first = _first(markdown)
     if BY_RULES in markdown:
-        return "\n\n".join([first.partition("\n")[0], *filter(None, [markdown.partition(first)[2].strip()])])
+        line, _, following = first.partition("\n")
+        sentence, _, address = line.rpartition(" Source: ")
+        told = f"{sentence} {following}".strip() if sentence and " " not in address else line
+        return "\n\n".join([told, *filter(None, [markdown.partition(first)[2].strip()])])
     return "\n\n".join([first, *_DEFINITION.findall(markdown)])
 
 

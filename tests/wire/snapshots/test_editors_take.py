@@ -128,6 +128,17 @@ def test_the_lead_is_told_with_its_sources_and_its_citation() -> None:
     assert paragraphs(editors_take.opening(editors_take.write(DAY, stories, None))) == [lead, told[3]]
 
 
+def test_a_page_shows_no_address_where_the_citation_is_the_first_sentence() -> None:
+    lead = replace(brief(1, "Marmot opens", sources=3), summarized=False)
+    markdown = editors_take.write(DAY, [brief(0), lead], None)
+    assert "The day's main story: According to Publisher 1" in markdown
+    assert f"Source: {lead.permalink}" in markdown
+    shown = rendered(editors_take.opening(markdown))
+    assert "Source:" not in shown
+    assert lead.permalink not in shown
+    assert "Two other independent sources report it too." in shown
+
+
 def test_sources_that_reported_on_other_days_are_counted() -> None:
     told = editors_take.write(DAY, [brief(0), brief(1, "Marmot opens", sources=3)], None)
     assert "reported by Publisher 1 and two other independent sources: [Marmot opens](" in told
