@@ -35,6 +35,7 @@ def pages(tool: str, **asked: Any) -> Iterator[dict[str, Any]]:
             return
 
 
+@pytest.mark.slow
 @each_list
 @pytest.mark.parametrize("most", [1, 700, 3_000])
 def test_no_story_is_lost_or_shown_twice_however_small_the_window(tool: str, items: str, asked: dict[str, Any], most: int) -> None:

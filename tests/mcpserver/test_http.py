@@ -232,6 +232,7 @@ def test_what_a_revision_does_not_have_is_an_unknown_method() -> None:
     assert rpc("ping", era=LEGACY).result == {}
 
 
+@pytest.mark.slow
 def test_rest_and_the_site_work_when_the_mcp_door_is_taken_away(tmp_path: Path) -> None:
     for name in ("config", "wire", "sources", "citations", "templates", "docs", "fixtures"):
         (tmp_path / name).symlink_to(ROOT / name)

@@ -86,6 +86,7 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
         evalwire("events", write(tmp_path / "events.csv", {"title": "A"}))
 
 
+@pytest.mark.slow
 def test_generated_pages_are_read_at_least_as_well_as_trafilatura_reads_them(tmp_path: Path) -> None:
     file = tmp_path / "pages.ndjson"
     file.write_text("".join(json.dumps({"html": one.html, "url": one.url, "text": one.text}) + "\n" for one in pages()))

@@ -57,6 +57,7 @@ def test_closing_ends_what_is_under_way_and_waits_for_no_name_that_hangs(server:
     answer.set()
 
 
+@pytest.mark.slow
 def test_closing_while_connections_are_being_opened_leaves_nothing_half_begun(server: FeedServer) -> None:
     """A task that is cancelled before it began leaves a coroutine that nobody awaits, which Python reports whenever it finds it."""
     server.route("/feed.xml")

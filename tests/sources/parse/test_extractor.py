@@ -39,6 +39,7 @@ def test_a_page_that_takes_too_long_ends_its_worker_and_no_other() -> None:
         assert pool.extract(*PAGES[0]).markdown
 
 
+@pytest.mark.slow
 def test_waiting_for_a_worker_counts() -> None:
     with Pool(1) as pool, ThreadPoolExecutor(1) as threads:
         busy = threads.submit(pool.read, SLOW, "text/html", "", 20)

@@ -150,6 +150,7 @@ def test_a_sitemap_that_breaks_off_gives_what_came_before() -> None:
     assert parse_sitemap(index("/a", "/b")[:-20]) == Sitemap([], ["/a"], whole=False)
 
 
+@pytest.mark.slow
 def test_more_than_a_feed_may_hold_is_read_of_a_sitemap() -> None:
     assert len(parse_sitemap(sitemap(*("<loc>/a</loc>" for _ in range(MAX_ITEMS + 1)))).entries) == MAX_ITEMS + 1
     assert len(parse_sitemap(index(*["/a"] * MAX_ITEMS)).children) == MAX_ITEMS

@@ -58,6 +58,7 @@ def test_a_hostile_page_costs_no_more_than_its_size(text: str) -> None:
     assert time.process_time() - began < 5
 
 
+@pytest.mark.slow
 def test_reading_stops_at_the_limit_of_items() -> None:
     assert len(parse(b"<urlset>" + b"<url/>" * MAX_ITEMS + b"</urlset>").entries) == MAX_ITEMS
     with pytest.raises(InvalidFeed, match="more than 50,000 items"):

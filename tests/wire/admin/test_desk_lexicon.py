@@ -238,6 +238,7 @@ def test_of_many_changes_the_first_are_shown_and_all_are_saved(desk: Client) -> 
     assert LogEntry.objects.count() == MAX_SHOWN + 10
 
 
+@pytest.mark.slow
 def test_the_whole_lexicon_goes_out_as_a_file_and_fits_back_in(desk: Client) -> None:
     count = LexiconTerm.objects.count()
     assert count < MAX_ROWS

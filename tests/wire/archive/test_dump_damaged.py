@@ -127,6 +127,7 @@ def refuses(directory: Path, dumped: bytes, changes: Changes) -> None:
         assert re.search(expected, said), name
 
 
+@pytest.mark.slow
 def test_one_change_anywhere_refuses_the_whole_dump(tmp_path: Path, rich_dump: bytes) -> None:
     refuses(tmp_path, rich_dump, FLIPPED)
 

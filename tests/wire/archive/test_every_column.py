@@ -217,6 +217,7 @@ def test_a_value_that_was_changed_is_named_or_shown_to_nobody_or_known_to_be_unp
     assert not is_listed, "SECURITY.md says that nothing protects it"
 
 
+@pytest.mark.slow
 def test_what_no_reader_is_shown_changes_no_answer() -> None:
     hidden = [(m, f) for m, f in COLUMNS if f"{m.__name__}.{f.name}" in NOT_SHOWN and not f.primary_key]
     with ExitStack() as stack:

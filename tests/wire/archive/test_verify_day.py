@@ -108,6 +108,7 @@ TAMPERED: dict[str, tuple[Callable[[Files], Any], str]] = {
 }
 
 
+@pytest.mark.slow
 def test_every_change_to_a_served_day_is_named(rich: None, tmp_path: Path) -> None:  # noqa: ARG001
     whole = json.dumps(served("2026-01-15"))
     missed = {}

@@ -331,6 +331,7 @@ def test_stopped_half_way_it_goes_on_from_there(site: Site, monkeypatch: pytest.
     assert (set(site.articles().values()), len(site.articles()), report.left) == ({LIVE}, 25, 0)
 
 
+@pytest.mark.slow
 def test_killed_in_a_transaction_nothing_is_stored_by_halves(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     """As a kill does: the batch at hand is rolled back, what was committed stays."""
     monkeypatch.setattr(storing, "BATCH", 10)
@@ -387,6 +388,7 @@ def test_the_sample_wire_takes_no_articles_of_others(site: Site) -> None:
         site.index()
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_sitemaps(site: Site) -> None:
     """Four documents of 300 addresses need little more than one."""
 

@@ -175,6 +175,7 @@ def test_a_summary_names_no_maker_as_a_topic_but_may_say_that_it_is_about_the_la
     assert lexicon.topics("Quince walks", "OpenAI, OpenAI and OpenAI in court, court and court") == ["regulation"]
 
 
+@pytest.mark.slow
 def test_every_shipped_term_can_match(document: dict[str, Any]) -> None:
     silent = [
         text

@@ -55,6 +55,7 @@ HOSTILE: dict[str, tuple[Reply, str]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 def test_hostile_feeds_end_in_named_failures_and_cost_the_honest_ones_nothing(server: FeedServer) -> None:
     Feed.objects.all().delete()

@@ -120,6 +120,7 @@ def test_a_headline_that_a_publisher_edits_after_sealing_is_told_by_every_story_
     assert not disagreements()
 
 
+@pytest.mark.slow
 def test_a_load_publishes_every_day_that_it_touches_once(tmp_path: Path) -> None:
     days = [DAY + dt.timedelta(days=number) for number in range(8)]
     publish(*(told("TechCrunch", day) for day in days), now=SEALED)

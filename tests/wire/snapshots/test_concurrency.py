@@ -134,6 +134,7 @@ def test_of_two_editors_who_save_one_story_at_once_one_is_refused() -> None:
     assert story.revisions.count() == 2
 
 
+@pytest.mark.slow
 def test_two_loads_of_one_file_at_once_double_nothing(tmp_path: Path) -> None:
     lines = [line(n, published_at=f"2026-01-{10 + n % 5}T10:00:00Z") for n in range(700)]
     lines += [line(3, title="Another headline", published_at="2026-01-13T10:00:00Z"), b"{"]
