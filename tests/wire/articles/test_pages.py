@@ -105,8 +105,9 @@ def test_many_articles_are_paged_from_the_newest_to_the_last(client: Client) -> 
 
 
 def test_a_description_that_repeats_the_title_is_shown_once(client: Client) -> None:
-    store(publisher(), draft("The plum advantage", "https://yoursite.com/p", description="The plum advantage"))
-    assert page(client, "/chef").count("The plum advantage") == 1
+    made = publisher()
+    store(made, draft(made, 0, title="The plum advantage", description="The plum advantage"))
+    assert page(client, "/quill").count("The plum advantage") == 1
 
 
 def test_the_search_box_shows_hits_page_by_page_and_says_when_there_are_none(client: Client) -> None:
