@@ -5,7 +5,8 @@ Pages should go through `extractor`: some cost trafilatura seconds, and only a p
 
 import html
 import re
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
 from lxml.html import HTMLParser, document_fromstring
@@ -14,11 +15,12 @@ from sources.entries import Entry
 from sources.parse.addresses import web
 from sources.parse.charsets import decode
 from sources.parse.markdown import Element, markdown_of
-from sources.parse.page import read_page
+from sources.parse.page import SEPARATORS, read_page
 
 MAX_SIZE: Final = 5 << 20  # bytes, or characters of a feed's content; as much as is fetched
 MAX_TAGS: Final = 50_000  # "<"; real pages have up to 3,229, and 200,000 cost trafilatura 9.7 s
 MIN_TEXT: Final = 80  # characters of an article
+MAX_ABOVE: Final = 3  # blocks at the top of a text, of which one may be its title
 FEW: Final = 600  # characters up to which a page with a password field is a login
 _HTML_TYPES: Final = frozenset(
     {"", "text/html", "application/xhtml+xml", "text/plain", "application/octet-stream", "text/xml", "application/xml"}
@@ -88,7 +90,8 @@ def to_markdown(html: str, url: str) -> str:
 def parse_article(data: bytes, *, content_type: str = "", url: str = "") -> Article:
     """The article that a page shows. `content_type` is the header as sent, `url` where the page came from, after redirects.
 
-    A heading that repeats the title is left out. An entry without a title has its first main heading as one, if there is any.
+    A heading that repeats the title is left out, with what leads to the page above it, and so is the site's name behind a title. An
+    entry without a title has its first main heading as one, if there is any.
     Raises: InvalidArticle not_html, too_large, too_complex, login_wall, no_text, broken.
     """
     if len(data) > MAX_SIZE:
@@ -99,14 +102,17 @@ def parse_article(data: bytes, *, content_type: str = "", url: str = "") -> Arti
     if is_paid:
         raise InvalidArticle("login_wall", "The page says that only subscribers may read it.")
     tree = _tree(text)
+    headings = [] if tree is None else [" ".join(" ".join(heading.itertext()).split()) for heading in tree.iter("h1")]
     if entry is None:
-        heading = None if tree is None else tree.find(".//h1")
-        title = "" if heading is None else " ".join(" ".join(heading.itertext()).split())
-        entry = Entry(publisher="", title=html.escape(title, quote=False), url=url, published_at=None)
+        entry = Entry(publisher="", title=html.escape(headings[0] if headings else "", quote=False), url=url, published_at=None)
+    else:
+        entry = replace(entry, title=_without_site(entry.title, headings))
     body = None if tree is None else _main_text(tree)
     blocks = [] if body is None else markdown_of(body, _base(text, url))
-    if blocks and _repeats(blocks[0], entry.title):
-        del blocks[0]
+    for place, block in enumerate(blocks[:MAX_ABOVE]):
+        if _repeats(block, entry.title):
+            del blocks[: place + 1]
+            break
     markdown = "\n\n".join(blocks)
     if len(markdown) < FEW and _PASSWORD.search(text):
         raise InvalidArticle("login_wall", "The page asks for a password and shows no article.")
@@ -160,8 +166,13 @@ def _tree(text: str) -> Element | None:
         tree = load_html(_CONTROL.sub("", text))
     except Exception as error:
         raise _broken() from error
-    for element in () if tree is None else tree.iter("pre"):
+    if tree is None:
+        return None
+    for element in tree.iter("pre"):
         element.tag = "code"  # trafilatura takes code without brackets for a quotation, and its lines for one
+    body = tree.find("body")
+    if body is not None and next(tree.iter("article", "main"), None) is None and len(body.findall("p")) > 1:
+        body.tag = "main"  # text that stands in the page with nothing around it: else trafilatura takes its paragraphs and no list
     return tree
 
 
@@ -197,10 +208,23 @@ def _as_html(body: Element) -> Element:
     return body
 
 
+def _without_site(title: str, headings: Sequence[str]) -> str:
+    """A title without the site's name behind it, where a main heading says which part is which. Both ends of a title may be the
+    site's, and so may a heading: the longer part is taken for the article's. `title` is markup.
+    """
+    for heading in map(html.escape, headings):
+        rest = html.escape(html.unescape(title)).removeprefix(heading)
+        if len(rest) < len(heading) and rest.startswith(SEPARATORS):
+            return html.escape(html.unescape(heading), quote=False)
+    return title
+
+
 def _repeats(block: str, title: str) -> bool:
     """Whether a block is a heading with the title, behind which a site may have put its name."""
     level, _, heading = block.partition(" ")
     if level.strip("#") or not level:
         return False
-    told, meant = (_NO_WORD.sub(" ", text).strip().casefold() for text in (_TARGET.sub("", heading), html.unescape(title)))
+    told, meant = (
+        _NO_WORD.sub(" ", text).strip().casefold() for text in (html.unescape(_TARGET.sub("", heading)), html.unescape(title))
+    )
     return bool(told) and (f"{meant} ").startswith(f"{told} ")

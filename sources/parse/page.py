@@ -18,7 +18,7 @@ _TEXT: Final = ("article", "main")
 _BESIDE: Final = ("aside", "figure", "footer", "form", "header", "nav", "blockquote")
 _ENDS_PARAGRAPH: Final = frozenset({"p", "div", "section", "h1", "h2", "h3", "h4", "ul", "ol", *_TEXT, *_BESIDE})
 PARAGRAPH: Final = 60  # characters: shorter ones are bylines, dates and labels
-_SEPARATORS: Final = (" | ", " \\ ", " - ", " – ", " — ", " · ", " : ")
+SEPARATORS: Final = (" | ", " \\ ", " - ", " – ", " — ", " · ", " : ")
 
 
 def parse_page(data: bytes, *, content_type: str = "", url: str = "") -> Entry | None:
@@ -43,7 +43,7 @@ def read_page(text: str, url: str) -> tuple[Entry | None, bool]:
 def _entry(meta: dict[str, str], article: dict[str, Any], url: str) -> Entry | None:
     site = meta.get("og:site_name", "")
     title = meta.get("og:title") or meta.get("twitter:title") or _string(article.get("headline")) or meta.get("<title>", "")
-    for separator in _SEPARATORS:
+    for separator in SEPARATORS:
         title = (title.removesuffix(separator + site) if site else title) or title
     if not title:
         return None

@@ -130,6 +130,32 @@ def test_a_page_without_a_title_has_its_heading() -> None:
     assert found.markdown == TEXT.strip()
 
 
+def test_a_page_with_nothing_around_its_text_keeps_lists_and_code_in_their_places() -> None:
+    body = (
+        f'<p><a href="/">Home</a> / <a href="/kitchen/">Kitchen</a></p><h1>Quince walks</h1><p>{TEXT}</p>'
+        f"<ol><li>Use <code>a</code> for it.</li><li>Wait.</li></ol><p>{TEXT}</p>"
+    )
+    found = parse_article(page(body, "<title>Quince walks | The Chef</title>"), url=PAGE)
+    assert found.entry.title == "Quince walks"
+    assert found.markdown == f"{TEXT.strip()}\n\n1. Use `a` for it.\n2. Wait.\n\n{TEXT.strip()}"
+
+
+@pytest.mark.parametrize(
+    ("title", "heading", "expected"),
+    [
+        ("Quince walks | The Chef", "Quince walks", "Quince walks"),
+        ("Quince &amp; plum - The Chef", "Quince &amp; plum", "Quince &amp; plum"),
+        ("The Chef | Quince walks", "The Chef", "The Chef | Quince walks"),
+        ("Quince walks home", "Quince walks", "Quince walks home"),
+        ("Quince walks | The Chef", "Plum sits", "Quince walks | The Chef"),
+        ("Quince walks | The Chef", "", "Quince walks | The Chef"),
+    ],
+)
+def test_a_sites_name_behind_a_title_is_left_out_where_the_heading_says_so(title: str, heading: str, expected: str) -> None:
+    data = page(f"<article><h1>{heading}</h1><p>{TEXT}</p></article>", f"<title>{title}</title>")
+    assert parse_article(data, url=PAGE).entry.title == expected
+
+
 def test_code_lists_and_tables_of_a_page_are_kept() -> None:
     extra = "<pre>plain lines\nof a poem</pre><ol><li>one thing</li><li>another</li></ol>"
     extra += "<p>Call <code>run()</code>, and 10<sup>6</sup></p>"
