@@ -9,7 +9,7 @@ import hashlib
 import logging
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import asdict, astuple, dataclass, field, replace
 from itertools import chain, islice
@@ -28,7 +28,7 @@ from sources.parse import InvalidFeed, parse, parse_sitemap
 from sources.parse.article import Article as Page
 from sources.parse.article import InvalidArticle
 from sources.parse.extractor import extract_all
-from wire.articles import own, pages, storing
+from wire.articles import own, pages, sample, storing
 from wire.articles.addresses import is_own
 from wire.articles.drafts import Refused, is_front, of_entry, of_page
 from wire.articles.models import AT_ONCE, OWN, Article, IndexLease, Publisher, Source
@@ -53,6 +53,7 @@ log = logging.getLogger(__name__)
 
 Progress = Callable[[str, int, int], None]
 """What is being done (`sources` or `pages`), how many are done, and how many there are."""
+Fetching = Callable[[Iterable[fetch.Ask], fetch.Policy, HostNotes], Generator[tuple[fetch.Ask, fetch.Outcome], None, None]]
 
 
 @dataclass(slots=True)
@@ -100,12 +101,15 @@ def index(
     """
     started = time.monotonic()
     now = now or timezone.now()
-    if publisher.slug != OWN:
+    is_sample = sample.is_sample(publisher)
+    if publisher.slug != OWN and not is_sample:
         refuse_sample()
     IndexLease.objects.get_or_create(publisher=publisher)
     with lease.held(IndexLease.objects.filter(publisher=publisher), f"indexing of {publisher.slug}") as held:
         storing_ends = started + seconds
         run = _Run(publisher, now, held, how or pages.policy(), lambda: stop() or time.monotonic() > storing_ends, progress)
+        if is_sample:
+            run.fetch_all = sample.fetch_all
         if publisher.slug == OWN:
             run.report.counts += own.synchronise(publisher, now)
         else:
@@ -186,6 +190,7 @@ class _Run:
         progress: Progress,
     ) -> None:
         self.report = Report(publisher)
+        self.fetch_all: Fetching = fetch.fetch_all
         self._publisher = publisher
         self._now = now
         self._held = held
@@ -443,7 +448,7 @@ class _Run:
 
     def _answers(self, asks: Iterable[fetch.Ask], how: fetch.Policy) -> Iterator[tuple[fetch.Ask, fetch.Outcome]]:
         """What comes, until the run is to stop. What was learnt of the hosts is kept whatever becomes of the answers."""
-        with closing(fetch.fetch_all(asks, how, self._notes)) as fetched:
+        with closing(self.fetch_all(asks, how, self._notes)) as fetched:
             try:
                 while not self._stop() and (answer := next(fetched, None)):
                     yield answer

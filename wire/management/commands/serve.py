@@ -50,8 +50,8 @@ class Command(BaseCommand):
         sample_env = None
         if not _has_content():
             sample_env = _sample_environment()
-            # The last one, of an app above this room: the sample's takes and corrections as articles of the wire's own publisher.
-            for command in ("migrate", "loadsample", "publishers index wire"):
+            # The last one is of an app above this room: articles of the sample's own publisher, and of one that is invented.
+            for command in ("migrate", "loadsample", "publishers sample"):
                 _managed(command, sample_env)
         self._open_the_desk(sample_env)
         server = self._start(sample_env)

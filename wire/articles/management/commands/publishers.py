@@ -15,10 +15,10 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from config.database import faults
-from config.errors import Busy, WireError
+from config.errors import Busy, InvalidArgument, WireError
 from sources import lease
 from sources.fetch.url import WebAddress
-from wire.articles import storing
+from wire.articles import sample, storing
 from wire.articles.addresses import is_own
 from wire.articles.indexing import MAX_PAGES, MAX_SECONDS, Report, index
 from wire.articles.models import OWN, Article, IndexLease, LicenceKind, Publisher, Source
@@ -32,15 +32,15 @@ NOTHING: Final = "Nothing was changed."
 class Command(BaseCommand):
     help = (
         "Publishers who agreed that agents search and read their articles here: add one with its feeds and sitemaps, index, list, "
-        "remove. Exit status: 0 done (single pages may have failed), 1 refused, or no source of a publisher answered, 75 another "
-        "process is indexing."
+        "remove; fill those of the sample wire. Exit status: 0 done (single pages may have failed), 1 refused, or no source of a "
+        "publisher answered, 75 another process is indexing."
     )
 
     requires_system_checks: list[str] = []  # they import every surface, which doubles the time of a run that finds nothing new
     stealth_options = ("stop",)  # of `index`, for who calls it within a run of its own: whether to end after the batch at hand
 
     def add_arguments(self, parser: CommandParser) -> None:
-        actions = parser.add_subparsers(dest="action", required=True, metavar="add|index|list|remove")
+        actions = parser.add_subparsers(dest="action", required=True, metavar="add|index|list|remove|sample")
         add = actions.add_parser("add", help="A publisher, with its consent; its server answers at once.")
         add.add_argument("slug", metavar="SLUG", help="Its place: /mcp/articles/SLUG. Never changes.")
         add.add_argument("name", metavar="NAME")
@@ -77,6 +77,7 @@ class Command(BaseCommand):
             "remove", help="End a publisher's server; its articles are deleted, its row tells that it was here."
         )
         remove.add_argument("slug", metavar="SLUG")
+        actions.add_parser("sample", help="Fill the sample wire's publishers: the wire's own, and an almanac that is all fiction.")
 
     def handle(self, **options: Any) -> None:
         with faults.explaining():
@@ -173,6 +174,17 @@ class Command(BaseCommand):
         for error in report.errors:
             self.stderr.write(error)
         self.stdout.flush()  # a journal or a file would else hear of it when the process ends
+
+    def _sample(self, _options: dict[str, Any]) -> None:
+        """Needs no network. Again: changes nothing."""
+        try:
+            almanac = sample.found()
+        except InvalidArgument as error:
+            raise CommandError(f"{error.message} {NOTHING} {error.hint}") from error
+        if almanac.removed_at:
+            self.stdout.write(f"{almanac.name} was removed here, and stays so.")
+        slugs = [OWN] if almanac.removed_at else [OWN, sample.SLUG]
+        self._index({"slugs": slugs, "pages": MAX_PAGES, "seconds": None})
 
     def _list(self, _options: dict[str, Any]) -> None:
         for publisher in Publisher.objects.all():
