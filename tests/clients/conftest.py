@@ -7,14 +7,13 @@ from pathlib import Path
 import mcp
 import pytest
 
-from tests.clients.server import add_publisher, fill, serving
+from tests.clients.server import fill, serving
 
 
 @pytest.fixture(scope="session")
 def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
     found = tmp_path_factory.mktemp("wire")
     fill(found)
-    add_publisher(found)
     return found
 
 
@@ -28,7 +27,7 @@ def wire(data_dir: Path) -> Iterator[str]:
 @pytest.fixture(scope="session")
 def publisher(wire: str) -> str:
     """Address of a publisher's MCP server."""
-    return f"{wire}/articles/sample"
+    return f"{wire}/articles/almanac"
 
 
 @pytest.fixture(scope="session")

@@ -25,10 +25,10 @@ def tool_calls(story_id: str) -> dict[str, dict[str, Any]]:
 
 
 def publisher_calls() -> dict[str, dict[str, Any]]:
-    """Arguments by tool of a publisher's server."""
+    """Arguments by tool of the sample publisher's server."""
     return {
-        "search-content": {"query": "plum cake", "limit": 3},
-        "get-article": {"url": "https://yoursite.com/best-chocolate-cake", "format": "text", "max_chars": 500},
+        "search-content": {"query": "plum dumplings", "limit": 3},
+        "get-article": {"url": "https://almanac.example/2026/01/plum-dumplings", "format": "text", "max_chars": 500},
         "list-recent": {"limit": 5},
     }
 

@@ -28,19 +28,11 @@ STOP: Final = 15.0
 
 
 def fill(data_dir: Path) -> None:
-    """Put the sample wire into an empty data directory."""
-    for command in ("migrate", "loadsample"):
-        _run(data_dir, "manage.py", command, "--verbosity", "0")
-
-
-def add_publisher(data_dir: Path) -> None:
-    """Put a publisher with articles beside it."""
-    _run(data_dir, "-m", "tests.clients.publisher")
-
-
-def _run(data_dir: Path, *arguments: str) -> None:
+    """Put the sample wire into an empty data directory, and its publishers' articles."""
     env = environment(data_dir, 8000) | services(data_dir)
-    subprocess.run([sys.executable, *arguments], cwd=ROOT, env=env, stdout=subprocess.DEVNULL, check=True)
+    for command in (("migrate",), ("loadsample",), ("publishers", "sample")):
+        run = [sys.executable, "manage.py", *command]
+        subprocess.run(run, cwd=ROOT, env=env, stdout=subprocess.DEVNULL, check=True)
 
 
 @contextmanager

@@ -120,7 +120,7 @@ def test_it_asks_every_tool_of_a_publisher(framework: Framework, publisher: str,
     """Every error of a publisher's server is JSON-RPC's: what becomes of it is the framework's decision, as at the wire."""
     errors = reported(framework, publisher, publisher_calls, WRONG_AT_A_PUBLISHER)["errors"]
     raised, told = framework.outside
-    for name, words in (("a wrong argument", "limit"), ("another's article", "yoursite.com")):
+    for name, words in (("a wrong argument", "limit"), ("another's article", "almanac.example")):
         found = errors[name]
         assert (found["raised"], (words if told == TOLD else told) in found["told"]) == (raised, True), found
 
