@@ -40,6 +40,9 @@ PAGES: Final = {
     "missing": "/no-such-page",
     "API": "/api/docs",
     "publishers": "/articles",
+    "publisher": "/articles/almanac",
+    "search of a publisher": "/articles/almanac?query=bridge",
+    "what agents asked": "/articles/almanac/asked",
     "unknown publisher": "/articles/nobody",
 }
 OURS: Final = list(PAGES)

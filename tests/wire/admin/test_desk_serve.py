@@ -6,6 +6,7 @@ import os
 import re
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import time
@@ -101,10 +102,13 @@ def test_serve_says_the_password_once_and_which_wire_it_serves_where(tmp_path: P
 
 @pytest.mark.slow
 def test_all_that_serve_keeps_is_in_the_directory_that_was_named(tmp_path: Path) -> None:
-    """A service may write nowhere else."""
+    """A service may write nowhere else. The sample wire there has stories, and an almanac's articles."""
     Served(tmp_path).end()
     assert [entry.name for entry in tmp_path.iterdir()] == ["wire"]
-    assert (tmp_path / "wire" / "sample" / "wire.sqlite3").is_file()
+    with contextlib.closing(sqlite3.connect(tmp_path / "wire" / "sample" / "wire.sqlite3")) as rows:
+        assert rows.execute("SELECT count(*) > 100 FROM wire_story").fetchone() == (1,)
+        almanacs = "SELECT count(*) FROM articles_article WHERE url LIKE 'https://almanac.example/%' AND state = 'live'"
+        assert rows.execute(almanacs).fetchone() == (40,)
 
 
 @pytest.mark.slow
