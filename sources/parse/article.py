@@ -171,9 +171,15 @@ def _tree(text: str) -> Element | None:
     for element in tree.iter("pre"):
         element.tag = "code"  # trafilatura takes code without brackets for a quotation, and its lines for one
     body = tree.find("body")
-    if body is not None and next(tree.iter("article", "main"), None) is None and len(body.findall("p")) > 1:
-        body.tag = "main"  # text that stands in the page with nothing around it: else trafilatura takes its paragraphs and no list
+    if body is not None and next(tree.iter("article", "main"), None) is None and _stands_alone(body):
+        body.tag = "main"  # else trafilatura takes its paragraphs, and no list
     return tree
+
+
+def _stands_alone(body: Element) -> bool:
+    """Whether most paragraphs of a page stand in it with nothing around them."""
+    bare = len(body.findall("p"))
+    return bare > 1 and 2 * bare > sum(1 for _ in body.iter("p"))
 
 
 def _main_text(tree: Element) -> Element | None:

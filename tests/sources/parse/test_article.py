@@ -140,6 +140,15 @@ def test_a_page_with_nothing_around_its_text_keeps_lists_and_code_in_their_place
     assert found.markdown == f"{TEXT.strip()}\n\n1. Use `a` for it.\n2. Wait.\n\n{TEXT.strip()}"
 
 
+def test_bare_paragraphs_beside_a_text_make_no_article_of_the_menu() -> None:
+    notes = "<p>We use cookies.</p><p>Subscribe to our letter.</p>"
+    told = [f"Part {number}. {TEXT.strip()}" for number in range(5)]
+    body = f'{notes}<div><ul><li>Home</li></ul></div><div class="x">{"".join(f"<p>{part}</p>" for part in told)}</div>'
+    markdown = parse_article(page(body), url=PAGE).markdown
+    assert [part for part in told if part not in markdown] == []
+    assert "Home" not in markdown
+
+
 @pytest.mark.parametrize(
     ("title", "heading", "expected"),
     [
