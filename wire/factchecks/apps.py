@@ -1,0 +1,20 @@
+from typing import Any
+
+from django.apps import AppConfig
+from django.db.models.signals import post_migrate
+
+
+def found(**_kwargs: Any) -> None:
+    from wire.factchecks import storing
+
+    storing.found()
+
+
+class FactchecksConfig(AppConfig):
+    name = "wire.factchecks"
+    label = "factchecks"
+    verbose_name = "Fact-checks"
+
+    def ready(self) -> None:
+        # Django's own hook for reference data: a migrated database has the table of rating labels, also after a flush.
+        post_migrate.connect(found, sender=self, dispatch_uid="factchecks.found")
