@@ -17,6 +17,7 @@ from config.errors import InvalidArgument, NotFound, UnknownParameter, WireError
 from config.http.responses import error_answer
 from sources.api import router as sources_router
 from wire.articles.rest import router as articles_router
+from wire.factchecks.rest import router as factchecks_router
 from wire.rest import router as wire_router
 from wire.stories.text import plain_text
 
@@ -76,6 +77,7 @@ api = WireAPI(
 api.add_router("", wire_router, tags=["wire"])
 api.add_router("", sources_router, tags=["roster"])
 api.add_router("/articles", articles_router, tags=["publisher content"])
+api.add_router("/factchecks", factchecks_router, tags=["fact-checks"])
 
 
 @api.exception_handler(WireError)
@@ -104,7 +106,8 @@ def parameters_of(path: str) -> frozenset[str]:
 def _addresses() -> list[tuple[re.Pattern[str], frozenset[str]]]:
     return [
         (
-            re.compile(re.sub(r"\\{[^}]+\\}", "[^/]+", re.escape(path))),
+            # A parameter called any_… may hold slashes, as short ids of fact-checks do.
+            re.compile(re.sub(r"\\{[^}]+\\}", "[^/]+", re.sub(r"\\{any_[^}]+\\}", ".+", re.escape(path)))),
             frozenset(one["name"] for one in methods["get"].get("parameters", ()) if one["in"] == "query"),
         )
         for path, methods in api.get_openapi_schema()["paths"].items()

@@ -7,6 +7,7 @@ from config.api import api
 from wire.articles import discovery
 from wire.articles import files as articles_files
 from wire.articles import site as articles_site
+from wire.factchecks import site as factchecks_site
 from wire.site import cards, errors, feeds, machine, metrics, pages, reference, search
 
 urlpatterns = [
@@ -41,6 +42,9 @@ urlpatterns = [
     path("articles/<str:slug>/llms.txt", articles_files.llms_txt, name="publisher-llms"),
     path("articles/<str:slug>/ai.txt", articles_files.ai_txt, name="publisher-ai"),
     path("articles/<str:slug>/license.xml", articles_files.license_xml, name="publisher-license"),
+    path("factchecks", factchecks_site.factchecks, name="factchecks"),
+    path("factcheck/<path:claim_id>", factchecks_site.factcheck, name="factcheck"),
+    path("sitemap-factchecks.xml", factchecks_site.sitemap, name="sitemap-factchecks"),
     path("feeds/<str:name>.<str:form>", feeds.feed, name="feed"),
     path("sitemap.xml", machine.sitemap, name="sitemap"),
     path("sitemap-pages.xml", machine.sitemap_pages, name="sitemap-pages"),

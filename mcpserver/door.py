@@ -22,7 +22,8 @@ def opened(servers: Mapping[str, str]) -> dict[str, StreamingDoor]:
         if not path.endswith("/"):
             module = import_module(module_name)
             name, tools_made_of = module_name.rpartition(".")[2], getattr(module, "tools_made_of", None)
-            doors[path] = StreamingDoor(path, name, module.build(), module.usage_name, tools_made_of)
+            doors[path] = door = StreamingDoor(path, name, module.build(), module.usage_name, tools_made_of)
+            door.sessions, door.admit = getattr(module, "sessions", None), getattr(module, "admit", None)
     return doors
 
 

@@ -124,7 +124,16 @@ def of_claim_review(entry: Any, language: str) -> Draft:
 _COLUMNS: Final[Mapping[str, Sequence[str]]] = {
     "id": ("id", "external_id", "claimreview_id", "uuid", ""),
     "short_id": ("short_id", "shortid"),
-    "synopsis": ("synopsis", "claim", "vclaim", "claimreviewed", "claim_reviewed", "claimreview_claimreviewed", "claim_text", "text"),
+    "synopsis": (
+        "synopsis",
+        "claim",
+        "vclaim",
+        "claimreviewed",
+        "claim_reviewed",
+        "claimreview_claimreviewed",
+        "claim_text",
+        "text",
+    ),
     "summary": ("rating_summary", "ratingsummary", "summary", "title", "headline", "extra_title"),
     "statement": ("rating_statement", "ratingstatement", "statement", "body", "extra_body"),
     "label": ("rating_label", "ratinglabel", "ratinglabelname", "rating", "verdict", "rating_alternatename", "rating_ratingname"),

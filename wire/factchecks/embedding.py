@@ -18,6 +18,7 @@ from django.db import transaction
 from django.db.models import Exists, F, OuterRef
 
 from config.errors import UpstreamFailed
+from wire.factchecks import pgvector
 from wire.factchecks.languages import stem
 from wire.factchecks.models import Claim, ClaimQuerySet, ClaimVector, FactcheckState
 from wire.stories.tokens import words
@@ -55,7 +56,7 @@ class Endpoint:
     def _ask(self, texts: Sequence[str]) -> Vectors:
         import httpcore2  # takes long to load, and few installations have an endpoint
 
-        body = {"model": self._model, "input": list(texts), "encoding_format": "float"}
+        body: dict[str, Any] = {"model": self._model, "input": list(texts), "encoding_format": "float"}
         if settings.FACTCHECKS_EMBEDDING_SENDS_DIMENSIONS:
             body["dimensions"] = self.dimensions
         headers = [("content-type", "application/json"), ("accept", "application/json")]
@@ -75,7 +76,8 @@ class Endpoint:
             raise self._failed(f"does not answer: {type(error).__name__}") from error
         except (ValueError, KeyError, TypeError) as error:
             raise self._failed(f"answered what cannot be used: {str(error)[:200]}") from error
-        return found / np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-9)
+        normed: Vectors = found / np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-9)
+        return normed
 
     def _failed(self, what: str) -> UpstreamFailed:
         log.warning("The embedding endpoint %s %s", self._address, what)
@@ -141,6 +143,7 @@ def fill(
     Killed at any point it keeps every finished batch. Raises: UpstreamFailed when the endpoint does not answer.
     """
     model, made, until = wanted(), 0, None if seconds is None else time.monotonic() + seconds
+    has_index = model is not None and pgvector.prepare(model.name, model.dimensions)
     while model and not stop() and (until is None or time.monotonic() < until):
         claims = list(missing(model.name).newest_first()[:BATCH])
         if not claims:
@@ -160,6 +163,8 @@ def fill(
                 if now.get(claim.pk) == as_it_was[claim.pk]  # else it changed meanwhile, and comes again
             ]
             ClaimVector.objects.bulk_create(rows, ignore_conflicts=True)
+        if has_index:
+            pgvector.follow(model.name)
         made += len(claims)
         progress(made)
     return made
@@ -173,5 +178,3 @@ def _go_over(model: Embedder) -> None:
             return
         ClaimVector.objects.exclude(model=model.name).delete()
         FactcheckState.objects.filter(pk=1).update(model=model.name, vectors_dropped=F("vectors_dropped") + 1)
-
-

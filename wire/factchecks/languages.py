@@ -4,7 +4,7 @@ import threading
 from collections import Counter
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Final, get_args, Literal
+from typing import Final, Literal, get_args
 
 import snowballstemmer
 
@@ -31,33 +31,44 @@ _SPOKEN: Final[Mapping[str, str]] = {
         hat hatte hier ich ihm ihn ihr ihre im in ins ist ja jede jeder kann kein keine konnen man mehr mein mit muss nach nicht
         noch nun nur ob oder ohne sehr sei sein seine sich sie sind so soll sollen uber um und uns unter vom von vor war waren warum
         was weil wenn wer werden wie wieder will wir wird wo wurde wurden zu zum zur zwischen""",
-    "fr": """au aux avec ce ces cette dans de des du elle en est et etait ete il ils je la le les leur lui mais meme ne nous on ont ou
+    "fr": """au aux avec ce ces cette dans de des du elle en est et etait ete il ils je la le les leur lui mais meme ne nous "
+    "on ont ou
         par pas plus pour quand que qui sa se selon ses son sont sur un une vous""",
     "es": """al como con cuando de del donde el ella en entre era es esta este esto fue ha hay la las le lo los mas mi muy no o para
         pero por porque que se segun si sin sobre son su sus un una y ya""",
-    "it": """ai al alla anche che chi ci come con da dal dalla dei del della delle di e gli ha hanno i il in la le lo ma nel nella non o
+    "it": """ai al alla anche che chi ci come con da dal dalla dei del della delle di e gli ha hanno i il in la le lo ma nel "
+    "nella non o
         per perche piu quando se si sono stato su sul un una uno""",
-    "pt": """ao aos as com como da das de do dos e ela ele em entre era essa esta foi ha isso mais mas na nao nas no nos o os ou para
+    "pt": """ao aos as com como da das de do dos e ela ele em entre era essa esta foi ha isso mais mas na nao nas no nos o os "
+    "ou para
         pela pelo por quando que se sem seu sua sao um uma""",
-    "nl": """aan als bij dan dat de den der deze die dit door een en er had heeft het hij hoe hun ik in is je kan maar met mijn naar niet
+    "nl": """aan als bij dan dat de den der deze die dit door een en er had heeft het hij hoe hun ik in is je kan maar met "
+    "mijn naar niet
         nog of om ook op over te tegen tot uit van voor was wat wel werd wordt worden zal ze zich zijn zo""",
-    "da": """af at blev blive da de den der deres det dig din du efter eller en er et for fra ham han har hendes her hvad hvor i ikke
+    "da": """af at blev blive da de den der deres det dig din du efter eller en er et for fra ham han har hendes her hvad "
+    "hvor i ikke
         jeg kan man med men mig og om op over pa sig som til ud under var ved vi vil""",
-    "no": """av at ble bli da de den der deres det dette du eller en er et etter for fra ha han har hun hva hvor i ikke jeg kan man med
+    "no": """av at ble bli da de den der deres det dette du eller en er et etter for fra ha han har hun hva hvor i ikke jeg "
+    "kan man med
         men noe og om opp over pa seg som til under var ved vi vil ut""",
     "sv": """alla att av blev bli da de den deras det dig din du efter ej eller en er ett for fran ha han har hon hur i inte jag kan
         med men mig mot nar nu och om pa sa sig sin ska som till under upp ut vad var vi vid""",
-    "fi": """ei eivat ett etta han hanen he ja joka jos kanssa kuin kun me mika mina mukaan mutta myos ne niin nyt oli olla on ovat se
+    "fi": """ei eivat ett etta han hanen he ja joka jos kanssa kuin kun me mika mina mukaan mutta myos ne niin nyt oli olla "
+    "on ovat se
         sen sina siis tai tama te vain voi""",
     "ru": """а без бы был была были было в вам вас во вот все вы для до его ее если же за и из или им их к как когда кто ли мы на не
         нет но о об он она они от по при с со так то только у уже чем что это я""",
-    "tr": """ama ancak bir biz bu bunu cok da daha de degil diye en gibi hem icin ile ise kadar ki mi mu ne o olan olarak oldu olduğu sen
+    "tr": """ama ancak bir biz bu bunu cok da daha de degil diye en gibi hem icin ile ise kadar ki mi mu ne o olan olarak "
+    "oldu olduğu sen
         siz su ve veya ya yok""",
-    "ro": """acest aceasta al ale am ar are au ca care cat ce cel cu cum da de despre din dupa ea ei el este eu fi fost in la lui mai nu o
+    "ro": """acest aceasta al ale am ar are au ca care cat ce cel cu cum da de despre din dupa ea ei el este eu fi fost in la "
+    "lui mai nu o
         pe pentru prin sa sau se si sunt un una""",
-    "hu": """a az azt csak de egy el es ez ezt fel hogy is itt ha ki le lesz meg mert mi mint mit most nagyon ne nem o ok olyan ott s
+    "hu": """a az azt csak de egy el es ez ezt fel hogy is itt ha ki le lesz meg mert mi mint mit most nagyon ne nem o ok "
+    "olyan ott s
         sem van volt vagy vannak""",
-    "id": """ada adalah akan atau bahwa bagi bisa dalam dan dari dengan di dia harus ini itu jadi juga karena ke kepada kita lebih mereka
+    "id": """ada adalah akan atau bahwa bagi bisa dalam dan dari dengan di dia harus ini itu jadi juga karena ke kepada kita "
+    "lebih mereka
         oleh pada para saat sebagai sudah tidak untuk yang""",
 }
 STOP_WORDS: Final[Mapping[str, frozenset[str]]] = {

@@ -41,7 +41,6 @@ def job_for(file: Path, language: str) -> LoadJob:
     return job
 
 
-
 def _lives(job: LoadJob) -> bool:
     """Whether the process that runs it is still there, as far as this machine can tell."""
     pid = next((one.removeprefix(_PID) for one in job.messages if one.startswith(_PID)), "")
@@ -56,7 +55,9 @@ def _lives(job: LoadJob) -> bool:
     return True
 
 
-def load(job: LoadJob, file: Path, progress: Progress = lambda _job: None, on_error: Callable[[int, str], None] | None = None) -> None:
+def load(
+    job: LoadJob, file: Path, progress: Progress = lambda _job: None, on_error: Callable[[int, str], None] | None = None
+) -> None:
     """Store every claim behind those that the job has done. Raises: Unreadable, after noting it in the job."""
     try:
         _load(job, file, progress, on_error or (lambda _number, _why: None))

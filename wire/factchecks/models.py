@@ -46,7 +46,9 @@ class Claim(models.Model):
     external_id = models.CharField(max_length=200, unique=True, help_text="The fact-checker's own id, such as a UUID.")
     short_id = models.CharField(max_length=MAX_SHORT_ID, blank=True, db_index=True, help_text="Such as 2025/11/20-2.")
     process_id = models.CharField(max_length=200, blank=True)
-    status = models.CharField(max_length=40, default=PUBLISHED, help_text="Readers see `published` ones only, unless set otherwise.")
+    status = models.CharField(
+        max_length=40, default=PUBLISHED, help_text="Readers see `published` ones only, unless set otherwise."
+    )
     internal = models.BooleanField(default=False, help_text="Never shown to readers.")
     synopsis = models.TextField(blank=True, help_text="The claim.")
     rating_label = models.CharField(max_length=MAX_LABEL, blank=True, help_text="As the fact-checker words it.")
@@ -198,7 +200,9 @@ class LoadJob(models.Model):
         CANCELED = "canceled", "canceled"
 
     source = models.CharField(max_length=500, help_text="The file.")
-    fingerprint = models.CharField(max_length=64, help_text="Of the file and how it is read; the same load goes on where it stopped.")
+    fingerprint = models.CharField(
+        max_length=64, help_text="Of the file and how it is read; the same load goes on where it stopped."
+    )
     language = models.CharField(max_length=2, blank=True)
     status = models.CharField(max_length=8, choices=Status.choices, default=Status.PENDING)
     total = models.PositiveIntegerField(default=0)

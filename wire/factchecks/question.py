@@ -75,7 +75,7 @@ class Vocabulary:
 
     def _may_stand(self, rest: str, *, before: bool) -> bool:
         for link in _LINKING:
-            if before and link and not rest.endswith(link) or not before and link and not rest.startswith(link):
+            if (before and link and not rest.endswith(link)) or (not before and link and not rest.startswith(link)):
                 continue
             stripped = (rest[: -len(link)] if before else rest[len(link) :]) if link else rest
             if len(stripped) > PART or (len(stripped) >= 3 and stripped in self._known):

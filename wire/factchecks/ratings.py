@@ -24,20 +24,26 @@ class Rating(TextChoices):
 
 _LABELS: Final[Mapping[Rating, str]] = {
     Rating.TRUE: """true; correct; accurate; verified; confirmed; correct attribution; accurate attribution; geppetto checkmark;
-        wahr; richtig; korrekt; stimmt; zutreffend; bestätigt; vrai; exact; verdadero; cierto; vero; verdadeiro; waar; sant; sandt""",
+        wahr; richtig; korrekt; stimmt; zutreffend; bestätigt; vrai; exact; verdadero; cierto; vero; verdadeiro; waar; sant;
+        sandt""",
     Rating.MOSTLY_TRUE: """mostly true; mostly correct; mostly accurate; partly true; größtenteils richtig; überwiegend richtig;
         überwiegend wahr; größtenteils wahr; weitgehend richtig; eher wahr; teilweise richtig; plutôt vrai; mayormente verdadero""",
-    Rating.MIXED: """mixed; mixture; half true; half-true; partly false; partially false; two pinocchios; halb wahr; halbwahr; teils teils;
+    Rating.MIXED: """mixed; mixture; half true; half-true; partly false; partially false; two pinocchios; halb wahr;
+    halbwahr; teils teils;
         teils falsch; teilweise falsch; gemischt; mi-vrai; verdad a medias; in between; half right""",
-    Rating.MISLEADING: """misleading; missing context; lacks context; out of context; miscaptioned; misattributed; cherry picks; spins the
+    Rating.MISLEADING: """misleading; missing context; lacks context; out of context; miscaptioned; misattributed; cherry
+    picks; spins the
         facts; exaggerated; distorts the facts; irreführend; fehlender kontext; falscher kontext; ohne kontext; verzerrt; trompeur;
         engañoso; fuorviante; enganoso; misleidend""",
-    Rating.MOSTLY_FALSE: """mostly false; mostly incorrect; mostly wrong; three pinocchios; barely true; größtenteils falsch; überwiegend
+    Rating.MOSTLY_FALSE: """mostly false; mostly incorrect; mostly wrong; three pinocchios; barely true; größtenteils falsch;
+    überwiegend
         falsch; weitgehend falsch; eher falsch; plutôt faux""",
-    Rating.FALSE: """false; incorrect; wrong; inaccurate; fake; hoax; pants on fire; pants on fire!; four pinocchios; scam; debunked; altered;
+    Rating.FALSE: """false; incorrect; wrong; inaccurate; fake; hoax; pants on fire; pants on fire!; four pinocchios; scam;
+    debunked; altered;
         manipulated; fabricated; not true; no evidence of truth; falsch; unwahr; frei erfunden; fälschung; gefälscht; manipuliert;
         erfunden; lüge; stimmt nicht; faux; falso; bufala; onwaar; falskt; usant""",
-    Rating.UNPROVEN: """unproven; unverified; unsupported; unsubstantiated; no evidence; research in progress; undetermined; inconclusive; not
+    Rating.UNPROVEN: """unproven; unverified; unsupported; unsubstantiated; no evidence; research in progress; undetermined;
+    inconclusive; not
         enough evidence; legend; unbelegt; nicht belegt; unbewiesen; unklar; nicht überprüfbar; keine belege; non prouvé;
         sin pruebas; onbewezen; outdated; veraltet""",
     Rating.SATIRE: "satire; labeled satire; originated as satire; parody; parodie; humour",

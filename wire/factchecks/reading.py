@@ -72,7 +72,7 @@ def _plain_name(file: Path) -> str:
 
 
 def _opened(file: Path) -> IO[str]:
-    raw = cast(IO[bytes], gzip.open(file) if file.name.lower().endswith(".gz") else file.open("rb"))
+    raw = cast(IO[bytes], gzip.open(file) if file.name.lower().endswith(".gz") else file.open("rb"))  # noqa: SIM115  closed with its wrapper
     return io.TextIOWrapper(raw, encoding="utf-8-sig", newline="")
 
 

@@ -1,6 +1,7 @@
 """Claims that answer a question: by words, by meaning, and both together.
 
-Words: BM25 over stems, a term's compounds counting less. Meaning: cosines, counted in deviations from what is usual for the question, so
+Words: BM25 over stems, a term's compounds counting less. Meaning: cosines, counted in deviations from what is usual for the
+question, so
 that the same weight fits models whose cosines lie close together. Filters come before ranking. Both databases give the same order.
 """
 
@@ -24,7 +25,7 @@ CANDIDATES: Final = 100  # claims of each half that are compared by both
 SHARE: Final = 0.25  # of the best claim's score by words, below which a claim only shares a word or two with the question
 NEAREST: Final = 15  # claims that are found by meaning alone, at most
 NEAR: Final = 2.0  # deviations above the usual from which a claim is found by meaning alone
-MEANING: Final = 0.22  # what a deviation counts beside the best score by words, which counts 1
+MEANING: Final = 0.35  # what a deviation counts beside the best score by words, which counts 1
 HELD_BYTES: Final = 48_000_000  # of postings that a process holds between questions
 RRF_K: Final = 60.0
 RRF_WORDS: Final = 0.5
@@ -126,7 +127,7 @@ _held: Final = _Held()
 
 def forget() -> None:
     """What is held of the index, as after another database took its place."""
-    global _held  # noqa: PLW0603
+    global _held
     _held = _Held()  # type: ignore[misc]
 
 
@@ -151,7 +152,7 @@ def found(asked: Question, state: FactcheckState, filters: Filters, meant: Meant
     far = (np.nan_to_num(cosines, nan=mean) - mean) / max(deviation, 1e-6)
     fused = np.where(shares >= SHARE, shares - 4.0, -np.inf)  # those that were not compared come last, by words alone
     near = compared[np.argsort(-far, kind="stable")[:NEAREST]]
-    is_near = np.isin(compared, near) & (far >= NEAR)
+    is_near = np.isin(compared, near) & (~np.isnan(cosines)) & (far >= (NEAR if meant.store.is_sampled else -np.inf))
     matches = (shares[compared] >= SHARE) | is_near
     fused[compared] = np.where(matches, shares[compared] + MEANING * far, -np.inf)
     numbers = np.flatnonzero(fused > -np.inf)

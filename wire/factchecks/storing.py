@@ -74,7 +74,7 @@ def store(drafts: Sequence[Draft], now: dt.datetime) -> Stored:
         Claim.objects.bulk_create(fresh)
         Claim.objects.bulk_update([claim for claim, _ in changed], _WRITTEN, batch_size=100)
         _name_ratings(wanted.values())
-        _index([(claim, {}) for claim in fresh] + changed, next_number=state.next_number + len(fresh))
+        _index([*((claim, dict[str, int]()) for claim in fresh), *changed], next_number=state.next_number + len(fresh))
     counted.created, counted.updated = len(fresh), len(changed)
     return counted
 

@@ -11,7 +11,8 @@ from wire.factchecks import embedding
 
 class Command(BaseCommand):
     help = (
-        "Make the vectors by which fact-checks are found by meaning, of claims that have none of the model in use. After another model "
+        "Make the vectors by which fact-checks are found by meaning, of claims that have none of the model in use. After "
+        "another model "
         "was chosen, searches go on with the old vectors until all are made. Resumable; run by every ingest for a while."
     )
 

@@ -21,7 +21,8 @@ SHOWN: Final = 20
 
 class Command(BaseCommand):
     help = (
-        "Load claims: dumps of Faktenforum (JSON), schema.org ClaimReview (JSON-LD, the Data Commons feed, web pages), tables (CSV, "
+        "Load claims: dumps of Faktenforum (JSON), schema.org ClaimReview (JSON-LD, the Data Commons feed, web pages), tables "
+        "(CSV, "
         "TSV), feeds of reviews, directories and .gz of these. Resumable after a kill; loading twice changes nothing."
     )
 
@@ -69,7 +70,8 @@ class Command(BaseCommand):
 
             loading.load(job, file, lambda job: progress.update(task, completed=job.processed), refuse)
         self.stdout.write(
-            f"{file.name}: {job.status}. {job.created:,} new, {job.updated:,} changed, {job.skipped:,} unchanged, {job.errors:,} refused."
+            f"{file.name}: {job.status}. {job.created:,} new, {job.updated:,} changed, {job.skipped:,} unchanged, "
+            f"{job.errors:,} refused."
         )
         return job
 
@@ -89,6 +91,12 @@ class Command(BaseCommand):
 
 
 def _progress() -> Progress:
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed:,}"), TimeElapsedColumn())
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.completed:,}"),
+        TimeElapsedColumn(),
+    )
     console = Console(stderr=True)
     return Progress(*columns, console=console, disable=not console.is_terminal)
