@@ -1,7 +1,6 @@
 """The languages of claims and questions: which there are, their stems, their stop words, and which one a text is in. Pure."""
 
 import threading
-from collections import Counter
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Final, Literal, get_args
@@ -76,6 +75,12 @@ STOP_WORDS: Final[Mapping[str, frozenset[str]]] = {
 }
 _DETECTED: Final = tuple(code for code in CODES if code not in ("nb", "nn"))
 
+_SPEAKING: Final = {
+    word: tuple(code for code in _DETECTED if word in STOP_WORDS[code]) for code in _DETECTED for word in STOP_WORDS[code]
+}
+ENOUGH: Final = 0.8  # stop words of its own that tell a language
+CLEARLY: Final = 1.5  # times those of any other
+
 _lock: Final = threading.Lock()  # a stemmer has one state: of two threads at once, one would get the other's word
 _made: Final[dict[str, snowballstemmer.stemmer]] = {}
 
@@ -93,10 +98,13 @@ def stem(word: str, language: str) -> str:
 
 
 def detect(text: str) -> str | None:
-    """The language of a text by its stop words; None where they do not tell it from the others, as in a question of two nouns."""
-    told = Counter[str]()
+    """The language of a text by its stop words, each shared among the languages that have it; None where they do not tell it from
+    the others, as in a question of two nouns.
+    """
+    told = dict.fromkeys(_DETECTED, 0.0)
     for word in words(text):
-        for code in _DETECTED:
-            told[code] += word in STOP_WORDS[code]
-    (best, most), (_, second) = told.most_common(2) if told else (("", 0), ("", 0))
-    return best if most >= 2 and most >= second + 1 + most // 4 else None
+        spoken = _SPEAKING.get(word, ())
+        for code in spoken:
+            told[code] += 1 / len(spoken)
+    (best, most), (_, second) = sorted(told.items(), key=lambda one: -one[1])[:2]
+    return best if most >= ENOUGH and most >= CLEARLY * second else None

@@ -1,7 +1,7 @@
 """A question made into terms: cleaned, its words each once, and for each the stems and compounds that mean it. Pure."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Final
@@ -13,7 +13,10 @@ from wire.stories.tokens import words
 MOST_TERMS: Final = 64
 MOST_COMPOUNDS: Final = 16  # of one word
 PART: Final = 4  # characters of the shortest part of a compound
-AS_PART: Final = 0.6  # what a compound counts for a word that is part of it, and the other way round
+SURE: Final = 5  # characters from which a known word is taken for a part, whatever is left
+AS_PART: Final = 0.6  # what a compound counts for a word that is part of it
+OF_PARTS: Final = 0.8  # what all parts of a compound count together for it
+_BEFORE: Final = "abab"  # stands for the part before; stemmers go by vowels and consonants
 _ADDRESS: Final = re.compile(r"(?:https?://|www\.|pic\.twitter\.com|t\.co/)\S*", re.I)
 _HANDLE: Final = re.compile(r"(?<!\w)@\w+")
 _HASHTAG: Final = re.compile(r"#(\w+)")
@@ -28,6 +31,8 @@ class Term:
 
     word: str
     tokens: dict[str, float]
+    parts: tuple[str, ...] = ()
+    """Of a compound: the words that it is made of, each of which tells a share of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,21 +79,39 @@ class Vocabulary:
         return token.endswith(part) and self._may_stand(token[: -len(part)], before=True)
 
     def _may_stand(self, rest: str, *, before: bool) -> bool:
-        for link in _LINKING:
-            if (before and link and not rest.endswith(link)) or (not before and link and not rest.startswith(link)):
-                continue
-            stripped = (rest[: -len(link)] if before else rest[len(link) :]) if link else rest
-            if len(stripped) > PART or (len(stripped) >= 3 and stripped in self._known):
-                return True
-        return False
+        found = _without_link(rest, before=before)
+        return any(len(one) > PART or (len(one) >= 3 and one in self._known) for one in found)
 
     def parts_of(self, token: str) -> list[str]:
-        """The known words that a compound begins and ends with; the longest of each."""
+        """The known words that a compound begins and ends with. A short one counts only if what is left is known as well: else
+        it may be no part at all, as "trag" is none of "beitrag".
+        """
         if len(token) < 2 * PART:
             return []
-        first = next((token[:end] for end in range(len(token) - 3, PART - 1, -1) if token[:end] in self._known), None)
-        last = next((token[begin:] for begin in range(3, len(token) - PART + 1) if token[begin:] in self._known), None)
-        return [part for part in (first, last) if part]
+        cuts = range(len(token) - 3, PART - 1, -1)
+        first = next((token[:cut] for cut in cuts if self._is_part(token[:cut], token[cut:], before=True)), None)
+        last = next((token[cut:] for cut in reversed(cuts) if self._is_part(token[cut:], token[:cut], before=False)), None)
+        return list(dict.fromkeys(part for part in (first, last) if part))
+
+    def _is_part(self, part: str, rest: str, *, before: bool) -> bool:
+        if part not in self._known or len(part) < PART:
+            return False
+        return len(part) >= SURE or any(self._is_known(one) for one in _without_link(rest, before=not before))
+
+    def _is_known(self, rest: str) -> bool:
+        """Whether it is a word, or ends with one as compounds do."""
+        return rest in self._known or any(rest[cut:] in self._known for cut in range(3, len(rest) - PART + 1))
+
+
+def _without_link(rest: str, *, before: bool) -> Iterator[str]:
+    """What is left of a compound without one of its parts, with and without what links them."""
+    for link in _LINKING:
+        if not link:
+            yield rest
+        elif before and rest.endswith(link):
+            yield rest[: -len(link)]
+        elif not before and rest.startswith(link):
+            yield rest[len(link) :]
 
 
 def cleaned(text: str) -> str:
@@ -116,9 +139,18 @@ def _term(word: str, languages: Sequence[str], spoken: Sequence[str], vocabulary
     tokens = {stem(word, code)[:LONGEST]: 1.0 for code in languages}
     for code in spoken:  # a claim in another language may hold the same name, stemmed in its own way
         tokens.setdefault(stem(word, code)[:LONGEST], 0.9)
-    if compounding and not word.isdigit():
-        for token in list(tokens):
-            if len(token) >= PART:
-                for other in (*vocabulary.holding(token), *vocabulary.parts_of(token)):
-                    tokens.setdefault(other, AS_PART)
-    return Term(word, tokens)
+    if not compounding or word.isdigit():
+        return Term(word, tokens)
+    codes = [code for code in dict.fromkeys((*languages, *spoken)) if code in COMPOUNDING]
+    alone = list(tokens)
+    for part in dict.fromkeys((*alone, *(_as_ending(word, code) for code in codes))):
+        if len(part) >= PART:
+            for other in vocabulary.holding(part):
+                tokens.setdefault(other, AS_PART)
+    parts = max((vocabulary.parts_of(token) for token in alone), key=len)
+    return Term(word, tokens, tuple(part for part in parts if part not in tokens))
+
+
+def _as_ending(word: str, code: str) -> str:
+    """The stem that a word has at the end of a compound, where more endings are cut off: Impfung, but Coronaimpf."""
+    return stem(f"{_BEFORE}{word}", code).removeprefix(_BEFORE)[:LONGEST]

@@ -6,7 +6,6 @@ from typing import Annotated, Any, Final, Literal
 
 from django.http import HttpRequest, HttpResponse
 from ninja import Path, Query, Router, Schema
-from pydantic import BeforeValidator
 
 from config.errors import Withdrawn
 from config.http.responses import BRIEFLY, answer, errors
@@ -33,8 +32,7 @@ Name = Annotated[str | None, Query(max_length=200)]
 Cursor = Annotated[str | None, Query(max_length=500, description="`next_cursor` of the page before.")]
 Id = Annotated[str, Path(max_length=200, description="An id or short id; its slashes may stand as they are.")]
 Language = Annotated[
-    Code | None,
-    BeforeValidator(lambda value: None if value == "auto" else value),
+    Code | Literal["auto"] | None,
     Query(description="The query's, for its word forms; detected if left out. It filters nothing."),
 ]
 Categories = Annotated[list[str] | None, Query(alias="category", max_length=20, description="Any of these; again for more.")]
@@ -75,7 +73,8 @@ def search_factchecks(
     published_since: Since = None,
     cursor: Cursor = None,
 ) -> HttpResponse:
-    found = queries.search(query, limit, category, rating_label, language, status, published_since, cursor)
+    code = None if language == "auto" else language
+    found = queries.search(query, limit, category, rating_label, code, status, published_since, cursor)
     return answer(found, "no-store" if found.degraded else BRIEFLY)
 
 

@@ -131,8 +131,6 @@ class ClaimsOut(Schema):
 class CategoryOut(Schema):
     category: str
     count: int
-    label_de: str | None = None
-    label_en: str | None = None
 
 
 class CategoriesOut(Schema):

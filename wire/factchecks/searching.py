@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from wire import postings
 from wire.factchecks.indexing import INDEX, filter_token
 from wire.factchecks.models import FactcheckState, Word
-from wire.factchecks.question import Question, Vocabulary, question
+from wire.factchecks.question import OF_PARTS, Question, Vocabulary, question
 from wire.factchecks.stores import Likeness, Store
 from wire.postings import Numbers
 from wire.vectors.embedder import Vectors
@@ -181,16 +181,19 @@ def _allowed(filters: Filters, size: int, state: FactcheckState, moments: Number
 
 def _scores(asked: Question, state: FactcheckState, size: int) -> Scores:
     """BM25 by number."""
-    held = _held.weights([token for term in asked.terms for token in term.tokens], state.version)
+    held = _held.weights([token for term in asked.terms for token in (*term.tokens, *term.parts)], state.version)
     scores = np.zeros(size, dtype=np.float64)
     for term in asked.terms:
         parts = [(*held[token], worth) for token, worth in sorted(term.tokens.items(), key=lambda one: one[1]) if token in held]
         parts = [part for part in parts if len(part[0])]
-        if len(parts) == 1:
+        if len(parts) == 1 and not term.parts:
             numbers, weights, worth = parts[0]
             scores[numbers] += weights * (worth * _rarity(len(numbers), state.found))
-        elif parts:
+        elif parts or term.parts:
             said = np.zeros(size, dtype=np.float64)
+            for token in term.parts:
+                numbers, weights = held[token]
+                said[numbers] += weights * (OF_PARTS / len(term.parts))
             for numbers, weights, worth in parts:
                 said[numbers] = np.maximum(said[numbers], weights * worth)
             scores += said * _rarity(int(np.count_nonzero(said)), state.found)

@@ -7,6 +7,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
 from config.errors import InvalidArgument, NotFound
+from config.http.responses import BRIEFLY
 from wire.factchecks import keys, queries
 from wire.factchecks.languages import CODES
 from wire.factchecks.models import Claim
@@ -53,8 +54,7 @@ def factchecks(request: HttpRequest) -> HttpResponse:
         context |= _listed(given, cursor)
     except InvalidArgument as error:
         return page(request, "factchecks/factchecks.html", context | {"refused": error}, "no-store", status=422)
-    caching = {"caching": "no-store"} if context.get("degraded") else {}
-    return page(request, "factchecks/factchecks.html", context, **caching)
+    return page(request, "factchecks/factchecks.html", context, "no-store" if context.get("degraded") else BRIEFLY)
 
 
 @require_safe
