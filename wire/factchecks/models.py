@@ -175,6 +175,7 @@ class FactcheckState(models.Model):
     found = models.PositiveIntegerField(default=0, help_text="Claims in the index.")
     version = models.PositiveBigIntegerField(default=0, help_text="Raised by every change of the index.")
     model = models.CharField(max_length=100, blank=True, help_text="The model whose vectors are searched.")
+    linked = models.CharField(max_length=100, blank=True, help_text="What links with stories were found among.")
     vectors_dropped = models.PositiveBigIntegerField(default=0, help_text="Raised when vectors were deleted or made again.")
 
     class Meta:

@@ -200,6 +200,13 @@ def _scores(asked: Question, state: FactcheckState, size: int) -> Scores:
     return scores
 
 
+def rarities(tokens: Sequence[str]) -> dict[str, float]:
+    """How rare tokens are among the claims; of one that none holds, the most."""
+    state = _held.follow()
+    held = _held.weights(tokens, state.version)
+    return {token: _rarity(len(held[token][0]), state.found) for token in held}
+
+
 def _rarity(holding: int, of: int) -> float:
     return float(np.log(1 + (max(of, holding) - holding + 0.5) / (holding + 0.5)))
 

@@ -77,6 +77,10 @@ class InMemory:
                 if len(found) < PIECE:
                     return not at_once or len(found) < FEW
 
+    def everything(self) -> tuple[Numbers, Vectors]:
+        """The claims' numbers, and a vector for each part beside them."""
+        return self._numbers[: self._count], self._matrix[: self._count]
+
     def _take(self, rows: Sequence[tuple[int, int, Any]]) -> None:
         vectors = np.frombuffer(b"".join(bytes(vector) for _, _, vector in rows), dtype=HALF).reshape(len(rows), -1)
         needed = self._count + len(rows)
