@@ -107,7 +107,7 @@ def pieces(text: str) -> list[str]:
         while len(current) > LONGEST:
             found.append(current[:LONGEST])
             current = current[LONGEST - OVERLAP :]
-    return [*found, current] if current.strip() else found
+    return [piece.strip() for piece in (*found, current) if piece.strip()]
 
 
 def _ended(text: str) -> str:
