@@ -69,7 +69,7 @@ async def _route(scope: Scope, receive: Receive, send: Send) -> None:
         await _doors[path](scope, receive, send)
     elif (family := _families.get(family_of(path))) is not None:
         await family(scope, receive, send)
-    elif path.startswith("/api/factchecks/") and any(name == b"authorization" for name, _ in scope["headers"]):
+    elif path.startswith("/api/v1/") or (path.startswith("/api/factchecks/") and _bears_key(scope)):
         await _django(scope, receive, send)  # what is asked for with a key is neither cached nor answered from the cache
     elif path.startswith("/api/"):
         await _rest(scope, receive, send)
@@ -77,6 +77,10 @@ async def _route(scope: Scope, receive: Receive, send: Send) -> None:
         await RESERVED.send(send, jsonrpc=False)
     else:
         await _site(scope, receive, send)
+
+
+def _bears_key(scope: Scope) -> bool:
+    return any(name == b"authorization" for name, _ in scope["headers"])
 
 
 async def _lifespan(receive: Receive, send: Send) -> None:

@@ -1,6 +1,6 @@
 """Every address of the site and of REST; /mcp is routed in config.asgi, in front of Django."""
 
-from django.urls import path
+from django.urls import include, path
 from django.views.generic import RedirectView
 
 from config.api import api
@@ -54,6 +54,7 @@ urlpatterns = [
     path("robots.txt", machine.robots_txt, name="robots"),
     path(".well-known/security.txt", machine.security_txt, name="security"),
     path("favicon.ico", machine.favicon, name="favicon"),
+    path("api/v1/", include("wire.factchecks.compat")),
     path("api/", api.urls),
     path("llms.txt", machine.llms_txt, name="llms-txt"),
     path("llms-full.txt", machine.llms_full_txt, name="llms-full-txt"),

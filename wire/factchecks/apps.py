@@ -1,13 +1,22 @@
+from collections.abc import Sequence
 from typing import Any
 
 from django.apps import AppConfig
 from django.db.models.signals import post_migrate
+
+from wire.answers import BESIDE
 
 
 def found(**_kwargs: Any) -> None:
     from wire.factchecks import storing
 
     storing.found()
+
+
+def of_story(story_id: str) -> Sequence[Any]:
+    from wire.factchecks import queries
+
+    return queries.beside(story_id)
 
 
 class FactchecksConfig(AppConfig):
@@ -17,4 +26,5 @@ class FactchecksConfig(AppConfig):
 
     def ready(self) -> None:
         # Django's own hook for reference data: a migrated database has the table of rating labels, also after a flush.
+        BESIDE["factchecks"] = of_story
         post_migrate.connect(found, sender=self, dispatch_uid="factchecks.found")

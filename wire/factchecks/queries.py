@@ -10,7 +10,7 @@ from django.conf import settings
 from django.db.models import Count, Min, Q
 
 from config.errors import InvalidArgument, NotFound
-from wire.factchecks import meaning, searching, showing
+from wire.factchecks import keys, meaning, searching, showing
 from wire.factchecks.models import Claim, ClaimCategory, ClaimVector, FactcheckState, RatingName, StoryLink
 from wire.factchecks.question import Question
 from wire.factchecks.ratings import Rating, key_of
@@ -190,6 +190,12 @@ def linked(story_id: str) -> list[LinkedOut]:
         )
         for one in found
     ]
+
+
+def beside(story_id: str) -> list[dict[str, Any]]:
+    """The same as JSON, for the story's own answer, which anybody may read: nothing where fact-checks take a key."""
+    found = linked(story_id)
+    return [one.model_dump(mode="json") for one in found] if found and not keys.in_force("api") else []
 
 
 def rating_names() -> dict[str, str]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 import numpy as np
+from django.conf import settings
 from numpy.typing import NDArray
 
 from wire import postings
@@ -136,8 +137,12 @@ def understood(text: str, language: str | None, spoken: Sequence[str]) -> tuple[
     return question(text, language, spoken, _held.vocabulary), state
 
 
-def found(asked: Question, state: FactcheckState, filters: Filters, meant: Meant | None, *, by_words: bool = True) -> Found:
-    """What answers the question. Without `meant` words decide alone; with neither nothing is found."""
+def found(
+    asked: Question, state: FactcheckState, filters: Filters, meant: Meant | None, *, by_words: bool = True, fusion: str = ""
+) -> Found:
+    """What answers the question. Without `meant` words decide alone; with neither nothing is found. `fusion`: `sum` or `rrf`, in
+    place of what is set.
+    """
     moments = _held.moments(state.version)
     size = max(len(moments), state.next_number)
     allowed = _allowed(filters, size, state, moments)
@@ -149,15 +154,30 @@ def found(asked: Question, state: FactcheckState, filters: Filters, meant: Meant
         return Found(_ranked(np.flatnonzero(shares >= SHARE), shares), _by_number(candidates, shares[candidates]))
     compared, cosines = meant.store.compare(meant.vector, candidates, CANDIDATES, allowed)
     mean, deviation = meant.store.usual(meant.vector)
-    far = (np.nan_to_num(cosines, nan=mean) - mean) / max(deviation, 1e-6)
+    far = (np.nan_to_num(cosines, nan=mean).astype(np.float64) - mean) / max(deviation, 1e-6)
     fused = np.where(shares >= SHARE, shares - 4.0, -np.inf)  # those that were not compared come last, by words alone
     near = compared[np.argsort(-far, kind="stable")[:NEAREST]]
     is_near = np.isin(compared, near) & (~np.isnan(cosines)) & (far >= (NEAR if meant.store.is_sampled else -np.inf))
     matches = (shares[compared] >= SHARE) | is_near
-    fused[compared] = np.where(matches, shares[compared] + MEANING * far, -np.inf)
+    fuse = _by_rank if (fusion or settings.FACTCHECKS_FUSION) == "rrf" else _summed
+    fused[compared] = np.where(matches, fuse(shares[compared], far), -np.inf)
     numbers = np.flatnonzero(fused > -np.inf)
     known = ~np.isnan(cosines)
     return Found(_ranked(numbers, fused), _by_number(compared, shares[compared]), _by_number(compared[known], cosines[known]))
+
+
+def _summed(shares: Scores, far: Scores) -> Scores:
+    return shares + MEANING * far
+
+
+def _by_rank(shares: Scores, far: Scores) -> Scores:
+    """Reciprocal rank fusion, as checkbot-rag has it: only the first of each half count."""
+    ranks = [np.empty(len(half)) for half in (shares, far)]
+    for rank, half in zip(ranks, (shares, far), strict=True):
+        rank[np.argsort(-half, kind="stable")] = np.arange(1, len(half) + 1)
+    words = np.where((shares > 0) & (ranks[0] <= NEAREST), RRF_WORDS / (RRF_K + ranks[0]), 0.0)
+    fused: Scores = words + np.where(ranks[1] <= NEAREST, RRF_MEANING / (RRF_K + ranks[1]), 0.0)
+    return fused
 
 
 def _allowed(filters: Filters, size: int, state: FactcheckState, moments: Numbers) -> NDArray[np.bool_]:

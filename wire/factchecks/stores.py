@@ -1,7 +1,7 @@
 """Where vectors are searched: exactly, in memory by numpy, or by pgvector where Postgres has it."""
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final, Protocol
 
 import numpy as np
@@ -76,6 +76,12 @@ class InMemory:
                     self._take(found)
                 if len(found) < PIECE:
                     return not at_once or len(found) < FEW
+
+    def ranking(self, vector: Vectors) -> Iterator[int]:
+        """Claims by their best part, the most alike first."""
+        count = self._count
+        best = np.argsort(-(self._matrix[:count] @ vector), kind="stable")
+        return iter(dict.fromkeys(self._numbers[:count][best].tolist()))
 
     def everything(self) -> tuple[Numbers, Vectors]:
         """The claims' numbers, and a vector for each part beside them."""

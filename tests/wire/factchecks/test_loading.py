@@ -126,8 +126,11 @@ def test_fifty_kills_lose_and_double_nothing(tmp_path: Path) -> None:
     """Loads and embeds in processes that are killed at random moments."""
     file, many = dump(tmp_path / "dump.json", 3_000), 3_000
     environment = os.environ | {
-        "WIRE_DATA_DIR": str(tmp_path / "data"), "DATABASE_URL": "", "FACTCHECKS_EMBEDDING": "hashed", "WIRE_INGEST": "off",
-    }  # fmt: skip
+        "DJANGO_SETTINGS_MODULE": "config.settings",
+        "WIRE_DATA_DIR": str(tmp_path / "data"),
+        "DATABASE_URL": "",
+        "FACTCHECKS_EMBEDDING": "hashed",
+    }
     manage = [sys.executable, "manage.py"]
 
     def run(*command: str) -> None:
