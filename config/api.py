@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any, Final
 
+from django.apps import apps
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -17,7 +18,6 @@ from config.errors import InvalidArgument, NotFound, UnknownParameter, WireError
 from config.http.responses import error_answer
 from sources.api import router as sources_router
 from wire.articles.rest import router as articles_router
-from wire.factchecks.rest import router as factchecks_router
 from wire.rest import router as wire_router
 from wire.stories.text import plain_text
 
@@ -77,7 +77,10 @@ api = WireAPI(
 api.add_router("", wire_router, tags=["wire"])
 api.add_router("", sources_router, tags=["roster"])
 api.add_router("/articles", articles_router, tags=["publisher content"])
-api.add_router("/factchecks", factchecks_router, tags=["fact-checks"])
+if apps.is_installed("wire.factchecks"):
+    from wire.factchecks.rest import router as factchecks_router
+
+    api.add_router("/factchecks", factchecks_router, tags=["fact-checks"])
 
 
 @api.exception_handler(WireError)

@@ -14,6 +14,7 @@ from django.db import connections
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 _in_django: Any = get_asgi_application()  # settings must be ready before the rest is imported
 
+from django.apps import apps  # noqa: E402
 from django.conf import settings  # noqa: E402
 
 from config.api import parameters_of  # noqa: E402
@@ -27,7 +28,6 @@ from wire import queries  # noqa: E402
 from wire.articles.cached import may_read_live  # noqa: E402
 from wire.articles.cached import parameters_of as articles_parameters_of  # noqa: E402
 from wire.articles.limits import limit_at  # noqa: E402
-from wire.factchecks.cached import parameters_of as factchecks_parameters_of  # noqa: E402
 from wire.site.cached import parameters_of as site_parameters_of  # noqa: E402
 
 _mcp: Any = None
@@ -35,6 +35,12 @@ if settings.WITH_MCP:
     from mcpserver import door as _mcp
 _doors: Final = _mcp.doors if _mcp is not None else {}
 _families: Final = _mcp.families if _mcp is not None else {}
+
+_pages = [site_parameters_of, articles_parameters_of]
+if apps.is_installed("wire.factchecks"):
+    from wire.factchecks.cached import parameters_of as factchecks_parameters_of
+
+    _pages.append(factchecks_parameters_of)
 
 logger = logging.getLogger(__name__)
 
@@ -51,8 +57,7 @@ def _rest_parameters(path: str) -> frozenset[str] | None:
 
 
 def _page_parameters(path: str) -> frozenset[str] | None:
-    others = (parameters_of(path) for parameters_of in (site_parameters_of, articles_parameters_of, factchecks_parameters_of))
-    return next((known for known in others if known is not None), None)
+    return next((known for parameters in _pages if (known := parameters(path)) is not None), None)
 
 
 _rest = CachedApp(_django, _reads, answer_cache.answers, _rest_parameters, refuses_unknown=True)

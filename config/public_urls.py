@@ -1,13 +1,13 @@
 """Every address of the site and of REST; /mcp is routed in config.asgi, in front of Django."""
 
-from django.urls import include, path
+from django.apps import apps
+from django.urls import path
 from django.views.generic import RedirectView
 
 from config.api import api
 from wire.articles import discovery
 from wire.articles import files as articles_files
 from wire.articles import site as articles_site
-from wire.factchecks import site as factchecks_site
 from wire.site import cards, errors, feeds, machine, metrics, pages, reference, search
 
 urlpatterns = [
@@ -42,9 +42,6 @@ urlpatterns = [
     path("articles/<str:slug>/llms.txt", articles_files.llms_txt, name="publisher-llms"),
     path("articles/<str:slug>/ai.txt", articles_files.ai_txt, name="publisher-ai"),
     path("articles/<str:slug>/license.xml", articles_files.license_xml, name="publisher-license"),
-    path("factchecks", factchecks_site.factchecks, name="factchecks"),
-    path("factcheck/<path:claim_id>", factchecks_site.factcheck, name="factcheck"),
-    path("sitemap-factchecks.xml", factchecks_site.sitemap, name="sitemap-factchecks"),
     path("feeds/<str:name>.<str:form>", feeds.feed, name="feed"),
     path("sitemap.xml", machine.sitemap, name="sitemap"),
     path("sitemap-pages.xml", machine.sitemap_pages, name="sitemap-pages"),
@@ -54,7 +51,6 @@ urlpatterns = [
     path("robots.txt", machine.robots_txt, name="robots"),
     path(".well-known/security.txt", machine.security_txt, name="security"),
     path("favicon.ico", machine.favicon, name="favicon"),
-    path("api/v1/", include("wire.factchecks.compat")),
     path("api/", api.urls),
     path("llms.txt", machine.llms_txt, name="llms-txt"),
     path("llms-full.txt", machine.llms_full_txt, name="llms-full-txt"),
@@ -68,6 +64,12 @@ urlpatterns = [
     path("metrics", metrics.metrics, name="metrics"),
     path("admin", RedirectView.as_view(url="/admin/")),
 ]
+if apps.is_installed("wire.factchecks"):
+    from wire.factchecks import addresses as factchecks_addresses
+
+    urlpatterns = [*factchecks_addresses.urlpatterns, *urlpatterns]  # before REST, whose addresses end in .json
+    discovery.OTHERS.append(factchecks_addresses.cards)
+
 handler400 = "wire.site.errors.unreadable"
 handler403 = "wire.site.errors.forbidden"
 handler404 = "wire.site.errors.missing"

@@ -10,7 +10,7 @@ from django.db import DatabaseError
 from django.utils import timezone
 
 from wire.doctor import database, machine, news
-from wire.doctor.finding import Finding, Level, fail
+from wire.doctor.finding import OTHERS, Finding, Level, fail
 
 __all__ = ["Finding", "Level", "examine"]
 
@@ -25,7 +25,7 @@ def examine(now: dt.datetime | None = None) -> Iterator[Finding]:
     if away:
         yield away
         return
-    for name, check in (*database.CHECKS.items(), *news.CHECKS.items()):
+    for name, check in (*database.CHECKS.items(), *news.CHECKS.items(), *OTHERS.items()):
         try:
             yield from check(now)
         except DatabaseError as error:

@@ -1,10 +1,12 @@
-from collections.abc import Sequence
+import datetime as dt
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from django.apps import AppConfig
 from django.db.models.signals import post_migrate
 
 from wire.answers import BESIDE
+from wire.doctor.finding import OTHERS, Finding
 
 
 def found(**_kwargs: Any) -> None:
@@ -19,6 +21,12 @@ def of_story(story_id: str) -> Sequence[Any]:
     return queries.beside(story_id)
 
 
+def examine(now: dt.datetime) -> Iterable[Finding]:
+    from wire.factchecks import health
+
+    return health.examine(now)
+
+
 class FactchecksConfig(AppConfig):
     name = "wire.factchecks"
     label = "factchecks"
@@ -27,4 +35,5 @@ class FactchecksConfig(AppConfig):
     def ready(self) -> None:
         # Django's own hook for reference data: a migrated database has the table of rating labels, also after a flush.
         BESIDE["factchecks"] = of_story
+        OTHERS["fact-checks"] = examine
         post_migrate.connect(found, sender=self, dispatch_uid="factchecks.found")
