@@ -2,22 +2,13 @@
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import orjson
 
 from wire.schemas import DayOut, StoriesOut, StoryOut, estimated_tokens
 
 S = TypeVar("S", bound=StoriesOut | DayOut)
-
-
-BESIDE: Final[dict[str, Callable[[str], Sequence[Any]]]] = {}
-"""What apps above the wire know of a story, by the name that it has in the answer; each registers itself when it is ready."""
-
-
-def beside(story_id: str) -> dict[str, Sequence[Any]]:
-    """What stands beside a story of its own in the answer to whoever asks for it; nothing for what there is nothing of."""
-    return {name: found for name, ask in BESIDE.items() if (found := ask(story_id))}
 
 
 class StoriesAnswer(Generic[S]):

@@ -1,10 +1,7 @@
 """What one check of the doctor found."""
 
-import datetime as dt
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
 
 
 class Level(StrEnum):
@@ -24,10 +21,6 @@ class Finding:
 
     def __str__(self) -> str:
         return f"{self.level} {self.name}: {self.found} {self.advice}".strip()
-
-
-OTHERS: Final[dict[str, Callable[[dt.datetime], Iterable[Finding]]]] = {}
-"""Checks of apps above the wire, by name; each registers its own when it is ready."""
 
 
 def ok(name: str, found: str) -> Finding:

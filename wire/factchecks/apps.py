@@ -5,8 +5,7 @@ from typing import Any
 from django.apps import AppConfig
 from django.db.models.signals import post_migrate
 
-from wire.answers import BESIDE
-from wire.doctor.finding import OTHERS, Finding
+from wire import beside
 
 
 def found(**_kwargs: Any) -> None:
@@ -21,7 +20,7 @@ def of_story(story_id: str) -> Sequence[Any]:
     return queries.beside(story_id)
 
 
-def examine(now: dt.datetime) -> Iterable[Finding]:
+def examine(now: dt.datetime) -> Iterable[Any]:
     from wire.factchecks import health
 
     return health.examine(now)
@@ -34,6 +33,6 @@ class FactchecksConfig(AppConfig):
 
     def ready(self) -> None:
         # Django's own hook for reference data: a migrated database has the table of rating labels, also after a flush.
-        BESIDE["factchecks"] = of_story
-        OTHERS["fact-checks"] = examine
+        beside.OF_STORY["factchecks"] = of_story
+        beside.CHECKS["fact-checks"] = examine
         post_migrate.connect(found, sender=self, dispatch_uid="factchecks.found")

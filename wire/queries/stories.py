@@ -12,7 +12,8 @@ from citations.formats import CitationFormat, cite
 from config.errors import NotFound, Withdrawn
 from sources.models import Publication
 from sources.queries import canonical_source
-from wire.answers import StoriesAnswer, beside
+from wire import beside
+from wire.answers import StoriesAnswer
 from wire.bounds import LIST_LIMIT, SEARCH_LIMIT, Sort
 from wire.models import Story, StoryTopic
 from wire.models.compiled import Compiled, Row
@@ -53,7 +54,7 @@ def get_story_json(story_id: str) -> bytes:
     found = shown(_STORY.rows(story_id)) if is_story_id(story_id) else []
     if not found:
         raise _unknown(story_id)
-    more = beside(story_id)
+    more = beside.of_story(story_id)
     return found[0][:-1] + b"," + orjson.dumps(more)[1:] if more else found[0]
 
 
