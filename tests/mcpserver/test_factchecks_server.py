@@ -14,6 +14,7 @@ from mcp import Client
 from pytest_django import Settings
 
 from config import asgi
+from mcpserver import door
 from mcpserver import sessions as session_ids
 from mcpserver.servers import factchecks
 from tests import claims
@@ -48,6 +49,12 @@ def forgotten() -> Iterator[None]:
     claims.forget()
     yield
     claims.forget()
+
+
+@pytest.fixture(autouse=True)
+def served(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The wire's own server anew, whose streams the SDK opens but once."""
+    monkeypatch.setitem(door.doors, "/mcp", door.opened({"/mcp": "mcpserver.servers.wire"})["/mcp"])
 
 
 @pytest.fixture
