@@ -130,7 +130,7 @@ def _load(number: int, collection: str) -> float:
 
 
 def _searches(number: int, name: str) -> list[list[str]]:
-    from wire.factchecks import embedding, meaning, queries, searching
+    from wire.factchecks import meaning, queries, searching
     from wire.factchecks.models import Claim
     from wire.vectors.embedder import embedder
 
@@ -255,13 +255,13 @@ def quality(collection: str) -> list[list[str]]:
     match = _fts5(Claim.objects.values_list("number", "synopsis", "rating_summary"))
 
     def ask(text: str, fusion: str, *, words: bool = True, means: bool = True) -> list[int]:
-        asked, _ = searching.understood(text, "en", ["en"])
+        asked, _ = searching.understood(text, "en")
         meant = meaning.of(asked.text, state)[0] if means else None
         hits = searching.found(asked, state, filters, meant, by_words=words, fusion=fusion).hits
         return [hit.number for hit in hits]
 
     def nearest(text: str) -> list[int]:
-        asked, _ = searching.understood(text, "en", ["en"])
+        asked, _ = searching.understood(text, "en")
         meant = meaning.of(asked.text, state)[0]
         if meant is None:
             raise RuntimeError("no vectors")

@@ -52,6 +52,7 @@ class Claim(models.Model):
     internal = models.BooleanField(default=False, help_text="Never shown to readers.")
     synopsis = models.TextField(blank=True, help_text="The claim.")
     rating_label = models.CharField(max_length=MAX_LABEL, blank=True, help_text="As the fact-checker words it.")
+    rating_key = models.CharField(max_length=MAX_LABEL, blank=True, editable=False, help_text="The label, folded.")
     rating_summary = models.TextField(blank=True)
     rating_statement = models.TextField(blank=True)
     publishing_url = models.CharField(max_length=2048, blank=True)
@@ -75,7 +76,7 @@ class Claim(models.Model):
         ordering = ["number"]
         indexes = [
             models.Index(fields=["status", "internal", "-published_at", "number"], name="factcheck_newest"),
-            models.Index(fields=["rating_label"], name="factcheck_rating"),
+            models.Index(fields=["rating_key"], name="factcheck_rating"),
         ]
 
     def __str__(self) -> str:

@@ -3,7 +3,7 @@
 import datetime as dt
 import hashlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final, Literal
 
 from django.conf import settings
@@ -54,7 +54,7 @@ def search(
     """Fact-checks that answer a question, best first. `language` is the question's, not the claims': it tells how its words are
     stemmed; without one it is detected. Raises: InvalidArgument for a query without a word and a strange cursor.
     """
-    asked, state = searching.understood(query, language, spoken())
+    asked, state = searching.understood(query, language)
     if not asked.terms:
         raise InvalidArgument("query holds no word.", "Give the claim in words, as somebody would tell it.")
     filters = _filters(categories, rating_label, status, published_since)
@@ -77,7 +77,8 @@ def search(
 
 def get_claim(given: str) -> ClaimOut:
     """One fact-check by its id or short id, withdrawn and superseded ones too, which say so. Raises: NotFound."""
-    return showing.whole(claim_of(given), rating_names())
+    claim = claim_of(given)
+    return showing.whole(claim, rating_names([claim]))
 
 
 def claim_of(given: str) -> Claim:
@@ -108,7 +109,7 @@ def list_claims(
     found = list(rows.newest_first()[: limit + 1])
     last = found[limit - 1] if len(found) > limit else None
     moment = int(last.published_at.timestamp() * 1000) if last is not None and last.published_at else None
-    names = rating_names()
+    names = rating_names(found)
     return ClaimsOut(
         claims=[showing.listed(claim, names) for claim in found[:limit]],
         total=total,
@@ -120,7 +121,7 @@ def listed(rating_label: str | None, category: str | None, status: str | None) -
     """The claims of a list, in no order."""
     rows = Claim.objects.live()
     if rating_label:
-        rows = rows.filter(rating_label__in=_labels(rating_label))
+        rows = rows.filter(rating_key__in=map(key_of, _labels(rating_label)))
     if status:
         rows = rows.filter(status=status)
     if category:
@@ -138,7 +139,7 @@ def list_categories() -> CategoriesOut:
 def list_rating_labels() -> RatingLabelsOut:
     """Every label of fact-checks that are found, the most frequent first."""
     rows = Claim.objects.live().exclude(rating_label="").values("rating_label").annotate(count=Count("pk"))
-    names = rating_names()
+    names = dict(RatingName.objects.values_list("key", "rating"))
     return RatingLabelsOut(
         rating_labels=[
             RatingLabelOut(
@@ -152,7 +153,11 @@ def list_rating_labels() -> RatingLabelsOut:
 
 
 def stats() -> StatsOut:
-    state, live, names = FactcheckState.objects.get(pk=1), Claim.objects.live(), rating_names()
+    state, live, names = (
+        FactcheckState.objects.get(pk=1),
+        Claim.objects.live(),
+        dict(RatingName.objects.values_list("key", "rating")),
+    )
     newest = live.exclude(published_at=None).newest_first().first()
     ratings = Counter[str]()
     for label, count in live.values_list("rating_label").annotate(count=Count("pk")):
@@ -181,7 +186,7 @@ def linked(story_id: str) -> list[LinkedOut]:
     rows = StoryLink.objects.filter(story__chatbotnews_id=story_id).exclude(kind=StoryLink.Kind.CUT)
     rows = rows.filter(claim__in=Claim.objects.live()).select_related("claim").order_by("-kind", "-similarity", "claim__number")
     found = list(rows[:LINKED])
-    names = rating_names() if found else {}
+    names = rating_names(one.claim for one in found)
     return [
         LinkedOut(
             **{name: value for name, value in showing.listed(one.claim, names).dict().items() if name in LinkedOut.model_fields},
@@ -198,14 +203,10 @@ def beside(story_id: str) -> list[dict[str, Any]]:
     return [one.model_dump(mode="json") for one in found] if found and not keys.in_force("api") else []
 
 
-def rating_names() -> dict[str, str]:
-    """What labels mean, by folded label."""
-    return dict(RatingName.objects.values_list("key", "rating"))
-
-
-def spoken() -> list[str]:
-    """The languages of the claims, as few as there are."""
-    return sorted(code for code in Claim.objects.live().order_by().values_list("language", flat=True).distinct() if code)
+def rating_names(claims: Iterable[Claim]) -> dict[str, str]:
+    """What these claims' labels mean, by folded label."""
+    keys_of = {claim.rating_key for claim in claims if claim.rating_key}
+    return dict(RatingName.objects.filter(key__in=keys_of).values_list("key", "rating")) if keys_of else {}
 
 
 def _filters(
@@ -221,11 +222,10 @@ def _filters(
 
 def _labels(given: str) -> list[str]:
     """Labels that are spelled so, else those that mean one of the scale's ratings: `mostly_false`, `mostly false`."""
-    key = key_of(given)
-    own = list(RatingName.objects.filter(key=key).values_list("label", flat=True))
-    if key.replace(" ", "_") in Rating.values and not Claim.objects.live().filter(rating_label__iexact=given).exists():
-        own += RatingName.objects.filter(rating=key.replace(" ", "_")).values_list("label", flat=True)
-    return list(dict.fromkeys([given, *own]))
+    rating = key_of(given).replace(" ", "_")
+    if rating not in Rating.values or searching.holds("rating", given):
+        return [given]
+    return [given, *RatingName.objects.filter(rating=rating).values_list("label", flat=True)]
 
 
 def _behind(hits: list[Hit], cursor: str | None, mark: str) -> list[Hit]:
@@ -240,12 +240,12 @@ def _behind(hits: list[Hit], cursor: str | None, mark: str) -> list[Hit]:
 
 def _shown(page: Sequence[Hit], found: Found, asked: Question) -> list[HitOut]:
     claims = {claim.number: claim for claim in Claim.objects.filter(number__in=[hit.number for hit in page])}
-    names = rating_names() if page else {}
+    names = rating_names(claims.values())
     return [
         showing.hit(
             claims[hit.number],
             names,
-            found.words.get(hit.number, 0.0),
+            round(float(found.words[hit.number]), 4),
             found.meaning.get(hit.number),
             showing.best_part(claims[hit.number], asked),
         )

@@ -19,6 +19,7 @@ from wire.factchecks.indexing import INDEX, filter_token
 from wire.factchecks.models import FactcheckState, Word
 from wire.factchecks.question import OF_PARTS, Question, Vocabulary, question
 from wire.factchecks.stores import Likeness, Store
+from wire.models import Postings
 from wire.postings import Numbers
 from wire.vectors.embedder import Vectors
 
@@ -67,8 +68,8 @@ class Found:
     """Every hit, best first, and of those that were compared what each half says."""
 
     hits: list[Hit]
-    words: Mapping[int, float] = field(default_factory=dict)
-    """Share of the best score by words."""
+    words: Scores
+    """By number, the share of the best score by words."""
     meaning: Mapping[int, float] = field(default_factory=dict)
     """Cosines."""
 
@@ -83,6 +84,8 @@ class _Held:
         self._bytes = 0
         self._postings: dict[str, tuple[Numbers, NDArray[np.int64]]] = {}
         self._moments: Numbers | None = None
+        self.spoken: list[str] = []
+        """The languages of the claims, as few as there are."""
         self._lock = threading.Lock()
 
     def follow(self) -> FactcheckState:
@@ -92,6 +95,9 @@ class _Held:
             if state.version != self._version:
                 self._postings, self._bytes, self._moments = {}, 0, None
                 self._version = state.version
+                begun = filter_token("language", "")
+                tokens = Postings.objects.filter(index=INDEX, token__startswith=begun).values_list("token", flat=True).distinct()
+                self.spoken = sorted(token.removeprefix(begun) for token in tokens if token != begun)
                 while rows := list(Word.objects.filter(pk__gt=self._seen).order_by("pk").values_list("pk", "token")[:50_000]):
                     self.vocabulary.add(token for _, token in rows)
                     self._seen = rows[-1][0]
@@ -132,9 +138,16 @@ def forget() -> None:
     _held = _Held()  # type: ignore[misc]
 
 
-def understood(text: str, language: str | None, spoken: Sequence[str]) -> tuple[Question, FactcheckState]:
+def understood(text: str, language: str | None) -> tuple[Question, FactcheckState]:
+    """`language`: the code that was given; None to have it detected."""
     state = _held.follow()
-    return question(text, language, spoken, _held.vocabulary), state
+    return question(text, language, _held.spoken, _held.vocabulary), state
+
+
+def holds(name: str, value: str) -> bool:
+    """Whether any claim that is found passes a filter."""
+    state, token = _held.follow(), filter_token(name, value)
+    return len(_held.weights([token], state.version)[token][0]) > 0
 
 
 def found(
@@ -151,7 +164,7 @@ def found(
     shares = scores / best if best > 0 else scores
     candidates = _most(shares, CANDIDATES)
     if meant is None:
-        return Found(_ranked(np.flatnonzero(shares >= SHARE), shares), _by_number(candidates, shares[candidates]))
+        return Found(_ranked(np.flatnonzero(shares >= SHARE), shares), shares)
     compared, cosines = meant.store.compare(meant.vector, candidates, CANDIDATES, allowed)
     mean, deviation = meant.store.usual(meant.vector)
     far = (np.nan_to_num(cosines, nan=mean).astype(np.float64) - mean) / max(deviation, 1e-6)
@@ -163,7 +176,7 @@ def found(
     fused[compared] = np.where(matches, fuse(shares[compared], far), -np.inf)
     numbers = np.flatnonzero(fused > -np.inf)
     known = ~np.isnan(cosines)
-    return Found(_ranked(numbers, fused), _by_number(compared, shares[compared]), _by_number(compared[known], cosines[known]))
+    return Found(_ranked(numbers, fused), shares, _by_number(compared[known], cosines[known]))
 
 
 def _summed(shares: Scores, far: Scores) -> Scores:
@@ -254,5 +267,5 @@ def _ties(numbers: Numbers) -> Numbers:
     return (mixed >> np.uint64(33)).astype(np.int64)
 
 
-def _by_number(numbers: Numbers, values: Scores | Likeness) -> dict[int, float]:
+def _by_number(numbers: Numbers, values: Likeness) -> dict[int, float]:
     return dict(zip(numbers.tolist(), [round(float(value), 4) for value in values], strict=True))

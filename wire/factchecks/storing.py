@@ -23,7 +23,7 @@ _OF_DRAFT: Final = (
     *("short_id", "process_id", "status", "internal", "synopsis", "rating_label", "rating_summary", "rating_statement"),
     *("publishing_url", "publisher", "claimant", "published_at", "language", "categories", "facts", "origins", "superseded_by"),
 )
-_WRITTEN: Final = (*_OF_DRAFT, "content_sha256", "changed_at", "withdrawn_at", "withdrawn_reason")
+_WRITTEN: Final = (*_OF_DRAFT, "rating_key", "content_sha256", "changed_at", "withdrawn_at", "withdrawn_reason")
 
 
 @dataclass(slots=True)
@@ -127,7 +127,7 @@ def _write(claim: Claim, draft: Draft, digest: str, now: dt.datetime) -> None:
     for name in _OF_DRAFT:
         value = getattr(draft, name)
         setattr(claim, name, list(value) if isinstance(value, tuple) else value)
-    claim.content_sha256, claim.changed_at = digest, now
+    claim.rating_key, claim.content_sha256, claim.changed_at = key_of(claim.rating_label), digest, now
 
 
 def _follow_publication(claim: Claim, was_public: bool, now: dt.datetime) -> None:

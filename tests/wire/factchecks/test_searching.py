@@ -203,7 +203,7 @@ def test_equals_are_ordered_by_nothing_that_loading_decides() -> None:
 
 
 def _hits(text: str) -> list[searching.Hit]:
-    asked, state = searching.understood(text, "de", ["de"])
+    asked, state = searching.understood(text, "de")
     return searching.found(asked, state, searching.Filters(statuses=["published"]), None).hits
 
 

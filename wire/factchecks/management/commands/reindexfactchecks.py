@@ -11,7 +11,8 @@ from wire.factchecks import storing
 
 class Command(BaseCommand):
     help = (
-        "Make the index by which fact-checks are found anew: after FACTCHECKS_STATUSES was changed. Searches find less until it is done; "
+        "Make the index by which fact-checks are found anew: after FACTCHECKS_STATUSES was changed. Searches find less until "
+        "it is done; "
         "run it again if it is killed."
     )
 
