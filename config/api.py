@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any, Final
 
+from django.apps import apps
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -76,6 +77,10 @@ api = WireAPI(
 api.add_router("", wire_router, tags=["wire"])
 api.add_router("", sources_router, tags=["roster"])
 api.add_router("/articles", articles_router, tags=["publisher content"])
+if apps.is_installed("wire.factchecks"):
+    from wire.factchecks.rest import router as factchecks_router
+
+    api.add_router("/factchecks", factchecks_router, tags=["fact-checks"])
 
 
 @api.exception_handler(WireError)
@@ -104,7 +109,8 @@ def parameters_of(path: str) -> frozenset[str]:
 def _addresses() -> list[tuple[re.Pattern[str], frozenset[str]]]:
     return [
         (
-            re.compile(re.sub(r"\\{[^}]+\\}", "[^/]+", re.escape(path))),
+            # A parameter called any_… may hold slashes, as short ids of fact-checks do.
+            re.compile(re.sub(r"\\{[^}]+\\}", "[^/]+", re.sub(r"\\{any_[^}]+\\}", ".+", re.escape(path)))),
             frozenset(one["name"] for one in methods["get"].get("parameters", ()) if one["in"] == "query"),
         )
         for path, methods in api.get_openapi_schema()["paths"].items()
@@ -121,7 +127,7 @@ class OnlyKnownParameters:
         return self.get_response(request)
 
     def process_view(self, request: HttpRequest, *_view: Any) -> HttpResponse | None:
-        if not request.path.startswith("/api/"):
+        if not request.path.startswith("/api/") or request.path.startswith("/api/v1/"):  # checkbot-rag's, which ignores others
             return None
         known = parameters_of(request.path)
         strange = [name for name in request.GET if name not in known]

@@ -28,6 +28,12 @@ def text(name: str, default: str = "") -> str:
     return os.environ.get(name, default).strip()
 
 
+def either(name: str, former: str) -> str:
+    """Whichever of two names of a variable is set; the first if both or neither."""
+    is_set = name in os.environ or f"{name}_FILE" in os.environ
+    return former if not is_set and (former in os.environ or f"{former}_FILE" in os.environ) else name
+
+
 def boolean(name: str, default: bool) -> bool:
     """`1`, `true`, `yes`, `on` or `0`, `false`, `no`, `off`, in any case."""
     words = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}

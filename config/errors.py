@@ -95,6 +95,17 @@ class UpstreamFailed(WireError):
     status = HTTPStatus.BAD_GATEWAY
 
 
+class Unauthorized(WireError):
+    """Keys are needed, and none that is in force was sent."""
+
+    code = "unauthorized"
+    status = HTTPStatus.UNAUTHORIZED
+    challenge: ClassVar[str] = 'Bearer realm="factchecks"'
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, "Send Authorization: Bearer <key>; whoever runs the server hands keys out.")
+
+
 class PaymentRequired(WireError):
     """What was asked costs money: `terms` say how much and to whom, as x402's PaymentRequired."""
 

@@ -22,6 +22,23 @@ WIRE_HSTS = env.one_of("WIRE_HSTS", "host", "subdomains", "preload")
 WIRE_WORKERS = env.integer("WIRE_WORKERS", 1, 1, 64)
 WIRE_INGEST = env.duration("WIRE_INGEST", "30m")
 WIRE_VECTORS = env.boolean("WIRE_VECTORS", True)
+# Names of checkbot-rag's are taken too, so that an installation of it can move here with its environment.
+FACTCHECKS_STATUSES = tuple(env.words("FACTCHECKS_STATUSES")) or ("published",)
+FACTCHECKS_EMBEDDING = env.one_of("FACTCHECKS_EMBEDDING", "package", "off", "hashed")
+FACTCHECKS_EMBEDDING_URL = env.optional_web_address(env.either("FACTCHECKS_EMBEDDING_URL", "CHECKBOT_RAG_EMBEDDING_BASE_URL"))
+FACTCHECKS_EMBEDDING_MODEL = env.text(
+    env.either("FACTCHECKS_EMBEDDING_MODEL", "CHECKBOT_RAG_EMBEDDING_MODEL"), "qwen3-embedding-8b"
+)
+FACTCHECKS_EMBEDDING_KEY = env.text(env.either("FACTCHECKS_EMBEDDING_KEY", "CHECKBOT_RAG_EMBEDDING_API_KEY"))
+FACTCHECKS_EMBEDDING_DIMENSIONS = env.integer(
+    env.either("FACTCHECKS_EMBEDDING_DIMENSIONS", "CHECKBOT_RAG_EMBEDDING_DIMENSIONS"), 1536, 2, 8192
+)
+FACTCHECKS_EMBEDDING_SENDS_DIMENSIONS = env.boolean("FACTCHECKS_EMBEDDING_SENDS_DIMENSIONS", True)
+FACTCHECKS_FUSION = env.one_of("FACTCHECKS_FUSION", "sum", "rrf")
+FACTCHECKS_VECTOR_MS = env.integer("FACTCHECKS_VECTOR_MS", 300, 1, 10_000)
+FACTCHECKS_MCP_KEY = env.text(env.either("FACTCHECKS_MCP_KEY", "CHECKBOT_RAG_MCP_API_KEY"))
+FACTCHECKS_API_KEY = env.text(env.either("FACTCHECKS_API_KEY", "CHECKBOT_RAG_API_KEY"))
+FACTCHECKS_COMPAT = env.boolean("FACTCHECKS_COMPAT", False)
 WIRE_X402_FACILITATOR = env.optional_web_address("WIRE_X402_FACILITATOR")
 WIRE_SECURITY_CONTACT = env.text("WIRE_SECURITY_CONTACT", "")
 WIRE_FETCH_ALLOW = env.loopback_networks("WIRE_FETCH_ALLOW")
@@ -44,6 +61,7 @@ INSTALLED_APPS = [
     "sources",
     "wire",
     "wire.articles",
+    "wire.factchecks",
     "unfold",  # before the admin, whose templates it replaces
     "config.apps.DeskConfig",
     "django.contrib.auth",

@@ -24,8 +24,13 @@ def token_hash(token: str) -> str:
 def bearer_of(headers: Mapping[bytes, bytes]) -> str | None:
     """The key in an ASGI request's headers; "" for an Authorization that holds none that could be ours, None without one."""
     sent = headers.get(b"authorization")
+    return bearer_in(None if sent is None else sent.decode("latin-1"))
+
+
+def bearer_in(sent: str | None) -> str | None:
+    """The same of the header's value."""
     if sent is None:
         return None
-    scheme, _, token = sent.decode("latin-1").strip().partition(" ")
+    scheme, _, token = sent.strip().partition(" ")
     token = token.strip()
     return token if scheme.lower() == "bearer" and token.isascii() and len(token) <= LONGEST else ""

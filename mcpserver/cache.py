@@ -86,6 +86,12 @@ def result_key(server: str, version: str, method: str, params: Any) -> Key | Non
         return None
 
 
+def _is_degraded(found: Mapping[str, Any]) -> bool:
+    """Whether an answer says that a part of what makes it failed: the next who asks may get a better one."""
+    structured = found.get("structuredContent")
+    return isinstance(structured, dict) and bool(structured.get("degraded"))
+
+
 def _pays(meta: Any) -> bool:
     return isinstance(meta, dict) and PAYMENT in meta
 
@@ -104,7 +110,8 @@ async def result_of(
         transport = TransportContext(kind="streamable-http", can_send_request=False, headers=headers)
         found = await serve_one(server, Exchange(0, transport), method, params, connection=connection, lifespan_state={})
         result = Result(orjson.dumps(found), not found.get("isError"))
-        return result, len(result.json) + 2 * len(key[-1]) + OVERHEAD if result.worked and key else None
+        keeps = result.worked and key and not _is_degraded(found)
+        return result, len(result.json) + 2 * len(key[-1]) + OVERHEAD if keeps and key else None
 
     if key is None:
         return (await make())[0], None

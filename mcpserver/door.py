@@ -10,19 +10,24 @@ from typing import Final
 from mcpserver import tally
 from mcpserver.family import Family
 from mcpserver.servers import SERVERS
-from mcpserver.transport import StreamingDoor
+from mcpserver.transport import Door, StreamingDoor
 
 FLUSH: Final = 10.0  # seconds between two writes of counts
 
 
-def opened(servers: Mapping[str, str]) -> dict[str, StreamingDoor]:
+def opened(servers: Mapping[str, str]) -> dict[str, Door]:
     """The ASGI application of each server that stands alone, by path."""
-    doors = {}
+    doors = dict[str, Door]()
     for path, module_name in servers.items():
         if not path.endswith("/"):
             module = import_module(module_name)
             name, tools_made_of = module_name.rpartition(".")[2], getattr(module, "tools_made_of", None)
-            doors[path] = StreamingDoor(path, name, module.build(), module.usage_name, tools_made_of)
+            if getattr(module, "STREAMS", True):
+                door: Door = StreamingDoor(path, name, module.build(), module.usage_name, tools_made_of)
+            else:
+                door = Door(name, module.build(), module.usage_name)
+            doors[path] = door
+            door.sessions, door.admit = getattr(module, "sessions", None), getattr(module, "admit", None)
     return doors
 
 
@@ -43,7 +48,7 @@ families: Final = gathered(SERVERS)
 async def lifespan() -> AsyncIterator[None]:
     """Runs the SDK's stream applications and the background task while the process serves."""
     async with contextlib.AsyncExitStack() as stack:
-        for door in doors.values():
+        for door in _streaming():
             await stack.enter_async_context(door.sdk.router.lifespan_context(door.sdk))
             await door.tools_changed()
         flushing = asyncio.create_task(_keep_flushing())
@@ -56,8 +61,12 @@ async def lifespan() -> AsyncIterator[None]:
 
 async def announce_publish() -> None:
     """Tell every open stream, of each server and either era, which lists changed."""
-    for door in doors.values():
+    for door in _streaming():
         await door.announce()
+
+
+def _streaming() -> list[StreamingDoor]:
+    return [door for door in doors.values() if isinstance(door, StreamingDoor)]
 
 
 async def _keep_flushing() -> None:

@@ -1,16 +1,18 @@
 """Streamable HTTP: one request in, one JSON answer out, for every protocol revision from the same server.
 
 Results come from `cache.py`; only a stream (`subscriptions/listen`) goes through the SDK's own application.
-No session is ever made. Rules: MCP 2025-03-26 … 2026-07-28, "Streamable HTTP".
+A server may give sessions (`sessions.py`); none needs one. Rules: MCP 2025-03-26 … 2026-07-28, "Streamable HTTP".
 """
 
 import itertools
 import logging
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 
 import mcp_types as types
 import orjson
+from django.db import DatabaseError
 from mcp.server.lowlevel import Server
 from mcp.server.runner import modern_error_data
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ResourcesListChanged, ToolsListChanged
@@ -27,13 +29,15 @@ from mcp.shared.inbound import (
 )
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_HANDSHAKE_VERSION, MODERN_PROTOCOL_VERSIONS
 
-from config.errors import Unavailable, WireError
-from config.http.edge import JSONRPC_REFUSED, Message, Receive, Scope, Send, replay
+from config.errors import Unauthorized, Unavailable, WireError
+from config.http.edge import JSONRPC_REFUSED, Message, Receive, Refusal, Scope, Send, replay
 from config.tokens import bearer_of
 from mcpserver import usage
-from mcpserver.adapter import ask
+from mcpserver.adapter import ask, store
 from mcpserver.bearer import bearer
 from mcpserver.cache import Caller, Key, remember, repeat_key, repeated, result_of
+from mcpserver.sessions import HEADER as SESSION_HEADER
+from mcpserver.sessions import Sessions
 from mcpserver.stream import Streams, acceptable, bounded
 
 logger = logging.getLogger(__name__)
@@ -43,6 +47,7 @@ ALLOW: Final = (b"allow", b"POST, GET, OPTIONS")
 DEEPEST: Final = 100  # levels of lists and objects; no question needs ten
 MAX_ECHO: Final = 200  # characters of a name that a client gave and that nothing has
 MAX_LISTENING: Final = 100  # subscriptions/listen streams of one process at a time
+SESSION_UNKNOWN: Final = -32001  # what the SDKs' servers answer with the 404 of a session that is not there
 VERSIONS: Final = (*HANDSHAKE_PROTOCOL_VERSIONS, *MODERN_PROTOCOL_VERSIONS)
 MODERN_KEY: Final = types.PROTOCOL_VERSION_META_KEY
 UNREADABLE: Final = object()
@@ -56,6 +61,11 @@ class Door:
     `name` stands in its cache keys. Several servers may be counted under one name, `counted_as`; `teller` counts for those whom
     such a server serves.
     """
+
+    sessions: Sessions | None = None
+    """Where a server gives its clients of handshake revisions sessions; None for one that makes none."""
+    admit: Callable[[str | None], Awaitable[None]] | None = None
+    """Raises WireError for a request that bears no key, or this one, where a server wants keys."""
 
     def __init__(
         self, name: str, server: Server[Any], usage_name: usage.Naming, counted_as: str = "", teller: usage.Teller | None = None
@@ -74,14 +84,61 @@ class Door:
         if b"origin" in fields:
             send = _readable_by(fields[b"origin"], send)
         method = scope["method"]
+        if self.admit is not None and method != "OPTIONS" and not await self._is_admitted(fields, send):
+            return
         if method == "POST":
             await self._post(scope, fields, receive, send)
         elif method == "OPTIONS":
             await _send(send, 204, b"")
         elif method == "GET" and _wants_stream(dict(_decoded(pairs))):
             await self._stream(receive, send)
+        elif method == "DELETE" and self.sessions is not None:
+            await self._end_session(self.sessions, fields, send)
         else:
             await _send(send, 405, b"", [ALLOW])
+
+    async def _is_admitted(self, fields: Mapping[bytes, bytes], send: Send) -> bool:
+        """Whether the request bears a key that it needs; if not, it is refused."""
+        assert self.admit is not None  # noqa: S101
+        try:
+            await self.admit(bearer_of(fields))
+        except WireError as error:
+            more: tuple[tuple[bytes, bytes], ...] = ()
+            if isinstance(error, Unauthorized):
+                more = ((b"www-authenticate", error.challenge.encode()),)
+            elif isinstance(error, Unavailable):
+                more = ((b"retry-after", b"%d" % error.retry_after),)
+            await Refusal(error.status, error.code, error.message, error.hint, more).send(send, jsonrpc=True)
+            return False
+        return True
+
+    async def _end_session(self, sessions: Sessions, fields: Mapping[bytes, bytes], send: Send) -> None:
+        session = fields.get(SESSION_HEADER)
+        if session is None:
+            await _send(send, *_error(None, types.INVALID_REQUEST, "Name the session to end in Mcp-Session-Id."))
+            return
+        try:
+            ended = await store(partial(sessions.end, session.decode("latin-1")))
+        except DatabaseError:
+            await _send(send, *_error(None, JSONRPC_REFUSED, "The session cannot be ended at the moment. Ask again.", status=503))
+            return
+        await _send(send, *((204, b"") if ended else _NO_SESSION))
+
+    async def _is_in_session(self, fields: Mapping[bytes, bytes]) -> bool:
+        """Whether the session that a request names lives; of a request that names none, or of a revision without sessions, yes.
+        While nobody can look, its signature and its age decide.
+        """
+        session = fields.get(SESSION_HEADER)
+        if (
+            self.sessions is None
+            or session is None
+            or fields.get(b"mcp-protocol-version", b"").decode("latin-1") in MODERN_PROTOCOL_VERSIONS
+        ):
+            return True
+        try:
+            return await ask(self.sessions.lives, session.decode("latin-1"))
+        except Unavailable:
+            return self.sessions.left(session.decode("latin-1")) > 0
 
     async def _stream(self, _receive: Receive, send: Send) -> None:
         """Serve a GET stream, if there is one."""
@@ -98,6 +155,10 @@ class Door:
         except ValueError:
             message = UNREADABLE
         bearer.set(bearer_of(fields))
+        begins = self.sessions is not None and type(message) is dict and message.get("method") == "initialize"
+        if self.sessions is not None and not begins and not await self._is_in_session(fields):
+            await _send(send, *_NO_SESSION)
+            return
         repeat = self._repeat_key(fields, message) if len(fields) == len(scope["headers"]) else None
         if repeat is not None and (found := repeated(repeat)) is not None:
             (_, _, asked), result = found
@@ -110,7 +171,9 @@ class Door:
             reply = _error(None, types.PARSE_ERROR, f"Parse error: the body is not JSON of at most {DEEPEST} levels.")
         if reply is None and await self._listen(message, headers, scope, replay(body, receive), send):
             return
-        await _send(send, *(reply or await self._answer(message, headers, scope, repeat)))
+        status, answer = reply or await self._answer(message, headers, scope, repeat)
+        begun = [(SESSION_HEADER, self.sessions.begin().encode())] if begins and self.sessions and b'"result":' in answer else []
+        await _send(send, status, answer, begun)
 
     def _repeat_key(self, fields: Mapping[bytes, bytes], message: Any) -> Key | None:
         """What this request is known by if it comes again; None for one without a plain id, and for one that bears a key."""
@@ -320,6 +383,11 @@ def _error(request_id: Any, code: int, message: str, data: Any = None, *, status
     return status, orjson.dumps({"jsonrpc": "2.0", "id": request_id, "error": error})
 
 
+_NO_SESSION: Final = _error(
+    None, SESSION_UNKNOWN, "Session not found: it expired, was ended, or is none of this server's. Initialize anew.", status=404
+)
+
+
 def _decoded(pairs: Sequence[tuple[bytes, bytes]]) -> list[tuple[str, str]]:
     """Names and values; blanks around a value are none of it (RFC 9110, 5.5), and not every HTTP parser takes them away."""
     return [(name.decode("latin-1"), value.decode("latin-1").strip(" \t")) for name, value in pairs]
@@ -329,8 +397,12 @@ def _readable_by(origin: bytes, send: Send) -> Send:
     """A `send` whose answers a browser client of the allowlist may read; an Origin outside it never gets here."""
     allowed = [
         (b"access-control-allow-origin", origin),
-        (b"access-control-allow-methods", b"POST, GET, OPTIONS"),
-        (b"access-control-allow-headers", b"authorization, content-type, accept, mcp-protocol-version, mcp-method, mcp-name"),
+        (b"access-control-allow-methods", b"POST, GET, DELETE, OPTIONS"),
+        (
+            b"access-control-allow-headers",
+            b"authorization, content-type, accept, mcp-protocol-version, mcp-method, mcp-name, mcp-session-id",
+        ),
+        (b"access-control-expose-headers", b"mcp-session-id"),
         (b"access-control-max-age", b"86400"),
         (b"vary", b"Origin"),
     ]

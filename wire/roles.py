@@ -10,7 +10,7 @@ EDITOR: Final = "editor"
 PUBLISHER: Final = "publisher"
 FIRST_ACCOUNT: Final = "editor"
 
-DESK: Final = Q(content_type__app_label__in=("sources", "wire", "articles"))
+DESK: Final = Q(content_type__app_label__in=("sources", "wire", "articles", "factchecks"))
 SEEN: Final = DESK & Q(codename__startswith="view_") | Q(codename="view_logentry")
 EDITED: Final = (
     "change_story",  # correct, withdraw, classify, merge, split, pin
@@ -20,17 +20,20 @@ EDITED: Final = (
     *("add_publisher", "change_publisher"),  # of publisher content: its terms
     "delete_publisher",  # its removal, which leaves a tombstone
     *("add_source", "change_source", "delete_source"),
+    *("change_claim", "change_ratingname", "change_loadjob", "add_storylink", "change_storylink"),  # of fact-checks
 )
 PUBLISHED: Final = (
     "add_rosterrevision",  # a replacement
     *("change_publication", "add_feed", "change_feed"),
 )
+HANDED_OUT: Final = ("add_apikey", "change_apikey")  # of fact-checks: keys, and revoking them
 
 
 def found(**_kwargs: Any) -> None:
     """Make both groups, or set what they may again: it is decided here, not in the admin."""
     may_edit = SEEN | DESK & Q(codename__in=EDITED)
     may_publish = may_edit | Q(content_type__app_label="sources", codename__in=PUBLISHED)
+    may_publish |= Q(content_type__app_label="factchecks", codename__in=HANDED_OUT)
     for name, may in ((EDITOR, may_edit), (PUBLISHER, may_publish)):
         group, _ = Group.objects.get_or_create(name=name)
         group.permissions.set(Permission.objects.filter(may))

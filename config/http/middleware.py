@@ -34,7 +34,7 @@ def public_headers(get_response: Handler) -> Callable[[HttpRequest], HttpRespons
         if is_api and request.method == "OPTIONS":
             return HttpResponse(status=204, headers=_PREFLIGHT)
         is_read = request.method in {"GET", "HEAD"}
-        if is_api and not is_read:
+        if is_api and not is_read and not _reads_by_post(request):
             response = error_answer(MethodNotAllowed())
             response["Allow"] = _PREFLIGHT["Access-Control-Allow-Methods"]
         else:
@@ -54,6 +54,11 @@ def public_headers(get_response: Handler) -> Callable[[HttpRequest], HttpRespons
         return response
 
     return middleware
+
+
+def _reads_by_post(request: HttpRequest) -> bool:
+    """Whether it is of the one API whose searches are posts (wire.factchecks.compat)."""
+    return settings.FACTCHECKS_COMPAT and request.path.startswith("/api/v1/")
 
 
 class DatabaseAway:

@@ -8,7 +8,7 @@ import orjson
 from django.http import HttpResponse
 from ninja import Field, Schema
 
-from config.errors import PaymentRequired, Unavailable, WireError
+from config.errors import PaymentRequired, Unauthorized, Unavailable, WireError
 
 JSON: Final = "application/json"
 # The edge may keep an answer for five minutes, and for a day when the origin is down.
@@ -49,6 +49,8 @@ def error_answer(error: WireError) -> HttpResponse:
     headers, body = {"Cache-Control": "no-store"}, dict[str, Any](error.as_dict())
     if isinstance(error, Unavailable):
         headers["Retry-After"] = str(error.retry_after)
+    if isinstance(error, Unauthorized):
+        headers["WWW-Authenticate"] = error.challenge
     if isinstance(error, PaymentRequired):
         headers["PAYMENT-REQUIRED"] = in_header(error.terms)
         body = {**error.terms, **body}

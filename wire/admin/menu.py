@@ -67,6 +67,13 @@ _PUBLISHERS: Final = [
     _list("Their articles", "description", "articles.article"),
     _list("Payments", "payments", "articles.payment"),
 ]
+_FACTCHECKS: Final = [
+    _list("Fact-checks", "fact_check", "factchecks.claim"),
+    _list("Rating labels", "label", "factchecks.ratingname"),
+    _list("Links with stories", "link", "factchecks.storylink"),
+    _list("Loads", "upload_file", "factchecks.loadjob"),
+    _list("Keys", "vpn_key", "factchecks.apikey"),
+]
 _RECORD: Final = [
     _list("Snapshots", "inventory_2", "wire.snapshot"),
     _list("Signing keys", "key", "wire.signingkey"),
@@ -83,6 +90,7 @@ def navigation(request: HttpRequest) -> list[dict[str, Any]]:
         {"title": "To look at", "separator": True, "items": [_queue(queue, request) for queue in QUEUES]},
         {"title": "Roster", "separator": True, "items": _ROSTER},
         {"title": "Publisher content", "separator": True, "items": _PUBLISHERS},
+        {"title": "Fact-checks", "separator": True, "items": _FACTCHECKS},
         {"title": "Record", "separator": True, "items": _RECORD},
         {"title": "People", "separator": True, "items": _PEOPLE},
     ]

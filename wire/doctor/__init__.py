@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from django.db import DatabaseError
 from django.utils import timezone
 
+from wire import beside
 from wire.doctor import database, machine, news
 from wire.doctor.finding import Finding, Level, fail
 
@@ -25,7 +26,7 @@ def examine(now: dt.datetime | None = None) -> Iterator[Finding]:
     if away:
         yield away
         return
-    for name, check in (*database.CHECKS.items(), *news.CHECKS.items()):
+    for name, check in (*database.CHECKS.items(), *news.CHECKS.items(), *beside.CHECKS.items()):
         try:
             yield from check(now)
         except DatabaseError as error:

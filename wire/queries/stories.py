@@ -5,12 +5,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+import orjson
 from django.db.models import Count, Max, Min
 
 from citations.formats import CitationFormat, cite
 from config.errors import NotFound, Withdrawn
 from sources.models import Publication
 from sources.queries import canonical_source
+from wire import beside
 from wire.answers import StoriesAnswer
 from wire.bounds import LIST_LIMIT, SEARCH_LIMIT, Sort
 from wire.models import Story, StoryTopic
@@ -48,11 +50,12 @@ def get_story(story_id: str) -> StoryOut:
 
 
 def get_story_json(story_id: str) -> bytes:
-    """What `get_story` returns, as the finished JSON. Raises: NotFound."""
+    """What `get_story` returns, as the finished JSON, with what stands beside the story, such as `factchecks`. Raises: NotFound."""
     found = shown(_STORY.rows(story_id)) if is_story_id(story_id) else []
     if not found:
         raise _unknown(story_id)
-    return found[0]
+    more = beside.of_story(story_id)
+    return found[0][:-1] + b"," + orjson.dumps(more)[1:] if more else found[0]
 
 
 def get_citation(story_id: str, citation_format: CitationFormat = CitationFormat.LAYERED) -> CitationOut:

@@ -20,7 +20,7 @@ from config.errors import InvalidArgument, NotFound, NothingPublished
 from config.http.responses import BRIEFLY, SHARED
 from sources import queries as sources_queries
 from sources.vocabulary import Tier
-from wire import queries
+from wire import beside, queries
 from wire.answers import StoriesAnswer
 from wire.bounds import read_date
 from wire.schemas import DayOut
@@ -98,6 +98,7 @@ def story(request: HttpRequest, story_id: str) -> HttpResponse:
     coverage = queries.get_consensus(story_id=story_id) if found.status != Status.WITHDRAWN else None
     context = {
         "story": found,
+        "beside": beside.of_story(found.chatbotnews_id),
         "authors": authors_of(found.author, found.original_publisher),
         "changes": list(pairwise(history)),
         "first": history[-1],

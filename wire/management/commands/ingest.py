@@ -76,6 +76,7 @@ class Command(BaseCommand):
         self.stdout.flush()  # a journal or a file would else hear of it when the process ends
         if publication is None:
             self._index_publishers(stop)
+            self._tend_factchecks()
         return run
 
     def _index_publishers(self, stop: Callable[[], bool]) -> None:
@@ -87,6 +88,15 @@ class Command(BaseCommand):
         told = {"stdout": self.stdout, "stderr": self.stderr}
         try:
             call_command("publishers", "index", f"--seconds={PUBLISHERS_TIME}", stop=stop, **told)
+        except CommandError as error:
+            self.stderr.write(str(error))
+
+    def _tend_factchecks(self) -> None:
+        """Vectors that claims lack, for a while, and links with stories; by the commands' names, as for publishers."""
+        if not apps.is_installed("wire.factchecks"):
+            return
+        try:
+            call_command("linkfactchecks", f"--seconds={VECTORS_TIME}", stdout=self.stdout, stderr=self.stderr)
         except CommandError as error:
             self.stderr.write(str(error))
 

@@ -1,0 +1,180 @@
+"""Which model makes vectors of claims and questions, and making what is missing.
+
+Three makers behind the one seam of `wire.vectors`: the model that a package ships, any endpoint that speaks OpenAI's /embeddings,
+and one for tests. Vectors are made beside searches, never for them: a search goes on with what there is.
+"""
+
+import hashlib
+import logging
+import time
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any, Final
+
+import numpy as np
+import orjson
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Exists, F, OuterRef
+
+from config.errors import UpstreamFailed
+from wire.factchecks import pgvector
+from wire.factchecks.languages import stem
+from wire.factchecks.models import Claim, ClaimQuerySet, ClaimVector, FactcheckState
+from wire.stories.tokens import words
+from wire.vectors.embedder import Embedder, Vectors
+from wire.vectors.embedder import embedder as packaged
+
+log = logging.getLogger(__name__)
+
+BATCH: Final = 32  # texts of one request, and claims of one transaction
+HALF: Final = np.dtype("<f2")
+PATIENCE: Final = 10.0  # seconds for one answer of the endpoint, which no search waits for
+REST: Final = 30.0  # seconds in which an endpoint that failed is not asked again
+MAX_ANSWER: Final = 64 << 20  # bytes
+
+
+class Endpoint:
+    """A model behind an address that speaks OpenAI's /embeddings."""
+
+    def __init__(self, address: str, model: str, key: str, dimensions: int) -> None:
+        self.name = f"{model}@{dimensions}"[:100]
+        self.dimensions = dimensions
+        self._address, self._model, self._key = address, model, key
+        self._again = 0.0
+
+    def embed(self, texts: Sequence[str], *, asked: bool = False) -> Vectors:  # noqa: ARG002  the model reads both alike
+        """Raises: UpstreamFailed."""
+        if time.monotonic() < self._again:
+            raise UpstreamFailed("The embedding endpoint failed a moment ago.", f"It is asked again within {REST:.0f} seconds.")
+        try:
+            return np.concatenate([self._ask(texts[at : at + BATCH]) for at in range(0, len(texts), BATCH)])
+        except UpstreamFailed:
+            self._again = time.monotonic() + REST
+            raise
+
+    def _ask(self, texts: Sequence[str]) -> Vectors:
+        import httpcore2  # takes long to load, and few installations have an endpoint
+
+        body: dict[str, Any] = {"model": self._model, "input": list(texts), "encoding_format": "float"}
+        if settings.FACTCHECKS_EMBEDDING_SENDS_DIMENSIONS:
+            body["dimensions"] = self.dimensions
+        headers = [("content-type", "application/json"), ("accept", "application/json")]
+        headers += [("authorization", f"Bearer {self._key}")] if self._key else []
+        times = dict.fromkeys(("connect", "read", "write", "pool"), PATIENCE)
+        try:
+            answer = httpcore2.request(
+                "POST", f"{self._address}/embeddings", headers=headers, content=orjson.dumps(body), extensions={"timeout": times}
+            )
+            if answer.status != 200:
+                raise ValueError(f"status {answer.status}")
+            rows = sorted(orjson.loads(answer.content)["data"], key=lambda row: row["index"])
+            found = np.array([row["embedding"] for row in rows], dtype=np.float32)
+            if found.shape != (len(texts), self.dimensions) or not np.isfinite(found).all():
+                raise ValueError(f"vectors of shape {found.shape}, expected {(len(texts), self.dimensions)}")
+        except (httpcore2.TimeoutException, httpcore2.NetworkError, httpcore2.ProtocolError, OSError) as error:
+            raise self._failed(f"does not answer: {type(error).__name__}") from error
+        except (ValueError, KeyError, TypeError) as error:
+            raise self._failed(f"answered what cannot be used: {str(error)[:200]}") from error
+        normed: Vectors = found / np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-9)
+        return normed
+
+    def _failed(self, what: str) -> UpstreamFailed:
+        log.warning("The embedding endpoint %s %s", self._address, what)
+        return UpstreamFailed(f"The embedding endpoint {what}.", "Search goes on by words; see FACTCHECKS_EMBEDDING_URL.")
+
+
+class Hashed:
+    """For tests and benchmarks: texts that share stems are alike, and nothing else is. Instant, and the same everywhere."""
+
+    name = "hashed-stems-64"
+    dimensions = 64
+
+    def embed(self, texts: Sequence[str], *, asked: bool = False) -> Vectors:  # noqa: ARG002
+        found = np.stack([sum((_direction(stem(word, "en")) for word in words(text)), _direction("")) for text in texts])
+        normed: Vectors = (found / np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-9)).astype(np.float32)
+        return normed
+
+
+@lru_cache(maxsize=100_000)
+def _direction(word: str) -> Any:
+    seed = int.from_bytes(hashlib.sha256(word.encode()).digest()[:8], "little")
+    return np.random.default_rng(seed).standard_normal(Hashed.dimensions).astype(np.float32)
+
+
+@lru_cache(maxsize=8)
+def _endpoint(address: str, model: str, key: str, dimensions: int) -> Endpoint:
+    return Endpoint(address, model, key, dimensions)
+
+
+def wanted() -> Embedder | None:
+    """The model that is to be used; None without one."""
+    if settings.FACTCHECKS_EMBEDDING_URL:
+        return _endpoint(
+            settings.FACTCHECKS_EMBEDDING_URL,
+            settings.FACTCHECKS_EMBEDDING_MODEL,
+            settings.FACTCHECKS_EMBEDDING_KEY,
+            settings.FACTCHECKS_EMBEDDING_DIMENSIONS,
+        )
+    if settings.FACTCHECKS_EMBEDDING == "hashed":
+        return Hashed()
+    return packaged() if settings.FACTCHECKS_EMBEDDING == "package" else None
+
+
+def called(name: str) -> Embedder | None:
+    """The model of that name, as far as it can still be asked; the wanted one if nothing was made by any yet."""
+    found = wanted()
+    if found is None or not name or found.name == name:
+        return found
+    former = packaged()
+    return former if former is not None and former.name == name else found
+
+
+def missing(model: str) -> ClaimQuerySet:
+    """Claims that are found and have no vector of this model."""
+    return Claim.objects.live().exclude(Exists(ClaimVector.objects.filter(claim=OuterRef("pk"), model=model)))
+
+
+def fill(
+    seconds: float | None = None, progress: Callable[[int], None] = lambda _made: None, stop: Callable[[], bool] = lambda: False
+) -> int:
+    """Make the vectors that claims lack, newest first, and when none is lacking go over to them. Returns how many claims were done.
+
+    Killed at any point it keeps every finished batch. Raises: UpstreamFailed when the endpoint does not answer.
+    """
+    model, made, until = wanted(), 0, None if seconds is None else time.monotonic() + seconds
+    has_index = model is not None and pgvector.prepare(model.name, model.dimensions)
+    while model and not stop() and (until is None or time.monotonic() < until):
+        claims = list(missing(model.name).newest_first()[:BATCH])
+        if not claims:
+            _go_over(model)
+            break
+        parts = [(claim, part, chunk.plain) for claim in claims for part, chunk in enumerate(claim.chunks())]
+        vectors = model.embed([text for _, _, text in parts])
+        with transaction.atomic():
+            FactcheckState.lock()
+            as_it_was = {claim.pk: claim.content_sha256 for claim in claims}
+            now = dict(Claim.objects.filter(pk__in=as_it_was).values_list("pk", "content_sha256"))
+            rows = [
+                ClaimVector(
+                    claim=claim, part=part, model=model.name, dimensions=model.dimensions, vector=vector.astype(HALF).tobytes()
+                )
+                for (claim, part, _), vector in zip(parts, vectors, strict=True)
+                if now.get(claim.pk) == as_it_was[claim.pk]  # else it changed meanwhile, and comes again
+            ]
+            ClaimVector.objects.bulk_create(rows, ignore_conflicts=True)
+        if has_index:
+            pgvector.follow(model.name)
+        made += len(claims)
+        progress(made)
+    return made
+
+
+def _go_over(model: Embedder) -> None:
+    """Search by this model's vectors from now on; those of others are no longer needed."""
+    with transaction.atomic():
+        state = FactcheckState.lock()
+        if state.model == model.name:
+            return
+        ClaimVector.objects.exclude(model=model.name).delete()
+        FactcheckState.objects.filter(pk=1).update(model=model.name, vectors_dropped=F("vectors_dropped") + 1)

@@ -1,0 +1,24 @@
+"""Make the index of fact-checks anew."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand
+from django.db import transaction
+
+from config.database import faults
+from wire.factchecks import storing
+
+
+class Command(BaseCommand):
+    help = (
+        "Make the index by which fact-checks are found anew: after FACTCHECKS_STATUSES was changed. Searches find less until "
+        "it is done; "
+        "run it again if it is killed."
+    )
+
+    def handle(self, **_options: Any) -> None:
+        with faults.explaining():
+            done = storing.reindex()
+            with transaction.atomic():
+                storing.announce()
+        self.stdout.write(f"Indexed {done:,} claims.")

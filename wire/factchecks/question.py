@@ -1,0 +1,156 @@
+"""A question made into terms: cleaned, its words each once, and for each the stems and compounds that mean it. Pure."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Final
+
+from wire.factchecks.indexing import LONGEST
+from wire.factchecks.languages import COMPOUNDING, STOP_WORDS, detect, stem
+from wire.stories.tokens import words
+
+MOST_TERMS: Final = 64
+MOST_COMPOUNDS: Final = 16  # of one word
+PART: Final = 4  # characters of the shortest part of a compound
+SURE: Final = 5  # characters from which a known word is taken for a part, whatever is left
+AS_PART: Final = 0.6  # what a compound counts for a word that is part of it
+OF_PARTS: Final = 0.8  # what all parts of a compound count together for it
+_BEFORE: Final = "abab"  # stands for the part before; stemmers go by vowels and consonants
+_ADDRESS: Final = re.compile(r"(?:https?://|www\.|pic\.twitter\.com|t\.co/)\S*", re.I)
+_HANDLE: Final = re.compile(r"(?<!\w)@\w+")
+_HASHTAG: Final = re.compile(r"#(\w+)")
+_HUMP: Final = re.compile(r"(?<=[a-zäöüß0-9])(?=[A-ZÄÖÜ])|(?<=[A-ZÄÖÜ])(?=[A-ZÄÖÜ][a-zäöüß])|(?<=[^\W\d_])(?=\d)")
+_LINKING: Final = ("", "s", "es", "n", "en", "er", "e")
+"""What German and its neighbours put between the parts of a compound."""
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """One word of a question: the tokens that mean it, and how well each does, 0 to 1."""
+
+    word: str
+    tokens: dict[str, float]
+    parts: tuple[str, ...] = ()
+    """Of a compound: the words that it is made of, each of which tells a share of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    text: str
+    """Cleaned; what its vector is made of."""
+    language: str | None
+    is_detected: bool
+    terms: tuple[Term, ...]
+
+
+class Vocabulary:
+    """The tokens of an index, in which compounds are looked for. `add` only from one thread at a time."""
+
+    def __init__(self) -> None:
+        self._known: set[str] = set()
+        self._text = "\n"
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def add(self, tokens: Iterable[str]) -> None:
+        new = [token for token in tokens if token not in self._known]
+        self._known.update(new)
+        self._text += "".join(f"{token}\n" for token in new if len(token) >= PART and not token.isdigit())
+
+    def holding(self, part: str) -> list[str]:
+        """Compounds one of whose two parts is `part`."""
+        return list(islice((token for token in self._around(part) if self._is_compound(token, part)), MOST_COMPOUNDS))
+
+    def _around(self, part: str) -> Iterable[str]:
+        """Tokens that hold `part` and more."""
+        text, place, seen = self._text, 0, 0
+        while seen < 1_000 and (place := text.find(part, place)) >= 0:
+            begin, end = text.rfind("\n", 0, place) + 1, text.find("\n", place)
+            token, place, seen = text[begin:end], end, seen + 1
+            if len(token) > len(part):
+                yield token
+
+    def _is_compound(self, token: str, part: str) -> bool:
+        """Whether what is left of it is a word as well: a known one, or long enough to be one."""
+        if token.startswith(part):
+            return self._may_stand(token[len(part) :], before=False)
+        return token.endswith(part) and self._may_stand(token[: -len(part)], before=True)
+
+    def _may_stand(self, rest: str, *, before: bool) -> bool:
+        found = _without_link(rest, before=before)
+        return any(len(one) > PART or (len(one) >= 3 and one in self._known) for one in found)
+
+    def parts_of(self, token: str) -> list[str]:
+        """The known words that a compound begins and ends with. A short one counts only if what is left is known as well: else
+        it may be no part at all, as "trag" is none of "beitrag".
+        """
+        if len(token) < 2 * PART:
+            return []
+        cuts = range(len(token) - 3, PART - 1, -1)
+        first = next((token[:cut] for cut in cuts if self._is_part(token[:cut], token[cut:], before=True)), None)
+        last = next((token[cut:] for cut in reversed(cuts) if self._is_part(token[cut:], token[:cut], before=False)), None)
+        return list(dict.fromkeys(part for part in (first, last) if part))
+
+    def _is_part(self, part: str, rest: str, *, before: bool) -> bool:
+        if part not in self._known or len(part) < PART:
+            return False
+        return len(part) >= SURE or any(self._is_known(one) for one in _without_link(rest, before=not before))
+
+    def _is_known(self, rest: str) -> bool:
+        """Whether it is a word, or ends with one as compounds do."""
+        return rest in self._known or any(rest[cut:] in self._known for cut in range(3, len(rest) - PART + 1))
+
+
+def _without_link(rest: str, *, before: bool) -> Iterator[str]:
+    """What is left of a compound without one of its parts, with and without what links them."""
+    for link in _LINKING:
+        if not link:
+            yield rest
+        elif before and rest.endswith(link):
+            yield rest[: -len(link)]
+        elif not before and rest.startswith(link):
+            yield rest[len(link) :]
+
+
+def cleaned(text: str) -> str:
+    """Without addresses and handles; hashtags as the words that they are made of."""
+    text = _HANDLE.sub(" ", _ADDRESS.sub(" ", text))
+    return " ".join(_HASHTAG.sub(lambda tag: " ".join(_HUMP.split(tag[1].replace("_", " "))), text).split())
+
+
+def question(text: str, language: str | None, spoken: Sequence[str], vocabulary: Vocabulary) -> Question:
+    """`language`: the code that was given; None to have it detected. `spoken`: the languages of the claims: where the question's is
+    not known, its words are stemmed as in each.
+    """
+    plain = cleaned(text) or text
+    told = language or detect(plain)
+    stop = STOP_WORDS.get(told or "", frozenset())
+    given = list(dict.fromkeys(words(plain)))
+    kept = [word for word in given if word not in stop and (len(word) > 1 or word.isdigit())] or given
+    languages = [told] if told else [code for code in spoken if code] or ["en"]
+    compounding = any(code in COMPOUNDING for code in {*languages, *(() if told else spoken)})
+    terms = tuple(_term(word, languages, spoken, vocabulary, compounding) for word in kept[:MOST_TERMS])
+    return Question(plain, told, language is None and told is not None, terms)
+
+
+def _term(word: str, languages: Sequence[str], spoken: Sequence[str], vocabulary: Vocabulary, compounding: bool) -> Term:
+    tokens = {stem(word, code)[:LONGEST]: 1.0 for code in languages}
+    for code in spoken:  # a claim in another language may hold the same name, stemmed in its own way
+        tokens.setdefault(stem(word, code)[:LONGEST], 0.9)
+    if not compounding or word.isdigit():
+        return Term(word, tokens)
+    codes = [code for code in dict.fromkeys((*languages, *spoken)) if code in COMPOUNDING]
+    alone = list(tokens)
+    for part in dict.fromkeys((*alone, *(_as_ending(word, code) for code in codes))):
+        if len(part) >= PART:
+            for other in vocabulary.holding(part):
+                tokens.setdefault(other, AS_PART)
+    parts = max((vocabulary.parts_of(token) for token in alone), key=len)
+    return Term(word, tokens, tuple(part for part in parts if part not in tokens))
+
+
+def _as_ending(word: str, code: str) -> str:
+    """The stem that a word has at the end of a compound, where more endings are cut off: Impfung, but Coronaimpf."""
+    return stem(f"{_BEFORE}{word}", code).removeprefix(_BEFORE)[:LONGEST]

@@ -1,0 +1,134 @@
+"""REST of fact-checks: parse, ask one query, render. The MCP server asks the same queries, within the same bounds."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Annotated, Any, Final, Literal
+
+from django.http import HttpRequest, HttpResponse
+from ninja import Path, Query, Router, Schema
+
+from config.errors import Withdrawn
+from config.http.responses import BRIEFLY, answer, errors
+from config.tokens import bearer_in
+from wire.bounds import IsoMoment, ListLimit
+from wire.factchecks import keys, queries
+from wire.factchecks.languages import Code
+from wire.factchecks.schemas import CategoriesOut, CitedOut, ClaimOut, ClaimsOut, OfStoryOut, RatingLabelsOut, SearchOut, StatsOut
+
+router = Router(by_alias=True)
+
+MAX_QUERY: Final = 2_000
+REFUSALS: Final = {
+    400: "`unknown_parameter`: the address does not take a parameter; the hint names those that it takes.",
+    401: "`unauthorized`: this installation hands out keys, and none that is in force was sent.",
+    404: "`not_found`: there is no such fact-check.",
+    410: "`story_withdrawn`: it was withdrawn and must not be cited.",
+    422: "`invalid_argument`: an argument is missing, out of its bounds, or not of this list; the message names it.",
+}
+
+Text = Annotated[str, Query(min_length=1, max_length=MAX_QUERY, description="The claim or question, in words.")]
+Found = Annotated[int, Query(ge=1, le=20)]
+Name = Annotated[str | None, Query(max_length=200)]
+Cursor = Annotated[str | None, Query(max_length=500, description="`next_cursor` of the page before.")]
+Id = Annotated[str, Path(max_length=200, description="An id or short id; its slashes may stand as they are.")]
+Language = Annotated[
+    Code | Literal["auto"] | None,
+    Query(description="The query's, for its word forms; detected if left out. It filters nothing."),
+]
+Categories = Annotated[list[str] | None, Query(alias="category", max_length=20, description="Any of these; again for more.")]
+Rating = Annotated[str | None, Query(max_length=200, description="A fact-checker's own label, or a rating of the one scale.")]
+Since = Annotated[IsoMoment | None, Query(description="Only fact-checks published at or after this time.")]
+
+
+def _answers(schema: type[Schema], *refusals: int) -> dict[str, Any]:
+    described = {status: {"description": REFUSALS[status]} for status in (400, 401, *refusals)}
+    return {"response": {200: schema, **errors(401, *refusals)}, "openapi_extra": {"responses": described}}
+
+
+def keyed(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """An answer for whoever may ask; where that takes a key, it is nobody else's to keep."""
+
+    @wraps(view)
+    def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        hashes = keys.in_force("api")
+        keys.expect(bearer_in(request.headers.get("authorization")), hashes)
+        response = view(request, *args, **kwargs)
+        if hashes:
+            response["Cache-Control"] = "private, no-store"
+        return response
+
+    return wrapped
+
+
+@router.get("/search.json", **_answers(SearchOut, 422), summary="Search fact-checks by words and meaning")
+@keyed
+def search_factchecks(
+    request: HttpRequest,
+    query: Text,
+    limit: Found = 5,
+    category: Categories = None,
+    rating_label: Rating = None,
+    language: Language = None,
+    status: Name = None,
+    published_since: Since = None,
+    cursor: Cursor = None,
+) -> HttpResponse:
+    code = None if language == "auto" else language
+    found = queries.search(query, limit, category, rating_label, code, status, published_since, cursor)
+    return answer(found, "no-store" if found.degraded else BRIEFLY)
+
+
+@router.get("/claims.json", **_answers(ClaimsOut, 422), summary="Fact-checks, newest first")
+@keyed
+def factchecks(
+    request: HttpRequest,
+    limit: ListLimit = 20,
+    rating_label: Rating = None,
+    category: Name = None,
+    status: Name = None,
+    cursor: Cursor = None,
+) -> HttpResponse:
+    return answer(queries.list_claims(limit, rating_label, category, status, cursor), BRIEFLY)
+
+
+@router.get("/claims/{path:any_id}.json", **_answers(ClaimOut, 404), summary="One fact-check")
+@keyed
+def factcheck(request: HttpRequest, any_id: Id) -> HttpResponse:
+    return answer(queries.get_claim(any_id), BRIEFLY)
+
+
+@router.get("/citations/{path:any_id}.json", **_answers(CitedOut, 404, 410), summary="A fact-check as a citation")
+@keyed
+def factcheck_citation(
+    request: HttpRequest,
+    any_id: Id,
+    format: Literal["layered", "csl", "ris"] = "layered",  # noqa: A002  the contract's name
+) -> HttpResponse:
+    found = queries.get_claim(any_id)
+    if found.withdrawn_at is not None:
+        raise Withdrawn(f"{found.short_id or found.id} was withdrawn and must not be cited.", "Its own address says why.")
+    return answer(CitedOut(citation=found.citations[format], format=format, id=found.id), BRIEFLY)
+
+
+@router.get("/categories.json", **_answers(CategoriesOut), summary="Categories of fact-checks")
+@keyed
+def factcheck_categories(request: HttpRequest) -> HttpResponse:
+    return answer(queries.list_categories(), BRIEFLY)
+
+
+@router.get("/rating-labels.json", **_answers(RatingLabelsOut), summary="Fact-checkers' labels, and what they mean")
+@keyed
+def factcheck_rating_labels(request: HttpRequest) -> HttpResponse:
+    return answer(queries.list_rating_labels(), BRIEFLY)
+
+
+@router.get("/stats.json", **_answers(StatsOut), summary="How many fact-checks there are, and how they are searched")
+@keyed
+def factcheck_stats(request: HttpRequest) -> HttpResponse:
+    return answer(queries.stats(), BRIEFLY)
+
+
+@router.get("/story/{story_id}.json", **_answers(OfStoryOut, 404), summary="Fact-checks of claims that a story is about")
+@keyed
+def factchecks_of_story(request: HttpRequest, story_id: Annotated[str, Path(max_length=100)]) -> HttpResponse:
+    return answer(queries.of_story(story_id), BRIEFLY)
