@@ -36,3 +36,9 @@ class FactchecksConfig(AppConfig):
         beside.OF_STORY["factchecks"] = of_story
         beside.CHECKS["fact-checks"] = examine
         post_migrate.connect(found, sender=self, dispatch_uid="factchecks.found")
+
+    def has_content(self) -> bool:
+        """Whether any claim was loaded."""
+        from wire.factchecks.models import Claim
+
+        return Claim.objects.exists()
