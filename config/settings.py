@@ -22,6 +22,7 @@ WIRE_HSTS = env.one_of("WIRE_HSTS", "host", "subdomains", "preload")
 WIRE_WORKERS = env.integer("WIRE_WORKERS", 1, 1, 64)
 WIRE_INGEST = env.duration("WIRE_INGEST", "30m")
 WIRE_VECTORS = env.boolean("WIRE_VECTORS", True)
+WIRE_TIMELINE_CORPUS = env.text("WIRE_TIMELINE_CORPUS", "wire")
 WIRE_X402_FACILITATOR = env.optional_web_address("WIRE_X402_FACILITATOR")
 WIRE_SECURITY_CONTACT = env.text("WIRE_SECURITY_CONTACT", "")
 WIRE_FETCH_ALLOW = env.loopback_networks("WIRE_FETCH_ALLOW")
@@ -44,6 +45,7 @@ INSTALLED_APPS = [
     "sources",
     "wire",
     "wire.articles",
+    "wire.timeline",
     "unfold",  # before the admin, whose templates it replaces
     "config.apps.DeskConfig",
     "django.contrib.auth",
