@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any, Final
 
+from django.apps import apps
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -76,6 +77,10 @@ api = WireAPI(
 api.add_router("", wire_router, tags=["wire"])
 api.add_router("", sources_router, tags=["roster"])
 api.add_router("/articles", articles_router, tags=["publisher content"])
+if apps.is_installed("wire.timeline"):
+    from wire.timeline.rest import router as timeline_router
+
+    api.add_router("/timeline", timeline_router, tags=["timeline corpora"])
 
 
 @api.exception_handler(WireError)

@@ -14,6 +14,7 @@ from django.db import connections
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 _in_django: Any = get_asgi_application()  # settings must be ready before the rest is imported
 
+from django.apps import apps  # noqa: E402
 from django.conf import settings  # noqa: E402
 
 from config.api import parameters_of  # noqa: E402
@@ -35,6 +36,12 @@ if settings.WITH_MCP:
 _doors: Final = _mcp.doors if _mcp is not None else {}
 _families: Final = _mcp.families if _mcp is not None else {}
 
+_pages = [site_parameters_of, articles_parameters_of]
+if apps.is_installed("wire.timeline"):
+    from wire.timeline.cached import parameters_of as timeline_parameters_of
+
+    _pages.append(timeline_parameters_of)
+
 logger = logging.getLogger(__name__)
 
 LOOK: Final = 0.5  # seconds between two looks at the wire version: a publish of another process shows within one
@@ -50,8 +57,7 @@ def _rest_parameters(path: str) -> frozenset[str] | None:
 
 
 def _page_parameters(path: str) -> frozenset[str] | None:
-    known = site_parameters_of(path)
-    return articles_parameters_of(path) if known is None else known
+    return next((known for parameters in _pages if (known := parameters(path)) is not None), None)
 
 
 _rest = CachedApp(_django, _reads, answer_cache.answers, _rest_parameters, refuses_unknown=True)

@@ -1,5 +1,6 @@
 """Every address of the site and of REST; /mcp is routed in config.asgi, in front of Django."""
 
+from django.apps import apps
 from django.urls import path
 from django.views.generic import RedirectView
 
@@ -63,6 +64,12 @@ urlpatterns = [
     path("metrics", metrics.metrics, name="metrics"),
     path("admin", RedirectView.as_view(url="/admin/")),
 ]
+if apps.is_installed("wire.timeline"):
+    from wire.timeline.addresses import cards as timeline_cards
+    from wire.timeline.addresses import urlpatterns as timeline_urlpatterns
+
+    urlpatterns += timeline_urlpatterns
+    discovery.OTHERS.append(timeline_cards)
 handler400 = "wire.site.errors.unreadable"
 handler403 = "wire.site.errors.forbidden"
 handler404 = "wire.site.errors.missing"

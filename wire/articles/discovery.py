@@ -1,6 +1,7 @@
 """Where MCP servers are found by clients that did not connect yet: a list of all, and each publisher's card."""
 
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, Final
 
 import orjson
 from django.http import HttpRequest, HttpResponse
@@ -12,11 +13,15 @@ from config.http.responses import BRIEFLY, error_answer, json_answer
 from wire.articles.roll import Member, member_of, served
 from wire.site import directives
 
+OTHERS: Final[list[Callable[[], Iterable[tuple[dict[str, Any], dict[str, Any]]]]]] = []
+"""What other apps say of their servers: how each one's card differs from the wire's, and what the list says beside it."""
+
 
 @require_safe
 def mcp_servers(_request: HttpRequest) -> HttpResponse:
     """Every MCP server of this site, the wire's first; any site's script may read it."""
-    return _open({"servers": [_listed(_wires_card()), *(_listed(_card(member), member) for member in served())]})
+    others = [_listed(_wires_card() | card) | more for cards in OTHERS for card, more in cards()]
+    return _open({"servers": [_listed(_wires_card()), *(_listed(_card(member), member) for member in served()), *others]})
 
 
 @require_safe

@@ -20,12 +20,12 @@ def counts(corpus: int, number: int, settings: CorpusFile) -> dict[str, Any]:
     reports = Report.objects.in_release(corpus, number).in_order()
     found = of_reports(report.row for report in reports.iterator(2_000))
     motifs = list(Motif.objects.in_release(corpus, number).in_order().values_list("key", flat=True))
-    edges = set(MotifEdge.objects.in_release(corpus, number).values_list("key", flat=True))
     lanes = settings.vocabularies.lanes()
     totals = {
         "reports": found.pop("reports"),
         "motifs": len(motifs),
-        "motif_edges": len(edges | found["motif_pairs"].keys()),
+        "motif_edges": MotifEdge.objects.in_release(corpus, number).count(),
+        "motif_pairs": len(found["motif_pairs"]),
         "mandela_items": CatalogItem.objects.in_release(corpus, number).count(),
         "story_threads": len(threads),
         "events": len(events),

@@ -1,28 +1,29 @@
 """A release as a directory: the files that it would be loaded from, and what proves that it is unchanged."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import orjson
 
 from wire.timeline.models import MODELS, Corpus, CorpusRelease
 from wire.timeline.reading import CORPUS, FILES, RELEASE, TABLES
 
+NAMES: Final = (CORPUS, *FILES, RELEASE)
 
-def files(corpus: Corpus, release: CorpusRelease) -> dict[str, bytes]:
-    """Every file by its name. The same release gives the same bytes on every machine."""
-    meta = orjson.loads(release.meta)
-    found = {CORPUS: _json(orjson.loads(release.written))}
-    for name in FILES:
-        content: dict[str, Any] = {"meta": meta[name]} if meta.get(name) else {}
-        for table in TABLES:
-            if table.file == name:
-                content[table.member] = [
-                    row.row for row in MODELS[table.name].objects.in_release(corpus.pk, release.number).in_order()
-                ]
-        found[name] = _json(content)
-    found[RELEASE] = _json(proof(release))
-    return found
+
+def file(corpus: Corpus, release: CorpusRelease, name: str) -> bytes:
+    """One file of a release. The same release gives the same bytes on every machine."""
+    if name == CORPUS:
+        return _json(orjson.loads(release.written))
+    if name == RELEASE:
+        return _json(proof(release))
+    meta = orjson.loads(release.meta).get(name)
+    content: dict[str, Any] = {"meta": meta} if meta else {}
+    for table in TABLES:
+        if table.file == name:
+            rows = MODELS[table.name].objects.in_release(corpus.pk, release.number).in_order()
+            content[table.member] = [orjson.loads(body) for body in rows.values_list("body", flat=True)]
+    return _json(content)
 
 
 def proof(release: CorpusRelease) -> dict[str, Any]:
@@ -44,9 +45,9 @@ def dump(corpus: Corpus, release: CorpusRelease, directory: Path) -> list[Path]:
     """Write them; each appears whole or not at all."""
     directory.mkdir(parents=True, exist_ok=True)
     paths = []
-    for name, content in files(corpus, release).items():
+    for name in NAMES:
         draft = directory / f".{name}.part"
-        draft.write_bytes(content)
+        draft.write_bytes(file(corpus, release, name))
         draft.replace(directory / name)
         paths.append(directory / name)
     return paths

@@ -58,7 +58,9 @@ def corpus_of(written: Written, slug: str) -> CorpusFile:
     """What corpus.json says; without one, the names of files and the usual words. Raises: Refused."""
     said = written.corpus
     if said is None:
-        said = {"slug": slug, "name": slug, "version": str(written.meta.get("reports.json", {}).get("version", "1"))}
+        meta = written.meta["reports.json"]
+        name = str(meta.get("name", slug)).removesuffix(" reports")
+        said = {"slug": slug, "name": name, "version": str(meta.get("version", "1"))}
     try:
         return of(said)
     except ValidationError as error:

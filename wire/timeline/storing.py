@@ -38,7 +38,7 @@ def replace(corpus: Corpus, table: str, rows: Iterable[Placed], told: Callable[[
         for pk, key, sha256, position in model.objects.draft(corpus.pk).values_list("pk", "key", "sha256", "position")
     }
     counted = Counter[str]()
-    for batch in _batches(rows):
+    for batch in batches(rows):
         fresh, old = [], []
         for position, row in batch:
             key, sha256 = key_of(table, row), canonical.sha256(row)
@@ -72,7 +72,7 @@ def put(corpus: Corpus, table: str, row: Any) -> bool:
 
 def drop(model: type[Row], pks: Sequence[int]) -> None:
     """Take rows out of the draft. Those that a release has stay for it."""
-    for some in _batches(pks):
+    for some in batches(pks):
         model.objects.filter(pk__in=some, since=None).delete()
         model.objects.filter(pk__in=some).update(dropped=True)
 
@@ -223,7 +223,8 @@ def _json(value: Any) -> str:
     return orjson.dumps(value).decode()
 
 
-def _batches(values: Iterable[Any]) -> Iterator[list[Any]]:
+def batches(values: Iterable[Any], size: int = BATCH) -> Iterator[list[Any]]:
+    """`size` values at a time."""
     left = iter(values)
-    while batch := list(islice(left, BATCH)):
+    while batch := list(islice(left, size)):
         yield batch

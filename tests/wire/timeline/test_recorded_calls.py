@@ -7,9 +7,7 @@ from typing import Any, Final
 
 import pytest
 from django.conf import settings
-from pytest_django import DjangoDbBlocker
 
-from tests import emptying
 from tests.mcpserver.asgi import rpc
 from wire.timeline.loading import load
 
@@ -28,7 +26,7 @@ OURS: Final = "is ours"
 def pulse(settings: Any) -> Iterator[None]:
     settings.WIRE_RATE_LIMIT = "off"
     load(SHARED / "data", "pulse")
-    yield
+    return
 
 
 @pytest.mark.parametrize("file", CALLS, ids=lambda path: path.stem)
@@ -38,7 +36,6 @@ def test_a_recorded_call_has_equal_values(file: Path) -> None:
     result = rpc("tools/call", params, path="/mcp/timeline/pulse").result
     found = result["structuredContent"]
     differing = list(differences(recorded["parsed_text"], found, ""))
-    print(params["name"], *differing, sep="\n")
     assert not differing
 
 

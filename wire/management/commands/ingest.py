@@ -76,6 +76,7 @@ class Command(BaseCommand):
         self.stdout.flush()  # a journal or a file would else hear of it when the process ends
         if publication is None:
             self._index_publishers(stop)
+            self._bring_timeline_up_to_date()
         return run
 
     def _index_publishers(self, stop: Callable[[], bool]) -> None:
@@ -87,6 +88,15 @@ class Command(BaseCommand):
         told = {"stdout": self.stdout, "stderr": self.stderr}
         try:
             call_command("publishers", "index", f"--seconds={PUBLISHERS_TIME}", stop=stop, **told)
+        except CommandError as error:
+            self.stderr.write(str(error))
+
+    def _bring_timeline_up_to_date(self) -> None:
+        """The wire as a timeline corpus, in the same way."""
+        if not apps.is_installed("wire.timeline"):
+            return
+        try:
+            call_command("timeline", "sync", stdout=self.stdout, stderr=self.stderr)
         except CommandError as error:
             self.stderr.write(str(error))
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from django.apps import apps
 from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
@@ -50,7 +51,8 @@ class Command(BaseCommand):
         if not Snapshot.objects.exists():
             sample_env = _sample_environment()
             # The last one, of an app above this room: the sample's takes and corrections as articles of the wire's own publisher.
-            for command in ("migrate", "loadsample", "publishers index wire"):
+            timeline = ["timeline sync"] if apps.is_installed("wire.timeline") else []
+            for command in ("migrate", "loadsample", "publishers index wire", *timeline):
                 _managed(command, sample_env)
         self._open_the_desk(sample_env)
         server = self._start(sample_env)

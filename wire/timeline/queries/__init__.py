@@ -5,7 +5,7 @@ Each takes the corpus by its slug and, as `as_of`, the release; without one it i
 `about`: corpora, statistics, the manifest.
 """
 
-from wire.timeline.queries.about import agent_manifest, get_corpus, list_corpora, stats
+from wire.timeline.queries.about import FILES, agent_manifest, get_corpus, list_corpora, stats
 from wire.timeline.queries.compare import compare_sources
 from wire.timeline.queries.deepen import deepen_story
 from wire.timeline.queries.lists import events, mandela_catalog, story_threads
@@ -14,6 +14,7 @@ from wire.timeline.queries.reports import get_report, search_reports
 from wire.timeline.queries.wording import MAX_DRAFT, check_wording
 
 __all__ = [
+    "FILES",
     "MAX_DRAFT",
     "agent_manifest",
     "check_wording",
