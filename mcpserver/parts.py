@@ -8,7 +8,7 @@ import mcp_types as types
 import orjson
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
-from ninja import Schema
+from pydantic import BaseModel
 
 from config.errors import WireError
 from mcpserver import arguments
@@ -55,7 +55,7 @@ class ToolSpec:
     title: str
     description: str
     arguments: type[arguments.Arguments]
-    output: type[Schema]
+    output: type[BaseModel]
     run: Callable[..., Answer]
     is_open_world: bool = True
     """Whether what it answers comes from a world that goes on outside, such as the news."""

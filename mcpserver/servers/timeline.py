@@ -13,8 +13,7 @@ from django.conf import settings
 from mcp.server.caching import CacheHint
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
-from ninja import Schema
-from pydantic import BeforeValidator, Field
+from pydantic import BaseModel, BeforeValidator, Field
 
 from config.errors import WireError
 from mcpserver.adapter import ask
@@ -139,7 +138,7 @@ class CheckWording(Asked):
     draft: Annotated[str, Field(min_length=1, max_length=queries.MAX_DRAFT, description="The text that is to be published.")]
 
 
-def _ask(query: Callable[..., Schema], **renamed: str) -> Callable[[str, Any], Answer]:
+def _ask(query: Callable[..., BaseModel], **renamed: str) -> Callable[[str, Any], Answer]:
     """A tool that asks `query`; `renamed` are arguments that it calls otherwise."""
 
     def run(slug: str, args: Asked) -> Answer:
@@ -151,7 +150,7 @@ def _ask(query: Callable[..., Schema], **renamed: str) -> Callable[[str, Any], A
 
 
 def _tool(
-    name: str, run: Callable[[str, Any], Answer], arguments: type[Arguments], output: type[Schema], title: str, says: str
+    name: str, run: Callable[[str, Any], Answer], arguments: type[Arguments], output: type[BaseModel], title: str, says: str
 ) -> ToolSpec:
     return ToolSpec(f"timeline_{name}", title, says, arguments, output, run, is_open_world=False)
 
@@ -207,13 +206,13 @@ TOOLS: Final[Mapping[str, ToolSpec]] = {
         ),
         _tool(
             "agent_manifest", _ask(queries.agent_manifest), Asked, schemas.ManifestOut, "Agent manifest",
-            "Returns what this corpus is and never claims, its rules of wording, grades, layers, licence, first calls and addresses "
-            "of its files. Call it first, before writing anything about the corpus.",
+            "Returns what this corpus is and never claims, its rules of wording, grades, layers, licence, first calls, addresses "
+            "of files. Call it first, before writing anything about the corpus.",
         ),
         _tool(
             "check_wording", _ask(queries.check_wording), CheckWording, schemas.WordingOut, "Check wording",
             "Tests a draft against the corpus's rules: words it avoids, readings told as fact, official events said to cause "
-            "something, names that are left out. Use it before you publish. It returns each phrase, its place and what to write instead.",
+            "something, names that are left out. Use it before you publish. It returns each phrase, its place, and what to write.",
         ),
     )
 }  # fmt: skip

@@ -4,11 +4,26 @@ import hashlib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import orjson
 import rfc8785
 
 
 def sha256(value: Any) -> str:
-    return hashlib.sha256(rfc8785.dumps(value)).hexdigest()
+    """Of the value as canonical JSON. Without fractions orjson writes the same bytes, and twenty times as fast."""
+    plain = _is_plain(value)
+    return hashlib.sha256(orjson.dumps(value, option=orjson.OPT_SORT_KEYS) if plain else rfc8785.dumps(value)).hexdigest()
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether no number has more than one spelling, and names sort alike as bytes and as UTF-16."""
+    kind = type(value)
+    if kind is str:
+        return True
+    if kind is dict:
+        return all(name.isascii() and _is_plain(inner) for name, inner in value.items())
+    if kind is list:
+        return all(map(_is_plain, value))
+    return value is None or kind is bool or (kind is int and abs(value) < 2**53)
 
 
 def table(rows: Iterable[str]) -> dict[str, Any]:

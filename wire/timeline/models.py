@@ -157,7 +157,7 @@ class Frame(models.Model):
 
 
 class Report(Row):
-    """`number` is what its postings name; it gets one with the first release that has it."""
+    """`number` is what its postings name; a changed report is another one."""
 
     number = models.PositiveIntegerField(null=True, editable=False)
     date_observed = models.DateField(null=True, editable=False)

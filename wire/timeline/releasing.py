@@ -4,8 +4,8 @@ Nothing that answers the public may import this.
 """
 
 import datetime as dt
-from collections.abc import Callable, Iterable, Iterator
-from itertools import islice
+from collections.abc import Callable
+from itertools import groupby
 from typing import Any, Final
 
 import orjson
@@ -23,7 +23,6 @@ from wire.timeline.reading import TABLES, Written
 from wire.timeline.rules import expect
 
 MAX_NOTE: Final = 500
-_PIECE: Final = postings.BLOCK // 2  # reports that are indexed at a time: what is held in memory
 
 
 def release(
@@ -94,30 +93,25 @@ def _signed(corpus: Corpus, number: int, note: str, now: dt.datetime) -> CorpusR
 
 
 def index(corpus: Corpus, number: int, told: Callable[[int], object]) -> None:
-    """Make the draft the rows of this release: new reports get their numbers and are indexed, and what left keeps its last one."""
+    """Make the draft the rows of this release: new reports are indexed, and what left keeps its last release."""
     words, lives = searching.index_of(corpus.pk), searching.lives_of(corpus.pk)
     gone = Report.objects.filter(corpus=corpus, dropped=True, until=None).values_list("number", "since")
-    postings.put(lives, {place: searching.life(since, number) for place, since in gone if place is not None})
-    fresh = Report.objects.filter(corpus=corpus, since=None).in_order()
-    for reports in _pieces(fresh.only("pk", "body", "date_observed", "position").iterator(_PIECE)):
-        first = corpus.next_number
-        corpus.next_number += len(reports)
-        documents = {}
-        for place, report in enumerate(reports, first):
-            report.number = place
-            documents[place] = searching.tokens_of(report.row)
-        Report.objects.bulk_update(reports, ["number"], batch_size=storing.BATCH)
-        postings.add(words, documents)
-        postings.put(words, {one.number: searching.rank_of(one.date_observed, one.position) for one in reports})
-        postings.put(lives, {one.number: searching.life(number, None) for one in reports})
-        told(len(reports))
-    Corpus.objects.filter(pk=corpus.pk).update(next_number=corpus.next_number)
+    postings.put(lives, {place: searching.life(since, number) for place, since in gone})
+    fresh = Report.objects.filter(corpus=corpus, since=None).order_by("number")
+    columns = fresh.values_list("number", "date_observed", "position", "body").iterator(storing.BATCH)
+    for block, rows in groupby(columns, key=lambda row: row[0] // postings.BLOCK):
+        documents, ranks, ages = {}, {}, {}
+        for place, date, position, body in rows:
+            documents[place] = searching.tokens_of(orjson.loads(body))
+            ranks[place] = searching.rank_of(date, position)
+            ages[place] = searching.life(number, None)
+        if postings.is_filled(words, block):
+            postings.add(words, documents)
+        else:
+            postings.fill(words, block, documents)
+        postings.put(words, ranks)
+        postings.put(lives, ages)
+        told(len(documents))
     for model in MODELS.values():
         model.objects.filter(corpus=corpus, since=None).update(since=number)
         model.objects.filter(corpus=corpus, dropped=True, until=None).update(until=number, dropped=False)
-
-
-def _pieces(reports: Iterable[Report]) -> Iterator[list[Report]]:
-    left = iter(reports)
-    while piece := list(islice(left, _PIECE)):
-        yield piece

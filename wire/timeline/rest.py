@@ -5,7 +5,7 @@ from typing import Annotated, Any, Final
 import orjson
 from django.http import HttpRequest, HttpResponse
 from ninja import Path, Query, Router, Schema
-from pydantic import Field
+from pydantic import BaseModel, Field
 
 from config.errors import NotFound
 from config.http.responses import BRIEFLY, FOREVER, errors, finished
@@ -88,13 +88,13 @@ class WordingQuery(Asked):
     draft: str = Field(min_length=1, max_length=4_000, description="The text to check; more by MCP.")
 
 
-def _answers(schema: type[Schema], *refusals: int) -> dict[str, Any]:
+def _answers(schema: type[BaseModel], *refusals: int) -> dict[str, Any]:
     """What a route documents: its schema, and each refusal with what it means here."""
     described = {status: {"description": REFUSALS[status]} for status in (400, *refusals)}
     return {"response": {200: schema, **errors(*refusals)}, "openapi_extra": {"responses": described}}
 
 
-def _answer(found: Schema, as_of: int | None = None) -> HttpResponse:
+def _answer(found: BaseModel, as_of: int | None = None) -> HttpResponse:
     """Without what was not set. What is asked of a release by its number never changes, and may be stored for ever."""
     body = orjson.dumps(found.model_dump(mode="json", exclude_unset=True))
     return finished(body, BRIEFLY if as_of is None else FOREVER)

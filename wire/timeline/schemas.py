@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ninja import Schema
+from pydantic import BaseModel as Schema  # ninja's own reads every part anew, and so counts every field as set
 from pydantic import Field
 
 from wire.timeline.vocabulary import Frame, Grade, Stance

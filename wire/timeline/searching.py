@@ -98,11 +98,13 @@ def tokens_of(row: Any) -> dict[str, int]:
     """What a report is found by."""
     found: dict[str, int] = {}
     for text in _searched(row):
-        parts = stems(text)
-        for one in parts:
-            found[one] = 1
-        for one, two in pairwise(parts):
-            found[_pair(one, two)] = 1
+        before = 0
+        for word in words(text):
+            stem, number = _numbered(word)
+            found[stem] = 1
+            if before:
+                found[_PAIRED[(before + number) % PAIRS]] = 1
+            before = 31 * number
     for name in _fields(row):
         found[name] = 1
     return found
@@ -250,7 +252,21 @@ def _fields(row: Any) -> Iterable[str]:
 
 
 def _pair(one: str, two: str) -> str:
-    return f"+{zlib.crc32(f'{one} {two}'.encode()) % PAIRS}"
+    """The token of two stems that stand side by side, out of PAIRS."""
+    return _PAIRED[(31 * _number(one) + _number(two)) % PAIRS]
+
+
+def _number(stem: str) -> int:
+    return zlib.crc32(stem.encode()) | 1
+
+
+@lru_cache(maxsize=65_536)
+def _numbered(word: str) -> tuple[str, int]:
+    stem = _short(word)
+    return stem, _number(stem)
+
+
+_PAIRED: Final = [f"+{number}" for number in range(PAIRS)]
 
 
 def _short(word: str) -> str:

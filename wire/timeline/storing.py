@@ -116,6 +116,8 @@ def made(corpus: Corpus, table: str, key: str, position: int, row: Any, sha256: 
 
 def add(table: str, rows: Sequence[Row]) -> None:
     """Store rows, with what hangs on them."""
+    if table == "reports":
+        _number(rows)
     MODELS[table].objects.bulk_create(rows, batch_size=BATCH)
     if table == "reports":
         _add_reports([(row, row.row) for row in rows if isinstance(row, Report)])
@@ -124,6 +126,16 @@ def add(table: str, rows: Sequence[Row]) -> None:
     elif table == "items":
         items = [(row, row.row) for row in rows if isinstance(row, CatalogItem)]
         Mention.objects.bulk_create(Mention(item=item, report_key=key) for item, row in items for key in row["related_report_ids"])
+
+
+def _number(reports: Sequence[Any]) -> None:
+    """Give reports the numbers that the search index knows them by. None is used twice, even if its report is never released."""
+    if reports:
+        corpus = reports[0].corpus
+        first = Corpus.objects.values_list("next_number", flat=True).get(pk=corpus.pk)
+        for number, report in enumerate(reports, first):
+            report.number = number
+        Corpus.objects.filter(pk=corpus.pk).update(next_number=first + len(reports))
 
 
 def _add_reports(reports: Sequence[tuple[Report, Any]]) -> None:

@@ -82,7 +82,7 @@ def _first_calls(scope: Scope) -> list[str]:
     if motif is not None:
         calls.append(f'timeline_search_reports {{ "query": "{motif.key.replace("-", " ")}" }}')
     if thread is not None:
-        calls.append(f'timeline_compare_sources {{ "topic": "{thread.key.replace("-", " ")}" }}')
+        calls.append(f'timeline_compare_sources {{ "topic": "{thread.row["title"]}" }}')
     return calls
 
 
