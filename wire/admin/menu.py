@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any, Final
 
+from django.apps import apps
 from django.http import HttpRequest
 from django.urls import reverse_lazy
 
@@ -67,6 +68,20 @@ _PUBLISHERS: Final = [
     _list("Their articles", "description", "articles.article"),
     _list("Payments", "payments", "articles.payment"),
 ]
+_TIMELINES: Final = (
+    [
+        _list("Corpora", "timeline", "timeline.corpus"),
+        _list("Reports", "summarize", "timeline.report"),
+        _list("Threads", "linked_services", "timeline.thread"),
+        _list("Timeline events", "event", "timeline.timelineevent"),
+        _list("Motifs", "tag", "timeline.motif"),
+        _list("Catalogue", "book", "timeline.catalogitem"),
+        _list("Source families", "source", "timeline.sourcefamily"),
+        _list("Releases", "verified", "timeline.corpusrelease"),
+    ]
+    if apps.is_installed("wire.timeline")
+    else []
+)
 _RECORD: Final = [
     _list("Snapshots", "inventory_2", "wire.snapshot"),
     _list("Signing keys", "key", "wire.signingkey"),
@@ -83,6 +98,7 @@ def navigation(request: HttpRequest) -> list[dict[str, Any]]:
         {"title": "To look at", "separator": True, "items": [_queue(queue, request) for queue in QUEUES]},
         {"title": "Roster", "separator": True, "items": _ROSTER},
         {"title": "Publisher content", "separator": True, "items": _PUBLISHERS},
+        *([{"title": "Timelines", "separator": True, "items": _TIMELINES}] if _TIMELINES else []),
         {"title": "Record", "separator": True, "items": _RECORD},
         {"title": "People", "separator": True, "items": _PEOPLE},
     ]

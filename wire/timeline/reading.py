@@ -62,9 +62,10 @@ class Source:
 
     def line(self, member: str, number: int, fields: tuple[str, ...] = ()) -> int:
         """The line of a row, or of a field within it: found by the names on the way to it."""
-        at = self.starts[member][number]
-        for name in fields:
-            found = self.text.find(f'"{name}"', at)
+        starts = self.starts[member]
+        at, end = starts[number], starts[number + 1] if number + 1 < len(starts) else len(self.text)
+        for name in fields or ("id",):
+            found = self.text.find(f'"{name}"', at, end)
             at = found if found >= 0 else at
         return self.line_at(at)
 

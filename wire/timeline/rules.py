@@ -27,7 +27,7 @@ Row = dict[str, Any]
 _Found = Iterator[tuple[str, tuple[str, ...]]]
 """What is wrong with a row, and the names of the fields that lead to it."""
 
-_TYPES: Final = {
+_TYPES: Final[dict[str, TypeAdapter[Any]]] = {
     "sources": TypeAdapter(rows.SourceFamilyRow),
     "motifs": TypeAdapter(rows.MotifRow),
     "events": TypeAdapter(rows.EventRow),

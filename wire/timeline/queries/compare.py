@@ -60,13 +60,14 @@ def compare_sources(
     start = walk.before[0] if walk.before else 0
     end = start + limit
     wanted = frames or FRAMES
+    told_frames: dict[str, Any] = {name: row.get(f"{name}_frame") or None for name in FRAMES if name in wanted}
     return CompareOut(
         **scope.answered,
         topic=topic,
         matched_thread=row["id"],
         matched_words=match.words,
         unmatched_words=[word for word in asked if word not in match.words],
-        **{name: row.get(f"{name}_frame") or None for name in FRAMES if name in wanted},
+        **told_frames,
         shared_facts=_facts(scope, row),
         disputed_or_unsourced=[wording.UNSOURCED_THREAD] if row.get("flag") else [],
         disputed_claims=[claim for claim in claims if claim.status == DISPUTED],

@@ -194,7 +194,7 @@ def searched(rows: RowQuerySet, filters: Filters) -> RowQuerySet:
     return rows
 
 
-def hint_for(total: int, narrowed: bool) -> dict[str, str]:
+def hint_for(total: int, narrowed: bool) -> dict[str, Any]:
     """What to do where nothing matched; nothing otherwise."""
     if total or not narrowed:
         return {}
