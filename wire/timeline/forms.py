@@ -87,8 +87,7 @@ class RowForm(FreshForm[Any]):
                 self.initial[PREFIX + name] = value
             if f"{PREFIX}id" in self.fields:
                 self.fields[f"{PREFIX}id"].disabled = True
-        if "corpus" in self.fields:
-            self.fields["corpus"].queryset = Corpus.objects.all()  # type: ignore[attr-defined]
+            del self.fields["corpus"]  # a row stays where it is
 
     def clean(self) -> dict[str, Any]:
         data = super().clean()

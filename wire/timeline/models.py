@@ -72,7 +72,7 @@ class RowQuerySet(models.QuerySet[Any]):
 class Row(models.Model):
     """What rows of every table have. `body` is the row as it was written; columns beside it only repeat it, to be asked by."""
 
-    corpus = models.ForeignKey(Corpus, on_delete=models.CASCADE, related_name="+", editable=False)
+    corpus = models.ForeignKey(Corpus, on_delete=models.CASCADE, related_name="+")
     key = models.CharField(max_length=250, editable=False)
     position = models.PositiveIntegerField(editable=False, help_text="In its file.")
     since = models.PositiveIntegerField(null=True, editable=False, help_text="The first release that has it.")
