@@ -161,7 +161,7 @@ TOOLS: Final[Mapping[str, ToolSpec]] = {
         _tool(
             "search_reports", _ask(queries.search_reports), SearchReports, schemas.SearchOut, "Search reports",
             "Finds reports by words, motifs, types, stance, evidence grade and dates; all filters must hold, the newest comes "
-            "first. Use it to find what was reported about something and when. It returns brief rows with grades and safety flags; "
+            "first. Use it to find what was reported about something and how that changed. It returns brief rows and counts; "
             "timeline_get_report has a report's claims and sources, timeline_events what happened.",
         ),
         _tool(

@@ -61,6 +61,7 @@ class SearchOut(Answered):
     next_cursor: str | None = Field(description=CURSOR)
     language_note: str
     reports: list[BriefOut]
+    matches_over_time: Counts = Field(description="All matches by month, or by year where there are many months.")
     hint: str | None = Field(None, description="What to change where nothing matched.")
 
 

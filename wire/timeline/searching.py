@@ -26,6 +26,7 @@ from wire.timeline.rules import texts
 LONGEST: Final = 60  # characters of a token
 MAX_TERMS: Final = 32  # words of a question; more are refused
 VERIFIED_PHRASES: Final = 2_000  # candidates of a phrase whose text is read; beyond them words that only stand near each other pass
+MONTHS: Final = 24  # beyond them, matches are counted by year
 PAIRS: Final = 16_384  # kinds of neighbours that the index tells apart
 NEVER: Final = 2**31 - 1  # release in which a report ends that is still there
 _PHRASE: Final = re.compile(r'"([^"]*)"')
@@ -193,6 +194,16 @@ def page(release: Release, numbers: Numbers, limit: int, before: int | None) -> 
     order = np.argsort(-placed)
     shown = [int(number) for number in numbers[order[:limit]]]
     return shown, int(placed[order[limit - 1]]) if len(order) > limit else None
+
+
+def over_time(release: Release, numbers: Numbers) -> dict[str, int]:
+    """How many of these reports each month has, or each year where there are more than MONTHS months; without undated ones."""
+    days = ordinal(ranks(release)[numbers])
+    dates = (days[days > 0] - dt.date(1970, 1, 1).toordinal()).astype("datetime64[D]")
+    months, counts = np.unique(dates.astype("datetime64[M]"), return_counts=True)
+    if len(months) > MONTHS:
+        months, counts = np.unique(dates.astype("datetime64[Y]"), return_counts=True)
+    return {str(month): int(times) for month, times in zip(months, counts, strict=True)}
 
 
 def rows_of(corpus: int, numbers: Iterable[int]) -> dict[int, Any]:

@@ -220,8 +220,17 @@ class _Event:
             "source_url": self._lead.original_url,
             "motifs": self._motifs,
             "claim_status": "official" if self.official else "reported",
-            "attribution": f"Reported by {', '.join(self._names)}."[:MAX_TITLE],
+            "attribution": self._attribution[:MAX_TITLE],
         }
+
+    @property
+    def _attribution(self) -> str:
+        """Who announced it, and who reports it."""
+        if not self.official:
+            return f"Reported by {', '.join(self._names)}."
+        maker = _text(self.official).original_publisher
+        others = [name for name in self._names if name != maker]
+        return f"Announced by {maker}{'; reported by ' if others else ''}{', '.join(others)}."
 
     @property
     def thread(self) -> dict[str, Any]:

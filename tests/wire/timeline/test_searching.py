@@ -145,7 +145,10 @@ def test_an_undated_report_comes_last_and_passes_no_date_filter() -> None:
 
 
 def test_where_nothing_matches_the_answer_says_what_to_do() -> None:
+    page = queries.search_reports(SLUG, query="clock")
+    assert page.matches_over_time == {"2020-03": 2, "2020-05": 1, "2020-06": 1}
     page = queries.search_reports(SLUG, query="walrus")
+    assert page.matches_over_time == {}
     assert (page.total_matches, page.reports) == (0, [])
     assert page.hint is not None
     assert queries.search_reports(SLUG).hint is None

@@ -1,6 +1,5 @@
 """The wire as a corpus: what is published, and no judgement beyond it."""
 
-
 import pytest
 
 from tests.factories import entry, publish, published

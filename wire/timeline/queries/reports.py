@@ -51,6 +51,7 @@ def search_reports(
         next_cursor=walk.cursor(scope, last) if last is not None else None,
         language_note=wording.LANGUAGE,
         reports=[brief(rows[number]) for number in shown],
+        matches_over_time=searching.over_time(scope.key, numbers),
         **hint_for(len(numbers), not filters.are_empty()),
     )
 
