@@ -50,8 +50,8 @@ class Command(BaseCommand):
         sample_env = None
         if not Snapshot.objects.exists():
             sample_env = _sample_environment()
-            # The last one, of an app above this room: the sample's takes and corrections as articles of the wire's own publisher.
-            timeline = ["timeline sync", "timeline load fixtures/timeline"] if apps.is_installed("wire.timeline") else []
+            # The last ones, of apps above this room: the sample's takes and corrections as articles of the wire's own publisher.
+            timeline = ["timeline sync --load fixtures/timeline"] if apps.is_installed("wire.timeline") else []
             for command in ("migrate", "loadsample", "publishers index wire", *timeline):
                 _managed(command, sample_env)
         self._open_the_desk(sample_env)

@@ -49,7 +49,8 @@ class Command(BaseCommand):
         compare.add_argument("slug", metavar="SLUG")
         compare.add_argument("old", type=int, metavar="N")
         compare.add_argument("new", metavar="M|DIR|draft", help="Another release, a directory, or what the next would be.")
-        actions.add_parser("sync", help="The wire's own corpus, from what is published by now.")
+        sync = actions.add_parser("sync", help="The wire's own corpus, from what is published by now.")
+        sync.add_argument("--load", type=Path, metavar="DIR", help="And a directory, as load does.")
         actions.add_parser("list", help="All corpora.")
         actions.add_parser("name", help="Reads a name that is to be left out; writes what corpus.json says of it.")
 
@@ -124,7 +125,9 @@ class Command(BaseCommand):
             self.stdout.write(str(one))
         self.stdout.write(f"{corpus.slug}: {', '.join(f'{n} {what}' for what, n in sorted(counted.items())) or 'no difference'}.")
 
-    def _sync(self, _options: dict[str, Any]) -> None:
+    def _sync(self, options: dict[str, Any]) -> None:
+        if options["load"]:
+            self._say(loading.load(options["load"]))
         loaded = wirecorpus.synchronise()
         if loaded is None:
             raise CommandError(
