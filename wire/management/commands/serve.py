@@ -51,7 +51,7 @@ class Command(BaseCommand):
         if not Snapshot.objects.exists():
             sample_env = _sample_environment()
             # The last ones, of apps above this room: the sample's takes and corrections as articles of the wire's own publisher.
-            timeline = ["timeline sync --load fixtures/timeline"] if apps.is_installed("wire.timeline") else []
+            timeline = ["timeline sync --sample"] if apps.is_installed("wire.timeline") else []
             for command in ("migrate", "loadsample", "publishers index wire", *timeline):
                 _managed(command, sample_env)
         self._open_the_desk(sample_env)

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
+from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
@@ -50,7 +51,7 @@ class Command(BaseCommand):
         compare.add_argument("old", type=int, metavar="N")
         compare.add_argument("new", metavar="M|DIR|draft", help="Another release, a directory, or what the next would be.")
         sync = actions.add_parser("sync", help="The wire's own corpus, from what is published by now.")
-        sync.add_argument("--load", type=Path, metavar="DIR", help="And a directory, as load does.")
+        sync.add_argument("--sample", action="store_true", help="And the small invented corpus that ships with the wire.")
         actions.add_parser("list", help="All corpora.")
         actions.add_parser("name", help="Reads a name that is to be left out; writes what corpus.json says of it.")
 
@@ -126,8 +127,8 @@ class Command(BaseCommand):
         self.stdout.write(f"{corpus.slug}: {', '.join(f'{n} {what}' for what, n in sorted(counted.items())) or 'no difference'}.")
 
     def _sync(self, options: dict[str, Any]) -> None:
-        if options["load"]:
-            self._say(loading.load(options["load"]))
+        if options["sample"]:
+            self._say(loading.load(Path(settings.BASE_DIR) / "fixtures" / "timeline"))
         loaded = wirecorpus.synchronise()
         if loaded is None:
             raise CommandError(
