@@ -81,6 +81,10 @@ if apps.is_installed("wire.factchecks"):
     from wire.factchecks.rest import router as factchecks_router
 
     api.add_router("/factchecks", factchecks_router, tags=["fact-checks"])
+if apps.is_installed("wire.timeline"):
+    from wire.timeline.rest import router as timeline_router
+
+    api.add_router("/timeline", timeline_router, tags=["timeline corpora"])
 
 
 @api.exception_handler(WireError)

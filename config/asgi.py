@@ -41,6 +41,10 @@ if apps.is_installed("wire.factchecks"):
     from wire.factchecks.cached import parameters_of as factchecks_parameters_of
 
     _pages.append(factchecks_parameters_of)
+if apps.is_installed("wire.timeline"):
+    from wire.timeline.cached import parameters_of as timeline_parameters_of
+
+    _pages.append(timeline_parameters_of)
 
 logger = logging.getLogger(__name__)
 

@@ -70,6 +70,12 @@ if apps.is_installed("wire.factchecks"):
     urlpatterns = [*factchecks_addresses.urlpatterns, *urlpatterns]  # before REST, whose addresses end in .json
     discovery.OTHERS.append(factchecks_addresses.cards)
 
+if apps.is_installed("wire.timeline"):
+    from wire.timeline.addresses import cards as timeline_cards
+    from wire.timeline.addresses import urlpatterns as timeline_urlpatterns
+
+    urlpatterns += timeline_urlpatterns
+    discovery.OTHERS.append(timeline_cards)
 handler400 = "wire.site.errors.unreadable"
 handler403 = "wire.site.errors.forbidden"
 handler404 = "wire.site.errors.missing"

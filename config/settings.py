@@ -39,6 +39,7 @@ FACTCHECKS_VECTOR_MS = env.integer("FACTCHECKS_VECTOR_MS", 300, 1, 10_000)
 FACTCHECKS_MCP_KEY = env.text(env.either("FACTCHECKS_MCP_KEY", "CHECKBOT_RAG_MCP_API_KEY"))
 FACTCHECKS_API_KEY = env.text(env.either("FACTCHECKS_API_KEY", "CHECKBOT_RAG_API_KEY"))
 FACTCHECKS_COMPAT = env.boolean("FACTCHECKS_COMPAT", False)
+WIRE_TIMELINE_CORPUS = env.text("WIRE_TIMELINE_CORPUS", "wire")
 WIRE_X402_FACILITATOR = env.optional_web_address("WIRE_X402_FACILITATOR")
 WIRE_SECURITY_CONTACT = env.text("WIRE_SECURITY_CONTACT", "")
 WIRE_FETCH_ALLOW = env.loopback_networks("WIRE_FETCH_ALLOW")
@@ -62,6 +63,7 @@ INSTALLED_APPS = [
     "wire",
     "wire.articles",
     "wire.factchecks",
+    "wire.timeline",
     "unfold",  # before the admin, whose templates it replaces
     "config.apps.DeskConfig",
     "django.contrib.auth",

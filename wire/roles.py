@@ -10,7 +10,7 @@ EDITOR: Final = "editor"
 PUBLISHER: Final = "publisher"
 FIRST_ACCOUNT: Final = "editor"
 
-DESK: Final = Q(content_type__app_label__in=("sources", "wire", "articles", "factchecks"))
+DESK: Final = Q(content_type__app_label__in=("sources", "wire", "articles", "factchecks", "timeline"))
 SEEN: Final = DESK & Q(codename__startswith="view_") | Q(codename="view_logentry")
 EDITED: Final = (
     "change_story",  # correct, withdraw, classify, merge, split, pin
@@ -21,6 +21,12 @@ EDITED: Final = (
     "delete_publisher",  # its removal, which leaves a tombstone
     *("add_source", "change_source", "delete_source"),
     *("change_claim", "change_ratingname", "change_loadjob", "add_storylink", "change_storylink"),  # of fact-checks
+    *("add_corpus", "change_corpus", "add_corpusrelease"),  # of timelines
+    *(
+        f"{what}_{row}"
+        for what in ("add", "change", "delete")
+        for row in ("report", "thread", "timelineevent", "motif", "catalogitem", "sourcefamily")
+    ),
 )
 PUBLISHED: Final = (
     "add_rosterrevision",  # a replacement

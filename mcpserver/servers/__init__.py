@@ -7,6 +7,8 @@ SERVERS: Final[Mapping[str, str]] = {
     "/mcp": "mcpserver.servers.wire",
     "/mcp/articles/": "mcpserver.servers.articles",
     "/mcp/factchecks": "mcpserver.servers.factchecks",
+    "/mcp/timeline": "mcpserver.servers.timeline",
+    "/mcp/timeline/": "mcpserver.servers.timeline",
 }
 """Path to module. The last part of the module's name is the server's name in cache keys, counts and limits.
 
@@ -15,6 +17,8 @@ which a call is counted: a name of the server's own, never the caller's text; ""
 follow what is stored offers `tools_made_of()`: when its value changes, clients are told to list the tools again. One
 whose lists never change says `STREAMS = False`. `sessions` gives clients of handshake revisions sessions (`mcpserver.sessions`);
 `admit(token)` refuses requests without a key by raising WireError.
+
+The same module may serve a path and, with members, the family below it.
 
 A path that ends in a slash is a family's: each of its members, which are rows, is a server one step below it. Its module offers
 `members()`, a query that returns every member by its name, a removed one as the NotFound that it answers with, and `UNKNOWN`, the

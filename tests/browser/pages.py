@@ -44,9 +44,20 @@ PAGES: Final = {
     "search of a publisher": "/articles/almanac?query=bridge",
     "what agents asked": "/articles/almanac/asked",
     "unknown publisher": "/articles/nobody",
+    "timelines": "/timeline/",
+    "timeline archive": "/timeline/harbour-clock/",
+    "timeline report": "/timeline/harbour-clock/report/hc-3",
+    "timeline of events": "/timeline/harbour-clock/events",
+    "timeline of the wire": "/timeline/wire/events",
+    "timeline motifs": "/timeline/harbour-clock/motifs",
+    "timeline threads": "/timeline/harbour-clock/threads",
+    "timeline catalogue": "/timeline/harbour-clock/catalog",
+    "timeline releases": "/timeline/harbour-clock/releases",
+    "refused timeline": "/timeline/harbour-clock/?date_start=soon",
+    "unknown timeline": "/timeline/nobody/",
 }
 OURS: Final = list(PAGES)
-STATUS: Final = {"missing": 404, "unknown publisher": 404, "refused search": 422}
+STATUS: Final = {"unknown timeline": 404, "refused timeline": 422, "missing": 404, "unknown publisher": 404, "refused search": 422}
 
 
 def places(wire: Wire) -> Mapping[str, str]:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any, Final
 
+from django.apps import apps
 from django.http import HttpRequest
 from django.urls import reverse_lazy
 
@@ -74,6 +75,22 @@ _FACTCHECKS: Final = [
     _list("Loads", "upload_file", "factchecks.loadjob"),
     _list("Keys", "vpn_key", "factchecks.apikey"),
 ]
+_TIMELINES: Final = [
+    _list("Corpora", "timeline", "timeline.corpus"),
+    _list("Reports", "summarize", "timeline.report"),
+    _list("Threads", "linked_services", "timeline.thread"),
+    _list("Timeline events", "event", "timeline.timelineevent"),
+    _list("Motifs", "tag", "timeline.motif"),
+    _list("Catalogue", "book", "timeline.catalogitem"),
+    _list("Source families", "source", "timeline.sourcefamily"),
+    _list("Releases", "verified", "timeline.corpusrelease"),
+]
+_OF_APPS: Final = (
+    ("wire.articles", "Publisher content", _PUBLISHERS),
+    ("wire.factchecks", "Fact-checks", _FACTCHECKS),
+    ("wire.timeline", "Timelines", _TIMELINES),
+)
+"""What apps of their own add, where they are installed."""
 _RECORD: Final = [
     _list("Snapshots", "inventory_2", "wire.snapshot"),
     _list("Signing keys", "key", "wire.signingkey"),
@@ -89,8 +106,7 @@ def navigation(request: HttpRequest) -> list[dict[str, Any]]:
         {"title": "News", "items": _NEWS},
         {"title": "To look at", "separator": True, "items": [_queue(queue, request) for queue in QUEUES]},
         {"title": "Roster", "separator": True, "items": _ROSTER},
-        {"title": "Publisher content", "separator": True, "items": _PUBLISHERS},
-        {"title": "Fact-checks", "separator": True, "items": _FACTCHECKS},
+        *({"title": title, "separator": True, "items": items} for app, title, items in _OF_APPS if apps.is_installed(app)),
         {"title": "Record", "separator": True, "items": _RECORD},
         {"title": "People", "separator": True, "items": _PEOPLE},
     ]

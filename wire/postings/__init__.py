@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 import numpy as np
+from django.db import connections
 from numpy.typing import NDArray
 
 from wire.models import Postings
@@ -29,6 +30,36 @@ _VALUE: Final = np.dtype("<i8")
 def add(index: str, documents: Documents) -> None:
     """Note what these documents hold; none of them may be in the index. For a caller inside a transaction."""
     _merge(index, documents, keep_new=True)
+
+
+def fill(index: str, block: int, documents: Documents) -> None:
+    """Note what the documents of one block hold, of which nothing is in the index yet: some ten times as fast as `add`.
+
+    For a caller inside a transaction.
+    """
+    places: dict[str, int] = {}
+    tokens, words = [], []
+    for number in sorted(documents):
+        shifted = (number % BLOCK) << 8
+        for token, weight in documents[number].items():
+            tokens.append(places.setdefault(token, len(places)))
+            words.append(shifted | weight)
+    of = np.array(tokens, dtype=np.int32)
+    found = np.array(words, dtype=_WORD)[np.argsort(of, kind="stable")].tobytes()
+    ends = np.cumsum(np.bincount(of, minlength=len(places))) * _WORD.itemsize
+    rows, begin = [], 0
+    for token, end in zip(places, ends.tolist(), strict=True):
+        rows.append((index, token, block, found[begin:end]))
+        begin = end
+    connection = connections[Postings.objects.db]
+    columns = ", ".join(connection.ops.quote_name(name) for name in ("index", "token", "block", "found"))
+    with connection.cursor() as cursor:
+        cursor.executemany(f"INSERT INTO {Postings._meta.db_table} ({columns}) VALUES (%s, %s, %s, %s)", rows)  # noqa: S608  ours
+
+
+def is_filled(index: str, block: int) -> bool:
+    """Whether any document of the block is in the index."""
+    return Postings.objects.filter(index=index, block=block).exclude(token=VALUES).exists()
 
 
 def remove(index: str, documents: Documents) -> None:

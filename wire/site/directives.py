@@ -4,6 +4,7 @@ import hashlib
 from pathlib import Path
 from typing import Any, Final
 
+from django.apps import apps
 from django.conf import settings
 from django.template.loader import render_to_string
 
@@ -40,6 +41,7 @@ def addresses() -> dict[str, str]:
 def _context() -> dict[str, Any]:
     return {
         **addresses(),
+        "with_timelines": apps.is_installed("wire.timeline"),
         "spec_version": SPEC_VERSION,
         "spec_sha256": hashlib.sha256(spec()).hexdigest(),
     }

@@ -4,6 +4,7 @@ import json
 from collections.abc import Sequence
 from typing import Any, Final
 
+from django.apps import apps
 from django.conf import settings
 from django.http import HttpRequest
 from django.template.loader import render_to_string
@@ -26,6 +27,8 @@ def site(request: HttpRequest) -> dict[str, Any]:
     return {
         **directives.addresses(),
         "sample": SimpleLazyObject(queries.is_sample),
+        "with_factchecks": apps.is_installed("wire.factchecks"),
+        "with_timelines": apps.is_installed("wire.timeline"),
         "graph": SimpleLazyObject(lambda: graph()),
         "publication_slugs": SimpleLazyObject(sources_queries.slugs_by_name),
         "canonical": f"{settings.WIRE_SITE_URL}{request.path}",

@@ -75,28 +75,19 @@ class Command(BaseCommand):
         )
         self.stdout.flush()  # a journal or a file would else hear of it when the process ends
         if publication is None:
-            self._index_publishers(stop)
-            self._tend_factchecks()
+            self._afterwards("wire.articles", "publishers", "index", f"--seconds={PUBLISHERS_TIME}", stop=stop)
+            self._afterwards("wire.factchecks", "linkfactchecks", f"--seconds={VECTORS_TIME}")
+            self._afterwards("wire.timeline", "timeline", "sync")
         return run
 
-    def _index_publishers(self, stop: Callable[[], bool]) -> None:
-        """Publishers' articles, after the wire's own feeds. By the command's name, for `wire.articles` stands above this room: a
-        wire without that app ingests all the same. What fails there is told, and fails no ingest.
+    def _afterwards(self, app: str, *command: str, **options: Any) -> None:
+        """A command of an app that stands above this room, by its name: a wire without that app ingests all the same. What fails
+        there is told, and fails no ingest.
         """
-        if not apps.is_installed("wire.articles"):
-            return
-        told = {"stdout": self.stdout, "stderr": self.stderr}
-        try:
-            call_command("publishers", "index", f"--seconds={PUBLISHERS_TIME}", stop=stop, **told)
-        except CommandError as error:
-            self.stderr.write(str(error))
-
-    def _tend_factchecks(self) -> None:
-        """Vectors that claims lack, for a while, and links with stories; by the commands' names, as for publishers."""
-        if not apps.is_installed("wire.factchecks"):
+        if not apps.is_installed(app):
             return
         try:
-            call_command("linkfactchecks", f"--seconds={VECTORS_TIME}", stdout=self.stdout, stderr=self.stderr)
+            call_command(*command, stdout=self.stdout, stderr=self.stderr, **options)
         except CommandError as error:
             self.stderr.write(str(error))
 

@@ -50,8 +50,9 @@ class Command(BaseCommand):
         sample_env = None
         if not _has_content():
             sample_env = _sample_environment()
-            # The last one is of an app above this room: articles of the sample's own publisher, and of one that is invented.
-            for command in ("migrate", "loadsample", "publishers sample"):
+            # The last ones are of apps above this room: articles of an invented publisher and of its own, and timelines.
+            timeline = ["timeline sync --sample"] if apps.is_installed("wire.timeline") else []
+            for command in ("migrate", "loadsample", "publishers sample", *timeline):
                 _managed(command, sample_env)
         self._open_the_desk(sample_env)
         server = self._start(sample_env)

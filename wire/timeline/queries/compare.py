@@ -1,0 +1,146 @@
+"""One topic as each side tells it, with the facts they share, and every claim with what stands behind it. Nothing is generated."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from wire.stories.tokens import STOP_WORDS, token
+from wire.timeline import wording
+from wire.timeline.errors import NoMatchingTopic
+from wire.timeline.models import Thread
+from wire.timeline.queries.lists import events_named, thread_names
+from wire.timeline.queries.reports import rows_named
+from wire.timeline.queries.scope import LISTED, Scope, Walk, scope_of, told
+from wire.timeline.schemas import CompareOut, EvidenceOut, FactOut
+from wire.timeline.vocabulary import DISPUTED, FRAMES, OFFICIAL, Frame
+
+SKIPPED: Final = STOP_WORDS | {
+    *("about", "cause", "does", "effect", "effects", "report", "reports", "shift", "shifts", "story", "stories"),
+    *("timeline", "timelines"),
+}
+"""Words of a topic that tell no thread from another."""
+IN_MOTIF: Final = 3
+IN_TEXT: Final = 2
+IN_ANCHOR: Final = 1
+MOST_SCORED: Final = 5_000  # threads that a topic is compared with: those that hold one of its words
+MAX_CLAIMED: Final = 500  # reports of a thread whose claims are listed
+_WORD: Final = re.compile(r"[a-z0-9]+")
+_AGAINST: Final = frozenset({"skeptical", OFFICIAL})
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A thread, how well it fits, and which words of the topic it says something about."""
+
+    row: Any
+    score: int
+    words: list[str]
+
+
+def compare_sources(
+    slug: str,
+    topic: str,
+    frames: Sequence[Frame] | None = None,
+    limit: int = LISTED,
+    cursor: str | None = None,
+    as_of: int | None = None,
+) -> CompareOut:
+    """The thread that fits a topic best. Raises: NoMatchingTopic, NotFound, InvalidArgument."""
+    walk = Walk("claims", slug, as_of, [topic, sorted(set(frames or ()))], cursor, 1)
+    scope = scope_of(slug, walk.as_of)
+    asked = words_of(topic)
+    match = _best(scope, asked)
+    if match is None:
+        raise NoMatchingTopic(
+            f"No thread matches {told(topic)}.", f"Try one of: {thread_names(scope)} — or a motif id from timeline_motif_map."
+        )
+    row = match.row
+    claims = _claims(rows_named(scope, row["report_ids"][:MAX_CLAIMED]))
+    start = walk.before[0] if walk.before else 0
+    end = start + limit
+    wanted = frames or FRAMES
+    told_frames: dict[str, Any] = {name: row.get(f"{name}_frame") or None for name in FRAMES if name in wanted}
+    return CompareOut(
+        **scope.answered,
+        topic=topic,
+        matched_thread=row["id"],
+        matched_words=match.words,
+        unmatched_words=[word for word in asked if word not in match.words],
+        **told_frames,
+        shared_facts=_facts(scope, row),
+        disputed_or_unsourced=[wording.UNSOURCED_THREAD] if row.get("flag") else [],
+        disputed_claims=[claim for claim in claims if claim.status == DISPUTED],
+        total_claims=len(claims),
+        next_cursor=walk.cursor(scope, end) if end < len(claims) else None,
+        claims=claims[start:end],
+        recommended_wording=wording.WORDING,
+    )
+
+
+def words_of(topic: str) -> list[str]:
+    """Words that may tell threads apart."""
+    return [word for word in dict.fromkeys(_WORD.findall(topic.lower())) if len(word) > 2 and word not in SKIPPED]
+
+
+def _best(scope: Scope, asked: Sequence[str]) -> Match | None:
+    """The thread of the highest score, the first of several; None where most of the topic is about something else."""
+    lanes, best = scope.settings.vocabularies.lanes(), None
+    rows = [one.row for one in scope.rows(Thread).in_order()[:MOST_SCORED]]
+    events = {one["id"]: one for one in events_named(scope, sorted({key for row in rows for key in row["anchor_ids"]}))}
+    for row in rows:
+        anchors = [events[key] for key in row["anchor_ids"] if key in events and lanes[events[key]["layer"]] == OFFICIAL]
+        match = _match(row, anchors, asked)
+        if match.score and (best is None or match.score > best.score):
+            best = match
+    return best if best and 3 * len(best.words) > len(asked) else None
+
+
+def _match(row: Any, anchors: Sequence[Any], asked: Sequence[str]) -> Match:
+    near = _stems(row["id"], row["title"], row["public_summary"])
+    motifs = _stems(*row["motifs"])
+    official = _stems(*(text for one in anchors for text in (one["title"], one["summary"], one.get("source_url") or "")))
+    wide = _stems(*(row.get(f"{name}_frame") or "" for name in FRAMES))
+    score, words = 0, []
+    for word in asked:
+        stem = token(word)
+        score += IN_TEXT * (stem in near) + IN_MOTIF * (stem in motifs) + IN_ANCHOR * (stem in official)
+        if stem in near | motifs | official | wide:
+            words.append(word)
+    return Match(row, score, words)
+
+
+def _stems(*texts: str) -> set[str]:
+    return {token(word) for text in texts for word in _WORD.findall(text.lower())}
+
+
+def _facts(scope: Scope, row: Any) -> list[FactOut]:
+    lanes = scope.settings.vocabularies.lanes()
+    return [
+        FactOut(fact=f"{event['title']} ({event.get('date_label') or event['date']})", source_url=event.get("source_url"))
+        for event in events_named(scope, row["anchor_ids"])
+        if lanes[event["layer"]] == OFFICIAL
+    ]
+
+
+def _claims(reports: Sequence[Any]) -> list[EvidenceOut]:
+    """Every claim of these reports, and which of them stand against it: skeptical or official ones on a motif of its report."""
+    against = [(one["id"], set(one["motifs"])) for one in reports if one["stance"] in _AGAINST]
+    return [
+        EvidenceOut(
+            text=claim["text"],
+            claim_type=claim["claim_type"],
+            status=claim["status"],
+            source_url=claim.get("source_url") or row["source"].get("source_url"),
+            report_id=row["id"],
+            report_title=row["title"],
+            evidence_grade=row["evidence_grade"],
+            stance=row["stance"],
+            source_type=row["source"]["source_type"],
+            disputed_by=[
+                key for key, motifs in against if key != row["id"] and row["stance"] not in _AGAINST and motifs & set(row["motifs"])
+            ],
+        )
+        for row in reports
+        for claim in row["claims"]
+    ]

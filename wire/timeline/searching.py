@@ -1,0 +1,284 @@
+"""Reports by words, phrases and filters, newest first: all of it from the wire's own postings.
+
+A report's number is its document. Its tokens are words of all of its texts and its fields ("=motif:machine-silence"); its value is
+its place in lists, in a second index the releases that have it. Both databases answer the same, and a release always the same.
+"""
+
+import datetime as dt
+import re
+import zlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import pairwise
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import orjson
+
+from config.errors import InvalidArgument
+from wire import postings
+from wire.postings import Numbers
+from wire.stories.tokens import STOP_WORDS, token, words
+from wire.timeline.models import Report
+from wire.timeline.rules import texts
+
+LONGEST: Final = 60  # characters of a token
+MAX_TERMS: Final = 32  # words of a question; more are refused
+VERIFIED_PHRASES: Final = 2_000  # candidates of a phrase whose text is read; beyond them words that only stand near each other pass
+MONTHS: Final = 24  # beyond them, matches are counted by year
+PAIRS: Final = 16_384  # kinds of neighbours that the index tells apart
+NEVER: Final = 2**31 - 1  # release in which a report ends that is still there
+_PHRASE: Final = re.compile(r'"([^"]*)"')
+_SKIPPED: Final = frozenset({"id", "anchor_id", "source_id", "source_url", "related_report_ids", "author_policy", "date_added"})
+
+
+class Release(NamedTuple):
+    """Which release of which corpus is asked; `sha256` keeps what is cached of one from being taken for another's."""
+
+    corpus: int
+    number: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """What reports are asked for. `motifs`: all of them; types: any of them."""
+
+    query: str = ""
+    motifs: Sequence[str] = ()
+    phenomenon_types: Sequence[str] = ()
+    source_types: Sequence[str] = ()
+    stance: str | None = None
+    evidence_grade: str | None = None
+    date_start: dt.date | None = None
+    date_end: dt.date | None = None
+
+    def are_empty(self) -> bool:
+        return self == Filters()
+
+    def told(self) -> list[Any]:
+        """In a form that is the same for the same question."""
+        dates = [str(day) if day else None for day in (self.date_start, self.date_end)]
+        lists = [sorted(set(one)) for one in (self.motifs, self.phenomenon_types, self.source_types)]
+        return [" ".join(self.query.split()), *lists, self.stance, self.evidence_grade, *dates]
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What a query asks for: stems that must all occur, and phrases, whose stems must stand side by side."""
+
+    stems: list[str] = field(default_factory=list)
+    phrases: list[list[str]] = field(default_factory=list)
+
+
+def terms(query: str) -> Terms:
+    """Without stop words, unless there is nothing else. Raises: InvalidArgument."""
+    phrases = [found for phrase in _PHRASE.findall(query) if len(found := stems(phrase)) > 1]
+    written = words(query)
+    wanted = [word for word in written if word not in STOP_WORDS] or written
+    found = list(dict.fromkeys([*map(_short, wanted), *(stem for phrase in phrases for stem in phrase)]))
+    if query.strip() and not found:
+        raise InvalidArgument("query holds no word.", "Give words, or leave query out.")
+    if len(found) > MAX_TERMS:
+        raise InvalidArgument(f"query has more than {MAX_TERMS} words.", "Leave out what is not needed.")
+    return Terms(found, phrases)
+
+
+def stems(text: str) -> list[str]:
+    return [_short(word) for word in words(text)]
+
+
+def index_words(*values: Any) -> str:
+    """Stems of all texts of these values, as columns of lists hold them."""
+    found = dict.fromkeys(stem for text in texts(list(values)) for stem in stems(text))
+    return f" {' '.join(found)} "
+
+
+def tokens_of(row: Any) -> dict[str, int]:
+    """What a report is found by."""
+    found: dict[str, int] = {}
+    for text in _searched(row):
+        before = 0
+        for word in words(text):
+            stem, number = _numbered(word)
+            found[stem] = 1
+            if before:
+                found[_PAIRED[(before + number) % PAIRS]] = 1
+            before = 31 * number
+    for name in _fields(row):
+        found[name] = 1
+    return found
+
+
+def rank_of(date: dt.date | None, position: int) -> int:
+    """A report's place in lists: greater is earlier. Newest first, undated ones last, else as they were filed."""
+    return (date.toordinal() if date else 0) << 32 | (2**32 - 1 - position)
+
+
+def ordinal(rank: Any) -> Any:
+    """The day of a rank, 0 for none."""
+    return rank >> 32
+
+
+def index_of(corpus: int) -> str:
+    return f"timeline {corpus}"
+
+
+def lives_of(corpus: int) -> str:
+    return f"timeline {corpus} lives"
+
+
+def life(since: int, until: int | None) -> int:
+    return since << 32 | (NEVER if until is None else until)
+
+
+@lru_cache(maxsize=16)
+def ranks(release: Release) -> Numbers:
+    """The rank of each report of a release by its number, 0 for those that it does not have. Read-only: a release never changes."""
+    lives = postings.values(lives_of(release.corpus))
+    alive = (lives > 0) & (lives >> 32 <= release.number) & ((lives & 0xFFFFFFFF) > release.number)
+    placed = postings.values(index_of(release.corpus))
+    size = min(len(lives), len(placed))
+    found = np.where(alive[:size], placed[:size], 0)
+    found.flags.writeable = False
+    return found
+
+
+def matching(release: Release, filters: Filters) -> Numbers:
+    """Numbers of the reports that fulfil all of it, in no order. Raises: InvalidArgument."""
+    placed, asked = ranks(release), terms(filters.query)
+    fixed = [*asked.stems, *(_pair(*two) for phrase in asked.phrases for two in pairwise(phrase))]
+    fixed += [f"=motif:{motif}" for motif in filters.motifs]
+    fixed += [f"=stance:{filters.stance}"] if filters.stance else []
+    fixed += [f"=grade:{filters.evidence_grade}"] if filters.evidence_grade else []
+    groups = [[one[:LONGEST]] for one in dict.fromkeys(fixed)]
+    groups += [[f"=phenomenon:{one}"[:LONGEST] for one in filters.phenomenon_types]] if filters.phenomenon_types else []
+    groups += [[f"=source:{one}"[:LONGEST] for one in filters.source_types]] if filters.source_types else []
+    held = postings.weights(index_of(release.corpus), {one for group in groups for one in group})
+    found: Numbers | None = None
+    for group in sorted(groups, key=lambda group: sum(len(held[one][0]) for one in group if one in held)):
+        parts = [held[one][0] for one in group if one in held]
+        numbers = np.unique(np.concatenate(parts)) if len(parts) > 1 else parts[0] if parts else np.zeros(0, dtype=np.int64)
+        found = numbers if found is None else found[_among(found, numbers, len(placed))]
+        if not len(found):
+            return found
+    numbers = np.flatnonzero(placed) if found is None else found[(found < len(placed))]
+    numbers = numbers[placed[numbers] > 0]
+    if filters.date_start:
+        numbers = numbers[ordinal(placed[numbers]) >= filters.date_start.toordinal()]
+    if filters.date_end:
+        days = ordinal(placed[numbers])
+        numbers = numbers[(days <= filters.date_end.toordinal()) & (days > 0)]
+    return _with_phrases(release, numbers, asked.phrases)
+
+
+def _among(found: Numbers, numbers: Numbers, size: int) -> Any:
+    """Which of `found` are among `numbers`: a look into a table of bits is quicker than sorting, as soon as there are many."""
+    if len(found) < 64:
+        at = np.searchsorted(numbers, found)
+        return (at < len(numbers)) & (numbers[np.minimum(at, len(numbers) - 1)] == found)
+    held = np.zeros(max(size, int(found.max()) + 1, int(numbers.max()) + 1), dtype=bool)
+    held[numbers] = True
+    return held[found]
+
+
+def page(release: Release, numbers: Numbers, limit: int, before: int | None) -> tuple[list[int], int | None]:
+    """Numbers of up to `limit` of them, best first, those below the rank `before`; and the last one's rank if more follow."""
+    placed = ranks(release)[numbers]
+    if before is not None:
+        numbers, placed = numbers[placed < before], placed[placed < before]
+    if len(numbers) > limit + 1:
+        least = np.partition(placed, -(limit + 1))[-(limit + 1)]
+        numbers, placed = numbers[placed >= least], placed[placed >= least]
+    order = np.argsort(-placed)
+    shown = [int(number) for number in numbers[order[:limit]]]
+    return shown, int(placed[order[limit - 1]]) if len(order) > limit else None
+
+
+def over_time(release: Release, numbers: Numbers) -> dict[str, int]:
+    """How many of these reports each month has, or each year where there are more than MONTHS months; without undated ones."""
+    days = ordinal(ranks(release)[numbers])
+    dates = (days[days > 0] - dt.date(1970, 1, 1).toordinal()).astype("datetime64[D]")
+    months, counts = np.unique(dates.astype("datetime64[M]"), return_counts=True)
+    if len(months) > MONTHS:
+        months, counts = np.unique(dates.astype("datetime64[Y]"), return_counts=True)
+    return {str(month): int(times) for month, times in zip(months, counts, strict=True)}
+
+
+def rows_of(corpus: int, numbers: Iterable[int]) -> dict[int, Any]:
+    """Rows of reports by their numbers."""
+    found = Report.objects.filter(corpus_id=corpus, number__in=list(numbers)).values_list("number", "body")
+    return {number: orjson.loads(body) for number, body in found}
+
+
+def holding(release: Release, stem: str) -> list[int]:
+    """Numbers of the reports of a release that hold one stem."""
+    placed = ranks(release)
+    held = postings.weights(index_of(release.corpus), [stem[:LONGEST]])
+    numbers = next(iter(held.values()))[0] if held else np.zeros(0, dtype=np.int64)
+    numbers = numbers[numbers < len(placed)]
+    return [int(number) for number in numbers[placed[numbers] > 0]]
+
+
+def _with_phrases(release: Release, numbers: Numbers, phrases: list[list[str]]) -> Numbers:
+    if not phrases or not len(numbers):
+        return numbers
+    newest = numbers[np.argsort(-ranks(release)[numbers])]
+    read = newest[:VERIFIED_PHRASES]
+    bodies = rows_of(release.corpus, map(int, read))
+    holding = [number for number in map(int, read) if all(_holds(bodies[number], phrase) for phrase in phrases)]
+    return np.concatenate((np.array(holding, dtype=np.int64), newest[VERIFIED_PHRASES:]))
+
+
+def _holds(row: Any, phrase: list[str]) -> bool:
+    size = len(phrase)
+    for text in _searched(row):
+        parts = stems(text)
+        if any(parts[at : at + size] == phrase for at in range(len(parts) - size + 1)):
+            return True
+    return False
+
+
+def _searched(row: Any) -> Iterable[str]:
+    """Every text of a report that is for readers."""
+    for name, value in row.items():
+        if name in _SKIPPED or name.startswith("date"):
+            continue
+        if isinstance(value, list):
+            for inner in value:
+                yield from _searched(inner) if isinstance(inner, dict) else (inner,)
+        elif isinstance(value, dict):
+            yield from _searched(value)
+        elif isinstance(value, str):
+            yield value
+
+
+def _fields(row: Any) -> Iterable[str]:
+    named = [f"=motif:{motif}" for motif in row["motifs"]]
+    named += [f"=phenomenon:{row['phenomenon_type']}", f"=source:{row['source']['source_type']}"]
+    named += [f"=stance:{row['stance']}"] if row["stance"] else []
+    named += [f"=grade:{row['evidence_grade']}"]
+    return (one[:LONGEST] for one in named)
+
+
+def _pair(one: str, two: str) -> str:
+    """The token of two stems that stand side by side, out of PAIRS."""
+    return _PAIRED[(31 * _number(one) + _number(two)) % PAIRS]
+
+
+def _number(stem: str) -> int:
+    return zlib.crc32(stem.encode()) | 1
+
+
+@lru_cache(maxsize=65_536)
+def _numbered(word: str) -> tuple[str, int]:
+    stem = _short(word)
+    return stem, _number(stem)
+
+
+_PAIRED: Final = [f"+{number}" for number in range(PAIRS)]
+
+
+def _short(word: str) -> str:
+    return token(word)[:LONGEST]

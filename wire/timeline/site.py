@@ -1,0 +1,140 @@
+"""Pages of timeline corpora, for people: archive, timeline, motifs, threads, catalogue, releases. None needs a script."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.http import require_safe
+
+from config.errors import WireError
+from wire.site.pages import page, public
+from wire.timeline import drawing, queries
+from wire.timeline.cached import FILTERS
+from wire.timeline.queries.scope import scope_of
+from wire.timeline.vocabulary import FRAMES, GRADES, OFFICIAL
+
+PER_PAGE: Final = 20
+EVENTS: Final = 60
+MOTIFS: Final = 60
+STANCES: Final = ("belief", "neutral", "skeptical", "official", "mixed")
+
+View = Callable[[HttpRequest, str], HttpResponse]
+
+
+def of_corpus(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """A page of a corpus; where something is not there or cannot be asked, a page that says what to do."""
+
+    @require_safe
+    @wraps(view)
+    def wrapped(request: HttpRequest, slug: str, **parts: str) -> HttpResponse:
+        try:
+            return view(request, slug, **parts)
+        except WireError as error:
+            return page(request, "timeline/refused.html", {"error": error}, "no-store", status=error.status)
+
+    return wrapped
+
+
+@public
+def corpora(request: HttpRequest) -> HttpResponse:
+    """Every corpus."""
+    return page(request, "timeline/corpora.html", {"corpora": queries.list_corpora().corpora})
+
+
+@of_corpus
+def archive(request: HttpRequest, slug: str) -> HttpResponse:
+    """Reports, newest first, by any filter."""
+    chosen, filters = _chosen(request)
+    found = queries.search_reports(slug, **filters, limit=PER_PAGE, cursor=chosen.get("cursor"))
+    context = _about(slug) | {"found": found, "chosen": chosen, "next": _next(chosen, found.next_cursor)}
+    return page(request, "timeline/archive.html", context)
+
+
+@of_corpus
+def report(request: HttpRequest, slug: str, report_id: str) -> HttpResponse:
+    """One report, its claims each with how it stands."""
+    return page(request, "timeline/report.html", _about(slug) | {"report": queries.get_report(slug, report_id)})
+
+
+@of_corpus
+def timeline(request: HttpRequest, slug: str) -> HttpResponse:
+    """Official events above, all others below, and the same as a list."""
+    chosen, filters = _chosen(request)
+    layer = request.GET.get("layer") or None
+    found = queries.events(slug, layer=layer, limit=EVENTS, cursor=chosen.get("cursor"), **filters)
+    about = _about(slug)
+    lane_of = about["words"].lanes()
+    chosen |= {"layer": layer} if layer else {}
+    context = about | {
+        "found": found,
+        "rows": [(event, lane_of.get(event.layer) == OFFICIAL) for event in found.events],
+        "picture": drawing.lanes(found.events, lane_of),
+        "chosen": chosen,
+        "next": _next(chosen, found.next_cursor),
+    }
+    return page(request, "timeline/events.html", context)
+
+
+@of_corpus
+def motifs(request: HttpRequest, slug: str) -> HttpResponse:
+    """The graph of motifs, and its tables."""
+    chosen = {"cursor": cursor} if (cursor := request.GET.get("cursor")) else {}
+    found = queries.motif_map(slug, limit=MOTIFS, cursor=chosen.get("cursor"), query=request.GET.get("query") or None)
+    context = _about(slug) | {
+        "found": found,
+        "picture": drawing.graph(found.nodes, found.edges),
+        "names": {node.id: node.label for node in found.nodes},
+        "next": _next(chosen, found.next_cursor),
+    }
+    return page(request, "timeline/motifs.html", context)
+
+
+@of_corpus
+def threads(request: HttpRequest, slug: str) -> HttpResponse:
+    """Threads, their three framings side by side."""
+    query, cursor = request.GET.get("query") or None, request.GET.get("cursor") or None
+    found = queries.story_threads(slug, query=query, limit=PER_PAGE, cursor=cursor)
+    rows = [(thread, [(name, getattr(thread.frames, name)) for name in FRAMES]) for thread in found.threads]
+    chosen = {"query": query} if query else {}
+    context = _about(slug) | {"found": found, "rows": rows, "chosen": chosen, "next": _next(chosen, found.next_cursor)}
+    return page(request, "timeline/threads.html", context)
+
+
+@of_corpus
+def catalog(request: HttpRequest, slug: str) -> HttpResponse:
+    """What is remembered beside what is on record."""
+    query, cursor = request.GET.get("query") or None, request.GET.get("cursor") or None
+    found = queries.mandela_catalog(slug, query=query, limit=PER_PAGE, cursor=cursor)
+    chosen = {"query": query} if query else {}
+    context = _about(slug) | {"found": found, "chosen": chosen, "next": _next(chosen, found.next_cursor)}
+    return page(request, "timeline/catalog.html", context)
+
+
+@of_corpus
+def releases(request: HttpRequest, slug: str) -> HttpResponse:
+    """Every release with its hash, newest first."""
+    scope = scope_of(slug)
+    rows = scope.corpus.releases.values("number", "released_at", "note", "sha256", "key_id")[:100]
+    return page(request, "timeline/releases.html", _about(slug) | {"releases": rows, "files": queries.FILES})
+
+
+def _about(slug: str) -> dict[str, Any]:
+    """What every page of a corpus shows of it."""
+    scope = scope_of(slug)
+    corpus = queries.get_corpus(slug)
+    return {"corpus": corpus, "words": scope.settings.vocabularies, "stances": STANCES, "grades": list(GRADES)}
+
+
+def _chosen(request: HttpRequest) -> tuple[dict[str, str], dict[str, Any]]:
+    """What the form was filled in with, and the same as filters."""
+    chosen = {name: value for name in FILTERS if (value := request.GET.get(name, "").strip())}
+    lists = {"motif": "motifs", "phenomenon_type": "phenomenon_types", "source_type": "source_types"}
+    return chosen, {
+        lists.get(name, name): [value] if name in lists else value for name, value in chosen.items() if name != "cursor"
+    }
+
+
+def _next(chosen: dict[str, Any], cursor: str | None) -> str | None:
+    return f"?{urlencode(chosen | {'cursor': cursor})}" if cursor else None
