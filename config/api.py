@@ -16,6 +16,7 @@ from ninja.operation import Operation
 from config.errors import InvalidArgument, NotFound, UnknownParameter, WireError
 from config.http.responses import error_answer
 from sources.api import router as sources_router
+from sources.gateway.rest import router as gateway_router
 from wire.articles.rest import router as articles_router
 from wire.rest import router as wire_router
 from wire.stories.text import plain_text
@@ -76,6 +77,7 @@ api = WireAPI(
 api.add_router("", wire_router, tags=["wire"])
 api.add_router("", sources_router, tags=["roster"])
 api.add_router("/articles", articles_router, tags=["publisher content"])
+api.add_router("/gateway", gateway_router, tags=["resource gateway"])
 
 
 @api.exception_handler(WireError)

@@ -23,6 +23,9 @@ def opened(servers: Mapping[str, str]) -> dict[str, StreamingDoor]:
             module = import_module(module_name)
             name, tools_made_of = module_name.rpartition(".")[2], getattr(module, "tools_made_of", None)
             doors[path] = StreamingDoor(path, name, module.build(), module.usage_name, tools_made_of)
+            doors[path].uncached = getattr(module, "UNCACHED", frozenset())
+            doors[path].quick = getattr(module, "quick", None)
+            doors[path].close = getattr(module, "close", None)
     return doors
 
 
@@ -52,6 +55,9 @@ async def lifespan() -> AsyncIterator[None]:
         finally:
             flushing.cancel()
             await tally.flush()
+            for door in doors.values():
+                if door.close is not None:
+                    await door.close()
 
 
 async def announce_publish() -> None:

@@ -64,6 +64,7 @@ class Child:
                 group.start_soon(self._read, process, to_session)
                 group.start_soon(self._write, process, from_session)
                 group.start_soon(self._note_stderr, process)
+                group.start_soon(_watch, process)
                 try:
                     yield read_stream, write_stream
                 finally:
@@ -131,10 +132,16 @@ class Child:
             await asyncio.wait_for(_exit(process), TERMINATE)
 
 
-async def _exit(process: asyncio.subprocess.Process) -> None:
+async def _exit(process: asyncio.subprocess.Process, look: float = 0.005) -> None:
     """Until it exits. Not `wait()`: that one also waits for pipes, which what it started may hold open."""
     while process.returncode is None:
-        await asyncio.sleep(0.005)
+        await asyncio.sleep(look)
+
+
+async def _watch(process: asyncio.subprocess.Process) -> None:
+    """When it dies, what it started dies too, and lets go of its pipes: only then does who waits for an answer hear of it."""
+    await _exit(process, 0.05)
+    _kill(process)
 
 
 def _kill(process: asyncio.subprocess.Process, sign: signal.Signals = signal.SIGKILL) -> None:

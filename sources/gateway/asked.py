@@ -31,6 +31,14 @@ class Question:
     @cached_property
     def uri(self) -> str:
         """The canonical address: values as the policy spells them, parameters in its order, defaults left out."""
+        return self._address(local=True)
+
+    @cached_property
+    def shared_uri(self) -> str:
+        """The same without what is applied here: what an entry is of."""
+        return self._address(local=False)
+
+    def _address(self, *, local: bool) -> str:
         one = self.resource
         path = one.uri
         for name in one.holes:
@@ -39,7 +47,7 @@ class Question:
             (name, _as_text(self.params[name]))
             for name, parameter in one.params.items()
             if name not in one.holes and name in self.params and self.params[name] != parameter.default
-            and parameter.type != "numbers"
+            and parameter.type != "numbers" and (local or not parameter.local)
         ]
         return f"{path}?{urlencode(given, safe=',:')}" if given else path
 

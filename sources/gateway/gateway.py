@@ -333,7 +333,7 @@ class Gateway:
             key=asked.key,
             resource=one.name,
             agent=asked.agent if one.private else "",
-            uri=asked.uri,
+            uri=asked.shared_uri,
             data=data,
             sha256=sha256,
             count=len(answers.items(one.answers, data)),
