@@ -22,8 +22,8 @@ READ: Final = 70.0  # the gateway's own timeouts are shorter
 
 
 faults: Final[ContextVar[list[UpstreamError] | None]] = ContextVar("faults", default=None)
-"""What went wrong with the requests of whoever asks: the SDK makes general errors of what a transport raises, and hands requests over
-with the context of who sent them.
+"""What went wrong with the requests of whoever asks: the SDK makes general errors of what a transport raises, and hands requests
+over with the context of who sent them.
 """
 
 
@@ -49,6 +49,7 @@ class Checked(httpx2.AsyncHTTPTransport):
             raise
         if response.status_code in (401, 403, 429) or response.status_code >= 500:
             note(of_status(self._name, response.status_code, _after(response.headers)))
+        assert isinstance(response.stream, httpx2.AsyncByteStream)  # noqa: S101
         response.stream = _Bounded(response.stream)
         return response
 
@@ -78,7 +79,11 @@ class _Bounded(httpx2.AsyncByteStream):
 
 def client(transport: Checked, headers: Mapping[str, str]) -> httpx2.AsyncClient:
     return httpx2.AsyncClient(
-        transport=transport, headers=dict(headers), timeout=httpx2.Timeout(CONNECT, read=READ), follow_redirects=False, trust_env=False
+        transport=transport,
+        headers=dict(headers),
+        timeout=httpx2.Timeout(CONNECT, read=READ),
+        follow_redirects=False,
+        trust_env=False,
     )
 
 
@@ -92,5 +97,3 @@ def _after(headers: Mapping[str, str]) -> float | None:
     except (ValueError, TypeError):
         reset = headers.get("x-rate-limit-reset", "")
         return max(0.0, float(reset) - time.time()) if reset.isdigit() else None
-
-

@@ -1,7 +1,7 @@
 """One upstream's MCP client: opened when it is first asked, kept open, opened anew after it broke.
 
-A task of its own owns the client, since it must be closed by whoever opened it; who asks only borrows it. The SDK's cache is off: the
-gateway has its own, and a server that says ttlMs 0 would turn that one off.
+A task of its own owns the client, since it must be closed by whoever opened it; who asks only borrows it. The SDK's cache is off:
+the gateway has its own, and a server that says ttlMs 0 would turn that one off.
 """
 
 import asyncio
@@ -17,6 +17,7 @@ import mcp_types as types
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
+from mcp_types import CONNECTION_CLOSED
 
 from config import env
 from config.env import Networks
@@ -84,10 +85,11 @@ class Connection:
             except MCPError as error:
                 fault = self._with_reason(noted[-1] if noted else faults.of_mcp(self._upstream.name, error))
                 lost = _lost_session(error)
-                if lost or fault.code == UNREACHABLE or (self._child is not None and self._child.fault):
+                is_child, is_closed = self._child is not None, error.error.code == CONNECTION_CLOSED and not noted
+                if lost or fault.code in (UNREACHABLE, INVALID) or (self._child is not None and self._child.fault):
                     self.drop()
-                if lost and not is_last:
-                    continue  # a server that restarted knows no session of ours: open a new one, once
+                if (lost or (is_closed and owner is not None and not is_child)) and not is_last:
+                    continue  # a server that restarted knows nothing of us: once more, over a new connection
                 raise fault from error
             except _BROKEN as error:
                 fault, is_child = self._with_reason(noted[-1] if noted else _gone(self._upstream.name)), self._child is not None
@@ -173,7 +175,9 @@ class Connection:
 
     def _transport(self) -> Any:
         one = self._upstream
-        secrets = {key: env.text(value[4:]) if value.startswith("env:") else value for key, value in (one.env | one.headers).items()}
+        secrets = {
+            key: env.text(value[4:]) if value.startswith("env:") else value for key, value in {**one.env, **one.headers}.items()
+        }
         if one.kind == "stdio":
             self._child = Child(one.name, one.command, {key: secrets[key] for key in one.env})
             return self._child.opened()
@@ -220,5 +224,3 @@ def _gone(name: str) -> UpstreamError:
 
 def _lost_session(error: MCPError) -> bool:
     return "session" in error.error.message.lower() and error.error.code in (-32600, -32000, -32001, 404)
-
-

@@ -13,7 +13,9 @@ LONGEST: Final = 3_600.0 * 24  # seconds; a longer wait that an upstream tells i
 _LIMIT: Final = re.compile(r"\b429\b|rate.?limit|too many requests|quota", re.I)
 _KEY: Final = re.compile(r"\b40[13]\b|unauthori[sz]ed|forbidden|invalid (?:api )?(?:key|token|credentials)|authentication", re.I)
 _DOWN: Final = re.compile(r"\b50[0234]\b|unavailable|bad gateway|internal server error|timed? ?out", re.I)
-_SECONDS: Final = re.compile(r"(?:retry|again|wait|reset|limit)[^0-9]{0,40}?([0-9]{1,6}(?:\.[0-9]+)?)\s*(ms|s\b|sec|m\b|min)?", re.I)
+_SECONDS: Final = re.compile(
+    r"(?:retry|again|wait|reset|limit)[^0-9]{0,40}?([0-9]{1,6}(?:\.[0-9]+)?)\s*(ms|s\b|sec|m\b|min)?", re.I
+)
 _NAMES: Final = ("retry_after", "retryAfter", "retry-after", "retry_after_seconds", "reset_in", "resetIn")
 
 

@@ -61,7 +61,7 @@ class Server:
         if request_id is None:
             return None
         if method == "initialize" and self._era != "modern":
-            caps = {"tools": {}, "resources": {}}
+            caps: dict[str, Any] = {"tools": {}, "resources": {}}
             result: Any = {"protocolVersion": LEGACY, "capabilities": caps, "serverInfo": INFO}
         elif method == "server/discover" and self._era != "legacy":
             result = {"supportedVersions": [MODERN], "capabilities": {"tools": {}, "resources": {}}, "serverInfo": INFO}
@@ -122,7 +122,7 @@ class Server:
         elif mode == "die":
             os._exit(3)
         elif mode == "fork":
-            subprocess.Popen(["sleep", "3600"], stdin=subprocess.DEVNULL)  # noqa: S603, S607
+            subprocess.Popen(["sleep", "3600"], stdin=subprocess.DEVNULL)  # noqa: S607
 
     @staticmethod
     def _error(request_id: Any, code: int, message: str, data: Any = None) -> dict[str, Any]:

@@ -1,5 +1,5 @@
-"""What a stranger's server sent, made safe to pass on: JSON without tricks, texts that are only texts, and a flag where one speaks to
-the model that reads it.
+"""What a stranger's server sent, made safe to pass on: JSON without tricks, texts that are only texts, and a flag where one speaks
+to the model that reads it.
 """
 
 import json

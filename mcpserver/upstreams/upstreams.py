@@ -1,4 +1,4 @@
-"""The gateway's Reach: each question to the wire in this process, or to a server over stdio or HTTP. None starts unless configured."""
+"""The gateway's Reach: each question to the wire in this process, or to a server over stdio or HTTP."""
 
 import asyncio
 from typing import Any

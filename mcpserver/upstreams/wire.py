@@ -1,4 +1,4 @@
-"""news:// from this installation's own wire: what is asked becomes one query, and what the wire cannot know is said, never guessed."""
+"""news:// from this installation's own wire: what is asked becomes one query; what the wire cannot know is never guessed."""
 
 import datetime as dt
 from typing import Final
@@ -26,7 +26,9 @@ def cannot(call: Call) -> UpstreamError | None:
     if call.resource == "news_region_trends" and call.params["region"] != "global":
         return UpstreamError(UNSUPPORTED, "The wire stores no place of origin, so it cannot tell regions apart.")
     if call.resource == "news_category_trends" and call.params["category"] not in CATEGORIES:
-        return UpstreamError(UNSUPPORTED, f"The wire reports on the AI industry only and has no category {call.params['category']}.")
+        return UpstreamError(
+            UNSUPPORTED, f"The wire reports on the AI industry only and has no category {call.params['category']}."
+        )
     return None
 
 
@@ -54,5 +56,3 @@ async def ask(call: Call) -> Reached:
             one["metadata"]["category"] = category
     untrusted = any(one["metadata"]["untrusted_instructions"] for one in items)
     return Reached(items, untrusted, made_of, found.note)
-
-

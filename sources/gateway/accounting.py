@@ -69,9 +69,7 @@ class Accounts:
         if len(waiting.rows) < MOST_WAITING:
             waiting.rows.append(_row(answer, agent, ms, cost * sent, max(0, sent - 1)))
 
-    def upstream(
-        self, name: str, breaker: Breaker, now: float, *, worked: bool, code: str = "", detail: str = ""
-    ) -> None:
+    def upstream(self, name: str, breaker: Breaker, now: float, *, worked: bool, code: str = "", detail: str = "") -> None:
         """Note how an upstream fares."""
         when = dt.datetime.fromtimestamp(now, dt.UTC)
         found = self._pending.upstreams.setdefault(name, {})
@@ -169,7 +167,8 @@ def _insert(rows: Iterable[tuple[Any, ...]]) -> None:
 _ADD: Final = (
     "INSERT INTO gateway_callcount (hour, agent_id, resource, outcome, calls, upstream_calls, cost_units) "
     "VALUES (%s, %s, %s, %s, %s, %s, %s) ON CONFLICT (hour, agent_id, resource, outcome) DO UPDATE SET "
-    "calls = gateway_callcount.calls + excluded.calls, upstream_calls = gateway_callcount.upstream_calls + excluded.upstream_calls, "
+    "calls = gateway_callcount.calls + excluded.calls, "
+    "upstream_calls = gateway_callcount.upstream_calls + excluded.upstream_calls, "
     "cost_units = gateway_callcount.cost_units + excluded.cost_units"
 )
 

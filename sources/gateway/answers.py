@@ -137,7 +137,9 @@ class HeartbeatData(Lenient):
     agent_status_required: Literal["online", "maintenance", "update_required"]
     instructions: Annotated[list[Instruction], Field(max_length=100)]
     next_heartbeat_due: Moment | None = None
-    signature: Annotated[str | None, Field(max_length=200, description="Ed25519 over the RFC 8785 JSON of heartbeat_id and instructions, base64.")] = None
+    signature: Annotated[
+        str | None, Field(max_length=200, description="Ed25519 over the RFC 8785 JSON of heartbeat_id and instructions, base64.")
+    ] = None
     verified: Literal["signature", "integrity_only"] | None = None
 
 

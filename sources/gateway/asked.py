@@ -46,8 +46,11 @@ class Question:
         given = [
             (name, _as_text(self.params[name]))
             for name, parameter in one.params.items()
-            if name not in one.holes and name in self.params and self.params[name] != parameter.default
-            and parameter.type != "numbers" and (local or not parameter.local)
+            if name not in one.holes
+            and name in self.params
+            and self.params[name] != parameter.default
+            and parameter.type != "numbers"
+            and (local or not parameter.local)
         ]
         return f"{path}?{urlencode(given, safe=',:')}" if given else path
 
@@ -63,16 +66,20 @@ class Question:
     def key(self) -> str:
         """SHA-256 hex of the RFC 8785 JSON of resource, parameters with defaults, and whose answer it is."""
         params = {name: value for name, value in self.params.items() if not self.resource.params[name].local}
-        asked = {"resource": self.resource.name, "params": params, "scope": self.agent if self.resource.private else ""}
+        asked: Any = {"resource": self.resource.name, "params": params, "scope": self.agent if self.resource.private else ""}
         return hashlib.sha256(rfc8785.dumps(asked)).hexdigest()
 
     @property
     def cut(self) -> int | None:
         """The most items of the answer, where that is applied here."""
-        return next((int(self.params[name]) for name, one in self.resource.params.items() if one.local and name in self.params), None)
+        return next(
+            (int(self.params[name]) for name, one in self.resource.params.items() if one.local and name in self.params), None
+        )
 
 
-def question(policy: Policy, uri: str, agent: str = "", attributes: Mapping[str, str] | None = None, *, internal: bool = False) -> Question:
+def question(
+    policy: Policy, uri: str, agent: str = "", attributes: Mapping[str, str] | None = None, *, internal: bool = False
+) -> Question:
     """The question that an address asks. `internal`: names that only chains use are accepted.
 
     Raises: NotFound for no address of ours; InvalidArgument for parameters that it does not take.
@@ -106,9 +113,7 @@ def made(
     names = {other.also: name for name, other in one.params.items() if other.also}
     strange = [name for name in given if name not in one.params and name not in names]
     if strange:
-        raise InvalidArgument(
-            f"{one.uri} takes no parameter {strange[0][:30]!r}.", f"It takes {', '.join(one.params) or 'none'}."
-        )
+        raise InvalidArgument(f"{one.uri} takes no parameter {strange[0][:30]!r}.", f"It takes {', '.join(one.params) or 'none'}.")
     values: dict[str, Any] = {}
     for name, parameter in one.params.items():
         raw = given.get(name)
@@ -173,7 +178,9 @@ def _enum(one: Parameter, raw: Any, internal: bool) -> str:
 def _list(one: Parameter, raw: Any, _internal: bool) -> list[str]:
     words = raw.split(",") if isinstance(raw, str) else list(raw)
     known = {value.lower(): value for value in one.values}
-    found = [known[str(word).strip().lower()] if known else str(word) for word in words if str(word).strip().lower() in known or _wrong()]
+    found = [
+        known[str(word).strip().lower()] if known else str(word) for word in words if str(word).strip().lower() in known or _wrong()
+    ]
     return [value for value in one.values if value in found]
 
 

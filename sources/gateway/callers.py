@@ -39,7 +39,9 @@ class Caller:
         scheme = uri.partition("://")[0]
         if self.is_anonymous:
             raise Unauthorised(f"{scheme}:// is read with a key only.", f"Send it as `Authorization: Bearer …`. {ASK}")
-        raise Forbidden(f"The agent {self.name} was not granted {scheme}://.", f"It may read {', '.join(sorted({*PUBLIC, *self.grants}))}.")
+        raise Forbidden(
+            f"The agent {self.name} was not granted {scheme}://.", f"It may read {', '.join(sorted({*PUBLIC, *self.grants}))}."
+        )
 
 
 ANYBODY: Final = Caller()
@@ -75,7 +77,7 @@ def forget() -> None:
 
 
 def make(name: str, grants: list[str], share: int = 100, attributes: Mapping[str, str] | None = None) -> str:
-    """A new agent, or a new key and new grants for an old one. Returns the key, which is stored nowhere. Raises: ValidationError."""
+    """A new agent, or a new key and new grants for an old one. Returns the key, stored nowhere. Raises: ValidationError."""
     token = new_token(PREFIX)
     row = Agent.objects.filter(name=name).first() or Agent(name=name)
     row.grants, row.share, row.revoked_at = grants, share, None

@@ -1,4 +1,4 @@
-"""One question, from the cache to the chain: fresh, else asked upstream within limits, else another resource, else old, else nothing.
+"""One question, from the cache to the chain: fresh, else asked upstream within limits, else another resource, else old.
 
 Whoever asks waits no longer than it said. What it does not wait for goes on behind and fills the cache. Questions that are the same
 share one upstream call. Everything runs on one event loop; the tables are asked in threads.
@@ -10,6 +10,7 @@ import secrets
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final, TypeVar
 
 import orjson
@@ -97,9 +98,7 @@ class Gateway:
         self._counts = counts
         self._run = run
         self._read = read or run
-        self._breakers = {
-            name: Breaker(policy.opens_at, policy.first_wait, policy.longest_wait) for name in policy.upstreams
-        }
+        self._breakers = {name: Breaker(policy.opens_at, policy.first_wait, policy.longest_wait) for name in policy.upstreams}
         self._jobs: dict[str, Job] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
         self._resting: dict[str, float] = {}
@@ -215,7 +214,14 @@ class Gateway:
             await job.changed(left)
         tried += job.tried
         if job.found is None and not job.is_over and job.next_at is None:
-            tried.append(self._not_tried(asked.uri, asked.resource.upstream, reach.TIMEOUT, "No answer within the time of this question; it goes on behind."))
+            tried.append(
+                self._not_tried(
+                    asked.uri,
+                    asked.resource.upstream,
+                    reach.TIMEOUT,
+                    "No answer within the time of this question; it goes on behind.",
+                )
+            )
         return job
 
     def _begin(self, asked: Question, caller: Caller, deadline: float, attempts: int | None) -> Job:
@@ -360,10 +366,16 @@ class Gateway:
             data = answers.kept("transactions", entry.data, before.data if before else None)
             pending = len(entry.data["transactions"]) - sum(one["status"] != "pending" for one in entry.data["transactions"])
             note = "Pending transactions are not kept; they are in fresh answers only." if pending else entry.note
-            stored = Kept(**{name: getattr(entry, name) for name in Kept.__slots__} | {
-                "data": data, "sha256": entries.digest(data), "count": len(data["transactions"]),
-                "size": len(orjson.dumps(data)), "note": note,
-            })
+            stored = Kept(
+                **{name: getattr(entry, name) for name in Kept.__slots__}
+                | {
+                    "data": data,
+                    "sha256": entries.digest(data),
+                    "count": len(data["transactions"]),
+                    "size": len(orjson.dumps(data)),
+                    "note": note,
+                }
+            )
         self.entries.put(stored)
         self._flush_soon()
 
@@ -383,7 +395,9 @@ class Gateway:
             if loop.time() + verdict.wait + one.timeout > job.deadline:
                 detail = f"Our own limit for {one.upstream} ({one.limit} in {one.period:g} s"
                 spaced = f", {one.min_interval:g} s apart" if one.min_interval else ""
-                raise UpstreamError(reach.LIMITED_HERE, f"{detail}{spaced}) lets the next one pass in {verdict.wait:.0f} s.", verdict.wait)
+                raise UpstreamError(
+                    reach.LIMITED_HERE, f"{detail}{spaced}) lets the next one pass in {verdict.wait:.0f} s.", verdict.wait
+                )
             job.next_at = loop.time() + verdict.wait
             job.tell()
             await asyncio.sleep(verdict.wait)
@@ -420,7 +434,7 @@ class Gateway:
                 batch, self._limiting = self._limiting, []
                 now = self.now()
                 try:
-                    verdicts = await self._run(lambda batch=batch, now=now: limiter.acquire_all([wants for wants, _ in batch], now))
+                    verdicts = await self._run(partial(limiter.acquire_all, [wants for wants, _ in batch], now))
                 except Exception as error:
                     for _, answer in batch:
                         if not answer.done():
@@ -447,9 +461,7 @@ class Gateway:
 
     # Parts of an answer
 
-    def _of_entry(
-        self, asked: Question, entry: Kept, outcome: str, tried: Sequence[Tried] = (), job: Job | None = None
-    ) -> Answer:
+    def _of_entry(self, asked: Question, entry: Kept, outcome: str, tried: Sequence[Tried] = (), job: Job | None = None) -> Answer:
         now, one = self.now(), asked.resource
         kind = self.policy.resources[entry.resource].answers
         data_json, sha256, count = self._cut(entry, asked.cut, kind)

@@ -1,4 +1,4 @@
-"""Heartbeats: whether one is genuine and new. What they instruct is data: it is recorded and handed out, and nothing executes it."""
+"""Heartbeats: whether one is genuine and new. What they instruct is data: recorded, handed out, and executed by nothing."""
 
 import base64
 import binascii
@@ -80,7 +80,7 @@ def record(agent_id: str, beat: dict[str, Any], public_key: str, now: dt.datetim
 
 
 def state(agent_id: str, now: dt.datetime) -> dict[str, Any]:
-    """How an agent's heartbeat stands: `online`, `offline` after 24 hours of silence, `unknown` before the first; and the last one."""
+    """How an agent's heartbeat stands: `online`, `offline` after 24 hours of silence, `unknown` before the first."""
     last = Heartbeat.objects.filter(agent_id=agent_id).exclude(verdict=Verdict.REJECTED).order_by("-timestamp").first()
     if last is None:
         return {"agent_id": agent_id, "state": "unknown", "received_at": None, "heartbeat": None}

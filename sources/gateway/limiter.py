@@ -95,7 +95,7 @@ def _read(row: Bucket) -> "array[int]":
 def _note(log: "array[int]", want: Want, now: float) -> None:
     """Add this moment, and forget what no window holds any more; the newest stays, for the spacing."""
     at = int(now * MICRO)
-    begin = at - int(math.ceil(max(want.period, want.spacing) * MICRO))
+    begin = at - math.ceil(max(want.period, want.spacing) * MICRO)
     keep = [moment for moment in log if moment > begin][-MOST:]
     del log[:]
     log.extend(keep)

@@ -34,7 +34,10 @@ class Agent(models.Model):
         help_text="Per cent of each upstream's limit that this agent may use up alone.",
     )
     attributes = models.JSONField(
-        default=dict, blank=True, validators=[_check_attributes], help_text='What questions of its own need: {"twitter_id": "12345"}.'
+        default=dict,
+        blank=True,
+        validators=[_check_attributes],
+        help_text='What questions of its own need: {"twitter_id": "12345"}.',
     )
     created_at = models.DateTimeField(auto_now_add=True)
     revoked_at = models.DateTimeField(null=True, blank=True, help_text="From then on its key opens nothing.")

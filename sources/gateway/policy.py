@@ -65,7 +65,7 @@ class Adapter:
     tool: str = ""
     resource: str = ""
     arguments: Mapping[str, Any] = field(default_factory=dict)
-    """By argument of the tool: a value, in which `{name}` stands for a parameter and `{agent.name}` for an attribute of the agent."""
+    """By argument of the tool: a value, in which `{name}` stands for a parameter and `{agent.name}` for an attribute of who asks."""
     at: str = ""
     """Where in the answer the data lie: names and numbers with dots between, "" for all of it."""
     fields: Mapping[str, str] = field(default_factory=dict)
@@ -149,7 +149,7 @@ class Policy:
         found = dict(self.resources)
         for name, given in numbers.items():
             if name in found:
-                changes = {key: _number(name, key, value) for key, value in given.items()}
+                changes: dict[str, Any] = {key: _number(name, key, value) for key, value in given.items()}
                 found[name] = _interval_lifts(replace(found[name], **changes), changes)
         return replace(self, resources=found)
 
@@ -319,7 +319,8 @@ def _resource(name: str, raw: Mapping[str, Any], defaults: Mapping[str, Any]) ->
     missing = [key for key in ("uri", "upstream", "answers", "limit", "period", "ttl", "timeout") if key not in raw]
     if missing:
         raise PolicyError(f"{where}: {', '.join(missing)} is missing.")
-    given = {"attempts": 3, "timeout_attempts": 2} | {k: v for k, v in defaults.items() if k in ("attempts", "timeout_attempts")} | raw
+    general = {key: defaults[key] for key in ("attempts", "timeout_attempts") if key in defaults}
+    given: dict[str, Any] = {"attempts": 3, "timeout_attempts": 2, **general, **raw}
     given.setdefault("title", name)
     given.setdefault("description", "")
     for key in ("period", "ttl", "stale", "timeout", "min_interval"):
@@ -356,7 +357,7 @@ def _parameter(where: str, name: str, raw: Mapping[str, Any]) -> Parameter:
     _only(where, raw, set(Parameter.__slots__) - {"name"})
     if raw.get("type") not in TYPES:
         raise PolicyError(f"{where}.type: {raw.get('type')!r} is none of {', '.join(TYPES)}.")
-    given = {key: tuple(value) if key in ("values", "internal") else value for key, value in raw.items()}
+    given: dict[str, Any] = {key: tuple(value) if key in ("values", "internal") else value for key, value in raw.items()}
     found = Parameter(name=name, **given)
     if found.type == "enum" and not found.values:
         raise PolicyError(f"{where}.values: an enum lists its values.")

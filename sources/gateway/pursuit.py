@@ -40,7 +40,7 @@ class Pursuit:
 
 
 async def attempts_of(pursuit: Pursuit, waiting: Callable[[float], None]) -> AsyncIterator[int]:
-    """The number of each attempt, from 1 on; `waiting` is told how long the next one is waited for. Raises: the last UpstreamError."""
+    """The number of each attempt, from 1 on; `waiting` is told how long the next is waited for. Raises: the last UpstreamError."""
 
     def before_sleep(state: RetryCallState) -> None:
         waiting(state.upcoming_sleep)

@@ -126,7 +126,9 @@ async def vector_search(given: Mapping[str, Any], caller: Caller, wait: float = 
 async def resources(caller: Caller) -> ResourcesOut:
     """Every resource, in the order of the policy."""
     gateway = await serving.gateway()
-    return await serving.read(lambda: ResourcesOut(resources=[_resource(gateway, one, caller) for one in gateway.policy.resources.values()]))
+    return await serving.read(
+        lambda: ResourcesOut(resources=[_resource(gateway, one, caller) for one in gateway.policy.resources.values()])
+    )
 
 
 async def explain(request_id: str, caller: Caller) -> ExplainOut:

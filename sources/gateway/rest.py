@@ -1,5 +1,5 @@
-"""REST of the gateway: parse, ask one query, render. The MCP server asks the same. Views are asynchronous: who waits for an upstream
-holds up nobody else.
+"""REST of the gateway: parse, ask one query, render. The MCP server asks the same. Views are asynchronous: who waits for an
+upstream holds up nobody else.
 """
 
 from typing import Annotated, Any, Final

@@ -16,7 +16,6 @@ from sources.gateway.gateway import Gateway
 from sources.gateway.models import RequestLog
 from sources.gateway.policy import load
 from tests.mcpserver.asgi import ERAS, MODERN, http_scope, message, rpc_headers, send_request
-from tests.mcpserver.asgi import serving as served
 from tests.sources.gateway.stage import Scripted, failure, payment, trend, tweet
 
 PATH = "/mcp/gateway"
@@ -41,12 +40,12 @@ def talk(*asked: tuple[str, dict[str, Any]], era: str = MODERN, token: str = "")
 
     async def all_of_them() -> list[Any]:
         found = []
-        async with served():
-            for method, params in asked:
-                sent = message(method, params, era)
-                headers = rpc_headers(sent, era) | ({"authorization": f"Bearer {token}"} if token else {})
-                answer = await send_request(http_scope("POST", PATH, headers), [json.dumps(sent).encode()])
-                found.append(answer.json())
+        for method, params in asked:
+            sent = message(method, params, era)
+            headers = rpc_headers(sent, era) | ({"authorization": f"Bearer {token}"} if token else {})
+            answer = await send_request(http_scope("POST", PATH, headers), [json.dumps(sent).encode()])
+            found.append(answer.json())
+        await (await serving.gateway()).flush()
         return found
 
     return asyncio.run(all_of_them())
@@ -54,9 +53,10 @@ def talk(*asked: tuple[str, dict[str, Any]], era: str = MODERN, token: str = "")
 
 def rest(path: str, token: str = "") -> Any:
     async def ask() -> Any:
-        async with served():
-            headers = {"authorization": f"Bearer {token}"} if token else {}
-            return await send_request(http_scope("GET", path, headers))
+        headers = {"authorization": f"Bearer {token}"} if token else {}
+        answer = await send_request(http_scope("GET", path, headers))
+        await (await serving.gateway()).flush()
+        return answer
 
     return asyncio.run(ask())
 
@@ -69,7 +69,7 @@ def without_id(text: str) -> Any:
 
 @pytest.mark.parametrize("era", ERAS)
 def test_a_read_is_the_same_whether_the_sdk_or_memory_answers(upstream: Scripted, era: str) -> None:
-    upstream.script["news_global_trends"] = [[trend(1, topic="Quotes \" and \\ and ünïcode \u2028")]]
+    upstream.script["news_global_trends"] = [[trend(1, topic='Quotes " and \\ and ünïcode \u2028')]]
     read = ("resources/read", {"uri": GLOBAL})
     fresh, slow, fast = (answer["result"] for answer in talk(read, read, read, era=era))
     assert json.loads(fresh["contents"][0]["text"])["provenance"]["outcome"] == "fresh"
@@ -130,7 +130,9 @@ def test_an_exhausted_payment_query_is_an_error_at_every_door(upstream: Scripted
     token = callers.make("alpha", ["blockchain://"])
     upstream.script["blockchain_base_transactions"] = [failure("refused")]
     uri = "blockchain://base/transactions"
-    read, call = talk(("resources/read", {"uri": uri}), ("tools/call", {"name": "gateway_read", "arguments": {"uri": uri}}), token=token)
+    read, call = talk(
+        ("resources/read", {"uri": uri}), ("tools/call", {"name": "gateway_read", "arguments": {"uri": uri}}), token=token
+    )
     assert read["error"]["data"]["provenance"]["outcome"] == "exhausted"
     assert (call["result"]["isError"], call["result"]["structuredContent"]["data"]) == (True, None)
     answer = rest(f"/api/gateway/read.json?uri={uri}", token)
@@ -174,7 +176,9 @@ def test_lists_hold_the_specifications_addresses() -> None:
 
 def test_a_vector_is_searched_by_a_tool_with_a_key(upstream: Scripted) -> None:
     token = callers.make("alpha", ["weaviate://"])
-    upstream.script["weaviate_vector_search"] = [{"results": [{"id": "1", "content": {"a": 1}, "distance": 1.5, "certainty": 0.25}]}]
+    upstream.script["weaviate_vector_search"] = [
+        {"results": [{"id": "1", "content": {"a": 1}, "distance": 1.5, "certainty": 0.25}]}
+    ]
     call = ("tools/call", {"name": "gateway_vector_search", "arguments": {"query_embedding": [0.1] * 1_536}})
     (answer,) = talk(call, token=token)
     assert answer["result"]["structuredContent"]["data"]["results"][0]["distance"] == 1.5
@@ -212,5 +216,3 @@ def test_a_browser_that_asks_django_alone_gets_the_same(upstream: Scripted) -> N
     upstream.script["news_global_trends"] = [[trend()]]
     found = Browser().get("/api/gateway/read.json", {"uri": GLOBAL}, headers={"host": "localhost"})
     assert (found.status_code, found.json()["data"][0]["id"]) == (200, "t1")
-
-

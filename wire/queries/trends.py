@@ -3,7 +3,7 @@
 import datetime as dt
 from collections import defaultdict
 from collections.abc import Iterable
-from typing import Final
+from typing import Any, Final
 
 from django.conf import settings
 from django.utils import timezone
@@ -47,7 +47,7 @@ def list_trends(
     if categories is not None:
         rows = rows.filter(current__category__in=[str(one.value) for one in categories])
     ids = list(dict.fromkeys(rows.order_by("-published_at").values_list("event_id", flat=True)[:MOST]))
-    events: dict[str, list[tuple[object, ...]]] = defaultdict(list)
+    events: dict[str, list[tuple[Any, ...]]] = defaultdict(list)
     for begin in range(0, len(ids), _LOT):
         found = live.filter(event_id__in=ids[begin : begin + _LOT]).order_by("published_at", "chatbotnews_id")
         for row in found.values_list(*_COLUMNS):
@@ -60,10 +60,10 @@ def list_trends(
     return TrendsOut(trends=trends[:limit], note=note)
 
 
-def _trend(event_id: str, stories: list[tuple[object, ...]]) -> TrendOut:
+def _trend(event_id: str, stories: list[tuple[Any, ...]]) -> TrendOut:
     """An event as a trend; its stories oldest first. Its founder speaks for it, unless that one was withdrawn."""
     founder = next((row for row in stories if row[0] == event_id), stories[0])
-    score = max(float(row[3]) for row in stories)  # type: ignore[arg-type]
+    score = max(float(row[3]) for row in stories)
     return TrendOut(
         id=event_id,
         topic=founder[5],
@@ -75,7 +75,7 @@ def _trend(event_id: str, stories: list[tuple[object, ...]]) -> TrendOut:
         language=founder[8],
         metadata=TrendMetaOut(
             category=founder[6],
-            cross_source_count=max(int(row[4]) for row in stories),  # type: ignore[call-overload]
+            cross_source_count=max(int(row[4]) for row in stories),
             consensus_score=round(score, 2),
             event_id=event_id,
             story_ids=[str(row[0]) for row in stories],

@@ -211,7 +211,7 @@ def test_a_private_address_is_not_dialled(bench: Bench, settings: Settings) -> N
     assert (found.code, "no public address" in found.detail) == ("unreachable", True)
 
 
-def test_a_secret_that_is_not_set_starts_nothing(bench: Bench) -> None:
+def test_a_secret_that_is_not_set_starts_nothing() -> None:
     policy = load()
     one = Upstream(NAME, "stdio", ("false",), env={"API_KEY": "env:SURELY_NOT_SET"})
     upstreams = Upstreams(replace(policy, upstreams={**policy.upstreams, NAME: one}))

@@ -386,7 +386,9 @@ def test_every_question_is_logged_counted_and_can_be_explained(stage: Stage, pat
 
 @pytest.mark.django_db(transaction=True)
 @settings(max_examples=15, deadline=None)
-@given(steps=st.lists(st.tuples(st.sampled_from(["alpha", "beta"]), st.integers(0, 2), st.integers(0, 400)), min_size=2, max_size=12))
+@given(
+    steps=st.lists(st.tuples(st.sampled_from(["alpha", "beta"]), st.integers(0, 2), st.integers(0, 400)), min_size=2, max_size=12)
+)
 def test_two_agents_never_see_each_others_data(steps: list[tuple[str, int, int]]) -> None:
     """Whatever they ask in whatever order, at once and one after the other, while upstreams fail now and then."""
     Entry.objects.all().delete()

@@ -44,7 +44,9 @@ class Command(BaseCommand):
         read.add_argument("--agent", default="", help="Read as this agent.")
         read.add_argument("--wait", type=float, default=WAIT, help="Seconds.")
         what.add_parser("status", help="How upstreams and heartbeats stand.")
-        beat = what.add_parser("heartbeat", help="Fetch, verify and record a heartbeat. Its instructions are printed, never executed.")
+        beat = what.add_parser(
+            "heartbeat", help="Fetch, verify and record a heartbeat. Its instructions are printed, never executed."
+        )
         beat.add_argument("agent_id")
         beat.add_argument("--agent", default="operator", help="Whose limit it counts towards.")
         beat.add_argument("--last", action="store_true", help="Show the last one; fetch nothing.")
@@ -127,7 +129,9 @@ class Command(BaseCommand):
         if name is None:
             for one in Agent.objects.all():
                 state = "revoked" if one.revoked_at else f"{one.share} %"
-                self.stdout.write(f"{one.name}: {state}; {', '.join(one.grants) or 'news:// only'}; {one.attributes or ''}".rstrip("; "))
+                self.stdout.write(
+                    f"{one.name}: {state}; {', '.join(one.grants) or 'news:// only'}; {one.attributes or ''}".rstrip("; ")
+                )
             return
         if revoke:
             if not Agent.objects.filter(name=name, revoked_at=None).update(revoked_at=timezone.now()):
@@ -155,7 +159,9 @@ class Command(BaseCommand):
         if not resource and not agent and not options["all"]:
             raise CommandError("Say what: --resource NAME, --agent NAME, or --all.")
         number = entries.forget(resource=resource, agent=agent)
-        self.stdout.write(f"{number} stored answers deleted. Running servers may give what they hold in memory until its TTL is over.")
+        self.stdout.write(
+            f"{number} stored answers deleted. Running servers may give what they hold in memory until its TTL is over."
+        )
 
     def _try(self, *, resource: str, **_options: Any) -> None:
         policy = serving.policy()
@@ -221,5 +227,3 @@ def _run(work: Callable[[], Awaitable[T]]) -> T:
             serving.replace(None)
 
     return asyncio.run(whole())
-
-
