@@ -119,7 +119,8 @@ mode = "{os.environ.get("GATEWAY_MODE", "2026-07-28")}"
 kind = "http"
 address = "http://127.0.0.1:{hung}/mcp"
 [resources.market_crypto_trending]
-limit = 100000
+limit = 5000
+period = "1s"
 stale = "1h"
 chain = []
 [resources.openclaw_arp_discover]

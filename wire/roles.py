@@ -10,7 +10,7 @@ EDITOR: Final = "editor"
 PUBLISHER: Final = "publisher"
 FIRST_ACCOUNT: Final = "editor"
 
-DESK: Final = Q(content_type__app_label__in=("sources", "wire", "articles"))
+DESK: Final = Q(content_type__app_label__in=("sources", "wire", "articles", "gateway"))
 SEEN: Final = DESK & Q(codename__startswith="view_") | Q(codename="view_logentry")
 EDITED: Final = (
     "change_story",  # correct, withdraw, classify, merge, split, pin
@@ -20,6 +20,7 @@ EDITED: Final = (
     *("add_publisher", "change_publisher"),  # of publisher content: its terms
     "delete_publisher",  # its removal, which leaves a tombstone
     *("add_source", "change_source", "delete_source"),
+    *("change_agent", "add_override", "change_override", "delete_override"),  # of the resource gateway
 )
 PUBLISHED: Final = (
     "add_rosterrevision",  # a replacement

@@ -13,8 +13,8 @@ SERVERS: Final[Mapping[str, str]] = {
 A module offers `build()`, which returns the SDK's low-level server, and `usage_name(method, given)`, which returns the name under
 which a call is counted: a name of the server's own, never the caller's text; "" for one that it does not know. One whose tools
 follow what is stored offers `tools_made_of()`: when its value changes, clients are told to list the tools again. One with a cache
-of its own names the methods that are not cached for it, `UNCACHED`, and may answer at once, `quick(method, params, version)`; one that
-holds something open offers `close()`.
+of its own names the methods that are not cached for it, `UNCACHED`, and may answer at once, `quick(method, params, version)`; one
+that holds something open offers `close()`.
 
 A path that ends in a slash is a family's: each of its members, which are rows, is a server one step below it. Its module offers
 `members()`, a query that returns every member by its name, a removed one as the NotFound that it answers with, and `UNKNOWN`, the

@@ -1,4 +1,4 @@
-"""What was fetched, for as long as it may be given again: in memory, and in a table that all processes share and that outlives them.
+"""What was fetched, while it may be given again: in memory, and in a table that all processes share and which outlives them.
 
 A read of a fresh entry costs no query. What this process has no fresh entry of, it looks for in the table before it asks anybody:
 another process may have fetched it. Writing goes on behind the answers, in batches.

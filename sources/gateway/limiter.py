@@ -6,6 +6,7 @@ exactly. Requests that come together are decided in one transaction.
 
 import math
 from array import array
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
@@ -40,13 +41,13 @@ class Verdict:
 def decide(log: Sequence[int], want: Want, now: float) -> tuple[int, int]:
     """For a log of microseconds, oldest first: how many microseconds to wait, and how many may still go. Pure."""
     at, period = int(now * MICRO), int(want.period * MICRO)
-    inside = [moment for moment in log if moment > at - period]
+    used = len(log) - bisect_right(log, at - period)
     wait = 0
-    if len(inside) >= want.limit:
-        wait = inside[len(inside) - want.limit] + period - at
-    if inside or log:
+    if used >= want.limit:
+        wait = log[len(log) - want.limit] + period - at
+    if log:
         wait = max(wait, log[-1] + int(want.spacing * MICRO) - at)
-    return max(0, wait), max(0, want.limit - len(inside))
+    return max(0, wait), max(0, want.limit - used)
 
 
 def acquire(wants: Sequence[Want], now: float) -> Verdict:
@@ -96,7 +97,5 @@ def _note(log: "array[int]", want: Want, now: float) -> None:
     """Add this moment, and forget what no window holds any more; the newest stays, for the spacing."""
     at = int(now * MICRO)
     begin = at - math.ceil(max(want.period, want.spacing) * MICRO)
-    keep = [moment for moment in log if moment > begin][-MOST:]
-    del log[:]
-    log.extend(keep)
-    log.append(max(at, keep[-1]) if keep else at)
+    del log[: max(bisect_right(log, begin), len(log) - MOST)]
+    log.append(max(at, log[-1]) if log else at)

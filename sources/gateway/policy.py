@@ -65,7 +65,7 @@ class Adapter:
     tool: str = ""
     resource: str = ""
     arguments: Mapping[str, Any] = field(default_factory=dict)
-    """By argument of the tool: a value, in which `{name}` stands for a parameter and `{agent.name}` for an attribute of who asks."""
+    """By argument of the tool: a value, in which `{name}` stands for a parameter `{agent.name}` for an attribute of the agent."""
     at: str = ""
     """Where in the answer the data lie: names and numbers with dots between, "" for all of it."""
     fields: Mapping[str, str] = field(default_factory=dict)

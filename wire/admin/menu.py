@@ -67,6 +67,14 @@ _PUBLISHERS: Final = [
     _list("Their articles", "description", "articles.article"),
     _list("Payments", "payments", "articles.payment"),
 ]
+_GATEWAY: Final = [
+    _list("Agents", "smart_toy", "gateway.agent"),
+    _list("Upstreams", "dns", "gateway.upstreamstate"),
+    _list("Overrides", "tune", "gateway.override"),
+    _list("Requests", "swap_vert", "gateway.requestlog"),
+    _list("Calls by hour", "bar_chart", "gateway.callcount"),
+    _list("Heartbeats", "favorite", "gateway.heartbeat"),
+]
 _RECORD: Final = [
     _list("Snapshots", "inventory_2", "wire.snapshot"),
     _list("Signing keys", "key", "wire.signingkey"),
@@ -83,6 +91,7 @@ def navigation(request: HttpRequest) -> list[dict[str, Any]]:
         {"title": "To look at", "separator": True, "items": [_queue(queue, request) for queue in QUEUES]},
         {"title": "Roster", "separator": True, "items": _ROSTER},
         {"title": "Publisher content", "separator": True, "items": _PUBLISHERS},
+        {"title": "Resource gateway", "separator": True, "items": _GATEWAY},
         {"title": "Record", "separator": True, "items": _RECORD},
         {"title": "People", "separator": True, "items": _PEOPLE},
     ]
