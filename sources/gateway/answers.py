@@ -4,8 +4,7 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Annotated, Any, Final, Literal
 
-from ninja import Schema
-from pydantic import AwareDatetime, BeforeValidator, ConfigDict, Field, PlainSerializer, TypeAdapter, ValidationError
+from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, TypeAdapter, ValidationError
 
 from sources.gateway.reach import INVALID, UpstreamError
 
@@ -27,7 +26,7 @@ def _utc(value: Any) -> str:
 Moment = Annotated[AwareDatetime, PlainSerializer(_utc, return_type=str, when_used="json")]
 
 
-class Lenient(Schema):
+class Lenient(BaseModel):
     """Fields of an upstream that are not in the contract are left out."""
 
     model_config = ConfigDict(extra="ignore")

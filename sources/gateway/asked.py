@@ -9,9 +9,8 @@ from functools import cached_property
 from typing import Any, Final
 from urllib.parse import parse_qsl, quote, unquote, urlencode
 
-import rfc8785
-
 from config.errors import InvalidArgument, NotFound
+from sources.gateway.canonical import canonical
 from sources.gateway.policy import Parameter, Policy, Resource, seconds
 
 MAX_URI: Final = 2_000  # characters
@@ -67,7 +66,7 @@ class Question:
         """SHA-256 hex of the RFC 8785 JSON of resource, parameters with defaults, and whose answer it is."""
         params = {name: value for name, value in self.params.items() if not self.resource.params[name].local}
         asked: Any = {"resource": self.resource.name, "params": params, "scope": self.agent if self.resource.private else ""}
-        return hashlib.sha256(rfc8785.dumps(asked)).hexdigest()
+        return hashlib.sha256(canonical(asked)).hexdigest()
 
     @property
     def cut(self) -> int | None:

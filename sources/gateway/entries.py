@@ -4,14 +4,12 @@ A read of a fresh entry costs no query. What this process has no fresh entry of,
 another process may have fetched it. Writing goes on behind the answers, in batches.
 """
 
-import hashlib
 from collections import OrderedDict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
 import orjson
-import rfc8785
 from django.db import transaction
 from django.db.models import Sum
 
@@ -50,11 +48,6 @@ class Kept:
 
     def may_be_given(self, now: float) -> bool:
         return now < self.gone_after
-
-
-def digest(data: Any) -> str:
-    """SHA-256 hex of the RFC 8785 JSON."""
-    return hashlib.sha256(rfc8785.dumps(data)).hexdigest()
 
 
 class Entries:

@@ -21,6 +21,7 @@ from sources.gateway import answers, entries, heartbeat, limiter, reach
 from sources.gateway.accounting import Accounts
 from sources.gateway.asked import Question, filled
 from sources.gateway.callers import Caller
+from sources.gateway.canonical import digest
 from sources.gateway.circuit import Breaker
 from sources.gateway.entries import Entries, Kept
 from sources.gateway.limiter import Verdict, Want
@@ -331,7 +332,7 @@ class Gateway:
         one, now = asked.resource, self.now()
         ttl = one.ttl_for(asked.params)
         try:
-            sha256 = entries.digest(data)
+            sha256 = digest(data)
         except (rfc8785.CanonicalizationError, RecursionError) as error:
             raise UpstreamError(reach.INVALID, "The answer holds what is no JSON.") from error
         size = len(orjson.dumps(data))
@@ -370,7 +371,7 @@ class Gateway:
                 **{name: getattr(entry, name) for name in Kept.__slots__}
                 | {
                     "data": data,
-                    "sha256": entries.digest(data),
+                    "sha256": digest(data),
                     "count": len(data["transactions"]),
                     "size": len(orjson.dumps(data)),
                     "note": note,
@@ -493,7 +494,7 @@ class Gateway:
         if most is None or most >= entry.count:
             return orjson.dumps(entry.data), entry.sha256, entry.count
         data = answers.with_items(kind, entry.data, answers.items(kind, entry.data)[:most])
-        return orjson.dumps(data), entries.digest(data), most
+        return orjson.dumps(data), digest(data), most
 
     def _exhausted(self, asked: Question, tried: list[Tried], job: Job | None) -> Answer:
         one = asked.resource
