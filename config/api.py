@@ -85,6 +85,10 @@ if apps.is_installed("wire.timeline"):
     from wire.timeline.rest import router as timeline_router
 
     api.add_router("/timeline", timeline_router, tags=["timeline corpora"])
+if apps.is_installed("sources.gateway"):
+    from sources.gateway.rest import router as gateway_router
+
+    api.add_router("/gateway", gateway_router, tags=["resource gateway"])
 
 
 @api.exception_handler(WireError)

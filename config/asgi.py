@@ -57,7 +57,7 @@ _reads: App = identified(DjangoReads())
 
 def _rest_parameters(path: str) -> frozenset[str] | None:
     """Who waits for a publisher's server does so in a thread of its own, not in one of the few that read for all."""
-    return None if may_read_live(path) else parameters_of(path)
+    return None if may_read_live(path) or path.startswith("/api/gateway/") else parameters_of(path)
 
 
 def _page_parameters(path: str) -> frozenset[str] | None:

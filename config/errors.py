@@ -117,6 +117,20 @@ class PaymentRequired(WireError):
         self.terms = terms
 
 
+class Unauthorised(WireError):
+    """What was asked needs a key, or the key that was sent opens nothing."""
+
+    code = "unauthorised"
+    status = HTTPStatus.UNAUTHORIZED
+
+
+class Forbidden(WireError):
+    """The key is known, and not for this."""
+
+    code = "forbidden"
+    status = HTTPStatus.FORBIDDEN
+
+
 class Unavailable(WireError):
     """The database cannot be read, and this answer is not cached."""
 

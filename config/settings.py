@@ -46,6 +46,9 @@ WIRE_FETCH_ALLOW = env.loopback_networks("WIRE_FETCH_ALLOW")
 WIRE_CACHE_BYTES = env.integer("WIRE_CACHE_MB", 16, 0, 4096) * 1_000_000
 WIRE_METRICS_TOKEN = env.text("WIRE_METRICS_TOKEN")
 WIRE_RATE_LIMIT = env.rate("WIRE_RATE_LIMIT", "60/m")
+WIRE_GATEWAY_POLICY = env.path("WIRE_GATEWAY_POLICY", Path()) if env.text("WIRE_GATEWAY_POLICY") else None
+WIRE_GATEWAY_CACHE_BYTES = env.integer("WIRE_GATEWAY_CACHE_MB", 1_000, 1, 1_000_000) * 1_000_000
+WIRE_GATEWAY_LOG_ROWS = env.integer("WIRE_GATEWAY_LOG_ROWS", 200_000, 1_000, 100_000_000)
 REDIS_URL = env.redis("REDIS_URL")
 WIRE_TRUSTED_PROXIES = env.networks("WIRE_TRUSTED_PROXIES")
 WIRE_ALLOWED_ORIGINS = frozenset(
@@ -60,6 +63,7 @@ ALLOWED_HOSTS = sorted(
 
 INSTALLED_APPS = [
     "sources",
+    "sources.gateway",
     "wire",
     "wire.articles",
     "wire.factchecks",
@@ -76,6 +80,7 @@ INSTALLED_APPS = [
 WITH_MCP = importlib.util.find_spec("mcpserver") is not None  # REST and the site work without it
 if WITH_MCP:
     INSTALLED_APPS.append("mcpserver")
+WIRE_GATEWAY_REACH = "mcpserver.upstreams.Upstreams" if WITH_MCP else ""  # who asks upstream servers for sources.gateway
 
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",

@@ -97,13 +97,13 @@ def _pays(meta: Any) -> bool:
 
 
 async def result_of(
-    name: str, server: Server[Any], caller: Caller, method: str, params: Any, headers: Mapping[str, str]
+    name: str, server: Server[Any], caller: Caller, method: str, params: Any, headers: Mapping[str, str], *, cacheable: bool = True
 ) -> tuple[Result, Key | None]:
     """The result, and the key under which it is cached if it succeeded.
 
     Raises: MCPError and whatever else the SDK answers with a JSON-RPC error; Unavailable.
     """
-    key = result_key(name, caller.version, method, params)
+    key = result_key(name, caller.version, method, params) if cacheable else None
 
     async def make() -> tuple[Result, int | None]:
         connection = Connection.from_envelope(*caller)
@@ -115,7 +115,7 @@ async def result_of(
 
     if key is None:
         return (await make())[0], None
-    _check(server, caller.version, method, params)
+    check(server, caller.version, method, params)
     cached: Result | None = answer_cache.answers.get(key)
     if cached is None:
         made: Result = await answer_cache.answers.make(key, make)
@@ -148,7 +148,7 @@ def remember(key: Key, result: Key, method: str, asked: Asked | None) -> None:
     answer_cache.answers.put(key, Repeat(result, method, asked), len(key[-1]) + len(result[-1]) + headers + OVERHEAD)
 
 
-def _check(server: Server[Any], version: str, method: str, params: Any) -> None:
+def check(server: Server[Any], version: str, method: str, params: Any) -> None:
     """What the SDK checks of whoever asks first: `_meta` is in no result's key, and a bad one must be refused to its sender, and to
     nobody else who asks the same meanwhile. Raises: pydantic.ValidationError.
     """

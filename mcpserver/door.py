@@ -28,6 +28,8 @@ def opened(servers: Mapping[str, str]) -> dict[str, Door]:
                 door = Door(name, module.build(), module.usage_name)
             doors[path] = door
             door.sessions, door.admit = getattr(module, "sessions", None), getattr(module, "admit", None)
+            door.uncached = getattr(module, "UNCACHED", frozenset())
+            door.quick, door.close = getattr(module, "quick", None), getattr(module, "close", None)
     return doors
 
 
@@ -57,6 +59,9 @@ async def lifespan() -> AsyncIterator[None]:
         finally:
             flushing.cancel()
             await tally.flush()
+            for close in (door.close for door in doors.values()):
+                if close is not None:
+                    await close()
 
 
 async def announce_publish() -> None:

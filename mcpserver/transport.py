@@ -6,7 +6,7 @@ A server may give sessions (`sessions.py`); none needs one. Rules: MCP 2025-03-2
 
 import itertools
 import logging
-from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence, Set
 from functools import partial
 from typing import Any, Final
 
@@ -35,7 +35,7 @@ from config.tokens import bearer_of
 from mcpserver import usage
 from mcpserver.adapter import ask, store
 from mcpserver.bearer import bearer
-from mcpserver.cache import Caller, Key, remember, repeat_key, repeated, result_of
+from mcpserver.cache import Caller, Key, check, remember, repeat_key, repeated, result_of
 from mcpserver.sessions import HEADER as SESSION_HEADER
 from mcpserver.sessions import Sessions
 from mcpserver.stream import Streams, acceptable, bounded
@@ -75,6 +75,12 @@ class Door:
         self.usage_name = usage_name
         self._counted_as = counted_as or name
         self._teller = teller
+        self.uncached: Set[str] = frozenset()
+        """Methods whose results are not cached."""
+        self.quick: Callable[[str, Any, str], bytes | None] | None = None
+        """Answers at once what needs neither a query nor the SDK."""
+        self.close: Callable[[], Awaitable[None]] | None = None
+        """Ends what the server holds open."""
         # By tool: whether headers repeat arguments of it. Looking through its schema takes longer than answering.
         self._repeating: dict[str, bool] = {}
 
@@ -242,7 +248,11 @@ class Door:
         """`statuses`: the HTTP status of a JSON-RPC error code, where the protocol revision has one; 200 for the others."""
         worked, asked = False, usage.asked(self.usage_name, method, params)
         try:
-            (result, worked), key = await result_of(self.name, self.server, caller, method, params, headers)
+            if self.quick is not None and (made := self._at_once(caller, method, params)) is not None:
+                worked = True
+                return 200, answered(request_id, made)
+            cacheable = method not in self.uncached
+            (result, worked), key = await result_of(self.name, self.server, caller, method, params, headers, cacheable=cacheable)
         except Unavailable as error:
             data = error.as_dict() | {"retry_after": error.retry_after}
             return _error(request_id, JSONRPC_REFUSED, f"{error.message} {error.hint}", data, status=200)
@@ -258,6 +268,16 @@ class Door:
         if repeat is not None and key is not None:
             remember(repeat, key, method, asked)
         return 200, answered(request_id, result)
+
+    def _at_once(self, caller: Caller, method: str, params: Any) -> bytes | None:
+        """What `quick` answers, after the checks that the SDK makes of every request."""
+        assert self.quick is not None  # noqa: S101
+        if method not in self.uncached or not isinstance(params, dict):
+            return None
+        found = self.quick(method, params, caller.version)
+        if found is not None:
+            check(self.server, caller.version, method, params)
+        return found
 
     def _count(self, asked: usage.Asked | None, *, worked: bool) -> None:
         if asked is None:

@@ -10,7 +10,7 @@ EDITOR: Final = "editor"
 PUBLISHER: Final = "publisher"
 FIRST_ACCOUNT: Final = "editor"
 
-DESK: Final = Q(content_type__app_label__in=("sources", "wire", "articles", "factchecks", "timeline"))
+DESK: Final = Q(content_type__app_label__in=("sources", "wire", "articles", "factchecks", "timeline", "gateway"))
 SEEN: Final = DESK & Q(codename__startswith="view_") | Q(codename="view_logentry")
 EDITED: Final = (
     "change_story",  # correct, withdraw, classify, merge, split, pin
@@ -27,6 +27,7 @@ EDITED: Final = (
         for what in ("add", "change", "delete")
         for row in ("report", "thread", "timelineevent", "motif", "catalogitem", "sourcefamily")
     ),
+    *("change_agent", "add_override", "change_override", "delete_override"),  # of the resource gateway
 )
 PUBLISHED: Final = (
     "add_rosterrevision",  # a replacement

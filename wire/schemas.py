@@ -413,3 +413,36 @@ class EditorTakeOut(Schema):
     summary_short: str
     citation_ready: str
     wire_sha256: Sha256
+
+
+class TrendMetaOut(Schema):
+    """What the wire knows of a trend."""
+
+    category: str
+    cross_source_count: int
+    consensus_score: Score
+    event_id: StoryId
+    story_ids: list[StoryId]
+    publishers: list[str]
+    untrusted_instructions: bool
+
+
+class TrendOut(Schema):
+    """One event as a trend, in the shape that the resource gateway gives."""
+
+    id: StoryId
+    topic: str
+    source: str
+    url: str
+    engagement_score: float
+    geographic_origin: str | None
+    timestamp: Moment
+    language: str
+    metadata: TrendMetaOut
+
+
+class TrendsOut(Schema):
+    """The events of a window of time; `note` says if that was moved."""
+
+    trends: list[TrendOut]
+    note: str

@@ -34,7 +34,7 @@ class Network:
     def __init__(self, policy: Policy, resolver: Resolver = system_resolver, tls: ssl.SSLContext | None = None) -> None:
         self._policy = policy
         self._tls = tls
-        self._dialler = _Dialler(policy, resolver)
+        self._dialler = Dialler(policy, resolver)
 
     @asynccontextmanager
     async def request(self, url: WebAddress, headers: Mapping[str, str]) -> AsyncIterator[httpcore2.Response]:
@@ -58,7 +58,9 @@ class Network:
         self._dialler.names.shutdown(wait=False, cancel_futures=True)
 
 
-class _Dialler(httpcore2.AsyncNetworkBackend):
+class Dialler(httpcore2.AsyncNetworkBackend):
+    """Dials checked addresses only, for whatever speaks HTTP on top of it."""
+
     def __init__(self, policy: Policy, resolver: Resolver) -> None:
         self.names = ThreadPoolExecutor(policy.concurrency, thread_name_prefix="resolve")
         self._allow = policy.allow

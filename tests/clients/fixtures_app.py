@@ -2,8 +2,11 @@
 
 from config.asgi import application
 from mcpserver.door import doors
+from mcpserver.transport import StreamingDoor
 from tests.clients import fixtures
 
 __all__ = ["application"]
 
-fixtures.mount(doors["/mcp"])
+wires = doors["/mcp"]
+assert isinstance(wires, StreamingDoor)
+fixtures.mount(wires)

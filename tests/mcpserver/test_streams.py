@@ -11,6 +11,7 @@ from config import asgi
 from mcpserver import door, stream
 from mcpserver.adapter import ask
 from mcpserver.servers import SERVERS
+from mcpserver.transport import StreamingDoor
 from tests.factories import entry, publish
 from tests.mcpserver import asgi as harness
 from tests.mcpserver.asgi import LEGACY, Answer, http_scope, message, rpc_headers, send_request, serving
@@ -30,7 +31,9 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def open_streams() -> dict[asyncio.Event, list[str]]:
-    return door.doors["/mcp"]._streams._open
+    wires = door.doors["/mcp"]
+    assert isinstance(wires, StreamingDoor)
+    return wires._streams._open
 
 
 class Stream:

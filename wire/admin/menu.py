@@ -85,10 +85,19 @@ _TIMELINES: Final = [
     _list("Source families", "source", "timeline.sourcefamily"),
     _list("Releases", "verified", "timeline.corpusrelease"),
 ]
+_GATEWAY: Final = [
+    _list("Agents", "smart_toy", "gateway.agent"),
+    _list("Upstreams", "dns", "gateway.upstreamstate"),
+    _list("Overrides", "tune", "gateway.override"),
+    _list("Requests", "swap_vert", "gateway.requestlog"),
+    _list("Calls by hour", "bar_chart", "gateway.callcount"),
+    _list("Heartbeats", "favorite", "gateway.heartbeat"),
+]
 _OF_APPS: Final = (
     ("wire.articles", "Publisher content", _PUBLISHERS),
     ("wire.factchecks", "Fact-checks", _FACTCHECKS),
     ("wire.timeline", "Timelines", _TIMELINES),
+    ("sources.gateway", "Resource gateway", _GATEWAY),
 )
 """What apps of their own add, where they are installed."""
 _RECORD: Final = [

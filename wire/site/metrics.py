@@ -10,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from django.apps import apps
 from django.conf import settings
 from django.db import Error
 from django.http import HttpRequest, HttpResponse
@@ -38,7 +39,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
     token = request.headers.get("Authorization", "").encode()
     if not settings.WIRE_METRICS_TOKEN or not hmac.compare_digest(token, f"Bearer {settings.WIRE_METRICS_TOKEN}".encode()):
         return missing(request)
-    lines = [*_of_process(), *_of_wire()]
+    lines = [*_of_process(), *_of_wire(), *_of_gateway()]
     return HttpResponse("\n".join(lines) + "\n", content_type=FORMAT, headers={"Cache-Control": "no-store"})
 
 
@@ -86,6 +87,14 @@ def _asked() -> Iterator[str]:
     tried = [feed.last_try_at.timestamp() for feed in feeds if feed.last_try_at]
     if tried:
         yield from _gauge("wire_feed_last_try_timestamp_seconds", "Last fetch of any feed.", int(max(tried)))
+
+
+def _of_gateway() -> Iterator[str]:
+    """Figures of this process's resource gateway, where that is installed."""
+    if apps.is_installed("sources.gateway"):
+        from sources.gateway.metrics import lines
+
+        yield from lines()
 
 
 def _state(feed: FeedHealthOut) -> str:

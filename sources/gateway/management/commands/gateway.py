@@ -1,0 +1,229 @@
+"""The resource gateway from a terminal: check its policy, read a resource, make keys, look at the log, try what fails."""
+
+import asyncio
+import datetime as dt
+import json
+import sys
+import tempfile
+from argparse import ArgumentParser
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
+from django.utils.module_loading import import_string
+
+from config.errors import WireError
+from sources.gateway import callers, entries, heartbeat, queries, serving
+from sources.gateway.asked import question
+from sources.gateway.callers import Caller
+from sources.gateway.gateway import WAIT, Gateway
+from sources.gateway.models import Agent, RequestLog
+from sources.gateway.policy import Policy, PolicyError, Upstream
+from sources.gateway.reach import made
+
+T = TypeVar("T")
+
+TRIED: Final = ("ok", "limited_with_reset", "unauthorised", "down", "garbage", "huge", "wrong_shape", "injection", "die", "hang")
+PATIENCE: Final = 3.0  # seconds that `try` waits for each answer
+
+
+class Command(BaseCommand):
+    help = "The resource gateway: check, list, read, status, heartbeat, agent, try, log, forget."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        what = parser.add_subparsers(dest="what", required=True)
+        what.add_parser("check", help="Read the policy and say what is configured. Exit 1 if it cannot be used.")
+        what.add_parser("list", help="Every resource: limits left, circuit, newest answer.")
+        read = what.add_parser("read", help="Read one resource, as an agent would.")
+        read.add_argument("uri")
+        read.add_argument("--agent", default="", help="Read as this agent.")
+        read.add_argument("--wait", type=float, default=WAIT, help="Seconds.")
+        what.add_parser("status", help="How upstreams and heartbeats stand.")
+        beat = what.add_parser(
+            "heartbeat", help="Fetch, verify and record a heartbeat. Its instructions are printed, never executed."
+        )
+        beat.add_argument("agent_id")
+        beat.add_argument("--agent", default="operator", help="Whose limit it counts towards.")
+        beat.add_argument("--last", action="store_true", help="Show the last one; fetch nothing.")
+        agent = what.add_parser("agent", help="Make an agent or a new key for one; without a name, list them.")
+        agent.add_argument("name", nargs="?")
+        agent.add_argument("--grant", action="append", default=[], help="Beginning of addresses it may read: twitter://")
+        agent.add_argument("--share", type=int, default=100, help="Per cent of each limit it may use up alone.")
+        agent.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="An attribute: twitter_id=12345")
+        agent.add_argument("--revoke", action="store_true", help="Its key opens nothing from now on.")
+        tried = what.add_parser("try", help="Run a resource's policy against a server on this machine that misbehaves.")
+        tried.add_argument("resource", nargs="?", default="news_global_trends", help="Its name in the policy.")
+        log = what.add_parser("log", help="The newest requests.")
+        log.add_argument("--number", type=int, default=20)
+        log.add_argument("--agent", default=None)
+        log.add_argument("--failed", action="store_true", help="Only those with an error.")
+        forget = what.add_parser("forget", help="Delete stored answers.")
+        forget.add_argument("--resource", default="")
+        forget.add_argument("--agent", default="")
+        forget.add_argument("--all", action="store_true")
+
+    def handle(self, *_args: Any, what: str, **options: Any) -> None:
+        try:
+            getattr(self, f"_{what}")(**options)
+        except PolicyError as error:
+            raise CommandError(f"The policy cannot be used: {error}") from error
+        except WireError as error:
+            raise CommandError(f"{error.message} {error.hint}".strip()) from error
+
+    def _check(self, **_options: Any) -> None:
+        policy = serving.policy()
+        reach = made(settings.WIRE_GATEWAY_REACH, policy)
+        for upstream in policy.upstreams.values():
+            where = " ".join(upstream.command) or upstream.address
+            self.stdout.write(f"{upstream.name}: {upstream.kind} {where}".rstrip())
+            for name in (*upstream.env.values(), *upstream.headers.values()):
+                if name.startswith("env:"):
+                    import os
+
+                    state = "set" if os.environ.get(name[4:]) or os.environ.get(f"{name[4:]}_FILE") else "NOT SET"
+                    self.stdout.write(f"  {name[4:]} is {state}")
+        for one in policy.resources.values():
+            kind = policy.upstreams[one.upstream].kind
+            chain = " → ".join(one.chain) or "none"
+            self.stdout.write(f"{one.uri}: {'off' if kind == 'off' else kind}; chain: {chain}")
+        del reach
+        self.stdout.write(f"The policy is in order: {len(policy.resources)} resources, {len(policy.upstreams)} upstreams.")
+
+    def _list(self, **_options: Any) -> None:
+        found = _run(lambda: queries.resources(Caller("operator", ("",))))
+        for one in found.resources:
+            left = "?" if one.remaining is None else one.remaining
+            age = "nothing stored" if one.newest_age_s is None else f"newest {one.newest_age_s:.0f} s old"
+            state = one.unavailable or f"circuit {one.circuit}"
+            self.stdout.write(f"{one.uri}: {left} of {one.limit} left in {one.period_s:g} s; {age}; {state}")
+
+    def _read(self, *, uri: str, agent: str, wait: float, **_options: Any) -> None:
+        caller = _caller(agent)
+        answer = _run(lambda: queries.read(uri, caller, wait))
+        self.stdout.write(json.dumps(json.loads(answer.body), indent=2, ensure_ascii=False))
+
+    def _status(self, **_options: Any) -> None:
+        found = _run(queries.status)
+        for one in found.upstreams:
+            told = [f"{one.name}: {one.kind}"]
+            told += [f"last answer {one.answered_at}"] if one.answered_at else []
+            told += [f"last failure {one.failed_at}: {one.error}: {one.detail}"] if one.failed_at else []
+            self.stdout.write("; ".join(told))
+        for beat in found.heartbeats:
+            self.stdout.write(f"heartbeat of {beat.agent_id}: {beat.state}, last {beat.received_at or 'never'}")
+
+    def _heartbeat(self, *, agent_id: str, agent: str, last: bool, **_options: Any) -> None:
+        if not last:
+            caller = Caller(agent, ("openclaw://",))
+            answer = _run(lambda: queries.read(f"openclaw://heartbeat?agent_id={agent_id}", caller, 30.0))
+            if answer.is_error:
+                self.stdout.write(f"{answer.note}")
+        self.stdout.write(json.dumps(heartbeat.state(agent_id, timezone.now()), indent=2))
+
+    def _agent(self, *, name: str | None, grant: list[str], share: int, revoke: bool, **options: Any) -> None:
+        if name is None:
+            for one in Agent.objects.all():
+                state = "revoked" if one.revoked_at else f"{one.share} %"
+                self.stdout.write(
+                    f"{one.name}: {state}; {', '.join(one.grants) or 'news:// only'}; {one.attributes or ''}".rstrip("; ")
+                )
+            return
+        if revoke:
+            if not Agent.objects.filter(name=name, revoked_at=None).update(revoked_at=timezone.now()):
+                raise CommandError(f"There is no agent {name} with a key that works.")
+            self.stdout.write(f"Revoked. Running servers notice within {callers.REMEMBERED:g} seconds.")
+            return
+        attributes = dict(one.split("=", 1) for one in options["set"] if "=" in one)
+        try:
+            token = callers.make(name, grant, share, attributes)
+        except ValidationError as error:
+            raise CommandError(" ".join(error.messages)) from error
+        self.stdout.write(f"The key of {name}. It is shown once and stored nowhere:\n{token}")
+
+    def _log(self, *, number: int, agent: str | None, failed: bool, **_options: Any) -> None:
+        rows = RequestLog.objects.all()
+        rows = rows if agent is None else rows.filter(agent_id=agent)
+        rows = rows.exclude(error_code=None) if failed else rows
+        for one in rows[:number]:
+            when = one.timestamp.astimezone(dt.UTC).strftime("%Y-%m-%d %H:%M:%S")
+            error = f" {one.error_code}" if one.error_code else ""
+            who = one.agent_id or "anybody"
+            self.stdout.write(f"{when} {one.request_id} {who} {one.asked} {one.outcome}{error} {one.duration_ms:.1f} ms")
+
+    def _forget(self, *, resource: str, agent: str, **options: Any) -> None:
+        if not resource and not agent and not options["all"]:
+            raise CommandError("Say what: --resource NAME, --agent NAME, or --all.")
+        number = entries.forget(resource=resource, agent=agent)
+        self.stdout.write(
+            f"{number} stored answers deleted. Running servers may give what they hold in memory until its TTL is over."
+        )
+
+    def _try(self, *, resource: str, **_options: Any) -> None:
+        policy = serving.policy()
+        if resource not in policy.resources:
+            raise CommandError(f"There is no resource {resource!r}: {', '.join(policy.resources)}.")
+        if not settings.WIRE_GATEWAY_REACH:
+            raise CommandError("This installation has no client for upstreams.")
+        asyncio.run(self._tried(policy, resource))
+
+    async def _tried(self, policy: Policy, name: str) -> None:
+        """Each fault once, by a gateway of its own that stores nothing and counts no limit of the real one's."""
+        script = Path(import_string(settings.WIRE_GATEWAY_REACH.rpartition(".")[0] + ".misbehaving.__file__"))
+        one = policy.resources[name]
+        with tempfile.TemporaryDirectory(prefix="wire-gateway-") as folder:
+            control = Path(folder) / "control"
+            server = Upstream(one.upstream, "stdio", (sys.executable, str(script), str(control)))
+            tested = replace(
+                policy,
+                upstreams={**policy.upstreams, one.upstream: server},
+                resources={**policy.resources, name: replace(one, ttl=0.0, ttl_of={}, min_interval=0.0)},
+            )
+            for mode in TRIED:
+                control.write_text(json.dumps({"mode": mode, "retry_after": 7}))
+                gateway = Gateway(tested, made(settings.WIRE_GATEWAY_REACH, tested), run=_nothing, counts=False)
+                asked = question(tested, _example(one.uri), "operator", internal=True)
+                answer = await gateway.ask(asked, Caller("operator", ("",)), PATIENCE)
+                codes = ", ".join(sorted({attempt.error for attempt in answer.attempts if attempt.error})) or "no error"
+                flag = ", flagged as untrusted" if answer.untrusted else ""
+                self.stdout.write(f"{mode}: {answer.outcome} ({codes}){flag}")
+                await gateway.reach.close()
+                for task in list(gateway._tasks):
+                    task.cancel()
+
+
+async def _nothing(_work: Callable[[], Any]) -> Any:
+    """In place of the tables."""
+
+
+def _example(uri: str) -> str:
+    values = {"{region}": "global", "{category}": "general", "{asset}": "bitcoin", "{user_id}": "1"}
+    for hole, value in values.items():
+        uri = uri.replace(hole, value)
+    return uri
+
+
+def _caller(agent: str) -> Caller:
+    if not agent:
+        return callers.ANYBODY
+    row = Agent.objects.filter(name=agent).first()
+    if row is None:
+        raise CommandError(f"There is no agent {agent}.")
+    return Caller(row.name, tuple(row.grants), row.share, row.attributes)
+
+
+def _run(work: Callable[[], Awaitable[T]]) -> T:
+    """Do it on an event loop, and let go of upstreams at the end."""
+
+    async def whole() -> T:
+        try:
+            return await work()
+        finally:
+            await serving.close()
+            serving.replace(None)
+
+    return asyncio.run(whole())
