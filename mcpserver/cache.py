@@ -77,13 +77,19 @@ def result_key(server: str, version: str, method: str, params: Any) -> Key | Non
     """What a result is cached under: the question, without `_meta`, which is the client's own. None for what is not cached: what
     somebody paid for, or asked for with a key, is theirs.
     """
-    if method not in CACHED or bearer.get() is not None or (params and _pays(params.get("_meta"))):
+    if method not in CACHED or bearer.get() is not None or (params and (_pays(params.get("_meta")) or _waits(params))):
         return None
     question = {name: value for name, value in params.items() if name != "_meta"} if params else {}
     try:
         return "mcp", server, version, method, orjson.dumps(question, option=orjson.OPT_SORT_KEYS)
     except TypeError:  # nested too deeply, as no question of ours is
         return None
+
+
+def _waits(params: Any) -> bool:
+    """Whether somebody waits for news: kept, the same question would not wait again."""
+    arguments = params.get("arguments")
+    return isinstance(arguments, dict) and bool(arguments.get("wait"))
 
 
 def _pays(meta: Any) -> bool:

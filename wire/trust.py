@@ -1,11 +1,13 @@
 """Shapes of what lets anybody check the wire: verified citations, proofs, changes, corroboration, coverage side by side."""
 
 import datetime as dt
-from typing import Any, Literal
+from typing import Literal
 
 from ninja import Field, Schema
 
 from wire.bounds import Moment, Sha256, StoryId
+from wire.schemas import Provenance
+from wire.stories.vocabulary import ChangeKind
 
 Verdict = Literal["verified", "outdated", "reworded", "wrong", "unknown"]
 
@@ -52,3 +54,95 @@ class VerifiedOut(Schema):
     found: int
     verified: int
     notes: str
+
+
+class LeafOut(Schema):
+    """A leaf of the log over all snapshots: its hash is SHA-256 of a zero byte and the RFC 8785 bytes of this object."""
+
+    v: int
+    sequence: int
+    wire_date: dt.date
+    revision: int
+    wire_sha256: Sha256
+    stories_root: Sha256 = Field(description="Root of the Merkle tree over the lines of the day's stories.")
+
+
+class InclusionOut(Schema):
+    """That a story is in its day's snapshot, and that snapshot in the log. Hashes are base64; trees as in RFC 9162."""
+
+    story: dict[str, object] = Field(description="The story's line in the day's manifest: the first leaf, as RFC 8785 bytes.")
+    story_index: int
+    story_count: int
+    story_path: list[str]
+    leaf: LeafOut
+    log_size: int
+    log_path: list[str]
+    checkpoint: str = Field(description="Signed note (C2SP tlog-checkpoint) with the root of the log.")
+
+
+class ConsistencyOut(Schema):
+    """That the log of `second` leaves begins with that of `first` (RFC 9162, 2.1.4)."""
+
+    first: int
+    second: int
+    first_root: str
+    second_root: str
+    path: list[str]
+
+
+class LogOut(Schema):
+    """Leaves of the log, oldest first."""
+
+    leaves: list[LeafOut]
+    next_start: int | None = Field(description="`start` of the next page; null on the last.")
+    checkpoint: str
+
+
+class WitnessedLogOut(Schema):
+    """Another wire's log, as this one last saw it."""
+
+    origin: str
+    url: str
+    size: int
+    note: str = Field(description="Its checkpoint, with this wire's cosignature (C2SP tlog-cosignature) under it.")
+    seen_at: Moment
+    fault: str | None = Field(description="What was wrong at the last look; the note is of the one before.")
+
+
+class WitnessedOut(Schema):
+    """Logs that this wire watches."""
+
+    logs: list[WitnessedLogOut]
+
+
+class ProvedOut(Provenance):
+    """Provenance of a day, and the proof that a story is in it."""
+
+    wire_date: dt.date
+    generated_at: Moment
+    sealed: bool
+    reason: str
+    roster_sha256: Sha256
+    story_count: int
+    checkpoint: str
+    proof: InclusionOut | None = Field(description="If a story was asked about.")
+
+
+class ChangeOut(Schema):
+    """One change of the public record."""
+
+    number: int
+    kind: ChangeKind
+    subject: str = Field(description="The story, event or day, or the roster's revision.")
+    revision: int | None = Field(description="The story's or the day's, as it was then.")
+    event_id: str | None = Field(description="Of a story: its event. Of a merged or split event: where its stories went.")
+    at: Moment
+    url: str = Field(description="Where it stands now.")
+
+
+class ChangesOut(Schema):
+    """What happened behind a cursor, in order."""
+
+    changes: list[ChangeOut]
+    next_cursor: str = Field(description="Pass it as `cursor`; it never skips or repeats a change.")
+    has_more: bool = Field(description="false: that is all so far; ask again later, or with `wait`.")

@@ -21,7 +21,7 @@ from wire.stories.vocabulary import Category, Topic
 
 PER_SITEMAP: Final = 10_000
 STATIC_PAGES: Final = (
-    *("/", "/archive", "/topics", "/search", "/sources", "/freshness", "/provenance", "/usage", "/corrections"),
+    *("/", "/archive", "/topics", "/search", "/sources", "/freshness", "/provenance", "/verify", "/usage", "/corrections"),
     *("/for-agents.html", "/mcp-spec", "/about", "/privacy", "/terms"),
 )
 
@@ -106,6 +106,14 @@ def server_card(_request: HttpRequest) -> HttpResponse:
 def wire_keys(_request: HttpRequest) -> HttpResponse:
     """Public keys that ever signed a snapshot; any site's script may read them, to verify a day."""
     response = answer(queries.wire_keys(), BRIEFLY)
+    response["Access-Control-Allow-Origin"] = "*"
+    return response
+
+
+@public
+def checkpoint(_request: HttpRequest) -> HttpResponse:
+    """The newest signed checkpoint of the log over all snapshots; any site's script may read it."""
+    response = _text(queries.get_checkpoint().encode())
     response["Access-Control-Allow-Origin"] = "*"
     return response
 

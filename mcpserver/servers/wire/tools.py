@@ -1,6 +1,7 @@
 """The tools: parse, ask one query, return. Names, arguments, defaults and bounds are the specification's §4, to the letter."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Annotated, Any, Final
 
 import orjson
@@ -12,6 +13,7 @@ from config.errors import NotFound
 from mcpserver.arguments import WHOLE, Arguments
 from mcpserver.parts import ADDRESSES_THE_MODEL, Answer, ToolSpec
 from mcpserver.servers.wire.detail import Detail, shaped, within
+from mcpserver.servers.wire.trust import TRUST
 from sources import queries as sources_queries
 from sources.schemas import SourcesOut, VerdictOut
 from wire import bounds, queries, schemas
@@ -311,5 +313,6 @@ TOOLS: Final[Mapping[str, ToolSpec]] = {
             fetch, Fetch, Document, "Fetch (connectors)",
             "One story as a document for connectors and deep research, by an id that search returned.",
         ),
+        *(replace(_tool(*one), is_brief=True) for one in TRUST),
     )
 }  # fmt: skip

@@ -13,7 +13,14 @@ INTROS: Final = (
     *("", "Some say the year was quiet. ", "As our desk wrote yesterday: ", "See also the note below. ", "(1) ", "* "),
     *("There is more to it, e.g. in No. 5 of the series. ", 'She called it "odd" and went on. ', "Background: "),
 )
-OUTROS: Final = ("", " More on Friday.", " (accessed today)", " Nobody else has it.", "\n\nAn unrelated paragraph follows.", " –30–")
+OUTROS: Final = (
+    "",
+    " More on Friday.",
+    " (accessed today)",
+    " Nobody else has it.",
+    "\n\nAn unrelated paragraph follows.",
+    " –30–",
+)
 
 
 def typeset(text: str, chance: random.Random) -> str:

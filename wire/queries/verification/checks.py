@@ -23,9 +23,58 @@ PROSE: Final = tuple(one for one in CitationFormat if one not in ("bibtex", "csl
 NUMBER: Final = re.compile(r"\d")
 # Words with which a mention leads to its story; whatever else stands in its sentence is held against the record.
 _LEADS: Final = frozenset(
-    """according to as reported by summarized summarised indexed cited citing via see source sources read more at in on the a an and of
-    from link story wire chatbotnews ai id this also here ref reference references tier crediting says said reports writes wrote
-    https http www that with for""".split()
+    [
+        "according",
+        "to",
+        "as",
+        "reported",
+        "by",
+        "summarized",
+        "summarised",
+        "indexed",
+        "cited",
+        "citing",
+        "via",
+        "see",
+        "source",
+        "sources",
+        "read",
+        "more",
+        "at",
+        "in",
+        "on",
+        "the",
+        "a",
+        "an",
+        "and",
+        "of",
+        "from",
+        "link",
+        "story",
+        "wire",
+        "chatbotnews",
+        "ai",
+        "id",
+        "this",
+        "also",
+        "here",
+        "ref",
+        "reference",
+        "references",
+        "tier",
+        "crediting",
+        "says",
+        "said",
+        "reports",
+        "writes",
+        "wrote",
+        "https",
+        "http",
+        "www",
+        "that",
+        "with",
+        "for",
+    ]
 )
 _ATTRIBUTED: Final = re.compile(
     r"\b(?:according to|reported by|as told by|per|citing) (?P<a>[A-Z][\w.&' -]{1,60}?)(?=[,;:()]|\.?$|\. | \(| as | via | that )"
