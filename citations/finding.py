@@ -180,7 +180,7 @@ def _of_stretch(line: str, begin: int, match: re.Match[str], end: int) -> Iterat
     if markdown:
         yield _markdown(text, context, match, markdown)
     elif tail:
-        yield _ended(text, before[: -len(tail[0])][-LONGEST:], match, tail, behind)
+        yield _ended(text, before[: -len(tail[0])][-LONGEST:], match, tail)
     else:
         context = context[_sentence(context) :]
         yield _found(context + line[match.start() : end], match, tier=_tier(context), dates=dates_in(_brackets(context)))
@@ -237,7 +237,7 @@ def _markdown(text: str, context: str, match: re.Match[str], tail: re.Match[str]
     return _found(text[begin:], match, format=CitationFormat.MARKDOWN, publisher=publisher, headline=headline)
 
 
-def _ended(text: str, before: str, match: re.Match[str], tail: re.Match[str], behind: str) -> Found:
+def _ended(text: str, before: str, match: re.Match[str], tail: re.Match[str]) -> Found:
     """Reference, academic, APA and MLA, which name the wire and the id at their end."""
     url = next(reversed(urls_in(before)), None)
     date = next(reversed(list(_DATE.finditer(before))), None)
@@ -248,10 +248,9 @@ def _ended(text: str, before: str, match: re.Match[str], tail: re.Match[str], be
         headline = headline.removesuffix(publisher).rstrip(" .") if headline else None
         return _found(text, match, format=CitationFormat.ACADEMIC, publisher=_uncredited(publisher), headline=headline, **said)
     quoted = next(reversed(list(_QUOTED.finditer(before))), None)
+    form = CitationFormat.MLA if tail["how"][0] == "I" else CitationFormat.REFERENCE
     if before.endswith("("):
         form = CitationFormat.APA
-    else:
-        form = CitationFormat.MLA if tail["how"][0] == "I" else CitationFormat.REFERENCE
     publisher = None
     if form == CitationFormat.APA:
         quoted, sentences = None, re.split(r"[.!?]\s", before[: before.rfind("http")].rstrip(" ."))

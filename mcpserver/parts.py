@@ -64,7 +64,7 @@ class ToolSpec:
         """`shorten` makes the JSON Schema of its output small enough to be read with every list of tools."""
         output = self.output.model_json_schema(mode="serialization", by_alias=True)
         if self.is_brief:
-            output = {"type": "object", "properties": dict.fromkeys(output["properties"], {}), "required": output["required"]}
+            output = {"type": "object", "properties": {name: {} for name in output["properties"]}}
         return types.Tool(
             name=self.name,
             title=self.title,

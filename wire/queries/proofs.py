@@ -26,9 +26,7 @@ LEAVES: Final = 200
 
 
 def get_checkpoint() -> str:
-    """The newest signed checkpoint of the log, as a signed note (C2SP tlog-checkpoint), other wires' signatures that this one knows of
-    not among them. Raises: NothingPublished.
-    """
+    """The newest signed checkpoint of the log, as a signed note (C2SP tlog-checkpoint). Raises: NothingPublished."""
     return _note(_signed())
 
 
@@ -98,7 +96,7 @@ def get_log(start: int = 0, limit: int = LEAVES) -> LogOut:
 
 
 def get_proved(date: dt.date | None = None, story_id: str | None = None, revision: int | None = None) -> ProvedOut:
-    """Provenance of a day (default: the latest, or the story's), without its manifest, with the newest checkpoint; the proof that the
+    """Provenance of a day (default: the latest, or the story's) without its manifest, the newest checkpoint, and the proof that the
     story is in it, if one is given. Raises: NotFound.
     """
     proof = None if story_id is None else get_inclusion(story_id, date, revision)

@@ -21,8 +21,8 @@ Get = Callable[[str], bytes]
 def look(url: str, get: Get) -> Witnessed:
     """Look at the log of the wire at `url`, whose addresses `get` reads, and sign its checkpoint as this wire.
 
-    What was seen last stays the measure when something is wrong; the fault is kept and published. Raises: UpstreamFailed for a wire that
-    cannot be read, has another history than was seen, or signs with a key that it does not publish.
+    What was seen last stays the measure when something is wrong; the fault is kept and published. Raises: UpstreamFailed for a wire
+    that cannot be read, has another history than was seen, or signs with a key that it does not publish.
     """
     site = url.rstrip("/")
     try:

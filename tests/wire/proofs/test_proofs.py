@@ -2,6 +2,7 @@
 
 import base64
 import datetime as dt
+from pathlib import Path
 
 import pytest
 from django.test import Client
@@ -36,7 +37,8 @@ def assert_proved(story_id: str, **asked: object) -> None:
     assert (top.size, top.root) == (checkpoint().size, checkpoint().root)
 
 
-def test_every_story_is_proved_by_the_checkpoint(sample_wire: None) -> None:
+@pytest.mark.usefixtures("sample_wire")
+def test_every_story_is_proved_by_the_checkpoint() -> None:
     stories = Story.objects.values_list("chatbotnews_id", flat=True)
     for story_id in list(stories)[::5]:
         assert_proved(story_id)
@@ -95,9 +97,10 @@ def test_publishing_appends_what_a_wire_of_before_had_already() -> None:
     )
 
 
-def test_a_restored_wire_has_the_same_log(tmp_path: object, rich: None) -> None:
+@pytest.mark.usefixtures("rich")
+def test_a_restored_wire_has_the_same_log(tmp_path: Path) -> None:
     rows = list(LogEntry.objects.values_list("sequence", "leaf", "root"))
-    file = tmp_path / "dump.ndjson"  # type: ignore[operator]
+    file = tmp_path / "dump.ndjson"
     whole = dump(file)
     empty_wire()
     loadwire(file)
@@ -115,7 +118,8 @@ def test_a_key_that_was_retired_signs_no_checkpoint_after() -> None:
     assert len(checkpoint().signatures) == 1
 
 
-def test_a_proof_is_smaller_than_two_kilobytes(sample_wire: None, client: Client) -> None:
+@pytest.mark.usefixtures("sample_wire")
+def test_a_proof_is_smaller_than_two_kilobytes(client: Client) -> None:
     story_id = Story.objects.values_list("chatbotnews_id", flat=True)[0]
     assert len(client.get(f"/api/proofs/{story_id}.json").content) < 2_048
     note = client.get("/.well-known/wire-checkpoint")

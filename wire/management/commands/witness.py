@@ -17,8 +17,8 @@ LARGEST: Final = 1 << 20  # bytes of an answer
 
 class Command(BaseCommand):
     help = (
-        "Look at the log of each wire given, and sign its checkpoint if it holds all that was seen before. The signature is served at "
-        "/api/log/witnessed.json. Run it as often as the other wire publishes."
+        "Look at the log of each wire given, and sign its checkpoint if it holds all that was seen before. The signature is served "
+        "at /api/log/witnessed.json. Run it as often as the other wire publishes."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -1,7 +1,6 @@
 """Whether what a text says of the wire is so: every citation in it, found and held against the record."""
 
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Final
 
 from citations.finding import Found, find_citations
