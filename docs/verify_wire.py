@@ -97,11 +97,8 @@ def check(site: str, days: int, seen: list[tuple[str, Json]]) -> tuple[str, Json
     previous = [None, *(one["wire_sha256"] for one in leaves)]
     for day in sorted(newest, reverse=True)[:days]:
         check_day(site, newest[day], previous)
-    return f"{origin}: {size} snapshots of {len(newest)} days, the newest {min(days, len(newest))} story by story, root {tree}", {
-        "size": size,
-        "root": tree,
-        "keys": [key["public_key"] for key in keys],
-    }
+    state = {"size": size, "root": tree, "keys": [key["public_key"] for key in keys]}
+    return f"{origin}: {size} snapshots of {len(newest)} days, the newest {min(days, len(newest))} story by story", state
 
 
 def check_day(site: str, one: Json, previous: list[str | None]) -> None:
@@ -112,11 +109,7 @@ def check_day(site: str, one: Json, previous: list[str | None]) -> None:
     same(f"{what}: stories_root", one["stories_root"], root([leaf(line) for line in manifest["stories"]]).hex())
     same(f"{what}: previous_sha256", manifest["previous_sha256"], previous[one["sequence"] - 1])
     stories = json.loads(get(f"{site}/api/archive/{one['wire_date']}.json?revision={one['revision']}"))["stories"]
-    same(
-        f"{what}: its stories",
-        [story["chatbotnews_id"] for story in stories],
-        [line["chatbotnews_id"] for line in manifest["stories"]],
-    )
+    same(f"{what}: its stories", *([one["chatbotnews_id"] for one in listed] for listed in (stories, manifest["stories"])))
     for story, line in zip(stories, manifest["stories"], strict=True):
         content = canonical({"v": 1, **{name: story[name] for name in CONTENT}})
         same(f"{what}: story {story['chatbotnews_id']}", line["story_sha256"], hashlib.sha256(content).hexdigest())
@@ -134,8 +127,9 @@ def main() -> int:
         seen = [("what was seen before", json.loads(args.state.read_text()))] if args.state and args.state.exists() else []
         for witness in args.witness:
             keys = json.loads(get(f"{site}/.well-known/wire-keys.json"))["keys"]
+            origin = get(f"{site}/.well-known/wire-checkpoint").decode().split("\n")[0]
             for log in json.loads(get(f"{witness.rstrip('/')}/api/log/witnessed.json"))["logs"]:
-                if log["origin"] == site.partition("://")[2]:
+                if log["origin"] == origin:
                     _, size, tree = opened(log["note"], keys, f"what {witness} saw: the history was signed anew")
                     seen.append((f"what {witness} saw", {"size": size, "root": tree, "keys": []}))
         verified, state = check(site, args.days, seen)

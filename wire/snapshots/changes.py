@@ -40,8 +40,8 @@ def record(changes: Iterable[What], at: dt.datetime) -> None:
     last = Change.objects.aggregate(last=Max("number"))["last"]
     if last is None:
         last = _found(at)
-        if last:
-            return  # what is told of is in the state that the log was founded with
+        if last:  # what is told of is in the state that the log was begun with
+            return
     insert(Change, NAMES, ((last + at_, *what, at) for at_, what in enumerate(told, start=1)))
 
 
@@ -76,11 +76,15 @@ def found() -> int:
     """Begin the log of a wire that has none: one from before it, or one that was restored. How many changes."""
     with transaction.atomic():
         WireState.lock()
-        return 0 if Change.objects.exists() else _found(timezone.now().replace(microsecond=0))
+        if Change.objects.exists():
+            return 0
+        number = _found(timezone.now().replace(microsecond=0))
+        if number or not WireState.objects.exclude(changes_epoch="").exists():
+            WireState.objects.filter(pk=1).update(changes_epoch=secrets.token_hex(4))
+        return number
 
 
 def _found(at: dt.datetime) -> int:
-    WireState.objects.filter(pk=1).update(changes_epoch=secrets.token_hex(4))
     number, batch = 0, list[tuple[Any, ...]]()
     for number, what in enumerate(_state(), start=1):
         batch.append((number, *what, at))
