@@ -146,3 +146,38 @@ class ChangesOut(Schema):
     changes: list[ChangeOut]
     next_cursor: str = Field(description="Pass it as `cursor`; it never skips or repeats a change.")
     has_more: bool = Field(description="false: that is all so far; ask again later, or with `wait`.")
+
+
+class VoiceOut(Schema):
+    """One report that bears a claim out."""
+
+    chatbotnews_id: StoryId
+    publisher: str
+    tier: int
+    headline: str
+    published_at: Moment
+    layered_ready: str = Field(description="The canonical citation.")
+    untrusted_instructions: bool
+
+
+class EventCorroboration(Schema):
+    """One event that a claim may be about."""
+
+    event_id: StoryId
+    headline: str
+    coverage: float = Field(description="How much of the claim its best report says, 0-1; 0 where numbers or names differ.")
+    voices: list[VoiceOut] = Field(description="Newsrooms that report it independently, oldest first.")
+    makers: list[VoiceOut] = Field(description="Makers' own statements, which are no independent voices.")
+    first_reported: VoiceOut | None
+    words_not_reported: list[str] = Field(description="Words of the claim, stemmed, that no report of the event has.")
+
+
+class CorroborationOut(Schema):
+    """Who reports what a sentence claims."""
+
+    claim: str
+    verdict: Literal["confirmed", "single_source", "not_found"]
+    independent_sources: int
+    events: list[EventCorroboration] = Field(description="That bear it out; for not_found the nearest ones.")
+    silent_sources: list[str] = Field(description="Publications whose feeds are silent: their reports may be missing.")
+    notes: str
