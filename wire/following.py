@@ -4,23 +4,30 @@ Pure ASGI: Django's threads are few and must not wait for a publish.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+import datetime as dt
+import re
+from collections.abc import Awaitable, Callable, Sequence
+from email.utils import parsedate_to_datetime
 from typing import Any, Final
 from urllib.parse import parse_qs
 
 import orjson
+from django.conf import settings
 
 from config.database import routing
 from config.database.threads import in_thread
-from config.errors import InvalidArgument, Unavailable, WireError
+from config.errors import InvalidArgument, NotFound, Unavailable, WireError
 from config.http.edge import App, Message, Receive, Scope, Send
 from config.http.publishes import Watch
 from wire.queries.changes import LIMIT, MOST, cursor_behind, get_changes, last_cursor
+from wire.stories.provenance import timestamp
 from wire.stories.vocabulary import ChangeKind
 from wire.trust import ChangesOut
 
 LONGEST_WAIT: Final = 25  # seconds; proxies close what is silent for longer
 HEARTBEAT: Final = 15.0
+TIMEGATE: Final = "/api/timegate"
+_DATED: Final = re.compile(r"/api/(?:today|(?:archive|stories|categories|provenance)/[\w-]{1,40})\.json")
 LIFETIME: Final = 300.0  # seconds of a stream; a client that still cares opens another, with Last-Event-ID
 MAX_STREAMS: Final = 100
 SLICE: Final = 5.0  # seconds after which a waiting client is looked for changes all the same
@@ -60,8 +67,31 @@ class Following:
             await _stream(scope, receive, send, params)
         elif scope["path"] == "/api/changes.json" and scope["method"] == "GET" and params.get("wait", "0").strip("0."):
             await _answer(receive, send, params)
+        elif scope["path"].startswith(TIMEGATE) and scope["method"] in ("GET", "HEAD"):
+            await _timegate(scope, send)
         else:
             await self._app(scope, receive, send)
+
+
+async def _timegate(scope: Scope, send: Send) -> None:
+    """RFC 7089, pattern 2.1: to the address that tells what was told at the moment that Accept-Datetime names, default now."""
+    path, asked = scope["path"].removeprefix(TIMEGATE), dict(scope["headers"]).get(b"accept-datetime", b"").decode("latin-1")
+    try:
+        moment = parsedate_to_datetime(asked) if asked else dt.datetime.now(dt.UTC)
+    except (ValueError, TypeError):
+        error = InvalidArgument("Accept-Datetime cannot be read.", "Send one such as Thu, 15 Jan 2026 10:00:00 GMT.")
+        await _send(send, 400, orjson.dumps(error.as_dict()))
+        return
+    if not _DATED.fullmatch(path):
+        await _send(send, 404, orjson.dumps(NotFound("There is no timegate for this address.", "See /api/docs.").as_dict()))
+        return
+    site = settings.WIRE_SITE_URL
+    headers = [
+        (b"location", f"{site}{path}?as_of={timestamp(moment)}".encode()),
+        (b"vary", b"accept-datetime"),
+        (b"link", f'<{site}{path}>; rel="original"'.encode()),
+    ]
+    await _send(send, 302, b"{}", headers)
 
 
 async def _answer(receive: Receive, send: Send, params: dict[str, str]) -> None:
@@ -179,12 +209,13 @@ async def _chunk(send: Send, body: bytes) -> None:
     await send(message)
 
 
-async def _send(send: Send, status: int, body: bytes) -> None:
+async def _send(send: Send, status: int, body: bytes, more: Sequence[tuple[bytes, bytes]] = ()) -> None:
     headers = [
         (b"content-type", b"application/json"),
         (b"content-length", b"%d" % len(body)),
         (b"cache-control", b"no-store"),
         (b"access-control-allow-origin", b"*"),
+        *more,
     ]
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})

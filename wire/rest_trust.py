@@ -6,10 +6,11 @@ from django.http import HttpRequest, HttpResponse
 from ninja import Path, Query, Router
 
 from config.errors import InvalidArgument
-from config.http.responses import BRIEFLY, answer, errors
+from config.http.responses import BRIEFLY, answer, errors, json_answer
 from wire import queries, trust
 from wire.bounds import IsoDate
 from wire.queries.changes import LIMIT, MOST
+from wire.queries.corroboration import MAX_CLAIM
 from wire.queries.proofs import LEAVES, MOST_LEAVES
 from wire.stories.vocabulary import ChangeKind
 
@@ -88,3 +89,26 @@ def changes(
     except ValueError:
         raise InvalidArgument("kinds holds an unknown one.", f"There are: {', '.join(ChangeKind.values)}.") from None
     return answer(queries.get_changes(cursor, limit, chosen), BRIEFLY)
+
+
+@router.get(
+    "/corroborate.json", response={200: trust.CorroborationOut, **errors(422)}, summary="Who reports what a sentence claims"
+)
+def corroborate(
+    request: HttpRequest,
+    claim: Annotated[str, Query(min_length=1, max_length=MAX_CLAIM, description="A plain sentence: who did what.")],
+) -> HttpResponse:
+    return answer(queries.corroborate(claim), BRIEFLY)
+
+
+@router.get("/compare/{event_id}.json", response={200: trust.ComparisonOut, **errors(404, 422)}, summary="One event side by side")
+def compare(
+    request: HttpRequest,
+    event_id: Annotated[str, Path(max_length=100, description="An event_id, or the id of any story of it.")],
+) -> HttpResponse:
+    return answer(queries.compare_coverage(event_id), BRIEFLY)
+
+
+@router.get("/timemap/{day}.json", response={200: list[trust.MementoOut], **errors(404, 422)}, summary="Every revision of a day")
+def timemap(request: HttpRequest, day: Annotated[IsoDate, Path(description="A UTC day.")]) -> HttpResponse:
+    return json_answer([one.model_dump(mode="json") for one in queries.mementos(day)], BRIEFLY)

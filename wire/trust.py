@@ -181,3 +181,44 @@ class CorroborationOut(Schema):
     events: list[EventCorroboration] = Field(description="That bear it out; for not_found the nearest ones.")
     silent_sources: list[str] = Field(description="Publications whose feeds are silent: their reports may be missing.")
     notes: str
+
+
+class MementoOut(Schema):
+    """One revision of a day, and from when on it was public."""
+
+    url: str
+    at: Moment
+
+
+class ComparedReport(Schema):
+    """One publication's report of an event, beside the others'."""
+
+    chatbotnews_id: StoryId
+    publisher: str
+    tier: int
+    headline: str
+    published_at: Moment
+    first_seen_at: Moment = Field(description="When the wire saw it first.")
+    independent: bool
+    is_copy: bool
+    only_here: list[str] = Field(description="Words of headline and summary that no other report has.")
+    figures: list[str] = Field(description="Amounts, shares and large numbers, as written.")
+    untrusted_instructions: bool
+
+
+class DifferingFigure(Schema):
+    """Figures of one unit that are not the same everywhere."""
+
+    unit: str
+    said: dict[str, list[str]] = Field(description="Each figure, and which publications have it.")
+
+
+class ComparisonOut(Schema):
+    """One event, as each publication has it."""
+
+    event_id: StoryId
+    agreement: str
+    in_all: list[str] = Field(description="Words that every report has.")
+    reports: list[ComparedReport] = Field(description="Oldest first.")
+    differing_figures: list[DifferingFigure] = Field(description="Different things may be meant: compare the reports.")
+    notes: str

@@ -8,7 +8,19 @@ May import wire.search, wire.snapshots (nothing that publishes), wire.models and
 `verification`: citations in a text, held against the record · `proofs`: Merkle proofs · `changes`: what happened, in order.
 """
 
+from wire.queries.as_of import (
+    get_category_as_of,
+    get_day_as_of,
+    get_pinned_citation,
+    get_pinned_story,
+    get_provenance_as_of,
+    get_story_as_of,
+    mementos,
+    pinned,
+)
 from wire.queries.changes import get_changes
+from wire.queries.comparison import compare_coverage
+from wire.queries.corroboration import corroborate
 from wire.queries.coverage import get_consensus
 from wire.queries.days import (
     get_archive,

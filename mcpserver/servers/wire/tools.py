@@ -38,6 +38,7 @@ Tier = Annotated[
 ]
 Cursor = Annotated[str | None, Field(max_length=500, description="next_cursor of the page before.")]
 Since = Annotated[IsoMoment | None, Field(description="Published at or after this time, UTC unless it names a zone.")]
+AsOf = Annotated[IsoMoment | None, Field(description="As it was then.")]
 Section = Annotated[Category, Field(description="One of the five.")]
 Subject = Annotated[Topic, Field(description="One of the twelve.")]
 How = Annotated[Detail, Field(description="How much of each story.")]
@@ -70,6 +71,7 @@ class SearchWire(Arguments):
 
 class GetStory(Arguments):
     story_id: StoryId
+    as_of: AsOf = None
 
 
 class GetCategory(Arguments):
@@ -78,6 +80,7 @@ class GetCategory(Arguments):
     cursor: Cursor = None
     detail: How = Detail.FULL
     max_tokens: Budget = None
+    as_of: AsOf = None
 
 
 class GetTopicCoverage(Arguments):
@@ -159,10 +162,15 @@ def search_wire(args: SearchWire) -> Answer:
 
 
 def get_story(args: GetStory) -> Answer:
-    return Answer(orjson.loads(queries.get_story_json(args.story_id)))
+    if args.as_of is not None:
+        return Answer(orjson.loads(queries.get_story_as_of(args.story_id, args.as_of)))
+    return Answer(orjson.loads(queries.get_pinned_story(args.story_id) or queries.get_story_json(args.story_id)))
 
 
 def get_category(args: GetCategory) -> Answer:
+    if args.as_of is not None:
+        moment = args.as_of
+        return _stories(args, lambda limit: queries.get_category_as_of(args.category, moment, limit, args.cursor))
     return _stories(args, lambda limit: queries.get_category(args.category, limit, args.cursor))
 
 
@@ -175,7 +183,7 @@ def get_consensus(args: GetConsensus) -> Answer:
 
 
 def get_citation(args: GetCitation) -> Answer:
-    found = queries.get_citation(args.story_id, args.format)
+    found = queries.get_pinned_citation(args.story_id, args.format) or queries.get_citation(args.story_id, args.format)
     return Answer(found.model_dump(mode="json"), found.citation)
 
 

@@ -14,6 +14,7 @@ from wire import queries, trust
 from wire.bounds import IsoDate
 from wire.following import LONGEST_WAIT, changes_when_there_are
 from wire.queries.changes import LIMIT, MOST
+from wire.queries.corroboration import MAX_CLAIM
 from wire.queries.verification import MAX_TEXT
 
 Id = Annotated[str, Field(max_length=100), StringConstraints(strip_whitespace=True)]
@@ -36,6 +37,22 @@ class GetChanges(Arguments):
     cursor: Annotated[str | None, Field(max_length=500, description="next_cursor of the answer before.")] = None
     limit: Annotated[int, Field(ge=1, le=MOST, description="Most changes."), WHOLE] = LIMIT
     wait: Annotated[int, Field(ge=0, le=LONGEST_WAIT, description="Seconds to wait for the next change."), WHOLE] = 0
+
+
+class Corroborate(Arguments):
+    claim: Annotated[str, Field(min_length=1, max_length=MAX_CLAIM, description="A plain sentence: who did what.")]
+
+
+class CompareCoverage(Arguments):
+    event_id: Annotated[Id, Field(description="An event_id, or the id of a story of it.")]
+
+
+def corroborate(args: Corroborate) -> Answer:
+    return Answer(queries.corroborate(args.claim).model_dump(mode="json"))
+
+
+def compare_coverage(args: CompareCoverage) -> Answer:
+    return Answer(queries.compare_coverage(args.event_id).model_dump(mode="json"))
 
 
 def get_provenance(args: GetProvenance) -> Answer:
@@ -67,6 +84,15 @@ TRUST: Final[tuple[tuple[Callable[[Any], Answer], type[Arguments], type[Schema],
         get_changes, GetChanges, trust.ChangesOut, "Follow every change",
         "Stories added, revised, corrected or withdrawn, events, days, in order, from the first on. Use it to keep a copy; "
         "search_wire finds news.",
+    ),
+    (
+        corroborate, Corroborate, trust.CorroborationOut, "Who reports a claim",
+        "Whether publications report what a sentence claims: confirmed (two or more independently), single_source or not_found. "
+        "get_consensus weighs a known story instead.",
+    ),
+    (
+        compare_coverage, CompareCoverage, trust.ComparisonOut, "Coverage side by side",
+        "One event as each publication has it: headlines, words only one uses, figures that differ. get_event lists reports.",
     ),
 )  # fmt: skip
 """What runs it, arguments, answer, title, description."""
