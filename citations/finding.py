@@ -8,7 +8,7 @@ story; whether that is true is for `wire.queries.verification` to say. Every pat
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
 from citations.folding import straight
 from citations.formats import MONTHS, CitationFormat
@@ -124,7 +124,7 @@ def month_of(name: str) -> int | None:
     return _MONTH.get(name.casefold().strip(". "))
 
 
-def address_of(match: re.Match[str]) -> dict[str, str | int | None]:
+def address_of(match: re.Match[str]) -> dict[str, Any]:
     """What an id says beside itself."""
     revision, pin = match["revision"], match["pin"]
     return {"address": match["address"] or None, "revision": int(revision) if revision else None, "pin": pin and pin.lower()}
@@ -241,7 +241,7 @@ def _ended(text: str, before: str, match: re.Match[str], tail: re.Match[str]) ->
     """Reference, academic, APA and MLA, which name the wire and the id at their end."""
     url = next(reversed(urls_in(before)), None)
     date = next(reversed(list(_DATE.finditer(before))), None)
-    said = {"original_url": url, "dates": (_iso(date),) if date else ()}
+    said: dict[str, Any] = {"original_url": url, "dates": (_iso(date),) if date else ()}
     if tail["how"].lower().startswith("summari"):
         publisher = re.split(r"[.!?]\s", before.rstrip(" ."))[-1]
         headline = before[date.end() :].lstrip(" ).").rstrip(" .") if date else None
@@ -264,10 +264,10 @@ def _ended(text: str, before: str, match: re.Match[str], tail: re.Match[str]) ->
     )
 
 
-def _found(text: str, match: re.Match[str], **said: object) -> Found:
+def _found(text: str, match: re.Match[str], **said: Any) -> Found:
     quotations = () if said.get("format") not in (None, CitationFormat.LAYERED) else tuple(_QUOTED.findall(text))
     more = {**address_of(match), "corrected_on": correction_in(text), "quotations": quotations, **said}
-    return Found(text.strip(), story_id=match["id"].lower(), **more)  # type: ignore[arg-type]
+    return Found(text.strip(), story_id=match["id"].lower(), **more)
 
 
 def _uncredited(publisher: str | None) -> str | None:

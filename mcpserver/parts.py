@@ -58,13 +58,13 @@ class ToolSpec:
     output: type[Schema]
     run: Callable[..., Answer]
     is_brief: bool = False
-    """Its output schema only names the fields of the answer: each list of tools is read with every question."""
+    """Its output schema is only that of an object: each list of tools is read with every question. Documents describe it."""
 
     def listed(self, shorten: Callable[[dict[str, Any]], dict[str, Any]]) -> types.Tool:
         """`shorten` makes the JSON Schema of its output small enough to be read with every list of tools."""
         output = self.output.model_json_schema(mode="serialization", by_alias=True)
         if self.is_brief:
-            output = {"type": "object", "properties": {name: {} for name in output["properties"]}}
+            output = {"type": "object"}
         return types.Tool(
             name=self.name,
             title=self.title,

@@ -114,7 +114,7 @@ async def _stream(scope: Scope, receive: Receive, send: Send, params: dict[str, 
     try:
         asked = _read(params, {"cursor", "kinds"})
         seen = dict(scope["headers"]).get(b"last-event-id", b"").decode("latin-1") or params.get("cursor")
-        cursor = seen or await in_thread(lambda: routing.read(last_cursor))
+        cursor = str(seen or await in_thread(lambda: routing.read(last_cursor)))
         await _ask(**{**asked, "cursor": cursor, "limit": 1})  # refused before the stream begins
         if _open >= MAX_STREAMS:
             raise _Full

@@ -115,8 +115,8 @@ class WitnessedOut(Schema):
     logs: list[WitnessedLogOut]
 
 
-class ProvedOut(Provenance):
-    """Provenance of a day, and the proof that a story is in it."""
+class ProvedDay(Provenance):
+    """Provenance of a day, without its manifest."""
 
     wire_date: dt.date
     generated_at: Moment
@@ -124,7 +124,13 @@ class ProvedOut(Provenance):
     reason: str
     roster_sha256: Sha256
     story_count: int
-    checkpoint: str
+
+
+class ProvedOut(Schema):
+    """Provenance of a day, and the proof that a story is in it."""
+
+    day: ProvedDay
+    checkpoint: str = Field(description="The newest signed note of the log (C2SP tlog-checkpoint).")
     proof: InclusionOut | None = Field(description="If a story was asked about.")
 
 

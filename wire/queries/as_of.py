@@ -54,7 +54,7 @@ def get_provenance_as_of(moment: dt.datetime, day: dt.date | None = None) -> Pro
 
 
 def get_story_as_of(story_id: str, moment: dt.datetime) -> bytes:
-    """A story's JSON as it was then, its event and figures too; a story that was withdrawn then, with that status. Raises: NotFound."""
+    """A story's JSON as it was then, event and figures too; of one that was withdrawn then, with that status. Raises: NotFound."""
     story = stories.published_story(story_id)
     snapshots = Snapshot.objects.filter(wire_date=story.wire_date, generated_at__lte=moment).order_by("-revision")
     for number, snapshot in enumerate(snapshots.iterator(20)):

@@ -76,7 +76,7 @@ def _differing(reports: list[StoryOut]) -> list[DifferingFigure]:
             if story.original_publisher not in by_unit[unit.lower()][figure.lower()]:
                 by_unit[unit.lower()][figure.lower()].append(story.original_publisher)
     return [
-        DifferingFigure(unit=unit, said={figure: publishers for figure, publishers in said.items()})
+        DifferingFigure(unit=unit, said=dict(said))
         for unit, said in by_unit.items()
         if len(said) > 1 and len({publisher for publishers in said.values() for publisher in publishers}) > 1
     ]

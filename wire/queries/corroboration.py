@@ -19,6 +19,7 @@ from wire.snapshots import cluster
 from wire.snapshots.event_view import EventView
 from wire.stories.question import Term
 from wire.stories.tokens import STOP_WORDS, token, words
+from wire.stories.versions import differ
 from wire.trust import CorroborationOut, EventCorroboration, VoiceOut
 
 MAX_CLAIM: Final = 500  # characters
@@ -34,11 +35,11 @@ def _all(listed: str) -> frozenset[str]:
 
 
 NEGATIONS: Final = frozenset(["not", "no", "never", "without", "none", "neither", "nor"])
-SPELLED: Final = _all("""two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen
-nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million billion""")
+SPELLED: Final = _all("""two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
+eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million billion""")
 """Numbers in words, which a report must have as they are."""
-COMMON: Final = _all("""launch launched unveil release released announce open opened introduce present raise raised lead led say says said
-run ran take took get gets hold call called serve report make made show hire""")
+COMMON: Final = _all("""launch launched unveil release released announce open opened introduce present raise raised lead led say
+says said run ran take took get gets hold call called serve report make made show hire""")
 """What every report says in its own words: whether one has these very ones is no matter."""
 _OPPOSITES: Final = tuple(
     (_all(one), _all(other))
@@ -120,7 +121,7 @@ def _coverage(claim: str, stems: set[str], story: StoryOut) -> float:
     """How much of the claim a report says, 0 to 1; 0 if its numbers, names, or its "not" are others."""
     text = _text(story)
     told = _stems(text)
-    if not _numbers(claim) <= _numbers(text) or cluster.differ(claim, story.headline):
+    if not _numbers(claim) <= _numbers(text) or differ(claim, story.headline):
         return 0.0
     if (_negations(claim) ^ _negations(text)) & _negations(claim):
         return 0.0

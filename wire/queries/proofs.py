@@ -16,6 +16,7 @@ from wire.trust import (
     InclusionOut,
     LeafOut,
     LogOut,
+    ProvedDay,
     ProvedOut,
     WitnessedLogOut,
     WitnessedOut,
@@ -104,7 +105,7 @@ def get_proved(date: dt.date | None = None, story_id: str | None = None, revisio
         date, revision = proof.leaf.wire_date, proof.leaf.revision
     snapshot = snapshot_of(date, revision) if date else latest_snapshot()
     day = get_provenance(snapshot.wire_date, revision=snapshot.revision)
-    return ProvedOut(**day.model_dump(exclude={"manifest"}), checkpoint=get_checkpoint(), proof=proof)
+    return ProvedOut(day=ProvedDay(**day.model_dump(exclude={"manifest"})), checkpoint=get_checkpoint(), proof=proof)
 
 
 def get_witnessed() -> WitnessedOut:
@@ -148,5 +149,5 @@ def _encoded(hashes: Sequence[bytes]) -> list[str]:
     return [_b64(one) for one in hashes]
 
 
-def _b64(value: bytes) -> str:
+def _b64(value: bytes | memoryview) -> str:
     return base64.b64encode(bytes(value)).decode()

@@ -13,7 +13,6 @@ from mcpserver.parts import Answer
 from wire import queries, trust
 from wire.bounds import IsoDate
 from wire.following import LONGEST_WAIT, changes_when_there_are
-from wire.queries.changes import LIMIT, MOST
 from wire.queries.corroboration import MAX_CLAIM
 from wire.queries.verification import MAX_TEXT
 
@@ -35,7 +34,6 @@ class GetProvenance(Arguments):
 
 class GetChanges(Arguments):
     cursor: Annotated[str | None, Field(max_length=500, description="next_cursor of the answer before.")] = None
-    limit: Annotated[int, Field(ge=1, le=MOST, description="Most changes."), WHOLE] = LIMIT
     wait: Annotated[int, Field(ge=0, le=LONGEST_WAIT, description="Seconds to wait for the next change."), WHOLE] = 0
 
 
@@ -60,12 +58,12 @@ def get_provenance(args: GetProvenance) -> Answer:
 
 
 def get_changes(args: GetChanges) -> Answer:
-    return Answer(queries.get_changes(args.cursor, args.limit).model_dump(mode="json"))
+    return Answer(queries.get_changes(args.cursor).model_dump(mode="json"))
 
 
 async def when_there_are(args: GetChanges) -> Answer:
     """The changes behind the cursor as soon as there are any, or none after `wait` seconds."""
-    found = await changes_when_there_are(args.wait, partial(ask, queries.get_changes, args.cursor, args.limit))
+    found = await changes_when_there_are(args.wait, partial(ask, queries.get_changes, args.cursor))
     return Answer(found.model_dump(mode="json"))
 
 

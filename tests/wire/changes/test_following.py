@@ -42,7 +42,7 @@ async def get(path: str) -> Answer:
 
 async def events(stream: Stream, number: int) -> list[tuple[str, str, dict[str, Any]]]:
     """So many events: id, kind, data."""
-    found, text = [], ""
+    found, text = list[tuple[str, str, dict[str, Any]]](), ""
     while len(found) < number:
         text += (await stream.next()).decode()
         *blocks, text = text.split("\n\n")

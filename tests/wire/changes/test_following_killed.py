@@ -1,4 +1,4 @@
-"""Two followers of a wire whose ingest is killed again and again, one by polling and one by its stream, end with what the wire has."""
+"""Two followers of a wire whose ingest is killed again and again, one by polling and one by stream, end with what it has."""
 
 import json
 import os

@@ -6,7 +6,8 @@ from typing import Final
 from citations.finding import Found, find_citations
 from citations.formats import CitationFormat, cite
 from wire.models import Story
-from wire.queries.verification.checks import Checked, Known, Publications, check
+from wire.queries.verification.checks import check
+from wire.queries.verification.record import Checked, Known, Publications
 from wire.queries.verification.resolving import resolve
 from wire.snapshots.citing import citable, permalink
 from wire.stories.identity import is_story_id

@@ -1,21 +1,17 @@
 """One citation beside one story's record: what it says that the record does not."""
 
 import re
-from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Final
 from urllib.parse import unquote
 
 from django.conf import settings
 
 from citations.finding import Found, urls_in
-from citations.folding import find, is_cut, pieces, stands_in, words_of
-from citations.formats import Citable, CitationFormat, cite
-from citations.sentences import sentences
-from sources import names
-from sources.queries import known_names
-from wire.models import Story, StoryRevision
-from wire.snapshots.citing import citable
+from citations.folding import find, words_of
+from citations.formats import CitationFormat, cite
+from wire.models import StoryRevision
+from wire.queries.verification.record import Checked, Known, Publications
+from wire.queries.verification.wording import check_beginning, check_headline, check_statement
 from wire.stories.identity import canonical_url
 from wire.trust import CheckOut, QuotationOut
 
@@ -81,88 +77,6 @@ _ATTRIBUTED: Final = re.compile(
     r"|(?P<b>[A-Z][\w.&' -]{1,60}?),? (?:(?:as )?(?:indexed|summari[sz]ed|cited|carried) (?:by|on)|via) chat ?bot ?news",
     re.I,
 )
-
-
-class Known:
-    """A story with every published revision."""
-
-    def __init__(self, story: Story) -> None:
-        assert story.current is not None, "surfaces read published revisions only"  # noqa: S101
-        self.story = story
-        self.current: StoryRevision = story.current
-        published = [row for row in story.revisions.all() if row.revision <= story.current.revision]
-        self.revisions = sorted(published, key=lambda row: -row.revision)
-        self.urls = {story.original_url, *(alias.url for alias in story.aliases.all())}
-
-    def citable(self, revision: StoryRevision) -> Citable:
-        return citable(self.story, revision)
-
-    @cached_property
-    def texts(self) -> list[tuple[str, int, str]]:
-        """What the record says: the name of the text, the revision, the text; the newest first."""
-        found, seen = [], set()
-        for row in self.revisions:
-            for name in ("headline", "summary_medium"):
-                text = getattr(row, name)
-                if text and (name, text) not in seen:
-                    seen.add((name, text))
-                    found.append((name.removesuffix("_medium"), row.revision, text))
-        return found
-
-    @cached_property
-    def words(self) -> frozenset[str]:
-        """Every word that the record has of it."""
-        whole = [text for _, _, text in self.texts]
-        for row in self.revisions:
-            whole += [row.author or "", row.original_publisher, row.credited_source or ""]
-        return frozenset(word for text in whole for word in words_of(text))
-
-    def found_in(self, quoted: str) -> str | None:
-        return next((f"{name}, revision {number}" for name, number, text in self.texts if stands_in(quoted, text)), None)
-
-
-class Publications:
-    """The names of the roster, read once for all citations of a text."""
-
-    @cached_property
-    def _names(self) -> list[names.Name]:
-        return known_names()
-
-    def canonical(self, said: str) -> str | None:
-        """The roster's own spelling; None for a name outside it."""
-        return names.verify(said.strip(" .,;:\"'*_"), self._names).canonical_name
-
-    def outside(self, said: str) -> str:
-        """A sentence about a name outside the roster; "" for one in it."""
-        verdict = names.verify(said.strip(" .,;:\"'*_"), self._names)
-        return "" if verdict.in_roster else f"{said.strip()[:80]!r} is not one of the 24 publications of this wire."
-
-    @cached_property
-    def spelled(self) -> dict[tuple[str, ...], str]:
-        """Canonical names by their words."""
-        return {words_of(one.canonical): one.canonical for one in self._names}
-
-
-@dataclass
-class Checked:
-    """What came of a citation."""
-
-    checks: list[CheckOut] = field(default_factory=list)
-    quotations: list[QuotationOut] = field(default_factory=list)
-    problems: list[str] = field(default_factory=list)
-    revision: int | None = None
-    is_wrong: bool = False
-    is_reworded: bool = False
-
-    def add(self, name: str, said: str, record: str | None, *, ok: bool, problem: str = "") -> None:
-        self.checks.append(CheckOut(field=name, said=said[:500], record=record, ok=ok))
-        if not ok:
-            self.is_wrong = True
-            self.problems.append(problem or f"{name}: it says {said[:300]!r}, the record says {record!r}.")
-
-    def note(self, text: str) -> None:
-        self.is_reworded = True
-        self.problems.append(text)
 
 
 def check(found: Found, known: Known, publications: Publications) -> Checked:
@@ -239,13 +153,13 @@ def _fields(found: Found, known: Known, publications: Publications, result: Chec
         result.add("tier", str(found.tier), str(tier), ok=found.tier == tier)
     if found.headline is not None:
         stated.add("headline")
-        _headline(found.headline, known, result)
+        check_headline(found.headline, known, result)
     if found.rest is not None:
         stated.add("headline")
-        _headline_begins(found.rest, known, result)
+        check_beginning(found.rest, known, result)
     if found.statement is not None:
         stated.add("statement")
-        _statement(found.statement, known, result)
+        check_statement(found.statement, known, result)
     if found.original_url is not None:
         stated.add("url")
         result.add("original_url", found.original_url, known.story.original_url, ok=_is_url(found.original_url, known))
@@ -296,80 +210,6 @@ def _publisher(found: Found, known: Known, publications: Publications, result: C
     if problem:
         problem += f" The record says {record}."
     result.add("publisher", said, record, ok=ok, problem=problem)
-
-
-def _headline(said: str, known: Known, result: Checked) -> None:
-    words = words_of(said)
-    for row in known.revisions:
-        right = words_of(row.headline)
-        if words == right or (is_cut(said) and stands_in(said, row.headline) and pieces(said)[0] == right[: len(pieces(said)[0])]):
-            result.revision = result.revision or row.revision
-            result.add("headline", said, row.headline, ok=True)
-            return
-    result.add("headline", said, known.current.headline, ok=False, problem=_difference("headline", said, known.current.headline))
-
-
-def _headline_begins(rest: str, known: Known, result: Checked) -> None:
-    """Of an inline citation: what follows the date begins with the headline."""
-    words = words_of(rest)
-    for row in known.revisions:
-        right = words_of(row.headline)
-        cut = pieces(re.split(r"(?<=\.\.\.)|(?<=…)", rest, maxsplit=1)[0])
-        is_prefix = bool(cut) and "..." in rest[: len(row.headline) + 8] and len(cut[0]) > 2 and right[: len(cut[0])] == cut[0]
-        if words[: len(right)] == right or is_prefix:
-            result.revision = result.revision or row.revision
-            result.add("headline", rest[: len(row.headline) + 10], row.headline, ok=True)
-            return
-    said = rest[: len(known.current.headline) + 20]
-    result.add("headline", said, known.current.headline, ok=False, problem=_difference("headline", said, known.current.headline))
-
-
-def _statement(said: str, known: Known, result: Checked) -> None:
-    """The words after "as summarized by": those of the record, whole sentences of it, or a beginning that says that it was cut."""
-    words = words_of(said)
-    for row in known.revisions:
-        story = known.citable(row)
-        crediting = f"{story.credited_source} reported " if story.credited_source else ""
-        if said.startswith(crediting):
-            bare = words_of(said.removeprefix(crediting))
-        else:
-            bare = words
-        for text in dict.fromkeys(
-            (story.statement.text, row.summary_medium, row.headline, f"{row.headline}. {row.summary_medium}")
-        ):
-            if bare and _is_part(said.removeprefix(crediting), bare, text):
-                result.revision = result.revision or row.revision
-                result.add("statement", said, story.statement.text, ok=True)
-                return
-    current = known.citable(known.current).statement.text
-    if known.found_in(said) is not None:
-        result.checks.append(CheckOut(field="statement", said=said[:500], record=current, ok=True))
-        result.note("Its words stand in the record, but without saying so it leaves out others beside them.")
-    elif words and all(word in known.words for word in words):
-        result.checks.append(CheckOut(field="statement", said=said[:500], record=current, ok=True))
-        result.note("Its words are the record's, but not in their order: it is no quotation.")
-    else:
-        result.add("statement", said, current, ok=False, problem=_difference("statement", said, current))
-
-
-def _is_part(said: str, words: tuple[str, ...], text: str) -> bool:
-    whole = list(sentences(text))
-    for begin in range(len(whole)):
-        run: tuple[str, ...] = ()
-        for sentence in whole[begin:]:
-            run += words_of(sentence)
-            if run == words:
-                return True
-    if not is_cut(said):
-        return False
-    first = pieces(said)[0] if pieces(said) else ()
-    starts = (words_of(" ".join(whole[begin:])) for begin in range(len(whole)))
-    return any(start[: len(first)] == first or _cut_in_word(first, start) for start in starts) and stands_in(said, text)
-
-
-def _cut_in_word(first: tuple[str, ...], start: tuple[str, ...]) -> bool:
-    last = len(first) - 1
-    return last > 1 and start[:last] == first[:last] and len(start) > last and start[last].startswith(first[last])
 
 
 def _mention(found: Found, known: Known, publications: Publications, result: Checked) -> None:
@@ -444,12 +284,3 @@ def _correction(found: Found, known: Known, exact: StoryRevision | None, result:
         result.add("corrected", found.corrected_on, ", ".join(sorted(days)) or None, ok=found.corrected_on in days)
     elif exact is None and known.current.corrected_on and found.format is not None and not result.is_wrong:
         result.note(f"It does not say that the story was corrected on {known.current.corrected_on}.")
-
-
-def _difference(name: str, said: str, record: str) -> str:
-    """Which words differ, where that can be said shortly."""
-    theirs, ours = words_of(said), words_of(record)
-    added, lost = [w for w in theirs if w not in ours], [w for w in ours if w not in theirs]
-    parts = [f"not in the record: {', '.join(added[:8])}"] if added else []
-    parts += [f"left out: {', '.join(lost[:8])}"] if lost else []
-    return f"{name}: the record says {record!r}" + (f" ({'; '.join(parts)})." if parts else " (other order).")

@@ -11,7 +11,7 @@ from citations.finding import Found
 from citations.folding import words_of
 from wire.models import Story
 from wire.models.search import newest_places
-from wire.queries.verification.checks import Known, Publications
+from wire.queries.verification.record import Known, Publications
 from wire.snapshots import cluster
 from wire.stories.question import Term
 from wire.stories.tokens import tokens
