@@ -7,7 +7,7 @@ from config.api import api
 from wire.articles import discovery
 from wire.articles import files as articles_files
 from wire.articles import site as articles_site
-from wire.site import cards, errors, feeds, machine, metrics, pages, reference, search
+from wire.site import cards, errors, exports, feeds, machine, metrics, pages, reference, search
 
 urlpatterns = [
     path("", pages.home, name="home"),
@@ -19,6 +19,9 @@ urlpatterns = [
     path("topics", pages.topics, name="topics"),
     path("search", search.search, name="search"),
     path("archive", pages.archive, name="archive"),
+    path("export/<str:form>", exports.listed, name="export"),
+    path("archive/<str:day>.ndjson", exports.ndjson, name="day-ndjson"),
+    path("archive/<str:day>.manifest.json", exports.manifest, name="day-manifest"),
     path("editor-take/<str:day>", pages.editor_take, name="editor-take"),
     path("corrections", pages.corrections, name="corrections"),
     path("sources", reference.sources, name="sources"),

@@ -1,6 +1,6 @@
 """REST of what lets anybody check the wire: parse, ask one query, render."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from django.http import HttpRequest, HttpResponse
 from ninja import Path, Query, Router
@@ -112,3 +112,13 @@ def compare(
 @router.get("/timemap/{day}.json", response={200: list[trust.MementoOut], **errors(404, 422)}, summary="Every revision of a day")
 def timemap(request: HttpRequest, day: Annotated[IsoDate, Path(description="A UTC day.")]) -> HttpResponse:
     return json_answer([one.model_dump(mode="json") for one in queries.mementos(day)], BRIEFLY)
+
+
+@router.get("/ninjs/stories/{story_id}.json", response={200: dict[str, Any], **errors(404, 422)}, summary="One story as ninjs 3")
+def ninjs_story(request: HttpRequest, story_id: Annotated[str, Path(max_length=100)]) -> HttpResponse:
+    return json_answer(queries.get_ninjs_story(story_id), BRIEFLY)
+
+
+@router.get("/ninjs/events/{event_id}.json", response={200: dict[str, Any], **errors(404, 422)}, summary="One event as ninjs 3")
+def ninjs_event(request: HttpRequest, event_id: Annotated[str, Path(max_length=100)]) -> HttpResponse:
+    return json_answer(queries.get_ninjs_event(event_id), BRIEFLY)

@@ -228,3 +228,15 @@ class ComparisonOut(Schema):
     reports: list[ComparedReport] = Field(description="Oldest first.")
     differing_figures: list[DifferingFigure] = Field(description="Different things may be meant: compare the reports.")
     notes: str
+
+
+class DayFileOut(Schema):
+    """The NDJSON file of one day."""
+
+    wire_date: dt.date
+    revision: int
+    url: str
+    stories: int
+    bytes: int
+    sha256: Sha256
+    wire_sha256: Sha256

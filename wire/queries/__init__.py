@@ -49,6 +49,7 @@ from wire.queries.events import (
     topic_events,
     view_event,
 )
+from wire.queries.exports import get_day_file, get_day_ndjson, get_list, get_ninjs_event, get_ninjs_story
 from wire.queries.feeds import feeds_health
 from wire.queries.pages import (
     Calendar,

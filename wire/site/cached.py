@@ -14,6 +14,8 @@ _PAGES: Final = [
         ("/search", "query", "category", "topic", "source", "tier", "since", "until", "sort", "cursor"),
         ("/topics",),
         ("/archive", "year"),
+        (r"/export/[a-z]+", "date", "category", "topic", "query"),
+        (r"/archive/[^/]+\.(ndjson|manifest\.json)", "revision"),
         ("/corrections", "before"),
         ("/provenance(/[^/]+)?",),
         (r"/feeds/[^/]+\.(rss|atom|json)", "query"),

@@ -38,6 +38,7 @@ def sitemap_pages(request: HttpRequest) -> HttpResponse:
     lists = [f"/category/{category}" for category in Category] + [f"/topic/{topic}" for topic in Topic]
     lists += [f"/source/{slug}" for slug in sources_queries.slugs_by_name().values()]
     days = [f"/{kind}/{day}" for day in queries.published_dates() for kind in ("day", "editor-take", "provenance")]
+    days += [f"/archive/{day}.ndjson" for day in queries.published_dates()]
     return xml(request, "sitemap.xml", {"pages": [(path, None) for path in (*STATIC_PAGES, *lists, *days)]})
 
 
