@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from django.test import Client
 
-from config.errors import InvalidArgument, NotFound
+from config.errors import InvalidArgument, NotFound, NothingPublished
 from tests.factories import DAY, NOW, entry, publish, published, story_of
 from tests.wire.archives import dump, empty_wire, loadwire
 from wire import queries
@@ -82,6 +82,22 @@ def test_the_log_is_made_again_from_the_snapshots_and_is_the_same() -> None:
     assert list(LogNode.objects.order_by("level", "position").values_list("level", "position", "digest")) == nodes
     publish(entry(), now=NOW + dt.timedelta(minutes=9))
     assert checkpoint().size == 7
+
+
+def test_a_wire_from_before_the_log_gets_its_checkpoint_signed_where_the_key_is() -> None:
+    publish(entry())
+    LogEntry.objects.all().delete()
+    log.catch_up()
+    with pytest.raises(NothingPublished):
+        queries.get_checkpoint()
+    signing.sign_newest()
+    assert checkpoint().size == 1
+    signing.sign_newest()
+    LogEntry.objects.update(origin="")
+    SigningKey.objects.update(retired_at=NOW)
+    signing.sign_newest()
+    with pytest.raises(NothingPublished):
+        queries.get_checkpoint()
 
 
 def test_publishing_appends_what_a_wire_of_before_had_already() -> None:
