@@ -24,7 +24,7 @@ Trimmed = StringConstraints(strip_whitespace=True)
 StoryIdPath = Annotated[str, Path(max_length=100, description="A chatbotnews_id.", examples=["cbn-0123456789ab"]), Trimmed]
 
 
-@router.get("/today.json", response={200: schemas.DayOut, **errors(503)}, summary="The latest published day, complete")
+@router.get("/today.json", response={200: schemas.DayOut, **errors(404, 422, 503)}, summary="The latest published day, complete")
 def today(request: HttpRequest, as_of: AsOf = None) -> HttpResponse:
     if as_of is not None:
         return memento(finished(queries.get_day_as_of(as_of).json(), BRIEFLY), request.path, as_of)
