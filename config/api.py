@@ -19,6 +19,7 @@ from config.http.responses import error_answer
 from sources.api import router as sources_router
 from wire.articles.rest import router as articles_router
 from wire.rest import router as wire_router
+from wire.rest_trust import router as trust_router
 from wire.stories.text import plain_text
 
 LONGEST_NAME: Final = 30  # characters of an unknown parameter's name that its refusal repeats
@@ -75,6 +76,7 @@ api = WireAPI(
     servers=[{"url": settings.WIRE_SITE_URL}],
 )
 api.add_router("", wire_router, tags=["wire"])
+api.add_router("", trust_router, tags=["proofs"])
 api.add_router("", sources_router, tags=["roster"])
 api.add_router("/articles", articles_router, tags=["publisher content"])
 if apps.is_installed("wire.factchecks"):

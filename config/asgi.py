@@ -19,7 +19,7 @@ from django.conf import settings  # noqa: E402
 
 from config.api import parameters_of  # noqa: E402
 from config.database import routing  # noqa: E402
-from config.http import answer_cache  # noqa: E402
+from config.http import answer_cache, publishes  # noqa: E402
 from config.http.cached_app import CachedApp  # noqa: E402
 from config.http.django_reads import DjangoReads  # noqa: E402
 from config.http.edge import App, Edge, Receive, Refusal, Scope, Send, family_of, shared_limit  # noqa: E402
@@ -28,6 +28,7 @@ from wire import queries  # noqa: E402
 from wire.articles.cached import may_read_live  # noqa: E402
 from wire.articles.cached import parameters_of as articles_parameters_of  # noqa: E402
 from wire.articles.limits import limit_at  # noqa: E402
+from wire.following import Following  # noqa: E402
 from wire.site.cached import parameters_of as site_parameters_of  # noqa: E402
 
 _mcp: Any = None
@@ -64,7 +65,7 @@ def _page_parameters(path: str) -> frozenset[str] | None:
     return next((known for parameters in _pages if (known := parameters(path)) is not None), None)
 
 
-_rest = CachedApp(_django, _reads, answer_cache.answers, _rest_parameters, refuses_unknown=True)
+_rest = Following(CachedApp(_django, _reads, answer_cache.answers, _rest_parameters, refuses_unknown=True))
 _site = CachedApp(_django, _reads, answer_cache.answers, _page_parameters)
 
 
@@ -117,8 +118,10 @@ async def _watch() -> None:
                 answer_cache.answers.mark_stale()
             else:
                 answer_cache.answers.set_version((source, version))
-                if version != seen and seen is not None and _mcp is not None:
-                    await _mcp.announce_publish()
+                if version != seen and seen is not None:
+                    publishes.announce()
+                    if _mcp is not None:
+                        await _mcp.announce_publish()
                 seen = version
             await asyncio.sleep(LOOK)
     finally:

@@ -8,7 +8,7 @@ from config.api import api
 from wire.articles import discovery
 from wire.articles import files as articles_files
 from wire.articles import site as articles_site
-from wire.site import cards, errors, feeds, machine, metrics, pages, reference, search
+from wire.site import cards, errors, exports, feeds, machine, metrics, pages, reference, search
 
 urlpatterns = [
     path("", pages.home, name="home"),
@@ -20,6 +20,9 @@ urlpatterns = [
     path("topics", pages.topics, name="topics"),
     path("search", search.search, name="search"),
     path("archive", pages.archive, name="archive"),
+    path("export/<str:form>", exports.listed, name="export"),
+    path("archive/<str:day>.ndjson", exports.ndjson, name="day-ndjson"),
+    path("archive/<str:day>.manifest.json", exports.manifest, name="day-manifest"),
     path("editor-take/<str:day>", pages.editor_take, name="editor-take"),
     path("corrections", pages.corrections, name="corrections"),
     path("sources", reference.sources, name="sources"),
@@ -27,6 +30,7 @@ urlpatterns = [
     path("freshness", reference.freshness, name="freshness"),
     path("provenance", reference.provenance, name="provenance"),
     path("provenance/<str:day>", reference.provenance, name="provenance-of"),
+    path("verify", reference.verify, name="verify"),
     path("usage", reference.usage, name="usage"),
     path("for-agents.html", reference.for_agents, name="for-agents"),
     path("mcp-spec", reference.mcp_spec, name="mcp-spec"),
@@ -59,6 +63,7 @@ urlpatterns = [
     path("mcp/server-card", machine.server_card),
     *discovery.urlpatterns,
     path(".well-known/wire-keys.json", machine.wire_keys, name="wire-keys"),
+    path(".well-known/wire-checkpoint", machine.checkpoint, name="wire-checkpoint"),
     path("healthz", errors.healthz, name="healthz"),
     path("readyz", errors.readyz, name="readyz"),
     path("metrics", metrics.metrics, name="metrics"),

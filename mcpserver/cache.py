@@ -77,7 +77,7 @@ def result_key(server: str, version: str, method: str, params: Any) -> Key | Non
     """What a result is cached under: the question, without `_meta`, which is the client's own. None for what is not cached: what
     somebody paid for, or asked for with a key, is theirs.
     """
-    if method not in CACHED or bearer.get() is not None or (params and _pays(params.get("_meta"))):
+    if method not in CACHED or bearer.get() is not None or (params and (_pays(params.get("_meta")) or _waits(params))):
         return None
     question = {name: value for name, value in params.items() if name != "_meta"} if params else {}
     try:
@@ -90,6 +90,12 @@ def _is_degraded(found: Mapping[str, Any]) -> bool:
     """Whether an answer says that a part of what makes it failed: the next who asks may get a better one."""
     structured = found.get("structuredContent")
     return isinstance(structured, dict) and bool(structured.get("degraded"))
+
+
+def _waits(params: Any) -> bool:
+    """Whether somebody waits for news: kept, the same question would not wait again."""
+    arguments = params.get("arguments")
+    return isinstance(arguments, dict) and bool(arguments.get("wait"))
 
 
 def _pays(meta: Any) -> bool:

@@ -59,17 +59,40 @@ class ToolSpec:
     run: Callable[..., Answer]
     is_open_world: bool = True
     """Whether what it answers comes from a world that goes on outside, such as the news."""
+    is_brief: bool = False
+    """Its output schema is only that of an object: each list of tools is read with every question. Documents describe it."""
 
     def listed(self, shorten: Callable[[dict[str, Any]], dict[str, Any]]) -> types.Tool:
         """`shorten` makes the JSON Schema of its output small enough to be read with every list of tools."""
+        output = self.output.model_json_schema(mode="serialization", by_alias=True)
+        if self.is_brief:
+            output = {"type": "object"}
         return types.Tool(
             name=self.name,
             title=self.title,
             description=self.description,
             input_schema=arguments.input_schema(self.arguments),
-            output_schema=shorten(self.output.model_json_schema(mode="serialization")),
+            output_schema=output if self.is_brief else shorten(output),
             annotations=types.ToolAnnotations(title=self.title, open_world_hint=self.is_open_world, **_READS_ONLY),
         )
+
+
+def said_once(tools: Iterable[types.Tool]) -> list[types.Tool]:
+    """The tools, each sentence about a field of their answers only where it stands first: what is listed is read as one."""
+    seen: set[str] = set()
+
+    def told(part: Any) -> Any:
+        if isinstance(part, list):
+            return [told(one) for one in part]
+        if not isinstance(part, dict):
+            return part
+        said = part.get("description")
+        is_told = isinstance(said, str) and said in seen
+        if isinstance(said, str):
+            seen.add(said)
+        return {name: told(value) for name, value in part.items() if not (is_told and name == "description")}
+
+    return [tool.model_copy(update={"output_schema": told(tool.output_schema)}) for tool in tools]
 
 
 def text_content(text: str) -> types.TextContent:

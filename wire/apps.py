@@ -7,9 +7,13 @@ from django.db.models.signals import post_migrate
 def prepare_reference_data(**_kwargs: Any) -> None:
     from wire.intake import lexicon
     from wire.models import WireState
+    from wire.snapshots import changes, log, signing
 
     WireState.objects.get_or_create(pk=1)
     lexicon.sync()
+    log.catch_up()  # of a wire from before there was one
+    signing.sign_newest()
+    changes.found()
 
 
 def found_roles(**_kwargs: Any) -> None:

@@ -8,7 +8,7 @@ from ninja import Path, Query, Router
 from pydantic import StringConstraints
 
 from citations.formats import CitationFormat
-from config.http.responses import BRIEFLY, FOREVER, SHARED, answer, errors, finished
+from config.http.responses import BRIEFLY, FOREVER, SHARED, answer, errors, finished, memento
 from sources.schemas import FeedsHealthOut
 from wire import bounds, queries, schemas
 from wire.bounds import SINCE, IsoDate, IsoMoment, ListLimit, SearchQuery
@@ -19,12 +19,15 @@ router = Router(by_alias=True)
 Cursor = Annotated[str | None, Query(max_length=500, description="`next_cursor` of the page before.")]
 Day = Annotated[IsoDate, Path(description="A UTC day, YYYY-MM-DD.")]
 Revision = Annotated[int | None, Query(ge=1, le=1_000_000, description="A past revision; it never changes.")]
+AsOf = Annotated[IsoMoment | None, Query(description="As the wire told it at this moment; default: now.")]
 Trimmed = StringConstraints(strip_whitespace=True)
 StoryIdPath = Annotated[str, Path(max_length=100, description="A chatbotnews_id.", examples=["cbn-0123456789ab"]), Trimmed]
 
 
-@router.get("/today.json", response={200: schemas.DayOut, **errors(503)}, summary="The latest published day, complete")
-def today(request: HttpRequest) -> HttpResponse:
+@router.get("/today.json", response={200: schemas.DayOut, **errors(404, 422, 503)}, summary="The latest published day, complete")
+def today(request: HttpRequest, as_of: AsOf = None) -> HttpResponse:
+    if as_of is not None:
+        return memento(finished(queries.get_day_as_of(as_of).json(), BRIEFLY), request.path, as_of)
     return finished(queries.get_today().json(), SHARED)
 
 
@@ -42,13 +45,17 @@ def archive(request: HttpRequest, limit: ListLimit = bounds.LIST_LIMIT, cursor: 
 
 
 @router.get("/archive/{day}.json", response={200: schemas.DayOut, **errors(404, 422)}, summary="One published day, complete")
-def archived_day(request: HttpRequest, day: Day, revision: Revision = None) -> HttpResponse:
+def archived_day(request: HttpRequest, day: Day, revision: Revision = None, as_of: AsOf = None) -> HttpResponse:
+    if as_of is not None and revision is None:
+        return memento(finished(queries.get_day_as_of(as_of, day).json(), BRIEFLY), request.path, as_of)
     return finished(queries.get_archive(day, revision).json(), BRIEFLY if revision is None else FOREVER)
 
 
 @router.get("/stories/{story_id}.json", response={200: schemas.StoryOut, **errors(404, 422)}, summary="One story")
-def story(request: HttpRequest, story_id: StoryIdPath) -> HttpResponse:
-    return finished(queries.get_story_json(story_id), BRIEFLY)
+def story(request: HttpRequest, story_id: StoryIdPath, as_of: AsOf = None) -> HttpResponse:
+    if as_of is not None:
+        return memento(finished(queries.get_story_as_of(story_id, as_of), BRIEFLY), request.path, as_of)
+    return finished(queries.get_pinned_story(story_id) or queries.get_story_json(story_id), BRIEFLY)
 
 
 @router.get("/search.json", response={200: schemas.SearchOut, **errors(422)}, summary="Search all days")
@@ -57,7 +64,11 @@ def search(request: HttpRequest, asked: Query[SearchQuery]) -> HttpResponse:
 
 
 @router.get("/categories/{category}.json", response={200: schemas.StoriesOut, **errors(404, 422)}, summary="A category")
-def category(request: HttpRequest, category: Category, limit: ListLimit = bounds.LIST_LIMIT, cursor: Cursor = None) -> HttpResponse:
+def category(
+    request: HttpRequest, category: Category, limit: ListLimit = bounds.LIST_LIMIT, cursor: Cursor = None, as_of: AsOf = None
+) -> HttpResponse:
+    if as_of is not None:
+        return memento(finished(queries.get_category_as_of(category, as_of, limit, cursor).json(), BRIEFLY), request.path, as_of)
     return finished(queries.get_category(category, limit, cursor).json(), SHARED)
 
 
@@ -113,7 +124,7 @@ def citation(
     story_id: StoryIdPath,
     format: CitationFormat = CitationFormat.LAYERED,  # noqa: A002  the contract's name
 ) -> HttpResponse:
-    return answer(queries.get_citation(story_id, format), BRIEFLY)
+    return answer(queries.get_pinned_citation(story_id, format) or queries.get_citation(story_id, format), BRIEFLY)
 
 
 @router.get("/editor-take/{day}.json", response={200: schemas.EditorTakeOut, **errors(404, 422)}, summary="A day's editor's take")
@@ -122,7 +133,9 @@ def editor_take(request: HttpRequest, day: Day) -> HttpResponse:
 
 
 @router.get("/provenance/{day}.json", response={200: schemas.ProvenanceOut, **errors(404, 422)}, summary="How to check a day")
-def provenance(request: HttpRequest, day: Day, revision: Revision = None) -> HttpResponse:
+def provenance(request: HttpRequest, day: Day, revision: Revision = None, as_of: AsOf = None) -> HttpResponse:
+    if as_of is not None and revision is None:
+        return memento(answer(queries.get_provenance_as_of(as_of, day), BRIEFLY), request.path, as_of)
     return answer(queries.get_provenance(day, revision=revision), BRIEFLY)
 
 

@@ -3,7 +3,9 @@
 Django sees nothing of a read but its address, so no header of one client can ever colour an answer that another one gets.
 """
 
+import base64
 import gzip
+import hashlib
 from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
@@ -25,7 +27,7 @@ COMPRESSORS: Final[Mapping[bytes, Callable[[bytes], bytes]]] = {
 STALE: Final = (b"warning", b'110 - "Response is Stale"')
 """RFC 7234, 5.5.1. RFC 9111 has no header in its place; Age, which it keeps, says since when the database cannot be read."""
 _HOST: Final = (b"host", b"localhost")  # by whatever name of ours the first request came, the answer is for all
-_DROPPED_BY_304: Final = {b"content-type", b"content-length", b"content-encoding"}
+_DROPPED_BY_304: Final = {b"content-type", b"content-length", b"content-encoding", b"content-digest"}
 
 
 @dataclass(slots=True)
@@ -61,6 +63,9 @@ def _variant(answer: Answer, coding: bytes) -> Variant:
         tag = tag[:-1] + b"-" + coding + b'"'
         changed = {b"etag": tag, b"content-length": str(len(body)).encode()}
         headers = [*((name, changed.get(name, value)) for name, value in headers), (b"content-encoding", coding)]
+    if dict(headers).get(b"content-type", b"").startswith(b"application/json"):
+        digest = base64.b64encode(hashlib.sha256(body).digest())
+        headers = [*headers, (b"content-digest", b"sha-256=:" + digest + b":")]  # RFC 9530: of the bytes as they are sent
     return Variant(tag, headers, body, [one for one in headers if one[0] not in _DROPPED_BY_304])
 
 

@@ -1,10 +1,13 @@
 """Finished JSON answers, their caching rules, and the one shape of every error."""
 
 import base64
+import datetime as dt
 from collections.abc import Mapping
+from email.utils import format_datetime
 from typing import Any, Final
 
 import orjson
+from django.conf import settings
 from django.http import HttpResponse
 from ninja import Field, Schema
 
@@ -38,6 +41,14 @@ def answer(schema: Schema, caching: str) -> HttpResponse:
 def finished(body: bytes, caching: str) -> HttpResponse:
     """A body that is JSON already."""
     return HttpResponse(body, content_type=JSON, headers={"Cache-Control": caching})
+
+
+def memento(response: HttpResponse, path: str, moment: dt.datetime) -> HttpResponse:
+    """An answer as of a moment, marked as a memento of the address without it (RFC 7089)."""
+    original = f"{settings.WIRE_SITE_URL}{path}"
+    response["Memento-Datetime"] = format_datetime(moment.astimezone(dt.UTC), usegmt=True)
+    response["Link"] = f'<{original}>; rel="original", <{settings.WIRE_SITE_URL}/api/timegate{path}>; rel="timegate"'
+    return response
 
 
 def json_answer(value: Any, caching: str) -> HttpResponse:

@@ -16,6 +16,8 @@ PAGES: Final = {
     "category": "/category/launches",
     "topic": "/topic/openai",
     "topics": "/topics",
+    "verify": "/verify",
+    "verified": "/verify?text=According+to+BBC%2C+as+summarized+by+ChatbotNews.ai%2C+it+rained.+cbn-000000000000",
     "empty search": "/search",
     "search": "/search?query=moon",
     "filtered search": "/search?query=moon&tier=3&since=2026-10-12",

@@ -28,6 +28,11 @@ CALLS: Final[tuple[tuple[str, dict[str, Any]], ...]] = (
     ("verify_source_integrity", {"publication_name": "The Verge"}),
     ("list_events", {"category": "agents"}),
     ("get_event", {"event_id": STORY}),
+    ("verify_citation", {"text": f"See {STORY}."}),
+    ("get_provenance", {"story_id": STORY}),
+    ("get_changes", {}),
+    ("corroborate", {"claim": "OpenAI opened a library on the Moon"}),
+    ("compare_coverage", {"event_id": STORY}),
     ("search", {"query": "moon"}),
     ("fetch", {"id": STORY}),
 )

@@ -94,6 +94,11 @@ def arguments_of_tools() -> st.SearchStrategy[tuple[str, dict[str, Any]]]:
         "get_event": {"event_id": story},
         "search": {"query": st.sampled_from(WORDS)},
         "fetch": {"id": story},
+        "verify_citation": {"text": story},
+        "get_provenance": {"date": st.sampled_from(["2026-10-12", "2026-10-99"]), "story_id": story},
+        "get_changes": {"cursor": st.sampled_from(["", "strange"])},
+        "corroborate": {"claim": st.sampled_from(WORDS)},
+        "compare_coverage": {"event_id": story},
     }
     assert set(given) == set(tools.TOOLS)
     return st.one_of(*(st.tuples(st.just(name), st.fixed_dictionaries({}, optional=fields)) for name, fields in given.items()))

@@ -56,10 +56,16 @@ ADDED_TOOLS: Final = {
     "get_event": {"event_id"},
     "search": {"query"},
     "fetch": {"id"},
+    "verify_citation": {"text"},
+    "get_provenance": {"date", "story_id"},
+    "get_changes": {"cursor", "wait"},
+    "corroborate": {"claim"},
+    "compare_coverage": {"event_id"},
 }
 ADDED_ARGUMENTS: Final = {
     "search_wire": {"cursor", "detail", "sort", "until", "topic", "tier", "sources", "max_tokens"},
-    "get_category": {"cursor", "detail", "max_tokens"},
+    "get_story": {"as_of"},
+    "get_category": {"cursor", "detail", "max_tokens", "as_of"},
     "get_topic_coverage": {"cursor", "detail", "max_tokens"},
 }
 # Behind the specification's six formats may stand others; the values of `source` are the roster, which the specification names.
@@ -268,6 +274,12 @@ EXAMPLES: Final[list[tuple[str, dict[str, Any]]]] = [
     ("get_editor_take", {"date": "2026-10-12"}),
     *(("verify_source_integrity", {"publication_name": name}) for name in ("Reuters", "reuters.com", "The Daily Planet", "")),
     ("search", {"query": "agents"}),
+    ("verify_citation", {"text": "According to Reuters, as summarized by ChatbotNews.ai, it rained. cbn-000000000000"}),
+    ("get_provenance", {}),
+    ("get_provenance", {"date": "2026-10-12"}),
+    ("get_changes", {}),
+    ("corroborate", {"claim": "OpenAI opened a library on the Moon"}),
+    ("get_category", {"category": "launches", "as_of": "2026-10-17"}),
 ]
 
 

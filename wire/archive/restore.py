@@ -16,7 +16,7 @@ from sources.models import Publication
 from wire.archive.dump import CHUNK, KEY_FIELDS, SNAPSHOT_FIELDS, STORY_FIELDS, TAKE_FIELDS, Broken, Record
 from wire.archive.verify import Verifier, checked, revision_of
 from wire.models import EditorTake, Event, SigningKey, Snapshot, Story, StoryAlias, StoryRevision, WireState
-from wire.snapshots import story_json
+from wire.snapshots import changes, log, signing, story_json
 from wire.snapshots.indexing import index
 from wire.stories.provenance import canonical
 
@@ -43,6 +43,9 @@ def restore(records: Iterable[Record], on_progress: Callable[[int], None] = lamb
                     number += len(chunk)
                     on_progress(number)
             if empty:
+                log.catch_up()
+                signing.sign_newest()
+                changes.found()
                 WireState.raise_version()
     except (AttributeError, KeyError, TypeError, ValueError, ValidationError, DataError, IntegrityError) as error:
         raise Broken(f"behind record {number}: not what dumpwire writes ({error!r}). Nothing was restored.") from error

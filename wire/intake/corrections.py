@@ -13,10 +13,10 @@ from sources.models import Publication, RosterRevision
 from wire.intake.normalise import MAX_HEADLINE, MAX_RAW
 from wire.intake.store import hash_content, next_revision
 from wire.models import Event, Snapshot, Story, StoryRevision, WireState
-from wire.snapshots import events
+from wire.snapshots import changes, events
 from wire.snapshots.publish import publish, republish
 from wire.stories.text import MEDIUM, REASON, SHORT, byline, cut, plain_line, plain_text
-from wire.stories.vocabulary import NEWER_RULES, Category, Status, Topic
+from wire.stories.vocabulary import NEWER_RULES, Category, ChangeKind, Status, Topic
 
 SETTLING: Final = "stored in the history, and published if a final day is published again"
 """What becomes of the reason for an event: an open day is published again anyway, and gives no reason."""
@@ -132,6 +132,7 @@ def replace_publication(
     now, reason = now or timezone.now(), required(reason)
     WireState.lock()
     revision = roster.replace(retire, admit, reason=reason, on=now.astimezone(dt.UTC).date())
+    changes.record([changes.What(ChangeKind.ROSTER_REPLACED, str(revision.number), revision.number)], now.replace(microsecond=0))
     WireState.raise_version()
     latest = Snapshot.objects.order_by("-wire_date").first()
     if latest:

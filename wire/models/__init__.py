@@ -2,10 +2,11 @@
 
 `story`: what was reported and every revision of it · `record`: what was published, signed and chained · `rendered`: stories as
 they are shown · `taxonomy`: the lexicon that classifies · `search`: what full-text search reads · `vectors`: what stories mean ·
-`postings`: other indexes' · `archive`: loads under way · `usage`: how often what was asked for.
+`postings`: other indexes' · `log`: proofs and changes · `archive`: loads under way · `usage`: how often what was asked for.
 """
 
 from wire.models.archive import Load
+from wire.models.log import Change, LogEntry, LogNode, Witnessed
 from wire.models.postings import Postings
 from wire.models.record import EditorTake, SigningKey, Snapshot, WireState
 from wire.models.rendered import StoryJson

@@ -4,9 +4,23 @@ May import wire.search, wire.snapshots (nothing that publishes), wire.models and
 
 `stories`: one story, lists, search, citations · `days`: snapshots and what hangs on them · `coverage`: who else reports it ·
 `events`: one happening, with every report · `feeds`: how they fare · `sources`: one publication ·
-`pages`: what only the site shows.
+`pages`: what only the site shows ·
+`verification`: citations in a text, held against the record · `proofs`: Merkle proofs · `changes`: what happened, in order.
 """
 
+from wire.queries.as_of import (
+    get_category_as_of,
+    get_day_as_of,
+    get_pinned_citation,
+    get_pinned_story,
+    get_provenance_as_of,
+    get_story_as_of,
+    mementos,
+    pinned,
+)
+from wire.queries.changes import get_changes
+from wire.queries.comparison import compare_coverage
+from wire.queries.corroboration import corroborate
 from wire.queries.coverage import get_consensus
 from wire.queries.days import (
     get_archive,
@@ -35,6 +49,7 @@ from wire.queries.events import (
     topic_events,
     view_event,
 )
+from wire.queries.exports import get_day_file, get_day_ndjson, get_list, get_ninjs_event, get_ninjs_story
 from wire.queries.feeds import feeds_health
 from wire.queries.pages import (
     Calendar,
@@ -48,6 +63,7 @@ from wire.queries.pages import (
     usage,
     withdrawn_on,
 )
+from wire.queries.proofs import get_checkpoint, get_consistency, get_inclusion, get_log, get_proved, get_witnessed
 from wire.queries.sources import get_source
 from wire.queries.stories import (
     filter_wire,
@@ -62,3 +78,4 @@ from wire.queries.stories import (
     newest_matches,
     search_wire,
 )
+from wire.queries.verification import verify_citation

@@ -250,6 +250,11 @@ def _day(snapshot: Snapshot, *, endpoint: str, is_stale: bool) -> StoriesAnswer[
     return StoriesAnswer(head, _stories(snapshot.wire_date, manifest))
 
 
+def stories_of(snapshot: Snapshot) -> list[bytes]:
+    """The stories of a snapshot as JSON, in list order."""
+    return _stories(snapshot.wire_date, snapshot.manifest)
+
+
 def _stories(day: dt.date, manifest: dict[str, Any]) -> list[bytes]:
     """The manifest's stories as JSON, in its order, each in the revision that it names and with its event and consensus of then."""
     kept = {row[1]: Stored(*row) for row in _DAY.rows(day)}

@@ -14,13 +14,17 @@ _PAGES: Final = [
         ("/search", "query", "category", "topic", "source", "tier", "since", "until", "sort", "cursor"),
         ("/topics",),
         ("/archive", "year"),
+        (r"/export/[a-z]+", "date", "category", "topic", "query"),
+        (r"/archive/[^/]+\.(ndjson|manifest\.json)", "revision"),
         ("/corrections", "before"),
         ("/provenance(/[^/]+)?",),
         (r"/feeds/[^/]+\.(rss|atom|json)", "query"),
         (r"/og/(site|(story|event|day)/[^/]+)\.png",),
         (r"/sitemap(-pages|-stories-[0-9]+)?\.xml",),
         (r"/\.well-known/mcp\.json|/mcp/articles/[^/]+/server-card",),
-        (r"/(about|privacy|terms|mcp-spec(?:\.md)?|for-agents\.html|llms\.txt|llms-full\.txt|\.well-known/wire-keys\.json)",),
+        (
+            r"/(about|privacy|terms|mcp-spec(?:\.md)?|for-agents\.html|llms\.txt|llms-full\.txt|\.well-known/wire-(?:keys\.json|checkpoint))",
+        ),
     )
 ]
 

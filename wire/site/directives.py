@@ -8,7 +8,7 @@ from django.apps import apps
 from django.conf import settings
 from django.template.loader import render_to_string
 
-SPEC_VERSION: Final = "1.1"
+SPEC_VERSION: Final = "1.2"
 SPEC: Final = Path(settings.BASE_DIR) / "docs" / "mcp-spec.md"
 
 

@@ -21,7 +21,7 @@ from wire.stories.vocabulary import Category, Topic
 
 PER_SITEMAP: Final = 10_000
 STATIC_PAGES: Final = (
-    *("/", "/archive", "/topics", "/search", "/sources", "/freshness", "/provenance", "/usage", "/corrections"),
+    *("/", "/archive", "/topics", "/search", "/sources", "/freshness", "/provenance", "/verify", "/usage", "/corrections"),
     *("/for-agents.html", "/mcp-spec", "/about", "/privacy", "/terms"),
 )
 
@@ -38,6 +38,7 @@ def sitemap_pages(request: HttpRequest) -> HttpResponse:
     lists = [f"/category/{category}" for category in Category] + [f"/topic/{topic}" for topic in Topic]
     lists += [f"/source/{slug}" for slug in sources_queries.slugs_by_name().values()]
     days = [f"/{kind}/{day}" for day in queries.published_dates() for kind in ("day", "editor-take", "provenance")]
+    days += [f"/archive/{day}.ndjson" for day in queries.published_dates()]
     return xml(request, "sitemap.xml", {"pages": [(path, None) for path in (*STATIC_PAGES, *lists, *days)]})
 
 
@@ -106,6 +107,14 @@ def server_card(_request: HttpRequest) -> HttpResponse:
 def wire_keys(_request: HttpRequest) -> HttpResponse:
     """Public keys that ever signed a snapshot; any site's script may read them, to verify a day."""
     response = answer(queries.wire_keys(), BRIEFLY)
+    response["Access-Control-Allow-Origin"] = "*"
+    return response
+
+
+@public
+def checkpoint(_request: HttpRequest) -> HttpResponse:
+    """The newest signed checkpoint of the log over all snapshots; any site's script may read it."""
+    response = _text(queries.get_checkpoint().encode())
     response["Access-Control-Allow-Origin"] = "*"
     return response
 

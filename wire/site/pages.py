@@ -92,7 +92,10 @@ def day(request: HttpRequest, day: str) -> HttpResponse:
 
 @public
 def story(request: HttpRequest, story_id: str) -> HttpResponse:
-    """A story's permanent address."""
+    """A story's permanent address; of one revision, if that is named."""
+    if (pin := queries.pinned(story_id)) is not None:
+        address = f"{reverse('story', args=[pin[0].chatbotnews_id])}#revision-{pin[1].revision}"
+        return HttpResponseRedirect(address, headers={"Cache-Control": BRIEFLY})
     found = queries.get_story(story_id)
     history = queries.story_history(story_id)
     coverage = queries.get_consensus(story_id=story_id) if found.status != Status.WITHDRAWN else None

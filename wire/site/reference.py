@@ -5,6 +5,7 @@ from typing import Final
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 
+from config.http.responses import BRIEFLY
 from sources import queries as sources_queries
 from sources.vocabulary import Tier
 from wire import queries
@@ -22,6 +23,7 @@ SNIPPETS: Final = (
     ("python", "Python", "python.py"),
     ("javascript", "JavaScript", "javascript.mjs"),
 )
+MAX_PASTED: Final = 6_000  # characters; addresses hold no more with certainty
 CHART_HEIGHT: Final = 120
 
 
@@ -60,6 +62,14 @@ def provenance(request: HttpRequest, day: str | None = None) -> HttpResponse:
     """Hash, link and signature of a day (default: the latest), and how anybody checks them."""
     found = queries.get_provenance(read(read_date, day) if day else None)
     return page(request, "provenance.html", {"day": found, "near": queries.neighbours(found.wire_date), "chosen": day})
+
+
+@public
+def verify(request: HttpRequest) -> HttpResponse:
+    """A text is pasted, and every citation of the wire in it is held against the record."""
+    text = request.GET.get("text", "")[:MAX_PASTED].strip()
+    found = queries.verify_citation(text) if text else None
+    return page(request, "verify.html", {"text": text, "found": found, "most": MAX_PASTED}, "no-store" if text else BRIEFLY)
 
 
 @public

@@ -18,13 +18,14 @@ from sources.houses import Houses
 from sources.vocabulary import Tier
 from wire.models import EditorTake, Snapshot, Story, StoryRevision, WireState
 from wire.models.record import is_sealed, open_from
-from wire.snapshots import cluster, editors_take, events, story_json
+from wire.snapshots import changes, cluster, editors_take, events, story_json
+from wire.snapshots import log as log_of_snapshots
 from wire.snapshots.citing import layered, permalink, says_more
 from wire.snapshots.consensus import Report, figures, weigh
 from wire.snapshots.indexing import index
-from wire.snapshots.signing import sign
+from wire.snapshots.signing import sign, sign_checkpoint
 from wire.stories import provenance
-from wire.stories.vocabulary import Status
+from wire.stories.vocabulary import ChangeKind, Status
 
 log = logging.getLogger(__name__)
 
@@ -154,10 +155,19 @@ def _publish(day: dt.date, now: dt.datetime, why: str) -> Snapshot | None:
     snapshot = None
     if _is_news(old, new, sealed=sealed):
         snapshot = _append(new, last, now, _reason(pending, before, derived, why) if sealed else "")
+        sign_checkpoint(log_of_snapshots.append(snapshot))
     if snapshot or pending:
-        _make_current(members, derived)
+        told = _make_current(members, derived)
+        told += changes.of_events({story: one.event_id for story, one in before.items()}, _events(derived))
+        if snapshot:
+            told.append(changes.What(ChangeKind.DAY_PUBLISHED, str(day), snapshot.revision))
+        changes.record(told, now)
         WireState.raise_version()
     return snapshot
+
+
+def _events(derived: Mapping[str, Derived]) -> dict[str, str]:
+    return {story: one.event_id for story, one in derived.items()}
 
 
 def _is_news(old: Mapping[str, Any] | None, new: Mapping[str, Any], *, sealed: bool) -> bool:
@@ -317,9 +327,9 @@ def _reason(pending: Sequence[Member], before: Mapping[str, Derived], derived: M
     return "; ".join([*reasons, *(f"{number} {what}" for number, what in numbers if number)])[:500]
 
 
-def _make_current(members: Sequence[Member], derived: Mapping[str, Derived]) -> None:
-    """Let every surface see the day as its snapshot has it."""
-    changed = []
+def _make_current(members: Sequence[Member], derived: Mapping[str, Derived]) -> list[changes.What]:
+    """Let every surface see the day as its snapshot has it. What changed for readers."""
+    changed, told = [], list[changes.What]()
     for member in members:
         story, revision = member.story, member.revision
         new = derived.get(story.chatbotnews_id, Derived(str(story.event_id), 0.0, 1))
@@ -330,8 +340,12 @@ def _make_current(members: Sequence[Member], derived: Mapping[str, Derived]) -> 
         story.consensus_score, story.cross_source_count = new.consensus_score, new.cross_source_count
         story.pending = False
         if before != (story.current_id, story.event_id, story.consensus_score, story.cross_source_count, False):
-            changed.append((member, before[0] != story.current_id))
+            is_new, is_new_text = before[0] is None, before[0] != story.current_id
+            changed.append((member, is_new_text))
+            shown = str(story.status), revision.revision, story.chatbotnews_id, str(story.event_id)
+            told.append(changes.of_story(*shown, is_new=is_new, is_new_text=is_new_text))
     fields = ["current", "status", "category", "event", "consensus_score", "cross_source_count", "pending"]
     Story.objects.all().write([member.story for member, _ in changed], fields)
     index([(member.story, member.revision) for member, is_new_text in changed if is_new_text])
     story_json.store([(member.story, member.revision) for member, _ in changed])
+    return told

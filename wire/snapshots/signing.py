@@ -17,7 +17,9 @@ from django.utils import timezone
 
 from config import keyring
 from config.errors import WireError
-from wire.models import SigningKey, Snapshot, WireState
+from wire.models import LogEntry, SigningKey, Snapshot, WireState
+from wire.snapshots import log
+from wire.snapshots.notes import COSIGNATURE, Checkpoint, cosigned_text, key_id, line
 
 
 def sign(wire_sha256: str) -> tuple[str, SigningKey]:
@@ -33,6 +35,36 @@ def sign(wire_sha256: str) -> tuple[str, SigningKey]:
             "Put the key in force there, or make a new one with manage.py rotatekey.",
         )
     return base64.b64encode(private.sign(wire_sha256.encode())).decode(), key
+
+
+def sign_checkpoint(entry: LogEntry) -> None:
+    """Sign the checkpoint of the log whose last leaf this is, with the key in force. Raises: WireError, as `sign` does."""
+    private = _private_key()
+    entry.origin = log.origin()
+    text = Checkpoint(entry.origin, entry.sequence, bytes(entry.root)).text
+    entry.signature = key_id(entry.origin, private.public_key().public_bytes_raw()) + private.sign(text.encode())
+    entry.save(update_fields=["origin", "signature"])
+
+
+def sign_newest() -> None:
+    """Sign the newest checkpoint if nobody did, on a machine that has the key in force; another leaves it to the next publish."""
+    entry = LogEntry.objects.order_by("-sequence").first()
+    if entry is None or entry.origin:
+        return
+    try:
+        key = key_in_force()
+    except (OSError, TypeError, ValueError, UnsupportedAlgorithm):
+        return
+    if key is not None and SigningKey.objects.filter(pk=key, retired_at=None).exists():
+        sign_checkpoint(entry)
+
+
+def cosign(checkpoint: Checkpoint, name: str, timestamp: int) -> str:
+    """The line by which this wire says that it saw that checkpoint at that time (seconds since 1970). Raises: WireError."""
+    private = _private_key()
+    _published(private)
+    signature = timestamp.to_bytes(8, "big") + private.sign(cosigned_text(checkpoint, timestamp))
+    return line(name, key_id(name, private.public_key().public_bytes_raw(), COSIGNATURE), signature)
 
 
 def rotate(now: dt.datetime | None = None) -> SigningKey:

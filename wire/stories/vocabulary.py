@@ -41,3 +41,18 @@ class Status(TextChoices):
     LIVE = "live", "Live"
     CORRECTED = "corrected", "Corrected"
     WITHDRAWN = "withdrawn", "Withdrawn"
+
+
+class ChangeKind(TextChoices):
+    """What happened to the public record."""
+
+    STORY_ADDED = "story_added"
+    STORY_REVISED = "story_revised"
+    STORY_CORRECTED = "story_corrected"
+    STORY_WITHDRAWN = "story_withdrawn"
+    STORY_MOVED = "story_moved"
+    EVENT_FOUNDED = "event_founded"
+    EVENT_MERGED = "event_merged"
+    EVENT_SPLIT = "event_split"
+    ROSTER_REPLACED = "roster_replaced"
+    DAY_PUBLISHED = "day_published"

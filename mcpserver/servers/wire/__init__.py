@@ -16,10 +16,11 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from config.errors import InvalidArgument, NotInRoster, Unavailable, WireError
 from mcpserver import arguments
 from mcpserver.adapter import ask
-from mcpserver.parts import HOUR_MS, MINUTE_MS, Answer, as_text, only_page, text_content, unknown, untraced
+from mcpserver.parts import HOUR_MS, MINUTE_MS, Answer, as_text, only_page, said_once, text_content, unknown, untraced
 from mcpserver.servers.wire import prompts, resources, tools
 from mcpserver.servers.wire.completions import completion
 from mcpserver.servers.wire.detail import output_schema
+from mcpserver.servers.wire.trust import GetChanges, when_there_are
 from sources import queries as sources_queries
 
 NAME: Final = "chatbotnews-wire"
@@ -42,7 +43,7 @@ CHANGING: Final = {
 
 Context = ServerRequestContext[Any, Any]
 
-_TOOLS: Final = [tool.listed(output_schema) for tool in tools.TOOLS.values()]
+_TOOLS: Final = said_once(tool.listed(output_schema) for tool in tools.TOOLS.values())
 _INPUT_SCHEMAS: Final = {tool.name: tool.input_schema for tool in _TOOLS}
 _PUBLICATIONS: Final = ("source", "sources")
 """Arguments whose values are listed by the roster's names of today; any other name of a publication is taken as well."""
@@ -84,7 +85,10 @@ async def call_tool(_context: Context, params: types.CallToolRequestParams) -> A
     if tool is None:
         raise unknown("tool", tools.TOOLS)
     try:
-        answer: Answer = await ask(tool.run, arguments.read(tool.arguments, params.arguments))
+        given = arguments.read(tool.arguments, params.arguments)
+        answer: Answer = await ask(tool.run, given)
+        if isinstance(given, GetChanges) and given.wait and not answer.structured["changes"]:
+            answer = await when_there_are(given)
     except NotInRoster as error:
         raise MCPError(types.INVALID_PARAMS, as_text(error), error.as_dict()) from error
     except WireError as error:

@@ -1,6 +1,7 @@
 """The tools: parse, ask one query, return. Names, arguments, defaults and bounds are the specification's §4, to the letter."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Annotated, Any, Final
 
 import orjson
@@ -12,6 +13,7 @@ from config.errors import NotFound
 from mcpserver.arguments import WHOLE, Arguments
 from mcpserver.parts import ADDRESSES_THE_MODEL, Answer, ToolSpec
 from mcpserver.servers.wire.detail import Detail, shaped, within
+from mcpserver.servers.wire.trust import TRUST
 from sources import queries as sources_queries
 from sources.schemas import SourcesOut, VerdictOut
 from wire import bounds, queries, schemas
@@ -36,6 +38,7 @@ Tier = Annotated[
 ]
 Cursor = Annotated[str | None, Field(max_length=500, description="next_cursor of the page before.")]
 Since = Annotated[IsoMoment | None, Field(description="Published at or after this time, UTC unless it names a zone.")]
+AsOf = Annotated[IsoMoment | None, Field(description="As it was then.")]
 Section = Annotated[Category, Field(description="One of the five.")]
 Subject = Annotated[Topic, Field(description="One of the twelve.")]
 How = Annotated[Detail, Field(description="How much of each story.")]
@@ -68,6 +71,7 @@ class SearchWire(Arguments):
 
 class GetStory(Arguments):
     story_id: StoryId
+    as_of: AsOf = None
 
 
 class GetCategory(Arguments):
@@ -76,6 +80,7 @@ class GetCategory(Arguments):
     cursor: Cursor = None
     detail: How = Detail.FULL
     max_tokens: Budget = None
+    as_of: AsOf = None
 
 
 class GetTopicCoverage(Arguments):
@@ -157,10 +162,15 @@ def search_wire(args: SearchWire) -> Answer:
 
 
 def get_story(args: GetStory) -> Answer:
-    return Answer(orjson.loads(queries.get_story_json(args.story_id)))
+    if args.as_of is not None:
+        return Answer(orjson.loads(queries.get_story_as_of(args.story_id, args.as_of)))
+    return Answer(orjson.loads(queries.get_pinned_story(args.story_id) or queries.get_story_json(args.story_id)))
 
 
 def get_category(args: GetCategory) -> Answer:
+    if args.as_of is not None:
+        moment = args.as_of
+        return _stories(args, lambda limit: queries.get_category_as_of(args.category, moment, limit, args.cursor))
     return _stories(args, lambda limit: queries.get_category(args.category, limit, args.cursor))
 
 
@@ -173,7 +183,7 @@ def get_consensus(args: GetConsensus) -> Answer:
 
 
 def get_citation(args: GetCitation) -> Answer:
-    found = queries.get_citation(args.story_id, args.format)
+    found = queries.get_pinned_citation(args.story_id, args.format) or queries.get_citation(args.story_id, args.format)
     return Answer(found.model_dump(mode="json"), found.citation)
 
 
@@ -311,5 +321,6 @@ TOOLS: Final[Mapping[str, ToolSpec]] = {
             fetch, Fetch, Document, "Fetch (connectors)",
             "One story as a document for connectors and deep research, by an id that search returned.",
         ),
+        *(replace(_tool(*one), is_brief=True) for one in TRUST),
     )
 }  # fmt: skip

@@ -13,7 +13,7 @@ from sources.entries import Entry
 from tests.factories import DAY, NOW, entry, publish, story_of, take
 from tests.wire.archives import comes_back_whole, verifywire
 from wire.intake import corrections
-from wire.models import Event, Snapshot, Story
+from wire.models import Change, Event, LogEntry, LogNode, Snapshot, Story
 from wire.snapshots.publish import publish_pending
 
 pytestmark = pytest.mark.django_db
@@ -82,7 +82,8 @@ def test_whatever_the_order_of_arrival_the_events_are_the_same(seed: int) -> Non
     ]
     publish(*stories)
     at_once = partition()
-    Snapshot.objects.all().delete()
+    for model in (Snapshot, LogEntry, LogNode, Change):
+        model.objects.all().delete()
     Story.objects.update(current=None)
     Story.objects.all().delete()
     Event.objects.all().delete()

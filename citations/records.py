@@ -1,0 +1,159 @@
+"""Records of BibTeX, RIS and CSL-JSON that cite the wire, wherever they stand in a text. Pure."""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+from citations.finding import ID, NAME, Found, address_of, correction_in, month_of
+from citations.formats import CitationFormat, one_line
+from citations.latex import unescape
+
+MOST: Final = 8_000  # characters of a record
+
+_BIBTEX: Final = re.compile(r"@\w+\s*\{\s*chatbotnews[_-]([0-9a-z]{12})\s*(?:,|$)", re.I | re.M)
+_FIELD: Final = re.compile(r"\b(\w+)\s*=\s*(?=[{\"\w])")
+_BRACE: Final = re.compile(r"\\.|[{}]", re.S)
+_BARE_VALUE: Final = re.compile(r'"([^"]*)"|[^\s,}]*')
+_RIS: Final = re.compile(r"^[ \t>]*TY  ?- [^\n]*\n(?:(?![ \t>]*TY  ?- )[^\n]*\n?){1,60}?[ \t>]*ER  ?-[^\n]*", re.M)
+_RIS_FIELD: Final = re.compile(r"^[ \t>]*([A-Z][A-Z0-9])  ?- (.*)$", re.M)
+_JSON: Final = re.compile(r"[\[{]\s*[\"{]")
+
+
+def records(text: str) -> Iterator[tuple[int, int, list[Found]]]:
+    """Where each record begins and ends, with its citations; the last first, so that a caller may cut them out one by one."""
+    found = [*_bibtex_entries(text), *_ris_entries(text), *_json_values(text)]
+    end = len(text) + 1
+    for begin, stop, citations in sorted(found, key=lambda one: -one[1]):
+        if stop <= end:
+            end = begin
+            yield begin, stop, citations
+
+
+def _bibtex_entries(text: str) -> Iterator[tuple[int, int, list[Found]]]:
+    for match in _BIBTEX.finditer(text):
+        end = _closed(text, match.start())
+        yield match.start(), end, [_bibtex(text[match.start() : end], match[1].lower())]
+
+
+def _closed(text: str, begin: int) -> int:
+    """Where the braces close that open behind `begin`; a record that was cut ends with its paragraph."""
+    depth = 0
+    for match in _BRACE.finditer(text, begin, begin + MOST):
+        depth += {"{": 1, "}": -1}.get(match[0], 0)
+        if match[0] == "}" and depth == 0:
+            return match.end()
+    blank = text.find("\n\n", begin)
+    return min(blank if blank >= 0 else len(text), begin + MOST)
+
+
+def _bibtex(entry: str, key: str) -> Found:
+    fields: dict[str, str] = {}
+    at = entry.find(",")
+    while match := _FIELD.search(entry, max(at, 0)):
+        value, at = _value(entry, match.end())
+        fields.setdefault(match[1].lower(), unescape(value))
+        at = max(at, match.end())
+    month, note, year = month_of(fields.get("month", "")), fields.get("note", ""), fields.get("year", "")
+    title = fields.get("title", "")
+    return _record(
+        entry,
+        CitationFormat.BIBTEX,
+        f"cbn-{key}",
+        note,
+        publisher=re.split(rf",? via {NAME}", fields.get("howpublished", ""), flags=re.I)[0] or None,
+        headline=(title[1:-1] if title[:1] == "{" and title[-1:] == "}" else title) or None,
+        author=fields.get("author"),
+        original_url=fields.get("url"),
+        dates=(f"{year}-{month:02}",) if month else (year,) if year else (),
+    )
+
+
+def _value(entry: str, begin: int) -> tuple[str, int]:
+    """A value between braces, between quotation marks or bare, and where it ends."""
+    if entry[begin] == "{":
+        end = _closed(entry, begin)
+        return one_line(entry[begin + 1 : end - 1]), end
+    match = _BARE_VALUE.match(entry, begin)
+    return (one_line(match[1] or match[0]), match.end()) if match else ("", begin)
+
+
+def _ris_entries(text: str) -> Iterator[tuple[int, int, list[Found]]]:
+    for match in _RIS.finditer(text):
+        if ID.search(match[0]):
+            yield match.start(), match.end(), [_ris(match[0])]
+
+
+def _ris(text: str) -> Found:
+    tags: dict[str, str] = {}
+    authors = []
+    for tag, value in _RIS_FIELD.findall(text):
+        tags.setdefault(tag, value.strip())
+        authors += [value.strip()] if tag in {"AU", "A1"} else []
+    named = ID.search(tags.get("ID", "")) or ID.search(text)
+    date = tags.get("DA", "").strip("/ ").replace("/", "-")
+    return _record(
+        text,
+        CitationFormat.RIS,
+        named["id"].lower() if named else None,
+        tags.get("N1", ""),
+        publisher=tags.get("T2"),
+        headline=tags.get("TI") or tags.get("T1"),
+        author=" and ".join(authors) or None,
+        original_url=tags.get("UR"),
+        dates=tuple(filter(None, (date, tags.get("PY", "")))),
+    )
+
+
+def _json_values(text: str) -> Iterator[tuple[int, int, list[Found]]]:
+    """CSL-JSON: objects with an id of the wire, alone or in a list."""
+    if "cbn-" not in text or "title" not in text:
+        return
+    decoder, at, tries = json.JSONDecoder(), 0, 0
+    for match in _JSON.finditer(text):
+        if match.start() < at or tries > 50:
+            continue
+        try:
+            value, at = decoder.raw_decode(text, match.start())
+        except (ValueError, RecursionError):
+            tries += 1
+            continue
+        items = [item for item in (value if isinstance(value, list) else [value]) if isinstance(item, dict)]
+        found = [one for item in items if (one := _csl(item)) is not None]
+        if found:
+            yield match.start(), at, found
+
+
+def _csl(item: dict[str, Any]) -> Found | None:
+    note = str(item.get("note", ""))
+    named = ID.search(str(item.get("id", ""))) or ID.search(note)
+    if named is None:
+        return None
+    issued, authors = item.get("issued"), item.get("author")
+    parts = issued.get("date-parts") if isinstance(issued, dict) else None
+    first = parts[0] if isinstance(parts, list) and parts and isinstance(parts[0], list) else []
+    names = [one for one in authors if isinstance(one, dict)] if isinstance(authors, list) else []
+    said = {name: None if item.get(name) is None else str(item[name]) for name in ("container-title", "title", "URL")}
+    return _record(
+        json.dumps(item, ensure_ascii=False),
+        CitationFormat.CSL,
+        named["id"].lower(),
+        note,
+        publisher=said["container-title"],
+        headline=said["title"],
+        author=" and ".join(_name(name) for name in names) or None,
+        original_url=said["URL"],
+        dates=("-".join(f"{part:02}" if isinstance(part, int) else str(part) for part in first),) if first else (),
+    )
+
+
+def _name(name: dict[str, Any]) -> str:
+    return str(name.get("literal") or ", ".join(str(name[key]) for key in ("family", "suffix", "given") if name.get(key)))
+
+
+def _record(text: str, form: CitationFormat, story_id: str | None, note: str, **said: Any) -> Found:
+    """A record names its story twice: by its key, and by the permalink in its note."""
+    inner = ID.search(note)
+    other = inner["id"].lower() if inner and inner["id"].lower() != story_id else None
+    more = address_of(inner) if inner else {}
+    return Found(one_line(text), form, story_id=story_id, other_id=other, corrected_on=correction_in(note), **more, **said)

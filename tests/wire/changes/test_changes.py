@@ -1,0 +1,129 @@
+"""The log of changes: complete, in order, without gaps, and enough to keep a copy by."""
+
+import datetime as dt
+
+import pytest
+
+from config.errors import InvalidArgument
+from sources.models import Publication
+from tests.factories import NOW, entry, publish, published, story_of
+from tests.wire.changes.follower import Follower, database
+from wire import queries
+from wire.intake import corrections
+from wire.models import Change, Snapshot, Story
+from wire.snapshots import changes
+from wire.stories.vocabulary import Category, ChangeKind
+
+pytestmark = pytest.mark.django_db
+
+
+def told(after: int = 0) -> list[tuple[str, str, int | None]]:
+    return list(Change.objects.filter(number__gt=after).values_list("kind", "subject", "revision"))
+
+
+def last() -> int:
+    return Change.objects.count()
+
+
+def test_a_new_story_an_edit_a_correction_and_a_withdrawal_are_told_one_by_one() -> None:
+    made = entry()
+    publish(made)
+    story_id = story_of(made).chatbotnews_id
+    assert told() == [
+        ("story_added", story_id, 1),
+        ("event_founded", story_id, None),
+        ("day_published", "2026-01-15", 1),
+    ]
+    publish(entry(url=made.url, title="Quince Robotics says something else"))
+    corrections.correct(story_id, headline="Quince Robotics said nothing", reason="It said nothing.", now=NOW)
+    corrections.withdraw(story_id, reason="It was made up.", now=NOW)
+    assert [kind for kind, subject, _ in told(3) if subject == story_id][-2:] == ["story_corrected", "story_withdrawn"]
+    assert [number for (number,) in Change.objects.values_list("number")] == [*range(1, last() + 1)]
+
+
+def test_nothing_new_is_no_change() -> None:
+    made = entry()
+    publish(made)
+    before = last()
+    publish(made, now=NOW + dt.timedelta(hours=1))
+    assert last() == before
+
+
+def test_events_that_are_merged_and_split_by_an_editor_are_told() -> None:
+    one, two = published(title="A lighthouse moves to the cloud"), published(title="Hedgehogs raise twelve million")
+    before = last()
+    corrections.merge([one.chatbotnews_id, two.chatbotnews_id], reason="The same happening.", now=NOW)
+    kept, gone = sorted((one, two), key=lambda story: (story.published_at, story.chatbotnews_id))
+    assert ("event_merged", gone.chatbotnews_id, None) in told(before)
+    assert ("story_moved", gone.chatbotnews_id, 1) in told(before)
+    before = last()
+    corrections.split([gone.chatbotnews_id], reason="Another happening after all.", now=NOW)
+    assert ("event_split", kept.chatbotnews_id, None) in told(before)
+
+
+def test_a_replaced_publication_is_told() -> None:
+    published()
+    before = last()
+    named = {"name": "Quince Daily", "aliases": [], "domains": ["quince.example"], "homepage": "https://quince.example"}
+    admit = {**named, "slug": "quince-daily", "tier": 2, "feeds": []}
+    corrections.replace_publication(Publication.objects.get(slug="zdnet"), admit, reason="It closed.", now=NOW)
+    assert ("roster_replaced", "2", 2) in told(before)
+
+
+@pytest.mark.parametrize("limit", [1, 3, 500])
+@pytest.mark.usefixtures("sample_wire")
+def test_a_follower_has_what_the_database_has(limit: int) -> None:
+    follower = Follower()
+    follower.follow(limit)
+    assert follower.stories == database()
+    assert follower.numbers == [*range(1, last() + 1)]
+    assert follower.days == {str(day): revision for day, revision in Snapshot.objects.values_list("wire_date", "revision")}
+    story = Story.objects.live()[0]
+    corrections.classify(story.chatbotnews_id, category=Category.FUNDING, topics=[], reason="Money.", now=NOW)
+    follower.follow(limit)
+    assert follower.stories == database()
+    assert follower.numbers == [*range(1, last() + 1)]
+
+
+@pytest.mark.usefixtures("rich")
+def test_a_log_that_is_begun_late_leads_to_the_same_copy() -> None:
+    Change.objects.all().delete()
+    assert changes.found() == last() > 0
+    assert changes.found() == 0
+    follower = Follower()
+    follower.follow()
+    assert follower.stories == database()
+
+
+@pytest.mark.usefixtures("sample_wire")
+def test_only_the_kinds_that_are_asked_for_come_and_the_cursor_goes_on_all_the_same() -> None:
+    page = queries.get_changes(limit=2, kinds=[ChangeKind.DAY_PUBLISHED])
+    assert [change.kind for change in page.changes] == ["day_published"] * 2
+    assert page.has_more
+    rest = queries.get_changes(page.next_cursor, 500, [ChangeKind.DAY_PUBLISHED])
+    assert [change.subject for change in page.changes + rest.changes] == [f"2026-10-{day}" for day in range(12, 16)]
+    assert not rest.has_more
+    assert queries.get_changes(rest.next_cursor).changes == []
+
+
+@pytest.mark.usefixtures("sample_wire")
+def test_a_cursor_of_another_log_is_refused() -> None:
+    cursor = queries.get_changes(limit=1).next_cursor
+    Change.objects.all().delete()
+    changes.found()
+    with pytest.raises(InvalidArgument, match="a log that is no more"):
+        queries.get_changes(cursor)
+    for strange in ("x", "", cursor[:-2]):
+        with pytest.raises(InvalidArgument):
+            queries.get_changes(strange)
+
+
+def test_the_change_is_in_the_transaction_that_makes_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_args: object) -> None:
+        raise RuntimeError
+
+    monkeypatch.setattr(changes, "record", fail)
+    with pytest.raises(RuntimeError):
+        publish(entry())
+    assert not Story.objects.published().exists()
+    assert not Change.objects.exists()

@@ -1,0 +1,147 @@
+"""Following over HTTP: a stream of server-sent events, and requests that wait for the next change."""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from typing import Any, Final
+
+import pytest
+
+from config import asgi
+from mcpserver import door
+from mcpserver.adapter import ask
+from mcpserver.servers import SERVERS
+from tests.factories import entry, publish
+from tests.mcpserver.asgi import Answer, http_scope, message, rpc_headers, send_request, serving
+from tests.mcpserver.test_streams import Stream
+from wire import following, queries
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+GET: Final = {"accept": "text/event-stream"}
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
+    settings.WIRE_RATE_LIMIT = "off"
+    monkeypatch.setattr(asgi, "LOOK", 0.02)
+    monkeypatch.setitem(door.doors, "/mcp", door.opened(SERVERS)["/mcp"])  # the SDK's streams start once only
+
+
+def run(scenario: Callable[[], Awaitable[None]]) -> None:
+    async def served() -> None:
+        async with serving():
+            await scenario()
+
+    asyncio.run(served())
+
+
+async def get(path: str) -> Answer:
+    return await send_request(http_scope("GET", path))
+
+
+async def events(stream: Stream, number: int) -> list[tuple[str, str, dict[str, Any]]]:
+    """So many events: id, kind, data."""
+    found, text = list[tuple[str, str, dict[str, Any]]](), ""
+    while len(found) < number:
+        text += (await stream.next()).decode()
+        *blocks, text = text.split("\n\n")
+        for block in blocks:
+            fields = dict(line.split(": ", 1) for line in block.splitlines() if not line.startswith(":"))
+            if "data" in fields:
+                found.append((fields["id"], fields["event"], json.loads(fields["data"])))
+    return found
+
+
+def test_a_stream_tells_every_change_and_goes_on_where_it_broke_off() -> None:
+    async def scenario() -> None:
+        async with Stream(http_scope("GET", "/api/stream", GET)) as stream:
+            assert (stream.status, stream.headers["content-type"]) == (200, "text/event-stream")
+            await ask(publish, entry())
+            told = await events(stream, 3)
+        assert [kind for _, kind, _ in told] == ["story_added", "event_founded", "day_published"]
+        await ask(publish, entry())
+        again = {**GET, "last-event-id": told[0][0]}
+        async with Stream(http_scope("GET", "/api/stream", again)) as stream:
+            whole = (await get("/api/changes.json")).json()["changes"]
+            later = await events(stream, len(whole) - 1)
+        assert [data for _, _, data in later] == whole[1:]
+        async with Stream(http_scope("GET", "/api/stream?kinds=day_published&cursor=" + told[0][0], GET)) as stream:
+            days = [change["number"] for change in whole if change["kind"] == "day_published"]
+            assert [data["number"] for _, _, data in await events(stream, 2)] == days
+
+    run(scenario)
+
+
+@pytest.mark.parametrize(
+    "path", ["/api/stream?cursor=strange", "/api/stream?kinds=nothing", "/api/stream?limit=3", "/api/changes.json?wait=99"]
+)
+def test_what_cannot_be_followed_is_refused_at_once(path: str) -> None:
+    async def scenario() -> None:
+        answer = await get(path)
+        assert answer.status == 422
+        assert answer.json()["hint"]
+
+    run(scenario)
+
+
+def test_there_are_only_so_many_streams(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(following, "MAX_STREAMS", 1)
+
+    async def scenario() -> None:
+        async with Stream(http_scope("GET", "/api/stream", GET)):
+            assert (await get("/api/stream")).status == 503
+        async with Stream(http_scope("GET", "/api/stream", GET)) as stream:
+            assert stream.status == 200
+
+    run(scenario)
+
+
+def test_a_stream_ends_of_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(following, "LIFETIME", 0.1)
+    run(lambda: get("/api/stream"))  # type: ignore[arg-type, return-value]
+
+
+def test_a_request_waits_for_the_next_change_and_no_longer() -> None:
+    async def scenario() -> None:
+        cursor = (await get("/api/changes.json")).json()["next_cursor"]
+        assert (await get(f"/api/changes.json?cursor={cursor}&wait=1")).json()["changes"] == []
+        waiting = asyncio.create_task(get(f"/api/changes.json?cursor={cursor}&wait=20"))
+        await asyncio.sleep(0.1)
+        assert not waiting.done()
+        await ask(publish, entry())
+        answer = await asyncio.wait_for(waiting, 10)
+        assert [change["kind"] for change in answer.json()["changes"]][:1] == ["story_added"]
+        assert answer["cache-control"] == "no-store"
+
+    run(scenario)
+
+
+def test_the_tool_waits_too_and_its_empty_answer_is_not_kept() -> None:
+    async def tool(**arguments: Any) -> Any:
+        asked = message("tools/call", {"name": "get_changes", "arguments": arguments})
+        answer = await send_request(http_scope("POST", "/mcp", rpc_headers(asked)), [json.dumps(asked).encode()])
+        return answer.result["structuredContent"]
+
+    async def scenario() -> None:
+        cursor = (await tool())["next_cursor"]
+        for _ in range(2):
+            waiting = asyncio.create_task(tool(cursor=cursor, wait=20))
+            await asyncio.sleep(0.1)
+            assert not waiting.done()
+            await ask(publish, entry())
+            found = await asyncio.wait_for(waiting, 10)
+            assert found["changes"]
+            cursor = found["next_cursor"]
+
+    run(scenario)
+
+
+def test_rest_and_tool_say_the_same() -> None:
+    publish(entry())
+
+    async def scenario() -> None:
+        assert (await get("/api/changes.json?limit=2")).json() == queries_told
+
+    queries_told = queries.get_changes(limit=2).model_dump(mode="json")
+    run(scenario)

@@ -1,0 +1,136 @@
+"""What the wire said at a moment, and pinned citations, which say for ever what they said."""
+
+import datetime as dt
+
+import pytest
+from django.test import Client
+
+from citations.formats import CitationFormat
+from config.errors import NotFound, NothingPublished, Withdrawn
+from tests.factories import DAY, NOW, entry, publish, published
+from tests.mcpserver.asgi import request
+from wire import queries
+from wire.intake import corrections
+from wire.models import Story
+from wire.schemas import StoryOut
+from wire.stories.vocabulary import Category
+
+pytestmark = pytest.mark.django_db
+
+HOUR = dt.timedelta(hours=1)
+
+
+def corrected() -> Story:
+    """A story that was corrected an hour after it was published, and withdrawn an hour after that."""
+    story = published(title="Quince Robotics sells 12 robots")
+    corrections.correct(story.chatbotnews_id, headline="Quince Robotics sells 21 robots", reason="A slip.", now=NOW + HOUR)
+    corrections.withdraw(story.chatbotnews_id, reason="No robot was sold.", now=NOW + 2 * HOUR)
+    return story
+
+
+def as_of(story: Story, moment: dt.datetime) -> StoryOut:
+    return StoryOut.model_validate_json(queries.get_story_as_of(story.chatbotnews_id, moment))
+
+
+def test_a_story_is_what_it_was_at_each_moment() -> None:
+    story = corrected()
+    assert (as_of(story, NOW).headline, as_of(story, NOW).status) == ("Quince Robotics sells 12 robots", "live")
+    later = as_of(story, NOW + HOUR)
+    assert (later.headline, later.status, later.revision) == ("Quince Robotics sells 21 robots", "corrected", 2)
+    assert as_of(story, NOW + 2 * HOUR).status == "withdrawn"
+    assert as_of(story, NOW + 2 * HOUR).citation_objects is None
+    with pytest.raises(NotFound, match="not public then"):
+        as_of(story, NOW - HOUR)
+
+
+def test_a_day_and_its_provenance_are_those_of_the_moment() -> None:
+    publish(entry())
+    publish(entry(), now=NOW + HOUR)
+    first, second = (queries.get_day_as_of(moment) for moment in (NOW, NOW + HOUR))
+    assert [len(day.stories) for day in (first, second)] == [1, 2]
+    assert queries.get_provenance_as_of(NOW, DAY).revision == 1
+    assert queries.get_provenance_as_of(NOW + 2 * HOUR).revision == 2
+    assert [memento.url[-10:] for memento in queries.mementos(DAY)] == ["revision=1", "revision=2"]
+    with pytest.raises(NothingPublished):
+        queries.get_day_as_of(NOW - HOUR)
+    with pytest.raises(NotFound, match="was not published yet"):
+        queries.get_day_as_of(NOW - HOUR, DAY)
+
+
+@pytest.mark.parametrize("category", Category)
+@pytest.mark.usefixtures("sample_wire")
+def test_a_category_as_of_now_is_the_category(category: Category) -> None:
+    moment, cursor, then, now = dt.datetime(2026, 10, 17, tzinfo=dt.UTC), None, list[bytes](), None
+    while True:
+        page = queries.get_category_as_of(category, moment, 7, cursor)
+        then += page.story_json
+        cursor = page.head.next_cursor
+        if cursor is None:
+            break
+    now = queries.get_category(category, 100).story_json
+    assert then == now
+    earlier = queries.get_category_as_of(category, dt.datetime(2026, 10, 1, tzinfo=dt.UTC))
+    assert earlier.story_json == []
+
+
+def test_a_pinned_citation_says_for_ever_what_it_said(client: Client) -> None:
+    story = published(title="Quince Robotics sells 12 robots", summary="")
+    pin = f"{story.chatbotnews_id}@r1"
+    before = queries.get_pinned_citation(pin, CitationFormat.LAYERED)
+    assert before is not None
+    assert before.citation.endswith(f"/story/{pin}")
+    corrections.correct(story.chatbotnews_id, headline="Quince Robotics sells 21 robots", reason="A slip.", now=NOW + HOUR)
+    assert queries.get_pinned_citation(pin, CitationFormat.LAYERED) == before
+    (found,) = queries.verify_citation(before.citation).citations
+    assert (found.verdict, found.cited_revision, found.revision) == ("outdated", 1, 2)
+    whole = queries.get_pinned_story(f"{pin}:{story.current.story_sha256[:12]}")  # type: ignore[union-attr]
+    assert StoryOut.model_validate_json(whole or b"").headline == "Quince Robotics sells 12 robots"
+    assert client.get(f"/story/{pin}")["Location"] == f"/story/{story.chatbotnews_id}#revision-1"
+    assert client.get(f"/api/stories/{pin}.json").json()["revision"] == 1
+
+
+def test_a_pin_that_does_not_hold_is_refused() -> None:
+    story = corrected()
+    for wrong in ("@r9", "@r1:00000000", "@r1:" + "f" * 64):
+        with pytest.raises(NotFound):
+            queries.get_pinned_story(story.chatbotnews_id + wrong)
+    assert queries.get_pinned_story(story.chatbotnews_id) is None
+    with pytest.raises(Withdrawn):
+        queries.get_pinned_citation(f"{story.chatbotnews_id}@r1", CitationFormat.LAYERED)
+    wrong_hash = f"See http://localhost:8000/story/{story.chatbotnews_id}@r1:00000000"
+    (found,) = queries.verify_citation(wrong_hash).citations
+    assert found.verdict == "wrong"
+
+
+def test_a_memento_names_its_moment_and_its_original(client: Client) -> None:
+    story = published()
+    path = f"/api/stories/{story.chatbotnews_id}.json"
+    answer = client.get(f"{path}?as_of=2026-01-16T12:00:00Z")
+    assert answer["Memento-Datetime"] == "Fri, 16 Jan 2026 12:00:00 GMT"
+    assert f'<http://localhost:8000{path}>; rel="original"' in answer["Link"]
+    assert answer.json() == client.get(path).json()
+
+
+@pytest.mark.parametrize(("path", "asked", "status"), [
+    ("/api/today.json", "Fri, 16 Jan 2026 12:00:00 GMT", 302),
+    ("/api/today.json", "some time", 400),
+    ("/api/search.json", "Fri, 16 Jan 2026 12:00:00 GMT", 404),
+    ("//elsewhere.example/", "Fri, 16 Jan 2026 12:00:00 GMT", 404),
+])  # fmt: skip
+def test_a_timegate_leads_to_the_memento(path: str, asked: str, status: int) -> None:
+    answer = request("GET", f"/api/timegate{path}", headers={"accept-datetime": asked})
+    assert answer.status == status
+    if status == 302:
+        assert answer["location"] == "http://localhost:8000/api/today.json?as_of=2026-01-16T12:00:00Z"
+        assert answer["vary"] == "accept-datetime"
+
+
+@pytest.mark.usefixtures("sample_wire")
+def test_coverage_side_by_side_tells_what_only_one_says_and_which_figures_differ() -> None:
+    library = Story.objects.filter(current__headline__contains="40,000-book library")[0]
+    found = queries.compare_coverage(library.chatbotnews_id)
+    assert len(found.reports) >= 4
+    assert [report.published_at for report in found.reports] == sorted(report.published_at for report in found.reports)
+    verge = next(report for report in found.reports if report.publisher == "The Verge")
+    assert {"charges", "policy"} <= set(verge.only_here)
+    assert all("40,000 books" in report.figures for report in found.reports if report.publisher in {"Reuters", "The Verge"})

@@ -1,0 +1,71 @@
+"""Citations held against the record: clean ones are verified wherever they stand, each kind of forgery is found."""
+
+import random
+from typing import Any
+
+import pytest
+
+from citations.formats import Citable, CitationFormat, cite
+from tests.wire.queries.prose import FORGERIES, in_prose
+from wire.models import Story
+from wire.queries.verification import verify_citation
+from wire.snapshots.citing import citable
+from wire.snapshots.story_json import story_out
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("sample_wire")]
+
+
+def stories(every: int = 1) -> list[Story]:
+    """Live stories; `every`: only each so many."""
+    return list(Story.objects.live().with_text().order_by("pk"))[::every]
+
+
+def cited_as(story: Story) -> Citable:
+    assert story.current is not None
+    return citable(story, story.current)
+
+
+@pytest.mark.parametrize("form", CitationFormat)
+def test_every_citation_of_every_story_is_verified(form: CitationFormat) -> None:
+    for story in stories(4):
+        (found,) = verify_citation(cite(cited_as(story), form)).citations
+        assert (found.verdict, found.story_id, found.problems) == ("verified", story.chatbotnews_id, []), found
+        assert found.format == form
+        assert found.correct == cite(cited_as(story), form)
+
+
+@pytest.mark.parametrize("every", [9, pytest.param(1, marks=pytest.mark.slow)])
+def test_citations_are_found_and_verified_in_prose_whatever_a_writer_did_to_them(every: int) -> None:
+    chance, tried = random.Random(7), 0
+    missed, wrong = list[str](), list[str]()
+    for story in stories(every):
+        for form in [*CitationFormat, *CitationFormat] if every == 1 else CitationFormat:
+            text = in_prose(cite(cited_as(story), form), form, chance)
+            found = verify_citation(text).citations
+            tried += 1
+            if [one.story_id for one in found] != [story.chatbotnews_id]:
+                (wrong if any(one.story_id not in (None, story.chatbotnews_id) for one in found) else missed).append(text)
+            elif found[0].verdict != "verified":
+                missed.append(text + " " + str(found[0].problems))
+    assert wrong == []
+    assert len(missed) <= tried // 100, missed[:5]
+
+
+@pytest.mark.parametrize("every", [12, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("kind", FORGERIES)
+def test_each_kind_of_forgery_is_found(kind: str, every: int) -> None:
+    chance, forged, passed = random.Random(kind), 0, list[tuple[str, Any]]()
+    told: list[tuple[Story, dict[str, Any]]] = [(story, story_out(story).model_dump(mode="json")) for story in stories(every)]
+    for number, (story, fields) in enumerate(told):
+        fields["other"] = told[number - 1][0].chatbotnews_id
+        for form in CitationFormat:
+            cited = cite(cited_as(story), form)
+            changed = FORGERIES[kind](fields, cited, chance)
+            if changed == cited:
+                continue
+            forged += 1
+            found = verify_citation(in_prose(changed, form, chance)).citations
+            if not found or any(one.verdict == "verified" for one in found):
+                passed.append((changed, found))
+    assert passed == [], (len(passed), forged, passed[0])
+    assert forged > (1000 if every == 1 else 10) / 20

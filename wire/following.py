@@ -1,0 +1,221 @@
+"""Following the wire over HTTP: long polling of /api/changes.json, and /api/stream, a stream of server-sent events.
+
+Pure ASGI: Django's threads are few and must not wait for a publish.
+"""
+
+import asyncio
+import datetime as dt
+import re
+from collections.abc import Awaitable, Callable, Sequence
+from email.utils import parsedate_to_datetime
+from typing import Any, Final
+from urllib.parse import parse_qs
+
+import orjson
+from django.conf import settings
+
+from config.database import routing
+from config.database.threads import in_thread
+from config.errors import InvalidArgument, NotFound, Unavailable, WireError
+from config.http.edge import App, Message, Receive, Scope, Send
+from config.http.publishes import Watch
+from wire.queries.changes import LIMIT, MOST, cursor_behind, get_changes, last_cursor
+from wire.stories.provenance import timestamp
+from wire.stories.vocabulary import ChangeKind
+from wire.trust import ChangesOut
+
+LONGEST_WAIT: Final = 25  # seconds; proxies close what is silent for longer
+HEARTBEAT: Final = 15.0
+TIMEGATE: Final = "/api/timegate"
+_DATED: Final = re.compile(r"/api/(?:today|(?:archive|stories|categories|provenance)/[\w-]{1,40})\.json")
+LIFETIME: Final = 300.0  # seconds of a stream; a client that still cares opens another, with Last-Event-ID
+MAX_STREAMS: Final = 100
+SLICE: Final = 5.0  # seconds after which a waiting client is looked for changes all the same
+_HEADERS: Final = [
+    (b"content-type", b"text/event-stream"),
+    (b"cache-control", b"no-store, no-transform"),
+    (b"x-accel-buffering", b"no"),
+    (b"access-control-allow-origin", b"*"),
+]
+_open = 0
+
+
+async def changes_when_there_are(
+    wait: float, ask: Callable[[], Awaitable[ChangesOut]], left: Callable[[], bool] = lambda: False
+) -> ChangesOut:
+    """What `ask` answers; if that is nothing, what it answers within `wait` seconds, as soon as there is something."""
+    loop = asyncio.get_running_loop()
+    ends = loop.time() + min(wait, LONGEST_WAIT)
+    with Watch() as watch:
+        while True:
+            found = await ask()
+            patience = ends - loop.time()
+            if found.changes or patience <= 0 or not watch.is_watching or left():
+                return found
+            await watch.wait(min(patience, SLICE))
+
+
+class Following:
+    """In front of REST: requests that wait, and streams. All others go to `app`."""
+
+    def __init__(self, app: App) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        params = {name: values[-1] for name, values in parse_qs(scope["query_string"].decode("latin-1")).items()}
+        if scope["path"] == "/api/stream" and scope["method"] == "GET":
+            await _stream(scope, receive, send, params)
+        elif scope["path"] == "/api/changes.json" and scope["method"] == "GET" and params.get("wait", "0").strip("0."):
+            await _answer(receive, send, params)
+        elif scope["path"].startswith(TIMEGATE) and scope["method"] in ("GET", "HEAD"):
+            await _timegate(scope, send)
+        else:
+            await self._app(scope, receive, send)
+
+
+async def _timegate(scope: Scope, send: Send) -> None:
+    """RFC 7089, pattern 2.1: to the address that tells what was told at the moment that Accept-Datetime names, default now."""
+    path, asked = scope["path"].removeprefix(TIMEGATE), dict(scope["headers"]).get(b"accept-datetime", b"").decode("latin-1")
+    try:
+        moment = parsedate_to_datetime(asked) if asked else dt.datetime.now(dt.UTC)
+    except (ValueError, TypeError):
+        error = InvalidArgument("Accept-Datetime cannot be read.", "Send one such as Thu, 15 Jan 2026 10:00:00 GMT.")
+        await _send(send, 400, orjson.dumps(error.as_dict()))
+        return
+    if not _DATED.fullmatch(path):
+        await _send(send, 404, orjson.dumps(NotFound("There is no timegate for this address.", "See /api/docs.").as_dict()))
+        return
+    site = settings.WIRE_SITE_URL
+    headers = [
+        (b"location", f"{site}{path}?as_of={timestamp(moment)}".encode()),
+        (b"vary", b"accept-datetime"),
+        (b"link", f'<{site}{path}>; rel="original"'.encode()),
+    ]
+    await _send(send, 302, b"{}", headers)
+
+
+async def _answer(receive: Receive, send: Send, params: dict[str, str]) -> None:
+    try:
+        asked = _read(params, {"cursor", "limit", "kinds", "wait"})
+        wait = float(_number(params, "wait", 0, LONGEST_WAIT))
+        leaving = asyncio.create_task(_left(receive))
+        try:
+            found = await changes_when_there_are(wait, lambda: _ask(**asked), leaving.done)
+        finally:
+            leaving.cancel()
+    except WireError as error:
+        await _send(send, int(error.status), orjson.dumps(error.as_dict()))
+        return
+    await _send(send, 200, found.model_dump_json().encode())
+
+
+async def _stream(scope: Scope, receive: Receive, send: Send, params: dict[str, str]) -> None:
+    global _open
+    try:
+        asked = _read(params, {"cursor", "kinds"})
+        seen = dict(scope["headers"]).get(b"last-event-id", b"").decode("latin-1") or params.get("cursor")
+        cursor = str(seen or await in_thread(lambda: routing.read(last_cursor)))
+        await _ask(**{**asked, "cursor": cursor, "limit": 1})  # refused before the stream begins
+        if _open >= MAX_STREAMS:
+            raise _Full
+    except WireError as error:
+        await _send(send, int(error.status), orjson.dumps(error.as_dict()))
+        return
+    _open += 1
+    leaving = asyncio.create_task(_left(receive))
+    try:
+        await send({"type": "http.response.start", "status": 200, "headers": _HEADERS})
+        await _chunk(send, f"retry: 3000\nid: {cursor}\n\n".encode())
+        await _follow(send, asked["kinds"], cursor, leaving)
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+    finally:
+        _open -= 1
+        leaving.cancel()
+
+
+async def _follow(send: Send, kinds: Any, cursor: str, leaving: "asyncio.Task[None]") -> None:
+    loop = asyncio.get_running_loop()
+    ends, beat = loop.time() + LIFETIME, loop.time() + HEARTBEAT
+    with Watch() as watch:
+        while loop.time() < ends and not leaving.done():
+            try:
+                found = await _ask(cursor=cursor, limit=MOST, kinds=kinds)
+            except InvalidArgument as error:  # the wire was restored meanwhile
+                await _chunk(send, b"event: reset\ndata: %s\n\n" % orjson.dumps(error.as_dict()))
+                return
+            except Unavailable:
+                await watch.wait(1.0)
+                await asyncio.sleep(0 if watch.is_watching else 1.0)
+                continue
+            for change in found.changes:
+                head = f"id: {cursor_behind(found.next_cursor, change.number)}\nevent: {change.kind}\n"
+                await _chunk(send, f"{head}data: {change.model_dump_json()}\n\n".encode())
+            moved = found.next_cursor != cursor
+            cursor = found.next_cursor
+            if found.has_more:
+                continue
+            if moved and not found.changes:
+                await _chunk(send, f"id: {cursor}\n\n".encode())
+            if loop.time() >= beat:
+                await _chunk(send, b": still here\n\n")
+                beat = loop.time() + HEARTBEAT
+            waiting = asyncio.create_task(
+                watch.wait(min(SLICE, max(ends - loop.time(), 0.0))) if watch.is_watching else asyncio.sleep(1.0)
+            )
+            await asyncio.wait({waiting, leaving}, return_when=asyncio.FIRST_COMPLETED)
+            waiting.cancel()
+
+
+class _Full(WireError):
+    code = "too_many_streams"
+    status = Unavailable.status
+
+    def __init__(self) -> None:
+        super().__init__(f"{MAX_STREAMS} streams are open.", "Poll /api/changes.json?wait=20 instead, or try again in a minute.")
+
+
+async def _ask(**asked: Any) -> ChangesOut:
+    if routing.source.away:
+        raise Unavailable
+    return await in_thread(lambda: routing.read(lambda: get_changes(**asked)))
+
+
+def _read(params: dict[str, str], known: set[str]) -> dict[str, Any]:
+    """Raises: InvalidArgument."""
+    if strange := params.keys() - known:
+        raise InvalidArgument(f"{min(strange)[:30]!r} is an unknown parameter.", f"This address takes {', '.join(sorted(known))}.")
+    try:
+        kinds = [ChangeKind(kind.strip()) for kind in params.get("kinds", "").split(",") if kind.strip()]
+    except ValueError:
+        raise InvalidArgument("kinds holds an unknown one.", f"There are: {', '.join(ChangeKind.values)}.") from None
+    return {"cursor": params.get("cursor"), "limit": _number(params, "limit", LIMIT, MOST), "kinds": kinds or None}
+
+
+def _number(params: dict[str, str], name: str, usual: int, most: int) -> int:
+    """Raises: InvalidArgument."""
+    text = params.get(name, str(usual))
+    if not text.isascii() or not text.isdecimal() or len(text) > 6 or not int(name == "limit") <= int(text) <= most:
+        raise InvalidArgument(f"{name}: not a whole number up to {most}.", "Use one, or leave it out.")
+    return int(text)
+
+
+async def _left(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+async def _chunk(send: Send, body: bytes) -> None:
+    message: Message = {"type": "http.response.body", "body": body, "more_body": True}
+    await send(message)
+
+
+async def _send(send: Send, status: int, body: bytes, more: Sequence[tuple[bytes, bytes]] = ()) -> None:
+    headers = [
+        (b"content-type", b"application/json"),
+        (b"content-length", b"%d" % len(body)),
+        (b"cache-control", b"no-store"),
+        (b"access-control-allow-origin", b"*"),
+        *more,
+    ]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

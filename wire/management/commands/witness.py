@@ -1,0 +1,35 @@
+"""Watch other wires' logs, and sign what was seen."""
+
+from argparse import ArgumentParser
+from functools import partial
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from config.database import faults
+from config.errors import WireError
+from sources.fetch.once import get_once
+from wire.intake.feeds import policy
+from wire.snapshots.witness import look
+
+
+class Command(BaseCommand):
+    help = (
+        "Look at the log of each wire given, and sign its checkpoint if it holds all that was seen before. The signature is served "
+        "at /api/log/witnessed.json. Run it as often as the other wire publishes."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("urls", nargs="+", metavar="URL", help="the other wire's site, such as https://wire.example")
+
+    def handle(self, *, urls: list[str], **_options: Any) -> None:
+        wrong = []
+        for url in urls:
+            try:
+                with faults.explaining():
+                    seen = look(url, partial(get_once, user_agent=policy().user_agent))
+                self.stdout.write(f"{seen.origin}: {seen.size} snapshots, all that were seen before among them. Signed.")
+            except WireError as error:
+                wrong.append(f"{error.message} {error.hint}")
+        if wrong:
+            raise CommandError("\n".join(wrong))

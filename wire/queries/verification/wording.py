@@ -1,0 +1,88 @@
+"""Headlines and statements of citations beside those of the record: word for word, cut, reworded or other."""
+
+import re
+
+from citations.folding import is_cut, pieces, stands_in, words_of
+from citations.sentences import sentences
+from wire.queries.verification.record import Checked, Known
+from wire.trust import CheckOut
+
+
+def check_headline(said: str, known: Known, result: Checked) -> None:
+    words = words_of(said)
+    for row in known.revisions:
+        right = words_of(row.headline)
+        if words == right or (is_cut(said) and stands_in(said, row.headline) and pieces(said)[0] == right[: len(pieces(said)[0])]):
+            result.revision = result.revision or row.revision
+            result.add("headline", said, row.headline, ok=True)
+            return
+    result.add("headline", said, known.current.headline, ok=False, problem=_difference("headline", said, known.current.headline))
+
+
+def check_beginning(rest: str, known: Known, result: Checked) -> None:
+    """Of an inline citation: what follows the date begins with the headline."""
+    words = words_of(rest)
+    for row in known.revisions:
+        right = words_of(row.headline)
+        cut = pieces(re.split(r"(?<=\.\.\.)|(?<=…)", rest, maxsplit=1)[0])
+        is_prefix = bool(cut) and "..." in rest[: len(row.headline) + 8] and len(cut[0]) > 2 and right[: len(cut[0])] == cut[0]
+        if words[: len(right)] == right or is_prefix:
+            result.revision = result.revision or row.revision
+            result.add("headline", rest[: len(row.headline) + 10], row.headline, ok=True)
+            return
+    said = rest[: len(known.current.headline) + 20]
+    result.add("headline", said, known.current.headline, ok=False, problem=_difference("headline", said, known.current.headline))
+
+
+def check_statement(said: str, known: Known, result: Checked) -> None:
+    """The words after "as summarized by": those of the record, whole sentences of it, or a beginning that says that it was cut."""
+    words = words_of(said)
+    for row in known.revisions:
+        story = known.citable(row)
+        crediting = f"{story.credited_source} reported " if story.credited_source else ""
+        bare = words_of(said.removeprefix(crediting))
+        for text in dict.fromkeys(
+            (story.statement.text, row.summary_medium, row.headline, f"{row.headline}. {row.summary_medium}")
+        ):
+            if bare and _is_part(said.removeprefix(crediting), bare, text):
+                result.revision = result.revision or row.revision
+                result.add("statement", said, story.statement.text, ok=True)
+                return
+    current = known.citable(known.current).statement.text
+    if known.found_in(said) is not None:
+        result.checks.append(CheckOut(field="statement", said=said[:500], record=current, ok=True))
+        result.note("Its words stand in the record, but without saying so it leaves out others beside them.")
+    elif words and all(word in known.words for word in words):
+        result.checks.append(CheckOut(field="statement", said=said[:500], record=current, ok=True))
+        result.note("Its words are the record's, but not in their order: it is no quotation.")
+    else:
+        result.add("statement", said, current, ok=False, problem=_difference("statement", said, current))
+
+
+def _is_part(said: str, words: tuple[str, ...], text: str) -> bool:
+    whole = list(sentences(text))
+    for begin in range(len(whole)):
+        run: tuple[str, ...] = ()
+        for sentence in whole[begin:]:
+            run += words_of(sentence)
+            if run == words:
+                return True
+    if not is_cut(said):
+        return False
+    first = pieces(said)[0] if pieces(said) else ()
+    starts = (words_of(" ".join(whole[begin:])) for begin in range(len(whole)))
+    return any(start[: len(first)] == first or _cut_in_word(first, start) for start in starts) and stands_in(said, text)
+
+
+def _cut_in_word(first: tuple[str, ...], start: tuple[str, ...]) -> bool:
+    last = len(first) - 1
+    return last > 1 and start[:last] == first[:last] and len(start) > last and start[last].startswith(first[last])
+
+
+def _difference(name: str, said: str, record: str) -> str:
+    """Which words differ, where that can be said shortly."""
+    theirs, ours = words_of(said), words_of(record)
+    added, lost = [w for w in theirs if w not in ours], [w for w in ours if w not in theirs]
+    parts = [f"not in the record: {', '.join(added[:8])}"] if added else []
+    parts += [f"left out: {', '.join(lost[:8])}"] if lost else []
+    return f"{name}: the record says {record!r}" + (f" ({'; '.join(parts)})." if parts else " (other order).")
