@@ -27,6 +27,7 @@ from mcpserver.parts import HOUR_MS, Answer, ToolSpec, as_text, only_page, text_
 from sources.gateway import callers, queries, serving
 from sources.gateway.asked import MAX_URI, Question, question
 from sources.gateway.callers import Caller
+from sources.gateway.entries import Kept
 from sources.gateway.gateway import LONGEST_WAIT, WAIT
 from sources.gateway.outcome import CACHED, ReadOut
 from sources.gateway.outcome import Answer as Found
@@ -203,7 +204,7 @@ async def read_resource(context: Context, params: types.ReadResourceRequestParam
     )
 
 
-_pieces: Final[dict[tuple[str, str], tuple[Question, Any, bytes, Found]]] = {}
+_pieces: Final[dict[tuple[str, str], tuple[Question, Kept, bytes, Found]]] = {}
 """By agent and address: the question, the entry that answered it last, and its data as a piece of a JSON text."""
 MOST_PIECES: Final = 500
 
@@ -223,7 +224,7 @@ def quick(method: str, params: Any, version: str) -> bytes | None:
     if known is None or not caller.may_read(known[0].resource.uri):
         return None
     asked, entry, piece, before = known
-    if entry is None or gateway.fresh_in_memory(asked) is not entry:
+    if gateway.fresh_in_memory(asked) is not entry:
         return None
     found = gateway.again(asked, entry, before, caller)
     text = b"".join((_inside(found.head), piece, _inside(b',"provenance":' + orjson.dumps(found.provenance) + b"}")))
