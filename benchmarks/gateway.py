@@ -76,6 +76,12 @@ async def hammer(url: str, seconds: float, uris: Callable[[], str], token: str =
     return len(times) / seconds, sorted(times)[int(len(times) * 0.99)] * 1000
 
 
+def cpu(pid: int) -> float:
+    """Seconds of processor time that a process has used."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 @contextmanager
 def running(*command: str, **env: str) -> Iterator[subprocess.Popen[bytes]]:
     process = subprocess.Popen(
@@ -165,35 +171,36 @@ def main() -> None:
             "WIRE_FETCH_ALLOW": "127.0.0.0/8",
         }
         command = ("-m", "uvicorn", "config.asgi:application", "--port", str(gateway_at), "--log-level", "error")
-        stack.enter_context(running(sys.executable, *command, **env))
+        serving = stack.enter_context(running(sys.executable, *command, **env))
         wait_for(gateway_at)
         number = iter(range(10**9))
         ours, direct_url = f"http://127.0.0.1:{gateway_at}/mcp/gateway", f"http://127.0.0.1:{direct_at}/mcp"
-        candidates: dict[str, tuple[str, Callable[[], str], str]] = {
-            "direct SDK server": (direct_url, lambda: URI, ""),
-            "gateway, fresh hit": (ours, lambda: URI, token),
-            "gateway, miss": (ours, lambda: f"market://crypto/c{next(number)}/trending", token),
+        candidates: dict[str, tuple[str, Callable[[], str], str, int]] = {
+            "direct SDK server": (direct_url, lambda: URI, "", direct.pid),
+            "gateway, fresh hit": (ours, lambda: URI, token, serving.pid),
+            "gateway, miss": (ours, lambda: f"market://crypto/c{next(number)}/trending", token, serving.pid),
         }
         if python := os.environ.get("FASTMCP_PYTHON") or (shutil.which("fastmcp") and sys.executable):
             at = port()
             (folder / "fast.py").write_text(FASTMCP)
-            stack.enter_context(running(str(python), str(folder / "fast.py"), str(at), direct_url))
+            proxy = stack.enter_context(running(str(python), str(folder / "fast.py"), str(at), direct_url))
             wait_for(at)
-            candidates["fastmcp proxy, default"] = (f"http://127.0.0.1:{at}/mcp", lambda: URI, "")
+            candidates["fastmcp proxy, default"] = (f"http://127.0.0.1:{at}/mcp", lambda: URI, "", proxy.pid)
         else:
             print("fastmcp is not installed: left out")
-        found: dict[str, list[tuple[float, float]]] = {name: [] for name in candidates}
-        for url, uris, key in candidates.values():
+        found: dict[str, list[tuple[float, float, float]]] = {name: [] for name in candidates}
+        for url, uris, key, _ in candidates.values():
             asyncio.run(hammer(url, 0.5, uris, key))
         for _ in range(options.rounds):
-            for name, (url, uris, key) in candidates.items():
-                found[name].append(asyncio.run(hammer(url, options.seconds, uris, key)))
-        rates = {name: statistics.median(rate for rate, _ in each) for name, each in found.items()}
+            for name, (url, uris, key, pid) in candidates.items():
+                before = cpu(pid)
+                rate, p99 = asyncio.run(hammer(url, options.seconds, uris, key))
+                found[name].append((rate, p99, (cpu(pid) - before) / (rate * options.seconds) * 1e6))
+        rates = {name: statistics.median(rate for rate, _, _ in each) for name, each in found.items()}
         for name, each in found.items():
             of = rates[name] / rates["direct SDK server"]
-            print(
-                f"{name}: {rates[name]:,.0f} a second, p99 {statistics.median(p99 for _, p99 in each):.1f} ms, {of:.2f} of direct"
-            )
+            p99, own = (statistics.median(one[place] for one in each) for place in (1, 2))
+            print(f"{name}: {rates[name]:,.0f} a second, p99 {p99:.1f} ms, {of:.2f} of direct; own CPU {own:,.0f} µs an answer")
         asyncio.run(faults(ours, token, control, direct))
 
 

@@ -27,6 +27,7 @@ from mcpserver.parts import HOUR_MS, Answer, ToolSpec, as_text, only_page, text_
 from sources.gateway import callers, queries, serving
 from sources.gateway.asked import MAX_URI, Question, question
 from sources.gateway.callers import Caller
+from sources.gateway.entries import Kept
 from sources.gateway.gateway import LONGEST_WAIT, WAIT
 from sources.gateway.outcome import CACHED, ReadOut
 from sources.gateway.outcome import Answer as Found
@@ -203,7 +204,7 @@ async def read_resource(context: Context, params: types.ReadResourceRequestParam
     )
 
 
-_pieces: Final[dict[tuple[str, str], tuple[Question, Any, bytes]]] = {}
+_pieces: Final[dict[tuple[str, str], tuple[Question, Kept, bytes, Found]]] = {}
 """By agent and address: the question, the entry that answered it last, and its data as a piece of a JSON text."""
 MOST_PIECES: Final = 500
 
@@ -222,12 +223,10 @@ def quick(method: str, params: Any, version: str) -> bytes | None:
     known = _pieces.get((caller.name, uri))
     if known is None or not caller.may_read(known[0].resource.uri):
         return None
-    asked, entry, piece = known
+    asked, entry, piece, before = known
     if gateway.fresh_in_memory(asked) is not entry:
         return None
-    found = gateway.known(asked, caller)
-    if found is None:
-        return None
+    found = gateway.again(asked, entry, before, caller)
     text = b"".join((_inside(found.head), piece, _inside(b',"provenance":' + orjson.dumps(found.provenance) + b"}")))
     result = b'{"contents":[{"uri":' + orjson.dumps(uri) + b',"mimeType":"application/json","text":"' + text + b'"}]'
     if version in MODERN_PROTOCOL_VERSIONS:
@@ -247,7 +246,7 @@ def _remember(uri: str, caller: Caller, found: Found) -> None:
     if entry is not None:
         if len(_pieces) >= MOST_PIECES:
             _pieces.clear()
-        _pieces[caller.name, uri] = (asked, entry, _inside(found.data_json))
+        _pieces[caller.name, uri] = (asked, entry, _inside(found.data_json), found)
 
 
 def _inside(json: bytes) -> bytes:

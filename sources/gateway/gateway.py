@@ -120,13 +120,10 @@ class Gateway:
         self._account(answer, caller, time.perf_counter() - began)
         return answer
 
-    def known(self, asked: Question, caller: Caller) -> Answer | None:
-        """The answer if it is in memory and fresh; nothing is waited for."""
+    def again(self, asked: Question, entry: Kept, before: Answer, caller: Caller) -> Answer:
+        """What was answered from this entry, given once more: with an id and an age of its own, logged and counted as any other."""
         began = time.perf_counter()
-        entry = self.fresh_in_memory(asked)
-        if entry is None:
-            return None
-        answer = self._of_entry(asked, entry, CACHED)
+        answer = self._of_entry(asked, entry, CACHED, cut=(before.data_json, before.sha256 or "", before.count))
         self._account(answer, caller, time.perf_counter() - began)
         return answer
 
@@ -462,10 +459,18 @@ class Gateway:
 
     # Parts of an answer
 
-    def _of_entry(self, asked: Question, entry: Kept, outcome: str, tried: Sequence[Tried] = (), job: Job | None = None) -> Answer:
+    def _of_entry(
+        self,
+        asked: Question,
+        entry: Kept,
+        outcome: str,
+        tried: Sequence[Tried] = (),
+        job: Job | None = None,
+        cut: tuple[bytes, str, int] | None = None,
+    ) -> Answer:
         now, one = self.now(), asked.resource
         kind = self.policy.resources[entry.resource].answers
-        data_json, sha256, count = self._cut(entry, asked.cut, kind)
+        data_json, sha256, count = cut or self._cut(entry, asked.cut, kind)
         answer = Answer(
             request_id=secrets.token_hex(12),
             resource=one.name,

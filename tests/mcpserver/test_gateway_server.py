@@ -84,11 +84,15 @@ def test_a_read_is_the_same_whether_the_sdk_or_memory_answers(upstream: Scripted
 
 def test_quick_answers_are_really_quick(upstream: Scripted, monkeypatch: pytest.MonkeyPatch) -> None:
     upstream.script["news_global_trends"] = [[trend()]]
-    seen = []
+    seen: list[bytes | None] = []
     original = server.quick
     from mcpserver.door import doors
 
-    monkeypatch.setattr(doors[PATH], "quick", lambda *args: seen.append(original(*args)) or seen[-1])
+    def noted(*args: Any) -> bytes | None:
+        seen.append(original(*args))
+        return seen[-1]
+
+    monkeypatch.setattr(doors[PATH], "quick", noted)
     read = ("resources/read", {"uri": GLOBAL})
     talk(read, read, read)
     assert [found is not None for found in seen] == [False, False, True]
