@@ -96,14 +96,16 @@ class UpstreamFailed(WireError):
 
 
 class Unauthorized(WireError):
-    """Keys are needed, and none that is in force was sent."""
+    """What was asked needs a key, and none that is in force was sent."""
 
     code = "unauthorized"
     status = HTTPStatus.UNAUTHORIZED
-    challenge: ClassVar[str] = 'Bearer realm="factchecks"'
+    challenge: ClassVar[str] = 'Bearer realm="wire"'
 
-    def __init__(self, message: str) -> None:
-        super().__init__(message, "Send Authorization: Bearer <key>; whoever runs the server hands keys out.")
+    def __init__(
+        self, message: str, hint: str = "Send Authorization: Bearer <key>; whoever runs the server hands keys out."
+    ) -> None:
+        super().__init__(message, hint)
 
 
 class PaymentRequired(WireError):
@@ -115,13 +117,6 @@ class PaymentRequired(WireError):
     def __init__(self, message: str, hint: str, terms: Mapping[str, Any]) -> None:
         super().__init__(message, hint)
         self.terms = terms
-
-
-class Unauthorised(WireError):
-    """What was asked needs a key, or the key that was sent opens nothing."""
-
-    code = "unauthorised"
-    status = HTTPStatus.UNAUTHORIZED
 
 
 class Forbidden(WireError):

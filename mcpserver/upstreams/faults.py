@@ -7,7 +7,7 @@ from typing import Any, Final
 from mcp.shared.exceptions import MCPError
 from mcp_types import CONNECTION_CLOSED, INVALID_PARAMS, METHOD_NOT_FOUND
 
-from sources.gateway.reach import RATE_LIMITED, REFUSED, SERVER_ERROR, UNAUTHORISED, UNREACHABLE, UpstreamError
+from sources.gateway.reach import RATE_LIMITED, REFUSED, SERVER_ERROR, UNAUTHORIZED, UNREACHABLE, UpstreamError
 
 LONGEST: Final = 3_600.0 * 24  # seconds; a longer wait that an upstream tells is not believed
 _LIMIT: Final = re.compile(r"\b429\b|rate.?limit|too many requests|quota", re.I)
@@ -39,7 +39,7 @@ def of_status(upstream: str, status: int, after: float | None = None) -> Upstrea
     if status == 429:
         return UpstreamError(RATE_LIMITED, f"{upstream} answers 429: too many requests.", after)
     if status in (401, 403):
-        return UpstreamError(UNAUTHORISED, f"{upstream} answers {status}: it does not accept our credentials.")
+        return UpstreamError(UNAUTHORIZED, f"{upstream} answers {status}: it does not accept our credentials.")
     if status >= 500:
         return UpstreamError(SERVER_ERROR, f"{upstream} answers {status}.", after)
     return UpstreamError(REFUSED, f"{upstream} answers {status}.")
@@ -64,7 +64,7 @@ def _classified(upstream: str, text: str, after: float | None, code: int | None)
         told = f" It says: wait {after:.0f} seconds." if after is not None else ""
         return UpstreamError(RATE_LIMITED, f"{upstream} says that it is asked too often.{told}", after)
     if _KEY.search(text):
-        return UpstreamError(UNAUTHORISED, f"{upstream} does not accept our credentials.")
+        return UpstreamError(UNAUTHORIZED, f"{upstream} does not accept our credentials.")
     if _DOWN.search(text) or (code is not None and code not in (INVALID_PARAMS, METHOD_NOT_FOUND, -32002)):
         return UpstreamError(SERVER_ERROR, f"{upstream} failed{'' if code is None else f' (error {code})'}.")
     return UpstreamError(REFUSED, f"{upstream} does not take the question{'' if code is None else f' (error {code})'}.")

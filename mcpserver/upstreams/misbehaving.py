@@ -16,7 +16,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Final
 
 MODES: Final = (
-    *("ok", "limited", "limited_with_reset", "unauthorised", "down", "hang", "die", "die_half", "garbage", "huge", "empty"),
+    *("ok", "limited", "limited_with_reset", "unauthorized", "down", "hang", "die", "die_half", "garbage", "huge", "empty"),
     *("ttl_zero", "lost_session", "fork", "nan", "twice", "injection", "control", "wrong_shape", "slow", "die_before"),
 )
 MODERN: Final = "2026-07-28"
@@ -83,7 +83,7 @@ class Server:
         refusals = {
             "limited": (-32000, "429 Too Many Requests", None),
             "limited_with_reset": (-32000, "429 Too Many Requests", {"retry_after": orders.get("retry_after", 7)}),
-            "unauthorised": (-32000, "401 Unauthorized", None),
+            "unauthorized": (-32000, "401 Unauthorized", None),
             "down": (-32603, "503 Service Unavailable", None),
         }
         if mode in refusals:
@@ -182,7 +182,7 @@ def serve_http(server: Server, port_file: str) -> None:
                 server.note(message)
                 server.before(mode, orders)
                 after = {"Retry-After": str(orders.get("retry_after", 7))} if mode == "limited_with_reset" else {}
-                statuses = {"limited": 429, "limited_with_reset": 429, "unauthorised": 401, "down": 503}
+                statuses = {"limited": 429, "limited_with_reset": 429, "unauthorized": 401, "down": 503}
                 if mode in statuses:
                     self._send(statuses[mode], b"no", after)
                     return

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from config.errors import Forbidden, Unauthorised
+from config.errors import Forbidden, Unauthorized
 from config.tokens import new_token, token_hash
 from sources.gateway.models import Agent
 
@@ -33,12 +33,12 @@ class Caller:
         return uri.startswith(PUBLIC) or uri.startswith(self.grants)
 
     def check(self, uri: str) -> None:
-        """Raises: Unauthorised for what needs a key; Forbidden for what this agent was not granted."""
+        """Raises: Unauthorized for what needs a key; Forbidden for what this agent was not granted."""
         if self.may_read(uri):
             return
         scheme = uri.partition("://")[0]
         if self.is_anonymous:
-            raise Unauthorised(f"{scheme}:// is read with a key only.", f"Send it as `Authorization: Bearer …`. {ASK}")
+            raise Unauthorized(f"{scheme}:// is read with a key only.", f"Send it as `Authorization: Bearer …`. {ASK}")
         raise Forbidden(
             f"The agent {self.name} was not granted {scheme}://.", f"It may read {', '.join(sorted({*PUBLIC, *self.grants}))}."
         )
@@ -49,7 +49,7 @@ _known: dict[str, tuple[float, Caller | None]] = {}
 
 
 def remembered(token: str | None) -> Caller | None:
-    """The caller of this key if it was looked up just now; no query. Raises: Unauthorised."""
+    """The caller of this key if it was looked up just now; no query. Raises: Unauthorized."""
     if token is None:
         return ANYBODY
     found = _known.get(token_hash(token))
@@ -59,7 +59,7 @@ def remembered(token: str | None) -> Caller | None:
 
 
 def of_token(token: str | None) -> Caller:
-    """Whoever bears this key; None is anybody. A query, unless it was looked up just now. Raises: Unauthorised."""
+    """Whoever bears this key; None is anybody. A query, unless it was looked up just now. Raises: Unauthorized."""
     if (known := remembered(token)) is not None:
         return known
     sha256 = token_hash(token or "")
@@ -91,5 +91,5 @@ def make(name: str, grants: list[str], share: int = 100, attributes: Mapping[str
 
 def _checked(found: Caller | None) -> Caller:
     if found is None:
-        raise Unauthorised("This key is unknown or was revoked.", f"Send a valid key, or none to read news://. {ASK}")
+        raise Unauthorized("This key is unknown or was revoked.", f"Send a valid key, or none to read news://. {ASK}")
     return found

@@ -112,7 +112,7 @@ class Gateway:
     # What is asked
 
     async def ask(self, asked: Question, caller: Caller, wait: float = WAIT) -> Answer:
-        """The answer to a question, within `wait` seconds. Raises: Unauthorised, Forbidden."""
+        """The answer to a question, within `wait` seconds. Raises: Unauthorized, Forbidden."""
         caller.check(asked.resource.uri)
         self._on_this_loop()
         began = time.perf_counter()

@@ -102,13 +102,13 @@ class StatusOut(Schema):
 
 
 async def caller_of(token: str | None) -> Caller:
-    """Who bears this key. Raises: Unauthorised."""
+    """Who bears this key. Raises: Unauthorized."""
     known = callers.remembered(token)
     return known if known is not None else await serving.read(lambda: callers.of_token(token))
 
 
 async def read(uri: str, caller: Caller, wait: float = WAIT) -> Answer:
-    """The answer to an address. Raises: NotFound, InvalidArgument, Unauthorised, Forbidden."""
+    """The answer to an address. Raises: NotFound, InvalidArgument, Unauthorized, Forbidden."""
     gateway = await serving.gateway()
     asked = question(gateway.policy, uri, caller.name, caller.attributes)
     if asked.resource.tool_only:
@@ -117,7 +117,7 @@ async def read(uri: str, caller: Caller, wait: float = WAIT) -> Answer:
 
 
 async def vector_search(given: Mapping[str, Any], caller: Caller, wait: float = WAIT) -> Answer:
-    """Documents like an embedding. Raises: InvalidArgument, Unauthorised, Forbidden."""
+    """Documents like an embedding. Raises: InvalidArgument, Unauthorized, Forbidden."""
     gateway = await serving.gateway()
     asked = made(gateway.policy.resources[VECTOR_SEARCH], given, caller.name, caller.attributes)
     return await gateway.ask(asked, caller, wait)

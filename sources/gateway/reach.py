@@ -7,7 +7,7 @@ from typing import Any, Final, Protocol
 from django.utils.module_loading import import_string
 
 RATE_LIMITED: Final = "rate_limited"  # 429
-UNAUTHORISED: Final = "unauthorised"  # 401, 403
+UNAUTHORIZED: Final = "unauthorized"  # 401, 403
 SERVER_ERROR: Final = "server_error"  # 5xx, and errors of the protocol
 TIMEOUT: Final = "timeout"
 UNREACHABLE: Final = "unreachable"  # no connection, or it died in the middle of an answer
@@ -23,11 +23,11 @@ INTERNAL: Final = "internal_error"
 
 RETRIED: Final = frozenset((RATE_LIMITED, SERVER_ERROR, UNREACHABLE, TIMEOUT))
 """Failures after which another attempt may do better."""
-OPENS: Final = frozenset((SERVER_ERROR, UNREACHABLE, TIMEOUT, UNAUTHORISED))
+OPENS: Final = frozenset((SERVER_ERROR, UNREACHABLE, TIMEOUT, UNAUTHORIZED))
 """Failures that say something of the upstream and not of the question: they open its circuit."""
-LEAVES_ALONE: Final = frozenset((UNREACHABLE, TIMEOUT, UNAUTHORISED, CIRCUIT_OPEN, UNCONFIGURED))
+LEAVES_ALONE: Final = frozenset((UNREACHABLE, TIMEOUT, UNAUTHORIZED, CIRCUIT_OPEN, UNCONFIGURED))
 """Failures after which a chain asks the same upstream for nothing else."""
-TELLS_OPS: Final = frozenset((UNAUTHORISED, INVALID))
+TELLS_OPS: Final = frozenset((UNAUTHORIZED, INVALID))
 
 
 class UpstreamError(Exception):

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final
 from django.http import HttpRequest, HttpResponse
 from ninja import Path, Query, Router, Schema
 
-from config.errors import Unauthorised
+from config.errors import Unauthorized
 from config.http.responses import JSON, errors
 from config.tokens import bearer_of
 from sources.gateway import queries
@@ -19,7 +19,7 @@ router = Router(by_alias=True)
 
 REFUSALS: Final = {
     400: "`unknown_parameter`: the address does not take a parameter; the hint names those that it takes.",
-    401: "`unauthorised`: the resource needs a key, or the key is unknown. Send it as `Authorization: Bearer …`.",
+    401: "`unauthorized`: the resource needs a key, or the key is unknown. Send it as `Authorization: Bearer …`.",
     403: "`forbidden`: the key was not granted this resource.",
     404: "`not_found`: there is no such resource, or no such request of this caller's.",
     422: "`invalid_argument`: a parameter of the resource is missing or out of its bounds; the message names it.",
@@ -65,7 +65,7 @@ async def explain(
 async def status(request: HttpRequest) -> HttpResponse:
     caller = await queries.caller_of(_token(request))
     if caller.is_anonymous:
-        raise Unauthorised("The status of upstreams is told to agents only.", "Send a key as `Authorization: Bearer …`.")
+        raise Unauthorized("The status of upstreams is told to agents only.", "Send a key as `Authorization: Bearer …`.")
     return _private(await queries.status())
 
 

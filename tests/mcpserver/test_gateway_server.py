@@ -103,7 +103,7 @@ def test_anybody_is_told_that_a_key_is_needed(upstream: Scripted) -> None:
         ("resources/read", {"uri": "twitter://mentions/recent"}),
         ("tools/call", {"name": "gateway_read", "arguments": {"uri": "twitter://mentions/recent"}}),
     )
-    assert answer["error"]["data"]["error"] == "unauthorised"
+    assert answer["error"]["data"]["error"] == "unauthorized"
     assert call["result"]["isError"] is True
     assert rest("/api/gateway/read.json?uri=twitter://mentions/recent").status == 401
     assert not upstream.calls

@@ -24,7 +24,7 @@ CALL = Call(NAME, "market_crypto_trending", "market://crypto/base/trending", {"a
 EXPECTED = {
     "limited": "rate_limited",
     "limited_with_reset": "rate_limited",
-    "unauthorised": "unauthorised",
+    "unauthorized": "unauthorized",
     "down": "server_error",
     "die_half": "unreachable",
     "garbage": "upstream_invalid",

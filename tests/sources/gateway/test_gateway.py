@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from config.errors import Forbidden, Unauthorised
+from config.errors import Forbidden, Unauthorized
 from sources.gateway.callers import ANYBODY, Caller
 from sources.gateway.models import CallCount, Entry, RequestLog
 from sources.gateway.policy import Policy
@@ -113,13 +113,13 @@ def test_a_timeout_is_tried_twice_and_no_more(stage: Stage) -> None:
     assert stage.upstream.times("twitter_mentions_recent") == [0, 15]
 
 
-@pytest.mark.parametrize("code", ["unauthorised", "refused", "upstream_invalid"])
+@pytest.mark.parametrize("code", ["unauthorized", "refused", "upstream_invalid"])
 def test_what_no_repetition_mends_goes_to_the_chain_at_once(stage: Stage, code: str) -> None:
     stage.upstream.script |= {"news_global_trends": [failure(code)], "news_category_trends": [[trend()]]}
     answer = stage.ask(GLOBAL)
     assert stage.now == 0
     assert len(stage.upstream.times("news_global_trends")) == 1
-    assert answer.outcome == ("exhausted" if code == "unauthorised" else "fallback")  # the same credentials open nothing else
+    assert answer.outcome == ("exhausted" if code == "unauthorized" else "fallback")  # the same credentials open nothing else
 
 
 def test_an_attempt_that_does_not_fit_goes_on_behind_and_fills_the_cache(stage: Stage) -> None:
@@ -358,7 +358,7 @@ def test_another_process_gives_what_this_one_fetched(stage: Stage) -> None:
 def test_anybody_reads_news_and_nothing_else(stage: Stage) -> None:
     stage.upstream.script["news_global_trends"] = [[trend()]]
     assert stage.ask(GLOBAL, ANYBODY).outcome == "fresh"
-    with pytest.raises(Unauthorised):
+    with pytest.raises(Unauthorized):
         stage.ask(MENTIONS, ANYBODY)
     with pytest.raises(Forbidden):
         stage.ask(MENTIONS, Caller("gamma", ("market://",)))

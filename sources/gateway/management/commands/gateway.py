@@ -28,7 +28,7 @@ from sources.gateway.reach import made
 
 T = TypeVar("T")
 
-TRIED: Final = ("ok", "limited_with_reset", "unauthorised", "down", "garbage", "huge", "wrong_shape", "injection", "die", "hang")
+TRIED: Final = ("ok", "limited_with_reset", "unauthorized", "down", "garbage", "huge", "wrong_shape", "injection", "die", "hang")
 PATIENCE: Final = 3.0  # seconds that `try` waits for each answer
 
 
