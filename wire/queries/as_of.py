@@ -8,7 +8,7 @@ import orjson
 from django.conf import settings
 
 from citations.formats import CitationFormat, cite
-from config.errors import NotFound, NothingPublished, Withdrawn
+from config.errors import NotFound, Withdrawn
 from wire.answers import StoriesAnswer
 from wire.bounds import LIST_LIMIT
 from wire.models import Snapshot, Story, StoryRevision
@@ -27,7 +27,7 @@ MOST_DAYS: Final = 400  # that one page of a category goes back
 
 
 def snapshot_as_of(moment: dt.datetime, day: dt.date | None = None) -> Snapshot:
-    """The snapshot of a day (default: the latest then) that was public at that moment. Raises: NotFound, NothingPublished."""
+    """The snapshot of a day (default: the latest then) that was public at that moment. Raises: NotFound."""
     rows = Snapshot.objects.filter(generated_at__lte=moment)
     if day is not None:
         snapshot = rows.filter(wire_date=day).order_by("-revision").first()
@@ -37,18 +37,18 @@ def snapshot_as_of(moment: dt.datetime, day: dt.date | None = None) -> Snapshot:
         return snapshot
     snapshot = rows.filter(wire_date__lte=moment.astimezone(dt.UTC).date()).order_by("-wire_date", "-revision").first()
     if snapshot is None:
-        raise NothingPublished("The wire had published nothing yet.", "Ask for a later moment.")
+        raise NotFound("The wire had published nothing yet.", "Ask for a later moment.")
     return snapshot
 
 
 def get_day_as_of(moment: dt.datetime, day: dt.date | None = None) -> StoriesAnswer[DayOut]:
-    """`get_today`, or one day, as it was then. Raises: NotFound, NothingPublished."""
+    """`get_today`, or one day, as it was then. Raises: NotFound."""
     snapshot = snapshot_as_of(moment, day)
     return days.get_archive(snapshot.wire_date, snapshot.revision)
 
 
 def get_provenance_as_of(moment: dt.datetime, day: dt.date | None = None) -> ProvenanceOut:
-    """Raises: NotFound, NothingPublished."""
+    """Raises: NotFound."""
     snapshot = snapshot_as_of(moment, day)
     return days.get_provenance(snapshot.wire_date, revision=snapshot.revision)
 

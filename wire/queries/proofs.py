@@ -40,7 +40,7 @@ def get_inclusion(story_id: str, day: dt.date | None = None, revision: int | Non
     snapshot = snapshot_of(day or story.wire_date, revision)
     if story.status == Status.WITHDRAWN and revision is None:
         snapshot = _last_with(story, snapshot)
-    lines = snapshot.manifest["stories"]
+    lines = snapshot.manifest["stories"]  # each time it is asked for, it is unpacked
     index = next((at for at, line in enumerate(lines) if line["chatbotnews_id"] == story_id), None)
     if index is None:
         raise NotFound(f"{story_id} is not in {snapshot.wire_date}, revision {snapshot.revision}.", "Ask without day and revision.")
@@ -52,7 +52,7 @@ def get_inclusion(story_id: str, day: dt.date | None = None, revision: int | Non
         story_index=index,
         story_count=len(lines),
         story_path=_encoded(merkle.path(leaves, index)),
-        leaf=_leaf(snapshot),
+        leaf=_leaf(snapshot, merkle.root(leaves)),
         log_size=entry.sequence,
         log_path=_encoded(_hashes(merkle.inclusion(snapshot.sequence - 1, entry.sequence))),
         checkpoint=_note(entry),
@@ -134,9 +134,8 @@ def _note(entry: LogEntry) -> str:
     return f"{text}\n{notes.line(entry.origin, signed[:4], signed[4:])}"
 
 
-def _leaf(snapshot: Snapshot, stories: bytes | None = None) -> LeafOut:
-    root = log.stories_root(snapshot.manifest) if stories is None else stories
-    value = log.leaf_value(snapshot.sequence, str(snapshot.wire_date), snapshot.revision, snapshot.wire_sha256, root)
+def _leaf(snapshot: Snapshot, stories: bytes) -> LeafOut:
+    value = log.leaf_value(snapshot.sequence, str(snapshot.wire_date), snapshot.revision, snapshot.wire_sha256, stories)
     return LeafOut.model_validate(value)
 
 

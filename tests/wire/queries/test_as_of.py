@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 
 from citations.formats import CitationFormat
-from config.errors import NotFound, NothingPublished, Withdrawn
+from config.errors import NotFound, Withdrawn
 from tests.factories import DAY, NOW, entry, publish, published
 from tests.mcpserver.asgi import request
 from wire import queries
@@ -51,7 +51,7 @@ def test_a_day_and_its_provenance_are_those_of_the_moment() -> None:
     assert queries.get_provenance_as_of(NOW, DAY).revision == 1
     assert queries.get_provenance_as_of(NOW + 2 * HOUR).revision == 2
     assert [memento.url[-10:] for memento in queries.mementos(DAY)] == ["revision=1", "revision=2"]
-    with pytest.raises(NothingPublished):
+    with pytest.raises(NotFound, match="published nothing yet"):
         queries.get_day_as_of(NOW - HOUR)
     with pytest.raises(NotFound, match="was not published yet"):
         queries.get_day_as_of(NOW - HOUR, DAY)
