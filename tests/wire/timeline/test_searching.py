@@ -45,6 +45,7 @@ def walk(ask: Callable[..., Any], rows: str, **asked: Any) -> list[str]:
 
 
 WORDS = ["clock", "clocks", "tide", "gauge", "baker", "chime", "memory", "step", "walrus"]
+ROOTS = {"clocks": "clock", "memory": "memor"}  # what every form of a word holds
 FILTERS = st.fixed_dictionaries(
     {},
     optional={
@@ -61,7 +62,7 @@ FILTERS = st.fixed_dictionaries(
 
 
 @given(FILTERS, st.integers(1, 4))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_filters_find_what_looking_through_every_report_finds(asked: dict[str, Any], limit: int) -> None:
     expected = [row for row in rows() if matches(row, asked)]
     expected.sort(key=lambda row: row.get("date_observed") or "", reverse=True)
@@ -76,7 +77,7 @@ def rows() -> list[dict[str, Any]]:
 def matches(row: dict[str, Any], asked: dict[str, Any]) -> bool:
     text, date = str([value for name, value in row.items() if name != "id"]).lower(), row.get("date_observed")
     return (
-        all(word.removesuffix("s") in text for word in asked.get("query", "").split())
+        all(ROOTS.get(word, word) in text for word in asked.get("query", "").split())
         and set(asked.get("motifs", ())) <= set(row["motifs"])
         and (not asked.get("phenomenon_types") or row["phenomenon_type"] in asked["phenomenon_types"])
         and (not asked.get("source_types") or row["source"]["source_type"] in asked["source_types"])

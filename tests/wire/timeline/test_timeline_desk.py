@@ -133,15 +133,14 @@ def test_saving_what_somebody_else_changed_meanwhile_is_refused(desk: Client) ->
     opened = form(desk, page, row_title="Mine")
     desk.post(page, form(desk, page, row_title="Theirs"))
     answer = desk.post(page, opened)
-    assert answer.status_code == 302 or "Somebody saved this meanwhile" in words(answer)
+    assert answer.status_code == 302  # the row that was opened is in the draft no more
     assert Thread.objects.get(key="lamp-and-memory", until=None, dropped=False).row["title"] == "Theirs"
 
 
 def test_corpus_json_is_checked(desk: Client, corpus: Corpus) -> None:
     page = f"/admin/timeline/corpus/{corpus.pk}/change/"
-    assert (
-        "unknown" in words(save(desk, page, {"corpus_json": '{"slug": "harbour-clock", "name": "x", "mood": 1}'})).lower() or True
-    )
+    refused = save(desk, page, {"corpus_json": '{"slug": "harbour-clock", "name": "x", "mood": 1}'})
+    assert "mood" in words(refused)
     answer = save(desk, page, {"corpus_json": '{"slug": "other", "name": "x"}'})
     assert "The slug stays harbour-clock" in words(answer)
     assert save(desk, page, {"corpus_json": '{"slug": "harbour-clock", "name": "Another name"}'}).status_code == 302
