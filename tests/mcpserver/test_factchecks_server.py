@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 from mcp import Client
 from pytest_django import Settings
 
-from config import asgi
+from config.http import answer_cache
 from mcpserver import door
 from mcpserver import sessions as session_ids
 from mcpserver.servers import factchecks
@@ -293,10 +293,10 @@ def test_an_answer_without_vectors_is_not_cached() -> None:
             for _ in range(2):
                 asked = message("tools/call", {"name": "search_factchecks", "arguments": {"query": "Blei"}})
                 await _sent(asked)
-            kept = sum(key[:2] == ("mcp", "factchecks") for key in asgi.answer_cache.answers._stored)
+            kept = sum(key[:2] == ("mcp", "factchecks") for key in answer_cache.answers._stored)
             asked = message("tools/call", {"name": "get_factcheck", "arguments": {"id": "2025/11/20-2"}})
             await _sent(asked)
-            return kept, sum(key[:2] == ("mcp", "factchecks") for key in asgi.answer_cache.answers._stored)
+            return kept, sum(key[:2] == ("mcp", "factchecks") for key in answer_cache.answers._stored)
 
     load(LEAD)
     assert asyncio.run(ask()) == (0, 1)

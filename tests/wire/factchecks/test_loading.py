@@ -92,10 +92,13 @@ def test_a_job_that_stopped_half_way_goes_on_behind_its_last_batch(tmp_path: Pat
 
 
 def test_a_cancelled_job_ends_after_the_batch_at_hand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def cancel(job: LoadJob) -> None:
+        loading.cancel(job)
+
     monkeypatch.setattr(storing, "BATCH", 10)
     file = dump(tmp_path / "dump.json")
     job = loading.job_for(file, "de")
-    loading.load(job, file, lambda at: loading.cancel(at) and None)
+    loading.load(job, file, cancel)
     assert (job.status, Claim.objects.count()) == ("canceled", 10)
     assert not loading.cancel(job)
 
