@@ -100,13 +100,13 @@ def factchecks(
     return answer(queries.list_claims(limit, rating_label, category, status, cursor), BRIEFLY)
 
 
-@router.get("/claims/{path:any_id}.json", **_answers(ClaimOut, 404), summary="One fact-check")
+@router.get("/claims/{path:any_id}.json", **_answers(ClaimOut, 404, 422), summary="One fact-check")
 @keyed
 def factcheck(request: HttpRequest, any_id: Id) -> HttpResponse:
     return answer(queries.get_claim(any_id), BRIEFLY)
 
 
-@router.get("/citations/{path:any_id}.json", **_answers(FactcheckCitationOut, 404, 410), summary="A fact-check as a citation")
+@router.get("/citations/{path:any_id}.json", **_answers(FactcheckCitationOut, 404, 410, 422), summary="A fact-check as a citation")
 @keyed
 def factcheck_citation(
     request: HttpRequest,
@@ -137,7 +137,7 @@ def factcheck_stats(request: HttpRequest) -> HttpResponse:
     return answer(queries.stats(), BRIEFLY)
 
 
-@router.get("/story/{story_id}.json", **_answers(ClaimsOfStoryOut, 404), summary="Fact-checks of claims that a story is about")
+@router.get("/story/{story_id}.json", **_answers(ClaimsOfStoryOut, 404, 422), summary="Fact-checks of claims that a story is about")
 @keyed
 def factchecks_of_story(request: HttpRequest, story_id: Annotated[str, Path(max_length=100)]) -> HttpResponse:
     return answer(queries.of_story(story_id), BRIEFLY)
