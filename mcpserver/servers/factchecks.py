@@ -30,7 +30,7 @@ from wire.bounds import IsoMoment
 from wire.factchecks import keys, queries, rendering
 from wire.factchecks.ended import EndedSessions
 from wire.factchecks.languages import Code
-from wire.factchecks.schemas import CategoriesOut, ClaimOut, SearchOut
+from wire.factchecks.schemas import ClaimCategoriesOut, ClaimOut, FoundClaimsOut
 
 NAME: Final = "chatbotnews-factchecks"
 VERSION: Final = "1.0.0"
@@ -150,7 +150,7 @@ TOOLS: Final[Mapping[str, ToolSpec]] = {
             "rating, "
             "source and citation.",
             SearchFactchecks,
-            SearchOut,
+            FoundClaimsOut,
             search_factchecks,
         ),
         ToolSpec(
@@ -169,7 +169,7 @@ TOOLS: Final[Mapping[str, ToolSpec]] = {
             "List all categories of fact-checks with the number of fact-checks in each, for the categories filter of "
             "search_factchecks.",
             ListCategories,
-            CategoriesOut,
+            ClaimCategoriesOut,
             list_categories,
         ),
     )

@@ -13,6 +13,7 @@ ROOMS: Final = ("config", "wire", "sources", "citations", "mcpserver")
 MAY_SAY_SAFE: Final = {
     "wire/site/metadata.py": "JSON without a character that HTML knows",
     "wire/admin/base.py": "a line break of ours",
+    "wire/admin/gateway.py": "the type of what format_html returns",
     "wire/templatetags/wire_site.py": "the type of what format_html returns",
 }
 RUN_TEXT: Final = {"eval", "exec", "compile", "__import__"}
@@ -30,7 +31,11 @@ ASK_THE_NETWORK: Final = {
     "ssl",
 }
 ASK_THE_MACHINE: Final = {"sources/lease.py", "config/http/protocol.py"}  # its own name; how to end a connection that came in
-ASK_THE_OPERATORS: Final = {"wire/articles/payment.py"}  # a service at the address that the operator gives, and at no other
+ASK_THE_OPERATORS: Final = {  # services at addresses that the operator gives, and at no others
+    "wire/articles/payment.py",
+    "wire/factchecks/embedding.py",
+    *(f"mcpserver/upstreams/{name}.py" for name in ("checked_http", "connection")),  # these dial through the fetcher's check
+}
 READ_XML: Final = {"xml", "lxml", "defusedxml"}
 READ_HTML: Final = {  # lxml's parser of HTML knows no entity but HTML's own, and opens no file; nothing else of lxml reads
     "sources/parse/article.py": {"lxml.html", "lxml.html.HTMLParser", "lxml.html.document_fromstring"},
@@ -96,7 +101,7 @@ def test_no_text_is_run_and_no_bytes_become_objects() -> None:
 
 
 def test_the_network_is_asked_by_the_fetcher_alone() -> None:
-    """The limit's Redis library opens its own connection, to where the operator says; a payment facilitator is asked there, too."""
+    """What is at the operator's addresses is asked beside: the limit's Redis library opens its own connection, too."""
     asks = {name for name, _, tree in sources() if imports_any(tree, ASK_THE_NETWORK)}
     assert asks
     assert {name.rpartition("/")[0] for name in asks - ASK_THE_MACHINE - ASK_THE_OPERATORS} == {"sources/fetch"}

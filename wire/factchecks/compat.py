@@ -22,7 +22,7 @@ from config.tokens import bearer_in
 from wire.factchecks import keys, queries, showing
 from wire.factchecks.languages import CODES
 from wire.factchecks.models import Claim, LoadJob
-from wire.factchecks.schemas import HitOut
+from wire.factchecks.schemas import FoundClaimOut
 
 MOST: Final = 50
 PER_PAGE: Final = 20
@@ -98,7 +98,7 @@ def search(request: HttpRequest) -> Any:
     return {"query": found.query, "totalResults": found.total, "claims": claims}
 
 
-def _hit(hit: HitOut, claim: Claim, kind: str) -> dict[str, Any]:
+def _hit(hit: FoundClaimOut, claim: Claim, kind: str) -> dict[str, Any]:
     return {
         "externalId": hit.id,
         "shortId": hit.short_id,
@@ -117,7 +117,7 @@ def _hit(hit: HitOut, claim: Claim, kind: str) -> dict[str, Any]:
     }
 
 
-def _chunks(claim: Claim, hit: HitOut | None = None) -> list[dict[str, Any]]:
+def _chunks(claim: Claim, hit: FoundClaimOut | None = None) -> list[dict[str, Any]]:
     found = []
     for place, chunk in enumerate(claim.chunks()):
         told: dict[str, Any] = {

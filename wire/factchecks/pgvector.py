@@ -55,7 +55,7 @@ def prepare(model: str, dimensions: int) -> bool:
 
 def follow(model: str) -> None:
     """Copy vectors that the table lacks."""
-    known = RawSQL(f"SELECT id FROM {TABLE}", [])  # noqa: S608, S611  ours
+    known = RawSQL(f"SELECT id FROM {TABLE}", [])  # noqa: S611, S608  ours
     lacking = ClaimVector.objects.filter(model=model).exclude(pk__in=known).order_by("pk")
     while rows := list(lacking.values_list("pk", "claim__number", "vector")[:BATCH]):
         with transaction.atomic(), connection.cursor() as cursor:

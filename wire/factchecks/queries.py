@@ -15,17 +15,17 @@ from wire.factchecks.models import Claim, ClaimCategory, ClaimVector, FactcheckS
 from wire.factchecks.question import Question
 from wire.factchecks.ratings import Rating, key_of
 from wire.factchecks.schemas import (
-    CategoriesOut,
-    CategoryOut,
+    ClaimCategoriesOut,
+    ClaimCategoryOut,
     ClaimOut,
+    ClaimsOfStoryOut,
     ClaimsOut,
-    HitOut,
-    LinkedOut,
-    OfStoryOut,
+    FactcheckStatsOut,
+    FoundClaimOut,
+    FoundClaimsOut,
+    LinkedClaimOut,
     RatingLabelOut,
     RatingLabelsOut,
-    SearchOut,
-    StatsOut,
 )
 from wire.factchecks.searching import Filters, Found, Hit
 from wire.search.cursor import decode, encode, invalid
@@ -50,7 +50,7 @@ def search(
     published_since: dt.datetime | None = None,
     cursor: str | None = None,
     halves: Sequence[Half] = ("words", "meaning"),
-) -> SearchOut:
+) -> FoundClaimsOut:
     """Fact-checks that answer a question, best first. `language` is the question's, not the claims': it tells how its words are
     stemmed; without one it is detected. Raises: InvalidArgument for a query without a word and a strange cursor.
     """
@@ -64,7 +64,7 @@ def search(
     behind = _behind(found.hits, cursor, mark)
     page = behind[:limit]
     more = len(behind) > limit
-    return SearchOut(
+    return FoundClaimsOut(
         query=query,
         language=asked.language,
         language_detected=asked.is_detected,
@@ -129,11 +129,11 @@ def listed(rating_label: str | None, category: str | None, status: str | None) -
     return rows
 
 
-def list_categories() -> CategoriesOut:
+def list_categories() -> ClaimCategoriesOut:
     """Every category of fact-checks that are found, the largest first."""
     # Among equals the one that came first: by name, German and English names of the same categories would not agree.
     counted = ClaimCategory.objects.values("name").annotate(count=Count("pk"), first=Min("pk")).order_by("-count", "first")
-    return CategoriesOut(categories=[CategoryOut(category=row["name"], count=row["count"]) for row in counted])
+    return ClaimCategoriesOut(categories=[ClaimCategoryOut(category=row["name"], count=row["count"]) for row in counted])
 
 
 def list_rating_labels() -> RatingLabelsOut:
@@ -152,7 +152,7 @@ def list_rating_labels() -> RatingLabelsOut:
     )
 
 
-def stats() -> StatsOut:
+def stats() -> FactcheckStatsOut:
     state, live, names = (
         FactcheckState.objects.get(pk=1),
         Claim.objects.live(),
@@ -162,7 +162,7 @@ def stats() -> StatsOut:
     ratings = Counter[str]()
     for label, count in live.values_list("rating_label").annotate(count=Count("pk")):
         ratings[str(showing.rating(label, names) or "none")] += count
-    return StatsOut(
+    return FactcheckStatsOut(
         claims=state.found,
         withdrawn=Claim.objects.public().exclude(withdrawn_at=None).count(),
         by_language={code or "unknown": count for code, count in live.values_list("language").annotate(count=Count("pk"))},
@@ -174,22 +174,26 @@ def stats() -> StatsOut:
     )
 
 
-def of_story(story_id: str) -> OfStoryOut:
+def of_story(story_id: str) -> ClaimsOfStoryOut:
     """The fact-checks of claims that a story of the wire is about; none for a story that there is not."""
     if not is_story_id(story_id):
         raise NotFound(f"There is no story {story_id[:100]}.", "search_wire finds ids.")
-    return OfStoryOut(chatbotnews_id=story_id, factchecks=linked(story_id))
+    return ClaimsOfStoryOut(chatbotnews_id=story_id, factchecks=linked(story_id))
 
 
-def linked(story_id: str) -> list[LinkedOut]:
+def linked(story_id: str) -> list[LinkedClaimOut]:
     """The same without the story's id; an editor's links first."""
     rows = StoryLink.objects.filter(story__chatbotnews_id=story_id).exclude(kind=StoryLink.Kind.CUT)
     rows = rows.filter(claim__in=Claim.objects.live()).select_related("claim").order_by("-kind", "-similarity", "claim__number")
     found = list(rows[:LINKED])
     names = rating_names(one.claim for one in found)
     return [
-        LinkedOut(
-            **{name: value for name, value in showing.listed(one.claim, names).dict().items() if name in LinkedOut.model_fields},
+        LinkedClaimOut(
+            **{
+                name: value
+                for name, value in showing.listed(one.claim, names).dict().items()
+                if name in LinkedClaimOut.model_fields
+            },
             similarity=round(one.similarity, 2),
             pinned=one.kind == StoryLink.Kind.PINNED,
         )
@@ -238,7 +242,7 @@ def _behind(hits: list[Hit], cursor: str | None, mark: str) -> list[Hit]:
     return [hit for hit in hits if (-hit.rank, hit.tie, hit.number) > (-rank, tie, number)]
 
 
-def _shown(page: Sequence[Hit], found: Found, asked: Question) -> list[HitOut]:
+def _shown(page: Sequence[Hit], found: Found, asked: Question) -> list[FoundClaimOut]:
     claims = {claim.number: claim for claim in Claim.objects.filter(number__in=[hit.number for hit in page])}
     names = rating_names(claims.values())
     return [

@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from wire.factchecks.schemas import CategoriesOut, ClaimOut, SearchOut
+from wire.factchecks.schemas import ClaimCategoriesOut, ClaimOut, FoundClaimsOut
 
 EXCERPT: Final = 500  # characters of a fact that are quoted
 _POSES: Final = re.compile(r"(?m)^(?=[ \t]*(?:[#>*+=`~|_-]|\d+[.)]))")
@@ -15,7 +15,7 @@ def excerpt_of(content: str) -> str:
     return content if len(units) <= 2 * EXCERPT else units[: 2 * EXCERPT].decode("utf-16-le", "ignore") + "..."
 
 
-def search(found: SearchOut) -> str:
+def search(found: FoundClaimsOut) -> str:
     if not found.claims:
         return f'No fact-checks found for query: "{found.query}"'
     head = f'## Fact-check results for: "{found.query}"\n\nFound: {found.total} fact-checks'
@@ -45,7 +45,7 @@ def claim(found: ClaimOut) -> str:
     return "\n\n".join([*parts, "\n".join(tail)] if tail else parts)
 
 
-def categories(found: CategoriesOut) -> str:
+def categories(found: ClaimCategoriesOut) -> str:
     if not found.categories:
         return "No categories found"
     return "\n".join(["## Available categories", "", *(f"- {one.category}: {one.count} fact-checks" for one in found.categories)])

@@ -13,7 +13,16 @@ from config.tokens import bearer_in
 from wire.bounds import IsoMoment, ListLimit
 from wire.factchecks import keys, queries
 from wire.factchecks.languages import Code
-from wire.factchecks.schemas import CategoriesOut, CitedOut, ClaimOut, ClaimsOut, OfStoryOut, RatingLabelsOut, SearchOut, StatsOut
+from wire.factchecks.schemas import (
+    ClaimCategoriesOut,
+    ClaimOut,
+    ClaimsOfStoryOut,
+    ClaimsOut,
+    FactcheckCitationOut,
+    FactcheckStatsOut,
+    FoundClaimsOut,
+    RatingLabelsOut,
+)
 
 router = Router(by_alias=True)
 
@@ -60,7 +69,7 @@ def keyed(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
     return wrapped
 
 
-@router.get("/search.json", **_answers(SearchOut, 422), summary="Search fact-checks by words and meaning")
+@router.get("/search.json", **_answers(FoundClaimsOut, 422), summary="Search fact-checks by words and meaning")
 @keyed
 def search_factchecks(
     request: HttpRequest,
@@ -91,13 +100,13 @@ def factchecks(
     return answer(queries.list_claims(limit, rating_label, category, status, cursor), BRIEFLY)
 
 
-@router.get("/claims/{path:any_id}.json", **_answers(ClaimOut, 404), summary="One fact-check")
+@router.get("/claims/{path:any_id}.json", **_answers(ClaimOut, 404, 422), summary="One fact-check")
 @keyed
 def factcheck(request: HttpRequest, any_id: Id) -> HttpResponse:
     return answer(queries.get_claim(any_id), BRIEFLY)
 
 
-@router.get("/citations/{path:any_id}.json", **_answers(CitedOut, 404, 410), summary="A fact-check as a citation")
+@router.get("/citations/{path:any_id}.json", **_answers(FactcheckCitationOut, 404, 410, 422), summary="A fact-check as a citation")
 @keyed
 def factcheck_citation(
     request: HttpRequest,
@@ -107,10 +116,10 @@ def factcheck_citation(
     found = queries.get_claim(any_id)
     if found.withdrawn_at is not None:
         raise Withdrawn(f"{found.short_id or found.id} was withdrawn and must not be cited.", "Its own address says why.")
-    return answer(CitedOut(citation=found.citations[format], format=format, id=found.id), BRIEFLY)
+    return answer(FactcheckCitationOut(citation=found.citations[format], format=format, id=found.id), BRIEFLY)
 
 
-@router.get("/categories.json", **_answers(CategoriesOut), summary="Categories of fact-checks")
+@router.get("/categories.json", **_answers(ClaimCategoriesOut), summary="Categories of fact-checks")
 @keyed
 def factcheck_categories(request: HttpRequest) -> HttpResponse:
     return answer(queries.list_categories(), BRIEFLY)
@@ -122,13 +131,13 @@ def factcheck_rating_labels(request: HttpRequest) -> HttpResponse:
     return answer(queries.list_rating_labels(), BRIEFLY)
 
 
-@router.get("/stats.json", **_answers(StatsOut), summary="How many fact-checks there are, and how they are searched")
+@router.get("/stats.json", **_answers(FactcheckStatsOut), summary="How many fact-checks there are, and how they are searched")
 @keyed
 def factcheck_stats(request: HttpRequest) -> HttpResponse:
     return answer(queries.stats(), BRIEFLY)
 
 
-@router.get("/story/{story_id}.json", **_answers(OfStoryOut, 404), summary="Fact-checks of claims that a story is about")
+@router.get("/story/{story_id}.json", **_answers(ClaimsOfStoryOut, 404, 422), summary="Fact-checks of claims that a story is about")
 @keyed
 def factchecks_of_story(request: HttpRequest, story_id: Annotated[str, Path(max_length=100)]) -> HttpResponse:
     return answer(queries.of_story(story_id), BRIEFLY)

