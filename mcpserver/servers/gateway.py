@@ -34,6 +34,7 @@ from sources.gateway.outcome import Answer as Found
 from sources.gateway.policy import Policy, load
 
 VERSION: Final = "1.0.0"
+STREAMS: Final = False  # its lists change with the policy, which is read when the process starts
 JSON: Final = "application/json"
 RESOURCE_NOT_FOUND: Final = -32002  # of handshake revisions; 2026-07-28 has INVALID_PARAMS for it
 REFUSED: Final = -32000

@@ -26,6 +26,7 @@ from wire.timeline.members import LISTED, Member, roll
 from wire.timeline.vocabulary import Frame, Grade, Stance
 
 VERSION: Final = "1.0.0"
+STREAMS: Final = False  # its lists never change
 UNKNOWN: Final = LISTED
 INSTRUCTIONS: Final = (
     "{name}: dated reports in which fact, report and interpretation stay apart. {about} Call timeline_agent_manifest first: it has "
