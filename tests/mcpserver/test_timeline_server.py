@@ -186,7 +186,8 @@ import config.asgi, config.urls, sys, wire.admin.menu
 from django.urls import Resolver404, resolve
 from wire.site.directives import llms_txt
 from django.apps import apps
-assert "timeline" not in llms_txt() and "Timelines" not in [title for app, title, _ in wire.admin.menu._OF_APPS if apps.is_installed(app)]
+assert "timeline" not in llms_txt()
+assert "Timelines" not in [title for app, title, _ in wire.admin.menu._OF_APPS if apps.is_installed(app)]
 for path in ("/about", "/articles", "/api/search.json", "/admin/login/"):
     resolve(path)
 for path in ("/timeline/", "/api/timeline/corpora.json", "/admin/timeline/report/"):
