@@ -14,6 +14,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, Final
 
@@ -31,10 +32,10 @@ def write(directory: Path, number: int, seed: int = 7) -> None:
     """A corpus of this many reports, of invented words that are as unevenly common as those of a language."""
     rng = random.Random(seed)
     words = vocabulary(rng)
-    weights = [1 / (rank + 3) for rank in range(len(words))]
+    weights = list(accumulate(1 / (rank + 3) for rank in range(len(words))))
 
     def text(length: int) -> str:
-        return " ".join(rng.choices(words, weights, k=length)).capitalize() + "."
+        return " ".join(rng.choices(words, cum_weights=weights, k=length)).capitalize() + "."
 
     motifs = [f"motif-{place}" for place in range(MOTIFS)]
     directory.mkdir(parents=True, exist_ok=True)

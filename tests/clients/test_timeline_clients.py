@@ -55,7 +55,9 @@ def test_fastmcps_client_calls_every_tool_and_reads_errors(framework: Framework,
     assert "unknown_report" in errors["an unknown report"]["told"]
 
 
-@pytest.mark.parametrize("path", ["", "/articles/sample", "/timeline", "/timeline/harbour-clock", "/timeline/wire"])
+@pytest.mark.parametrize(
+    "path", ["", "/articles/almanac", "/factchecks", "/timeline", "/timeline/harbour-clock", "/timeline/wire", "/gateway"]
+)
 def test_a_linter_of_tools_finds_nothing_to_mend(wire: str, path: str) -> None:
     program = TDQS if TDQS.exists() else shutil.which("tdqs", path=str(Path(sys.executable).parent)) or shutil.which("tdqs")
     if program is None:

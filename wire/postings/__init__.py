@@ -37,15 +37,19 @@ def fill(index: str, block: int, documents: Documents) -> None:
 
     For a caller inside a transaction.
     """
-    places: dict[str, int] = {}
-    tokens, words = [], []
-    for number in sorted(documents):
-        shifted = (number % BLOCK) << 8
-        for token, weight in documents[number].items():
-            tokens.append(places.setdefault(token, len(places)))
-            words.append(shifted | weight)
+    places: defaultdict[str, int] = defaultdict()
+    places.default_factory = places.__len__  # each new token has the next place
+    tokens: list[int] = []
+    weights: list[int] = []
+    for number in (numbers := sorted(documents)):
+        tokens += map(places.__getitem__, documents[number])
+        weights += documents[number].values()
     of = np.array(tokens, dtype=np.int32)
-    found = np.array(words, dtype=_WORD)[np.argsort(of, kind="stable")].tobytes()
+    shifted = np.repeat(
+        np.array([number % BLOCK << 8 for number in numbers], dtype=_WORD), [len(documents[one]) for one in numbers]
+    )
+    words = shifted | np.array(weights, dtype=_WORD)
+    found = words[np.argsort(of, kind="stable")].tobytes()
     ends = np.cumsum(np.bincount(of, minlength=len(places))) * _WORD.itemsize
     rows, begin = [], 0
     for token, end in zip(places, ends.tolist(), strict=True):

@@ -97,18 +97,14 @@ def index_words(*values: Any) -> str:
 
 def tokens_of(row: Any) -> dict[str, int]:
     """What a report is found by."""
-    found: dict[str, int] = {}
+    found: list[str] = []
     for text in _searched(row):
-        before = 0
-        for word in words(text):
-            stem, number = _numbered(word)
-            found[stem] = 1
-            if before:
-                found[_PAIRED[(before + number) % PAIRS]] = 1
-            before = 31 * number
-    for name in _fields(row):
-        found[name] = 1
-    return found
+        if said := [_numbered(word) for word in words(text)]:
+            stems, lefts, rights = zip(*said, strict=True)
+            found += stems
+            found += [_PAIRED[left + right] for left, right in zip(lefts, rights[1:], strict=False)]
+    found += _fields(row)
+    return dict.fromkeys(found, 1)
 
 
 def rank_of(date: dt.date | None, position: int) -> int:
@@ -264,20 +260,26 @@ def _fields(row: Any) -> Iterable[str]:
 
 def _pair(one: str, two: str) -> str:
     """The token of two stems that stand side by side, out of PAIRS."""
-    return _PAIRED[(31 * _number(one) + _number(two)) % PAIRS]
+    return _PAIRED[_left(one) + _right(two)]
 
 
-def _number(stem: str) -> int:
-    return zlib.crc32(stem.encode()) | 1
+def _left(stem: str) -> int:
+    return 31 * _right(stem) % PAIRS
+
+
+def _right(stem: str) -> int:
+    return (zlib.crc32(stem.encode()) | 1) % PAIRS
 
 
 @lru_cache(maxsize=65_536)
-def _numbered(word: str) -> tuple[str, int]:
+def _numbered(word: str) -> tuple[str, int, int]:
+    """Its stem, and what it adds to the pair with the word behind it, and with the one before."""
     stem = _short(word)
-    return stem, _number(stem)
+    return stem, _left(stem), _right(stem)
 
 
-_PAIRED: Final = [f"+{number}" for number in range(PAIRS)]
+_PAIRED: Final = [f"+{number % PAIRS}" for number in range(2 * PAIRS)]
+"""Twice over, so that a sum of two needs no division."""
 
 
 def _short(word: str) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from config.errors import InvalidArgument
-from tests.wire.timeline.corpora import FIXTURE, SLUG, changed, harbour
+from tests.wire.timeline.corpora import FIXTURE, SLUG, changed
 from wire.timeline import names, queries, wording
 from wire.timeline.errors import BadInput, NoMatchingTopic, UnknownCorpus, UnknownReport, UnknownThread
 from wire.timeline.loading import load
@@ -17,12 +17,7 @@ from wire.timeline.queries import motifs as motif_queries
 from wire.timeline.queries.scope import scope_of
 from wire.timeline.searching import Filters
 
-pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def corpus(db: None) -> None:  # noqa: ARG001
-    harbour()
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("harbour_clock")]
 
 
 def test_frequencies_and_links_are_those_of_the_reports() -> None:

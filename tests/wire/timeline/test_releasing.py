@@ -17,7 +17,7 @@ from wire.timeline.loading import Unreleased, load
 from wire.timeline.models import Claim, Corpus, CorpusRelease, Report
 from wire.timeline.reading import Refused, read
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("harbour_clock")]
 
 
 def files(directory: Path) -> dict[str, bytes]:

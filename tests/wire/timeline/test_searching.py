@@ -1,31 +1,20 @@
 """Search and lists: the same as looking through every row by hand, and each row once on the way along the cursors."""
 
 import datetime as dt
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pytest_django import DjangoDbBlocker
 
 from config.errors import InvalidArgument
-from tests import emptying
-from tests.wire.timeline.corpora import SLUG, harbour
+from tests.wire.timeline.corpora import SLUG
 from wire.timeline import queries
 from wire.timeline.errors import UnknownMotif
 from wire.timeline.models import Report
 
-pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(scope="module", autouse=True)
-def corpus(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:  # noqa: ARG001
-    """The small corpus for all tests of this module, which only read it."""
-    with django_db_blocker.unblock():
-        harbour()
-        yield
-        emptying.empty()
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("harbour_clock")]
 
 
 def found(**asked: Any) -> list[str]:
@@ -191,6 +180,7 @@ def test_a_cursor_of_another_list_or_other_filters_is_refused() -> None:
 
 
 @given(st.text(max_size=40))
+@settings(max_examples=20, deadline=None)
 def test_no_text_as_a_cursor_is_a_fault_of_ours(cursor: str) -> None:
     for ask in (queries.search_reports, queries.events, queries.motif_map, queries.story_threads, queries.mandela_catalog):
         try:

@@ -8,19 +8,14 @@ import pytest
 from django.test import Client
 
 from tests.wire.desk import words
-from tests.wire.timeline.corpora import SLUG, harbour
+from tests.wire.timeline.corpora import SLUG
 from wire.timeline import drawing, queries
 from wire.timeline.schemas import EventOut
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("harbour_clock")]
 
 HOME = f"/timeline/{SLUG}/"
 API = f"/api/timeline/{SLUG}"
-
-
-@pytest.fixture(autouse=True)
-def corpus(db: None) -> None:  # noqa: ARG001
-    harbour()
 
 
 def page(client: Client, path: str, status: int = 200) -> str:
