@@ -31,6 +31,12 @@ def publisher(wire: str) -> str:
 
 
 @pytest.fixture(scope="session")
+def factchecks(wire: str) -> str:
+    """Address of the server of fact-checks."""
+    return f"{wire}/factchecks"
+
+
+@pytest.fixture(scope="session")
 def wire_with_fixtures(data_dir: Path) -> Iterator[str]:
     """Address of the MCP door of a server in conformance mode."""
     with serving(data_dir, fixtures=True) as site:

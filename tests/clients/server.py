@@ -28,9 +28,11 @@ STOP: Final = 15.0
 
 
 def fill(data_dir: Path) -> None:
-    """Put the sample wire into an empty data directory, its publishers’ articles, and timeline corpora."""
+    """Put the sample wire into an empty data directory, its publishers' articles, timeline corpora, and the fictional fact-checks."""
     env = environment(data_dir, 8000) | services(data_dir)
-    for command in (("migrate",), ("loadsample",), ("publishers", "sample"), ("timeline", "sync", "--sample")):
+    claims = ("loadfactchecks", "fixtures/factchecks/claims_de.json", "--language", "de", "--no-vectors")
+    of_apps = (("publishers", "sample"), ("timeline", "sync", "--sample"), claims)
+    for command in (("migrate",), ("loadsample",), *of_apps):
         run = [sys.executable, "manage.py", *command]
         subprocess.run(run, cwd=ROOT, env=env, stdout=subprocess.DEVNULL, check=True)
 

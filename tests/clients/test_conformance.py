@@ -11,7 +11,12 @@ from tests.clients import node
 from tests.clients.server import ROOT
 
 REVISIONS: Final = ("2026-07-28", "2025-11-25")
-SERVED: Final = {"wire": "the wire alone", "wire_with_fixtures": "with the suite's fixtures", "publisher": "a publisher's server"}
+SERVED: Final = {
+    "wire": "the wire alone",
+    "wire_with_fixtures": "with the suite's fixtures",
+    "publisher": "a publisher's server",
+    "factchecks": "the server of fact-checks",
+}
 EXPECTED: Final = Path(__file__).parent / "expected-failures"
 DOCUMENT: Final = ROOT / "docs" / "conformance.md"
 

@@ -127,7 +127,8 @@ def _merge(index: str, documents: Documents, *, keep_new: bool) -> None:
     for (token, block), new in touched.items():
         key, found = stored.get((token, block), (None, b""))
         words, added = np.frombuffer(bytes(found), dtype=_WORD), np.array(new, dtype=_WORD)
-        words = words[~np.isin(words >> 8, added >> 8)]
+        if len(words) and words[-1] >> 8 >= min(new) >> 8:  # documents mostly come with rising numbers: nothing to take out
+            words = words[~np.isin(words >> 8, added >> 8)]
         if keep_new:
             words = np.sort(np.concatenate((words, added)))
         if len(words):

@@ -126,7 +126,7 @@ def test_vectors_are_made_once_and_anew_after_a_change(settings: Any) -> None:
 @pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_fifty_kills_lose_and_double_nothing(tmp_path: Path) -> None:
-    """Loads and embeds in processes that are killed at random moments."""
+    """Loads, makes vectors, and makes them anew for another model, in processes that are killed at any moment."""
     file, many = dump(tmp_path / "dump.json", 3_000), 3_000
     environment = os.environ | {
         "DJANGO_SETTINGS_MODULE": "config.settings",
@@ -139,21 +139,31 @@ def test_fifty_kills_lose_and_double_nothing(tmp_path: Path) -> None:
     def run(*command: str) -> None:
         subprocess.run([*manage, *command], env=environment, check=True, capture_output=True)
 
+    def run_killed(times: int, *command: str) -> None:
+        """So many times killed, then let end."""
+        for kill in range(times):
+            process = subprocess.Popen([*manage, *command], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            time.sleep(0.9 + kill % 10 * 0.11)
+            process.send_signal(signal.SIGKILL)
+            process.wait(20)
+        run(*command)
+
     run("migrate", "-v0")
-    for kill in range(50):
-        command = ["loadfactchecks", str(file), "--no-vectors"] if kill < 30 else ["embedfactchecks"]
-        process = subprocess.Popen([*manage, *command], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        time.sleep(0.9 + kill % 10 * 0.11)
-        process.send_signal(signal.SIGKILL)
-        process.wait(20)
-    run("loadfactchecks", str(file), "--no-vectors")
-    run("embedfactchecks")
+    run_killed(24, "loadfactchecks", str(file), "--no-vectors")
+    run_killed(13, "embedfactchecks")
+    former = (
+        "from wire.factchecks.models import *; ClaimVector.objects.update(model='former');"
+        "FactcheckState.objects.update(model='former')"
+    )
+    run("shell", "-v0", "-c", former)
+    run_killed(13, "embedfactchecks")
     script = (
         "from wire.factchecks.models import *; from wire.factchecks.indexing import *; from wire import postings; import json;"
         "held = postings.weights(INDEX, ['mond']);"
         "print(json.dumps([Claim.objects.count(), FactcheckState.objects.get().found, len(set(held['mond'][0].tolist())),"
-        "len(held['mond'][0]), ClaimVector.objects.count(), Claim.objects.values('number').distinct().count()]))"
+        "len(held['mond'][0]), ClaimVector.objects.count(), Claim.objects.values('number').distinct().count(),"
+        "ClaimVector.objects.filter(model=FactcheckState.objects.get().model).exclude(model='former').count()]))"
     )
     told = subprocess.run([*manage, "shell", "-v0", "-c", script], env=environment, check=True, capture_output=True, text=True)
-    assert json.loads(told.stdout.strip().splitlines()[-1]) == [many] * 6
+    assert json.loads(told.stdout.strip().splitlines()[-1]) == [many] * 7
     assert ClaimVector.objects.count() == 0
