@@ -5,6 +5,7 @@ May import sources.gateway's queries and what these return.
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Any, Final
 
 import mcp_types as types
@@ -28,7 +29,7 @@ from sources.gateway import callers, queries, serving
 from sources.gateway.asked import MAX_URI, Question, question
 from sources.gateway.callers import Caller
 from sources.gateway.entries import Kept
-from sources.gateway.gateway import LONGEST_WAIT, WAIT
+from sources.gateway.gateway import LONGEST_WAIT, WAIT, Gateway
 from sources.gateway.outcome import CACHED, ReadOut
 from sources.gateway.outcome import Answer as Found
 from sources.gateway.policy import Policy, load
@@ -204,14 +205,15 @@ async def read_resource(context: Context, params: types.ReadResourceRequestParam
     )
 
 
-_pieces: Final[dict[tuple[str, str], tuple[Question, Kept, bytes, Found]]] = {}
+Piece = tuple[Question, Kept, bytes, Found]
+_pieces: Final[dict[tuple[str, str], Piece]] = {}
 """By agent and address: the question, the entry that answered it last, and its data as a piece of a JSON text."""
 MOST_PIECES: Final = 500
 
 
-def quick(method: str, params: Any, version: str) -> bytes | None:
-    """The result of a read whose answer is fresh in memory, as the SDK would write it; None for everything else. It is logged and
-    counted like any other.
+def quick(method: str, params: Any, version: str) -> Callable[[], bytes] | None:
+    """What makes the result of a read whose answer is fresh in memory, as the SDK would write it; None for everything else. What is
+    made is logged and counted like any other answer.
     """
     gateway = serving.ready()
     if method != "resources/read" or gateway is None:
@@ -223,9 +225,13 @@ def quick(method: str, params: Any, version: str) -> bytes | None:
     known = _pieces.get((caller.name, uri))
     if known is None or not caller.may_read(known[0].resource.uri):
         return None
-    asked, entry, piece, before = known
-    if gateway.fresh_in_memory(asked) is not entry:
+    if gateway.fresh_in_memory(known[0]) is not known[1]:
         return None
+    return partial(_quickly, gateway, caller, uri, known, version)
+
+
+def _quickly(gateway: Gateway, caller: Caller, uri: str, known: Piece, version: str) -> bytes:
+    asked, entry, piece, before = known
     found = gateway.again(asked, entry, before, caller)
     text = b"".join((_inside(found.head), piece, _inside(b',"provenance":' + orjson.dumps(found.provenance) + b"}")))
     result = b'{"contents":[{"uri":' + orjson.dumps(uri) + b',"mimeType":"application/json","text":"' + text + b'"}]'
