@@ -15,7 +15,7 @@ from sources.gateway import callers, serving
 from sources.gateway.answers import KINDS
 from sources.gateway.gateway import Gateway
 from sources.gateway.models import RequestLog
-from sources.gateway.policy import load
+from sources.gateway.policy_file import load
 from tests.mcpserver.asgi import ERAS, MODERN, http_scope, message, rpc_headers, send_request
 from tests.sources.gateway.stage import Scripted, failure, payment, trend, tweet
 
@@ -92,11 +92,11 @@ def test_a_read_is_the_same_whether_the_sdk_or_memory_answers(upstream: Scripted
 
 def test_quick_answers_are_really_quick(upstream: Scripted, monkeypatch: pytest.MonkeyPatch) -> None:
     upstream.script["news_global_trends"] = [[trend()]]
-    seen: list[bytes | None] = []
+    seen: list[Any] = []
     original = server.quick
     from mcpserver.door import doors
 
-    def noted(*args: Any) -> bytes | None:
+    def noted(*args: Any) -> Any:
         seen.append(original(*args))
         return seen[-1]
 

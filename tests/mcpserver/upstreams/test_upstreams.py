@@ -16,7 +16,8 @@ import pytest
 from pytest_django import Settings
 
 from mcpserver.upstreams import Upstreams, misbehaving
-from sources.gateway.policy import Adapter, Upstream, load
+from sources.gateway.policy import Adapter, Upstream
+from sources.gateway.policy_file import load
 from sources.gateway.reach import Call, Reached, UpstreamError
 
 NAME = "mcp-server-market"

@@ -14,7 +14,7 @@ from pytest_django import Settings
 
 from sources.gateway import callers, serving
 from sources.gateway.models import Agent, Entry, Heartbeat, RequestLog, UpstreamState
-from sources.gateway.policy import load
+from sources.gateway.policy_file import load
 from tests.sources.gateway.beats import AGENT, KEY, PUBLIC, beat
 from tests.sources.gateway.stage import coin
 

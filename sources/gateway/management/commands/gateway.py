@@ -15,7 +15,7 @@ from django.utils import timezone
 from config.errors import WireError
 from sources.gateway import callers, entries, heartbeat, queries, serving, trial
 from sources.gateway.callers import Caller
-from sources.gateway.gateway import WAIT
+from sources.gateway.gateway import LOOK, WAIT
 from sources.gateway.models import Agent, RequestLog
 from sources.gateway.outcome import Answer
 from sources.gateway.policy import PolicyError
@@ -151,9 +151,7 @@ class Command(BaseCommand):
         if not resource and not agent and not options["all"]:
             raise CommandError("Say what: --resource NAME, --agent NAME, or --all.")
         number = entries.forget(resource=resource, agent=agent)
-        self.stdout.write(
-            f"{number} stored answers deleted. Running servers may give what they hold in memory until its TTL is over."
-        )
+        self.stdout.write(f"{number} stored answers deleted. Running servers let go of theirs within {LOOK:g} seconds of use.")
 
     def _try(self, *, resource: str, **_options: Any) -> None:
         policy = serving.policy()
