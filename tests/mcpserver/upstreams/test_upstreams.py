@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from pytest_django import Settings
 
-from mcpserver.upstreams import Upstreams, misbehaving
+from mcpserver.upstreams import Upstreams, faults, misbehaving
 from sources.gateway.policy import Adapter, Upstream
 from sources.gateway.policy_file import load
 from sources.gateway.reach import Call, Reached, UpstreamError
@@ -260,3 +260,19 @@ def _children() -> int:
             found += b"misbehaving" in command and str(os.getpid()).encode() != entry.name.encode()
             found += command.startswith(b"sleep\x003600")
     return found
+
+
+@pytest.mark.parametrize(
+    ("said", "code"),
+    [
+        ("Error calling tool: HTTPSConnectionPool(host='api'): Max retries exceeded with url: /2/users", "server_error"),
+        ("Connection error.", "server_error"),
+        ("getaddrinfo ENOTFOUND api.example", "server_error"),
+        ("503 Service Unavailable\nTwitter", "server_error"),
+        ("401 Unauthorized", "unauthorized"),
+        ("429 Too Many Requests", "rate_limited"),
+        ("There is no such coin.", "refused"),
+    ],
+)
+def test_a_tools_words_tell_whether_the_question_or_the_server_is_at_fault(said: str, code: str) -> None:
+    assert faults.of_tool(NAME, said, None).code == code
