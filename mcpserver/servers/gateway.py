@@ -5,7 +5,7 @@ May import sources.gateway's queries and what these return.
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from typing import Annotated, Any, Final
 
 import mcp_types as types
@@ -266,8 +266,14 @@ def _inside(json: bytes) -> bytes:
 def usage_name(method: str, given: str) -> str:
     if method == "tools/call":
         return given if given in TOOLS else ""
+    return _address_of(given)
+
+
+@lru_cache(maxsize=2_000)
+def _address_of(uri: str) -> str:
+    """Of a resource, without what is asked of it; "" for none. The desk's numbers change no address."""
     try:
-        return question(_policy(), given).resource.uri
+        return question(_policy(), uri).resource.uri
     except WireError:
         return ""
 

@@ -5,7 +5,6 @@ share one upstream call. How upstreams are asked stands in fetching.py, what is 
 """
 
 import asyncio
-import secrets
 import time
 from collections.abc import Sequence
 from typing import Final
@@ -19,7 +18,7 @@ from sources.gateway.callers import Caller
 from sources.gateway.canonical import digest
 from sources.gateway.entries import Kept
 from sources.gateway.fetching import Fetching, Job
-from sources.gateway.outcome import CACHED, EXHAUSTED, FALLBACK, FRESH, STALE, Answer, Tried, in_words
+from sources.gateway.outcome import CACHED, EXHAUSTED, FALLBACK, FRESH, STALE, Answer, Tried, in_words, new_id
 
 WAIT: Final = 20.0  # seconds that a question waits, unless it says otherwise
 LONGEST_WAIT: Final = 65.0
@@ -114,7 +113,7 @@ class Gateway(Fetching):
         kind = self.policy.resources[entry.resource].answers
         data_json, sha256, count = cut or self._cut(entry, asked.cut, kind)
         answer = Answer(
-            request_id=secrets.token_hex(12),
+            request_id=new_id(),
             resource=one.name,
             asked=asked.uri,
             outcome=outcome,
@@ -146,7 +145,7 @@ class Gateway(Fetching):
     def _exhausted(self, asked: Question, tried: list[Tried], job: Job | None) -> Answer:
         one = asked.resource
         answer = Answer(
-            request_id=secrets.token_hex(12),
+            request_id=new_id(),
             resource=one.name,
             asked=asked.uri,
             outcome=EXHAUSTED,

@@ -36,7 +36,7 @@ def test_fastmcps_client_calls_tools_and_reads_errors(framework: Framework, wire
     calls = {name: call for name, call in described(gateway, asked).items() if asked[name] or name == "gateway_resources"}
     wrong = {"an unknown address": ("gateway_read", {"uri": "news://nowhere"})}
     found = reported(framework, gateway, calls, wrong)
-    assert "not_found" in found["errors"]["an unknown address"]["told"]
+    assert "no such resource" in found["errors"]["an unknown address"]["told"]
 
 
 def test_a_linter_of_tools_finds_nothing_to_mend(wire: str) -> None:
