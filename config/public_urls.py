@@ -81,6 +81,12 @@ if apps.is_installed("wire.timeline"):
 
     urlpatterns += timeline_urlpatterns
     discovery.OTHERS.append(timeline_cards)
+
+if apps.is_installed("sources.gateway"):
+    from wire.site import gateway
+
+    urlpatterns += gateway.urlpatterns
+    discovery.OTHERS.append(gateway.cards)
 handler400 = "wire.site.errors.unreadable"
 handler403 = "wire.site.errors.forbidden"
 handler404 = "wire.site.errors.missing"

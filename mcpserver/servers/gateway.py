@@ -5,6 +5,7 @@ May import sources.gateway's queries and what these return.
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache, partial
 from typing import Annotated, Any, Final
 
 import mcp_types as types
@@ -28,10 +29,11 @@ from sources.gateway import callers, queries, serving
 from sources.gateway.asked import MAX_URI, Question, question
 from sources.gateway.callers import Caller
 from sources.gateway.entries import Kept
-from sources.gateway.gateway import LONGEST_WAIT, WAIT
+from sources.gateway.gateway import LONGEST_WAIT, WAIT, Gateway
 from sources.gateway.outcome import CACHED, ReadOut
 from sources.gateway.outcome import Answer as Found
-from sources.gateway.policy import Policy, load
+from sources.gateway.policy import Policy
+from sources.gateway.policy_file import load
 
 VERSION: Final = "1.0.0"
 STREAMS: Final = False  # its lists change with the policy, which is read when the process starts
@@ -205,14 +207,15 @@ async def read_resource(context: Context, params: types.ReadResourceRequestParam
     )
 
 
-_pieces: Final[dict[tuple[str, str], tuple[Question, Kept, bytes, Found]]] = {}
+Piece = tuple[Question, Kept, bytes, Found]
+_pieces: Final[dict[tuple[str, str], Piece]] = {}
 """By agent and address: the question, the entry that answered it last, and its data as a piece of a JSON text."""
 MOST_PIECES: Final = 500
 
 
-def quick(method: str, params: Any, version: str) -> bytes | None:
-    """The result of a read whose answer is fresh in memory, as the SDK would write it; None for everything else. It is logged and
-    counted like any other.
+def quick(method: str, params: Any, version: str) -> Callable[[], bytes] | None:
+    """What makes the result of a read whose answer is fresh in memory, as the SDK would write it; None for everything else. What is
+    made is logged and counted like any other answer.
     """
     gateway = serving.ready()
     if method != "resources/read" or gateway is None:
@@ -224,9 +227,15 @@ def quick(method: str, params: Any, version: str) -> bytes | None:
     known = _pieces.get((caller.name, uri))
     if known is None or not caller.may_read(known[0].resource.uri):
         return None
-    asked, entry, piece, before = known
-    if gateway.fresh_in_memory(asked) is not entry:
+    if gateway.policy.resources.get(known[0].resource.name) is not known[0].resource:
+        return None  # the desk changed its numbers
+    if gateway.fresh_in_memory(known[0]) is not known[1]:
         return None
+    return partial(_quickly, gateway, caller, uri, known, version)
+
+
+def _quickly(gateway: Gateway, caller: Caller, uri: str, known: Piece, version: str) -> bytes:
+    asked, entry, piece, before = known
     found = gateway.again(asked, entry, before, caller)
     text = b"".join((_inside(found.head), piece, _inside(b',"provenance":' + orjson.dumps(found.provenance) + b"}")))
     result = b'{"contents":[{"uri":' + orjson.dumps(uri) + b',"mimeType":"application/json","text":"' + text + b'"}]'
@@ -258,8 +267,14 @@ def _inside(json: bytes) -> bytes:
 def usage_name(method: str, given: str) -> str:
     if method == "tools/call":
         return given if given in TOOLS else ""
+    return _address_of(given)
+
+
+@lru_cache(maxsize=2_000)
+def _address_of(uri: str) -> str:
+    """Of a resource, without what is asked of it; "" for none. The desk's numbers change no address."""
     try:
-        return question(_policy(), given).resource.uri
+        return question(_policy(), uri).resource.uri
     except WireError:
         return ""
 

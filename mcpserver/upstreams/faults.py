@@ -12,7 +12,12 @@ from sources.gateway.reach import RATE_LIMITED, REFUSED, SERVER_ERROR, UNAUTHORI
 LONGEST: Final = 3_600.0 * 24  # seconds; a longer wait that an upstream tells is not believed
 _LIMIT: Final = re.compile(r"\b429\b|rate.?limit|too many requests|quota", re.I)
 _KEY: Final = re.compile(r"\b40[13]\b|unauthori[sz]ed|forbidden|invalid (?:api )?(?:key|token|credentials)|authentication", re.I)
-_DOWN: Final = re.compile(r"\b50[0234]\b|unavailable|bad gateway|internal server error|timed? ?out", re.I)
+_DOWN: Final = re.compile(
+    r"\b50[0234]\b|unavailable|bad gateway|internal server error|timed? ?out|max retries exceeded|name resolution|failed to resolve"
+    r"|connection ?(?:error|refused|reset|aborted)|ECONN|ENOTFOUND|ETIMEDOUT|fetch failed|network error",
+    re.I,
+)
+"""A server that its own source does not answer fails, whatever was asked."""
 _SECONDS: Final = re.compile(
     r"(?:retry|again|wait|reset|limit)[^0-9]{0,40}?([0-9]{1,6}(?:\.[0-9]+)?)\s*(ms|s\b|sec|m\b|min)?", re.I
 )

@@ -5,7 +5,7 @@ another process may have fetched it. Writing goes on behind the answers, in batc
 """
 
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -95,6 +95,10 @@ class Entries:
             if gone is not None:
                 self._bytes -= gone.size + OVERHEAD
 
+    def written(self) -> list[str]:
+        """The keys in memory that the table has too, unless somebody deleted them."""
+        return [key for key in self._kept if key not in self._unwritten]
+
     def pending(self) -> tuple[list[Kept], dict[str, float]]:
         """What has to be written, and which entries were in use; afterwards nothing has."""
         found = list(self._unwritten.values()), self._touched
@@ -154,6 +158,16 @@ def sweep(max_bytes: int, now: float) -> int:
         Entry.objects.filter(pk__in=keys).delete()
         gone += len(keys)
     return gone
+
+
+def gone(keys: Sequence[str]) -> list[str]:
+    """Those of these keys that the table does not have."""
+    found: list[str] = []
+    for begin in range(0, len(keys), LOT):
+        lot = keys[begin : begin + LOT]
+        there = set(Entry.objects.filter(pk__in=lot).values_list("pk", flat=True))
+        found += [key for key in lot if key not in there]
+    return found
 
 
 def forget(*, resource: str = "", agent: str = "") -> int:

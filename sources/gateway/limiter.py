@@ -59,10 +59,10 @@ def acquire_all(asked: Sequence[Sequence[Want]], now: float) -> list[Verdict]:
     """The same for several attempts, first come first served, in one transaction."""
     names = sorted({want.bucket for wants in asked for want in wants})
     with transaction.atomic():
-        known = set(Bucket.objects.filter(name__in=names).values_list("name", flat=True))
-        if len(known) < len(names):
-            Bucket.objects.bulk_create([Bucket(name=name) for name in names if name not in known], ignore_conflicts=True)
-        rows = {row.name: row for row in Bucket.objects.select_for_update().filter(name__in=names).order_by("name")}
+        rows = _locked(names)
+        if len(rows) < len(names):
+            Bucket.objects.bulk_create([Bucket(name=name) for name in names if name not in rows], ignore_conflicts=True)
+            rows = _locked(names)
         logs = {name: _read(row) for name, row in rows.items()}
         changed: dict[str, float] = {}
         verdicts = []
@@ -85,6 +85,10 @@ def remaining(wants: Sequence[Want], now: float) -> Verdict:
     rows = {row.name: row for row in Bucket.objects.filter(name__in=[want.bucket for want in wants])}
     found = [decide(_read(rows[want.bucket]) if want.bucket in rows else array("q"), want, now) for want in wants]
     return Verdict(max((wait for wait, _ in found), default=0) / MICRO, min((left for _, left in found), default=0))
+
+
+def _locked(names: Sequence[str]) -> dict[str, Bucket]:
+    return {row.name: row for row in Bucket.objects.select_for_update().filter(name__in=names).order_by("name")}
 
 
 def _read(row: Bucket) -> "array[int]":

@@ -1,6 +1,7 @@
 """How a question was answered: the data, and the account of where they came from."""
 
 import datetime as dt
+import os
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final
@@ -154,6 +155,18 @@ class Answer:
     def head(self) -> bytes:
         flag = b"true" if self.untrusted else b"false"
         return b'{"note":' + orjson.dumps(self.note) + b',"untrusted_instructions":' + flag + b',"data":'
+
+
+_ids: Final[list[str]] = []
+os.register_at_fork(after_in_child=_ids.clear)
+
+
+def new_id() -> str:
+    """A random id of a request. Random bytes are drawn for many at once: asking the system costs as much as a cached answer."""
+    if not _ids:
+        raw = os.urandom(12 * 64).hex()
+        _ids.extend(raw[begin : begin + 24] for begin in range(0, len(raw), 24))
+    return _ids.pop()
 
 
 def moment(seconds: float | None) -> str | None:

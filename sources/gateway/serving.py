@@ -14,7 +14,8 @@ from config.database import routing
 from config.database.threads import in_thread
 from sources.gateway.gateway import Gateway
 from sources.gateway.models import Override
-from sources.gateway.policy import Policy, load
+from sources.gateway.policy import Policy
+from sources.gateway.policy_file import load
 from sources.gateway.reach import made
 
 T = TypeVar("T")
@@ -44,7 +45,11 @@ async def read(work: Callable[[], T]) -> T:
 
 def policy() -> Policy:
     """The policy with the desk's numbers. Raises: PolicyError."""
-    found = load(settings.WIRE_GATEWAY_POLICY)
+    return _renumbered(load(settings.WIRE_GATEWAY_POLICY))
+
+
+def _renumbered(found: Policy) -> Policy:
+    """With the desk's numbers. Raises: PolicyError."""
     numbers: dict[str, dict[str, float]] = {}
     for row in Override.objects.all():
         numbers.setdefault(row.resource, {})[row.number] = row.value
@@ -54,7 +59,8 @@ def policy() -> Policy:
 async def gateway() -> Gateway:
     """This process's. Raises: PolicyError."""
     if _gateway is None:
-        _made(await read(policy))
+        renumbered = partial(_renumbered, load(settings.WIRE_GATEWAY_POLICY))
+        _made(await read(renumbered), renumbered)
     assert _gateway is not None  # noqa: S101
     return _gateway
 
@@ -64,7 +70,7 @@ def ready() -> Gateway | None:
     return _gateway
 
 
-def _made(found: Policy) -> None:
+def _made(found: Policy, policy_now: Callable[[], Policy]) -> None:
     global _gateway
     with _lock:
         if _gateway is None:
@@ -75,6 +81,7 @@ def _made(found: Policy) -> None:
                 read=read,
                 max_bytes=settings.WIRE_GATEWAY_CACHE_BYTES,
                 log_rows=settings.WIRE_GATEWAY_LOG_ROWS,
+                policy_now=policy_now,
             )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from django.db import connections
 from django.test import Client as Browser
 from mcp import Client
 
@@ -14,13 +15,20 @@ from sources.gateway import callers, serving
 from sources.gateway.answers import KINDS
 from sources.gateway.gateway import Gateway
 from sources.gateway.models import RequestLog
-from sources.gateway.policy import load
+from sources.gateway.policy_file import load
 from tests.mcpserver.asgi import ERAS, MODERN, http_scope, message, rpc_headers, send_request
 from tests.sources.gateway.stage import Scripted, failure, payment, trend, tweet
 
 PATH = "/mcp/gateway"
 GLOBAL = "news://global/trends"
 pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def close_connections(django_db_setup: None) -> Iterator[None]:  # noqa: ARG001
+    """Lets go of the writer's connection at the end, so that the test database can be dropped."""
+    yield
+    serving.in_writer(connections.close_all)
 
 
 @pytest.fixture(autouse=True)
@@ -84,11 +92,11 @@ def test_a_read_is_the_same_whether_the_sdk_or_memory_answers(upstream: Scripted
 
 def test_quick_answers_are_really_quick(upstream: Scripted, monkeypatch: pytest.MonkeyPatch) -> None:
     upstream.script["news_global_trends"] = [[trend()]]
-    seen: list[bytes | None] = []
+    seen: list[Any] = []
     original = server.quick
     from mcpserver.door import doors
 
-    def noted(*args: Any) -> bytes | None:
+    def noted(*args: Any) -> Any:
         seen.append(original(*args))
         return seen[-1]
 
@@ -96,6 +104,15 @@ def test_quick_answers_are_really_quick(upstream: Scripted, monkeypatch: pytest.
     read = ("resources/read", {"uri": GLOBAL})
     talk(read, read, read)
     assert [found is not None for found in seen] == [False, False, True]
+
+
+def test_a_request_that_the_sdk_refuses_is_neither_answered_from_memory_nor_logged(upstream: Scripted) -> None:
+    upstream.script["news_global_trends"] = [[trend()]]
+    good = ("resources/read", {"uri": GLOBAL})
+    wrong = ("resources/read", {"uri": GLOBAL, "_meta": {"progressToken": {"no": "token"}}})
+    *_, refused = talk(good, good, good, wrong, era=ERAS[-1])
+    assert refused["error"]["code"] == -32602
+    assert RequestLog.objects.count() == 3
 
 
 def test_anybody_is_told_that_a_key_is_needed(upstream: Scripted) -> None:

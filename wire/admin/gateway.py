@@ -8,7 +8,8 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from sources.gateway.models import Agent, CallCount, Heartbeat, Override, RequestLog, UpstreamState
-from sources.gateway.policy import PolicyError, load
+from sources.gateway.policy import PolicyError
+from sources.gateway.policy_file import load
 from wire.admin.base import FreshAdmin, FreshForm, ModelAdmin, ReadOnly, marks, never
 
 WIDEST = 200  # pixels of the longest bar

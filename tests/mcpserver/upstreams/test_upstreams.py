@@ -15,8 +15,9 @@ from typing import Any
 import pytest
 from pytest_django import Settings
 
-from mcpserver.upstreams import Upstreams, misbehaving
-from sources.gateway.policy import Adapter, Upstream, load
+from mcpserver.upstreams import Upstreams, faults, misbehaving
+from sources.gateway.policy import Adapter, Upstream
+from sources.gateway.policy_file import load
 from sources.gateway.reach import Call, Reached, UpstreamError
 
 NAME = "mcp-server-market"
@@ -157,11 +158,13 @@ def test_what_a_child_started_dies_with_it(bench: Bench) -> None:
 
 
 @pytest.mark.slow
-def test_a_thousand_kills_leave_no_process_behind(bench: Bench) -> None:
+def test_kills_leave_no_process_behind(bench: Bench) -> None:
+    """A hundred of them; KILLS=1000 for as many as you have patience for."""
+
     async def kills() -> None:
         upstreams = bench.upstreams("stdio", "legacy")
         before = _children()
-        for number in range(1_000):
+        for number in range(int(os.environ.get("KILLS", "100"))):
             bench.order("fork" if number % 10 == 0 else "ok")
             found = await outcome(upstreams)
             assert isinstance(found, Reached), (number, found)
@@ -257,3 +260,19 @@ def _children() -> int:
             found += b"misbehaving" in command and str(os.getpid()).encode() != entry.name.encode()
             found += command.startswith(b"sleep\x003600")
     return found
+
+
+@pytest.mark.parametrize(
+    ("said", "code"),
+    [
+        ("Error calling tool: HTTPSConnectionPool(host='api'): Max retries exceeded with url: /2/users", "server_error"),
+        ("Connection error.", "server_error"),
+        ("getaddrinfo ENOTFOUND api.example", "server_error"),
+        ("503 Service Unavailable\nTwitter", "server_error"),
+        ("401 Unauthorized", "unauthorized"),
+        ("429 Too Many Requests", "rate_limited"),
+        ("There is no such coin.", "refused"),
+    ],
+)
+def test_a_tools_words_tell_whether_the_question_or_the_server_is_at_fault(said: str, code: str) -> None:
+    assert faults.of_tool(NAME, said, None).code == code

@@ -28,6 +28,8 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         selector.loop = self
         self.passed = 0.0
         super().__init__(selector)
+        # The loop runs a timer that is due within its clock's resolution. Less than a float can tell after a year is never due.
+        self._clock_resolution = 1e-6
 
     def time(self) -> float:
         return self.passed

@@ -12,7 +12,8 @@ from sources.gateway.asked import question
 from sources.gateway.callers import Caller
 from sources.gateway.gateway import WAIT, Gateway
 from sources.gateway.outcome import Answer
-from sources.gateway.policy import Policy, load
+from sources.gateway.policy import Policy
+from sources.gateway.policy_file import load
 from sources.gateway.reach import Call, Reached, UpstreamError
 from tests.sources.gateway.clock import VirtualLoop, run
 

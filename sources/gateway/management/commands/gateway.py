@@ -3,33 +3,25 @@
 import asyncio
 import datetime as dt
 import json
-import sys
-import tempfile
 from argparse import ArgumentParser
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
-from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
-from django.utils.module_loading import import_string
 
 from config.errors import WireError
-from sources.gateway import callers, entries, heartbeat, queries, serving
-from sources.gateway.asked import question
+from sources.gateway import callers, entries, heartbeat, queries, serving, trial
 from sources.gateway.callers import Caller
-from sources.gateway.gateway import WAIT, Gateway
+from sources.gateway.gateway import LOOK, WAIT
 from sources.gateway.models import Agent, RequestLog
-from sources.gateway.policy import Policy, PolicyError, Upstream
+from sources.gateway.outcome import Answer
+from sources.gateway.policy import PolicyError
 from sources.gateway.reach import made
 
 T = TypeVar("T")
-
-TRIED: Final = ("ok", "limited_with_reset", "unauthorized", "down", "garbage", "huge", "wrong_shape", "injection", "die", "hang")
-PATIENCE: Final = 3.0  # seconds that `try` waits for each answer
 
 
 class Command(BaseCommand):
@@ -159,9 +151,7 @@ class Command(BaseCommand):
         if not resource and not agent and not options["all"]:
             raise CommandError("Say what: --resource NAME, --agent NAME, or --all.")
         number = entries.forget(resource=resource, agent=agent)
-        self.stdout.write(
-            f"{number} stored answers deleted. Running servers may give what they hold in memory until its TTL is over."
-        )
+        self.stdout.write(f"{number} stored answers deleted. Running servers let go of theirs within {LOOK:g} seconds of use.")
 
     def _try(self, *, resource: str, **_options: Any) -> None:
         policy = serving.policy()
@@ -169,42 +159,12 @@ class Command(BaseCommand):
             raise CommandError(f"There is no resource {resource!r}: {', '.join(policy.resources)}.")
         if not settings.WIRE_GATEWAY_REACH:
             raise CommandError("This installation has no client for upstreams.")
-        asyncio.run(self._tried(policy, resource))
+        trial.run(policy, resource, self._tell)
 
-    async def _tried(self, policy: Policy, name: str) -> None:
-        """Each fault once, by a gateway of its own that stores nothing and counts no limit of the real one's."""
-        script = Path(import_string(settings.WIRE_GATEWAY_REACH.rpartition(".")[0] + ".misbehaving.__file__"))
-        one = policy.resources[name]
-        with tempfile.TemporaryDirectory(prefix="wire-gateway-") as folder:
-            control = Path(folder) / "control"
-            server = Upstream(one.upstream, "stdio", (sys.executable, str(script), str(control)))
-            tested = replace(
-                policy,
-                upstreams={**policy.upstreams, one.upstream: server},
-                resources={**policy.resources, name: replace(one, ttl=0.0, ttl_of={}, min_interval=0.0)},
-            )
-            for mode in TRIED:
-                control.write_text(json.dumps({"mode": mode, "retry_after": 7}))
-                gateway = Gateway(tested, made(settings.WIRE_GATEWAY_REACH, tested), run=_nothing, counts=False)
-                asked = question(tested, _example(one.uri), "operator", internal=True)
-                answer = await gateway.ask(asked, Caller("operator", ("",)), PATIENCE)
-                codes = ", ".join(sorted({attempt.error for attempt in answer.attempts if attempt.error})) or "no error"
-                flag = ", flagged as untrusted" if answer.untrusted else ""
-                self.stdout.write(f"{mode}: {answer.outcome} ({codes}){flag}")
-                await gateway.reach.close()
-                for task in list(gateway._tasks):
-                    task.cancel()
-
-
-async def _nothing(_work: Callable[[], Any]) -> Any:
-    """In place of the tables."""
-
-
-def _example(uri: str) -> str:
-    values = {"{region}": "global", "{category}": "general", "{asset}": "bitcoin", "{user_id}": "1"}
-    for hole, value in values.items():
-        uri = uri.replace(hole, value)
-    return uri
+    def _tell(self, fault: str, answer: Answer) -> None:
+        codes = ", ".join(sorted({attempt.error for attempt in answer.attempts if attempt.error})) or "no error"
+        flag = ", flagged as untrusted" if answer.untrusted else ""
+        self.stdout.write(f"{fault}: {answer.outcome} ({codes}){flag}")
 
 
 def _caller(agent: str) -> Caller:

@@ -1,0 +1,78 @@
+"""Trends: the events of a window, each as one, in the order of how many report them."""
+
+import datetime as dt
+
+import pytest
+
+from tests.factories import NOW, entry, publish, story_of
+from wire.models import Story
+from wire.queries.trends import list_trends
+from wire.stories.vocabulary import Category
+
+DAY = dt.timedelta(hours=24)
+pytestmark = pytest.mark.django_db
+
+
+def event(title: str, *publishers: str, at: str = "2026-01-16T10:00:00Z", **values: object) -> list[Story]:
+    made = [
+        entry(title=title, publisher=one, published_at=at, summary="Quince raises forty million dollars for robots.", **values)
+        for one in publishers
+    ]
+    publish(*made)
+    return [story_of(one) for one in made]
+
+
+def test_a_wire_without_a_story_says_so() -> None:
+    found = list_trends(DAY, now=NOW)
+    assert (found.trends, found.note) == ([], "The wire has no story yet.")
+
+
+def test_an_event_is_one_trend_that_its_founder_speaks_for() -> None:
+    founder, other = event("Quince Robotics raises $40 million for kitchen robots", "TechCrunch", "The Verge")
+    assert founder.event_id == other.event_id
+    (one,) = list_trends(DAY, now=NOW).trends
+    assert founder.current is not None
+    assert one.url is not None
+    assert (one.id, one.topic, one.source) == (founder.event_id, founder.current.headline, "ChatbotNews.ai")
+    assert one.url.endswith(f"/story/{founder.chatbotnews_id}")
+    assert one.timestamp == min(founder.published_at, other.published_at)
+    assert set(one.metadata.story_ids) == {founder.chatbotnews_id, other.chatbotnews_id}
+    assert set(one.metadata.publishers) == {"TechCrunch", "The Verge"}
+    assert one.geographic_origin is None
+
+
+@pytest.mark.usefixtures("sample_wire")
+def test_the_most_reported_come_first_and_a_lone_story_scores_nothing() -> None:
+    until = dt.datetime(2026, 10, 16, 12, 0, tzinfo=dt.UTC)
+    trends = list_trends(7 * DAY, limit=100, now=until).trends
+    assert trends == sorted(trends, key=lambda one: (-one.engagement_score, -one.timestamp.timestamp(), one.id))
+    assert trends[0].engagement_score > 0
+    for one in trends:
+        scores = [float(story.consensus_score) for story in Story.objects.filter(chatbotnews_id__in=one.metadata.story_ids)]
+        assert one.engagement_score == (round(100 * max(scores), 1) if len(scores) > 1 else 0)
+    newest = list_trends(7 * DAY, sort_by="timestamp", limit=100, now=until).trends
+    assert [one.timestamp for one in newest] == sorted((one.timestamp for one in trends), reverse=True)
+    assert list_trends(7 * DAY, limit=2, now=until).trends == trends[:2]
+
+
+def test_a_window_counts_from_now_to_the_second() -> None:
+    event("Quince Robotics raises $40 million for kitchen robots", "TechCrunch", at="2026-01-15T12:00:01Z")
+    event("A lone report on whales that sing of mathematics", "TechCrunch", at="2026-01-15T12:00:00Z")
+    assert len(list_trends(DAY, now=NOW).trends) == 1
+    assert len(list_trends(2 * DAY, now=NOW).trends) == 2
+
+
+def test_a_wire_that_stood_still_is_looked_at_as_of_its_newest_story() -> None:
+    event("Quince Robotics raises $40 million for kitchen robots", "TechCrunch")
+    found = list_trends(DAY, now=NOW + dt.timedelta(days=30))
+    assert len(found.trends) == 1
+    assert "2026-01-16T10:00:00" in found.note
+
+
+def test_categories_choose_and_a_withdrawn_story_is_no_trend() -> None:
+    (story,) = event("Quince Robotics raises $40 million for kitchen robots", "TechCrunch")
+    assert story.current is not None
+    of_it = [Category(story.current.category)]
+    others = [one for one in Category if one not in of_it]
+    assert len(list_trends(DAY, of_it, now=NOW).trends) == 1
+    assert list_trends(DAY, others, now=NOW).trends == []
