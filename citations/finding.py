@@ -10,20 +10,20 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from citations.dates import DATE, dates_in, iso
 from citations.folding import straight
-from citations.formats import MONTHS, CitationFormat
-from citations.styles import MLA_MONTHS
+from citations.formats import CitationFormat
 
 LONGEST: Final = 1_600  # characters of a citation in prose
 NAME: Final = r"chat\s?bot\s?news(?:\s?\.\s?ai)?"
-_NL: Final = r"(?:[ \t]*\n[ \t>]*)?"
+_NL: Final = r"(?:=?[ \t]*\n[ \t>]*)?"
 _BROKEN_ID: Final = re.compile(rf"c{_NL}b{_NL}n{_NL}[-‐‑–−]{_NL}(?:[0-9a-z]{_NL}){{11}}[0-9a-z](?![0-9a-z])", re.I)
 _BROKEN_PERMALINK: Final = re.compile(
     _NL.join("http") + rf"(?:{_NL}(?!http)[^\s<>\"'()\[\]]){{4,200}}?{_NL}" + _NL.join("story/") + rf"{_NL}(?=cbn-)", re.I
 )
 _BROKEN_URL: Final = re.compile(r"(https?://\S{1,2000}[/_=&?%.-])[ \t]*\n[ \t>]*(?=[\w%~][\w%~./-]*[-/.])", re.I)
 ID: Final = re.compile(
-    r"(?P<address>(?:https?://[^\s<>\"'\])]{1,300}?/)?(?:(?<![\w-])story/)?)(?<![a-z0-9-])(?P<id>cbn-[0-9a-z]{12})(?![0-9a-z-])"
+    r"(?P<address>(?:https?://[^\s<>\"'\])]{1,300}?/|(?<![\w./@:-])[a-z0-9][a-z0-9.-]{1,100}(?::\d{1,5})?/(?=story/))?(?:(?<![\w-])story/)?)(?<![a-z0-9-])(?P<id>cbn-[0-9a-z]{12})(?![0-9a-z-])"
     r"(?:@r(?P<revision>\d{1,6})(?:[:.](?P<pin>[0-9a-f]{8,64}))?)?",
     re.I,
 )
@@ -39,18 +39,9 @@ _TAIL: Final = re.compile(
     rf"(?P<how>indexed|summari[sz]ed) (?:by|at|on|via) {NAME}(?:, the conversational ai wire)?[.,:]?(?: (?:at|as|under))?[ (<]*$",
     re.I,
 )
-_SOURCE: Final = re.compile(r"[\s(\[]*(?:sources?|read more|see|link|via|at)?:?[\s(\[<]*$", re.I)
+_SOURCE: Final = re.compile(r"[\s(\[]*(?:sources?|read more|see|link|via|at)?:?[\s(\[<]*(?:\[[^\[\]\n]{1,60}\]\s?\(<?)?$", re.I)
 _MARKDOWN_TAIL: Final = re.compile(
     rf"[^\s()]{{0,40}}[)>\]]{{1,2}}\s?\((?P<by>[^\n]{{1,300}}?),? via \[?{NAME}\]?(?:\([^)]{{0,300}}\))?\)", re.I
-)
-_MONTH: Final = {name.casefold().rstrip("."): at for names in (MONTHS, MLA_MONTHS) for at, name in enumerate(names, 1)} | {"sep": 9}
-_MONTH_NAME: Final = "|".join(sorted({*MONTHS, *(name.rstrip(".") for name in MLA_MONTHS), "Sep"}, key=len, reverse=True))
-_DATE: Final = re.compile(
-    r"(?<![\w/-])(?:(?P<iso>\d{4}-\d\d-\d\d)(?![\w-])"
-    rf"|(?P<day>\d{{1,2}})(?:st|nd|rd|th)? (?P<month>{_MONTH_NAME})\.?,? (?P<year>\d{{4}})"
-    rf"|(?P<month2>{_MONTH_NAME})\.? (?P<day2>\d{{1,2}})(?:st|nd|rd|th)?,? (?P<year2>\d{{4}})"
-    rf"|(?P<year3>\d{{4}}),? (?P<month3>{_MONTH_NAME})\.? (?P<day3>\d{{1,2}}))(?!\w)",
-    re.I,
 )
 _URL: Final = re.compile(r"https?://[^\s<>\"'\])]+", re.I)
 _QUOTED: Final = re.compile(r'(?<!\w)"([^"\n]{1,1000}?)"(?!\w)')
@@ -99,7 +90,7 @@ def find_citations(text: str) -> list[Found]:
         for begin, end, citations in records(whole):
             found += [(begin, one) for one in citations]
             whole = f"{whole[:begin]}\n\n{' ' * max(end - begin - 4, 0)}\n\n{whole[end:]}"
-    whole = _BROKEN_ID.sub(lambda match: re.sub(r"[\s>]", "", match[0]), whole)
+    whole = _BROKEN_ID.sub(lambda match: re.sub(r"[\s>=]", "", match[0]), whole)
     whole = _BROKEN_PERMALINK.sub(lambda match: re.sub(r"[\s>]", "", match[0]), whole)
     whole = _BROKEN_URL.sub(r"\1", whole)
     at = 0
@@ -111,17 +102,8 @@ def find_citations(text: str) -> list[Found]:
     return [one for _, one in sorted(found, key=lambda pair: pair[0])]
 
 
-def dates_in(text: str) -> tuple[str, ...]:
-    """Every date that a text gives, as YYYY-MM-DD, whether or not a calendar has it."""
-    return tuple(map(_iso, _DATE.finditer(text)))
-
-
 def urls_in(text: str) -> list[str]:
     return [url.rstrip(".,;:!?") for url in _URL.findall(text)]
-
-
-def month_of(name: str) -> int | None:
-    return _MONTH.get(name.casefold().strip(". "))
 
 
 def address_of(match: re.Match[str]) -> dict[str, Any]:
@@ -209,21 +191,32 @@ def _without_id(text: str) -> Iterator[Found]:
         whole = text[head.start() : head.end()] + rest
         if head.re is _LAYERED:
             said = re.split(r"\s[(\[]?source:", rest, maxsplit=1, flags=re.I)[0]
-            yield Found(whole.strip(), CitationFormat.LAYERED, publisher=head["publisher"], statement=said.strip() or None)
+            cut = next((near for near in _NEAR_ID.finditer(whole) if _is_cut(whole, near)), None)
+            yield Found(
+                whole.strip(),
+                CitationFormat.LAYERED,
+                other_id=f"{cut[0]}…" if cut else None,
+                publisher=head["publisher"],
+                statement=said.strip() or None,
+            )
         else:
-            date = _DATE.search(rest, 0, 60)
+            date = DATE.search(rest, 0, 60)
             rest = rest[date.end() :] if date else rest
             yield Found(
                 whole.strip(),
                 CitationFormat.INLINE,
                 publisher=head["publisher"],
                 tier=int(head["tier"]),
-                dates=(_iso(date),) if date else (),
+                dates=(iso(date),) if date else (),
                 rest=rest.lstrip(" :,.-") or None,
             )
     for near in _NEAR_ID.finditer(text):
-        if not ID.fullmatch(near[0]):
+        if not ID.fullmatch(near[0]) and not (heads and _is_cut(text, near)):
             yield Found(text[max(0, near.start() - 200) : near.end()].strip(), other_id=near[0])
+
+
+def _is_cut(text: str, near: re.Match[str]) -> bool:
+    return text.startswith(("…", "..."), near.end())
 
 
 def _markdown(text: str, context: str, match: re.Match[str], tail: re.Match[str]) -> Found:
@@ -240,8 +233,8 @@ def _markdown(text: str, context: str, match: re.Match[str], tail: re.Match[str]
 def _ended(text: str, before: str, match: re.Match[str], tail: re.Match[str]) -> Found:
     """Reference, academic, APA and MLA, which name the wire and the id at their end."""
     url = next(reversed(urls_in(before)), None)
-    date = next(reversed(list(_DATE.finditer(before))), None)
-    said: dict[str, Any] = {"original_url": url, "dates": (_iso(date),) if date else ()}
+    date = next(reversed(list(DATE.finditer(before))), None)
+    said: dict[str, Any] = {"original_url": url, "dates": (iso(date),) if date else ()}
     if tail["how"].lower().startswith("summari"):
         publisher = re.split(r"[.!?]\s", before.rstrip(" ."))[-1]
         headline = before[date.end() :].lstrip(" ).").rstrip(" .") if date else None
@@ -289,10 +282,3 @@ def _brackets(text: str) -> str:
     """What stands in the bracket that is still open at the end of a text."""
     opened = max(text.rfind("("), text.rfind("["))
     return text[opened:] if opened > max(text.rfind(")"), text.rfind("]")) else ""
-
-
-def _iso(match: re.Match[str]) -> str:
-    if match["iso"]:
-        return match["iso"]
-    day, month, year = (match[name] or match[f"{name}2"] or match[f"{name}3"] for name in ("day", "month", "year"))
-    return f"{int(year):04}-{_MONTH[month.casefold().rstrip('.')]:02}-{int(day):02}"

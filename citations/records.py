@@ -5,7 +5,8 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from citations.finding import ID, NAME, Found, address_of, correction_in, month_of
+from citations.dates import month_of
+from citations.finding import ID, NAME, Found, address_of, correction_in
 from citations.formats import CitationFormat, one_line
 from citations.latex import unescape
 
@@ -15,7 +16,7 @@ _BIBTEX: Final = re.compile(r"@\w+\s*\{\s*chatbotnews[_-]([0-9a-z]{12})\s*(?:,|$
 _FIELD: Final = re.compile(r"\b(\w+)\s*=\s*(?=[{\"\w])")
 _BRACE: Final = re.compile(r"\\.|[{}]", re.S)
 _BARE_VALUE: Final = re.compile(r'"([^"]*)"|[^\s,}]*')
-_RIS: Final = re.compile(r"^[ \t>]*TY  ?- [^\n]*\n(?:(?![ \t>]*TY  ?- )[^\n]*\n?){1,60}?[ \t>]*ER  ?-[^\n]*", re.M)
+_RIS: Final = re.compile(r"(?<![^\s>])TY  ?- [^\n]*\n(?:(?![ \t>]*TY  ?- )[^\n]*\n?){1,60}?[ \t>]*ER  ?-[^\n]*", re.M)
 _RIS_FIELD: Final = re.compile(r"^[ \t>]*([A-Z][A-Z0-9])  ?- (.*)$", re.M)
 _JSON: Final = re.compile(r"[\[{]\s*[\"{]")
 

@@ -5,11 +5,15 @@ import datetime as dt
 from collections.abc import Sequence
 from typing import Final
 
+from django.db.models import QuerySet, Subquery
+
 from config.errors import InvalidArgument, NotFound, NothingPublished
 from wire.models import LogEntry, Snapshot, Story, Witnessed
+from wire.models.compiled import Compiled, Row
 from wire.queries.days import get_provenance, latest_snapshot, snapshot_of
 from wire.queries.stories import published_story
 from wire.snapshots import log, merkle, notes
+from wire.stories.identity import is_story_id
 from wire.stories.vocabulary import Status
 from wire.trust import (
     ConsistencyOut,
@@ -35,11 +39,7 @@ def get_inclusion(story_id: str, day: dt.date | None = None, revision: int | Non
     """That a story's line is in a snapshot of its day (default: the latest that has it), and that snapshot in the log of the newest
     checkpoint. Raises: NotFound.
     """
-    story = published_story(story_id)
-    entry = _signed()
-    snapshot = snapshot_of(day or story.wire_date, revision)
-    if story.status == Status.WITHDRAWN and revision is None:
-        snapshot = _last_with(story, snapshot)
+    entry, snapshot = _signed(), _snapshot(story_id, day, revision)
     lines = snapshot.manifest["stories"]  # each time it is asked for, it is unpacked
     index = next((at for at, line in enumerate(lines) if line["chatbotnews_id"] == story_id), None)
     if index is None:
@@ -57,6 +57,17 @@ def get_inclusion(story_id: str, day: dt.date | None = None, revision: int | Non
         log_path=_encoded(_hashes(merkle.inclusion(snapshot.sequence - 1, entry.sequence))),
         checkpoint=_note(entry),
     )
+
+
+def _snapshot(story_id: str, day: dt.date | None, revision: int | None) -> Snapshot:
+    """The snapshot that is meant. Raises: NotFound."""
+    if day is None and revision is None and is_story_id(story_id):
+        for status, *values in _NEWEST.rows(story_id):
+            if status != Status.WITHDRAWN:
+                return Snapshot(**dict(zip(_SNAPSHOT, values, strict=True)))
+    story = published_story(story_id)
+    snapshot = snapshot_of(day or story.wire_date, revision)
+    return _last_with(story, snapshot) if story.status == Status.WITHDRAWN and revision is None else snapshot
 
 
 def _last_with(story: Story, newest: Snapshot) -> Snapshot:
@@ -122,10 +133,24 @@ def get_witnessed() -> WitnessedOut:
 
 def _signed() -> LogEntry:
     """Raises: NothingPublished."""
-    entry = LogEntry.objects.exclude(origin="").order_by("-sequence").first()
-    if entry is None:
-        raise NothingPublished("There is no signed checkpoint yet.", "The next publish signs one.")
-    return entry
+    for values in _CHECKPOINT.rows():
+        return LogEntry(**dict(zip(_ENTRY, values, strict=True)))
+    raise NothingPublished("There is no signed checkpoint yet.", "The next publish signs one.")
+
+
+_ENTRY: Final = ("sequence", "origin", "root", "signature")
+_CHECKPOINT: Final = Compiled(lambda: LogEntry.objects.exclude(origin="").order_by("-sequence").values_list(*_ENTRY)[:1])
+_SNAPSHOT: Final = ("sequence", "wire_date", "revision", "wire_sha256", "packed")
+
+
+def _newest(story_id: str) -> QuerySet[Snapshot, Row]:
+    """A story's status, and the newest snapshot of its day."""
+    story = Story.objects.published().filter(chatbotnews_id=story_id)
+    rows = Snapshot.objects.filter(wire_date=Subquery(story.values("wire_date")[:1])).order_by("-revision")
+    return rows.annotate(status=Subquery(story.values("status")[:1])).values_list("status", *_SNAPSHOT)[:1]
+
+
+_NEWEST: Final = Compiled(_newest)
 
 
 def _note(entry: LogEntry) -> str:

@@ -5,6 +5,7 @@ from typing import Final
 
 from citations.finding import Found, find_citations
 from citations.formats import CitationFormat, cite
+from citations.markup import unmarked
 from wire.models import Story
 from wire.queries.verification.checks import check
 from wire.queries.verification.record import Checked, Known, Publications
@@ -28,10 +29,10 @@ def verify_citation(text: str) -> VerifiedOut:
 
     Raises nothing for any text; at most MOST citations are answered.
     """
-    found = find_citations(text[:MAX_TEXT])[:MOST]
-    stories = _stories({one.story_id for one in found if one.story_id is not None and is_story_id(one.story_id)})
-    publications = Publications()
-    citations = [_verified(one, stories, publications) for one in found]
+    citations = _citations(text[:MAX_TEXT])
+    plain = unmarked(text[:MAX_TEXT])
+    if plain != text[:MAX_TEXT]:  # perhaps HTML, perhaps a headline about tags: what fits the record better was meant
+        citations = max(citations, _citations(plain), key=_fit)
     return VerifiedOut(
         citations=citations,
         found=len(citations),
@@ -40,20 +41,32 @@ def verify_citation(text: str) -> VerifiedOut:
     )
 
 
+def _fit(citations: list[VerifiedCitation]) -> tuple[int, int]:
+    verdicts = [one.verdict for one in citations]
+    return verdicts.count("verified") + verdicts.count("outdated"), -verdicts.count("wrong") - verdicts.count("unknown")
+
+
+def _citations(text: str) -> list[VerifiedCitation]:
+    found = find_citations(text)[:MOST]
+    stories = _stories({one.story_id for one in found if one.story_id is not None and is_story_id(one.story_id)})
+    publications = Publications()
+    strays = [one for one in found if one.story_id not in stories]
+    meant = dict(zip(map(id, strays), resolve(strays, publications) if strays else [], strict=True))
+    return [_verified(one, stories.get(one.story_id or ""), meant.get(id(one)), publications) for one in found]
+
+
 def _stories(ids: Iterable[str]) -> dict[str, Known]:
     rows = Story.objects.published().filter(chatbotnews_id__in=list(ids)).with_text().prefetch_related("revisions", "aliases")
     return {story.chatbotnews_id: Known(story) for story in rows}
 
 
-def _verified(found: Found, stories: dict[str, Known], publications: Publications) -> VerifiedCitation:
-    known = stories.get(found.story_id or "")
-    if known is None:
-        meant = resolve(found, publications)
-        if meant is None or found.story_id is not None:
-            return _unknown(found, meant, publications)
-        known = meant
-    result = check(found, known, publications)
-    return _answer(found, known, result)
+def _verified(found: Found, known: Known | None, meant: Known | None, publications: Publications) -> VerifiedCitation:
+    """`known`: the story that it names; `meant`: where there is none, the one that says the same."""
+    if known is None and (meant is None or found.story_id is not None):
+        return _unknown(found, meant, publications)
+    story = known or meant
+    assert story is not None  # noqa: S101
+    return _answer(found, story, check(found, story, publications))
 
 
 def _answer(found: Found, known: Known, result: Checked) -> VerifiedCitation:

@@ -73,7 +73,9 @@ _LEADS: Final = frozenset(
     ]
 )
 _ATTRIBUTED: Final = re.compile(
-    r"\b(?:according to|reported by|as told by|per|citing) (?P<a>[A-Z][\w.&' -]{1,60}?)(?=[,;:()]|\.?$|\. | \(| as | via | that )"
+    r"\b(?:according to|reported by|as told by|per|citing|laut|gemäß|nach angaben (?:von|der|des)|selon|d'après|según|secondo) "
+    r"(?P<a>[A-Z][\w.&' -]{1,60}?)(?=[,;:()\"]|\.?$|\. | \(| as | via | that | (?:hat|haben|ist|sind|wird|a|ont|est|ha) )"
+    r"|(?P<c>(?-i:[A-Z])[\w.&'-]*(?: (?-i:[A-Z0-9])[\w.&'-]*){0,3}) zufolge\b"
     r"|(?P<b>[A-Z][\w.&' -]{1,60}?),? (?:(?:as )?(?:indexed|summari[sz]ed|cited|carried) (?:by|on)|via) chat ?bot ?news",
     re.I,
 )
@@ -103,7 +105,9 @@ def check(found: Found, known: Known, publications: Publications) -> Checked:
 
 
 def _identity(found: Found, known: Known, result: Checked) -> None:
-    if found.other_id:
+    if found.other_id and found.story_id is None and known.story.chatbotnews_id.startswith(found.other_id.rstrip("…").lower()):
+        result.note(f"Its id is cut short: {known.story.chatbotnews_id}.")
+    elif found.other_id:
         result.add(
             "chatbotnews_id", found.other_id, known.story.chatbotnews_id, ok=False, problem="It names two different stories."
         )
@@ -159,7 +163,7 @@ def _fields(found: Found, known: Known, publications: Publications, result: Chec
         check_beginning(found.rest, known, result)
     if found.statement is not None:
         stated.add("statement")
-        check_statement(found.statement, known, result)
+        check_statement(found.statement, known, result, may_go_on=found.story_id is None)
     if found.original_url is not None:
         stated.add("url")
         result.add("original_url", found.original_url, known.story.original_url, ok=_is_url(found.original_url, known))
@@ -216,7 +220,7 @@ def _mention(found: Found, known: Known, publications: Publications, result: Che
     """An id in words of somebody's own: whom they attribute it to, and whether they are the record's."""
     text = re.sub(r"https?://\S+|cbn-[0-9a-z]{12}(?:@r\S+)?", " ", found.text)
     for match in _ATTRIBUTED.finditer(text):
-        said = (match["a"] or match["b"]).strip()
+        said = (match["a"] or match["b"] or match["c"]).strip()
         canonical, record = publications.canonical(said), known.current.original_publisher
         is_wires = bool(re.fullmatch(r"chat ?bot ?news(?:\.ai)?", said, re.I))
         if is_wires or all(word in known.words for word in words_of(said)):
@@ -251,13 +255,15 @@ def _bracket(text: str) -> str:
 def _addresses(found: Found, known: Known, result: Checked) -> None:
     """Every address is one of the wire's or of the article's."""
     site = settings.WIRE_SITE_URL
-    if found.address and found.address.startswith("http") and not found.address.startswith(f"{site}/"):
+    said = found.address or "story/"
+    whole = said if "://" in said else f"{site.partition('://')[0]}://{said}"
+    if said != "story/" and not whole.startswith(f"{site}/"):
         result.add(
             "permalink",
-            found.address,
+            said,
             f"{site}/story/",
             ok=False,
-            problem=f"{found.address} is not an address of this wire ({site}).",
+            problem=f"{said} is not an address of this wire ({site}).",
         )
     if found.format is None or found.original_url is not None:
         return

@@ -1,10 +1,11 @@
 """Which story a citation without an id is of, or one whose id is wrong: the one that says these very words, if there is one."""
 
 import datetime as dt
-from collections.abc import Iterable
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Final
 
+from django.db.models import Q
 from rapidfuzz import fuzz
 
 from citations.finding import Found
@@ -17,17 +18,35 @@ from wire.stories.question import Term
 from wire.stories.tokens import tokens
 
 CANDIDATES: Final = 60
+DAYS: Final = 5  # of one text, read whole for citations whose words the index does not have
 ALIKE: Final = 88  # of 100: the words of a headline beside those of a citation that somebody changed a word of
 SURE: Final = 97
 
 
-def resolve(found: Found, publications: Publications) -> Known | None:
-    """The one story whose words these are; None where no story or more than one comes as near."""
+def resolve(found: Sequence[Found], publications: Publications) -> list[Known | None]:
+    """For each the one story whose words these are; None where no story or more than one comes as near."""
+    places = [_places(one, said) if (said := _said(one)) else set() for one in found]
+    by_place = {known.story.search_document.place: known for known in _fetched(Q(search_document__in=set().union(*places)))}
+    held = [[by_place[at] for at in some if at in by_place] for some in places]
+    days = dict.fromkeys(day for one, some in zip(found, held, strict=True) if not some and _said(one) and (day := _day(one)))
+    on_days = _fetched(Q(wire_date__in=list(days)[:DAYS])) if days else []
+    return [
+        _nearest(one, some or [known for known in on_days if known.story.wire_date == _day(one)], publications)
+        for one, some in zip(found, held, strict=True)
+    ]
+
+
+def _said(found: Found) -> str | None:
     said = found.statement or found.headline or found.rest
-    if not said or len(words_of(said)) < 2:
+    return said if said and len(words_of(said)) > 1 else None
+
+
+def _nearest(found: Found, candidates: list[Known], publications: Publications) -> Known | None:
+    said = _said(found)
+    if said is None:
         return None
     publisher = publications.canonical(found.publisher) if found.publisher else None
-    scored = [(_score(found, said, known, publisher), known) for known in _candidates(found, said)]
+    scored = [(_score(found, said, known, publisher), known) for known in candidates]
     ranked = sorted(((score, known) for score, known in scored if score >= ALIKE), key=lambda pair: -pair[0])
     if not ranked:
         return None
@@ -43,9 +62,11 @@ def _score(found: Found, said: str, known: Known, publisher: str | None) -> floa
         texts = [row.headline] if found.statement is None else [known.citable(row).statement.text, row.summary_medium, row.headline]
         for text in texts:
             ours = words_of(text)
-            length = len(ours) if found.rest is not None else len(theirs)
+            goes_on = found.rest is not None or (found.story_id is None and len(ours) > 5)
+            length = len(ours) if goes_on else len(theirs)
             if ours and theirs:
-                best = max(best, fuzz.ratio(" ".join(theirs[:length]), " ".join(ours[:length])))
+                for begun in {length, len(theirs)} if found.rest is None else {length}:
+                    best = max(best, fuzz.ratio(" ".join(theirs[:begun]), " ".join(ours[:begun])))
     same = known.current.original_publisher == publisher
     day = known.story.wire_date.isoformat()
     on_day = bool(found.dates) and day.startswith(found.dates[0])
@@ -54,21 +75,26 @@ def _score(found: Found, said: str, known: Known, publisher: str | None) -> floa
     return best + 2 * same + 2 * on_day if best >= ALIKE - 4 else 0.0
 
 
-def _candidates(found: Found, said: str) -> Iterable[Known]:
+def _places(found: Found, said: str) -> set[int]:
+    """Where in the index stories stand that have these words, or most of them."""
     wanted = [Term((token,)) for token in dict.fromkeys(tokens(said)) if token not in cluster.STOP_WORDS]
     head = wanted[: 5 if found.rest is not None else 10]
-    places: list[int] = []
+    places: set[int] = set()
     # What a word was changed in, or what was cut inside of one, holds the others all the same.
-    for asked in ([head], [head[:-1]], [head[:4]], [[*head[:2], *head[3:6]]], [head[3:7]], [head[1:4]]):
+    for number, asked in enumerate(([head], [head[:-1]], [head[:4]], [[*head[:2], *head[3:6]]], [head[3:7]], [head[1:4]])):
         if asked[0] and len(asked[0]) > 1:
-            places += newest_places(asked, limit=CANDIDATES)
-        if len(places) >= 3:
+            places.update(newest_places(asked, limit=CANDIDATES))
+        if len(places) >= 3 or (places and number >= 3):
             break
-    rows = Story.objects.published().filter(search_document__in=set(places))
-    stories = {story.pk: story for story in rows.with_text().prefetch_related("revisions", "aliases")}
-    if found.dates and not stories:
-        with suppress(ValueError):
-            day = dt.date.fromisoformat(found.dates[0])
-            near = Story.objects.published().on(day).with_text().prefetch_related("revisions", "aliases")[: 10 * CANDIDATES]
-            stories = {story.pk: story for story in near}
-    return [Known(story) for story in stories.values()]
+    return places
+
+
+def _day(found: Found) -> dt.date | None:
+    with suppress(ValueError, IndexError):
+        return dt.date.fromisoformat(found.dates[0])
+    return None
+
+
+def _fetched(which: Q) -> list[Known]:
+    rows = Story.objects.published().filter(which).with_text().select_related("search_document")
+    return [Known(story) for story in rows.prefetch_related("revisions", "aliases")]

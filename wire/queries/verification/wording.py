@@ -34,8 +34,10 @@ def check_beginning(rest: str, known: Known, result: Checked) -> None:
     result.add("headline", said, known.current.headline, ok=False, problem=_difference("headline", said, known.current.headline))
 
 
-def check_statement(said: str, known: Known, result: Checked) -> None:
-    """The words after "as summarized by": those of the record, whole sentences of it, or a beginning that says that it was cut."""
+def check_statement(said: str, known: Known, result: Checked, *, may_go_on: bool = False) -> None:
+    """The words after "as summarized by": those of the record, whole sentences of it, or a beginning that says that it was cut.
+    `may_go_on`: nothing shows where they end, and the writer's own sentences may follow.
+    """
     words = words_of(said)
     for row in known.revisions:
         story = known.citable(row)
@@ -49,6 +51,15 @@ def check_statement(said: str, known: Known, result: Checked) -> None:
                 result.add("statement", said, story.statement.text, ok=True)
                 return
     current = known.citable(known.current).statement.text
+    whole = list(sentences(said))
+    for end in range(len(whole) - 1, 0, -1) if may_go_on else ():
+        began = Checked()
+        check_statement(" ".join(whole[:end]), known, began)
+        if not began.is_wrong and not began.is_reworded:
+            result.revision = result.revision or began.revision
+            result.checks += began.checks
+            result.note(f"The record does not go on like this: {' '.join(whole[end:])[:200]!r}.")
+            return
     if known.found_in(said) is not None:
         result.checks.append(CheckOut(field="statement", said=said[:500], record=current, ok=True))
         result.note("Its words stand in the record, but without saying so it leaves out others beside them.")

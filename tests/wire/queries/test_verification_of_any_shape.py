@@ -1,0 +1,22 @@
+"""Citations as people write them: texts by hand, each with the story that is meant and what may be said of it."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import settings
+
+from wire.queries.verification import verify_citation
+
+CASES: list[dict[str, Any]] = json.loads((Path(settings.BASE_DIR) / "fixtures/eval/citations.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.django_db
+@pytest.mark.usefixtures("sample_wire")
+@pytest.mark.parametrize("case", CASES, ids=[case["what"] for case in CASES])
+def test_what_is_cited_is_found_and_judged(case: dict[str, Any]) -> None:
+    found = verify_citation(case["text"]).citations
+    assert [one.story_id for one in found] == [one["story"] for one in case["found"]], found
+    for one, wanted in zip(found, case["found"], strict=True):
+        assert one.verdict in wanted["verdict"].split("|"), one
