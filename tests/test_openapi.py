@@ -4,6 +4,7 @@
 """
 
 import os
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -13,6 +14,7 @@ from django.core.signals import request_finished, request_started
 from django.core.wsgi import get_wsgi_application
 from django.db import close_old_connections
 from hypothesis import HealthCheck, settings
+from pydantic import BaseModel
 from schemathesis import Case, GenerationMode
 
 from tests.wire.articles.publishers import publisher
@@ -100,3 +102,18 @@ def test_every_answer_is_one_that_the_document_describes(case: Case[Any]) -> Non
 @settings(suppress_health_check=list(HealthCheck))
 def test_every_answer_about_a_corpus_is_one_that_the_document_describes(case: Case[Any]) -> None:
     case.call_and_validate(excluded_checks=[schemathesis.checks.positive_data_acceptance])
+
+
+def test_no_two_schemas_have_one_name() -> None:
+    """The description knows a schema by its class's name alone: of two, one would stand for both."""
+
+    def below(base: type[BaseModel]) -> Iterator[type[BaseModel]]:
+        for one in base.__subclasses__():
+            yield one
+            yield from below(one)
+
+    rooms: dict[str, set[str]] = defaultdict(set)
+    for one in below(BaseModel):
+        if one.__module__.startswith(("config.", "sources.", "wire.")):
+            rooms[one.__name__].add(one.__module__)
+    assert {name: where for name, where in rooms.items() if len(where) > 1} == {}

@@ -160,13 +160,13 @@ TOOLS: Final[Mapping[str, ToolSpec]] = {
     tool.name: tool
     for tool in (
         _tool(
-            "search_reports", _ask(queries.search_reports), SearchReports, schemas.SearchOut, "Search reports",
+            "search_reports", _ask(queries.search_reports), SearchReports, schemas.TimelineSearchOut, "Search reports",
             "Finds reports by words, motifs, types, stance, evidence grade and dates; all filters must hold, the newest comes "
             "first. Use it to find what was reported about something and how that changed. It returns brief rows and counts; "
             "timeline_get_report has a report's claims and sources, timeline_events what happened.",
         ),
         _tool(
-            "get_report", _ask(queries.get_report, id="report_id"), GetReport, schemas.ReportOut, "Get a report",
+            "get_report", _ask(queries.get_report, id="report_id"), GetReport, schemas.TimelineReportOut, "Get a report",
             "Returns one whole report by its id: its claims with their status, source, anchors, related reports, how to phrase it. "
             "Use it before quoting a report that timeline_search_reports found.",
         ),
@@ -186,7 +186,7 @@ TOOLS: Final[Mapping[str, ToolSpec]] = {
             "A frame that nobody wrote is null. Use timeline_compare_sources to have one topic with its claims.",
         ),
         _tool(
-            "events", _ask(queries.events), Events, schemas.EventsOut, "Timeline events",
+            "events", _ask(queries.events), Events, schemas.TimelineEventsOut, "Timeline events",
             "Lists dated events, the oldest first, each in a layer. Official events cite their source; other layers are "
             "interpretation and never a cause. Use it for when something happened, timeline_search_reports for who reported it.",
         ),

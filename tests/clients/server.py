@@ -28,7 +28,7 @@ STOP: Final = 15.0
 
 
 def fill(data_dir: Path) -> None:
-    """Put the sample wire into an empty data directory, its publishers' articles, timeline corpora, and the fictional fact-checks."""
+    """Put the sample wire into an empty data directory, with all that other servers can have without a network."""
     env = environment(data_dir, 8000) | services(data_dir)
     claims = ("loadfactchecks", "fixtures/factchecks/claims_de.json", "--language", "de", "--no-vectors")
     of_apps = (("publishers", "sample"), ("timeline", "sync", "--sample"), claims)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from wire.timeline.schemas import EdgeOut, EventOut, NodeOut
+from wire.timeline.schemas import EdgeOut, NodeOut, TimelineEventOut
 from wire.timeline.vocabulary import OFFICIAL
 
 WIDTH: Final = 960
@@ -41,7 +41,7 @@ class Lanes:
     axis: int = AXIS
 
 
-def lanes(events: Sequence[EventOut], lane_of: Mapping[str, str]) -> Lanes:
+def lanes(events: Sequence[TimelineEventOut], lane_of: Mapping[str, str]) -> Lanes:
     """Of events, the oldest first."""
     days = [dt.date.fromisoformat(event.date).toordinal() for event in events]
     first, last = (days[0], days[-1]) if days else (0, 0)

@@ -47,7 +47,7 @@ class Filtered(Asked):
     cursor: Annotated[str | None, Field(max_length=300, description="`next_cursor` of the page before.")] = None
 
 
-class SearchQuery(Filtered):
+class TimelineSearchQuery(Filtered):
     limit: Annotated[int, Field(ge=1, le=50)] = 10
 
 
@@ -110,12 +110,12 @@ def corpus(request: HttpRequest, corpus: Slug) -> HttpResponse:
     return _answer(queries.get_corpus(corpus))
 
 
-@router.get("/{corpus}/reports.json", **_answers(schemas.SearchOut, 404, 422), summary="Search a corpus's reports")
-def reports(request: HttpRequest, corpus: Slug, asked: Query[SearchQuery]) -> HttpResponse:
+@router.get("/{corpus}/reports.json", **_answers(schemas.TimelineSearchOut, 404, 422), summary="Search a corpus's reports")
+def reports(request: HttpRequest, corpus: Slug, asked: Query[TimelineSearchQuery]) -> HttpResponse:
     return _answer(queries.search_reports(corpus, **dict(asked)), asked.as_of)
 
 
-@router.get("/{corpus}/reports/{report_id}.json", **_answers(schemas.ReportOut, 404, 410, 422), summary="One report, whole")
+@router.get("/{corpus}/reports/{report_id}.json", **_answers(schemas.TimelineReportOut, 404, 410, 422), summary="One report, whole")
 def report(request: HttpRequest, corpus: Slug, report_id: Key, asked: Query[Asked]) -> HttpResponse:
     return _answer(queries.get_report(corpus, report_id, asked.as_of), asked.as_of)
 
@@ -135,7 +135,7 @@ def threads(request: HttpRequest, corpus: Slug, asked: Query[ThreadQuery]) -> Ht
     return _answer(queries.story_threads(corpus, **dict(asked)), asked.as_of)
 
 
-@router.get("/{corpus}/events.json", **_answers(schemas.EventsOut, 404, 422), summary="Timeline events, oldest first")
+@router.get("/{corpus}/events.json", **_answers(schemas.TimelineEventsOut, 404, 422), summary="Timeline events, oldest first")
 def timeline_events(request: HttpRequest, corpus: Slug, asked: Query[EventQuery]) -> HttpResponse:
     return _answer(queries.events(corpus, **dict(asked)), asked.as_of)
 

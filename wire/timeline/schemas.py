@@ -54,7 +54,7 @@ class BriefOut(Schema):
     flags: list[str] = Field(description="Safety flags: keep them in what you write.")
 
 
-class SearchOut(Answered):
+class TimelineSearchOut(Answered):
     query: str | None
     total_matches: int
     returned: int
@@ -70,14 +70,14 @@ class PhrasingOut(Schema):
     avoid: str
 
 
-class ClaimOut(Schema):
+class TimelineClaimOut(Schema):
     text: str
     claim_type: str
     status: str
     source_url: str | None = None
 
 
-class ReportOut(Answered):
+class TimelineReportOut(Answered):
     """A whole report, as it was filed."""
 
     id: str
@@ -93,7 +93,7 @@ class ReportOut(Answered):
     evidence_grade: Grade
     stance: Stance | None
     motifs: list[str]
-    claims: list[ClaimOut] = Field(description="What it claims; status says how far each claim carries.")
+    claims: list[TimelineClaimOut] = Field(description="What it claims; status says how far each claim carries.")
     anchors: list[dict[str, Any]] | None = None
     related_report_ids: list[str] | None = None
     safety_flags: list[str] | None = None
@@ -204,7 +204,7 @@ class ThreadsOut(Answered):
     hint: str | None = None
 
 
-class EventOut(Schema):
+class TimelineEventOut(Schema):
     id: str
     title: str
     date: str
@@ -219,21 +219,21 @@ class EventOut(Schema):
     flag: bool | None = None
 
 
-class EventsOut(Answered):
+class TimelineEventsOut(Answered):
     total: int
     returned: int
     next_cursor: str | None = Field(description=CURSOR)
     layer_rules: dict[str, str]
-    events: list[EventOut] = Field(description="Oldest first.")
+    events: list[TimelineEventOut] = Field(description="Oldest first.")
     hint: str | None = None
 
 
-class FactOut(Schema):
+class TimelineFactOut(Schema):
     fact: str
     source_url: str | None
 
 
-class EvidenceOut(Schema):
+class TimelineEvidenceOut(Schema):
     """A claim, with what stands behind it."""
 
     text: str
@@ -256,12 +256,12 @@ class CompareOut(Answered):
     belief: str | None = None
     neutral: str | None = None
     skeptical: str | None = None
-    shared_facts: list[FactOut] = Field(description="Official events of the thread, with their sources.")
+    shared_facts: list[TimelineFactOut] = Field(description="Official events of the thread, with their sources.")
     disputed_or_unsourced: list[str]
-    disputed_claims: list[EvidenceOut] = Field(description="All that are filed as disputed.")
+    disputed_claims: list[TimelineEvidenceOut] = Field(description="All that are filed as disputed.")
     total_claims: int
     next_cursor: str | None = Field(description="Of claims. " + CURSOR)
-    claims: list[EvidenceOut]
+    claims: list[TimelineEvidenceOut]
     recommended_wording: str
 
 

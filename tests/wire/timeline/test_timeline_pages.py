@@ -10,7 +10,7 @@ from django.test import Client
 from tests.wire.desk import words
 from tests.wire.timeline.corpora import SLUG
 from wire.timeline import drawing, queries
-from wire.timeline.schemas import EventOut
+from wire.timeline.schemas import TimelineEventOut
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("harbour_clock")]
 
@@ -66,9 +66,11 @@ def test_the_timeline_has_official_events_above_the_line_and_all_others_below(cl
 
 def test_marks_never_cover_each_other_until_the_stack_is_full() -> None:
     events = [
-        EventOut(id=f"e{day}", title="E", date=f"2020-01-{day:02}", layer="a", summary="S", motifs=[], claim_status="reported")
+        TimelineEventOut(
+            id=f"e{day}", title="E", date=f"2020-01-{day:02}", layer="a", summary="S", motifs=[], claim_status="reported"
+        )
         for day in range(1, 5)
-    ] + [EventOut(id="z", title="Z", date="2029-01-01", layer="a", summary="S", motifs=[], claim_status="reported")]
+    ] + [TimelineEventOut(id="z", title="Z", date="2029-01-01", layer="a", summary="S", motifs=[], claim_status="reported")]
     marks = drawing.lanes(events, {"a": "community"}).marks
     assert len({(mark.x, mark.y) for mark in marks}) == len(marks)
     assert drawing.lanes([], {}).marks == []

@@ -12,7 +12,7 @@ from wire.timeline.models import Thread
 from wire.timeline.queries.lists import events_named, thread_names
 from wire.timeline.queries.reports import rows_named
 from wire.timeline.queries.scope import LISTED, Scope, Walk, scope_of, told
-from wire.timeline.schemas import CompareOut, EvidenceOut, FactOut
+from wire.timeline.schemas import CompareOut, TimelineEvidenceOut, TimelineFactOut
 from wire.timeline.vocabulary import DISPUTED, FRAMES, OFFICIAL, Frame
 
 SKIPPED: Final = STOP_WORDS | {
@@ -114,20 +114,20 @@ def _stems(*texts: str) -> set[str]:
     return {token(word) for text in texts for word in _WORD.findall(text.lower())}
 
 
-def _facts(scope: Scope, row: Any) -> list[FactOut]:
+def _facts(scope: Scope, row: Any) -> list[TimelineFactOut]:
     lanes = scope.settings.vocabularies.lanes()
     return [
-        FactOut(fact=f"{event['title']} ({event.get('date_label') or event['date']})", source_url=event.get("source_url"))
+        TimelineFactOut(fact=f"{event['title']} ({event.get('date_label') or event['date']})", source_url=event.get("source_url"))
         for event in events_named(scope, row["anchor_ids"])
         if lanes[event["layer"]] == OFFICIAL
     ]
 
 
-def _claims(reports: Sequence[Any]) -> list[EvidenceOut]:
+def _claims(reports: Sequence[Any]) -> list[TimelineEvidenceOut]:
     """Every claim of these reports, and which of them stand against it: skeptical or official ones on a motif of its report."""
     against = [(one["id"], set(one["motifs"])) for one in reports if one["stance"] in _AGAINST]
     return [
-        EvidenceOut(
+        TimelineEvidenceOut(
             text=claim["text"],
             claim_type=claim["claim_type"],
             status=claim["status"],

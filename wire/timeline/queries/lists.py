@@ -30,14 +30,14 @@ from wire.timeline.queries.scope import (
 )
 from wire.timeline.schemas import (
     CatalogueOut,
-    EventOut,
-    EventsOut,
     FramesOut,
     ItemOut,
     ThreadAnchorOut,
     ThreadOut,
     ThreadReportOut,
     ThreadsOut,
+    TimelineEventOut,
+    TimelineEventsOut,
 )
 from wire.timeline.searching import Filters
 from wire.timeline.vocabulary import FRAMES, Frame
@@ -47,7 +47,7 @@ MAX_REPORTS: Final = 100  # of a thread that are listed with it
 
 def events(
     slug: str, layer: str | None = None, limit: int = LISTED, cursor: str | None = None, as_of: int | None = None, **given: Any
-) -> EventsOut:
+) -> TimelineEventsOut:
     """Events, oldest first. Raises: NotFound, InvalidArgument."""
     walk = Walk("events", slug, as_of, [layer, *_told(given)], cursor, 2)
     scope = scope_of(slug, walk.as_of)
@@ -69,13 +69,13 @@ def events(
         rows = rows.filter(Q(date__gt=_date(day)) | Q(date=_date(day), position__gt=position))
     found = list(rows.order_by("date", "position")[: limit + 1])
     last = found[limit - 1] if len(found) > limit else None
-    return EventsOut(
+    return TimelineEventsOut(
         **scope.answered,
         total=total,
         returned=len(found[:limit]),
         next_cursor=walk.cursor(scope, last.date.toordinal(), last.position) if last else None,
         layer_rules={one.id: one.rule for one in layers},
-        events=[EventOut(**one.row) for one in found[:limit]],
+        events=[TimelineEventOut(**one.row) for one in found[:limit]],
         **hint_for(total, bool(layer) or not filters.are_empty()),
     )
 

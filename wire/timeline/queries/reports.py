@@ -8,7 +8,7 @@ from wire.timeline import searching, wording
 from wire.timeline.errors import ReportRemoved, UnknownReport
 from wire.timeline.models import Report
 from wire.timeline.queries.scope import Scope, Walk, filters_of, hint_for, scope_of, told
-from wire.timeline.schemas import BriefOut, PhrasingOut, ReportOut, SearchOut
+from wire.timeline.schemas import BriefOut, PhrasingOut, TimelineReportOut, TimelineSearchOut
 
 FOUND: Final = 10
 MAX_FOUND: Final = 50
@@ -28,7 +28,7 @@ def search_reports(
     limit: int = FOUND,
     cursor: str | None = None,
     as_of: int | None = None,
-) -> SearchOut:
+) -> TimelineSearchOut:
     """Reports that fulfil all of it, the newest first, undated ones last. Raises: NotFound, InvalidArgument."""
     given = (query, motifs, phenomenon_types, source_types, stance, evidence_grade, date_start, date_end)
     offset = int(cursor) if cursor and cursor.isascii() and cursor.isdigit() and len(cursor) < 10 else None
@@ -43,7 +43,7 @@ def search_reports(
         before = searching.page(scope.key, numbers, offset, None)[1]
     shown, last = searching.page(scope.key, numbers, limit, before)
     rows = searching.rows_of(scope.corpus.pk, shown)
-    return SearchOut(
+    return TimelineSearchOut(
         **scope.answered,
         query=query,
         total_matches=len(numbers),
@@ -56,11 +56,11 @@ def search_reports(
     )
 
 
-def get_report(slug: str, report_id: str, as_of: int | None = None) -> ReportOut:
+def get_report(slug: str, report_id: str, as_of: int | None = None) -> TimelineReportOut:
     """One report, whole. Raises: NotFound; ReportRemoved for one that left with a later release."""
     scope = scope_of(slug, as_of)
     row = report_of(scope, report_id)
-    return ReportOut(**scope.answered, **row, related_reports=_related(scope, row), recommended_phrasing=phrasing(row))
+    return TimelineReportOut(**scope.answered, **row, related_reports=_related(scope, row), recommended_phrasing=phrasing(row))
 
 
 def report_of(scope: Scope, report_id: str) -> dict[str, Any]:
