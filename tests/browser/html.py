@@ -26,7 +26,8 @@ class Html:
         if levels.count(1) != 1:
             found.append(f"{levels.count(1)} titles")
         referred = (element.get("aria-labelledby") or element.get("for") for element in self.root.iter())
-        found += [f"{name} labels nothing or is no id" for name in referred if name and name not in ids]
+        names = (name for several in referred if several for name in several.split())
+        found += [f"{name} labels nothing or is no id" for name in names if name not in ids]
         return [f"{self.path}: {fault}" for fault in found]
 
     def addresses(self, site: str) -> Iterator[str]:
