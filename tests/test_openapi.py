@@ -20,7 +20,7 @@ from tests.wire.timeline.corpora import harbour
 
 EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "30"))
 # What the sample wire has, and some that it has not: made-up values alone would find nothing.
-KNOWN = {
+KNOWN: dict[str, list[Any]] = {
     "story_id": ["cbn-06ff206kfxbb", "cbn-3m958kdm977c", "cbn-kjxvahh521hq", "cbn-000000000000"],
     "day": ["2026-10-12", "2026-10-15", "2026-10-16"],
     "query": ["fictional", "openai library", '"moon library"', "walrus"],
