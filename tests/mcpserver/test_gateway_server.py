@@ -25,8 +25,8 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture(scope="session", autouse=True)
-def close_connections(django_db_setup: None) -> Iterator[None]:  # noqa: ARG001
-    """Lets go of the writer's connection at the end, so that the test database can be dropped."""
+def close_writer(close_connections: None) -> Iterator[None]:  # noqa: ARG001
+    """Lets go of the writer's connection at the end, too, so that the test database can be dropped."""
     yield
     serving.in_writer(connections.close_all)
 

@@ -17,6 +17,7 @@ from sources.gateway.models import Agent, Entry, Heartbeat, RequestLog, Upstream
 from sources.gateway.policy_file import load
 from tests.sources.gateway.beats import AGENT, KEY, PUBLIC, beat
 from tests.sources.gateway.stage import coin
+from tests.threads import close_query_threads
 
 pytest.importorskip("mcpserver")
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -28,6 +29,7 @@ COIN = "market://crypto/base/trending"
 def close_writer(django_db_setup: None) -> Iterator[None]:  # noqa: ARG001
     yield
     serving.in_writer(connections.close_all)
+    close_query_threads()
 
 
 @pytest.fixture(autouse=True)
