@@ -102,7 +102,7 @@ def corroborate(
 
 
 @router.get("/compare/{event_id}.json", response={200: trust.ComparisonOut, **errors(404, 422)}, summary="One event side by side")
-def compare(
+def compare_coverage(
     request: HttpRequest,
     event_id: Annotated[str, Path(max_length=100, description="An event_id, or the id of any story of it.")],
 ) -> HttpResponse:

@@ -143,6 +143,7 @@ def test_agent_makes_lists_changes_and_revokes_keys() -> None:
             gateway("agent", *words)
 
 
+@pytest.mark.slow
 def test_try_runs_every_fault_and_leaves_no_trace() -> None:
     said = dict(line.split(": ", 1) for line in gateway("try", "market_crypto_trending").splitlines())
     assert said["ok"] == "fresh (no error)"

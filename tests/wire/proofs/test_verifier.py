@@ -95,6 +95,7 @@ def test_each_forgery_of_what_is_served_is_found() -> None:
 HISTORIES = {"a day dropped": {"but": 1}, "a story rewritten": {"word": "rabbit"}, "a day dropped and others added": {"but": 1}}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("forgery", [*HISTORIES, "everything signed anew"])
 def test_a_history_forged_by_the_wire_itself_is_found_by_whoever_saw_the_true_one(forgery: str, tmp_path: Path) -> None:
     """Signed with its own key, such a history is whole in itself."""
@@ -127,6 +128,7 @@ def getter(answers: Answers, site: str) -> Any:
     return get
 
 
+@pytest.mark.slow
 def test_two_wires_watch_each_other_and_each_finds_the_others_forgery(settings: Any, tmp_path: Path) -> None:
     settings.WIRE_SITE_URL, settings.WIRE_DATA_DIR = "https://a.example", tmp_path / "a"
     days(3)

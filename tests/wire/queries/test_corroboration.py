@@ -14,6 +14,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("sample_wire")]
 CLAIMS = json.loads((Path(settings.BASE_DIR) / "fixtures" / "eval" / "claims.json").read_text(encoding="utf-8"))
 
 
+@pytest.mark.slow
 def test_of_a_hundred_claims_no_invented_one_is_confirmed() -> None:
     told = Counter[tuple[str, str]]()
     for one in CLAIMS:
