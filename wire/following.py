@@ -19,9 +19,8 @@ from config.database.threads import in_thread
 from config.errors import InvalidArgument, NotFound, Unavailable, WireError
 from config.http.edge import App, Message, Receive, Scope, Send
 from config.http.publishes import Watch
-from wire.queries.changes import LIMIT, MOST, cursor_behind, get_changes, last_cursor
+from wire.queries.changes import LIMIT, MOST, cursor_behind, get_changes, kinds_of, last_cursor
 from wire.stories.provenance import timestamp
-from wire.stories.vocabulary import ChangeKind
 from wire.trust import ChangesOut
 
 LONGEST_WAIT: Final = 25  # seconds; proxies close what is silent for longer
@@ -184,10 +183,7 @@ def _read(params: dict[str, str], known: set[str]) -> dict[str, Any]:
     """Raises: InvalidArgument."""
     if strange := params.keys() - known:
         raise InvalidArgument(f"{min(strange)[:30]!r} is an unknown parameter.", f"This address takes {', '.join(sorted(known))}.")
-    try:
-        kinds = [ChangeKind(kind.strip()) for kind in params.get("kinds", "").split(",") if kind.strip()]
-    except ValueError:
-        raise InvalidArgument("kinds holds an unknown one.", f"There are: {', '.join(ChangeKind.values)}.") from None
+    kinds = kinds_of(params.get("kinds"))
     return {"cursor": params.get("cursor"), "limit": _number(params, "limit", LIMIT, MOST), "kinds": kinds or None}
 
 

@@ -5,11 +5,10 @@ from typing import Annotated, Any
 from django.http import HttpRequest, HttpResponse
 from ninja import Path, Query, Router
 
-from config.errors import InvalidArgument
 from config.http.responses import BRIEFLY, answer, errors, json_answer
 from wire import queries, trust
 from wire.bounds import IsoDate
-from wire.queries.changes import LIMIT, MOST
+from wire.queries.changes import LIMIT, MOST, kinds_of
 from wire.queries.corroboration import MAX_CLAIM
 from wire.queries.proofs import LEAVES, MOST_LEAVES
 from wire.stories.vocabulary import ChangeKind
@@ -84,11 +83,7 @@ def changes(
     wait: Annotated[int, Query(ge=0, le=25, description="Seconds to wait for a change where there is none.")] = 0,
 ) -> HttpResponse:
     del wait  # wire.following answers those who wait
-    try:
-        chosen = [ChangeKind(kind.strip()) for kind in (kinds or "").split(",") if kind.strip()]
-    except ValueError:
-        raise InvalidArgument("kinds holds an unknown one.", f"There are: {', '.join(ChangeKind.values)}.") from None
-    return answer(queries.get_changes(cursor, limit, chosen), BRIEFLY)
+    return answer(queries.get_changes(cursor, limit, kinds_of(kinds)), BRIEFLY)
 
 
 @router.get(

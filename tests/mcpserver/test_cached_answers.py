@@ -96,7 +96,11 @@ def arguments_of_tools() -> st.SearchStrategy[tuple[str, dict[str, Any]]]:
         "fetch": {"id": story},
         "verify_citation": {"text": story},
         "get_provenance": {"date": st.sampled_from(["2026-10-12", "2026-10-99"]), "story_id": story},
-        "get_changes": {"cursor": st.sampled_from(["", "strange"])},
+        "get_changes": {
+            "cursor": st.sampled_from(["", "strange"]),
+            "kinds": st.sampled_from(["", "story_added", "x"]),
+            "limit": st.sampled_from([1, 0, 500]),
+        },
         "corroborate": {"claim": st.sampled_from(WORDS)},
         "compare_coverage": {"event_id": story},
     }

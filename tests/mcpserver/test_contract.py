@@ -58,7 +58,7 @@ ADDED_TOOLS: Final = {
     "fetch": {"id"},
     "verify_citation": {"text"},
     "get_provenance": {"date", "story_id"},
-    "get_changes": {"cursor", "wait"},
+    "get_changes": {"cursor", "kinds", "limit", "wait"},
     "corroborate": {"claim"},
     "compare_coverage": {"event_id"},
 }

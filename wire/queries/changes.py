@@ -34,6 +34,14 @@ def get_changes(cursor: str | None = None, limit: int = LIMIT, kinds: Collection
     return ChangesOut(changes=[_out(row) for row in page], next_cursor=_cursor(epoch, max(end, after)), has_more=has_more)
 
 
+def kinds_of(text: str | None) -> list[ChangeKind]:
+    """Kinds by commas. Raises: InvalidArgument."""
+    try:
+        return [ChangeKind(kind.strip()) for kind in (text or "").split(",") if kind.strip()]
+    except ValueError:
+        raise InvalidArgument("kinds holds an unknown one.", f"There are: {', '.join(ChangeKind.values)}.") from None
+
+
 def last_cursor() -> str:
     """A cursor behind everything so far."""
     epoch = _epoch()

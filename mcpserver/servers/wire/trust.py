@@ -13,6 +13,7 @@ from mcpserver.parts import Answer
 from wire import queries, trust
 from wire.bounds import IsoDate
 from wire.following import LONGEST_WAIT, changes_when_there_are
+from wire.queries.changes import LIMIT, MOST, kinds_of
 from wire.queries.corroboration import MAX_CLAIM
 from wire.queries.verification import MAX_TEXT
 
@@ -34,7 +35,9 @@ class GetProvenance(Arguments):
 
 class GetChanges(Arguments):
     cursor: Annotated[str | None, Field(max_length=500, description="next_cursor of the answer before.")] = None
-    wait: Annotated[int, Field(ge=0, le=LONGEST_WAIT, description="Seconds to wait for the next change."), WHOLE] = 0
+    kinds: Annotated[str | None, Field(max_length=200, description="Only these: story_added,story_withdrawn,…")] = None
+    limit: Annotated[int, Field(ge=1, le=MOST), WHOLE] = LIMIT
+    wait: Annotated[int, Field(ge=0, le=LONGEST_WAIT, description="Seconds to wait for one."), WHOLE] = 0
 
 
 class Corroborate(Arguments):
@@ -58,12 +61,16 @@ def get_provenance(args: GetProvenance) -> Answer:
 
 
 def get_changes(args: GetChanges) -> Answer:
-    return Answer(queries.get_changes(args.cursor).model_dump(mode="json"))
+    return Answer(_changes(args).model_dump(mode="json"))
+
+
+def _changes(args: GetChanges) -> trust.ChangesOut:
+    return queries.get_changes(args.cursor, args.limit, kinds_of(args.kinds))
 
 
 async def when_there_are(args: GetChanges) -> Answer:
     """The changes behind the cursor as soon as there are any, or none after `wait` seconds."""
-    found = await changes_when_there_are(args.wait, partial(ask, queries.get_changes, args.cursor))
+    found = await changes_when_there_are(args.wait, partial(ask, _changes, args))
     return Answer(found.model_dump(mode="json"))
 
 
@@ -80,8 +87,7 @@ TRUST: Final[tuple[tuple[Callable[[Any], Answer], type[Arguments], type[Schema],
     ),
     (
         get_changes, GetChanges, trust.ChangesOut, "Follow every change",
-        "Stories added, revised, corrected or withdrawn, events, days, in order, from the first on. Use it to keep a copy; "
-        "search_wire finds news.",
+        "Stories added, revised, corrected, withdrawn, events, days, in order. To keep a copy, begin without cursor and read each.",
     ),
     (
         corroborate, Corroborate, trust.CorroborationOut, "Who reports a claim",

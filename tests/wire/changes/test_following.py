@@ -10,11 +10,14 @@ import pytest
 from config import asgi
 from mcpserver import door
 from mcpserver.adapter import ask
+from mcpserver.arguments import read
 from mcpserver.servers import SERVERS
+from mcpserver.servers.wire import trust
 from tests.factories import entry, publish
 from tests.mcpserver.asgi import Answer, http_scope, message, rpc_headers, send_request, serving
 from tests.mcpserver.test_streams import Stream
 from wire import following, queries
+from wire.stories.vocabulary import ChangeKind
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -25,7 +28,8 @@ GET: Final = {"accept": "text/event-stream"}
 def quick(monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
     settings.WIRE_RATE_LIMIT = "off"
     monkeypatch.setattr(asgi, "LOOK", 0.02)
-    monkeypatch.setitem(door.doors, "/mcp", door.opened(SERVERS)["/mcp"])  # the SDK's streams start once only
+    for path, opened in door.opened(SERVERS).items():  # the SDK's streams start once only
+        monkeypatch.setitem(door.doors, path, opened)
 
 
 def run(scenario: Callable[[], Awaitable[None]]) -> None:
@@ -141,7 +145,14 @@ def test_rest_and_tool_say_the_same() -> None:
     publish(entry())
 
     async def scenario() -> None:
-        assert (await get("/api/changes.json?limit=2")).json() == queries_told
+        for query, arguments, told in asked:
+            assert (await get(f"/api/changes.json?{query}")).json() == told
+            answer = await ask(trust.get_changes, read(trust.GetChanges, arguments))
+            assert answer.structured == told
 
-    queries_told = queries.get_changes(limit=2).model_dump(mode="json")
+    kinds = [ChangeKind.DAY_PUBLISHED, ChangeKind.STORY_ADDED]
+    asked: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
+        ("limit=2", {"limit": 2}, queries.get_changes(limit=2).model_dump(mode="json")),
+        (f"kinds={','.join(kinds)}", {"kinds": ",".join(kinds)}, queries.get_changes(kinds=kinds).model_dump(mode="json")),
+    ]
     run(scenario)

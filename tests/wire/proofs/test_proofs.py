@@ -115,12 +115,12 @@ def test_publishing_appends_what_a_wire_of_before_had_already() -> None:
 
 @pytest.mark.usefixtures("rich")
 def test_a_restored_wire_has_the_same_log(tmp_path: Path) -> None:
-    rows = list(LogEntry.objects.values_list("sequence", "leaf", "root"))
+    rows = list(LogEntry.objects.order_by("sequence").values_list("sequence", "leaf", "root"))
     file = tmp_path / "dump.ndjson"
     whole = dump(file)
     empty_wire()
     loadwire(file)
-    assert list(LogEntry.objects.values_list("sequence", "leaf", "root")) == rows
+    assert list(LogEntry.objects.order_by("sequence").values_list("sequence", "leaf", "root")) == rows
     assert dump(file) == whole
     assert queries.get_changes(limit=1).changes
 
