@@ -11,9 +11,17 @@ from pytest_django import DjangoDbBlocker
 
 from sources.fetch import Policy
 from tests.feedserver import FeedServer
+from tests.threads import close_query_threads
 from tests.wire.archives import dump, loadwire, rich_wire
 from wire.intake import ingest as collecting
 from wire.intake.feeds import policy
+
+
+@pytest.fixture(scope="session", autouse=True)
+def close_connections(django_db_setup: None) -> Iterator[None]:  # noqa: ARG001
+    """Lets go of other threads' connections at the end, so that the test database can be dropped."""
+    yield
+    close_query_threads()
 
 
 @pytest.fixture(scope="session")

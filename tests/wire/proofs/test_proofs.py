@@ -73,12 +73,12 @@ def test_every_log_begins_with_every_earlier_one() -> None:
 def test_the_log_is_made_again_from_the_snapshots_and_is_the_same() -> None:
     for number in range(6):
         publish(entry(), now=NOW + dt.timedelta(minutes=number))
-    rows = list(LogEntry.objects.values_list("sequence", "stories_root", "leaf", "root"))
+    rows = list(LogEntry.objects.order_by("sequence").values_list("sequence", "stories_root", "leaf", "root"))
     nodes = list(LogNode.objects.order_by("level", "position").values_list("level", "position", "digest"))
     LogEntry.objects.all().delete()
     LogNode.objects.all().delete()
     assert log.catch_up() == 6
-    assert list(LogEntry.objects.values_list("sequence", "stories_root", "leaf", "root")) == rows
+    assert list(LogEntry.objects.order_by("sequence").values_list("sequence", "stories_root", "leaf", "root")) == rows
     assert list(LogNode.objects.order_by("level", "position").values_list("level", "position", "digest")) == nodes
     publish(entry(), now=NOW + dt.timedelta(minutes=9))
     assert checkpoint().size == 7
