@@ -28,8 +28,9 @@ def test_a_wire_without_a_story_says_so() -> None:
 
 
 def test_an_event_is_one_trend_that_its_founder_speaks_for() -> None:
-    founder, other = event("Quince Robotics raises $40 million for kitchen robots", "TechCrunch", "The Verge")
-    assert founder.event_id == other.event_id
+    stories = event("Quince Robotics raises $40 million for kitchen robots", "TechCrunch", "The Verge")
+    founder, other = sorted(stories, key=lambda story: story.chatbotnews_id != story.event_id)
+    assert founder.event_id == other.event_id == founder.chatbotnews_id
     (one,) = list_trends(DAY, now=NOW).trends
     assert founder.current is not None
     assert one.url is not None

@@ -1,12 +1,12 @@
 """Figures in Prometheus' format for who holds the token; for anybody else there is no such address."""
 
 import datetime as dt
-import re
 from typing import Any
 
 import pytest
 from django.db import OperationalError, connection
 from django.test import Client
+from prometheus_client.parser import text_string_to_metric_families
 
 from sources.models import Feed, FeedHealth
 from tests.factories import entry, publish, take
@@ -27,11 +27,9 @@ def figures(client: Client) -> dict[str, float]:
     answer = client.get("/metrics", headers=BEARER)
     assert (answer.status_code, answer["Content-Type"]) == (200, "text/plain; version=0.0.4; charset=utf-8")
     assert answer["Cache-Control"] == "no-store"
-    lines = answer.content.decode().splitlines()
-    samples = [line for line in lines if not line.startswith("#")]
-    assert all(re.fullmatch(r'[a-z_]+(\{[a-z]+="[a-z]+"\})? -?[0-9.]+', line) for line in samples)
-    for name in {re.split(r"[ {]", line)[0] for line in samples}:
-        assert [line.split(" ")[1] for line in lines if line.startswith("#") and line.split(" ")[2] == name] == ["HELP", "TYPE"]
+    text = answer.content.decode()
+    assert all(family.documentation and family.type != "unknown" for family in text_string_to_metric_families(text))
+    samples = [line for line in text.splitlines() if not line.startswith("#")]
     return {name: float(value) for name, value in (line.rsplit(" ", 1) for line in samples)}
 
 
