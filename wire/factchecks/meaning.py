@@ -4,6 +4,7 @@ import logging
 import threading
 import time
 from collections import OrderedDict
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as TooLate
 from typing import Final
@@ -33,19 +34,27 @@ _store: tuple[str, Store] | None = None
 _opening: Future[Store] | None = None
 
 
-def of(text: str, state: FactcheckState) -> tuple[Meant | None, bool]:
-    """What a question means, and whether that should have had a part in the search and has none: because there is no model, it
-    failed, or took longer than FACTCHECKS_VECTOR_MS.
+Answer = tuple[Meant | None, bool]
+"""What a question means, and whether that should have had a part in the search and has none."""
+
+
+def asked(text: str, state: FactcheckState) -> Callable[[], Answer]:
+    """Begins to make the question's vector. What comes back waits for it; there is none because there is no model, it failed, or
+    took longer than FACTCHECKS_VECTOR_MS.
     """
     if not state.found:
-        return None, False
+        return lambda: (None, False)
     model = embedding.called(state.model)
     if model is None:
-        return None, True
+        return lambda: (None, True)
     until = time.monotonic() + settings.FACTCHECKS_VECTOR_MS / 1000
     making, opening = _vector(model, text[:LONGEST]), _opened(model)
     if making is None:
-        return None, True
+        return lambda: (None, True)
+    return lambda: _waited(making, opening, until)
+
+
+def _waited(making: Future[Vectors], opening: Future[Store], until: float) -> Answer:
     try:
         store = opening.result(max(0.0, until - time.monotonic()))
         return Meant(making.result(max(0.0, until - time.monotonic())), store), False

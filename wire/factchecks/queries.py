@@ -58,8 +58,10 @@ def search(
     if not asked.terms:
         raise InvalidArgument("query holds no word.", "Give the claim in words, as somebody would tell it.")
     filters = _filters(categories, rating_label, status, published_since)
-    meant, degraded = meaning.of(asked.text, state) if "meaning" in halves else (None, False)
-    found = searching.found(asked, state, filters, meant, by_words="words" in halves)
+    vector = meaning.asked(asked.text, state) if "meaning" in halves else None
+    by_words = searching.by_words(asked, state, filters, none="words" not in halves)  # while the vector is made
+    meant, degraded = vector() if vector else (None, False)
+    found = searching.found(by_words, meant)
     mark = encode("question", query, categories, rating_label, language, status, str(published_since), sorted(halves))
     behind = _behind(found.hits, cursor, mark)
     page = behind[:limit]

@@ -63,6 +63,13 @@ class Meant:
     store: Store
 
 
+class ByWords(NamedTuple):
+    """By number: the share of the best score by words, and whether a claim passes every filter."""
+
+    shares: Scores
+    allowed: NDArray[np.bool_]
+
+
 @dataclass(frozen=True, slots=True)
 class Found:
     """Every hit, best first, and of those that were compared what each half says."""
@@ -150,18 +157,21 @@ def holds(name: str, value: str) -> bool:
     return len(_held.weights([token], state.version)[token][0]) > 0
 
 
-def found(
-    asked: Question, state: FactcheckState, filters: Filters, meant: Meant | None, *, by_words: bool = True, fusion: str = ""
-) -> Found:
-    """What answers the question. Without `meant` words decide alone; with neither nothing is found. `fusion`: `sum` or `rrf`, in
-    place of what is set.
-    """
+def by_words(asked: Question, state: FactcheckState, filters: Filters, *, none: bool = False) -> ByWords:
+    """The first half of a search. `none`: no word counts."""
     moments = _held.moments(state.version)
     size = max(len(moments), state.next_number)
     allowed = _allowed(filters, size, state, moments)
-    scores = _scores(asked, state, size) * allowed if by_words else np.zeros(size)
+    scores = np.zeros(size) if none else _scores(asked, state, size) * allowed
     best = float(scores.max(initial=0.0))
-    shares = scores / best if best > 0 else scores
+    return ByWords(scores / best if best > 0 else scores, allowed)
+
+
+def found(words: ByWords, meant: Meant | None, fusion: str = "") -> Found:
+    """What answers the question. Without `meant` words decide alone; with neither nothing is found. `fusion`: `sum` or `rrf`, in
+    place of what is set.
+    """
+    shares, allowed = words
     candidates = _most(shares, CANDIDATES)
     if meant is None:
         return Found(_ranked(np.flatnonzero(shares >= SHARE), shares), shares)

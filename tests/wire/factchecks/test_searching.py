@@ -204,7 +204,7 @@ def test_equals_are_ordered_by_nothing_that_loading_decides() -> None:
 
 def _hits(text: str) -> list[searching.Hit]:
     asked, state = searching.understood(text, "de")
-    return searching.found(asked, state, searching.Filters(statuses=["published"]), None).hits
+    return searching.found(searching.by_words(asked, state, searching.Filters(statuses=["published"])), None).hits
 
 
 def test_an_edited_label_shows_at_once() -> None:
