@@ -24,4 +24,4 @@ def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -
 @pytest.fixture
 def sample_wire(db: None) -> None:  # noqa: ARG001
     """The sample archive, loaded and published."""
-    publish_sample()
+    emptying.add(emptying.SAMPLE, publish_sample)

@@ -63,7 +63,7 @@ class TestFacilitator:
 
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self.server.server_port}"
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        threading.Thread(target=self.server.serve_forever, args=(0.01,), daemon=True).start()
 
     def answer(self, path: str, payload: dict[str, Any]) -> dict[str, Any]:
         if path == "/verify":
