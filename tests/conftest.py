@@ -1,10 +1,13 @@
 """Fixtures that every test may use."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from django.test import TransactionTestCase
+from django.urls import set_urlconf
 from pytest_django import DjangoDbBlocker
+from whitenoise.middleware import WhiteNoiseMiddleware
 
 import tests.examples  # noqa: F401  its profile is loaded before any test is
 from tests import emptying
@@ -19,6 +22,29 @@ def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(TransactionTestCase, "_fixture_teardown", lambda _self: emptying.empty())
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def static_files() -> Iterator[None]:
+    """Looked for once: every client of a test is an application of its own, and would look again."""
+    found: dict[str, Any] = {}
+    look = WhiteNoiseMiddleware.add_files_from_finders
+
+    def once(self: WhiteNoiseMiddleware) -> None:
+        if not found:
+            look(self)
+            found.update(self.files)
+        self.files.update(found)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(WhiteNoiseMiddleware, "add_files_from_finders", once)
+        yield
+
+
+@pytest.fixture(autouse=True)
+def the_desk_s_addresses() -> None:
+    """Requests through the public door leave its addresses behind in their thread until their answer is closed."""
+    set_urlconf(None)
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from schemathesis import Case, GenerationMode
 from tests.wire.articles.publishers import publisher
 from tests.wire.timeline.corpora import harbour
 
-EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "30"))
+EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", settings().max_examples // 2))
 # What the sample wire has, and some that it has not: made-up values alone would find nothing.
 KNOWN: Mapping[str, list[Any]] = {
     "story_id": ["cbn-06ff206kfxbb", "cbn-3m958kdm977c", "cbn-kjxvahh521hq", "cbn-000000000000"],
