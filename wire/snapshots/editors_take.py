@@ -258,10 +258,16 @@ def _lead(lead: Brief, stories: Sequence[Brief], before: Before | None) -> str:
 
 
 def _confirmed(lead: Brief) -> list[str]:
-    """How many others report what a citation says, if any do."""
-    others = lead.cross_source_count - 1
-    sources = _independent(others).capitalize()
-    return [f"[{sources}]({lead.permalink}) {'reports' if others == 1 else 'report'} it too."] if others > 0 else []
+    """Who else reports what a citation says, if anybody does."""
+    others = _others_in_words(lead)
+    if not others:
+        return []
+    who = " and ".join(others)
+    return [f"[{who[0].upper()}{who[1:]}]({lead.permalink}) {_report(lead)} it too."]
+
+
+def _report(lead: Brief) -> str:
+    return "reports" if lead.cross_source_count == 2 else "report"
 
 
 def _listed(others: Sequence[Brief], stories: Sequence[Brief]) -> str:
@@ -283,13 +289,24 @@ def _sources(story: Brief, stories: Sequence[Brief]) -> str:
 
 
 def _counted_sources(story: Brief) -> str:
-    others = story.cross_source_count - 1
-    return f"{story.publisher} and {_independent(others)}" if others > 0 else story.publisher
+    *first, last = [story.publisher, *_others_in_words(story)]
+    return f"{', '.join(first)} and {last}" if first else last
 
 
-def _independent(others: int) -> str:
-    number = NUMBERS[others] if others < len(NUMBERS) else str(others)
-    return f"{number} other independent source{'' if others == 1 else 's'}"
+def _others_in_words(story: Brief) -> list[str]:
+    """The newsrooms beside this report, and the makers, who are no independent source of their own affairs."""
+    is_maker = story.tier == Tier.CORPORATE
+    makers = max(0, story.makers - is_maker)
+    newsrooms = story.cross_source_count - 1 - makers
+    words = []
+    if newsrooms > 0:
+        number = NUMBERS[newsrooms] if newsrooms < len(NUMBERS) else str(newsrooms)
+        words.append(f"{number} {'' if is_maker else 'other '}independent source{'' if newsrooms == 1 else 's'}")
+    if makers:
+        words.append(
+            "the company itself" if makers == 1 and not is_maker else "another company" if makers == 1 else f"{makers} companies"
+        )
+    return words
 
 
 def _linked(story: Brief) -> str:

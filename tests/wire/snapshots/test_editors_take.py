@@ -6,6 +6,7 @@ import random
 import re
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
@@ -226,3 +227,20 @@ def test_the_lead_of_a_day_is_the_one_its_brief_began_with() -> None:
     assert editors_take.lead_of(DAY, [*stories, flagged]) == "cbn-2"
     assert linked(stories[2], editors_take.opening(editors_take.write(DAY, stories, None)))
     assert editors_take.lead_of(DAY, [flagged]) is editors_take.lead_of(DAY, []) is None
+
+
+@pytest.mark.parametrize(
+    ("tier", "sources", "makers", "told"),
+    [
+        (2, 3, 0, "Publisher 0 and two other independent sources"),
+        (2, 2, 1, "Publisher 0 and the company itself"),
+        (2, 4, 1, "Publisher 0, two other independent sources and the company itself"),
+        (1, 2, 1, "Publisher 0 and one independent source"),
+        (1, 2, 2, "Publisher 0 and another company"),
+    ],
+)
+def test_a_maker_is_no_independent_source(tier: int, sources: int, makers: int, told: str) -> None:
+    lead = replace(brief(0, sources=sources, summary="", headline="Quince ships a robot"), makers=makers, tier=tier)
+    lead = replace(lead, summarized=True)
+    markdown = editors_take.write(DAY, [lead, brief(1)], None)
+    assert re.search(rf"(reported by {told}:|\({told}\))", rendered(markdown))
