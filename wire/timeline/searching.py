@@ -155,7 +155,7 @@ def matching(release: Release, filters: Filters) -> Numbers:
     found: Numbers | None = None
     for group in sorted(groups, key=lambda group: sum(len(held[one][0]) for one in group if one in held)):
         parts = [held[one][0] for one in group if one in held]
-        numbers = np.unique(np.concatenate(parts)) if len(parts) > 1 else parts[0] if parts else np.zeros(0, dtype=np.int64)
+        numbers = parts[0] if len(parts) == 1 else _together(parts)
         found = numbers if found is None else found[_among(found, numbers, len(placed))]
         if not len(found):
             return found
@@ -167,6 +167,14 @@ def matching(release: Release, filters: Filters) -> Numbers:
         days = ordinal(placed[numbers])
         numbers = numbers[(days <= filters.date_end.toordinal()) & (days > 0)]
     return _with_phrases(release, numbers, asked.phrases)
+
+
+def _together(parts: Sequence[Numbers]) -> Numbers:
+    """Every number of these parts once, ascending."""
+    held = np.zeros(max((int(part.max(initial=-1)) + 1 for part in parts), default=0), dtype=bool)
+    for part in parts:
+        held[part] = True
+    return np.flatnonzero(held)
 
 
 def _among(found: Numbers, numbers: Numbers, size: int) -> Any:
@@ -194,12 +202,25 @@ def page(release: Release, numbers: Numbers, limit: int, before: int | None) -> 
 
 def over_time(release: Release, numbers: Numbers) -> dict[str, int]:
     """How many of these reports each month has, or each year where there are more than MONTHS months; without undated ones."""
-    days = ordinal(ranks(release)[numbers])
-    dates = (days[days > 0] - dt.date(1970, 1, 1).toordinal()).astype("datetime64[D]")
-    months, counts = np.unique(dates.astype("datetime64[M]"), return_counts=True)
-    if len(months) > MONTHS:
-        months, counts = np.unique(dates.astype("datetime64[Y]"), return_counts=True)
-    return {str(month): int(times) for month, times in zip(months, counts, strict=True)}
+    counts = np.bincount(_months(release)[numbers])
+    months = [int(month) for month in np.flatnonzero(counts) if month]
+    if len(months) <= MONTHS:
+        return {f"{month // 12:04}-{month % 12 + 1:02}": int(counts[month]) for month in months}
+    found: dict[str, int] = {}
+    for month in months:
+        year = f"{month // 12:04}"
+        found[year] = found.get(year, 0) + int(counts[month])
+    return found
+
+
+@lru_cache(maxsize=16)
+def _months(release: Release) -> Numbers:
+    """The month of each report by its number, counted from the year 0; 0 for undated ones."""
+    days = ordinal(ranks(release))
+    dates = (days - dt.date(1970, 1, 1).toordinal()).astype("datetime64[D]")
+    found: Numbers = np.where(days > 0, dates.astype("datetime64[M]").astype(np.int64) + 1970 * 12, 0)
+    found.flags.writeable = False
+    return found
 
 
 def rows_of(corpus: int, numbers: Iterable[int]) -> dict[int, Any]:
