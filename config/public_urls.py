@@ -74,6 +74,7 @@ if apps.is_installed("wire.factchecks"):
 
     urlpatterns = [*factchecks_addresses.urlpatterns, *urlpatterns]  # before REST, whose addresses end in .json
     discovery.OTHERS.append(factchecks_addresses.cards)
+    machine.SITEMAPS.append("/sitemap-factchecks.xml")
 
 if apps.is_installed("wire.timeline"):
     from wire.timeline.addresses import cards as timeline_cards
@@ -81,6 +82,7 @@ if apps.is_installed("wire.timeline"):
 
     urlpatterns += timeline_urlpatterns
     discovery.OTHERS.append(timeline_cards)
+    machine.SITEMAPS.append("/sitemap-timeline.xml")
 
 if apps.is_installed("sources.gateway"):
     from wire.site import gateway

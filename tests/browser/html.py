@@ -39,6 +39,11 @@ class Html:
                 if whole.startswith(f"{site}/"):
                     yield whole.removeprefix(site)
 
+    def is_its_own(self) -> bool:
+        """Whether it does not say that another page is the one to be found."""
+        canonical = next((link.get("href") for link in self.root.iter("link") if link.get("rel") == "canonical"), None)
+        return canonical is None or urlsplit(canonical).path == self.path
+
     def has(self, fragment: str) -> bool:
         return any(element.get("id") == fragment for element in self.root.iter())
 

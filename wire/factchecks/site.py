@@ -75,12 +75,13 @@ def factcheck(request: HttpRequest, claim_id: str) -> HttpResponse:
 
 @public
 def sitemap(request: HttpRequest) -> HttpResponse:
-    """The newest fact-checks' pages."""
+    """The page of fact-checks, and those of the newest."""
     rows = (
         Claim.objects.live().newest_first().only("external_id", "short_id", "changed_at")[:MOST_IN_SITEMAP] if _are_open() else []
     )
     home = permalink(Claim(external_id="-")).removesuffix("/factcheck/-")
-    return xml(request, "sitemap.xml", {"pages": [(permalink(one).removeprefix(home), one.changed_at) for one in rows]})
+    pages = [("/factchecks", None), *((permalink(one).removeprefix(home), one.changed_at) for one in rows)]
+    return xml(request, "sitemap.xml", {"pages": pages if _are_open() else []})
 
 
 def claim_review(claim: ClaimOut) -> dict[str, Any]:

@@ -24,12 +24,14 @@ STATIC_PAGES: Final = (
     *("/", "/archive", "/topics", "/search", "/sources", "/freshness", "/provenance", "/verify", "/usage", "/corrections"),
     *("/for-agents.html", "/mcp-spec", "/about", "/privacy", "/terms"),
 )
+SITEMAPS: Final = ["/sitemap-articles.xml"]
+"""Of what is beside the wire; an app that is installed adds its own."""
 
 
 @public
 def sitemap(request: HttpRequest) -> HttpResponse:
     """The index of sitemaps."""
-    return xml(request, "sitemap_index.xml", {"maps": range(queries.sitemap_count(PER_SITEMAP))})
+    return xml(request, "sitemap_index.xml", {"maps": range(queries.sitemap_count(PER_SITEMAP)), "others": SITEMAPS})
 
 
 @public

@@ -58,5 +58,6 @@ urlpatterns = [
     path("timeline/<str:slug>/catalog", site.catalog, name="timeline-catalog"),
     path("timeline/<str:slug>/report/<str:report_id>", site.report, name="timeline-report"),
     path("timeline/<str:slug>/releases", site.releases, name="timeline-releases"),
+    path("sitemap-timeline.xml", site.sitemap, name="timeline-sitemap"),
     path("mcp/timeline/<str:slug>/server-card", server_card, name="timeline-server-card"),
 ]

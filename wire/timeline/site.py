@@ -3,20 +3,24 @@
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, Final
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
 from config.errors import WireError
+from wire.site.machine import xml
 from wire.site.pages import page, public
-from wire.timeline import drawing, queries
+from wire.timeline import drawing, queries, wirecorpus
 from wire.timeline.cached import FILTERS
+from wire.timeline.members import roll
+from wire.timeline.models import Report
 from wire.timeline.queries.scope import scope_of
 from wire.timeline.vocabulary import FRAMES, GRADES, OFFICIAL
 
 PER_PAGE: Final = 20
 EVENTS: Final = 60
+MOST_IN_SITEMAP: Final = 50_000  # sitemaps.org
 MOTIFS: Final = 60
 STANCES: Final = ("belief", "neutral", "skeptical", "official", "mixed")
 
@@ -118,6 +122,18 @@ def releases(request: HttpRequest, slug: str) -> HttpResponse:
     scope = scope_of(slug)
     rows = scope.corpus.releases.values("number", "released_at", "note", "sha256", "key_id")[:100]
     return page(request, "timeline/releases.html", _about(slug) | {"releases": rows, "files": queries.FILES})
+
+
+@public
+def sitemap(request: HttpRequest) -> HttpResponse:
+    """Pages of every corpus, and of its reports; those of the wire's own are its stories, which have pages already."""
+    pages = ["/timeline/"]
+    for slug in roll():
+        pages += [f"/timeline/{slug}/{name}" for name in ("", "events", "motifs", "threads", "catalog", "releases")]
+        if slug != wirecorpus.SLUG:
+            reports = scope_of(slug).rows(Report).order_by("pk").values_list("key", flat=True)
+            pages += [f"/timeline/{slug}/report/{quote(key, safe='')}" for key in reports[:MOST_IN_SITEMAP]]
+    return xml(request, "sitemap.xml", {"pages": [(path, None) for path in pages[:MOST_IN_SITEMAP]]})
 
 
 def _about(slug: str) -> dict[str, Any]:
