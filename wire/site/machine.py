@@ -11,10 +11,13 @@ from django.templatetags.static import static
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
+from config import ed25519
 from config.errors import NotFound
+from config.http import signatures
 from config.http.responses import BRIEFLY, answer
 from sources import queries as sources_queries
 from wire import queries
+from wire.schemas import AnswerKeyOut, KeysAndAnswerKeysOut
 from wire.site import directives
 from wire.site.pages import public
 from wire.stories.vocabulary import Category, Topic
@@ -105,10 +108,19 @@ def server_card(_request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def wire_keys(_request: HttpRequest) -> HttpResponse:
-    """Public keys that ever signed a snapshot; any site's script may read them, to verify a day."""
-    response = answer(queries.wire_keys(), BRIEFLY)
+    """Public keys that ever signed a snapshot, and the one that signs answers; any site's script may read them, to verify a day."""
+    keys = queries.wire_keys()
+    if settings.WIRE_SIGN_ANSWERS:
+        keys = KeysAndAnswerKeysOut(keys=keys.keys, answer_keys=[_answer_key()])
+    response = answer(keys, BRIEFLY)
     response["Access-Control-Allow-Origin"] = "*"
     return response
+
+
+def _answer_key() -> AnswerKeyOut:
+    key = signatures.key(signatures.key_file())
+    names = {"key_id": ed25519.key_id(key), "public_key": ed25519.public_key(key)}
+    return AnswerKeyOut(algorithm="Ed25519", purpose=signatures.PURPOSE, **names)
 
 
 @public
