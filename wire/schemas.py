@@ -403,11 +403,12 @@ class AnswerKeyOut(Schema):
     key_id: str
     algorithm: str
     public_key: str = Field(description="Raw 32 bytes, base64.")
+    created_at: Moment
     purpose: str
 
 
 class KeysAndAnswerKeysOut(KeysOut):
-    """Of a wire that signs its answers."""
+    """Of a wire that signs its answers: the keys that did, oldest first. Each signed until the next was made."""
 
     answer_keys: list[AnswerKeyOut]
 

@@ -5,17 +5,22 @@ is why the host is not covered: the wire is asked by several names, and the key 
 """
 
 import base64
+import datetime as dt
 import re
 import time
 from collections.abc import Iterable
-from functools import lru_cache
+from functools import lru_cache, partial
+from operator import itemgetter
 from pathlib import Path
 from typing import Final
 
+import orjson
+from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
 
-from config import ed25519
+from config import ed25519, keyring
 from config.http.edge import Headers
 
 TAG: Final = "chatbotnews-answer"
@@ -62,5 +67,26 @@ def key_file() -> Path:
 
 @lru_cache(maxsize=4)
 def key(file: Path) -> Ed25519PrivateKey:
-    """The key that signs answers; read once in a process. Raises: OSError, TypeError, ValueError for what is no such key."""
-    return ed25519.stored(file)
+    """The key that signs answers; read once in a process, and its public half put beside it. Raises: ImproperlyConfigured."""
+    try:
+        private = ed25519.stored(file)
+    except (OSError, TypeError, ValueError, UnsupportedAlgorithm) as error:
+        raise ImproperlyConfigured(
+            f"The key of answers {file} cannot be read: {error}. Put it right, or move it away and a new one is made."
+        ) from error
+    keyring.stored(file.with_name(f"{file.stem}-{ed25519.key_id(private)}.json"), partial(_public_half, private))
+    return private
+
+
+def public_keys() -> list[dict[str, str]]:
+    """Of every key that signed answers, oldest first; each signed until the next was made. Raises: ImproperlyConfigured."""
+    file = key_file()
+    key(file)
+    known = [orjson.loads(one.read_bytes()) for one in file.parent.glob(f"{file.stem}-*.json")]
+    return sorted(known, key=itemgetter("created_at", "key_id"))
+
+
+def _public_half(private: Ed25519PrivateKey) -> bytes:
+    now = dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
+    known = {"key_id": ed25519.key_id(private), "public_key": ed25519.public_key(private), "created_at": now}
+    return orjson.dumps(known)

@@ -2,7 +2,9 @@
 
 import base64
 import hashlib
+import json
 import re
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -11,10 +13,12 @@ import pytest
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
+from django.core.exceptions import ImproperlyConfigured
 from pytest_django import Settings
 
 from config import ed25519
 from config.http import answer_cache, signatures
+from tests.clients.server import environment, free_port, running
 from tests.mcpserver.asgi import Answer, get, request
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("sample")]
@@ -47,9 +51,9 @@ def published_key() -> dict[str, str]:
     return found
 
 
-def verify(answer: Answer, address: str) -> dict[str, str]:
+def verify(answer: Answer, address: str, key: dict[str, str] | None = None) -> dict[str, str]:
     """The parameters of the signature, by RFC 9421: 3.2 how to verify, 2.5 the base. Raises: InvalidSignature, ValueError."""
-    key = published_key()
+    key = key or published_key()
     label, members = re.fullmatch(r"(\w+)=(\(.*)", answer["signature-input"] or "").groups()  # type: ignore[union-attr]
     covered, described = re.fullmatch(r"\(([^)]*)\)(.*)", members).groups()  # type: ignore[union-attr]
     parameters = {name: value.strip('"') for name, value in re.findall(r';(\w+)=("[^"]*"|\d+)', described)}
@@ -180,6 +184,47 @@ def test_the_key_says_what_it_is_for_and_signs_no_day(tmp_path: Path) -> None:
     file = tmp_path / "keys" / "answers.pem"
     assert (file.stat().st_mode & 0o777, signatures.key_file()) == (0o600, file)
     assert keys["answer_keys"][0]["key_id"] == ed25519.key_id(ed25519.read(file))
+
+
+def test_a_new_key_leaves_the_old_one_published(tmp_path: Path) -> None:
+    old = request("GET", DAY)
+    before = published_key()
+    (tmp_path / "keys" / "answers.pem").unlink()
+    signatures.key.cache_clear()
+    answer_cache.answers.clear()
+    new = request("GET", DAY)
+    keys = {key["key_id"]: key for key in get("/.well-known/wire-keys.json")["answer_keys"]}
+    assert keys[before["key_id"]] == before
+    assert len(keys) == 2
+    for answer in (old, new):
+        key_id = re.findall(r'keyid="(\w+)"', answer["signature-input"] or "")[0]
+        assert verify(answer, DAY, keys[key_id])["keyid"] == key_id
+
+
+def test_a_key_that_cannot_be_read_is_said_to_be_so(tmp_path: Path) -> None:
+    file = tmp_path / "keys" / "answers.pem"
+    file.parent.mkdir(exist_ok=True)
+    file.write_text("no key")
+    signatures.key.cache_clear()
+    with pytest.raises(ImproperlyConfigured, match=r"answers\.pem cannot be read: .*a new one is made"):
+        signatures.key(file)
+
+
+@pytest.mark.slow
+def test_a_served_wire_signs_and_goes_on_with_its_key(tmp_path: Path) -> None:
+    keys = []
+    for _ in range(2):
+        env = environment(tmp_path, free_port()) | {"WIRE_SIGN_ANSWERS": "on"}
+        with running(["manage.py", "serve"], env, tmp_path / "server.log") as site:
+            (key,) = json.loads(fetched(f"{site}/.well-known/wire-keys.json").body)["answer_keys"]
+            assert verify(fetched(f"{site}{DAY}?revision=1"), f"{DAY}?revision=1", key)
+            keys.append(key)
+    assert keys[0] == keys[1]
+
+
+def fetched(url: str) -> Answer:
+    with urllib.request.urlopen(url) as answer:  # noqa: S310  a server of ours
+        return Answer(answer.status, [(name.lower(), value) for name, value in answer.headers.items()], answer.read())
 
 
 VECTOR_KEY: Final = b"""-----BEGIN PRIVATE KEY-----

@@ -11,7 +11,6 @@ from django.templatetags.static import static
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from config import ed25519
 from config.errors import NotFound
 from config.http import signatures
 from config.http.responses import BRIEFLY, answer
@@ -108,19 +107,18 @@ def server_card(_request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def wire_keys(_request: HttpRequest) -> HttpResponse:
-    """Public keys that ever signed a snapshot, and the one that signs answers; any site's script may read them, to verify a day."""
+    """Public keys that ever signed a snapshot, and those that sign answers; any site's script may read them, to verify a day."""
     keys = queries.wire_keys()
     if settings.WIRE_SIGN_ANSWERS:
-        keys = KeysAndAnswerKeysOut(keys=keys.keys, answer_keys=[_answer_key()])
+        keys = KeysAndAnswerKeysOut(keys=keys.keys, answer_keys=_answer_keys())
     response = answer(keys, BRIEFLY)
     response["Access-Control-Allow-Origin"] = "*"
     return response
 
 
-def _answer_key() -> AnswerKeyOut:
-    key = signatures.key(signatures.key_file())
-    names = {"key_id": ed25519.key_id(key), "public_key": ed25519.public_key(key)}
-    return AnswerKeyOut(algorithm="Ed25519", purpose=signatures.PURPOSE, **names)
+def _answer_keys() -> list[AnswerKeyOut]:
+    said = {"algorithm": "Ed25519", "purpose": signatures.PURPOSE}
+    return [AnswerKeyOut.model_validate(key | said) for key in signatures.public_keys()]
 
 
 @public
