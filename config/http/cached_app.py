@@ -125,6 +125,8 @@ class CachedApp:
 
 def canonical(query: bytes, known: Set[str]) -> bytes:
     """The parameters that mean something, in one order where order means nothing: if each is there once."""
+    if b"&" not in query:
+        return query if _name(query) in known else b""
     parts = [(_name(part), part) for part in query.split(b"&")]
     parts = [(name, part) for name, part in parts if name in known]
     if len({name for name, _ in parts}) == len(parts):
@@ -137,7 +139,8 @@ def _names(query: bytes) -> set[str]:
 
 
 def _name(part: bytes) -> str:
-    return unquote_plus(part.partition(b"=")[0].decode("latin-1"))
+    name = part.partition(b"=")[0].decode("latin-1")
+    return unquote_plus(name) if "%" in name or "+" in name else name
 
 
 @lru_cache(maxsize=100)

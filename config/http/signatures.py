@@ -34,7 +34,7 @@ _COVERED: Final = ("content-digest", "content-type", "content-encoding")
 
 def are_for(path: str) -> bool:
     """Whether answers of this address are signed."""
-    return bool(settings.WIRE_SIGN_ANSWERS) and SIGNED.fullmatch(path) is not None
+    return SIGNED.fullmatch(path) is not None and settings.WIRE_SIGN_ANSWERS  # which takes longer to read than the path
 
 
 def of_answer(status: int, headers: Headers, path: str, query: bytes) -> Headers:
