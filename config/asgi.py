@@ -19,7 +19,7 @@ from django.conf import settings  # noqa: E402
 
 from config.api import parameters_of  # noqa: E402
 from config.database import routing  # noqa: E402
-from config.http import answer_cache, publishes  # noqa: E402
+from config.http import answer_cache, publishes, signatures  # noqa: E402
 from config.http.cached_app import CachedApp  # noqa: E402
 from config.http.django_reads import DjangoReads  # noqa: E402
 from config.http.edge import App, Edge, Receive, Refusal, Scope, Send, family_of, shared_limit  # noqa: E402
@@ -95,6 +95,8 @@ def _bears_key(scope: Scope) -> bool:
 
 async def _lifespan(receive: Receive, send: Send) -> None:
     await receive()
+    if settings.WIRE_SIGN_ANSWERS:
+        signatures.key(signatures.key_file())  # a key that cannot be read is found out now, and not by each who asks
     async with shared_limit(), _mcp.lifespan() if _mcp is not None else contextlib.nullcontext():
         watching = asyncio.create_task(_watch())
         gc.freeze()  # what was imported stays: each full collection would look through all of it, and requests would wait

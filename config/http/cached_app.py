@@ -15,6 +15,7 @@ from urllib.parse import unquote_plus
 import zstandard
 from django.conf import settings
 
+from config.http import signatures
 from config.http.answer_cache import AnswerCache
 from config.http.edge import App, Headers, Message, Receive, Scope, Send
 
@@ -27,7 +28,11 @@ COMPRESSORS: Final[Mapping[bytes, Callable[[bytes], bytes]]] = {
 STALE: Final = (b"warning", b'110 - "Response is Stale"')
 """RFC 7234, 5.5.1. RFC 9111 has no header in its place; Age, which it keeps, says since when the database cannot be read."""
 _HOST: Final = (b"host", b"localhost")  # by whatever name of ours the first request came, the answer is for all
-_DROPPED_BY_304: Final = {b"content-type", b"content-length", b"content-encoding", b"content-digest"}
+# A 304 is not signed: a cache puts its headers in the place of those it has (RFC 9111, 3.2), and the answer there has its own.
+_DROPPED_BY_304: Final = {
+    *(b"content-type", b"content-length", b"content-encoding", b"content-digest"),
+    *(b"signature-input", b"signature"),
+}
 
 
 @dataclass(slots=True)
@@ -38,6 +43,8 @@ class Answer:
     headers: Headers
     body: bytes
     is_cacheable: bool = False
+    signed_for: tuple[str, bytes] | None = None
+    """The path and the query that its signature covers."""
     variants: dict[bytes, "Variant"] = field(default_factory=dict)
 
     def variant(self, coding: bytes) -> "Variant":
@@ -66,6 +73,8 @@ def _variant(answer: Answer, coding: bytes) -> Variant:
     if dict(headers).get(b"content-type", b"").startswith(b"application/json"):
         digest = base64.b64encode(hashlib.sha256(body).digest())
         headers = [*headers, (b"content-digest", b"sha-256=:" + digest + b":")]  # RFC 9530: of the bytes as they are sent
+    if answer.signed_for is not None:
+        headers = [*headers, *signatures.of_answer(answer.status, headers, *answer.signed_for)]
     return Variant(tag, headers, body, [one for one in headers if one[0] not in _DROPPED_BY_304])
 
 
@@ -96,11 +105,14 @@ class CachedApp:
         if known is None or (self._refuses_unknown and not _names(scope["query_string"]) <= known):
             await self._app(scope, receive, send)
             return
-        query = canonical(scope["query_string"], known)
+        query = scope["query_string"]
+        if query and not signatures.are_for(scope["path"]):  # a signature is of the query as it was sent
+            query = canonical(query, known)
         key = ("http", scope["path"], query)
 
         async def make() -> tuple[Answer, int | None]:
             made = await _ask(self._reads, {**scope, "query_string": query})
+            made.signed_for = (scope["path"], query) if signatures.are_for(scope["path"]) else None
             return made, 2 * len(made.body) + len(query) + 1_000 if made.is_cacheable else None
 
         answer, is_stale = self._answers.get(key), self._answers.is_stale
@@ -113,6 +125,8 @@ class CachedApp:
 
 def canonical(query: bytes, known: Set[str]) -> bytes:
     """The parameters that mean something, in one order where order means nothing: if each is there once."""
+    if b"&" not in query:
+        return query if _name(query) in known else b""
     parts = [(_name(part), part) for part in query.split(b"&")]
     parts = [(name, part) for name, part in parts if name in known]
     if len({name for name, _ in parts}) == len(parts):
@@ -125,7 +139,8 @@ def _names(query: bytes) -> set[str]:
 
 
 def _name(part: bytes) -> str:
-    return unquote_plus(part.partition(b"=")[0].decode("latin-1"))
+    name = part.partition(b"=")[0].decode("latin-1")
+    return unquote_plus(name) if "%" in name or "+" in name else name
 
 
 @lru_cache(maxsize=100)

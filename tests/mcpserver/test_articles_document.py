@@ -2,7 +2,6 @@
 
 import json
 import re
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,37 +13,13 @@ from config.errors import InvalidArgument
 from mcpserver.arguments import Arguments, read
 from mcpserver.servers import articles
 from tests.almanac import SLUG, publishers
-from tests.mcpserver.asgi import Answer, request
+from tests.mcpserver.documented import Example, examples
 from wire.articles.models import Publisher
 from wire.bounds import MAX_QUERY
 from wire.models import WireState
 
 DOCUMENT: Final = (Path(site.BASE_DIR) / "docs" / "mcp-articles.md").read_text(encoding="utf-8")
-JSON: Final = {"content-type": "application/json", "accept": "application/json"}
-
-
-@dataclass(frozen=True, slots=True)
-class Example:
-    """A request, the slug of whom it asks, and the block below it: the body, or in another language the text of the result."""
-
-    body: str
-    slug: str
-    language: str
-    shown: str
-
-    def ask(self) -> Answer:
-        return request("POST", f"/mcp/articles/{self.slug}", self.body.encode(), JSON)
-
-    def answered(self, answer: Answer) -> str:
-        return answer.body.decode() if self.language == "json" else str(answer.result["content"][0]["text"])
-
-
-EXAMPLES: Final = [
-    Example(body, slug or SLUG, language, shown)
-    for body, slug, language, shown in re.findall(
-        r"^```sh\nask '(.*?)'(?: (\w+))?\n```\n```(\w+)\n(.*?)\n```$", DOCUMENT, re.M | re.S
-    )
-]
+EXAMPLES: Final = examples(DOCUMENT)
 
 
 def rows(heading: str) -> list[list[str]]:
@@ -55,18 +30,22 @@ def rows(heading: str) -> list[list[str]]:
 
 @pytest.mark.django_db(transaction=True)
 def test_every_example_is_answered_as_it_stands_there(settings: Settings) -> None:
-    assert len(EXAMPLES) == DOCUMENT.count("\nask '"), "each request has its answer below"
     assert len(EXAMPLES) > 15
     WireState.objects.update(is_sample=True)
     publishers("sample")
     free, costing = ([one for one in EXAMPLES if ("x402" in one.shown) is costs] for costs in (False, True))
     for example in free:
-        assert example.answered(example.ask()) == example.shown, example.body
+        assert asked(example) == example.shown, example.command
     settings.WIRE_X402_FACILITATOR = "http://127.0.0.1:9"
     (example,) = costing
     Publisher.objects.filter(slug=SLUG).update(price=json.loads(example.shown)["result"]["structuredContent"]["accepts"][0])
-    answered, shown = (read_whole(text) for text in (example.answered(example.ask()), example.shown))
+    answered, shown = (read_whole(text) for text in (asked(example), example.shown))
     assert answered == shown
+
+
+def asked(example: Example) -> str:
+    slug = [*example.words[1:], SLUG][0]
+    return example.answered(example.ask(f"/mcp/articles/{slug}").body.decode())
 
 
 def read_whole(body: str) -> dict[str, Any]:

@@ -12,9 +12,11 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from config.errors import NotFound
+from config.http import signatures
 from config.http.responses import BRIEFLY, answer
 from sources import queries as sources_queries
 from wire import queries
+from wire.schemas import AnswerKeyOut, KeysAndAnswerKeysOut
 from wire.site import directives
 from wire.site.pages import public
 from wire.stories.vocabulary import Category, Topic
@@ -107,10 +109,18 @@ def server_card(_request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def wire_keys(_request: HttpRequest) -> HttpResponse:
-    """Public keys that ever signed a snapshot; any site's script may read them, to verify a day."""
-    response = answer(queries.wire_keys(), BRIEFLY)
+    """Public keys that ever signed a snapshot, and those that sign answers; any site's script may read them, to verify a day."""
+    keys = queries.wire_keys()
+    if settings.WIRE_SIGN_ANSWERS:
+        keys = KeysAndAnswerKeysOut(keys=keys.keys, answer_keys=_answer_keys())
+    response = answer(keys, BRIEFLY)
     response["Access-Control-Allow-Origin"] = "*"
     return response
+
+
+def _answer_keys() -> list[AnswerKeyOut]:
+    said = {"algorithm": "Ed25519", "purpose": signatures.PURPOSE}
+    return [AnswerKeyOut.model_validate(key | said) for key in signatures.public_keys()]
 
 
 @public

@@ -2,20 +2,18 @@
 
 import base64
 import datetime as dt
-import hashlib
 import os
 import secrets
 from functools import partial
 from pathlib import Path
 
 from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
-from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from config import keyring
+from config import ed25519
 from config.errors import WireError
 from wire.models import LogEntry, SigningKey, Snapshot, WireState
 from wire.snapshots import log
@@ -78,8 +76,7 @@ def rotate(now: dt.datetime | None = None) -> SigningKey:
             WireState.lock()
             now = _now(now)
             SigningKey.objects.filter(retired_at=None).update(retired_at=now)
-            keyring.stored(draft, _new_key)
-            key = _published(_read(draft), now)
+            key = _published(ed25519.stored(draft), now)
             WireState.raise_version()
             os.replace(draft, key_file())
     finally:
@@ -89,7 +86,7 @@ def rotate(now: dt.datetime | None = None) -> SigningKey:
 
 def key_in_force() -> str | None:
     """The id of the key in the key file, or None without a file. Raises: OSError, TypeError, ValueError for what is no such key."""
-    return _id(_read(key_file())) if key_file().exists() else None
+    return ed25519.key_id(ed25519.read(key_file())) if key_file().exists() else None
 
 
 def is_valid(signature: str, wire_sha256: str, public_key: str) -> bool:
@@ -110,8 +107,7 @@ def _private_key() -> Ed25519PrivateKey:
             "Put the file back from a backup; without one, run manage.py rotatekey. What waits is published then.",
         )
     try:
-        keyring.stored(key_file(), _new_key)
-        return _read(key_file())
+        return ed25519.stored(key_file())
     except (OSError, TypeError, ValueError, UnsupportedAlgorithm) as error:
         raise WireError(
             f"The signing key {key_file()} cannot be read: {error}. Nothing was signed or published.",
@@ -119,17 +115,9 @@ def _private_key() -> Ed25519PrivateKey:
         ) from error
 
 
-def _read(file: Path) -> Ed25519PrivateKey:
-    key = serialization.load_pem_private_key(file.read_bytes(), password=None)
-    if not isinstance(key, Ed25519PrivateKey):
-        raise TypeError(f"{file} holds another kind of key; move it away and a new one is made.")
-    return key
-
-
 def _published(private: Ed25519PrivateKey, now: dt.datetime | None = None) -> SigningKey:
-    public = base64.b64encode(private.public_key().public_bytes_raw()).decode()
-    known = {"public_key": public, "created_at": partial(_now, now)}
-    return SigningKey.objects.get_or_create(key_id=_id(private), defaults=known)[0]
+    known = {"public_key": ed25519.public_key(private), "created_at": partial(_now, now)}
+    return SigningKey.objects.get_or_create(key_id=ed25519.key_id(private), defaults=known)[0]
 
 
 def _now(now: dt.datetime | None) -> dt.datetime:
@@ -139,15 +127,5 @@ def _now(now: dt.datetime | None) -> dt.datetime:
     return max(filter(None, ((now or timezone.now()).replace(microsecond=0), made, signed)))
 
 
-def _id(private: Ed25519PrivateKey) -> str:
-    return hashlib.sha256(private.public_key().public_bytes_raw()).hexdigest()[:16]
-
-
 def key_file() -> Path:
     return Path(settings.WIRE_DATA_DIR) / "keys" / "ed25519.pem"
-
-
-def _new_key() -> bytes:
-    return Ed25519PrivateKey.generate().private_bytes(
-        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-    )

@@ -20,7 +20,7 @@ from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 from django.test import override_settings
 
-from config import keyring
+from config import ed25519
 from sources.models import Feed, FeedHealth, Publication
 from tests.factories import entry, publish
 from tests.wire.installation import install, manage
@@ -131,7 +131,7 @@ def _damage_an_older_day() -> None:
 
 def _put_another_key() -> None:
     signing.key_file().unlink()
-    keyring.stored(signing.key_file(), signing._new_key)
+    ed25519.stored(signing.key_file())
 
 
 def _put_an_rsa_key() -> None:

@@ -19,9 +19,15 @@ class Known:
         assert story.current is not None, "surfaces read published revisions only"  # noqa: S101
         self.story = story
         self.current: StoryRevision = story.current
-        published = [row for row in story.revisions.all() if row.revision <= story.current.revision]
-        self.revisions = sorted(published, key=lambda row: -row.revision)
-        self.urls = {story.original_url, *(alias.url for alias in story.aliases.all())}
+        self.revisions = [self.current]
+        if self.current.revision > 1:  # as most are not, and many stories are looked at for one that names no id
+            published = [row for row in story.revisions.all() if row.revision <= self.current.revision]
+            self.revisions = sorted(published, key=lambda row: -row.revision)
+
+    @cached_property
+    def urls(self) -> set[str]:
+        """Its addresses at the publisher, which few citations name."""
+        return {self.story.original_url, *(alias.url for alias in self.story.aliases.all())}
 
     def citable(self, revision: StoryRevision) -> Citable:
         return citable(self.story, revision)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Final
 
-from django.db.models import Q
+from django.db.models import Q, prefetch_related_objects
 from rapidfuzz import fuzz
 
 from citations.finding import Found
@@ -96,5 +96,6 @@ def _day(found: Found) -> dt.date | None:
 
 
 def _fetched(which: Q) -> list[Known]:
-    rows = Story.objects.published().filter(which).with_text().select_related("search_document")
-    return [Known(story) for story in rows.prefetch_related("revisions", "aliases")]
+    rows = list(Story.objects.published().filter(which).with_text().select_related("search_document"))
+    prefetch_related_objects([story for story in rows if story.current and story.current.revision > 1], "revisions")
+    return [Known(story) for story in rows]

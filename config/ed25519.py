@@ -1,0 +1,39 @@
+"""Ed25519 keys in files that only their owner reads, each made on first use."""
+
+import base64
+import hashlib
+from pathlib import Path
+
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from config import keyring
+
+
+def stored(file: Path) -> Ed25519PrivateKey:
+    """The key in `file`; made if there is none. Raises: OSError, TypeError, ValueError for what is no such key."""
+    keyring.stored(file, new)
+    return read(file)
+
+
+def read(file: Path) -> Ed25519PrivateKey:
+    key = serialization.load_pem_private_key(file.read_bytes(), password=None)
+    if not isinstance(key, Ed25519PrivateKey):
+        raise TypeError(f"{file} holds another kind of key; move it away and a new one is made.")
+    return key
+
+
+def new() -> bytes:
+    return Ed25519PrivateKey.generate().private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+
+
+def key_id(private: Ed25519PrivateKey) -> str:
+    """The first 16 hex digits of SHA-256 of the raw public key."""
+    return hashlib.sha256(private.public_key().public_bytes_raw()).hexdigest()[:16]
+
+
+def public_key(private: Ed25519PrivateKey) -> str:
+    """The raw 32 bytes of the public key, in base64."""
+    return base64.b64encode(private.public_key().public_bytes_raw()).decode()
