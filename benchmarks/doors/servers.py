@@ -125,12 +125,14 @@ def on_core(core: int) -> Callable[[], None]:
 
 
 @contextmanager
-def serving(name: str, command: list[str], env: Mapping[str, str], port: int, first: Question, log: Path) -> Iterator[Server]:
+def serving(
+    name: str, command: list[str], env: Mapping[str, str], port: int, first: Question, log: Path, core: int = SERVER_CORE
+) -> Iterator[Server]:
     """A server from its answer to the first question on."""
     with log.open("wb") as said:
         started = time.perf_counter()
         process = subprocess.Popen(
-            command, cwd=ROOT, env=dict(env), stdout=said, stderr=subprocess.STDOUT, preexec_fn=on_core(SERVER_CORE)
+            command, cwd=ROOT, env=dict(env), stdout=said, stderr=subprocess.STDOUT, preexec_fn=on_core(core)
         )
         server = Server(name, process, port)
         try:
