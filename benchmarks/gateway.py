@@ -283,7 +283,9 @@ async def killed(of: Faults, asked: Asked) -> None:
     for what, answers in (("an old entry", stale), ("nothing stored", nothing)):
         took = sorted(took * 1000 for took, _ in answers)
         outcomes = sorted({outcome for _, outcome in answers})
-        print(f"killed upstream, circuit open, {what}: {outcomes}, median {statistics.median(took):.1f} ms, longest {took[-1]:.1f} ms")
+        print(
+            f"killed upstream, circuit open, {what}: {outcomes}, median {statistics.median(took):.1f} ms, longest {took[-1]:.1f} ms"
+        )
     print(f"killed upstream, entry still fresh: {(await asked(URI))[1]}")
 
 

@@ -19,7 +19,8 @@ from sources.gateway.reach import INVALID, UNREACHABLE, UpstreamError
 MAX_BODY: Final = 2_000_000  # bytes of one answer
 CONNECT: Final = 5.0  # seconds
 READ: Final = 70.0  # the gateway's own timeouts are shorter
-
+TIMEOUT: Final = {"timeout": httpx2.Timeout(CONNECT, read=READ).as_dict()}
+"""For requests that are sent without the client below."""
 
 faults: Final[ContextVar[list[UpstreamError] | None]] = ContextVar("faults", default=None)
 """What went wrong with the requests of whoever asks: the SDK makes general errors of what a transport raises, and hands requests
