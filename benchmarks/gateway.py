@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -237,7 +237,7 @@ async def faults(of: Faults) -> None:
         await killed(of, asked)
 
 
-Asked = Callable[..., Awaitable[tuple[float, str]]]
+Asked = Callable[..., Coroutine[Any, Any, tuple[float, str]]]
 
 
 async def equal_questions(of: Faults, asked: Asked) -> None:

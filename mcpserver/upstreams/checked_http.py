@@ -1,11 +1,13 @@
 """The HTTP client under the SDK's: it dials checked addresses only, reads no more than is taken, and tells statuses apart."""
 
+import asyncio
 import email.utils
+import ssl
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Mapping, Sequence
 from contextvars import ContextVar
 from ipaddress import ip_network
-from typing import Final
+from typing import Final, Self
 
 import httpcore2
 import httpx2
@@ -17,6 +19,7 @@ from sources.fetch.transport import Dialler, system_resolver
 from sources.gateway.reach import INVALID, UNREACHABLE, UpstreamError
 
 MAX_BODY: Final = 2_000_000  # bytes of one answer
+MOST: Final = 20  # connections
 CONNECT: Final = 5.0  # seconds
 READ: Final = 70.0  # the gateway's own timeouts are shorter
 TIMEOUT: Final = {"timeout": httpx2.Timeout(CONNECT, read=READ).as_dict()}
@@ -36,7 +39,7 @@ class Checked(httpx2.AsyncHTTPTransport):
         allowed = (*allow, *(ip_network(network) for network in networks))
         dialler = Dialler(Policy(user_agent="", allow=allowed), system_resolver)
         context = httpcore2.default_ssl_context()
-        self._pool = httpcore2.AsyncConnectionPool(ssl_context=context, max_connections=20, network_backend=dialler)
+        self._pool = _Connections(context, dialler)  # type: ignore[assignment]  # what it does of a pool is all that is used
         self._name = name
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
@@ -59,6 +62,73 @@ def note(error: UpstreamError) -> None:
     found = faults.get()
     if found is not None:
         found.append(error)
+
+
+class _Connections:
+    """Open connections to one server, the one that was used last first. A pool for many servers looks at each of its connections
+    before and after every request.
+    """
+
+    def __init__(self, context: ssl.SSLContext, dialler: Dialler) -> None:
+        self._context = context
+        self._dialler = dialler
+        self._free: list[httpcore2.AsyncHTTPConnection] = []
+        self._places = asyncio.Semaphore(MOST)
+
+    async def handle_async_request(self, request: httpcore2.Request) -> httpcore2.Response:
+        await self._places.acquire()
+        try:
+            connection = await self._open_one(request.url.origin)
+            response = await connection.handle_async_request(request)
+        except BaseException:
+            self._places.release()
+            raise
+        assert isinstance(response.stream, AsyncIterable)  # noqa: S101
+        response.stream = _Lent(response.stream, lambda: self._take_back(connection))
+        return response
+
+    async def _open_one(self, origin: httpcore2.Origin) -> httpcore2.AsyncHTTPConnection:
+        while self._free:
+            connection = self._free.pop()
+            if connection.can_handle_request(origin) and not connection.has_expired():
+                return connection
+            await connection.aclose()
+        return httpcore2.AsyncHTTPConnection(origin, self._context, network_backend=self._dialler)
+
+    def _take_back(self, connection: httpcore2.AsyncHTTPConnection) -> None:
+        self._places.release()
+        if connection.is_idle():  # else its answer was not read to the end, and it is closed
+            self._free.append(connection)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        while self._free:
+            await self._free.pop().aclose()
+
+
+class _Lent:
+    """The body of an answer; who closes it gives the connection back."""
+
+    def __init__(self, stream: AsyncIterable[bytes], give_back: Callable[[], None]) -> None:
+        self._stream = stream
+        self._give_back: Callable[[], None] | None = give_back
+
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        return aiter(self._stream)
+
+    async def aclose(self) -> None:
+        give_back, self._give_back = self._give_back, None
+        try:
+            if hasattr(self._stream, "aclose"):
+                await self._stream.aclose()
+        finally:
+            if give_back is not None:
+                give_back()
 
 
 class _Bounded(httpx2.AsyncByteStream):

@@ -106,10 +106,9 @@ class Entries:
         return found
 
 
-def read(key: str) -> Kept | None:
-    """From the table."""
-    row = Entry.objects.filter(pk=key).first()
-    return None if row is None else _kept(row)
+def read(keys: Sequence[str]) -> dict[str, Kept]:
+    """From the table, by key."""
+    return {row.key: _kept(row) for row in Entry.objects.filter(pk__in=keys).order_by()}
 
 
 @transaction.atomic
