@@ -88,6 +88,7 @@ class Posting:
         for is_last in (False, True):
             request = httpx2.Request("POST", self._url, headers=headers, content=body, extensions=TIMEOUT)
             response = await self._checked.handle_async_request(request)
+            response.request = request
             if response.status_code not in (307, 308) or is_last:
                 break
             found = self._url.join(response.headers.get("location", ""))
