@@ -4,14 +4,15 @@
 
 Everything runs on this machine, interleaved: each round measures each candidate once; medians are printed. Whoever is measured has
 one core; the load (wrk where there is one, else a client of our own) and upstreams have the other. Rivals stand in environments
-of their own (FASTMCP_PYTHON, MCP_PROXY: the paths of a Python with fastmcp and of mcp-proxy); those that are missing are left out,
-and that is said.
+of their own, which the environment names: FASTMCP_PYTHON (a Python with fastmcp), MCP_PROXY (mcp-proxy), CONTEXTFORGE (mcpgateway);
+those that are missing are left out, and that is said.
 """
 
 import argparse
 import asyncio
 import json
 import os
+import secrets
 import statistics
 import subprocess
 import sys
@@ -25,9 +26,19 @@ from typing import Any, Final, NamedTuple
 
 import httpcore2
 
-from benchmarks.doors.load import Load, find_wrk
-from benchmarks.doors.questions import LEGACY, NUMBER, Question, rpc
-from benchmarks.doors.servers import CLIENT_CORE, HOST, ROOT, SERVER_CORE, Server, free_port, plain_environment, serving
+from benchmarks.doors.load import Load, Measured, find_wrk
+from benchmarks.doors.questions import LEGACY, NUMBER, Question, get, rpc
+from benchmarks.doors.servers import (
+    CLIENT_CORE,
+    HOST,
+    ROOT,
+    SERVER_CORE,
+    Server,
+    cpu_seconds,
+    free_port,
+    plain_environment,
+    serving,
+)
 from benchmarks.report import table
 
 DIRECT: Final = """
@@ -57,13 +68,14 @@ NEW: Final = f"market://crypto/c{NUMBER}/trending"
 SOON_OLD: Final = "market://crypto/soon-old/trending"
 AGENTS: Final = [{"agent_id": "a", "name": "n"}]
 OTHERS: Final = 500  # reads a second of others beside a hung upstream
-ROUNDS_OF_HANGING: Final = 3
 
 
 class Candidate(NamedTuple):
     name: str
     server: Server
     question: Question
+    parent_alone: bool = False
+    """Its children are upstreams, so their processor time is not its own."""
 
 
 def read(uri: str, path: str = "/mcp", key: str = "") -> Question:
@@ -137,20 +149,45 @@ class Start:
         return self._serve("gateway", command, read(URI, "/mcp/gateway", key), env), key
 
     def rivals(self, upstream: int) -> list[Candidate]:
-        found = []
-        if python := os.environ.get("FASTMCP_PYTHON"):
-            command = [python, self._script("fast", FASTMCP), "{port}", f"http://{HOST}:{upstream}/mcp"]
-            name = f"fastmcp {_version(Path(python), 'fastmcp')} proxy, default"
-            found.append(Candidate(name, self._serve("fastmcp", command, read(URI)), read(URI)))
-        if program := os.environ.get("MCP_PROXY"):
-            of_a_child = [sys.executable, self._script("direct", DIRECT), "stdio", str(CLIENT_CORE)]
-            command = [program, "--port", "{port}", "--stateless", "--log-level", "ERROR", "--", *of_a_child]
-            name = f"mcp-proxy {_version(Path(program).with_name('python'), 'mcp-proxy')}, HTTP to stdio"
-            found.append(Candidate(name, self._serve("mcp-proxy", command, read(URI)), read(URI)))
-        for name, variable in (("fastmcp", "FASTMCP_PYTHON"), ("mcp-proxy", "MCP_PROXY")):
+        """Those whose programs the environment names."""
+        known = {"FASTMCP_PYTHON": self._fastmcp, "MCP_PROXY": self._mcp_proxy, "CONTEXTFORGE": self._contextforge}
+        for variable in known:
             if not os.environ.get(variable):
-                print(f"{name} is left out: {variable} is not set.")
-        return found
+                print(f"{variable} is not set: left out.")
+        return [start(Path(os.environ[variable]), upstream) for variable, start in known.items() if os.environ.get(variable)]
+
+    def _fastmcp(self, python: Path, upstream: int) -> Candidate:
+        command = [str(python), self._script("fast", FASTMCP), "{port}", f"http://{HOST}:{upstream}/mcp"]
+        return Candidate(
+            f"fastmcp {_version(python, 'fastmcp')} proxy, default", self._serve("fast", command, read(URI)), read(URI)
+        )
+
+    def _mcp_proxy(self, program: Path, _upstream: int) -> Candidate:
+        """Before a child of its own, which is on the upstreams' core."""
+        of_a_child = [sys.executable, self._script("direct", DIRECT), "stdio", str(CLIENT_CORE)]
+        command = [str(program), "--port", "{port}", "--stateless", "--log-level", "ERROR", "--", *of_a_child]
+        name = f"mcp-proxy {_version(program.with_name('python'), 'mcp-proxy')}, HTTP to stdio"
+        return Candidate(name, self._serve("mcp-proxy", command, read(URI)), read(URI), parent_alone=True)
+
+    def _contextforge(self, program: Path, upstream: int) -> Candidate:
+        """Untuned, with SQLite; plugins, pages and its own rate limit are off."""
+        python, secret = program.with_name("python"), secrets.token_urlsafe(48)
+        names = ("AUTH_ENCRYPTION_SECRET", "BASIC_AUTH_PASSWORD", "PLATFORM_ADMIN_PASSWORD", "DEFAULT_USER_PASSWORD")
+        off = ("MCPGATEWAY_UI_ENABLED", "PLUGINS_ENABLED", "RATE_LIMIT_ENABLED", "SSRF_PROTECTION_ENABLED")
+        env = {name: secrets.token_urlsafe(48) for name in names} | dict.fromkeys(off, "false") | {"JWT_SECRET_KEY": secret}
+        env |= {"DATABASE_URL": f"sqlite:///{self._folder}/forge.db", "LOG_LEVEL": "ERROR", "ENVIRONMENT": "development"}
+        command = [str(program), "mcpgateway.main:app", "--host", HOST, "--port", "{port}"]
+        server = self._serve("contextforge", command, get("/health"), env)
+        token = [str(python), "-m", "mcpgateway.utils.create_jwt_token", "--username", "admin@example.com", "--admin"]
+        told = subprocess.run(
+            [*token, "--secret", secret], env=plain_environment() | env, check=True, capture_output=True, text=True
+        )
+        question = read(URI, "/mcp/", told.stdout.split()[-1])
+        upstreams = json.dumps({"name": "up", "url": f"http://{HOST}:{upstream}/mcp", "transport": "STREAMABLEHTTP"})
+        answer = server.ask(Question("POST", "/gateways", question.headers, upstreams))
+        if answer.status >= 300:
+            raise RuntimeError(f"ContextForge does not take the upstream: {answer.body[:300]!r}")
+        return Candidate(f"ContextForge {_version(python, 'mcp-contextforge-gateway')}", server, question)
 
     def _serve(
         self, name: str, command: list[str], first: Question, env: dict[str, str] | None = None, core: int = SERVER_CORE
@@ -182,6 +219,7 @@ ttl_of = {{ "asset=soon-old" = "1s" }}
 chain = []
 [resources.openclaw_arp_discover]
 limit = 100000
+attempts = 1
 chain = []
 """
 """The market from the direct server, one asset of it soon old; agents from a server that hangs; limits that are in nobody's way."""
@@ -194,20 +232,29 @@ def _version(python: Path, package: str) -> str:
 
 def compare(candidates: list[Candidate], load: Load, seconds: int, rounds: int) -> None:
     """Reads a second of everyone in turn, and what each costs its own processes."""
-    found: dict[str, list[Any]] = {one.name: [] for one in candidates}
+    found: dict[str, list[tuple[float, float, float]]] = {one.name: [] for one in candidates}
     sizes = {one.name: one.server.ask(one.question).size for one in candidates}
     for _ in range(rounds):
-        for name, server, question in candidates:
-            found[name].append(load.measure(server, question, seconds, size=sizes[name]))
-    medians = {
-        name: [statistics.median(getattr(one, figure) for one in each) for figure in ("rate", "p99", "cpu")]
-        for name, each in found.items()
-    }
-    first = medians[candidates[0].name][0]
+        for one in candidates:
+            before = cpu_seconds(one.server.process.pid)
+            measured = load.measure(one.server, one.question, seconds, size=sizes[one.name])
+            own = (cpu_seconds(one.server.process.pid) - before) / (measured.rate * seconds) * 1e6
+            found[one.name].append((measured.rate, measured.p99, own if one.parent_alone else measured.cpu))
+    medians = {name: [statistics.median(figures) for figures in zip(*each, strict=True)] for name, each in found.items()}
+    first_rate, _, first_cpu = medians[candidates[0].name]
     rows = [
-        [name, f"{rate:,.0f}", f"{rate / first:.2f}", f"{p99:,.1f}", f"{cpu:,.0f}"] for name, (rate, p99, cpu) in medians.items()
+        [name, f"{rate:,.0f}", f"{rate / first_rate:.2f}", f"{p99:,.1f}", f"{cpu:,.0f}", f"{first_cpu / cpu:.2f}"]
+        for name, (rate, p99, cpu) in medians.items()
     ]
-    print(table(["candidate", "answers a second", "of direct", "p99 ms", "own processor time an answer, µs"], rows))
+    heads = [
+        "candidate",
+        "answers a second",
+        "of direct",
+        "p99 ms",
+        "own processor time an answer, µs",
+        "of direct, by processor time",
+    ]
+    print(table(heads, rows))
 
 
 class Faults(NamedTuple):
@@ -250,24 +297,28 @@ async def equal_questions(of: Faults, asked: Asked) -> None:
 
 
 async def hung(of: Faults, asked: Asked) -> None:
-    """How long a question waits, and what others at a constant rate notice of it; quiet and hung by turns."""
+    """How long a question waits, and what others at a constant rate notice of it; quiet and hung by turns. Of tenths of a second the
+    median is told beside the whole, since other work on this machine comes in bursts.
+    """
     question = read(URI, "/mcp/gateway", of.key)
     size = of.ours.ask(question).size
 
-    def others() -> float:
-        return of.load.measure(of.ours, question, 3, rate=OTHERS, size=size).p99
+    def others() -> Measured:
+        return of.load.measure(of.ours, question, 3, rate=OTHERS, size=size)
 
     of.control.write_text(json.dumps({"mode": "hang", "seconds": 30}))
     quiet, beside, waits = [], [], []
-    for region in ("US", "LATAM", "APAC")[:ROUNDS_OF_HANGING]:
+    for region in ("US", "LATAM", "APAC"):
         quiet.append(await asyncio.to_thread(others))
         waiting = asyncio.create_task(asked(f"openclaw://arp/discover?region={region}", 3))
         beside.append(await asyncio.to_thread(others))
         waits.append(await waiting)
-    before, after = statistics.median(quiet), statistics.median(beside)
     took, outcomes = max(took for took, _ in waits), sorted({outcome for _, outcome in waits})
-    print(f"hung upstream, deadline 3 s: {outcomes} after at most {took:.2f} s; others' p99 {before:.2f} → {after:.2f} ms, "
-          f"× {after / before:.2f}")  # fmt: skip
+    print(f"hung upstream, deadline 3 s: {outcomes} after {min(took for took, _ in waits):.2f} to {took:.2f} s")
+    told = [statistics.median(p99 for one in each for p99 in one.tenths) for each in (quiet, beside)]
+    whole = [statistics.median(one.p99 for one in each) for each in (quiet, beside)]
+    for what, (before, after) in (("tenths of a second", told), ("the whole", whole)):
+        print(f"others' p99 beside it, {OTHERS} reads a second, {what}: {before:.2f} → {after:.2f} ms, × {after / before:.2f}")
 
 
 async def killed(of: Faults, asked: Asked) -> None:

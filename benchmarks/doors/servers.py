@@ -95,11 +95,16 @@ class Server:
 
     def cpu_seconds(self) -> float:
         """User and system time of all workers up to now."""
-        return sum(sum(int(field) for field in _stat(pid)[11:13]) for pid in self.workers()) / TICKS
+        return sum(cpu_seconds(pid) for pid in self.workers())
 
     def resident(self) -> float:
         """MB of the largest worker."""
         return max(int(_stat(pid)[21]) * PAGE for pid in self.workers()) / 1e6
+
+
+def cpu_seconds(pid: int) -> float:
+    """User and system time of one process up to now."""
+    return sum(int(field) for field in _stat(pid)[11:13]) / TICKS
 
 
 def busy_seconds(core: int) -> float:
