@@ -22,6 +22,7 @@ MAX_BODY: Final = 2_000_000  # bytes of one answer
 MOST: Final = 20  # connections
 CONNECT: Final = 5.0  # seconds
 READ: Final = 70.0  # the gateway's own timeouts are shorter
+PLAIN: Final = {"accept-encoding": "identity"}
 TIMEOUT: Final = {"timeout": httpx2.Timeout(CONNECT, read=READ).as_dict()}
 """For requests that are sent without the client below."""
 
@@ -53,6 +54,10 @@ class Checked(httpx2.AsyncHTTPTransport):
             raise
         if response.status_code in (401, 403, 429) or response.status_code >= 500:
             note(of_status(self._name, response.status_code, _after(response.headers)))
+        if response.headers.get("content-encoding", "identity") != "identity":  # it could grow beyond any bound
+            note(UpstreamError(INVALID, f"{self._name} sends a compressed answer, which nobody asked for."))
+            await response.aclose()
+            raise httpx2.ReadError("compressed")
         assert isinstance(response.stream, httpx2.AsyncByteStream)  # noqa: S101
         response.stream = _Bounded(response.stream)
         return response
@@ -151,7 +156,7 @@ class _Bounded(httpx2.AsyncByteStream):
 def client(transport: Checked, headers: Mapping[str, str]) -> httpx2.AsyncClient:
     return httpx2.AsyncClient(
         transport=transport,
-        headers=dict(headers),
+        headers={**headers, **PLAIN},
         timeout=httpx2.Timeout(CONNECT, read=READ),
         follow_redirects=False,
         trust_env=False,

@@ -17,13 +17,9 @@ from mcp.shared.dispatcher import CallOptions, OnNotify, OnNotifyIntercept, OnRe
 from mcp.shared.exceptions import MCPError
 from mcp_types import HEADER_MISMATCH, INTERNAL_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR, CallToolResult
 
-from mcpserver.upstreams.checked_http import MAX_BODY, TIMEOUT, Checked
+from mcpserver.upstreams.checked_http import MAX_BODY, PLAIN, TIMEOUT, Checked
 
-HEADERS: Final = {
-    "accept": "application/json, text/event-stream",
-    "accept-encoding": "identity",
-    "content-type": "application/json",
-}
+HEADERS: Final = {**PLAIN, "accept": "application/json, text/event-stream", "content-type": "application/json"}
 
 
 class Straight(ClientSession):
@@ -102,8 +98,6 @@ class Posting:
 async def _message(response: httpx2.Response, number: int) -> dict[str, Any]:
     """The JSON-RPC answer to the request of this number. Raises: MCPError for none."""
     kind = response.headers.get("content-type", "").lower()
-    if response.headers.get("content-encoding", "identity") != "identity":
-        raise MCPError(INVALID_REQUEST, "The answer is compressed, which nobody asked for.")
     if response.status_code != 200:
         return await _refused(response, kind, number)
     if kind.startswith("application/json"):
