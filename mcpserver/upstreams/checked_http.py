@@ -6,6 +6,7 @@ import ssl
 import time
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Mapping, Sequence
 from contextvars import ContextVar
+from functools import cache
 from ipaddress import ip_network
 from typing import Final, Self
 
@@ -36,11 +37,10 @@ class Checked(httpx2.AsyncHTTPTransport):
     """Notes its failures in `faults`."""
 
     def __init__(self, name: str, networks: Sequence[str], allow: Networks) -> None:
-        super().__init__(trust_env=False)
+        super().__init__(verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT), trust_env=False)  # of a pool that is replaced below
         allowed = (*allow, *(ip_network(network) for network in networks))
         dialler = Dialler(Policy(user_agent="", allow=allowed), system_resolver)
-        context = httpcore2.default_ssl_context()
-        self._pool = _Connections(context, dialler)  # type: ignore[assignment]  # what it does of a pool is all that is used
+        self._pool = _Connections(dialler)  # type: ignore[assignment]  # what it does of a pool is all that is used
         self._name = name
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
@@ -74,8 +74,7 @@ class _Connections:
     before and after every request.
     """
 
-    def __init__(self, context: ssl.SSLContext, dialler: Dialler) -> None:
-        self._context = context
+    def __init__(self, dialler: Dialler) -> None:
         self._dialler = dialler
         self._free: list[httpcore2.AsyncHTTPConnection] = []
         self._places = asyncio.Semaphore(MOST)
@@ -98,7 +97,8 @@ class _Connections:
             if connection.can_handle_request(origin) and not connection.has_expired():
                 return connection
             await connection.aclose()
-        return httpcore2.AsyncHTTPConnection(origin, self._context, network_backend=self._dialler)
+        tls = await asyncio.to_thread(_tls) if origin.scheme == b"https" else None
+        return httpcore2.AsyncHTTPConnection(origin, tls, network_backend=self._dialler)
 
     def _take_back(self, connection: httpcore2.AsyncHTTPConnection) -> None:
         self._places.release()
@@ -114,6 +114,12 @@ class _Connections:
     async def aclose(self) -> None:
         while self._free:
             await self._free.pop().aclose()
+
+
+@cache
+def _tls() -> ssl.SSLContext:
+    """One for all: to read the system's certificates takes 20 ms and more, in which nobody else would be answered."""
+    return httpcore2.default_ssl_context()
 
 
 class _Lent:
