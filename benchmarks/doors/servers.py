@@ -95,11 +95,16 @@ class Server:
 
     def cpu_seconds(self) -> float:
         """User and system time of all workers up to now."""
-        return sum(sum(int(field) for field in _stat(pid)[11:13]) for pid in self.workers()) / TICKS
+        return sum(cpu_seconds(pid) for pid in self.workers())
 
     def resident(self) -> float:
         """MB of the largest worker."""
         return max(int(_stat(pid)[21]) * PAGE for pid in self.workers()) / 1e6
+
+
+def cpu_seconds(pid: int) -> float:
+    """User and system time of one process up to now."""
+    return sum(int(field) for field in _stat(pid)[11:13]) / TICKS
 
 
 def busy_seconds(core: int) -> float:
@@ -125,12 +130,14 @@ def on_core(core: int) -> Callable[[], None]:
 
 
 @contextmanager
-def serving(name: str, command: list[str], env: Mapping[str, str], port: int, first: Question, log: Path) -> Iterator[Server]:
+def serving(
+    name: str, command: list[str], env: Mapping[str, str], port: int, first: Question, log: Path, core: int = SERVER_CORE
+) -> Iterator[Server]:
     """A server from its answer to the first question on."""
     with log.open("wb") as said:
         started = time.perf_counter()
         process = subprocess.Popen(
-            command, cwd=ROOT, env=dict(env), stdout=said, stderr=subprocess.STDOUT, preexec_fn=on_core(SERVER_CORE)
+            command, cwd=ROOT, env=dict(env), stdout=said, stderr=subprocess.STDOUT, preexec_fn=on_core(core)
         )
         server = Server(name, process, port)
         try:

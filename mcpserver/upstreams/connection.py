@@ -18,10 +18,12 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 from mcp_types import CONNECTION_CLOSED
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from config import env
 from config.env import Networks
 from mcpserver.upstreams import adapting, checked_http, faults
+from mcpserver.upstreams.posting import Posting, Straight
 from mcpserver.upstreams.stdio import ENDED, Child
 from mcpserver.upstreams.texts import parsed
 from sources.gateway.policy import Adapter, Upstream
@@ -33,6 +35,7 @@ OPENING: Final = 20.0  # seconds in which a server must be ready
 HANGS: Final = 2  # timeouts in a row after which the connection, or the child, is taken for dead
 _BROKEN: Final = (anyio.ClosedResourceError, anyio.BrokenResourceError, anyio.EndOfStream, httpx2.TransportError, OSError)
 PLAIN: Final = Adapter()
+Asker = Client | Straight
 
 
 class Connection:
@@ -42,9 +45,10 @@ class Connection:
         self._upstream = upstream
         self._allow = allow
         self._owner: asyncio.Task[None] | None = None
-        self._ready: asyncio.Future[Client] | None = None
+        self._ready: asyncio.Future[Asker] | None = None
         self._stop: asyncio.Event | None = None
         self._child: Child | None = None
+        self._checked: checked_http.Checked | None = None
         self._hangs = 0
 
     @property
@@ -103,7 +107,7 @@ class Connection:
                 raise UpstreamError(INVALID, f"{self._upstream.name} answers against its own schema.") from error
         raise _gone(self._upstream.name)
 
-    async def _answer(self, client: Client, adapter: Adapter, call: Call) -> Any:
+    async def _answer(self, client: Asker, adapter: Adapter, call: Call) -> Any:
         name = self._upstream.name
         if not adapter.tool:
             uri = adapter.resource or call.uri
@@ -112,7 +116,9 @@ class Connection:
             if not texts or not texts[0].strip():
                 raise UpstreamError(INVALID, f"{name} answers with empty text.")
             return parsed(texts[0])
-        result = await client.call_tool(adapter.tool, adapting.arguments(adapter, call))
+        arguments = adapting.arguments(adapter, call)
+        call_tool = client.call_once_listed if isinstance(client, Straight) else client.call_tool
+        result = await call_tool(adapter.tool, arguments)
         texts = [one.text for one in result.content if isinstance(one, types.TextContent)]
         if result.is_error:
             raise faults.of_tool(name, " ".join(texts), result.meta)
@@ -122,7 +128,7 @@ class Connection:
             raise UpstreamError(INVALID, f"{name} answers with empty text.")
         return parsed(texts[0])
 
-    async def _client(self) -> Client:
+    async def _client(self) -> Asker:
         """The open client, opened if there is none. Raises: UpstreamError."""
         if self._child is not None and self._child.has_ended:
             self.drop()
@@ -134,14 +140,15 @@ class Connection:
             self._owner = asyncio.create_task(self._own(self._ready, self._stop))
         return await asyncio.shield(self._ready)
 
-    async def _own(self, ready: "asyncio.Future[Client]", stop: asyncio.Event) -> None:
+    async def _own(self, ready: "asyncio.Future[Asker]", stop: asyncio.Event) -> None:
         """Open the client, and hold it until it is dropped."""
         try:
             async with contextlib.AsyncExitStack() as stack:
                 async with asyncio.timeout(OPENING):
                     transport = self._transport()
                     client = await stack.enter_async_context(Client(transport, mode=self._upstream.mode, cache=None))
-                ready.set_result(client)
+                    asker = await self._straight(client, stack)
+                ready.set_result(asker)
                 await stop.wait()
         except (Exception, asyncio.CancelledError) as error:
             if not ready.done():
@@ -149,6 +156,15 @@ class Connection:
                 ready.exception()  # looked at: whoever asked may have left
             elif not isinstance(error, asyncio.CancelledError):
                 log.debug("%s was closed: %r", self._upstream.name, error)
+
+    async def _straight(self, client: Client, stack: contextlib.AsyncExitStack) -> Asker:
+        """Who asks faster than this client, where there is somebody: over HTTP, from 2026-07-28 on."""
+        if self._checked is None or client.protocol_version not in MODERN_PROTOCOL_VERSIONS:
+            return client
+        found = Straight(dispatcher=Posting(self._upstream.address, self._checked, self._secrets(self._upstream.headers)))
+        assert client.session.discover_result is not None  # noqa: S101
+        found.adopt(client.session.discover_result)
+        return await stack.enter_async_context(found)
 
     def _not_opened(self, error: BaseException) -> UpstreamError:
         noted, name = checked_http.faults.get(), self._upstream.name
@@ -175,13 +191,14 @@ class Connection:
 
     def _transport(self) -> Any:
         one = self._upstream
-        secrets = {
-            key: env.text(value[4:]) if value.startswith("env:") else value for key, value in {**one.env, **one.headers}.items()
-        }
         if one.kind == "stdio":
-            self._child = Child(one.name, one.command, {key: secrets[key] for key in one.env})
+            self._child = Child(one.name, one.command, self._secrets(one.env))
             return self._child.opened()
-        return _http(one, self._allow, {key: secrets[key] for key in one.headers})
+        self._checked = checked_http.Checked(one.name, one.networks, self._allow)
+        return _http(one, self._checked, self._secrets(one.headers))
+
+    def _secrets(self, named: Mapping[str, str]) -> dict[str, str]:
+        return {key: env.text(value[4:]) if value.startswith("env:") else value for key, value in named.items()}
 
     def drop(self) -> None:
         """Close the client, and end the child; the next question opens another."""
@@ -212,8 +229,7 @@ async def closed() -> None:
 
 
 @asynccontextmanager
-async def _http(one: Upstream, allow: Networks, headers: Mapping[str, str]) -> AsyncIterator[Any]:
-    checked = checked_http.Checked(one.name, one.networks, allow)
+async def _http(one: Upstream, checked: checked_http.Checked, headers: Mapping[str, str]) -> AsyncIterator[Any]:
     async with checked_http.client(checked, headers) as client, streamable_http_client(one.address, http_client=client) as streams:
         yield streams
 

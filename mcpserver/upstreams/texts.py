@@ -46,16 +46,20 @@ def cleaned(value: Any, *, exact: bool = False) -> tuple[Any, bool]:
 
 
 def _walk(value: Any, texts: list[str], exact: bool, level: int) -> Any:
+    """Types are told apart by what they are exactly, which is fast; JSON has no others."""
     if level > DEEPEST:
         raise UpstreamError(INVALID, f"The answer is nested more than {DEEPEST} levels deep.")
-    if isinstance(value, str):
+    kind = type(value)
+    if kind is str:
         clean = visible(value)
         texts.append(clean)
         return value if exact else clean
-    if isinstance(value, list):
+    if kind is list:
         return [_walk(one, texts, exact, level + 1) for one in value]
-    if isinstance(value, dict):
-        return {_walk(str(name), texts, exact, level + 1): _walk(one, texts, exact, level + 1) for name, one in value.items()}
-    if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
+    if kind is dict:
+        return {_walk(name, texts, exact, level + 1): _walk(one, texts, exact, level + 1) for name, one in value.items()}
+    if kind is float and (value != value or value in (float("inf"), float("-inf"))):
         raise UpstreamError(INVALID, "The answer holds a number that is none.")
+    if kind not in (int, float, bool, type(None)):
+        raise UpstreamError(INVALID, "The answer holds what is no JSON.")
     return value

@@ -1,5 +1,6 @@
 """What each kind of resource answers: its shape, and which answers do not fit it. Pure but for pydantic."""
 
+import datetime as dt
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Annotated, Any, Final, Literal
@@ -16,11 +17,8 @@ Count = Annotated[int, Field(ge=0, le=10**15)]
 Number = Annotated[float, Field(allow_inf_nan=False)]
 
 
-def _utc(value: Any) -> str:
-    import datetime as dt
-
-    moment: dt.datetime = value.astimezone(dt.UTC)
-    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+def _utc(value: dt.datetime) -> str:
+    return value.astimezone(dt.UTC).replace(tzinfo=None).isoformat(timespec="seconds") + "Z"
 
 
 Moment = Annotated[AwareDatetime, PlainSerializer(_utc, return_type=str, when_used="json")]

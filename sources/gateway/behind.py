@@ -6,7 +6,7 @@ Everything runs on one event loop; the tables are asked in threads.
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import Any, Final, TypeVar
 
@@ -17,6 +17,7 @@ from sources.gateway.entries import Entries, Kept
 from sources.gateway.outcome import Answer
 from sources.gateway.policy import Policy, PolicyError
 from sources.gateway.reach import Reach
+from sources.gateway.together import Together
 
 T = TypeVar("T")
 Run = Callable[[Callable[[], T]], Awaitable[T]]
@@ -55,16 +56,21 @@ class Behind:
         self._tasks: set[asyncio.Task[Any]] = set()
         self._flushing: asyncio.Task[None] | None = None
         self._swept_at = self._looked_at = 0.0
+        self._reading = Together(self._read_all, self._go)
 
     async def _stored(self, key: str) -> Kept | None:
         try:
-            found: Kept | None = await self._read(lambda: entries.read(key))
+            found = await self._reading.ask(key)
         except Exception:
             log.exception("The table of entries cannot be read.")
             return None
         if found is not None:
             self.entries.remember(found)
         return found
+
+    async def _read_all(self, keys: Sequence[str]) -> list[Kept | None]:
+        found: dict[str, Kept] = await self._read(partial(entries.read, keys))
+        return [found.get(key) for key in keys]
 
     def _account(self, answer: Answer, caller: Caller, took: float) -> None:
         self.accounts.note(answer, caller.name, took, self.policy.resources[answer.resource].cost)
@@ -84,6 +90,7 @@ class Behind:
 
     def _begin_anew(self) -> None:
         """Forget what belonged to the loop before."""
+        self._reading.begin_anew()
 
     def _go(self, work: Any) -> None:
         task = asyncio.get_running_loop().create_task(work)

@@ -1,6 +1,5 @@
 """How often upstreams are asked: each attempt is counted before it is sent, those that come together in one transaction."""
 
-import asyncio
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
@@ -12,6 +11,7 @@ from sources.gateway.callers import Caller
 from sources.gateway.limiter import Verdict, Want
 from sources.gateway.policy import Policy
 from sources.gateway.reach import Reach
+from sources.gateway.together import Together
 
 
 class Counting(Behind):
@@ -20,11 +20,11 @@ class Counting(Behind):
     def __init__(self, policy: Policy, to: Reach, *, counts: bool = True, **more: Any) -> None:
         super().__init__(policy, to, **more)
         self._counts = counts
-        self._limiting: list[tuple[Sequence[Want], asyncio.Future[Verdict]]] = []
-        self._is_limiting = False
+        self._limiting = Together(self._acquired, self._go)
 
     def _begin_anew(self) -> None:
-        self._limiting, self._is_limiting = [], False
+        super()._begin_anew()
+        self._limiting.begin_anew()
 
     def wants(self, asked: Question, caller: Caller, *, is_retry: bool = False) -> list[Want]:
         """The buckets that an attempt is counted in: the upstream's, and the agent's share of it."""
@@ -44,27 +44,8 @@ class Counting(Behind):
         """Requests that come together are counted in one transaction."""
         if not self._counts:
             return Verdict(0.0, 0)
-        answer: asyncio.Future[Verdict] = asyncio.get_running_loop().create_future()
-        self._limiting.append((wants, answer))
-        if not self._is_limiting:
-            self._is_limiting = True
-            self._go(self._acquire_waiting())
-        return await answer
+        return await self._limiting.ask(wants)
 
-    async def _acquire_waiting(self) -> None:
-        try:
-            while self._limiting:
-                batch, self._limiting = self._limiting, []
-                now = self.now()
-                try:
-                    verdicts = await self._run(partial(limiter.acquire_all, [wants for wants, _ in batch], now))
-                except Exception as error:
-                    for _, answer in batch:
-                        if not answer.done():
-                            answer.set_exception(error)
-                    continue
-                for (_, answer), verdict in zip(batch, verdicts, strict=True):
-                    if not answer.done():
-                        answer.set_result(verdict)
-        finally:
-            self._is_limiting = False
+    async def _acquired(self, asked: Sequence[Sequence[Want]]) -> list[Verdict]:
+        found: list[Verdict] = await self._run(partial(limiter.acquire_all, asked, self.now()))
+        return found

@@ -3,7 +3,7 @@
 import datetime as dt
 import os
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, Final
 
 import orjson
@@ -169,8 +169,9 @@ def new_id() -> str:
     return _ids.pop()
 
 
+@lru_cache(maxsize=2_000)
 def moment(seconds: float | None) -> str | None:
-    """RFC 3339 in UTC, milliseconds."""
+    """RFC 3339 in UTC, milliseconds. Remembered: every answer from an entry tells the same two."""
     if seconds is None:
         return None
     try:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.clients.test_frameworks import FRAMEWORKS, Framework, described, reported
+from tests.clients.test_frameworks import FRAMEWORKS, HERE, Framework, described, reported
 from tests.clients.test_inspector import Inspector
 from tests.clients.test_timeline_clients import TDQS
 
@@ -37,6 +37,19 @@ def test_fastmcps_client_calls_tools_and_reads_errors(framework: Framework, wire
     wrong = {"an unknown address": ("gateway_read", {"uri": "news://nowhere"})}
     found = reported(framework, gateway, calls, wrong)
     assert "no such resource" in found["errors"]["an unknown address"]["told"]
+
+
+@pytest.mark.parametrize("framework", [one for one in FRAMEWORKS if one.script == "fastmcp_client"], ids=lambda one: one.script)
+def test_fastmcps_client_reads_trends(framework: Framework, wire: str) -> None:
+    asked = {"url": f"{wire}/gateway", "uris": [TRENDS, f"{TRENDS}?limit=1"]}
+    python = HERE / f".venv-{framework.lock}" / "bin" / "python"
+    done = subprocess.run([python, HERE / "fastmcp_reads.py"], input=json.dumps(asked), capture_output=True, text=True, timeout=60)
+    lines = [line.removeprefix("REPORT ") for line in done.stdout.splitlines() if line.startswith("REPORT ")]
+    assert lines, done.stderr[-2000:]
+    told = {uri: json.loads(text) for uri, text in json.loads(lines[0]).items()}
+    assert [one["provenance"]["outcome"] in ("fresh", "cached") for one in told.values()] == [True, True]
+    assert len(told[f"{TRENDS}?limit=1"]["data"]) == 1
+    assert told[TRENDS]["data"][0]["topic"]
 
 
 def test_a_linter_of_tools_finds_nothing_to_mend(wire: str) -> None:
