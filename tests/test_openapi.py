@@ -90,6 +90,7 @@ def map_case(context: schemathesis.HookContext, case: Case[Any]) -> Case[Any]:  
 @pytest.mark.usefixtures("sample_wire", "publishers", "one_connection")
 @schema.exclude(path_regex=TIMELINE).parametrize()
 @settings(suppress_health_check=list(HealthCheck))
+@pytest.mark.slow
 def test_every_answer_is_one_that_the_document_describes(case: Case[Any]) -> None:
     # What is a word, a name or a cursor no schema can say, so a request that fits the document may still be refused.
     case.call_and_validate(excluded_checks=[schemathesis.checks.positive_data_acceptance])

@@ -154,6 +154,7 @@ def addresses() -> Iterator[str]:
 
 @pytest.mark.usefixtures("sample")
 @pytest.mark.parametrize("coding", ["", "br, gzip, zstd"])
+@pytest.mark.slow
 def test_every_rest_address_is_answered_the_same_cached_and_made(coding: str) -> None:
     for address in addresses():
         same_each_time(lambda address=address: request("GET", address, headers={"accept-encoding": coding}))

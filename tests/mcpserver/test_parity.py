@@ -37,6 +37,7 @@ def without_mcp(day: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in day.items() if key != "_mcp"}
 
 
+@pytest.mark.slow
 def test_every_story_is_the_same_by_rest_tool_and_resource() -> None:
     found = list(stories())
     assert len(found) > 80

@@ -138,6 +138,7 @@ def test_an_outlet_that_resembles_none_has_no_closest_publication(said: str) -> 
     assert "closest" not in verdict.notes
 
 
+@pytest.mark.slow
 def test_it_refuses_every_near_miss_and_names_the_closest() -> None:
     for said in [*NEAR_MISSES, *NOT_FOUND, *MISSED]:
         verdict = verify(said, ROSTER)

@@ -102,9 +102,12 @@ def _made(make: Callable[[], Draft]) -> Entry:
 
 
 def _rows(text: IO[str], delimiter: str, language: str) -> Iterator[Entry]:
-    csv.field_size_limit(MAX_ENTRY)
-    for row in csv.DictReader(text, delimiter=delimiter):
-        yield _made(lambda row=row: drafts.of_row(row, language))  # type: ignore[misc]
+    before = csv.field_size_limit(MAX_ENTRY)  # of the whole process: others have theirs back
+    try:
+        for row in csv.DictReader(text, delimiter=delimiter):
+            yield _made(lambda row=row: drafts.of_row(row, language))  # type: ignore[misc]
+    finally:
+        csv.field_size_limit(before)
 
 
 def _items(document: str, language: str) -> Iterator[Entry]:

@@ -53,6 +53,7 @@ def wire(db: None) -> None:  # noqa: ARG001
     assert story_of(STORY).chatbotnews_id == STORY_ID
 
 
+@pytest.mark.slow
 def test_every_answer_says_how_long_it_may_be_cached_and_has_a_strong_etag_that_answers_304(client: Client) -> None:
     for address, caching in CACHING.items():
         first = client.get(address)
@@ -68,6 +69,7 @@ def test_every_answer_says_how_long_it_may_be_cached_and_has_a_strong_etag_that_
         assert client.get(address, headers={"If-None-Match": '"other"'}).content == first.content
 
 
+@pytest.mark.slow
 def test_head_is_get_without_the_body(client: Client) -> None:
     for address in CACHING:
         get, head = client.get(address), client.head(address)
@@ -77,6 +79,7 @@ def test_head_is_get_without_the_body(client: Client) -> None:
         assert client.head(address, headers={"If-None-Match": get["ETag"]}).status_code == 304
 
 
+@pytest.mark.slow
 def test_an_etag_changes_with_the_answer_and_with_nothing_else(client: Client) -> None:
     before = {address: client.get(address)["ETag"] for address in CACHING}
     assert {address: client.get(address)["ETag"] for address in CACHING} == before
@@ -86,6 +89,7 @@ def test_an_etag_changes_with_the_answer_and_with_nothing_else(client: Client) -
     assert changed.isdisjoint({"/api/archive/2026-01-15.json?revision=1", f"/api/stories/{STORY_ID}.json", "/api/sources.json"})
 
 
+@pytest.mark.slow
 def test_any_page_of_the_web_may_read_the_api(client: Client) -> None:
     origin = {"Origin": "https://elsewhere.example"}
     for address in (address for address in CACHING if address.startswith("/api/")):

@@ -99,6 +99,7 @@ def test_hundreds_of_silent_connections_are_closed_and_hold_nobody_up(server: Se
 
 
 @pytest.mark.usefixtures("short")
+@pytest.mark.slow
 def test_a_head_that_dribbles_is_closed_when_its_time_is_over(server: Served) -> None:
     for begun, part in ((b"GET / HTTP/1.1\r\n", b"a: b\r\n"), (b"", b"\r\n")):
         with server.connect() as connection:
@@ -109,6 +110,7 @@ def test_a_head_that_dribbles_is_closed_when_its_time_is_over(server: Served) ->
 
 
 @pytest.mark.usefixtures("short")
+@pytest.mark.slow
 def test_a_kept_connection_that_begins_a_request_and_leaves_it_is_closed(server: Served) -> None:
     for begun in (b"\r\n", b"GET / HT"):
         with server.connect() as connection:
@@ -156,6 +158,7 @@ def test_another_origin_is_refused_without_a_byte_of_its_body(server: Served) ->
 
 
 @pytest.mark.parametrize("path", ["/mcp", "/search"])
+@pytest.mark.slow
 def test_a_public_body_that_is_too_slow_is_refused_and_reaches_nobody(
     server: Served, path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -174,6 +177,7 @@ def test_a_public_body_that_is_too_slow_is_refused_and_reaches_nobody(
     assert server.app.reached == ["/last"]
 
 
+@pytest.mark.slow
 def test_the_desk_has_longer_for_a_body_and_not_for_ever(server: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(protocol, "BODY_WITHIN", SHORT)
     with server.connect() as desk, server.connect() as public:
@@ -209,6 +213,7 @@ BROKEN: Final = {
 
 @pytest.mark.parametrize(("broken", "refusal"), BROKEN.values(), ids=BROKEN)
 @pytest.mark.parametrize("earlier", [0, 2])
+@pytest.mark.slow
 def test_a_refusal_comes_after_the_answers_to_earlier_requests(
     server: Served, earlier: int, broken: bytes, refusal: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -273,6 +278,7 @@ def asking(server: Served) -> socket.socket:
     return connection
 
 
+@pytest.mark.slow
 def test_a_client_that_does_not_take_its_answer_is_let_go_and_a_slow_one_is_not(
     server: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -193,6 +193,7 @@ def nobody() -> str:
 
 
 @pytest.mark.parametrize("where", ["silent_server", "nobody"])
+@pytest.mark.slow
 def test_without_an_answer_each_process_counts_alone_and_says_so_once(
     where: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

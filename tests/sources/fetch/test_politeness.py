@@ -74,6 +74,7 @@ def test_many_redirects_to_one_host_take_turns_there(server: FeedServer) -> None
     assert one_at_a_time(hub)
 
 
+@pytest.mark.slow
 def test_waiting_for_ones_turn_is_not_being_slow(server: FeedServer) -> None:
     server.route("*", delay=0.1)
     outcomes = _run([Ask(n, server.url(f"/{n}.xml")) for n in range(4)], gap=0.05, deadline=0.25)
@@ -81,6 +82,7 @@ def test_waiting_for_ones_turn_is_not_being_slow(server: FeedServer) -> None:
 
 
 @pytest.mark.parametrize(("policy", "least", "most"), [({}, 4, 24), ({"concurrency": 3}, 2, 3)])
+@pytest.mark.slow
 def test_hosts_are_asked_at_the_same_time_but_no_more_than_the_policy_says(
     server: FeedServer, policy: dict[str, Any], least: int, most: int
 ) -> None:

@@ -240,6 +240,7 @@ def test_broken_html_is_read_as_far_as_it_goes(broken: str) -> None:
 @pytest.mark.parametrize(
     "text", ["<p " + "a " * 2_000_000 + ">", "<base href=" + " " * 2_000_000, " " * 2_000_000, "<a " * 40_000, "*" * 2_000_000]
 )
+@pytest.mark.slow
 def test_a_hostile_content_costs_no_more_than_its_size(text: str) -> None:
     with suppress(InvalidArticle):
         to_markdown(text + "x", PAGE)

@@ -44,6 +44,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE.keys())
+@pytest.mark.slow
 def test_a_hostile_document_costs_no_more_than_its_size(text: str) -> None:
     began = time.process_time()
     with suppress(InvalidFeed):

@@ -134,6 +134,7 @@ def test_the_form_itself_is_always_shown() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
+@pytest.mark.slow
 def test_guesses_at_once_get_no_more_room(monkeypatch: pytest.MonkeyPatch) -> None:
     init = Limiter.__init__
 

@@ -21,6 +21,7 @@ from wire.snapshots.publish import publish_pending
 pytestmark = pytest.mark.django_db
 
 
+@pytest.mark.slow
 def test_the_sample_wire_and_an_empty_one_come_back_whole(tmp_path: Path) -> None:
     comes_back_whole(tmp_path)
     call_command("loadsample", stdout=io.StringIO())
@@ -28,6 +29,7 @@ def test_the_sample_wire_and_an_empty_one_come_back_whole(tmp_path: Path) -> Non
     assert WireState.objects.get().is_sample
 
 
+@pytest.mark.slow
 def test_a_wire_of_everything_comes_back_whole(tmp_path: Path) -> None:
     rich_wire()
     comes_back_whole(tmp_path)

@@ -212,6 +212,7 @@ def test_a_page_that_came_but_takes_long_to_be_understood_is_given_up(site: Site
     assert time.monotonic() - started < 1.5
 
 
+@pytest.mark.slow
 def test_two_pages_of_one_publisher_are_read_one_after_the_other_with_the_pause_between(site: Site) -> None:
     how = replace(pages.policy(), gap=0.3)
     for path in ("/a", "/b"):
@@ -250,6 +251,7 @@ def test_the_wires_own_pages_and_front_pages_are_never_asked(site: Site) -> None
 
 
 @pytest.mark.django_db(transaction=True)
+@pytest.mark.slow
 def test_two_askers_at_once_fetch_once_and_a_third_is_not_kept_waiting(site: Site) -> None:
     site.page("/a", "Koogle", delay=0.5)
     url = site.named("/a")
@@ -276,6 +278,7 @@ def test_two_askers_at_once_fetch_once_and_a_third_is_not_kept_waiting(site: Sit
 
 
 @pytest.mark.django_db(transaction=True)
+@pytest.mark.slow
 def test_a_slow_publisher_does_not_hold_up_the_others(site: Site) -> None:
     slow = site.publisher
     site.page("/a", "Slow", delay=1.0)
@@ -299,6 +302,7 @@ def test_a_slow_publisher_does_not_hold_up_the_others(site: Site) -> None:
     waits.join()
 
 
+@pytest.mark.slow
 def test_between_pages_that_agents_ask_for_the_crawl_delay_is_kept(site: Site) -> None:
     site.server.route("/robots.txt", body=b"User-agent: *\nCrawl-delay: 2\n", content_type="text/plain")
     article_at(site.publisher, site.page("/a", "First"))

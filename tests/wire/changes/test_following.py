@@ -80,6 +80,7 @@ def test_a_stream_tells_every_change_and_goes_on_where_it_broke_off() -> None:
 @pytest.mark.parametrize(
     "path", ["/api/stream?cursor=strange", "/api/stream?kinds=nothing", "/api/stream?limit=3", "/api/changes.json?wait=99"]
 )
+@pytest.mark.slow
 def test_what_cannot_be_followed_is_refused_at_once(path: str) -> None:
     async def scenario() -> None:
         answer = await get(path)
@@ -89,6 +90,7 @@ def test_what_cannot_be_followed_is_refused_at_once(path: str) -> None:
     run(scenario)
 
 
+@pytest.mark.slow
 def test_there_are_only_so_many_streams(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(following, "MAX_STREAMS", 1)
 
@@ -106,6 +108,7 @@ def test_a_stream_ends_of_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     run(lambda: get("/api/stream"))  # type: ignore[arg-type, return-value]
 
 
+@pytest.mark.slow
 def test_a_request_waits_for_the_next_change_and_no_longer() -> None:
     async def scenario() -> None:
         cursor = (await get("/api/changes.json")).json()["next_cursor"]
@@ -121,6 +124,7 @@ def test_a_request_waits_for_the_next_change_and_no_longer() -> None:
     run(scenario)
 
 
+@pytest.mark.slow
 def test_the_tool_waits_too_and_its_empty_answer_is_not_kept() -> None:
     async def tool(**arguments: Any) -> Any:
         asked = message("tools/call", {"name": "get_changes", "arguments": arguments})

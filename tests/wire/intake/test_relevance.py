@@ -88,6 +88,7 @@ def test_the_summary_counts_where_the_headline_does_not_say(mixed: Feed) -> None
         assert accepts(mixed, "Chip start-up Quince raises $90 million", summary) is taken, summary
 
 
+@pytest.mark.slow
 def test_an_editors_term_takes_in_what_was_refused_and_keeps_out_what_was_taken(mixed: Feed) -> None:
     assert not accepts(mixed, "Quince Robotics opens a plant")
     LexiconTerm.objects.create(kind="relevance", target="ai", term="Quince Robotics", weight=1)
@@ -97,6 +98,7 @@ def test_an_editors_term_takes_in_what_was_refused_and_keeps_out_what_was_taken(
     assert accepts(mixed, "Claude learns to skate")
 
 
+@pytest.mark.slow
 def test_a_weight_that_an_editor_set_to_nothing_switches_a_shipped_term_off(mixed: Feed, tmp_path: Path) -> None:
     LexiconTerm.objects.filter(kind="relevance", term="chatbot*").update(weight=0, origin="editor")
     lexicon.sync(next_lexicon(tmp_path, **{"chatbot*": 3.0}))

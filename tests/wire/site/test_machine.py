@@ -164,7 +164,8 @@ def test_sitemaps_name_every_day_story_and_event(client: Client) -> None:
     publish(*made, entry(title="Quince ships its boats", publisher="Reuters", url="https://reuters.com/q"))
     loc = "{http://www.sitemaps.org/schemas/sitemap/0.9}loc"
     parts = [address.removeprefix("http://localhost:8000") for address in named(client, "/sitemap.xml", loc)]
-    assert parts == ["/sitemap-pages.xml", "/sitemap-articles.xml", "/sitemap-factchecks.xml", "/sitemap-timeline.xml", "/sitemap-stories-0.xml"]
+    maps = ("pages", "articles", "factchecks", "timeline", "stories-0")
+    assert parts == [f"/sitemap-{name}.xml" for name in maps]
     listed = {address for part in parts for address in named(client, part, loc)}
     stories = [story_of(one).chatbotnews_id for one in made]
     expected = [f"/event/{story_of(made[0]).event_id}", *(f"/story/{story}" for story in stories)]

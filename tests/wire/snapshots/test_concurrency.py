@@ -66,6 +66,7 @@ def unbroken() -> int:
     return len(chain)
 
 
+@pytest.mark.slow
 def test_eight_publishers_of_the_same_ten_days_make_ten_snapshots() -> None:
     days = [DAY - dt.timedelta(days=n) for n in range(10)]
     news = "Quince Robotics buys Lantern Labs for $90 million"
