@@ -25,7 +25,7 @@ from tests.factories import NOW, entry, publish, story_of, take
 from tests.wire.archives import rich_wire, verifywire
 from wire import queries
 from wire.intake import corrections
-from wire.models import Load, Postings, Story, StoryRevision, StoryVector, UsageCount
+from wire.models import Load, Postings, Story, StoryRevision, StoryVector, UsageCount, Witnessed
 from wire.snapshots import signing
 from wire.stories.vocabulary import Status
 
@@ -80,6 +80,15 @@ def wire(
         StoryVector.objects.create(story=Story.objects.live().order_by("pk")[0], model="a model", vector=b"\0" * 8)
         Postings.objects.create(index="articles 1", token="cake", block=0, found=b"\0" * 4)
         Load.objects.create(name="a.ndjson", digest="0" * 64, line=5)
+        Witnessed.objects.create(
+            origin="b.example/log",
+            url="https://b.example",
+            public_key="0" * 44,
+            size=1,
+            root=b"\0" * 32,
+            note="A note.",
+            seen_at=TODAY,
+        )
         verifywire()
         AS_PUBLISHED.clear()  # a worker that is handed more of these tests later makes another wire
         AS_PUBLISHED.update(answers())
