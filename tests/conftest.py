@@ -10,6 +10,7 @@ from pytest_django import DjangoDbBlocker
 from whitenoise.middleware import WhiteNoiseMiddleware
 
 import tests.examples  # noqa: F401  its profile is loaded before any test is
+from config.database import routing
 from tests import emptying
 from tests.factories import publish_sample
 
@@ -42,9 +43,12 @@ def static_files() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
-def the_desk_s_addresses() -> None:
-    """Requests through the public door leave its addresses behind in their thread until their answer is closed."""
+def as_at_a_start() -> None:
+    """What a test may leave behind in its process: the public door's addresses, which stay until an answer is closed, and that the
+    database was away, which stays until somebody looks again.
+    """
     set_urlconf(None)
+    routing.source.away = ""
 
 
 @pytest.fixture

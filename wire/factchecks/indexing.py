@@ -48,7 +48,12 @@ def filters_of(claim: Any) -> set[str]:
 
 
 def filter_token(name: str, value: str) -> str:
-    return f"{FILTER}{name} {folded(' '.join(value.split()))}"[:100]
+    return f"{FILTER}{name} {folded(' '.join(storable(value).split()))}"[:100]
+
+
+def storable(given: str) -> str:
+    """A stranger's text as every database takes it: NUL, which Postgres refuses, becomes a character that no claim holds."""
+    return given.replace("\0", "\ufffd")
 
 
 def words_in(tokens: Iterable[str]) -> set[str]:

@@ -11,6 +11,7 @@ from django.db.models import Count, Min, Q
 
 from config.errors import InvalidArgument, NotFound
 from wire.factchecks import keys, meaning, searching, showing
+from wire.factchecks.indexing import storable
 from wire.factchecks.models import Claim, ClaimCategory, ClaimVector, FactcheckState, RatingName, StoryLink
 from wire.factchecks.question import Question
 from wire.factchecks.ratings import Rating, key_of
@@ -125,9 +126,9 @@ def listed(rating_label: str | None, category: str | None, status: str | None) -
     if rating_label:
         rows = rows.filter(rating_key__in=map(key_of, _labels(rating_label)))
     if status:
-        rows = rows.filter(status=status)
+        rows = rows.filter(status=storable(status))
     if category:
-        rows = rows.filter(pk__in=ClaimCategory.objects.filter(name=category).values("claim"))
+        rows = rows.filter(pk__in=ClaimCategory.objects.filter(name=storable(category)).values("claim"))
     return rows
 
 
@@ -228,6 +229,7 @@ def _filters(
 
 def _labels(given: str) -> list[str]:
     """Labels that are spelled so, else those that mean one of the scale's ratings: `mostly_false`, `mostly false`."""
+    given = storable(given)
     rating = key_of(given).replace(" ", "_")
     if rating not in Rating.values or searching.holds("rating", given):
         return [given]

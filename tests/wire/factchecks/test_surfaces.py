@@ -40,6 +40,12 @@ class TestRest:
         assert get("/api/factchecks/rating-labels.json")["rating_labels"]
         assert get("/api/factchecks/stats.json")["claims"] == 41
 
+    @pytest.mark.parametrize("name", ["category", "rating_label", "status"])
+    def test_a_value_that_no_claim_can_have_finds_none(self, name: str) -> None:
+        load(LEAD)
+        assert get(f"/api/factchecks/claims.json?{name}=a%00b")["claims"] == []
+        assert get(f"/api/factchecks/search.json?query=Blei&{name}=a%00b")["claims"] == []
+
     def test_citations_come_in_three_formats(self) -> None:
         load(LEAD)
         layered = get("/api/factchecks/citations/2025/11/20-2.json")["citation"]
