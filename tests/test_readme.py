@@ -83,6 +83,14 @@ class Newcomer:
         with urllib.request.urlopen(f"http://{self.here(SITE)}{path}", timeout=PATIENCE) as answer:
             return json.load(answer) if answer.headers.get_content_type() == "application/json" else answer.status
 
+    def lists_tools(self, path: str) -> Any:
+        """Of an MCP server."""
+        body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}).encode()
+        headers = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+        request = urllib.request.Request(f"http://{self.here(SITE)}{path}", body, headers)
+        with urllib.request.urlopen(request, timeout=PATIENCE) as answer:  # noqa: S310  our own
+            return json.load(answer)["result"]["tools"]
+
     def has_real_news(self) -> bool:
         return not self.asks("/api/today.json")["meta"]["sample"]
 
@@ -278,7 +286,10 @@ def test_a_newcomer_can_do_all_that_it_says(newcomer: Newcomer, tmp_path: Path) 
         for story in newcomer.asks("/api/today.json")["stories"]:
             assert resembles(SENTENCE.strip().replace("{publisher}", "…"), story["citation_objects"]["layered_ready"])
         for path in re.findall(r"`(/[a-z][^` ]*)`", README):
-            newcomer.asks(path)
+            if path.startswith("/mcp"):
+                assert newcomer.lists_tools(path.replace("{publisher}", "almanac")), path
+            else:
+                newcomer.asks(path)
         for command in COMMANDS:
             if command.startswith("curl "):
                 curls(newcomer, command)
