@@ -16,6 +16,12 @@ def no_rate_limit(settings: Settings) -> None:
     settings.WIRE_RATE_LIMIT = "off"
 
 
+@pytest.fixture(scope="module", autouse=True)
+def fresh_connections(close_connections: None) -> None:  # noqa: ARG001
+    """None that a test of another room broke: the first question after that would be refused."""
+    close_query_threads()
+
+
 @pytest.fixture(scope="module")
 def sample(django_db_setup: None, django_db_blocker: DjangoDbBlocker, close_connections: None) -> Iterator[None]:  # noqa: ARG001
     """The sample wire for all tests of a module, which only read it."""
