@@ -5,6 +5,7 @@ import contextlib
 import gc
 import logging
 import os
+from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
@@ -110,26 +111,39 @@ async def _lifespan(receive: Receive, send: Send) -> None:
 async def _watch() -> None:
     """Follow every publish, whichever process made it, and the database itself: while it is away, the last good answers go on."""
     seen: int | None = None
+    settling: deque[tuple[float, int]] = deque()
     loop, thread = asyncio.get_running_loop(), ThreadPoolExecutor(1, "wire-version")
     try:
         while True:
             try:
                 source, version = await loop.run_in_executor(thread, routing.source.look, queries.wire_version)
+                answer_cache.answers.set_version((source, version))
+                if version != seen:
+                    # Once all other processes have looked too, these changes are told.
+                    all_looked = loop.time() + (2 * LOOK if seen is not None else 0.0)
+                    settling.append((all_looked, await loop.run_in_executor(thread, routing.read, queries.last_number)))
             except Exception as error:
                 routing.source.lose(error)
                 answer_cache.answers.mark_stale()
             else:
-                answer_cache.answers.set_version((source, version))
-                if version != seen and seen is not None:
-                    publishes.announce()
-                    if _mcp is not None:
-                        await _mcp.announce_publish()
                 seen = version
+            while settling and settling[0][0] <= loop.time():
+                await _tell_up_to(settling.popleft()[1])
             await asyncio.sleep(LOOK)
     finally:
         answer_cache.answers.set_version(None)
+        publishes.settled.number = None
         thread.submit(connections.close_all)
         thread.shutdown()
+
+
+async def _tell_up_to(number: int) -> None:
+    """Answers that were made without these changes go, and who waits for a publish is woken."""
+    publishes.settled.number = number
+    answer_cache.answers.clear()
+    publishes.announce()
+    if _mcp is not None:
+        await _mcp.announce_publish()
 
 
 application = Edge(_route, {path: server.name for path, server in (_doors | _families).items()}, limit_at)

@@ -1,4 +1,4 @@
-"""Waiting for the next publish, whichever process makes it. For one event loop."""
+"""Waiting for the next publish, whichever process makes it, and how much of it all processes show. For one event loop."""
 
 import asyncio
 from typing import Final
@@ -7,6 +7,18 @@ MOST: Final = 200
 """Who may wait in one process at the same time; whoever comes then is not kept waiting."""
 
 _waiting: set[asyncio.Event] = set()
+
+
+class Settled:
+    """The number of the last change that every process shows. A process looks for publishes twice a second, so that another may
+    answer from its cache for as long after this one knows better: whoever hears of a change and reads the story then would get what
+    it was before. So nobody hears of it until all have looked. `number` is None where nobody looks, as in a shell; any thread.
+    """
+
+    number: int | None = None
+
+
+settled: Final = Settled()
 
 
 def announce() -> None:

@@ -4,10 +4,10 @@ import datetime as dt
 import importlib.util
 import os
 import random
+import select
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -112,15 +112,14 @@ def forks(env: Mapping[str, str], log: IO[bytes] | None = None) -> Iterator["sub
             process.kill()
 
 
-def run(forking: "subprocess.Popen[str]", kill_after: float | None = None) -> int:
-    """One run's exit status; negative is the signal that ended it. `kill_after` is in seconds."""
+def run(forking: "subprocess.Popen[str]", kill_after: float | None = None, *, work: str = "run") -> int:
+    """The exit status of one run, or of other `work`; negative is the signal that ended it. `kill_after` is in seconds."""
     assert forking.stdin is not None
     assert forking.stdout is not None
-    forking.stdin.write("run\n")
+    forking.stdin.write(f"{work}\n")
     forking.stdin.flush()
     pid = int(forking.stdout.readline())
-    if kill_after is not None:
-        time.sleep(kill_after)
+    if kill_after is not None and not select.select([forking.stdout], [], [], kill_after)[0]:
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
     return int(forking.stdout.readline())

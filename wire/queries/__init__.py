@@ -18,7 +18,7 @@ from wire.queries.as_of import (
     mementos,
     pinned,
 )
-from wire.queries.changes import get_changes
+from wire.queries.changes import get_changes, last_number
 from wire.queries.comparison import compare_coverage
 from wire.queries.corroboration import corroborate
 from wire.queries.coverage import get_consensus

@@ -6,6 +6,7 @@ from typing import Final
 from django.conf import settings
 
 from config.errors import InvalidArgument
+from config.http import publishes
 from wire.models import Change, WireState
 from wire.search.cursor import decode, encode
 from wire.stories.vocabulary import ChangeKind
@@ -19,12 +20,14 @@ _EVENTS: Final = frozenset(kind for kind in ChangeKind if kind.startswith("event
 
 def get_changes(cursor: str | None = None, limit: int = LIMIT, kinds: Collection[ChangeKind] | None = None) -> ChangesOut:
     """At most `limit` changes behind `cursor` (default: from the first of all), in the order in which they were committed; only of
-    these kinds, where given. Raises: InvalidArgument for a strange cursor, or one of a log that was made again since.
+    these kinds, where given. A served wire tells a change once all its processes show what it is of, within two seconds.
+
+    Raises: InvalidArgument for a strange cursor, or one of a log that was made again since.
     """
     epoch = _epoch()
     after = 0 if cursor is None else _place(cursor, epoch)
     # The end is read before the rows: what is committed meanwhile comes with the next page, and no cursor goes past it.
-    last = Change.objects.order_by("-number").values_list("number", flat=True).first() or 0
+    last = _last()
     rows = Change.objects.filter(number__gt=after, number__lte=last).order_by("number")
     if kinds:
         rows = rows.filter(kind__in=list(kinds))
@@ -43,14 +46,25 @@ def kinds_of(text: str | None) -> list[ChangeKind]:
 
 
 def last_cursor() -> str:
-    """A cursor behind everything so far."""
+    """A cursor behind everything that is told so far."""
     epoch = _epoch()
-    return _cursor(epoch, Change.objects.order_by("-number").values_list("number", flat=True).first() or 0)
+    return _cursor(epoch, _last())
 
 
 def cursor_behind(cursor: str, number: int) -> str:
     """The cursor behind one change of the log that another cursor is of."""
     return _cursor(decode(cursor, {"changes": 2})[1][0], number)
+
+
+def last_number() -> int:
+    """Of the newest change; 0 before the first."""
+    return Change.objects.order_by("-number").values_list("number", flat=True).first() or 0
+
+
+def _last() -> int:
+    """Of the newest change that may be told."""
+    last = last_number()
+    return last if publishes.settled.number is None else min(last, publishes.settled.number)
 
 
 def _epoch() -> str:

@@ -4,7 +4,7 @@ from typing import Any
 
 from config.errors import NotFound
 from wire import queries
-from wire.models import Story
+from wire.models import Change, Story
 from wire.snapshots.story_json import story_out
 
 
@@ -46,3 +46,8 @@ def database() -> dict[str, dict[str, Any]]:
     """Every published story as it is shown."""
     rows = Story.objects.published().with_text()
     return {story.chatbotnews_id: story_out(story).model_dump(mode="json") for story in rows}
+
+
+def changes() -> list[tuple[int, str, str]]:
+    """The whole log: number, kind and subject of each."""
+    return list(Change.objects.order_by("number").values_list("number", "kind", "subject"))
