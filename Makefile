@@ -65,7 +65,7 @@ ifndef ONLY
 	FUZZ_EVERY=1 $(BIN)/python -m pytest -m '' --timeout 0 tests/fuzz/test_corpus.py
 endif
 
-soak: $(BIN)/.dev ## Load everything for 25 minutes while things go wrong, and write docs/reliability.md (Linux)
+soak: $(BIN)/.dev ## Load everything for half an hour while things go wrong, and write docs/reliability.md (Linux)
 	$(BIN)/python -m tests.faults.soak --write
 
 audit: .venv-audit/.installed ## Known faults of the libraries (asks an advisory service), and what bandit finds in the code

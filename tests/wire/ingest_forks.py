@@ -1,34 +1,76 @@
-"""Runs of ingest in processes that may be killed: `python -m tests.wire.ingest_forks`. A line in, its number and status out.
+"""Work on a wire in processes that may be killed: `python -m tests.wire.ingest_forks`. A line in, its number and status out.
 
-Forked from one that has Django loaded, so that a kill mostly hits the run and not its start.
+`run` asks the feeds, `replay DIRECTORY FIRST LAST` takes in what was recorded from one day to another, `edit NUMBER` is an editor's
+doing that the number decides. Forked from one that has Django loaded, so that a kill mostly hits the work and not its start.
 """
 
+import datetime as dt
 import ipaddress
 import os
+import random
 import sys
+from pathlib import Path
 
 import django
 
 django.setup()
 
-from config.errors import Busy  # noqa: E402
+from config.errors import Busy, InvalidArgument  # noqa: E402
 from sources.fetch import Policy  # noqa: E402
+from wire.intake import corrections  # noqa: E402
 from wire.intake.feeds import feeds_of  # noqa: E402
 from wire.intake.ingest import collect  # noqa: E402
+from wire.intake.replay import recordings, replay  # noqa: E402
+from wire.models import Snapshot, Story  # noqa: E402
+
+HOW = Policy("killed/1", (ipaddress.ip_network("127.0.0.0/8"),), gap=0.0, deadline=2.0, read_timeout=1.0)
+RECENT = 40  # stories that the editor looks through
 
 
 def main() -> None:
-    how = Policy("killed/1", (ipaddress.ip_network("127.0.0.0/8"),), gap=0.0, deadline=2.0, read_timeout=1.0)
-    for _ in sys.stdin:
+    for line in sys.stdin:
         pid = os.fork()
         if not pid:
             try:
-                collect(feeds_of(), by_hand=True, how=how)
+                _do(*line.split())
             except Busy:
                 os._exit(75)
             os._exit(0)
         print(pid, flush=True)  # noqa: T201
         print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), flush=True)  # noqa: T201
+
+
+def _do(what: str, *how: str) -> None:
+    if what == "replay":
+        directory, first, last = Path(how[0]), dt.date.fromisoformat(how[1]), dt.date.fromisoformat(how[2])
+        replay([one for one in recordings(directory, feeds_of()) if first <= one.seen_at.date() <= last])
+    elif what == "edit":
+        _edit(random.Random(int(how[0])))
+    else:
+        collect(feeds_of(), by_hand=True, how=HOW)
+
+
+def _edit(chance: random.Random) -> None:
+    """At the time of the newest snapshot: what is replayed has its own days."""
+    newest = Snapshot.objects.values_list("generated_at", flat=True).first()
+    stories = list(Story.objects.published().live().with_text().order_by("-published_at", "chatbotnews_id")[:RECENT])
+    if newest is None or len(stories) < RECENT:
+        return
+    story, other = chance.sample(stories, 2)
+    doing = chance.choice(("correct", "correct", "withdraw", "merge", "split"))
+    try:
+        if doing == "correct":
+            assert story.current is not None
+            headline = f"{story.current.headline} ({chance.randint(2, 99)} points)"
+            corrections.correct(story.chatbotnews_id, headline=headline, reason="A replay's editor.", now=newest)
+        elif doing == "withdraw":
+            corrections.withdraw(story.chatbotnews_id, reason="A replay's editor.", now=newest)
+        elif doing == "merge":
+            corrections.merge([str(story.event_id), str(other.event_id)], reason="A replay's editor.", now=newest)
+        else:
+            corrections.split([story.chatbotnews_id], reason="A replay's editor.", now=newest)
+    except InvalidArgument:  # two of one event to be merged, one that stands alone to be split
+        return
 
 
 if __name__ == "__main__":

@@ -13,14 +13,14 @@ from benchmarks import report
 from tests.clients.server import ROOT
 from tests.faults.soak.outcome import Held, Run
 
-SCENARIOS: Final = ("clients", "workers", "publisher", "sqlite", "backup")
+SCENARIOS: Final = ("clients", "workers", "publisher", "followers", "sqlite", "backup")
 PAGE: Final = ROOT / "docs" / "reliability.md"
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.faults.soak", description="Load the whole system while things go wrong.")
     parser.add_argument("scenarios", nargs="*", metavar="SCENARIO", help=f"{', '.join(SCENARIOS)} (default: all)")
-    parser.add_argument("--minutes-scale", type=float, default=1.0, metavar="X", help="lengths times X; 1 is 25 minutes in all")
+    parser.add_argument("--minutes-scale", type=float, default=1.0, metavar="X", help="lengths times X; 1 is half an hour in all")
     parser.add_argument("--write", action="store_true", help="write docs/reliability.md")
     options = parser.parse_args()
     if unknown := set(options.scenarios) - {*SCENARIOS}:
