@@ -117,18 +117,20 @@ async def _watch() -> None:
         while True:
             try:
                 source, version = await loop.run_in_executor(thread, routing.source.look, queries.wire_version)
-                answer_cache.answers.set_version((source, version))
                 if version != seen:
-                    # Once all other processes have looked too, these changes are told.
-                    all_looked = loop.time() + (2 * LOOK if seen is not None else 0.0)
-                    settling.append((all_looked, await loop.run_in_executor(thread, routing.read, queries.last_number)))
+                    last = await loop.run_in_executor(thread, routing.read, queries.last_number)
+                    if seen is None:
+                        publishes.settled.number = last
+                    else:  # once all other processes have looked too, these changes are told
+                        settling.append((loop.time() + 2 * LOOK, last))
+                answer_cache.answers.set_version((source, version))
+                seen = version
             except Exception as error:
                 routing.source.lose(error)
                 answer_cache.answers.mark_stale()
-            else:
-                seen = version
-            while settling and settling[0][0] <= loop.time():
-                await _tell_up_to(settling.popleft()[1])
+            else:  # while it is away, answers that can still be given stay
+                while settling and settling[0][0] <= loop.time():
+                    await _tell_up_to(settling.popleft()[1])
             await asyncio.sleep(LOOK)
     finally:
         answer_cache.answers.set_version(None)
