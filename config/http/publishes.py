@@ -22,7 +22,7 @@ settled: Final = Settled()
 
 
 def announce() -> None:
-    """Wake all who wait: the wire version is another."""
+    """Wake all who wait: a publish is told."""
     for event in _waiting:
         event.set()
 

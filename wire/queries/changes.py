@@ -20,7 +20,7 @@ _EVENTS: Final = frozenset(kind for kind in ChangeKind if kind.startswith("event
 
 def get_changes(cursor: str | None = None, limit: int = LIMIT, kinds: Collection[ChangeKind] | None = None) -> ChangesOut:
     """At most `limit` changes behind `cursor` (default: from the first of all), in the order in which they were committed; only of
-    these kinds, where given. A served wire tells a change once all its processes show what it is of, within two seconds.
+    these kinds, where given. A served wire tells a change a second or two after the commit: all its processes have seen it then.
 
     Raises: InvalidArgument for a strange cursor, or one of a log that was made again since.
     """

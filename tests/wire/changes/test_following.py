@@ -67,12 +67,32 @@ def test_a_stream_tells_every_change_and_goes_on_where_it_broke_off() -> None:
         await ask(publish, entry())
         again = {**GET, "last-event-id": told[0][0]}
         async with Stream(http_scope("GET", "/api/stream", again)) as stream:
-            later = await events(stream, 5)
+            more = (await get(f"/api/changes.json?wait=5&cursor={told[-1][0]}")).json()["changes"]
             whole = (await get("/api/changes.json")).json()["changes"]
+            assert whole[3:] == more
+            later = await events(stream, len(whole) - 1)
         assert [data for _, _, data in later] == whole[1:]
         async with Stream(http_scope("GET", "/api/stream?kinds=day_published&cursor=" + told[0][0], GET)) as stream:
             days = [change["number"] for change in whole if change["kind"] == "day_published"]
             assert [data["number"] for _, _, data in await events(stream, 2)] == days
+
+    run(scenario)
+
+
+def test_nobody_hears_of_a_change_that_another_process_may_not_show_yet(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(asgi, "LOOK", 0.2)
+
+    async def scenario() -> None:
+        assert (await get("/api/changes.json")).json()["changes"] == []
+        await ask(publish, entry())
+        committed = asyncio.get_running_loop().time()
+        asked = [get("/api/changes.json?wait=5"), get("/api/changes.json")]
+        waited, at_once = await asyncio.gather(*asked)
+        assert asyncio.get_running_loop().time() - committed >= 2 * asgi.LOOK
+        assert at_once.json()["changes"] == []
+        told = [change["kind"] for change in waited.json()["changes"]]
+        assert told == ["story_added", "event_founded", "day_published"]
+        assert (await get("/api/changes.json")).json()["changes"] == waited.json()["changes"]  # what was cached before is gone
 
     run(scenario)
 
