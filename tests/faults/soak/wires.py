@@ -36,8 +36,7 @@ class Served:
 
     def troubles(self) -> list[str]:
         """Lines of the log that tell of a fault."""
-        lines = self.log.read_text(encoding="utf-8", errors="replace").splitlines()
-        return [line for line in lines if any(word in line for word in TROUBLE)]
+        return troubles(self.log)
 
 
 @dataclass(slots=True)
@@ -139,6 +138,12 @@ class Chain:
         """Whether places are 1, 2, 3 … and each names the one before."""
         before: list[str | None] = [None, *(sha256 for _, sha256, _ in self.links)]
         return all(link[0] == n and link[2] == before[n - 1] for n, link in enumerate(self.links, start=1))
+
+
+def troubles(log: Path) -> list[str]:
+    """Lines that tell of a fault."""
+    lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+    return [line for line in lines if any(word in line for word in TROUBLE)]
 
 
 def end(process: "subprocess.Popen[bytes]") -> None:
