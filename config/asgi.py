@@ -128,7 +128,7 @@ async def _watch() -> None:
             except Exception as error:
                 routing.source.lose(error)
                 answer_cache.answers.mark_stale()
-            else:  # while it is away, answers that can still be given stay
+            else:
                 while settling and settling[0][0] <= loop.time():
                     await _tell_up_to(settling.popleft()[1])
             await asyncio.sleep(LOOK)
@@ -140,9 +140,8 @@ async def _watch() -> None:
 
 
 async def _tell_up_to(number: int) -> None:
-    """Answers that were made without these changes go, and who waits for a publish is woken."""
+    """Whoever waits for a publish is woken, and told the changes up to this one."""
     publishes.settled.number = number
-    answer_cache.answers.clear()
     publishes.announce()
     if _mcp is not None:
         await _mcp.announce_publish()

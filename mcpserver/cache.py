@@ -26,6 +26,8 @@ CACHED: Final = {
 """Methods whose results depend on nothing but the wire and the question."""
 TIMELESS: Final = frozenset(("resources/templates/list", "prompts/list", "server/discover"))
 """Methods whose results depend not even on the wire."""
+FOLLOWED: Final = "get_changes"
+"""The tool whose answers grow when changes are told, and not when they are published; some who ask it wait for that."""
 OVERHEAD: Final = 500  # bytes of a cached entry beside its text and its key
 
 Key = tuple[Any, ...]
@@ -75,9 +77,13 @@ class Exchange:
 
 def result_key(server: str, version: str, method: str, params: Any) -> Key | None:
     """What a result is cached under: the question, without `_meta`, which is the client's own. None for what is not cached: what
-    somebody paid for, or asked for with a key, is theirs.
+    somebody paid for, or asked for with a key, is theirs; the log of changes grows between two publishes.
     """
-    if method not in CACHED or bearer.get() is not None or (params and (_pays(params.get("_meta")) or _waits(params))):
+    if (
+        method not in CACHED
+        or bearer.get() is not None
+        or (params and (_pays(params.get("_meta")) or params.get("name") == FOLLOWED))
+    ):
         return None
     question = {name: value for name, value in params.items() if name != "_meta"} if params else {}
     try:
@@ -90,12 +96,6 @@ def _is_degraded(found: Mapping[str, Any]) -> bool:
     """Whether an answer says that a part of what makes it failed: the next who asks may get a better one."""
     structured = found.get("structuredContent")
     return isinstance(structured, dict) and bool(structured.get("degraded"))
-
-
-def _waits(params: Any) -> bool:
-    """Whether somebody waits for news: kept, the same question would not wait again."""
-    arguments = params.get("arguments")
-    return isinstance(arguments, dict) and bool(arguments.get("wait"))
 
 
 def _pays(meta: Any) -> bool:

@@ -17,6 +17,7 @@ from django.conf import settings
 from config.database import routing
 from config.database.threads import in_thread
 from config.errors import InvalidArgument, NotFound, Unavailable, WireError
+from config.http.cached_app import CHANGES
 from config.http.edge import App, Message, Receive, Scope, Send
 from config.http.publishes import Watch
 from wire.queries.changes import LIMIT, MOST, cursor_behind, get_changes, kinds_of, last_cursor
@@ -64,7 +65,7 @@ class Following:
         params = {name: values[-1] for name, values in parse_qs(scope["query_string"].decode("latin-1")).items()}
         if scope["path"] == "/api/stream" and scope["method"] == "GET":
             await _stream(scope, receive, send, params)
-        elif scope["path"] == "/api/changes.json" and scope["method"] == "GET" and params.get("wait", "0").strip("0."):
+        elif scope["path"] == CHANGES and scope["method"] == "GET" and params.get("wait", "0").strip("0."):
             await _answer(receive, send, params)
         elif scope["path"].startswith(TIMEGATE) and scope["method"] in ("GET", "HEAD"):
             await _timegate(scope, send)

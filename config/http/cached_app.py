@@ -15,11 +15,12 @@ from urllib.parse import unquote_plus
 import zstandard
 from django.conf import settings
 
-from config.http import signatures
+from config.http import publishes, signatures
 from config.http.answer_cache import AnswerCache
 from config.http.edge import App, Headers, Message, Receive, Scope, Send
 
 READS: Final = ("GET", "HEAD")
+CHANGES: Final = "/api/changes.json"
 WORTH_COMPRESSING: Final = 1_000  # bytes; below, headers weigh more than what is saved
 COMPRESSORS: Final[Mapping[bytes, Callable[[bytes], bytes]]] = {
     b"zstd": zstandard.ZstdCompressor(level=3).compress,
@@ -108,7 +109,9 @@ class CachedApp:
         query = scope["query_string"]
         if query and not signatures.are_for(scope["path"]):  # a signature is of the query as it was sent
             query = canonical(query, known)
-        key = ("http", scope["path"], query)
+        # The log of changes grows when changes are told, and not when they are published.
+        told = publishes.settled.number if scope["path"] == CHANGES else None
+        key = ("http", scope["path"], query, told)
 
         async def make() -> tuple[Answer, int | None]:
             made = await _ask(self._reads, {**scope, "query_string": query})
