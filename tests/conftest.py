@@ -55,3 +55,14 @@ def as_at_a_start() -> None:
 def sample_wire(db: None) -> None:  # noqa: ARG001
     """The sample archive, loaded and published."""
     emptying.add(emptying.SAMPLE, publish_sample)
+
+
+@pytest.fixture(scope="module")
+def sample(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:  # noqa: ARG001
+    """The sample archive for all tests of a module, which only read it."""
+    with django_db_blocker.unblock():
+        if not emptying.put_back(emptying.SAMPLE):
+            publish_sample()
+            emptying.remember(emptying.SAMPLE)
+        yield
+        emptying.empty()

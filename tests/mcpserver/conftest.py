@@ -3,10 +3,8 @@
 from collections.abc import Iterator
 
 import pytest
-from pytest_django import DjangoDbBlocker, Settings
+from pytest_django import Settings
 
-from tests import emptying
-from tests.factories import publish_sample
 from tests.threads import close_query_threads
 
 
@@ -23,14 +21,8 @@ def fresh_connections(close_connections: None) -> None:  # noqa: ARG001
 
 
 @pytest.fixture(scope="module")
-def sample(django_db_setup: None, django_db_blocker: DjangoDbBlocker, close_connections: None) -> Iterator[None]:  # noqa: ARG001
-    """The sample wire for all tests of a module, which only read it."""
-    with django_db_blocker.unblock():
-        if not emptying.put_back(emptying.SAMPLE):
-            publish_sample()
-            emptying.remember(emptying.SAMPLE)
-        yield
-        emptying.empty()
+def sample(close_connections: None, sample: None) -> None:
+    """The sample wire for all tests of a module; it goes before the query threads' connections are closed."""
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -1,10 +1,10 @@
 """Whether publications of the roster report what a plain sentence claims, independently of each other.
 
 Precision first: a report bears a claim out only if it has the claim's numbers, its names and nearly all of its other words, and
-says the opposite of none. What is worded quite differently is missed; what nobody reported is not confirmed.
+says the opposite of none (`wire.stories.agreement`). What is worded quite differently is missed; what nobody reported is not
+confirmed.
 """
 
-import re
 from typing import Final
 
 from config.errors import InvalidArgument
@@ -15,11 +15,11 @@ from wire.models.search import newest_places
 from wire.queries.events import events_by_id
 from wire.queries.stories import search_wire
 from wire.schemas import StoryOut
-from wire.snapshots import cluster
 from wire.snapshots.event_view import EventView
+from wire.stories import agreement
+from wire.stories.agreement import Said
 from wire.stories.question import Term
 from wire.stories.tokens import STOP_WORDS, token, words
-from wire.stories.versions import differ
 from wire.trust import CorroborationOut, EventCorroboration, VoiceOut
 
 MAX_CLAIM: Final = 500  # characters
@@ -27,31 +27,6 @@ FOUND: Final = 20  # stories that are looked at
 EVENTS: Final = 3  # that are shown
 WHOLE: Final = 0.75  # share of the claim's words from which a report bears it out
 PARTS: Final = 0.5  # … from which another report of the same event does, too
-_NUMBER: Final = re.compile(r"\d[\d.,]*\d|\d")
-
-
-def _all(listed: str) -> frozenset[str]:
-    return frozenset(token(word) for word in listed.split())
-
-
-NEGATIONS: Final = frozenset(["not", "no", "never", "without", "none", "neither", "nor"])
-SPELLED: Final = _all("""two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
-eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million billion""")
-"""Numbers in words, which a report must have as they are."""
-COMMON: Final = _all("""launch launched unveil release released announce open opened introduce present raise raised lead led say
-says said run ran take took get gets hold call called serve report make made show hire""")
-"""What every report says in its own words: whether one has these very ones is no matter."""
-_OPPOSITES: Final = tuple(
-    (_all(one), _all(other))
-    for one, other in (
-        ("raise raised raises rise rose increase gain gained grow grew", "lose lost loses fall fell cut drop dropped decrease"),
-        ("open opens opened launch launches launched start begin", "close closes closed shut end ended stop cancel cancelled"),
-        ("buy bought acquire acquired", "sell sold"),
-        ("approve pass passed adopt adopts adopted allow license exempt", "ban banned block reject rejected forbid include"),
-        ("hire hires hired", "fire fired dismiss"),
-        ("win won", "lose lost"),
-    )
-)
 NOT_MEANT: Final = (
     "confirmed: two or more newsrooms of the roster report it independently. It does not mean that it is true. single_source: one "
     "does. not_found: no report bears these words out; that does not make it untrue. Makers' own posts announce and are no voices."
@@ -61,11 +36,11 @@ NOT_MEANT: Final = (
 def corroborate(claim: str) -> CorroborationOut:
     """Which events bear a claim out, and by whom they are reported. Raises: InvalidArgument for a claim without words."""
     claim = " ".join(claim.split())[:MAX_CLAIM]
-    stems = _stems(claim)
-    if len(stems) < 2:
+    said = agreement.read(claim)
+    if len(said.stems) + len(said.quantities) < 2:
         raise InvalidArgument("claim has too few words.", "Write it as a sentence: who did what.")
     views = _events(claim)
-    found = [_event(claim, stems, view) for view in views]
+    found = [_event(said, view) for view in views]
     borne = [event for event in found if event.voices or event.makers]
     most = max((len(event.voices) for event in borne), default=0)
     verdict = "confirmed" if most > 1 else "single_source" if borne else "not_found"
@@ -94,12 +69,14 @@ def _events(claim: str) -> list[EventView]:
     return [views[event_id] for event_id in ids if event_id in views]
 
 
-def _event(claim: str, stems: set[str], view: EventView) -> EventCorroboration:
+def _event(claim: Said, view: EventView) -> EventCorroboration:
     """The event's reports that bear the claim out: one whole, and then those that agree with it in good part."""
-    scored = [(_coverage(claim, stems, report.story), report) for report in view.reports]
+    # A claim may say which newsroom reports it, and a maker writes "we": its name belongs to what it says.
+    named = " ".join({one.story.original_publisher for one in view.reports if one.story.original_publisher_tier != Tier.CORPORATE})
+    told = [agreement.read(f"{_text(report.story)} {report.story.original_publisher} {named}") for report in view.reports]
+    scored = [(agreement.coverage(claim, text), report) for text, report in zip(told, view.reports, strict=True)]
     best = max(score for score, _ in scored)
-    known = {stem for report in view.reports for stem in _stems(_text(report.story))}
-    strange = stems - known - COMMON
+    strange = agreement.strange(claim, *told)
     bearing = [(score, report) for score, report in scored if best >= WHOLE and score >= PARTS and not strange]
     reports = [report for _, report in bearing]
     newsrooms = [report for report in reports if report.independent and report.story.original_publisher_tier != Tier.CORPORATE]
@@ -113,54 +90,12 @@ def _event(claim: str, stems: set[str], view: EventView) -> EventCorroboration:
         voices=[_voice(story) for story in sorted(voices.values(), key=lambda story: story.published_at)],
         makers=[_voice(report.story) for report in makers],
         first_reported=_voice(first.story) if first else None,
-        words_not_reported=sorted(strange)[:12],
+        words_not_reported=strange[:12],
     )
 
 
-def _coverage(claim: str, stems: set[str], story: StoryOut) -> float:
-    """How much of the claim a report says, 0 to 1; 0 if its numbers, names, or its "not" are others."""
-    text = _text(story)
-    told = _stems(text)
-    if not _numbers(claim) <= _numbers(text) or differ(claim, story.headline):
-        return 0.0
-    if (_negations(claim) ^ _negations(text)) & _negations(claim):
-        return 0.0
-    if _contradicts(stems, _stems(story.headline)) or _contradicts(stems, told):
-        return 0.0
-    if not (_names(claim) | (stems & SPELLED)) <= told:
-        return 0.0
-    counted = stems - COMMON or stems
-    return len(counted & told) / len(counted)
-
-
-def _contradicts(stems: set[str], told: set[str]) -> bool:
-    """Whether a text says the opposite of one of the claim's verbs, and not the verb."""
-    pairs = [pair for one, other in _OPPOSITES for pair in ((one, other), (other, one))]
-    return any(stems & mine and told & theirs and not told & mine for mine, theirs in pairs)
-
-
 def _text(story: StoryOut) -> str:
-    """A maker writes "we": its name belongs to what it says."""
-    name = story.original_publisher if story.original_publisher_tier == Tier.CORPORATE else ""
-    return f"{story.headline} {story.summary_medium} {name.removesuffix(' Blog').removesuffix(' AI')}"
-
-
-def _stems(text: str) -> set[str]:
-    return {token(word) for word in words(text) if word not in cluster.STOP_WORDS and word not in STOP_WORDS}
-
-
-def _names(claim: str) -> set[str]:
-    """Stems of words with a capital or a digit that do not begin the sentence, and of the first if it is written so within."""
-    found = [word for word in re.findall(r"[^\W_]+", claim) if not word.islower() and word.lower() not in cluster.STOP_WORDS]
-    return {stem for word in found for stem in _stems(word)} if len(found) <= 0.8 * len(claim.split()) else set()
-
-
-def _numbers(text: str) -> set[str]:
-    return {number.replace(",", "").rstrip(".") for number in _NUMBER.findall(text)}
-
-
-def _negations(text: str) -> set[str]:
-    return {word for word in words(text.replace("n't", " not").replace("n’t", " not")) if word in NEGATIONS}
+    return f"{story.headline}. {story.summary_medium}"
 
 
 def _voice(story: StoryOut) -> VoiceOut:

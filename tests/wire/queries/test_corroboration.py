@@ -11,27 +11,36 @@ from django.db import connection
 from config.errors import InvalidArgument
 from wire.queries.corroboration import corroborate
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("sample_wire")]
-CLAIMS = json.loads((Path(settings.BASE_DIR) / "fixtures" / "eval" / "claims.json").read_text(encoding="utf-8"))
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("sample")]
+EVAL = Path(settings.BASE_DIR) / "fixtures" / "eval"
+ONCE = [pytest.mark.slow, pytest.mark.skipif(connection.vendor != "sqlite", reason="what texts say is the same on every database")]
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(connection.vendor != "sqlite", reason="what texts say is the same on every database")
-def test_of_a_hundred_claims_no_invented_one_is_confirmed() -> None:
-    told = Counter[tuple[str, str]]()
-    for one in CLAIMS:
+def told(file: str) -> Counter[tuple[str, str]]:
+    """How many claims of a kind get which verdict."""
+    claims = json.loads((EVAL / file).read_text(encoding="utf-8"))
+    found = Counter[tuple[str, str]]()
+    for one in claims:
         verdict = corroborate(one["claim"]).verdict
-        told[one["kind"], verdict] += 1
-        if one["kind"] != "true" and verdict != "not_found":
+        found[one["kind"], verdict] += 1
+        if (one["kind"] == "true") == (verdict == "not_found"):
             print(one, verdict)  # noqa: T201  shown where it fails
-        if one["kind"] == "true" and verdict == "not_found":
-            print(one, verdict)  # noqa: T201
-    print(told)  # noqa: T201
-    assert len(CLAIMS) == 100
-    assert told["invented", "confirmed"] == told["invented", "single_source"] == 0, told
-    assert told["distorted", "confirmed"] == 0, told
-    assert told["distorted", "single_source"] <= 1, told
-    assert told["true", "not_found"] <= 3, told
+    return found
+
+
+@pytest.mark.parametrize(
+    ("file", "claims", "distorted", "missed"),
+    [
+        pytest.param("claims.json", 100, 0, 3, marks=ONCE, id="100 claims that the rules were written with"),
+        pytest.param("claims-more.json", 240, 7, 18, marks=ONCE, id="240 claims by somebody else"),
+    ],
+)
+def test_no_invented_claim_is_borne_out(file: str, claims: int, distorted: int, missed: int) -> None:
+    found = told(file)
+    assert found.total() == claims
+    assert found["invented", "confirmed"] == found["invented", "single_source"] == 0, found
+    assert found["distorted", "confirmed"] + found["distorted", "single_source"] <= distorted, found
+    assert found["true", "not_found"] <= missed, found
 
 
 def test_an_answer_names_voices_makers_and_the_first_report() -> None:
@@ -49,3 +58,34 @@ def test_what_has_no_words_is_refused() -> None:
     for claim in ("", "the", "…"):
         with pytest.raises(InvalidArgument):
             corroborate(claim)
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "Mistral raised $12,000",  # of wheels of Comté
+        "Google's Frost Choir has $9,000",  # refrigerators
+        "Meta Sniff View knows 31% of smells",  # 31 smells
+        "Prickle & Daughters raises €12 million",  # dollars
+        "Prickle & Daughters raises $12",  # million
+        "xAI's Saturn Telephone rings every 79 seconds",  # minutes
+        "OpenAI did not open a library on the Moon",
+        "OpenAI's Moon library did not open",
+        "Bloomberg says OpenAI opened a library on the Moon",  # which others report
+    ],
+)
+def test_another_unit_a_denial_or_another_newsroom_is_not_borne_out(claim: str) -> None:
+    assert corroborate(claim).verdict == "not_found"
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "OpenAI opened a library on the Moon with forty thousand books",
+        "OpenAI opened a Moon library with 40 thousand books",
+        "According to Reuters, OpenAI opened a library on the Moon",
+        "TechCrunch says OpenAI opened a library on the Moon",
+    ],
+)
+def test_numbers_in_words_and_the_newsroom_that_reports_it_are_borne_out(claim: str) -> None:
+    assert corroborate(claim).verdict == "confirmed"
