@@ -11,26 +11,17 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from citations.dates import DATE, dates_in, iso
-from citations.folding import straight
+from citations.folding import straight, words_of
 from citations.formats import CitationFormat
+from citations.passages import ID, passages
 
 LONGEST: Final = 1_600  # characters of a citation in prose
+BYLINE: Final = 200  # characters
 NAME: Final = r"chat\s?bot\s?news(?:\s?\.\s?ai)?"
-_NL: Final = r"(?:=?[ \t]*\n[ \t>]*)?"
-_BROKEN_ID: Final = re.compile(rf"c{_NL}b{_NL}n{_NL}[-‐‑–−]{_NL}(?:[0-9a-z]{_NL}){{11}}[0-9a-z](?![0-9a-z])", re.I)
-_BROKEN_PERMALINK: Final = re.compile(
-    _NL.join("http") + rf"(?:{_NL}(?!http)[^\s<>\"'()\[\]]){{4,200}}?{_NL}" + _NL.join("story/") + rf"{_NL}(?=cbn-)", re.I
-)
-_BROKEN_URL: Final = re.compile(r"(https?://\S{1,2000}[/_=&?%.-])[ \t]*\n[ \t>]*(?=[\w%~][\w%~./-]*[-/.])", re.I)
-ID: Final = re.compile(
-    r"(?P<address>(?:https?://[^\s<>\"'\])]{1,300}?/|(?<![\w./@:-])[a-z0-9][a-z0-9.-]{1,100}(?::\d{1,5})?/(?=story/))?(?:(?<![\w-])story/)?)(?<![a-z0-9-])(?P<id>cbn-[0-9a-z]{12})(?![0-9a-z-])"
-    r"(?:@r(?P<revision>\d{1,6})(?:[:.](?P<pin>[0-9a-f]{8,64}))?)?",
-    re.I,
-)
-_NEAR_ID: Final = re.compile(r"(?<![\w-])cbn-[0-9a-z]{1,40}(?![0-9a-z])", re.I)
+_NEAR_ID: Final = re.compile(r"(?<![\w-])cbn-(?:[0-9a-z]{9,20}(?![0-9a-z-])|[0-9a-z]{1,40}(?=…|\.\.\.))", re.I)
 _CORRECTED: Final = re.compile(r"[>).,\"']{0,3}\s?[\[(]corrected (\d{4}-\d\d-\d\d)[\])]", re.I)
 _LAYERED: Final = re.compile(
-    r"(?:according to|as reported by) (?P<publisher>[^\n]{1,150}?),? ?\(?(?:as |and )?"
+    r"(?<!\w)(?:according to|as reported by|per) (?P<publisher>[^\n]{1,150}?),? ?\(?(?:as |and )?"
     rf"summari[sz]ed (?:by|at|on|via) {NAME}\)?,? ?(?:that )?",
     re.I,
 )
@@ -47,6 +38,18 @@ _URL: Final = re.compile(r"https?://[^\s<>\"'\])]+", re.I)
 _QUOTED: Final = re.compile(r'(?<!\w)"([^"\n]{1,1000}?)"(?!\w)')
 _TIER: Final = re.compile(r"\btier (\d{1,3})\b", re.I)
 _SENTENCE: Final = re.compile(r"[.!?][\"')\]]* (?=[\"'(\[]?[A-Z0-9])")
+
+_LEADING_WORDS: Final = """
+according to as reported by summarized summarised indexed cited citing via see source sources read more at in on the a an
+and of from link story wire chatbotnews ai id this also here ref reference references tier crediting says said reports
+writes wrote https http www that with for citation per url permalink quelle siehe laut bei mehr zum voir fuente fonte bron
+details full original article website site archive archived retrieved accessed available footnote item slide page note no nr
+row date publisher headline title chat bot news com org html conversational
+has have had is was are were it its there find found can be you we summary
+outlet layout post newspaper medium category published journal author authors quote quoted citations wrote reads name
+"""
+LEADS: Final = frozenset(_LEADING_WORDS.split())
+"""Words that lead to a story and say nothing of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +75,8 @@ class Found:
     """Of an inline citation what follows its date: the headline, and perhaps more of the text."""
     original_url: str | None = None
     author: str | None = None
+    byline: str | None = None
+    """What stands before the date of an academic citation: it ends with the author."""
     dates: tuple[str, ...] = ()
     """YYYY-MM-DD, or YYYY-MM where no day is given."""
     corrected_on: str | None = None
@@ -90,15 +95,10 @@ def find_citations(text: str) -> list[Found]:
         for begin, end, citations in records(whole):
             found += [(begin, one) for one in citations]
             whole = f"{whole[:begin]}\n\n{' ' * max(end - begin - 4, 0)}\n\n{whole[end:]}"
-    whole = _BROKEN_ID.sub(lambda match: re.sub(r"[\s>=]", "", match[0]), whole)
-    whole = _BROKEN_PERMALINK.sub(lambda match: re.sub(r"[\s>]", "", match[0]), whole)
-    whole = _BROKEN_URL.sub(r"\1", whole)
-    at = 0
-    for paragraph in re.split(r"(\n[ \t>]*\n)", whole):
-        line = " ".join(re.sub(r"\n[ \t]*(?:>[ \t]*)+", "\n", f"\n{paragraph}").split())
-        is_wrapped = "\n" in paragraph.strip()
-        found += [(at, replace(one, is_wrapped=is_wrapped)) for one in _in_prose(line)]
-        at += len(paragraph)
+    for passage in passages(whole):
+        found += [
+            (passage.at, replace(one, is_wrapped=passage.is_wrapped)) for one in _in_prose(passage.line, is_row=passage.is_row)
+        ]
     return [one for _, one in sorted(found, key=lambda pair: pair[0])]
 
 
@@ -117,14 +117,21 @@ def correction_in(text: str) -> str | None:
     return match[1] if match else None
 
 
-def _in_prose(line: str) -> Iterator[Found]:
-    """The citations of one paragraph. An id ends one; words that the wire's formats alone use show one without an id."""
+def _in_prose(line: str, *, is_row: bool = False) -> Iterator[Found]:
+    """The citations of one paragraph, or of an entry of a list. An id ends one; words that the wire's formats alone use show one
+    without an id.
+    """
     begin = 0
-    for match in ID.finditer(line):
+    ids = list(ID.finditer(line))
+    leads = bool(ids) and not _says(line[: ids[0].start()])  # lists have the id before its words as often as behind them
+    for match in ids:
         if match.start() < begin:
             continue  # named twice by the same citation
         end = _end(line, match)
-        yield from _of_stretch(line, begin, match, end)
+        if is_row and len(ids) == 1 and _is_plain(line, match):
+            yield _found(line, match, tier=_tier(line), dates=dates_in(_brackets(line[: match.start()])))
+            return
+        yield from _of_stretch(line, begin, match, end, leads=leads)
         begin = end
     yield from _without_id(line[begin:])
 
@@ -137,8 +144,10 @@ def _end(line: str, match: re.Match[str]) -> int:
     return corrected.end() if corrected else end
 
 
-def _of_stretch(line: str, begin: int, match: re.Match[str], end: int) -> Iterator[Found]:
-    """What stands between the citation before and the end of this one: this one, and perhaps some without an id before it."""
+def _of_stretch(line: str, begin: int, match: re.Match[str], end: int, *, leads: bool) -> Iterator[Found]:
+    """What stands between the citation before and the end of this one: this one, and perhaps some without an id before it.
+    `leads`: an id stands before the words that belong to it.
+    """
     begin = max(begin, match.start() - 20 * LONGEST)
     before, behind = line[begin : match.start()], line[match.end() : end]
     heads = _heads(before)
@@ -153,6 +162,14 @@ def _of_stretch(line: str, begin: int, match: re.Match[str], end: int) -> Iterat
             line[begin + last.start() : end], match, format=CitationFormat.LAYERED, publisher=last["publisher"], statement=said
         )
         return
+    if last is not None and last.re is _INLINE and markdown is None and tail is None:
+        inline = next(_without_id(before[last.start() :]))
+        if _goes_on_to_id(inline.rest):
+            yield from _without_id(before[: last.start()])
+            text = line[begin + last.start() : end]
+            same = {name: getattr(inline, name) for name in ("format", "publisher", "tier", "dates")}
+            yield _found(text, match, rest=_SOURCE.sub("", inline.rest or "").strip() or None, **same)
+            return
     start = 0 if last is None else last.end()
     if last is not None and (after := _SENTENCE.search(before, last.end())):
         start = after.end()
@@ -164,8 +181,45 @@ def _of_stretch(line: str, begin: int, match: re.Match[str], end: int) -> Iterat
     elif tail:
         yield _ended(text, before[: -len(tail[0])][-LONGEST:], match, tail)
     else:
-        context = context[_sentence(context) :]
-        yield _found(context + line[match.start() : end], match, tier=_tier(context), dates=dates_in(_brackets(context)))
+        context = "" if leads else _saying(context)
+        text = context + line[match.start() : end] + ("" if _says(context) else _behind(line, end))
+        yield _found(text, match, tier=_tier(context), dates=dates_in(_brackets(context)))
+
+
+def _is_plain(line: str, match: re.Match[str]) -> bool:
+    """Whether an entry has its id in words of somebody's own, and in none of the wire's formats."""
+    before, behind = line[: match.start()], line[match.end() :]
+    return not (_heads(line) or _MARKDOWN_TAIL.match(behind) or _TAIL.search(before[-120:]))
+
+
+def _goes_on_to_id(rest: str | None) -> bool:
+    """Whether what follows the date of an inline citation is one sentence, so that the id behind it is of the same story."""
+    return rest is None or (len(rest) < LONGEST // 4 and not _SENTENCE.search(_SOURCE.sub("", rest)))
+
+
+def _says(text: str) -> bool:
+    """Whether words stand in it that say something, and do not only lead to a story."""
+    return any(word not in LEADS and not word.isdigit() for word in words_of(_URL.sub(" ", text)))
+
+
+def _saying(text: str) -> str:
+    """The last sentence of a text; the one before as well, where that only leads to a story or is a bracket behind it; and the
+    whole of a quotation that ends in it.
+    """
+    begin = _sentence(text)
+    if not _says(text[begin:]) or text[begin:].lstrip().startswith("("):
+        begin = _sentence(text[:begin])
+    if text.count('"', begin) % 2 and '"' in text[:begin]:
+        begin = text.rindex('"', 0, begin)
+    return text[begin:]
+
+
+def _behind(line: str, end: int) -> str:
+    """The sentence behind an id, up to the next one."""
+    following = ID.search(line, end)
+    rest = line[end : following.start() if following else len(line)][:LONGEST]
+    stop = _SENTENCE.search(rest)
+    return rest[: stop.start() + 1] if stop else rest
 
 
 def _heads(text: str) -> list[re.Match[str]]:
@@ -239,6 +293,7 @@ def _ended(text: str, before: str, match: re.Match[str], tail: re.Match[str]) ->
         publisher = re.split(r"[.!?]\s", before.rstrip(" ."))[-1]
         headline = before[date.end() :].lstrip(" ).").rstrip(" .") if date else None
         headline = headline.removesuffix(publisher).rstrip(" .") if headline else None
+        said["byline"] = before[: date.start()][-BYLINE:] if date else None
         return _found(text, match, format=CitationFormat.ACADEMIC, publisher=_uncredited(publisher), headline=headline, **said)
     quoted = next(reversed(list(_QUOTED.finditer(before))), None)
     form = CitationFormat.MLA if tail["how"][0] == "I" else CitationFormat.REFERENCE
@@ -249,7 +304,8 @@ def _ended(text: str, before: str, match: re.Match[str], tail: re.Match[str]) ->
         quoted, sentences = None, re.split(r"[.!?]\s", before[: before.rfind("http")].rstrip(" ."))
         publisher = sentences[-1]
     elif form == CitationFormat.REFERENCE and quoted:
-        publisher = before[: quoted.start()].rstrip(" ,")[-150:]
+        behind = before[quoted.end() : date.start()].strip(" ,.(") if date else ""  # as Chicago has it, behind the title
+        publisher = behind or before[: quoted.start()].rstrip(" ,")[-150:]
     elif form == CitationFormat.MLA and quoted and date:
         publisher = before[quoted.end() : date.start()].strip(" ,.")
     return _found(

@@ -44,6 +44,11 @@ def is_cut(text: str) -> bool:
     return bool(re.search(r"(?:…|\.\s?\.\s?\.)[\])\"'”’.]*\s*$", text))
 
 
+def is_cut_within(text: str) -> bool:
+    """Whether a text says that something was left out, anywhere in it."""
+    return bool(_ELLIPSIS.search(text))
+
+
 def find(wanted: Sequence[str], inside: Sequence[str], begin: int = 0) -> int:
     """Where these words stand in others, one after the other; -1 for nowhere."""
     first, length = wanted[0] if wanted else None, len(wanted)

@@ -1,6 +1,8 @@
-"""HTML, as it is pasted into texts, as plain text. Pure."""
+"""HTML, LaTeX, and what mail and JSON escape, as they are pasted into texts, as plain text. Pure."""
 
 import html
+import json
+import quopri
 import re
 from typing import Final
 
@@ -8,19 +10,41 @@ _LINK: Final = re.compile(r"<a\s[^<>]{0,500}?href\s*=\s*[\"']?([^\s\"'<>]{1,500}
 _PARAGRAPH: Final = re.compile(r"</?(?:p|div|li|tr|h[1-6]|ul|ol|table|blockquote|section|article)(?:\s[^<>]{0,500})?/?>", re.I)
 _BREAK: Final = re.compile(r"<(?:br|td|th)(?:\s[^<>]{0,500})?/?>", re.I)
 _TAG: Final = re.compile(
-    r"</?(?:a|abbr|b|cite|code|em|font|i|mark|q|small|span|strong|sub|sup|tbody|td|th|thead|u)(?:\s[^<>]{0,500})?>", re.I
+    r"</?(?:a|abbr|b|cite|code|em|font|i|mark|q|small|span|strong|sub|sup|tbody|td|th|thead|u|wbr)(?:\s[^<>]{0,500})?>", re.I
 )
+_ENCODED_LINE: Final = re.compile(r"=[ \t]*\r?$", re.M)  # quoted-printable, as mail has it
+_ENCODED: Final = re.compile(r"=[0-9A-F]{2}")
+_UNICODE: Final = re.compile(r"(?:\\u[0-9a-f]{4})+", re.I)  # as JSON has it
+_BRACKET: Final = re.compile(r"[\[\]\\]")
+_ESCAPE: Final = r"\\\g<0>"
+_LATEX_DROPPED: Final = re.compile(
+    r"\\(?:begin|end|bibitem|cite|label|footnotemark)(?:\[[^\]]{0,200}\])?(?:\{[^{}]{0,200}\}){1,2}|\\newblock\b"
+)
+_LATEX_LINK: Final = re.compile(r"\\href\{([^{}]{1,500})\}\{([^{}]{0,1500})\}")
+_LATEX_SHOWN: Final = re.compile(r"\\(?:url|emph|textit|textbf|textrm|enquote|footnote|nolinkurl|path|texttt)\{([^{}]{0,1500})\}")
+_LATEX_ESCAPED: Final = re.compile(r"\\([&$%#_{}])")
 
 
 def unmarked(text: str) -> str:
-    """The text without its tags and entities; a link as Markdown has it, where it does not show its address. What is no HTML
-    stays as it is.
+    """The text without its tags, commands and entities; a link as Markdown has it, where it does not show its address. What is
+    neither HTML nor LaTeX stays as it is.
     """
+    if _ENCODED_LINE.search(text) and _ENCODED.search(text):
+        text = quopri.decodestring(text.encode()).decode("utf-8", "replace")
+    text = _UNICODE.sub(lambda escaped: json.loads(f'"{escaped[0]}"').encode("utf-16", "replace").decode("utf-16"), text)
     plain = _LINK.sub(lambda link: _shown(link[2], link[1]), text)
     plain = _TAG.sub("", _BREAK.sub("\n", _PARAGRAPH.sub("\n\n", plain)))
-    return html.unescape(plain)
+    return html.unescape(_without_latex(plain) if "\\" in plain else plain)
+
+
+def _without_latex(text: str) -> str:
+    plain = _LATEX_LINK.sub(lambda link: _shown(link[2], link[1]), _LATEX_DROPPED.sub(" ", text))
+    plain = _LATEX_ESCAPED.sub(r"\1", _LATEX_SHOWN.sub(r"\1", plain))
+    return plain.replace("``", '"').replace("''", '"') if plain != text else text
 
 
 def _shown(text: str, address: str) -> str:
-    bare = _TAG.sub("", text).strip()
-    return bare if bare in address or address in bare else f"[{bare}]({address})"
+    bare = html.unescape(_TAG.sub("", text)).strip()
+    if bare in address or address in bare:
+        return bare
+    return f"[{_BRACKET.sub(_ESCAPE, bare)}]({address})"

@@ -6,13 +6,16 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from citations.dates import month_of
-from citations.finding import ID, NAME, Found, address_of, correction_in
+from citations.finding import NAME, Found, address_of, correction_in
 from citations.formats import CitationFormat, one_line
 from citations.latex import unescape
+from citations.passages import ID
 
 MOST: Final = 8_000  # characters of a record
 
-_BIBTEX: Final = re.compile(r"@\w+\s*\{\s*chatbotnews[_-]([0-9a-z]{12})\s*(?:,|$)", re.I | re.M)
+_BIBTEX: Final = re.compile(r"@[a-z]{1,30}\s*\{\s*([^\s,{}]{0,200})\s*(?:,|$)", re.I | re.M)
+_PUBLISHERS: Final = ("howpublished", "publisher", "organization", "journal", "journaltitle")
+_BIBTEX_KEY: Final = re.compile(r"(?:chatbotnews[_-]|cbn-)([0-9a-z]{12})", re.I)
 _FIELD: Final = re.compile(r"\b(\w+)\s*=\s*(?=[{\"\w])")
 _BRACE: Final = re.compile(r"\\.|[{}]", re.S)
 _BARE_VALUE: Final = re.compile(r'"([^"]*)"|[^\s,}]*')
@@ -32,9 +35,14 @@ def records(text: str) -> Iterator[tuple[int, int, list[Found]]]:
 
 
 def _bibtex_entries(text: str) -> Iterator[tuple[int, int, list[Found]]]:
-    for match in _BIBTEX.finditer(text):
+    at = 0
+    while match := _BIBTEX.search(text, at):
         end = _closed(text, match.start())
-        yield match.start(), end, [_bibtex(text[match.start() : end], match[1].lower())]
+        entry, key = text[match.start() : end], _BIBTEX_KEY.fullmatch(match[1])
+        named = key or ID.search(entry)  # other tools give keys of their own
+        if named:
+            yield match.start(), end, [_bibtex(entry, (f"cbn-{key[1]}" if key else named["id"]).lower())]
+        at = max(end, match.end()) if named else match.end()
 
 
 def _closed(text: str, begin: int) -> int:
@@ -48,7 +56,7 @@ def _closed(text: str, begin: int) -> int:
     return min(blank if blank >= 0 else len(text), begin + MOST)
 
 
-def _bibtex(entry: str, key: str) -> Found:
+def _bibtex(entry: str, story_id: str) -> Found:
     fields: dict[str, str] = {}
     at = entry.find(",")
     while match := _FIELD.search(entry, max(at, 0)):
@@ -56,17 +64,19 @@ def _bibtex(entry: str, key: str) -> Found:
         fields.setdefault(match[1].lower(), unescape(value))
         at = max(at, match.end())
     month, note, year = month_of(fields.get("month", "")), fields.get("note", ""), fields.get("year", "")
+    date = fields.get("date")  # as biblatex has it
+    publisher = next((fields[name] for name in _PUBLISHERS if fields.get(name)), "")
     title = fields.get("title", "")
     return _record(
         entry,
         CitationFormat.BIBTEX,
-        f"cbn-{key}",
+        story_id,
         note,
-        publisher=re.split(rf",? via {NAME}", fields.get("howpublished", ""), flags=re.I)[0] or None,
-        headline=(title[1:-1] if title[:1] == "{" and title[-1:] == "}" else title) or None,
+        publisher=re.split(rf",? via {NAME}", publisher, flags=re.I)[0] or None,
+        headline=title.replace("{", "").replace("}", "") or None,
         author=fields.get("author"),
         original_url=fields.get("url"),
-        dates=(f"{year}-{month:02}",) if month else (year,) if year else (),
+        dates=(date,) if date else (f"{year}-{month:02}",) if month else (year,) if year else (),
     )
 
 

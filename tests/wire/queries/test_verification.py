@@ -15,7 +15,7 @@ from wire.snapshots.story_json import story_out
 
 # What texts say is the same on every database.
 MANY = [pytest.mark.slow, pytest.mark.skipif(connection.vendor != "sqlite", reason="the few of every run are enough here")]
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("sample_wire")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("sample")]
 
 
 def stories(every: int = 1) -> list[Story]:

@@ -13,7 +13,7 @@ CASES: list[dict[str, Any]] = json.loads((Path(settings.BASE_DIR) / "fixtures/ev
 
 
 @pytest.mark.django_db
-@pytest.mark.usefixtures("sample_wire")
+@pytest.mark.usefixtures("sample")
 @pytest.mark.parametrize("case", CASES, ids=[case["what"] for case in CASES])
 def test_what_is_cited_is_found_and_judged(case: dict[str, Any]) -> None:
     found = verify_citation(case["text"]).citations

@@ -29,30 +29,46 @@ def verify_citation(text: str) -> VerifiedOut:
 
     Raises nothing for any text; at most MOST citations are answered.
     """
-    citations = _citations(text[:MAX_TEXT])
-    plain = unmarked(text[:MAX_TEXT])
-    if plain != text[:MAX_TEXT]:  # perhaps HTML, perhaps a headline about tags: what fits the record better was meant
-        citations = max(citations, _citations(plain), key=_fit)
+    is_cut, text = len(text) > MAX_TEXT, text[:MAX_TEXT]
+    citations, left = _citations(text)
+    plain = unmarked(text)
+    if plain != text:  # HTML or LaTeX, unless a headline is about tags: then the wire's own strings stand in it as it is
+        as_read, left_of_it = _citations(plain)
+        if _exact(as_read) >= _exact(citations):
+            citations, left = as_read, left_of_it
     return VerifiedOut(
         citations=citations,
         found=len(citations),
         verified=sum(one.verdict == "verified" for one in citations),
-        notes=NOT_JUDGED if citations else NONE_FOUND,
+        notes=" ".join(filter(None, (_unread(left, is_cut), NOT_JUDGED if citations else NONE_FOUND))),
     )
 
 
-def _fit(citations: list[VerifiedCitation]) -> tuple[int, int]:
-    verdicts = [one.verdict for one in citations]
-    return verdicts.count("verified") + verdicts.count("outdated"), -verdicts.count("wrong") - verdicts.count("unknown")
+def _unread(left: int, is_cut: bool) -> str:
+    """What of a text was not checked, and what to do."""
+    if not left and not is_cut:
+        return ""
+    more = (
+        f"{left} more citations were found and not checked" if left else f"The text was read up to its character {MAX_TEXT:,} only"
+    )
+    return f"{more}: send the rest by itself."
 
 
-def _citations(text: str) -> list[VerifiedCitation]:
-    found = find_citations(text)[:MOST]
+def _exact(citations: list[VerifiedCitation]) -> int:
+    """How many are the wire's own strings, word for word."""
+    return sum(check.field == "citation" for one in citations for check in one.checks)
+
+
+def _citations(text: str) -> tuple[list[VerifiedCitation], int]:
+    """The first MOST of a text, and how many there are beyond them."""
+    everything = find_citations(text)
+    found = everything[:MOST]
     stories = _stories({one.story_id for one in found if one.story_id is not None and is_story_id(one.story_id)})
     publications = Publications()
     strays = [one for one in found if one.story_id not in stories]
     meant = dict(zip(map(id, strays), resolve(strays, publications) if strays else [], strict=True))
-    return [_verified(one, stories.get(one.story_id or ""), meant.get(id(one)), publications) for one in found]
+    verified = [_verified(one, stories.get(one.story_id or ""), meant.get(id(one)), publications) for one in found]
+    return verified, len(everything) - len(found)
 
 
 def _stories(ids: Iterable[str]) -> dict[str, Known]:

@@ -1,6 +1,5 @@
 """One citation beside one story's record: what it says that the record does not."""
 
-import re
 from typing import Final
 from urllib.parse import unquote
 
@@ -10,75 +9,15 @@ from citations.finding import Found, urls_in
 from citations.folding import find, words_of
 from citations.formats import CitationFormat, cite
 from wire.models import StoryRevision
+from wire.queries.verification.mention import check_mention
 from wire.queries.verification.record import Checked, Known, Publications
 from wire.queries.verification.wording import check_beginning, check_headline, check_statement
+from wire.snapshots.citing import permalink
 from wire.stories.identity import canonical_url
 from wire.trust import CheckOut, QuotationOut
 
+BYLINE_WORDS: Final = 8
 PROSE: Final = tuple(one for one in CitationFormat if one not in ("bibtex", "csl", "ris"))
-NUMBER: Final = re.compile(r"\d")
-# Words with which a mention leads to its story; whatever else stands in its sentence is held against the record.
-_LEADS: Final = frozenset(
-    [
-        "according",
-        "to",
-        "as",
-        "reported",
-        "by",
-        "summarized",
-        "summarised",
-        "indexed",
-        "cited",
-        "citing",
-        "via",
-        "see",
-        "source",
-        "sources",
-        "read",
-        "more",
-        "at",
-        "in",
-        "on",
-        "the",
-        "a",
-        "an",
-        "and",
-        "of",
-        "from",
-        "link",
-        "story",
-        "wire",
-        "chatbotnews",
-        "ai",
-        "id",
-        "this",
-        "also",
-        "here",
-        "ref",
-        "reference",
-        "references",
-        "tier",
-        "crediting",
-        "says",
-        "said",
-        "reports",
-        "writes",
-        "wrote",
-        "https",
-        "http",
-        "www",
-        "that",
-        "with",
-        "for",
-    ]
-)
-_ATTRIBUTED: Final = re.compile(
-    r"\b(?:according to|reported by|as told by|per|citing|laut|gemäß|nach angaben (?:von|der|des)|selon|d'après|según|secondo) "
-    r"(?P<a>[A-Z][\w.&' -]{1,60}?)(?=[,;:()\"]|\.?$|\. | \(| as | via | that | (?:hat|haben|ist|sind|wird|a|ont|est|ha) )"
-    r"|(?P<c>(?-i:[A-Z])[\w.&'-]*(?: (?-i:[A-Z0-9])[\w.&'-]*){0,3}) zufolge\b"
-    r"|(?P<b>[A-Z][\w.&' -]{1,60}?),? (?:(?:as )?(?:indexed|summari[sz]ed|cited|carried) (?:by|on)|via) chat ?bot ?news",
-    re.I,
-)
 
 
 def check(found: Found, known: Known, publications: Publications) -> Checked:
@@ -96,12 +35,21 @@ def check(found: Found, known: Known, publications: Publications) -> Checked:
     if exact is None:
         for quoted in found.quotations:
             if words_of(quoted):
-                where = known.found_in(quoted)
-                result.quotations.append(QuotationOut(text=quoted, found_in=where))
-                if where is None:
-                    result.is_wrong = True
-                    result.problems.append(f"The record has no words {quoted[:200]!r}, in no revision.")
+                _quotation(quoted, found, known, result)
     return result
+
+
+def _quotation(quoted: str, found: Found, known: Known, result: Checked) -> None:
+    """Quoted words stand in a text of the revision that is named, or of any, where none is."""
+    places = known.places_of(quoted)
+    at = next((one for one in places if one[1] == found.revision), None) if found.revision else next(iter(places), None)
+    result.quotations.append(QuotationOut(text=quoted, found_in=f"{at[0]}, revision {at[1]}" if at else None))
+    if at is not None:
+        result.revision = at[1] if result.revision is None else min(result.revision, at[1])
+    else:
+        result.is_wrong = True
+        where = f"of revision {found.revision}; revision {places[0][1]} has them" if places else "in no revision"
+        result.problems.append(f"The record has no words {quoted[:200]!r}, {where}.")
 
 
 def _identity(found: Found, known: Known, result: Checked) -> None:
@@ -166,7 +114,12 @@ def _fields(found: Found, known: Known, publications: Publications, result: Chec
         check_statement(found.statement, known, result, may_go_on=found.story_id is None)
     if found.original_url is not None:
         stated.add("url")
-        result.add("original_url", found.original_url, known.story.original_url, ok=_is_url(found.original_url, known))
+        result.add(
+            "original_url",
+            found.original_url,
+            known.story.original_url,
+            ok=_is_url(found.original_url, known) or _is_permalink(found.original_url, known),
+        )
     if found.dates:
         stated.add("date")
         day = known.story.wire_date.isoformat()
@@ -176,8 +129,10 @@ def _fields(found: Found, known: Known, publications: Publications, result: Chec
         said = [word for word in words_of(found.author) if word != "and"]
         authors = {word for row in known.revisions for word in words_of(f"{row.author or ''} {row.original_publisher}")}
         result.add("author", found.author, known.current.author, ok=all(word in authors for word in said))
+    if found.byline is not None:
+        _byline(found.byline, known, result)
     if found.format is None:
-        _mention(found, known, publications, result)
+        check_mention(found, known, publications, result)
     elif missing := _REQUIRED[found.format] - stated:
         result.note(f"It is not the wire's own string and does not say: {', '.join(sorted(missing))}.")
     elif found.format in _UNREAD:
@@ -216,40 +171,14 @@ def _publisher(found: Found, known: Known, publications: Publications, result: C
     result.add("publisher", said, record, ok=ok, problem=problem)
 
 
-def _mention(found: Found, known: Known, publications: Publications, result: Checked) -> None:
-    """An id in words of somebody's own: whom they attribute it to, and whether they are the record's."""
-    text = re.sub(r"https?://\S+|cbn-[0-9a-z]{12}(?:@r\S+)?", " ", found.text)
-    for match in _ATTRIBUTED.finditer(text):
-        said = (match["a"] or match["b"] or match["c"]).strip()
-        canonical, record = publications.canonical(said), known.current.original_publisher
-        is_wires = bool(re.fullmatch(r"chat ?bot ?news(?:\.ai)?", said, re.I))
-        if is_wires or all(word in known.words for word in words_of(said)):
-            continue
-        if canonical is not None or match["b"]:
-            problem = publications.outside(said)
-            result.add(
-                "publisher", said, record, ok=canonical == record, problem=f"{problem} The record says {record}." if problem else ""
-            )
-    said_words = words_of(text)
-    for words, name in publications.spelled.items():
-        if (
-            name != known.current.original_publisher
-            and len(words)
-            and find(words, words_of(_bracket(text))) >= 0
-            and not set(words) <= known.words
-        ):
-            result.add("publisher", name, known.current.original_publisher, ok=False)
-    strange = [word for word in said_words if word not in known.words and word not in _LEADS]
-    dates = {part for date in (known.story.wire_date,) for part in words_of(f"{date.isoformat()} {date:%d %B %Y %-d %b}")}
-    strange = [word for word in strange if word not in dates and word not in words_of(str(known.current.original_publisher_tier))]
-    if len(strange) > 2 or any(NUMBER.search(word) for word in strange):
-        listed = ", ".join(dict.fromkeys(strange[:8]))
-        result.note(f"Words that the record does not have stand beside it ({listed}): compare them with `correct`.")
-
-
-def _bracket(text: str) -> str:
-    opened = text.rfind("(")
-    return text[opened:] if opened >= 0 else ""
+def _byline(said: str, known: Known, result: Checked) -> None:
+    """It ends with a name that has a word of the author's, or with the publisher; other text of the writer's may stand before."""
+    words = words_of(said)
+    for row in known.revisions:
+        publisher, author = words_of(row.original_publisher), words_of(row.author or "")
+        if words[-len(publisher) :] == publisher or any(len(word) > 2 and word in words[-BYLINE_WORDS:] for word in author):
+            return
+    result.add("author", " ".join(words[-BYLINE_WORDS:]), known.current.author or known.current.original_publisher, ok=False)
 
 
 def _addresses(found: Found, known: Known, result: Checked) -> None:
@@ -257,7 +186,7 @@ def _addresses(found: Found, known: Known, result: Checked) -> None:
     site = settings.WIRE_SITE_URL
     said = found.address or "story/"
     whole = said if "://" in said else f"{site.partition('://')[0]}://{said}"
-    if said != "story/" and not whole.startswith(f"{site}/"):
+    if said != "story/" and not whole.lower().startswith(f"{site}/".lower()):
         result.add(
             "permalink",
             said,
@@ -272,6 +201,11 @@ def _addresses(found: Found, known: Known, result: Checked) -> None:
             if found.format in (CitationFormat.LAYERED, CitationFormat.MARKDOWN) and any(url in text for _, _, text in known.texts):
                 continue
             result.add("url", url, known.story.original_url, ok=False)
+
+
+def _is_permalink(said: str, known: Known) -> bool:
+    """Reference managers keep the wire's page as the address."""
+    return said.partition("@r")[0] == permalink(known.story.chatbotnews_id)
 
 
 def _is_url(said: str, known: Known) -> bool:

@@ -35,14 +35,8 @@ class Known:
     @cached_property
     def texts(self) -> list[tuple[str, int, str]]:
         """What the record says: the name of the text, the revision, the text; the newest first."""
-        found, seen = [], set()
-        for row in self.revisions:
-            for name in ("headline", "summary_medium"):
-                text = getattr(row, name)
-                if text and (name, text) not in seen:
-                    seen.add((name, text))
-                    found.append((name.removesuffix("_medium"), row.revision, text))
-        return found
+        named = (("headline", "headline"), ("summary", "summary_medium"))
+        return [(name, row.revision, text) for row in self.revisions for name, column in named if (text := getattr(row, column))]
 
     @cached_property
     def words(self) -> frozenset[str]:
@@ -52,8 +46,9 @@ class Known:
             whole += [row.author or "", row.original_publisher, row.credited_source or ""]
         return frozenset(word for text in whole for word in words_of(text))
 
-    def found_in(self, quoted: str) -> str | None:
-        return next((f"{name}, revision {number}" for name, number, text in self.texts if stands_in(quoted, text)), None)
+    def places_of(self, quoted: str) -> list[tuple[str, int]]:
+        """Where quoted words stand, the newest first: the name of the text and the revision."""
+        return [(name, number) for name, number, text in self.texts if stands_in(quoted, text)]
 
 
 class Publications:

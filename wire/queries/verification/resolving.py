@@ -9,7 +9,7 @@ from django.db.models import Q, prefetch_related_objects
 from rapidfuzz import fuzz
 
 from citations.finding import Found
-from citations.folding import words_of
+from citations.folding import is_cut_within, pieces, words_of
 from wire.models import Story
 from wire.models.search import newest_places
 from wire.queries.verification.record import Known, Publications
@@ -28,11 +28,13 @@ def resolve(found: Sequence[Found], publications: Publications) -> list[Known | 
     places = [_places(one, said) if (said := _said(one)) else set() for one in found]
     by_place = {known.story.search_document.place: known for known in _fetched(Q(search_document__in=set().union(*places)))}
     held = [[by_place[at] for at in some if at in by_place] for some in places]
-    days = dict.fromkeys(day for one, some in zip(found, held, strict=True) if not some and _said(one) and (day := _day(one)))
+    near = [_nearest(one, some, publications) for one, some in zip(found, held, strict=True)]
+    # The index has no words of earlier revisions, nor of withdrawn stories.
+    days = dict.fromkeys(day for one, known in zip(found, near, strict=True) if known is None and _said(one) and (day := _day(one)))
     on_days = _fetched(Q(wire_date__in=list(days)[:DAYS])) if days else []
     return [
-        _nearest(one, some or [known for known in on_days if known.story.wire_date == _day(one)], publications)
-        for one, some in zip(found, held, strict=True)
+        nearest or _nearest(one, [known for known in on_days if known.story.wire_date == _day(one)], publications)
+        for one, nearest in zip(found, near, strict=True)
     ]
 
 
@@ -57,11 +59,14 @@ def _nearest(found: Found, candidates: list[Known], publications: Publications) 
 def _score(found: Found, said: str, known: Known, publisher: str | None) -> float:
     """How near the words are, 0 to 100, and a little for the publisher and the date."""
     theirs = words_of(said)
+    began = pieces(said)[0] if found.rest is not None and is_cut_within(said) else ()
     best = 0.0
     for row in known.revisions:
         texts = [row.headline] if found.statement is None else [known.citable(row).statement.text, row.summary_medium, row.headline]
         for text in texts:
             ours = words_of(text)
+            if 2 < len(began) < len(ours) and ours[: len(began)] == began:
+                best = 100.0
             goes_on = found.rest is not None or (found.story_id is None and len(ours) > 5)
             length = len(ours) if goes_on else len(theirs)
             if ours and theirs:

@@ -2,9 +2,10 @@
 
 import re
 
-from citations.folding import is_cut, pieces, stands_in, words_of
+from citations.folding import is_cut, is_cut_within, pieces, stands_in, words_of
 from citations.sentences import sentences
 from wire.queries.verification.record import Checked, Known
+from wire.stories import agreement
 from wire.trust import CheckOut
 
 
@@ -25,7 +26,9 @@ def check_beginning(rest: str, known: Known, result: Checked) -> None:
     for row in known.revisions:
         right = words_of(row.headline)
         cut = pieces(re.split(r"(?<=\.\.\.)|(?<=…)", rest, maxsplit=1)[0])
-        is_prefix = bool(cut) and "..." in rest[: len(row.headline) + 8] and len(cut[0]) > 2 and right[: len(cut[0])] == cut[0]
+        is_prefix = (
+            bool(cut) and is_cut_within(rest[: len(row.headline) + 8]) and len(cut[0]) > 2 and right[: len(cut[0])] == cut[0]
+        )
         if words[: len(right)] == right or is_prefix:
             result.revision = result.revision or row.revision
             result.add("headline", rest[: len(row.headline) + 10], row.headline, ok=True)
@@ -60,7 +63,10 @@ def check_statement(said: str, known: Known, result: Checked, *, may_go_on: bool
             result.checks += began.checks
             result.note(f"The record does not go on like this: {' '.join(whole[end:])[:200]!r}.")
             return
-    if known.found_in(said) is not None:
+    contrary = _contrary(said, known)
+    if contrary and known.words.issuperset(words):
+        result.add("statement", said, current, ok=False, problem=contrary)
+    elif known.places_of(said):
         result.checks.append(CheckOut(field="statement", said=said[:500], record=current, ok=True))
         result.note("Its words stand in the record, but without saying so it leaves out others beside them.")
     elif words and all(word in known.words for word in words):
@@ -68,6 +74,13 @@ def check_statement(said: str, known: Known, result: Checked, *, may_go_on: bool
         result.note("Its words are the record's, but not in their order: it is no quotation.")
     else:
         result.add("statement", said, current, ok=False, problem=_difference("statement", said, current))
+
+
+def _contrary(said: str, known: Known) -> str:
+    """What every revision denies of these words."""
+    read = agreement.read(said)
+    denied = [agreement.contradiction(read, agreement.read(f"{row.headline}. {row.summary_medium}")) for row in known.revisions]
+    return denied[0] if all(denied) else ""
 
 
 def _is_part(said: str, words: tuple[str, ...], text: str) -> bool:

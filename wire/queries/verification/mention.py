@@ -1,0 +1,107 @@
+"""An id or permalink in words of somebody's own: whom they attribute the story to, and whether they say what the record says."""
+
+import re
+from typing import Final
+
+from citations.dates import DATE
+from citations.finding import LEADS, Found
+from citations.folding import find, words_of
+from wire.models import StoryRevision
+from wire.queries.verification.record import Checked, Known, Publications
+from wire.stories import agreement
+from wire.stories.wording import FILLERS
+from wire.trust import CheckOut
+
+MOSTLY: Final = 0.6  # share of its words that are the record's, from which what it says otherwise is said of this story
+_LIGHT: Final = (LEADS | FILLERS) - agreement.NEGATIONS
+_NO_WORDS: Final = re.compile(
+    r"https?://\S+|[^\s\[\]()]*cbn-[0-9a-z]{12}(?:@r\w+(?::\w+)?)?|\btier \d+|\[\^?\d+\]:?|^\W*\d{1,3}[.):]+(?=\s)", re.I
+)
+_SEGMENT: Final = re.compile(r"[,;:()\[\]|\"*_]+|[.!?](?:\s|$)|\s[-\u2013\u2014]+\s")
+_ATTRIBUTED: Final = re.compile(
+    r"\b(?:according to|reported by|as told by|per|citing|laut|gemäß|nach angaben (?:von|der|des)|selon|d'après|según|secondo) "
+    r"(?P<a>[A-Z][\w.&' -]{1,60}?)(?=[,;:()\"]|\.?$|\. | \(| as | via | that | (?:hat|haben|ist|sind|wird|a|ont|est|ha) )"
+    r"|(?P<c>(?-i:[A-Z])[\w.&'-]*(?: (?-i:[A-Z0-9])[\w.&'-]*){0,3}) zufolge\b"
+    r"|(?P<b>(?-i:[A-Z])[\w.&' -]{1,60}?),? (?:(?:as )?(?:indexed|summari[sz]ed|cited|carried) (?:by|on)|via) chat ?bot ?news",
+    re.I,
+)
+
+
+def check_mention(found: Found, known: Known, publications: Publications, result: Checked) -> None:
+    text = _NO_WORDS.sub(" ", found.text)
+    _attribution(text, known, publications, result)
+    result.checks.append(CheckOut(field="chatbotnews_id", said=str(found.story_id), record=known.story.chatbotnews_id, ok=True))
+    said = DATE.sub(" ", text)
+    strange = _strange(said, known)
+    if reason := _contradiction(said, strange, known, result):
+        result.is_wrong = True
+        result.problems.append(reason)
+    elif strange:
+        listed = ", ".join(strange[:8])
+        result.note(f"Words that the record does not have stand beside it ({listed}): compare them with `correct`.")
+    elif not all(_is_the_records(segment, known) for segment in _SEGMENT.split(said)):
+        result.note("Its words are the record's, but not in their order: it is no quotation.")
+
+
+def _attribution(text: str, known: Known, publications: Publications, result: Checked) -> None:
+    """Whom the words name as the publisher."""
+    record = known.current.original_publisher
+    for match in _ATTRIBUTED.finditer(text):
+        said = (match["a"] or match["b"] or match["c"]).strip()
+        canonical = publications.canonical(said)
+        is_wires = bool(re.fullmatch(r"chat ?bot ?news(?:\.ai)?", said, re.I))
+        if is_wires or all(word in known.words for word in words_of(said)):
+            continue
+        if canonical is not None or match["b"]:
+            problem = publications.outside(said)
+            problem = f"{problem} The record says {record}." if problem else ""
+            result.add("publisher", said, record, ok=canonical == record, problem=problem)
+    if result.is_wrong or record in text:
+        return
+    for words, name in publications.spelled.items():
+        is_named = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) or (words and find(words, words_of(_bracket(text))) >= 0)
+        if name != record and is_named and not set(words) <= known.words:
+            result.add("publisher", name, record, ok=False)
+
+
+def _contradiction(text: str, strange: list[str], known: Known, result: Checked) -> str:
+    """What the revision that is meant denies; where only an earlier one says the same, that one is meant."""
+    said = agreement.read(text)
+    if not said.stems or len(strange) > (1 - MOSTLY) * len(words_of(text)):
+        return ""
+    rows = [row for row in known.revisions if result.revision in (None, row.revision)]
+    reasons = [agreement.contradiction(said, _read(row)) for row in rows]
+    if not reasons or not reasons[0]:
+        return ""
+    if "" not in reasons:
+        return reasons[0]
+    result.revision = rows[reasons.index("")].revision
+    return ""
+
+
+def _read(row: StoryRevision) -> agreement.Said:
+    return agreement.read(f"{row.headline}. {row.summary_medium}")
+
+
+def _strange(text: str, known: Known) -> list[str]:
+    date = known.story.wire_date
+    dates = words_of(f"{date.isoformat()} {date:%d %B %Y %-d %b}")
+    known_words = {*known.words, *_LIGHT, *dates, str(known.current.original_publisher_tier)}
+    found = (word for word in words_of(text) if word not in known_words)
+    return list(dict.fromkeys(found))
+
+
+def _is_the_records(segment: str, known: Known) -> bool:
+    """Whether words between two marks stand like this in the record, those aside that only lead to it."""
+    words = list(words_of(segment))
+    while words and words[0] in _LIGHT:
+        del words[0]
+    while words and words[-1] in _LIGHT:
+        del words[-1]
+    texts = [text for _, _, text in known.texts] + [f"{row.author or ''} {row.original_publisher}" for row in known.revisions]
+    return len(words) < 2 or any(find(words, words_of(text)) >= 0 for text in texts)
+
+
+def _bracket(text: str) -> str:
+    opened = text.rfind("(")
+    return text[opened:] if opened >= 0 else ""
