@@ -17,6 +17,7 @@ from citations.passages import ID, passages
 
 LONGEST: Final = 1_600  # characters of a citation in prose
 BYLINE: Final = 200  # characters
+NAMES: Final = 80  # characters of an author's name before a title
 NAME: Final = r"chat\s?bot\s?news(?:\s?\.\s?ai)?"
 _NEAR_ID: Final = re.compile(r"(?<![\w-])cbn-(?:[0-9a-z]{9,20}(?![0-9a-z-])|[0-9a-z]{1,40}(?=…|\.\.\.))", re.I)
 _CORRECTED: Final = re.compile(r"[>).,\"']{0,3}\s?[\[(]corrected (\d{4}-\d\d-\d\d)[\])]", re.I)
@@ -32,8 +33,11 @@ _TAIL: Final = re.compile(
 )
 _SOURCE: Final = re.compile(r"[\s(\[]*(?:sources?|read more|see|link|via|at)?:?[\s(\[<]*(?:\[[^\[\]\n]{1,60}\]\s?\(<?)?$", re.I)
 _MARKDOWN_TAIL: Final = re.compile(
-    rf"[^\s()]{{0,40}}[)>\]]{{1,2}}\s?\((?P<by>[^\n]{{1,300}}?),? via \[?{NAME}\]?(?:\([^)]{{0,300}}\))?\)", re.I
+    rf"[^\s()]{{0,40}}\s?[)>\]]{{1,2}}\s?\((?P<by>[^\n]{{1,300}}?),? via \[?{NAME}\]?(?:\([^)]{{0,300}}\))?\)", re.I
 )
+_PLACEHOLDER: Final = re.compile(r"<[^<>]{1,40}>|\{[^{}]{1,40}\}")  # of whoever explains the format
+_POINTS_BACK: Final = re.compile(r"\s*(?:\(|(?:It|They|He|She|This|That|These|Those|Its|Their|His|Her)\b)")
+_CREDITING: Final = re.compile(r", crediting (?P<name>[^\n]{1,150}?)(?=, \d{4}-)", re.I)
 _URL: Final = re.compile(r"https?://[^\s<>\"'\])]+", re.I)
 _QUOTED: Final = re.compile(r'(?<!\w)"([^"\n]{1,1000}?)"(?!\w)')
 _TIER: Final = re.compile(r"\btier (\d{1,3})\b", re.I)
@@ -47,6 +51,7 @@ details full original article website site archive archived retrieved accessed a
 row date publisher headline title chat bot news com org html conversational
 has have had is was are were it its there find found can be you we summary
 outlet layout post newspaper medium category published journal author authors quote quoted citations wrote reads name
+carried brought
 """
 LEADS: Final = frozenset(_LEADING_WORDS.split())
 """Words that lead to a story and say nothing of it."""
@@ -69,6 +74,8 @@ class Found:
     """How the hash of the revision begins."""
     publisher: str | None = None
     tier: int | None = None
+    credited: str | None = None
+    """Whom an inline citation of the category wire credits."""
     headline: str | None = None
     statement: str | None = None
     rest: str | None = None
@@ -167,7 +174,7 @@ def _of_stretch(line: str, begin: int, match: re.Match[str], end: int, *, leads:
         if _goes_on_to_id(inline.rest):
             yield from _without_id(before[: last.start()])
             text = line[begin + last.start() : end]
-            same = {name: getattr(inline, name) for name in ("format", "publisher", "tier", "dates")}
+            same = {name: getattr(inline, name) for name in ("format", "publisher", "tier", "credited", "dates")}
             yield _found(text, match, rest=_SOURCE.sub("", inline.rest or "").strip() or None, **same)
             return
     start = 0 if last is None else last.end()
@@ -203,15 +210,19 @@ def _says(text: str) -> bool:
 
 
 def _saying(text: str) -> str:
-    """The last sentence of a text; the one before as well, where that only leads to a story or is a bracket behind it; and the
-    whole of a quotation that ends in it.
+    """The last sentence of a text; those before as well, while there are only names and words that lead to a story, and what
+    stands in a bracket; and the whole of a quotation that ends in it, with the name before that.
     """
     begin = _sentence(text)
-    if not _says(text[begin:]) or text[begin:].lstrip().startswith("("):
+    while begin and (_only_names(text[begin:]) or _POINTS_BACK.match(text, begin)):
         begin = _sentence(text[:begin])
     if text.count('"', begin) % 2 and '"' in text[:begin]:
         begin = text.rindex('"', 0, begin)
-    return text[begin:]
+    return text[begin:] if begin > NAMES or not _only_names(text[:begin]) else text
+
+
+def _only_names(text: str) -> bool:
+    return all(word in LEADS or not word.islower() for word in re.findall(r"[^\W_]+", _URL.sub(" ", text)))
 
 
 def _behind(line: str, end: int) -> str:
@@ -233,7 +244,7 @@ def _heads(text: str) -> list[re.Match[str]]:
                 match, inner = inner, pattern.search(text, inner.start() + 1, inner.end())
             found.append(match)
             at = match.end()
-    return sorted(found, key=lambda one: one.start())
+    return sorted((head for head in found if not _PLACEHOLDER.search(head["publisher"])), key=lambda one: one.start())
 
 
 def _without_id(text: str) -> Iterator[Found]:
@@ -254,6 +265,8 @@ def _without_id(text: str) -> Iterator[Found]:
                 statement=said.strip() or None,
             )
         else:
+            crediting = _CREDITING.match(rest)
+            rest = rest[crediting.end() :] if crediting else rest
             date = DATE.search(rest, 0, 60)
             rest = rest[date.end() :] if date else rest
             yield Found(
@@ -261,6 +274,7 @@ def _without_id(text: str) -> Iterator[Found]:
                 CitationFormat.INLINE,
                 publisher=head["publisher"],
                 tier=int(head["tier"]),
+                credited=crediting["name"] if crediting else None,
                 dates=(iso(date),) if date else (),
                 rest=rest.lstrip(" :,.-") or None,
             )

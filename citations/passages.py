@@ -22,6 +22,9 @@ _REDIRECTED: Final = re.compile(
     r"(?:https?://[^\s<>\"'()]{1,500}?)?(https?%3a%2f%2f[^\s<>\"'&()]{1,2000}cbn-[^\s<>\"'&()]{1,200})(?:&[^\s<>\"'()]{0,500})?",
     re.I,
 )
+_ATTRIBUTION: Final = re.compile(  # names, each with a capital, and an id
+    r"[-–—(\s]*(?:(?:[A-Z][\w.&'’]{0,40}|via|by|in|of|for|/)[ ,:|–—-]{1,4}){1,12}\(?[^\s()]{0,300}cbn-[0-9a-z]{12}\S{0,80}"
+)
 _ROW: Final = re.compile(r"[ \t>]*(?:[-*•·–]|\d{1,3}[.)]|\[\^?\d{1,3}\]:?|\|)(?=\s|\S*\|)")
 _DELIMITERS: Final = ("\t", ";", ",")
 
@@ -43,19 +46,31 @@ def passages(text: str) -> Iterator[Passage]:
     text = _BROKEN_PERMALINK.sub(lambda match: re.sub(r"[\s>]", "", match[0]), text)
     text = _BROKEN_URL.sub(r"\1", text)
     at = 0
-    for paragraph in re.split(r"(\n[ \t>]*\n)", text):
+    for paragraph in _paragraphs(text):
         rows = _rows(paragraph)
         for row in rows:
-            line = " ".join(re.sub(r"\n[ \t]*(?:>[ \t]*)+", "\n", f"\n{row}").split())
+            plain = row.replace("\t", " | ") if len(rows) > 1 else row
+            line = " ".join(re.sub(r"\n[ \t]*(?:>[ \t]*)+", "\n", f"\n{plain}").split())
             yield Passage(at, line, "\n" in row.strip(), len(rows) > 1)
             at += len(row)
+
+
+def _paragraphs(text: str) -> list[str]:
+    """What blank lines divide; a line that only says whose the words above are belongs to them."""
+    found: list[str] = []
+    for paragraph in re.split(r"(?<=\n)[ \t>]*\n", text):
+        if found and _ATTRIBUTION.fullmatch(paragraph.strip()) and not ID.search(found[-1]):
+            found[-1] += paragraph
+        else:
+            found.append(paragraph)
+    return found
 
 
 def _rows(paragraph: str) -> list[str]:
     """A paragraph; of a list or a table its entries, each with the lines that go on with it."""
     lines = paragraph.splitlines(keepends=True)
     named = [line for line in lines if ID.search(line)]
-    if len(named) < 2:
+    if len(named) < 2 and not (named and named[0].lstrip(" >").startswith("|")):
         return [paragraph]
     if all(_ROW.match(line) for line in named):
         starts = [number for number, line in enumerate(lines) if _ROW.match(line) or number == 0]

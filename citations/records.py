@@ -137,20 +137,22 @@ def _json_values(text: str) -> Iterator[tuple[int, int, list[Found]]]:
 
 def _csl(item: dict[str, Any]) -> Found | None:
     note = str(item.get("note", ""))
-    named = ID.search(str(item.get("id", ""))) or ID.search(note)
+    values = [str(item.get("id", "")), note, *(value for value in item.values() if isinstance(value, str))]
+    named = next(filter(None, map(ID.search, values)), None)
     if named is None:
         return None
     issued, authors = item.get("issued"), item.get("author")
     parts = issued.get("date-parts") if isinstance(issued, dict) else None
     first = parts[0] if isinstance(parts, list) and parts and isinstance(parts[0], list) else []
     names = [one for one in authors if isinstance(one, dict)] if isinstance(authors, list) else []
-    said = {name: None if item.get(name) is None else str(item[name]) for name in ("container-title", "title", "URL")}
+    names += [{"literal": authors}] if isinstance(authors, str) else []
+    said = {name: None if item.get(name) is None else str(item[name]) for name in ("container-title", "publisher", "title", "URL")}
     return _record(
         json.dumps(item, ensure_ascii=False),
         CitationFormat.CSL,
         named["id"].lower(),
         note,
-        publisher=said["container-title"],
+        publisher=said["container-title"] or said["publisher"],
         headline=said["title"],
         author=" and ".join(_name(name) for name in names) or None,
         original_url=said["URL"],

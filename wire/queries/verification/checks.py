@@ -99,6 +99,9 @@ def _fields(found: Found, known: Known, publications: Publications, result: Chec
     if found.publisher is not None:
         stated.add("publisher")
         _publisher(found, known, publications, result)
+    if found.credited is not None:
+        credited = known.current.credited_source
+        result.add("credited_source", found.credited, credited, ok=words_of(found.credited) == words_of(credited or ""))
     if found.tier is not None:
         stated.add("tier")
         tier = known.current.original_publisher_tier

@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from citations.dates import DATE
+from citations.dates import DATE, dates_in
 from citations.finding import LEADS, Found
 from citations.folding import find, words_of
 from wire.models import StoryRevision
@@ -17,7 +17,7 @@ _LIGHT: Final = (LEADS | FILLERS) - agreement.NEGATIONS
 _NO_WORDS: Final = re.compile(
     r"https?://\S+|[^\s\[\]()]*cbn-[0-9a-z]{12}(?:@r\w+(?::\w+)?)?|\btier \d+|\[\^?\d+\]:?|^\W*\d{1,3}[.):]+(?=\s)", re.I
 )
-_SEGMENT: Final = re.compile(r"[,;:()\[\]|\"*_]+|[.!?](?:\s|$)|\s[-\u2013\u2014]+\s")
+_SEGMENT: Final = re.compile(r",(?!\d{3})|[;:()\[\]|\"*_]+|[.!?](?:\s|$)|\s[-\u2013\u2014]+\s")
 _ATTRIBUTED: Final = re.compile(
     r"\b(?:according to|reported by|as told by|per|citing|laut|gemäß|nach angaben (?:von|der|des)|selon|d'après|según|secondo) "
     r"(?P<a>[A-Z][\w.&' -]{1,60}?)(?=[,;:()\"]|\.?$|\. | \(| as | via | that | (?:hat|haben|ist|sind|wird|a|ont|est|ha) )"
@@ -32,7 +32,7 @@ def check_mention(found: Found, known: Known, publications: Publications, result
     _attribution(text, known, publications, result)
     result.checks.append(CheckOut(field="chatbotnews_id", said=str(found.story_id), record=known.story.chatbotnews_id, ok=True))
     said = DATE.sub(" ", text)
-    strange = _strange(said, known)
+    strange = [*_strange(said, known), *_other_dates(text, found, known)]
     if reason := _contradiction(said, strange, known, result):
         result.is_wrong = True
         result.problems.append(reason)
@@ -89,6 +89,12 @@ def _strange(text: str, known: Known) -> list[str]:
     known_words = {*known.words, *_LIGHT, *dates, str(known.current.original_publisher_tier)}
     found = (word for word in words_of(text) if word not in known_words)
     return list(dict.fromkeys(found))
+
+
+def _other_dates(text: str, found: Found, known: Known) -> list[str]:
+    """Dates outside of a bracket: perhaps of something else."""
+    day = known.story.wire_date.isoformat()
+    return [date for date in dates_in(text) if date not in found.dates and not day.startswith(date)]
 
 
 def _is_the_records(segment: str, known: Known) -> bool:
