@@ -77,7 +77,8 @@ async def _timegate(scope: Scope, send: Send) -> None:
     """RFC 7089, pattern 2.1: to the address that tells what was told at the moment that Accept-Datetime names, default now."""
     path, asked = scope["path"].removeprefix(TIMEGATE), dict(scope["headers"]).get(b"accept-datetime", b"").decode("latin-1")
     try:
-        moment = parsedate_to_datetime(asked) if asked else dt.datetime.now(dt.UTC)
+        now = dt.datetime.now(dt.UTC)
+        moment = min(parsedate_to_datetime(asked).astimezone(dt.UTC), now) if asked else now
     except (ValueError, TypeError):
         error = InvalidArgument("Accept-Datetime cannot be read.", "Send one such as Thu, 15 Jan 2026 10:00:00 GMT.")
         await _send(send, 400, orjson.dumps(error.as_dict()))
@@ -85,9 +86,10 @@ async def _timegate(scope: Scope, send: Send) -> None:
     if not _DATED.fullmatch(path):
         await _send(send, 404, orjson.dumps(NotFound("There is no timegate for this address.", "See /api/docs.").as_dict()))
         return
-    site = settings.WIRE_SITE_URL
+    site, query = settings.WIRE_SITE_URL, scope.get("query_string", b"").decode("latin-1")
+    query = f"{query}&" if query else ""
     headers = [
-        (b"location", f"{site}{path}?as_of={timestamp(moment)}".encode()),
+        (b"location", f"{site}{path}?{query}as_of={timestamp(moment)}".encode()),
         (b"vary", b"accept-datetime"),
         (b"link", f'<{site}{path}>; rel="original"'.encode()),
     ]

@@ -205,10 +205,10 @@ class ComparedReport(Schema):
     headline: str
     published_at: Moment
     first_seen_at: Moment = Field(description="When the wire saw it first.")
-    independent: bool
+    independent: bool = Field(description="A newsroom counted once; a copy, a second story and the maker's own post are not.")
     is_copy: bool
     only_here: list[str] = Field(description="Words of headline and summary that no other report has.")
-    figures: list[str] = Field(description="Amounts, shares and large numbers, as written.")
+    figures: list[str] = Field(description="Amounts, shares and counts, as written.")
     untrusted_instructions: bool
 
 

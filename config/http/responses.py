@@ -44,7 +44,8 @@ def finished(body: bytes, caching: str) -> HttpResponse:
 
 
 def memento(response: HttpResponse, path: str, moment: dt.datetime) -> HttpResponse:
-    """An answer as of a moment, marked as a memento of the address without it (RFC 7089)."""
+    """An answer as of a moment, marked as a memento of the address without it (RFC 7089); of a moment to come, as one of now."""
+    moment = min(moment, dt.datetime.now(dt.UTC))
     original = f"{settings.WIRE_SITE_URL}{path}"
     response["Memento-Datetime"] = format_datetime(moment.astimezone(dt.UTC), usegmt=True)
     response["Link"] = f'<{original}>; rel="original", <{settings.WIRE_SITE_URL}/api/timegate{path}>; rel="timegate"'

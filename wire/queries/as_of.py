@@ -13,7 +13,7 @@ from wire.answers import StoriesAnswer
 from wire.bounds import LIST_LIMIT
 from wire.models import Snapshot, Story, StoryRevision
 from wire.queries import days, stories
-from wire.schemas import CitationOut, DayOut, ProvenanceOut, StoriesOut, estimated_tokens
+from wire.schemas import CitationObjects, CitationOut, DayOut, ProvenanceOut, StoriesOut, estimated_tokens
 from wire.search.cursor import encode, place_of
 from wire.snapshots.citing import citable, permalink
 from wire.snapshots.story_json import revision_out
@@ -37,7 +37,9 @@ def snapshot_as_of(moment: dt.datetime, day: dt.date | None = None) -> Snapshot:
         return snapshot
     snapshot = rows.filter(wire_date__lte=moment.astimezone(dt.UTC).date()).order_by("-wire_date", "-revision").first()
     if snapshot is None:
-        raise NotFound("The wire had published nothing yet.", "Ask for a later moment.")
+        earliest = Snapshot.objects.order_by("sequence").values_list("generated_at", flat=True).first()
+        since = f" It published first at {timestamp(earliest)}." if earliest else ""
+        raise NotFound(f"The wire had published nothing yet.{since}", "Ask for a later moment.")
     return snapshot
 
 
@@ -122,13 +124,24 @@ def pinned(story_id: str) -> tuple[Story, StoryRevision] | None:
 
 
 def get_pinned_story(story_id: str) -> bytes | None:
-    """The JSON of a pinned revision, its event and figures those of today; None for an id without a pin. Raises: NotFound."""
+    """The JSON of a pinned revision with pinned permalinks, its event and figures those of today; of a story that was withdrawn
+    since, with that status and no citations. None for an id without a pin. Raises: NotFound.
+    """
     found = pinned(story_id)
     if found is None:
         return None
     story, row = found
     derived = str(story.event_id), story.consensus_score, story.cross_source_count
-    return revision_out(story, row, *derived).model_dump_json(by_alias=True).encode()
+    out = revision_out(story, row, *derived)
+    address = permalink(story.chatbotnews_id)
+    pinned_address = address + story_id.removeprefix(story.chatbotnews_id)
+    if story.status == Status.WITHDRAWN:
+        out.status, out.citation_objects = Status.WITHDRAWN, None
+    elif out.citation_objects is not None:
+        texts = out.citation_objects.model_dump()
+        out.citation_objects = CitationObjects(**{name: text.replace(address, pinned_address) for name, text in texts.items()})
+    out.permalink = pinned_address
+    return out.model_dump_json(by_alias=True).encode()
 
 
 def get_pinned_citation(story_id: str, form: CitationFormat) -> CitationOut | None:

@@ -1,18 +1,19 @@
 """One event side by side, as each publication has it. Facts of the texts, no judgement."""
 
-import re
 from collections import defaultdict
+from decimal import Decimal
 from typing import Final
 
+from sources.vocabulary import Tier
 from wire.queries.events import view_event
 from wire.schemas import StoryOut
 from wire.snapshots import cluster
-from wire.snapshots.event_view import figures
-from wire.stories.tokens import token, words
+from wire.stories.quantities import Quantity, read
+from wire.stories.tokens import STOP_WORDS, token, words
 from wire.trust import ComparedReport, ComparisonOut, DifferingFigure
 
 MOST_WORDS: Final = 12
-_UNIT: Final = re.compile(r"[^\W\d_]+")
+_NOTHING: Final = STOP_WORDS | {""}
 
 
 def compare_coverage(event_id: str) -> ComparisonOut:
@@ -34,10 +35,10 @@ def compare_coverage(event_id: str) -> ComparisonOut:
                 headline=story.headline,
                 published_at=story.published_at,
                 first_seen_at=story.first_seen_at,
-                independent=report.independent,
+                independent=report.independent and story.original_publisher_tier != Tier.CORPORATE,
                 is_copy=report.is_copy,
                 only_here=alone[:MOST_WORDS],
-                figures=figures(_text(story)),
+                figures=list(_counted(story)),
                 untrusted_instructions=story.untrusted_instructions,
             )
         )
@@ -65,18 +66,26 @@ def _stems(story: StoryOut) -> dict[str, str]:
     return found
 
 
+def _counted(story: StoryOut) -> dict[str, Quantity]:
+    """Amounts, shares and counts of a report, as it writes them; no bare numbers, which are years and names."""
+    found, _ = read(_text(story))
+    told = {f"{one.said} {one.of}".strip(): one for one in found if one.unit or one.of not in _NOTHING}
+    return dict(sorted(told.items(), key=lambda pair: _text(story).find(pair[1].said)))
+
+
 def _differing(reports: list[StoryOut]) -> list[DifferingFigure]:
-    """Figures of one unit ("books", "%", "$ million") of which publications have different ones."""
-    by_unit: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    """Figures of one thing ("%", "$", "minute", "books") of which publications have different ones."""
+    said: dict[str, dict[Decimal, tuple[str, list[str]]]] = defaultdict(dict)
+    names: dict[str, str] = {}
     for story in reports:
-        for figure in figures(_text(story)):
-            unit = " ".join(
-                filter(None, (figure[0] if figure[0] in "$€£¥₹" else "", "%" if "%" in figure else "", *_UNIT.findall(figure)))
-            )
-            if story.original_publisher not in by_unit[unit.lower()][figure.lower()]:
-                by_unit[unit.lower()][figure.lower()].append(story.original_publisher)
+        for text, one in _counted(story).items():
+            thing = one.unit or token(one.of.casefold())
+            names.setdefault(thing, one.unit or one.of)
+            _, publishers = said[thing].setdefault(one.value, (text, []))
+            if story.original_publisher not in publishers:
+                publishers.append(story.original_publisher)
     return [
-        DifferingFigure(unit=unit, said=dict(said))
-        for unit, said in by_unit.items()
-        if len(said) > 1 and len({publisher for publishers in said.values() for publisher in publishers}) > 1
+        DifferingFigure(unit=names[thing], said=dict(values.values()))
+        for thing, values in said.items()
+        if len(values) > 1 and len({publisher for _, publishers in values.values() for publisher in publishers}) > 1
     ]

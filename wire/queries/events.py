@@ -15,7 +15,7 @@ from wire.bounds import LIST_LIMIT
 from wire.models import Event, Snapshot, Story
 from wire.models.compiled import Row
 from wire.queries.days import is_stale, latest_snapshot, snapshot_of
-from wire.queries.stories import LIST, LIST_COUNT, TOPIC, TOPIC_COUNT, list_place
+from wire.queries.stories import LIST, LIST_COUNT, TOPIC, TOPIC_COUNT, list_place, pins_hint
 from wire.schemas import REPORT_FIELDS, EventBrief, EventOut, EventsOut, FirstReport, ReportOut, StoryOut, estimated_tokens
 from wire.search.cursor import decode, encode, invalid, place_of
 from wire.search.total import counted
@@ -94,7 +94,7 @@ def view_event(event_id: str) -> EventView:
     if not found:
         raise NotFound(
             f"There is no event {plain_text(event_id, 40)!r}.",
-            "Every story names its event_id; list_events (/api/events.json) lists those of a day.",
+            pins_hint(event_id) or "Every story names its event_id; list_events (/api/events.json) lists those of a day.",
         )
     return next(iter(found.values()))
 

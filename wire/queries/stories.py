@@ -190,6 +190,9 @@ def _scope(
     )
 
 
+IDS: Final = "Ids look like cbn-0123456789ab; search_wire (/api/search.json) and wire://today (/api/today.json) list them."
+
+
 def published_story(story_id: str) -> Story:
     """The story, withdrawn or not, with its text. Raises: NotFound."""
     story = Story.objects.published().with_text().filter(chatbotnews_id=story_id).first() if is_story_id(story_id) else None
@@ -199,9 +202,16 @@ def published_story(story_id: str) -> Story:
 
 
 def _unknown(story_id: str) -> NotFound:
-    return NotFound(
-        f"There is no story {plain_text(story_id, 40)!r}.",
-        "Ids look like cbn-0123456789ab; search_wire (/api/search.json) and wire://today (/api/today.json) list them.",
+    return NotFound(f"There is no story {plain_text(story_id, 40)!r}.", pins_hint(story_id) or IDS)
+
+
+def pins_hint(story_id: str) -> str:
+    """For whoever asks with a pin what takes none, or with one that is none."""
+    if "@" not in story_id:
+        return ""
+    return (
+        "A pin is @r and a revision, perhaps with a colon and eight digits or more of its hash. get_story, get_citation and "
+        "verify_citation take one; other tools do not."
     )
 
 

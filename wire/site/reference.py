@@ -67,9 +67,15 @@ def provenance(request: HttpRequest, day: str | None = None) -> HttpResponse:
 @public
 def verify(request: HttpRequest) -> HttpResponse:
     """A text is pasted, and every citation of the wire in it is held against the record."""
-    text = request.GET.get("text", "")[:MAX_PASTED].strip()
-    found = queries.verify_citation(text) if text else None
-    return page(request, "verify.html", {"text": text, "found": found, "most": MAX_PASTED}, "no-store" if text else BRIEFLY)
+    pasted = request.GET.get("text", "").replace("\r\n", "\n").strip()  # a line's end is one character where a browser counts
+    text = pasted[:MAX_PASTED]
+    context = {
+        "text": text,
+        "found": queries.verify_citation(text) if text else None,
+        "most": MAX_PASTED,
+        "unread": len(pasted) - len(text),
+    }
+    return page(request, "verify.html", context, "no-store" if text else BRIEFLY)
 
 
 @public

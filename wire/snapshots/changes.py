@@ -11,7 +11,7 @@ from itertools import chain
 from typing import Any, Final, NamedTuple
 
 from django.db import transaction
-from django.db.models import Max
+from django.db.models import Exists, Max, OuterRef
 from django.utils import timezone
 
 from sources.models import RosterRevision
@@ -103,7 +103,8 @@ def _state() -> Iterator[What]:
         of_story(status, revision, story_id, event_id or "", is_new=True, is_new_text=True)
         for status, revision, story_id, event_id in rows.values_list(*columns).iterator(BATCH)
     )
-    shared = Event.objects.order_by("event_id").values_list("event_id", "merged_into")
+    founders = Story.objects.published().filter(chatbotnews_id=OuterRef("event_id"))  # others are told when theirs is published
+    shared = Event.objects.filter(Exists(founders)).order_by("event_id").values_list("event_id", "merged_into")
     events = (
         What(ChangeKind.EVENT_MERGED, event, None, into) if into else What(ChangeKind.EVENT_FOUNDED, event)
         for event, into in shared.iterator(BATCH)

@@ -42,7 +42,7 @@ _QUANTITY: Final = re.compile(
         | \b(?:a[ -](?=dozen|{_LARGE}))? (?P<spelled>(?:{_SPELLED}) (?:(?:[ -]|[ ]and[ ]) (?:{_SPELLED}))*)\b
     )
     [ -]?(?P<unit>%|per[ ]?cent|(?:dollar|euro|pound|rupee|second|minute|hour|day|week|month|year)s?\b|yen\b|yuan\b)?""",
-    re.X,
+    re.X | re.I,
 )
 _NEXT: Final = re.compile(r"[ -]?([^\W\d_]*)")
 
@@ -69,15 +69,13 @@ class Quantity:
 
 @lru_cache(maxsize=4096)
 def read(text: str) -> tuple[frozenset[Quantity], str]:
-    """The quantities of a text in small letters, and the text without them. A lone "one" is a word; so is a number behind a hyphen,
-    as in "gpt-5".
-    """
+    """The quantities of a text, and the text without them. A lone "one" is a word; so is the number of "GPT-5"."""
     found: list[Quantity] = []
 
     def take(match: re.Match[str]) -> str:
-        if match["spelled"] in ("one", "zero"):
+        if (match["spelled"] or "").lower() in ("one", "zero"):
             return match[0]
-        spelled = match["unit"] or ""
+        spelled = (match["unit"] or "").lower()
         unit = match["sign"] or _UNITS.get("percent" if spelled.startswith("per") else spelled.removesuffix("s"), "")
         following = _NEXT.match(text, match.end())
         of = following[1] if following and not unit else ""
@@ -90,8 +88,8 @@ def read(text: str) -> tuple[frozenset[Quantity], str]:
 
 def _value(match: re.Match[str]) -> Decimal:
     if match["spelled"]:
-        return Decimal(_spelled(match["spelled"]))
-    times = _LETTERS.get(match["letter"] or "", 0) or _SCALES.get(match["scale"] or "", 1)
+        return Decimal(_spelled(match["spelled"].lower()))
+    times = _LETTERS.get((match["letter"] or "").lower(), 0) or _SCALES.get((match["scale"] or "").lower(), 1)
     return Decimal(match["digits"].replace(",", "")) * times
 
 

@@ -41,6 +41,12 @@ def test_a_new_story_an_edit_a_correction_and_a_withdrawal_are_told_one_by_one()
     assert [number for (number,) in Change.objects.values_list("number")] == [*range(1, last() + 1)]
 
 
+@pytest.mark.usefixtures("sample_wire")
+def test_an_event_is_founded_once() -> None:
+    founded = list(Change.objects.filter(kind=ChangeKind.EVENT_FOUNDED).values_list("subject", flat=True))
+    assert len(founded) == len(set(founded)) > 80
+
+
 def test_nothing_new_is_no_change() -> None:
     made = entry()
     publish(made)

@@ -1,11 +1,12 @@
 """What the wire said at a moment, and pinned citations, which say for ever what they said."""
 
 import datetime as dt
+from email.utils import parsedate_to_datetime
 
 import pytest
 from django.test import Client
 
-from citations.formats import CitationFormat
+from citations.formats import CitationFormat, cite
 from config.errors import NotFound, Withdrawn
 from tests.factories import DAY, NOW, entry, publish, published
 from tests.mcpserver.asgi import request
@@ -13,6 +14,7 @@ from wire import queries
 from wire.intake import corrections
 from wire.models import Story
 from wire.schemas import StoryOut
+from wire.snapshots.citing import citable
 from wire.stories.vocabulary import Category
 
 pytestmark = pytest.mark.django_db
@@ -123,6 +125,67 @@ def test_a_timegate_leads_to_the_memento(path: str, asked: str, status: int) -> 
     if status == 302:
         assert answer["location"] == "http://localhost:8000/api/today.json?as_of=2026-01-16T12:00:00Z"
         assert answer["vary"] == "accept-datetime"
+
+
+def test_a_moment_to_come_is_no_memento(client: Client) -> None:
+    published()
+    said = client.get("/api/today.json?as_of=2126-01-01T00:00:00Z")["Memento-Datetime"]
+    assert parsedate_to_datetime(said) <= dt.datetime.now(dt.UTC)
+    leads_to = request("GET", "/api/timegate/api/today.json", headers={"accept-datetime": "Tue, 01 Jan 2126 00:00:00 GMT"})
+    assert "2126" not in leads_to["location"]
+
+
+def test_a_timegate_keeps_what_else_is_asked() -> None:
+    found = request(
+        "GET", "/api/timegate/api/categories/launches.json?limit=2", headers={"accept-datetime": "Fri, 16 Jan 2026 12:00:00 GMT"}
+    )
+    assert found["location"].endswith("/api/categories/launches.json?limit=2&as_of=2026-01-16T12:00:00Z")
+
+
+def test_a_pinned_story_has_pinned_permalinks_and_none_once_it_was_withdrawn() -> None:
+    story = published(title="Quince Robotics sells 12 robots", summary="")
+    pin = f"{story.chatbotnews_id}@r1"
+    found = StoryOut.model_validate_json(queries.get_pinned_story(pin) or b"")
+    assert found.permalink.endswith(pin)
+    assert found.citation_objects is not None
+    assert queries.verify_citation(found.citation_objects.layered_ready).verified == 1
+    corrections.withdraw(story.chatbotnews_id, reason="It was made up.", now=NOW + HOUR)
+    found = StoryOut.model_validate_json(queries.get_pinned_story(pin) or b"")
+    assert (found.status, found.citation_objects) == ("withdrawn", None)
+
+
+def test_a_pin_where_none_is_taken_says_so() -> None:
+    story = published()
+    for asked in (queries.view_event, queries.compare_coverage, queries.get_consensus):
+        with pytest.raises(NotFound) as error:
+            asked(f"{story.chatbotnews_id}@r1") if asked is not queries.get_consensus else asked(
+                story_id=f"{story.chatbotnews_id}@r1"
+            )
+        assert "A pin is @r" in error.value.hint
+
+
+@pytest.mark.parametrize("form", [CitationFormat.INLINE, CitationFormat.LAYERED])
+@pytest.mark.parametrize("withdrawn", [False, True])
+def test_a_citation_without_an_id_of_what_was_changed_since_is_outdated(form: CitationFormat, withdrawn: bool) -> None:
+    published(title="Nobody here sells robots any more", summary="")
+    story = published(title="Quince Robotics sells 12 robots to the town", summary="")
+    assert story.current is not None
+    cited = cite(citable(story, story.current), form).split(" Source:")[0]
+    assert queries.verify_citation(cited).verified == 1
+    if withdrawn:
+        corrections.withdraw(story.chatbotnews_id, reason="It was made up.", now=NOW + HOUR)
+    else:
+        corrections.correct(story.chatbotnews_id, headline="A bakery in the town opens", reason="A mix-up.", now=NOW + HOUR)
+    (found,) = queries.verify_citation(cited).citations
+    assert (found.verdict, found.story_id) == ("outdated", story.chatbotnews_id), found
+
+
+@pytest.mark.usefixtures("sample_wire")
+def test_minutes_are_figures_and_makers_are_no_independent_voices() -> None:
+    phone = Story.objects.filter(current__headline__contains="Saturn Telephone")[0]
+    found = queries.compare_coverage(phone.chatbotnews_id)
+    assert any("79 minutes" in report.figures or "79-minute" in report.figures for report in found.reports), found.reports
+    assert not any(report.independent for report in found.reports if report.tier == 1)
 
 
 @pytest.mark.usefixtures("sample_wire")

@@ -222,8 +222,9 @@ def _is_url(said: str, known: Known) -> bool:
 
 def _correction(found: Found, known: Known, exact: StoryRevision | None, result: Checked) -> None:
     """A mark of correction is that of a revision."""
+    is_earlier = result.revision is not None and result.revision < known.current.revision
     days = {row.corrected_on.isoformat() for row in known.revisions if row.corrected_on}
     if found.corrected_on:
         result.add("corrected", found.corrected_on, ", ".join(sorted(days)) or None, ok=found.corrected_on in days)
-    elif exact is None and known.current.corrected_on and found.format is not None and not result.is_wrong:
+    elif exact is None and known.current.corrected_on and found.format is not None and not (result.is_wrong or is_earlier):
         result.note(f"It does not say that the story was corrected on {known.current.corrected_on}.")

@@ -16,9 +16,11 @@ from wire.queries.verification.record import Known, Publications
 from wire.snapshots import cluster
 from wire.stories.question import Term
 from wire.stories.tokens import tokens
+from wire.stories.vocabulary import Status
 
 CANDIDATES: Final = 60
 DAYS: Final = 5  # of one text, read whole for citations whose words the index does not have
+CHANGED: Final = 200  # stories that were corrected or withdrawn, read for citations that give no date
 ALIKE: Final = 88  # of 100: the words of a headline beside those of a citation that somebody changed a word of
 SURE: Final = 97
 
@@ -32,10 +34,16 @@ def resolve(found: Sequence[Found], publications: Publications) -> list[Known | 
     # The index has no words of earlier revisions, nor of withdrawn stories.
     days = dict.fromkeys(day for one, known in zip(found, near, strict=True) if known is None and _said(one) and (day := _day(one)))
     on_days = _fetched(Q(wire_date__in=list(days)[:DAYS])) if days else []
-    return [
-        nearest or _nearest(one, [known for known in on_days if known.story.wire_date == _day(one)], publications)
-        for one, nearest in zip(found, near, strict=True)
-    ]
+    is_undated = any(known is None and _said(one) and not _day(one) for one, known in zip(found, near, strict=True))
+    changed = _changed() if is_undated else []
+    elsewhere = [[other for other in on_days if other.story.wire_date == day] if (day := _day(one)) else changed for one in found]
+    return [known or _nearest(one, others, publications) for one, known, others in zip(found, near, elsewhere, strict=True)]
+
+
+def _changed() -> list[Known]:
+    """The newest stories that an editor withdrew or that have earlier revisions."""
+    changed = Story.objects.published().filter(Q(status=Status.WITHDRAWN) | Q(current__revision__gt=1)).order_by("-published_at")
+    return _fetched(Q(pk__in=list(changed.values_list("pk", flat=True)[:CHANGED])))
 
 
 def _said(found: Found) -> str | None:
