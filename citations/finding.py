@@ -77,6 +77,8 @@ class Found:
     credited: str | None = None
     """Whom an inline citation of the category wire credits."""
     headline: str | None = None
+    heading: str | None = None
+    """What ends with the headline, of an APA citation without an author; other text of the writer's may stand before."""
     statement: str | None = None
     rest: str | None = None
     """Of an inline citation what follows its date: the headline, and perhaps more of the text."""
@@ -315,16 +317,19 @@ def _ended(text: str, before: str, match: re.Match[str], tail: re.Match[str]) ->
         form = CitationFormat.APA
     publisher = None
     if form == CitationFormat.APA:
-        quoted, sentences = None, re.split(r"[.!?]\s", before[: before.rfind("http")].rstrip(" ."))
-        publisher = sentences[-1]
+        quoted, told = None, before[: before.rfind("http")].rstrip(" .")
+        publisher = re.split(r"[.!?]\s", told)[-1]
+        title = told[date.end() :].removesuffix(publisher).strip(" ).") if date else ""
+        said["headline"] = title.partition(" [reported by ")[0].rstrip(" .") or None
+        if date and not said["headline"]:  # without an author it stands before the date
+            said["heading"] = before[: date.start()].rstrip(" (.").partition(" [reported by ")[0]
     elif form == CitationFormat.REFERENCE and quoted:
         behind = before[quoted.end() : date.start()].strip(" ,.(") if date else ""  # as Chicago has it, behind the title
         publisher = behind or before[: quoted.start()].rstrip(" ,")[-150:]
     elif form == CitationFormat.MLA and quoted and date:
         publisher = before[quoted.end() : date.start()].strip(" ,.")
-    return _found(
-        text, match, format=form, publisher=_uncredited(publisher), headline=quoted[1].rstrip(",.") if quoted else None, **said
-    )
+    said["headline"] = quoted[1].rstrip(",.") if quoted else said.get("headline")
+    return _found(text, match, format=form, publisher=_uncredited(publisher), **said)
 
 
 def _found(text: str, match: re.Match[str], **said: Any) -> Found:

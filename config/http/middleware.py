@@ -50,7 +50,9 @@ def public_headers(get_response: Handler) -> Callable[[HttpRequest], HttpRespons
             response = get_conditional_response(request, response["ETag"], None, response) or response
         if is_api:  # last, so that a 304 has them too
             response["Access-Control-Allow-Origin"] = "*"
-            response["Access-Control-Expose-Headers"] = "ETag, Retry-After, Warning, Age, PAYMENT-REQUIRED, PAYMENT-RESPONSE"
+            response["Access-Control-Expose-Headers"] = (
+                "ETag, Retry-After, Warning, Age, Content-Digest, Memento-Datetime, Link, PAYMENT-REQUIRED, PAYMENT-RESPONSE"
+            )
         return response
 
     return middleware

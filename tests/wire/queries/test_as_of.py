@@ -132,14 +132,14 @@ def test_a_moment_to_come_is_no_memento(client: Client) -> None:
     said = client.get("/api/today.json?as_of=2126-01-01T00:00:00Z")["Memento-Datetime"]
     assert parsedate_to_datetime(said) <= dt.datetime.now(dt.UTC)
     leads_to = request("GET", "/api/timegate/api/today.json", headers={"accept-datetime": "Tue, 01 Jan 2126 00:00:00 GMT"})
-    assert "2126" not in leads_to["location"]
+    assert "2126" not in str(leads_to["location"])
 
 
 def test_a_timegate_keeps_what_else_is_asked() -> None:
     found = request(
         "GET", "/api/timegate/api/categories/launches.json?limit=2", headers={"accept-datetime": "Fri, 16 Jan 2026 12:00:00 GMT"}
     )
-    assert found["location"].endswith("/api/categories/launches.json?limit=2&as_of=2026-01-16T12:00:00Z")
+    assert str(found["location"]).endswith("/api/categories/launches.json?limit=2&as_of=2026-01-16T12:00:00Z")
 
 
 def test_a_pinned_story_has_pinned_permalinks_and_none_once_it_was_withdrawn() -> None:

@@ -32,8 +32,19 @@ def test_lists_are_exported_and_exactly_one_must_be_named(client: Client) -> Non
     assert len(client.get("/export/csl?category=launches").json()) == len(queries.get_category(Category.LAUNCHES, 100).stories)
     assert client.get("/export/csl?topic=openai").json()
     assert client.get("/export/csl?query=moon%20library").json()
-    for asked in ("bib", f"bib?date={DAY}&topic=openai", "bib?date=2026-13-01", f"docx?date={DAY}"):
-        assert client.get(f"/export/{asked}").status_code == 404
+    for asked, status, words in (
+        ("bib", 422, "exactly one"),
+        (f"bib?date={DAY}&topic=openai", 422, "exactly one"),
+        ("bib?date=2026-13-01", 422, "date"),
+        ("csl?topic=nope", 422, "openai"),
+        (f"csl?date={DAY}&limit=2", 400, "limit"),
+        (f"docx?date={DAY}", 404, "ninjs"),
+        ("bib?date=1999-01-01", 404, "1999-01-01"),
+    ):
+        answer = client.get(f"/export/{asked}")
+        assert answer.status_code == status
+        error = answer.json()
+        assert words in error["message"] + error["hint"], error
     with pytest.raises(InvalidArgument):
         queries.get_list("bib")
 
@@ -58,4 +69,5 @@ def test_a_day_file_is_what_its_manifest_says(client: Client) -> None:
     assert [json.loads(line) for line in data.splitlines()] == client.get(f"/api/archive/{DAY}.json").json()["stories"]
     assert f"/archive/{DAY}.ndjson" in client.get("/sitemap-pages.xml").content.decode()
     for wrong in ("/archive/2026-13-01.ndjson", "/archive/1999-01-01.ndjson", f"/archive/{DAY}.ndjson?revision=x"):
-        assert client.get(wrong).status_code == 404
+        answer = client.get(wrong)
+        assert (answer.status_code, answer.json().keys()) == (404 if "1999" in wrong else 422, {"error", "message", "hint"})

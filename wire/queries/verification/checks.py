@@ -11,7 +11,7 @@ from citations.formats import CitationFormat, cite
 from wire.models import StoryRevision
 from wire.queries.verification.mention import check_mention
 from wire.queries.verification.record import Checked, Known, Publications
-from wire.queries.verification.wording import check_beginning, check_headline, check_statement
+from wire.queries.verification.wording import check_beginning, check_ending, check_headline, check_statement
 from wire.snapshots.citing import permalink
 from wire.stories.identity import canonical_url
 from wire.trust import CheckOut, QuotationOut
@@ -109,6 +109,9 @@ def _fields(found: Found, known: Known, publications: Publications, result: Chec
     if found.headline is not None:
         stated.add("headline")
         check_headline(found.headline, known, result)
+    if found.heading is not None:
+        stated.add("headline")
+        check_ending(found.heading, known, result)
     if found.rest is not None:
         stated.add("headline")
         check_beginning(found.rest, known, result)

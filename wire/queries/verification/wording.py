@@ -37,6 +37,19 @@ def check_beginning(rest: str, known: Known, result: Checked) -> None:
     result.add("headline", said, known.current.headline, ok=False, problem=_difference("headline", said, known.current.headline))
 
 
+def check_ending(heading: str, known: Known, result: Checked) -> None:
+    """Of a citation whose headline ends a text that begins anywhere."""
+    words, current = words_of(heading), known.current.headline
+    for row in known.revisions:
+        right = words_of(row.headline)
+        if words[-len(right) :] == right:
+            result.revision = result.revision or row.revision
+            result.add("headline", row.headline, row.headline, ok=True)
+            return
+    said = heading[-len(current) - 20 :]
+    result.add("headline", said, current, ok=False, problem=_difference("headline", said, current))
+
+
 def check_statement(said: str, known: Known, result: Checked, *, may_go_on: bool = False) -> None:
     """The words after "as summarized by": those of the record, whole sentences of it, or a beginning that says that it was cut.
     `may_go_on`: nothing shows where they end, and the writer's own sentences may follow.
@@ -91,11 +104,16 @@ def _is_part(said: str, words: tuple[str, ...], text: str) -> bool:
             run += words_of(sentence)
             if run == words:
                 return True
-    if not is_cut(said):
+    if not is_cut_within(said):
         return False
-    first = pieces(said)[0] if pieces(said) else ()
+    parts = pieces(said)
+    first = parts[0] if parts else ()
     starts = (words_of(" ".join(whole[begin:])) for begin in range(len(whole)))
-    return any(start[: len(first)] == first or _cut_in_word(first, start) for start in starts) and stands_in(said, text)
+    begins = any(start[: len(first)] == first or _cut_in_word(first, start) for start in starts)
+    if not is_cut(said):  # something was left out in between, and it ends where a sentence does
+        ends = (words_of(" ".join(whole[: end + 1])) for end in range(len(whole)))
+        begins = begins and any(end[-len(parts[-1]) :] == parts[-1] for end in ends)
+    return begins and stands_in(said, text)
 
 
 def _cut_in_word(first: tuple[str, ...], start: tuple[str, ...]) -> bool:
