@@ -2,6 +2,7 @@
 
 import json
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -16,6 +17,7 @@ MOST: Final = 8_000  # characters of a record
 _BIBTEX: Final = re.compile(r"@[a-z]{1,30}\s*\{\s*([^\s,{}]{0,200})\s*(?:,|$)", re.I | re.M)
 _PUBLISHERS: Final = ("howpublished", "publisher", "organization", "journal", "journaltitle")
 _BIBTEX_KEY: Final = re.compile(r"(?:chatbotnews[_-]|cbn-)([0-9a-z]{12})", re.I)
+_NAMED: Final = re.compile(r"(?:chatbotnews[_-]|cbn-)[0-9a-z]{12}", re.I)
 _FIELD: Final = re.compile(r"\b(\w+)\s*=\s*(?=[{\"\w])")
 _BRACE: Final = re.compile(r"\\.|[{}]", re.S)
 _BARE_VALUE: Final = re.compile(r'"([^"]*)"|[^\s,}]*')
@@ -35,14 +37,17 @@ def records(text: str) -> Iterator[tuple[int, int, list[Found]]]:
 
 
 def _bibtex_entries(text: str) -> Iterator[tuple[int, int, list[Found]]]:
-    at = 0
+    places, at = [named.start() for named in _NAMED.finditer(text)], 0
     while match := _BIBTEX.search(text, at):
+        at = match.end()
+        following = bisect_left(places, match.start())
+        if following == len(places) or places[following] > match.start() + MOST:
+            continue  # of something else: most entries of a bibliography are
         end = _closed(text, match.start())
         entry, key = text[match.start() : end], _BIBTEX_KEY.fullmatch(match[1])
-        named = key or ID.search(entry)  # other tools give keys of their own
-        if named:
+        if named := key or ID.search(entry):  # other tools give keys of their own
             yield match.start(), end, [_bibtex(entry, (f"cbn-{key[1]}" if key else named["id"]).lower())]
-        at = max(end, match.end()) if named else match.end()
+            at = max(end, at)
 
 
 def _closed(text: str, begin: int) -> int:

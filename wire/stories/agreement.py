@@ -160,6 +160,7 @@ _SPELLINGS: Final = (
 )
 _CLAUSE: Final = re.compile(r"[,;:()–—]|[.!?]\s| - | but | and ")
 _SENTENCE: Final = re.compile(r"[;:]|[.!?]\s")
+REACH: Final = 12  # words before a verb and behind it, that it may be said of
 SCOPE: Final = 3  # words behind a "not" that it denies
 
 
@@ -184,7 +185,7 @@ class Said:
         return self.stems - COMMON or self.stems
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def read(text: str) -> Said:
     """Of headline and summary, or of a claim."""
     plain = _POSSESSIVE.sub("", _CONTRACTED.sub(" not", text))
@@ -284,6 +285,7 @@ def _done(text: str) -> tuple[tuple[str, frozenset[str], frozenset[str]], ...]:
         for at, word in enumerate(said):
             verb = _MEANT.get(token(word), token(word))
             if verb in _DIRECTED and word not in _NOUNS:
-                before, behind = _stems(" ".join(said[:at])), _stems(" ".join(said[at + 1 :]))
+                before = _stems(" ".join(said[max(at - REACH, 0) : at]))
+                behind = _stems(" ".join(said[at + 1 : at + 1 + REACH]))
                 found.append((verb, behind, before) if "by" in said[at + 1 : at + 3] else (verb, before, behind))
     return tuple(found)
