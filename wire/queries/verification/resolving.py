@@ -10,13 +10,13 @@ from rapidfuzz import fuzz
 
 from citations.finding import Found
 from citations.folding import is_cut_within, pieces, words_of
-from wire.models import Story
+from wire.models import Story, StoryRevision
 from wire.models.search import newest_places
+from wire.models.story import BY_EDITOR
 from wire.queries.verification.record import Known, Publications
 from wire.snapshots import cluster
 from wire.stories.question import Term
 from wire.stories.tokens import tokens
-from wire.stories.vocabulary import Status
 
 CANDIDATES: Final = 60
 DAYS: Final = 5  # of one text, read whole for citations whose words the index does not have
@@ -30,20 +30,24 @@ def resolve(found: Sequence[Found], publications: Publications) -> list[Known | 
     places = [_places(one, said) if (said := _said(one)) else set() for one in found]
     by_place = {known.story.search_document.place: known for known in _fetched(Q(search_document__in=set().union(*places)))}
     held = [[by_place[at] for at in some if at in by_place] for some in places]
-    near = [_nearest(one, some, publications) for one, some in zip(found, held, strict=True)]
+    ranked = [_ranked(one, some, publications) for one, some in zip(found, held, strict=True)]
     # The index has no words of earlier revisions, nor of withdrawn stories.
-    days = dict.fromkeys(day for one, known in zip(found, near, strict=True) if known is None and _said(one) and (day := _day(one)))
-    on_days = _fetched(Q(wire_date__in=list(days)[:DAYS])) if days else []
-    is_undated = any(known is None and _said(one) and not _day(one) for one, known in zip(found, near, strict=True))
-    changed = _changed() if is_undated else []
-    elsewhere = [[other for other in on_days if other.story.wire_date == day] if (day := _day(one)) else changed for one in found]
-    return [known or _nearest(one, others, publications) for one, known, others in zip(found, near, elsewhere, strict=True)]
+    missed = [one for one, some in zip(found, ranked, strict=True) if not some and _said(one)]
+    days = list(dict.fromkeys(day for one in missed if (day := _day(one))))[:DAYS]
+    on_days = _fetched(Q(wire_date__in=days)) if days else []
+    changed = _changed() if any(_day(one) is None for one in missed) else []
+    for number, one in enumerate(found):
+        if one in missed:
+            day = _day(one)
+            others = [known for known in on_days if known.story.wire_date == day] if day else changed
+            ranked[number] = _ranked(one, others, publications)
+    return [_clearly_first(some) for some in ranked]
 
 
 def _changed() -> list[Known]:
-    """The newest stories that an editor withdrew or that have earlier revisions."""
-    changed = Story.objects.published().filter(Q(status=Status.WITHDRAWN) | Q(current__revision__gt=1)).order_by("-published_at")
-    return _fetched(Q(pk__in=list(changed.values_list("pk", flat=True)[:CHANGED])))
+    """The newest stories that an editor corrected or withdrew."""
+    by_editor = StoryRevision.objects.filter(BY_EDITOR).order_by("-pk").values_list("story", flat=True)
+    return _fetched(Q(pk__in=list(by_editor[:CHANGED])))
 
 
 def _said(found: Found) -> str | None:
@@ -51,17 +55,19 @@ def _said(found: Found) -> str | None:
     return said if said and len(words_of(said)) > 1 else None
 
 
-def _nearest(found: Found, candidates: list[Known], publications: Publications) -> Known | None:
+def _ranked(found: Found, candidates: list[Known], publications: Publications) -> list[tuple[float, Known]]:
+    """Those that say nearly these words, the nearest first."""
     said = _said(found)
     if said is None:
-        return None
+        return []
     publisher = publications.canonical(found.publisher) if found.publisher else None
     scored = [(_score(found, said, known, publisher), known) for known in candidates]
-    ranked = sorted(((score, known) for score, known in scored if score >= ALIKE), key=lambda pair: -pair[0])
-    if not ranked:
-        return None
-    best, second = ranked[0], ranked[1] if len(ranked) > 1 else None
-    return best[1] if second is None or best[0] - second[0] >= 1 else None
+    return sorted(((score, known) for score, known in scored if score >= ALIKE), key=lambda pair: -pair[0])
+
+
+def _clearly_first(ranked: list[tuple[float, Known]]) -> Known | None:
+    is_clear = len(ranked) == 1 or (len(ranked) > 1 and ranked[0][0] - ranked[1][0] >= 1)
+    return ranked[0][1] if is_clear else None
 
 
 def _score(found: Found, said: str, known: Known, publisher: str | None) -> float:

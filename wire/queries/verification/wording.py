@@ -76,8 +76,7 @@ def check_statement(said: str, known: Known, result: Checked, *, may_go_on: bool
             result.checks += began.checks
             result.note(f"The record does not go on like this: {' '.join(whole[end:])[:200]!r}.")
             return
-    contrary = _contrary(said, known)
-    if contrary and known.words.issuperset(words):
+    if known.words.issuperset(words) and (contrary := _contrary(said, known)):
         result.add("statement", said, current, ok=False, problem=contrary)
     elif known.places_of(said):
         result.checks.append(CheckOut(field="statement", said=said[:500], record=current, ok=True))
