@@ -22,7 +22,7 @@ NAME: Final = r"chat\s?bot\s?news(?:\s?\.\s?ai)?"
 _NEAR_ID: Final = re.compile(r"(?<![\w-])cbn-(?:[0-9a-z]{9,20}(?![0-9a-z-])|[0-9a-z]{1,40}(?=…|\.\.\.))", re.I)
 _CORRECTED: Final = re.compile(r"[>).,\"']{0,3}\s?[\[(]corrected (\d{4}-\d\d-\d\d)[\])]", re.I)
 _LAYERED: Final = re.compile(
-    r"(?<!\w)(?:according to|as reported by|per) (?P<publisher>[^\n]{1,150}?),? ?\(?(?:as |and )?"
+    r"(?<!\w)(?:according to|as reported by|per) (?P<publisher>(?:(?!\.\s)[^\n]){1,150}?),? ?\(?(?:as |and )?"
     rf"summari[sz]ed (?:by|at|on|via) {NAME}\)?,? ?(?:that )?",
     re.I,
 )

@@ -7,6 +7,7 @@ import pytest
 from django.db import connection
 
 from citations.formats import Citable, CitationFormat, cite
+from tests.factories import published
 from tests.wire.queries.prose import FORGERIES, in_prose
 from wire.models import Story
 from wire.queries.verification import verify_citation
@@ -72,3 +73,17 @@ def test_each_kind_of_forgery_is_found(kind: str, every: int) -> None:
                 passed.append((changed, found))
     assert passed == [], (len(passed), forged, passed[0])
     assert forged > (1000 if every == 1 else 10) / 20
+
+
+@pytest.mark.parametrize("words", ["according to AWS", "at $2.91 per install", "as reported by its neighbours"])
+def test_words_of_a_headline_begin_no_citation(db: None, words: str) -> None:  # noqa: ARG001
+    story = published(title=f"Quince Robotics sells more robots, {words}", summary="")
+    for form in CitationFormat:
+        (found,) = verify_citation(f"Background: {cite(cited_as(story), form)} That is all.").citations
+        assert (found.story_id, found.verdict in {"verified", "reworded"}) == (story.chatbotnews_id, True), found
+
+
+def test_one_headline_of_several_stories_is_no_reason_to_know_none(db: None) -> None:  # noqa: ARG001
+    first, second = (published(url=f"https://a.example/{n}", title="The quince guide for holiday help", summary="") for n in (1, 2))
+    (found,) = verify_citation(cite(cited_as(first), CitationFormat.INLINE)).citations
+    assert (found.verdict, found.story_id in {first.chatbotnews_id, second.chatbotnews_id}) == ("verified", True)

@@ -67,7 +67,7 @@ def _citations(text: str) -> tuple[list[VerifiedCitation], int]:
     publications = Publications()
     strays = [one for one in found if one.story_id not in stories]
     meant = dict(zip(map(id, strays), resolve(strays, publications) if strays else [], strict=True))
-    verified = [_verified(one, stories.get(one.story_id or ""), meant.get(id(one)), publications) for one in found]
+    verified = [_verified(one, stories.get(one.story_id or ""), meant.get(id(one), []), publications) for one in found]
     return verified, len(everything) - len(found)
 
 
@@ -76,12 +76,11 @@ def _stories(ids: Iterable[str]) -> dict[str, Known]:
     return {story.chatbotnews_id: Known(story) for story in rows}
 
 
-def _verified(found: Found, known: Known | None, meant: Known | None, publications: Publications) -> VerifiedCitation:
-    """`known`: the story that it names; `meant`: where there is none, the one that says the same."""
-    if known is None and (meant is None or found.story_id is not None):
+def _verified(found: Found, known: Known | None, meant: list[Known], publications: Publications) -> VerifiedCitation:
+    """`known`: the story that it names; `meant`: where there is none, those that say the same."""
+    if known is None and (len(meant) != 1 or found.story_id is not None):
         return _unknown(found, meant, publications)
-    story = known or meant
-    assert story is not None  # noqa: S101
+    story = known or meant[0]
     return _answer(found, story, check(found, story, publications))
 
 
@@ -118,22 +117,25 @@ def _answer(found: Found, known: Known, result: Checked) -> VerifiedCitation:
     )
 
 
-def _unknown(found: Found, meant: Known | None, publications: Publications) -> VerifiedCitation:
-    """A citation of a story that the wire has not; `meant`: one that says the same, if there is one."""
+def _unknown(found: Found, meant: list[Known], publications: Publications) -> VerifiedCitation:
+    """A citation of a story that the wire has not, or that may be of several; `meant`: those that say the same."""
     named = found.other_id or found.story_id
     problems: list[str] = []
     if found.story_id is None and found.other_id is not None:
         problems.append(f"{named!r} is no id of this wire: those are cbn- and twelve characters.")
     elif named is not None:
         problems.append(f"The wire has no story {named}.")
+    elif meant:
+        listed = ", ".join(known.story.chatbotnews_id for known in meant[:5])
+        problems.append(f"It names no id, and several stories say this: {listed}.")
     else:
         problems.append("It names no id, and no story of the wire says this.")
     if found.publisher and (outside := publications.outside(found.publisher)):
         problems.append(outside)
     correct = None
-    if meant is not None and meant.story.status != Status.WITHDRAWN:
-        correct = cite(citable(meant.story, meant.current), found.format or CitationFormat.LAYERED)
-        problems.append(f"{meant.story.chatbotnews_id} says this; see `correct`.")
+    if len(meant) == 1 and meant[0].story.status != Status.WITHDRAWN:
+        correct = cite(citable(meant[0].story, meant[0].current), found.format or CitationFormat.LAYERED)
+        problems.append(f"{meant[0].story.chatbotnews_id} says this; see `correct`.")
     return VerifiedCitation(
         text=found.text[:2_000],
         format=str(found.format or "mention"),

@@ -206,6 +206,8 @@ def _addresses(found: Found, known: Known, result: Checked) -> None:
         if not (url.startswith(site) or (found.address and url.startswith(found.address)) or _is_url(url, known)):
             if found.format in (CitationFormat.LAYERED, CitationFormat.MARKDOWN) and any(url in text for _, _, text in known.texts):
                 continue
+            if found.is_wrapped and site.startswith(url):
+                continue  # a line ended in the wire's own address
             result.add("url", url, known.story.original_url, ok=False)
 
 

@@ -25,8 +25,8 @@ ALIKE: Final = 88  # of 100: the words of a headline beside those of a citation 
 SURE: Final = 97
 
 
-def resolve(found: Sequence[Found], publications: Publications) -> list[Known | None]:
-    """For each the one story whose words these are; None where no story or more than one comes as near."""
+def resolve(found: Sequence[Found], publications: Publications) -> list[list[Known]]:
+    """For each the story whose words these are; none, where no story is near; several, where they are as near as each other."""
     places = [_places(one, said) if (said := _said(one)) else set() for one in found]
     by_place = {known.story.search_document.place: known for known in _fetched(Q(search_document__in=set().union(*places)))}
     held = [[by_place[at] for at in some if at in by_place] for some in places]
@@ -41,7 +41,7 @@ def resolve(found: Sequence[Found], publications: Publications) -> list[Known | 
             day = _day(one)
             others = [known for known in on_days if known.story.wire_date == day] if day else changed
             ranked[number] = _ranked(one, others, publications)
-    return [_clearly_first(some) for some in ranked]
+    return [_nearest(some) for some in ranked]
 
 
 def _changed() -> list[Known]:
@@ -65,9 +65,10 @@ def _ranked(found: Found, candidates: list[Known], publications: Publications) -
     return sorted(((score, known) for score, known in scored if score >= ALIKE), key=lambda pair: -pair[0])
 
 
-def _clearly_first(ranked: list[tuple[float, Known]]) -> Known | None:
-    is_clear = len(ranked) == 1 or (len(ranked) > 1 and ranked[0][0] - ranked[1][0] >= 1)
-    return ranked[0][1] if is_clear else None
+def _nearest(ranked: list[tuple[float, Known]]) -> list[Known]:
+    tied = [known for score, known in ranked if ranked[0][0] - score < 1]
+    same = {(known.current.headline, known.current.original_publisher, known.story.wire_date) for known in tied}
+    return tied[:1] if len(same) == 1 else tied  # a publisher that has one headline twice a day means either
 
 
 def _score(found: Found, said: str, known: Known, publisher: str | None) -> float:
