@@ -30,7 +30,7 @@ def unmarked(text: str) -> str:
     neither HTML nor LaTeX stays as it is.
     """
     if _ENCODED_LINE.search(text) and _ENCODED.search(text):
-        text = quopri.decodestring(text.encode()).decode("utf-8", "replace")
+        text = quopri.decodestring(text.encode("utf-8", "replace")).decode("utf-8", "replace")
     text = _UNICODE.sub(lambda escaped: json.loads(f'"{escaped[0]}"').encode("utf-16", "replace").decode("utf-16"), text)
     plain = _LINK.sub(lambda link: _shown(link[2], link[1]), text)
     plain = _TAG.sub("", _BREAK.sub("\n", _PARAGRAPH.sub("\n\n", plain)))

@@ -87,3 +87,11 @@ def test_one_headline_of_several_stories_is_no_reason_to_know_none(db: None) -> 
     first, second = (published(url=f"https://a.example/{n}", title="The quince guide for holiday help", summary="") for n in (1, 2))
     (found,) = verify_citation(cite(cited_as(first), CitationFormat.INLINE)).citations
     assert (found.verdict, found.story_id in {first.chatbotnews_id, second.chatbotnews_id}) == ("verified", True)
+
+
+@pytest.mark.parametrize(
+    "text", ["=\n=E2 \ud83e cbn-", "\x00 cbn-eaqka4wdbh1s", "$" + "9" * 5_000 + " billion", "\\ud83e @misc{a,", "²½٣ million"]
+)
+def test_no_text_is_a_fault(text: str) -> None:
+    verify_citation(text)
+    verify_citation(f"{text} http://localhost:8000/story/cbn-eaqka4wdbh1s")
