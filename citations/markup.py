@@ -18,7 +18,7 @@ _UNICODE: Final = re.compile(r"(?:\\u[0-9a-f]{4})+", re.I)  # as JSON has it
 _BRACKET: Final = re.compile(r"[\[\]\\]")
 _ESCAPE: Final = r"\\\g<0>"
 _LATEX_DROPPED: Final = re.compile(
-    r"\\(?:begin|end|bibitem|cite|label|footnotemark)(?:\[[^\]]{0,200}\])?(?:\{[^{}]{0,200}\}){1,2}|\\newblock\b"
+    r"\\(?:begin|end|bibitem|label|footnotemark)(?:\[[^\]]{0,200}\])?(?:\{[^{}]{0,200}\}){1,2}|\\newblock\b"
 )
 _LATEX_LINK: Final = re.compile(r"\\href\{([^{}]{1,500})\}\{([^{}]{0,1500})\}")
 _LATEX_SHOWN: Final = re.compile(r"\\(?:url|emph|textit|textbf|textrm|enquote|footnote|nolinkurl|path|texttt)\{([^{}]{0,1500})\}")

@@ -10,7 +10,7 @@ from urllib.parse import unquote
 _NL: Final = r"(?:=?[ \t]*\n[ \t>]*)?"
 _BROKEN_ID: Final = re.compile(rf"c{_NL}b{_NL}n{_NL}[-‐‑–−]{_NL}(?:[0-9a-z]{_NL}){{11}}[0-9a-z](?![0-9a-z])", re.I)
 _BROKEN_PERMALINK: Final = re.compile(
-    _NL.join("http") + rf"(?:{_NL}(?!http)[^\s<>\"'()\[\]]){{4,200}}?{_NL}" + _NL.join("story/") + rf"{_NL}(?=cbn-)", re.I
+    _NL.join("http") + rf"(?:{_NL}(?!http|=[ \t]*\n)[^\s<>\"'()\[\]]){{4,200}}?{_NL}" + _NL.join("story/") + rf"{_NL}(?=cbn-)", re.I
 )
 _BROKEN_URL: Final = re.compile(r"(https?://\S{1,2000}[/_=&?%.-])[ \t]*\n[ \t>]*(?=[\w%~][\w%~./-]*[-/.])", re.I)
 ID: Final = re.compile(

@@ -21,7 +21,7 @@ _NAMED: Final = re.compile(r"(?:chatbotnews[_-]|cbn-)[0-9a-z]{12}", re.I)
 _FIELD: Final = re.compile(r"\b(\w+)\s*=\s*(?=[{\"\w])")
 _BRACE: Final = re.compile(r"\\.|[{}]", re.S)
 _BARE_VALUE: Final = re.compile(r'"([^"]*)"|[^\s,}]*')
-_RIS: Final = re.compile(r"(?<![^\s>])TY  ?- [^\n]*\n(?:(?![ \t>]*TY  ?- )[^\n]*\n?){1,60}?[ \t>]*ER  ?-[^\n]*", re.M)
+_RIS: Final = re.compile(r"(?<![^\s>])TY  ?- [^\n]*\n(?:(?![ \t>]*TY  ?- )[^\n]*\n){1,60}?[ \t>]*ER  ?-[^\n]*", re.M)
 _RIS_FIELD: Final = re.compile(r"^[ \t>]*([A-Z][A-Z0-9])  ?- (.*)$", re.M)
 _JSON: Final = re.compile(r"[\[{]\s*[\"{]")
 

@@ -95,3 +95,14 @@ def test_one_headline_of_several_stories_is_no_reason_to_know_none(db: None) -> 
 def test_no_text_is_a_fault(text: str) -> None:
     verify_citation(text)
     verify_citation(f"{text} http://localhost:8000/story/cbn-eaqka4wdbh1s")
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("text", ["TY  - NEWS\nTI  - A headline of a story\nUR  - cbn-06ff206kfxbb\n", "http" + "=\na" * 60 + " "])
+def test_a_record_without_an_end_and_a_broken_address_take_no_time(text: str) -> None:
+    verify_citation(text)
+
+
+def test_what_latex_cites_is_found() -> None:
+    (found,) = verify_citation(r"The EU approved baguettes \cite{cbn-06ff206kfxbb}.").citations
+    assert found.story_id == "cbn-06ff206kfxbb"
