@@ -69,8 +69,7 @@ def _stems(story: StoryOut) -> dict[str, str]:
 def _counted(story: StoryOut) -> dict[str, Quantity]:
     """Amounts, shares and counts of a report, as it writes them; no bare numbers, which are years and names."""
     found, _ = read(_text(story))
-    told = {f"{one.said} {one.of}".strip(): one for one in found if one.unit or one.of not in _NOTHING}
-    return dict(sorted(told.items(), key=lambda pair: _text(story).find(pair[1].said)))
+    return {f"{one.said} {one.of}".strip(): one for one in found if one.unit or one.of not in _NOTHING}
 
 
 def _differing(reports: list[StoryOut]) -> list[DifferingFigure]:

@@ -5,9 +5,11 @@ says the opposite of none (`wire.stories.agreement`). What is worded quite diffe
 confirmed.
 """
 
+import re
 from typing import Final
 
 from config.errors import InvalidArgument
+from sources import names
 from sources import queries as sources_queries
 from sources.vocabulary import Tier
 from wire.models import Story
@@ -27,6 +29,11 @@ FOUND: Final = 20  # stories that are looked at
 EVENTS: Final = 3  # that are shown
 WHOLE: Final = 0.75  # share of the claim's words from which a report bears it out
 PARTS: Final = 0.5  # … from which another report of the same event does, too
+_ATTRIBUTIONS: Final = (
+    re.compile(r"^(?:according to|as reported by|per) (?P<name>[^,]{2,40}), ", re.I),
+    re.compile(r"^(?P<name>[A-Z][\w. ]{1,40}?) (?:says|said|reports|reported|writes|wrote)(?: that)? "),
+    re.compile(r",? (?:according to|reports|says) (?P<name>[A-Z][\w. ]{1,40}?)\.?$"),
+)
 NOT_MEANT: Final = (
     "confirmed: two or more newsrooms of the roster report it independently. It does not mean that it is true. single_source: one "
     "does. not_found: no report bears these words out; that does not make it untrue. Makers' own posts announce and are no voices."
@@ -35,12 +42,13 @@ NOT_MEANT: Final = (
 
 def corroborate(claim: str) -> CorroborationOut:
     """Which events bear a claim out, and by whom they are reported. Raises: InvalidArgument for a claim without words."""
-    claim = " ".join(claim.split())[:MAX_CLAIM]
-    said = agreement.read(claim)
+    claim = " ".join(claim.encode("utf-8", "replace").decode().split())[:MAX_CLAIM]
+    newsroom, plain = _attributed(claim)
+    said = agreement.read(plain)
     if len(said.stems) + len(said.quantities) < 2:
         raise InvalidArgument("claim has too few words.", "Write it as a sentence: who did what.")
-    views = _events(claim)
-    found = [_event(said, view) for view in views]
+    views = _events(plain)
+    found = [_event(said, view, newsroom) for view in views]
     borne = [event for event in found if event.voices or event.makers]
     most = max((len(event.voices) for event in borne), default=0)
     verdict = "confirmed" if most > 1 else "single_source" if borne else "not_found"
@@ -69,13 +77,23 @@ def _events(claim: str) -> list[EventView]:
     return [views[event_id] for event_id in ids if event_id in views]
 
 
-def _event(claim: Said, view: EventView) -> EventCorroboration:
-    """The event's reports that bear the claim out: one whole, and then those that agree with it in good part."""
-    # A claim may say which newsroom reports it, and a maker writes "we": its name belongs to what it says.
-    named = " ".join({one.story.original_publisher for one in view.reports if one.story.original_publisher_tier != Tier.CORPORATE})
-    told = [agreement.read(f"{_text(report.story)} {report.story.original_publisher} {named}") for report in view.reports]
+def _attributed(claim: str) -> tuple[str | None, str]:
+    """Which newsroom of the roster a claim says that reports it, and the claim without saying so."""
+    for pattern in _ATTRIBUTIONS:
+        if match := pattern.search(claim):
+            verdict = names.verify(match["name"], sources_queries.known_names())
+            if verdict.in_roster and verdict.tier != Tier.CORPORATE and verdict.similarity == 1:
+                return verdict.canonical_name, pattern.sub("", claim)
+    return None, claim
+
+
+def _event(claim: Said, view: EventView, newsroom: str | None) -> EventCorroboration:
+    """The event's reports that bear the claim out: one whole, and then those that agree with it in good part. `newsroom`: whose
+    report has to bear it out whole.
+    """
+    told = [agreement.read(_text(report.story)) for report in view.reports]
     scored = [(agreement.coverage(claim, text), report) for text, report in zip(told, view.reports, strict=True)]
-    best = max(score for score, _ in scored)
+    best = max((score for score, report in scored if newsroom in (None, report.story.original_publisher)), default=0.0)
     strange = agreement.strange(claim, *told)
     bearing = [(score, report) for score, report in scored if best >= WHOLE and score >= PARTS and not strange]
     reports = [report for _, report in bearing]
@@ -95,7 +113,9 @@ def _event(claim: Said, view: EventView) -> EventCorroboration:
 
 
 def _text(story: StoryOut) -> str:
-    return f"{story.headline}. {story.summary_medium}"
+    """A maker writes "we": its name belongs to what it says."""
+    name = story.original_publisher if story.original_publisher_tier == Tier.CORPORATE else ""
+    return f"{story.headline}. {story.summary_medium} {name.removesuffix(' Blog').removesuffix(' AI')}"
 
 
 def _voice(story: StoryOut) -> VoiceOut:

@@ -5,7 +5,7 @@ English. Precision first: numbers, names and "not" must be the same, verbs must 
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
@@ -95,24 +95,26 @@ COMMON: Final = _meant(
     """launch open opened opening raise lead led leads say run runs ran running take takes took taken get gets got hold holds held
     call called calls serve serves report reports reported make show hire
     according account because since although though while then thus also too so well just already now yet still again ago later
-    about around nearly almost roughly approximately over some somewhat both either each other another own same such single
+    about around nearly almost roughly approximately some somewhat both either each other another own same such single
     alone once when where whether there here he she they them his her him himself itself themselves its it we you your our
     i me my who whom whose that this these those which what how why one ones
     be been being is are was were am do does did done doing have has had having can could will would shall should may might must
     if than as between among inside within into onto upon during through throughout across along under above below behind
-    beside besides near off out up down away back toward towards via per like including
+    beside besides near toward towards via per like including
     work works worked working go goes went going gone come comes came coming keep keeps kept stay stays stayed remain remains
-    remained become becomes became bring brings brought give gives gave given put puts set sets turn turns turned use uses used
+    remained become becomes became bring brings brought use uses used
     using want wants wanted offer offers offered provide provides provided cover covers covered carry carries carried feature
     features contain contains contained consist consists comprise last lasts lasted know known name named dub dubbed title
     titled treat treats treated count counts supply supplies supplied handle handles handled see sees seen look looks looked
     plan plans planned expect expects expected vote votes voted people person team group maker makers company business
     organization organisation startup start-up tool tools product products service services system systems model models new
     newly next far long currently recently reportedly officially before after following follow follows able worth total combined
-    win wins won set
+    win wins won
     """
 )
-"""What every report says in its own words: whether one has these very ones is no matter."""
+"""What every report says in its own words: whether one has these very ones is no matter. Not among them is what turns a verb
+round, as "off" in "called off" and "up" in "gave up".
+"""
 _OPPOSITES: Final = tuple(
     (_meant(one), _meant(other))
     for one, other in (
@@ -122,9 +124,6 @@ _OPPOSITES: Final = tuple(
         ("approve allow license exempt", "ban block blocked reject rejected rejects refuse refused deny denied"),
         ("exempt", "include"),
         ("hire", "fire"),
-        ("before", "after"),
-        ("first", "last"),
-        ("more", "less fewer"),
         ("best", "worst"),
         ("keep", "remove lift drop scrap"),
         ("faster higher larger bigger longer", "slower lower smaller shorter"),
@@ -133,6 +132,10 @@ _OPPOSITES: Final = tuple(
         ("support supports supported", "oppose opposes opposed"),
     )
 )
+_OPPOSITES_OF_A_CLAIM: Final = tuple(
+    (_meant(one), _meant(other)) for one, other in (("before", "after"), ("first", "last"), ("more", "less fewer"))
+)
+"""In words beside a citation these are as often of something else: "last week", "before lunch"."""
 _DIRECTED: Final = _meant(
     "sue buy hire fire lead accuse accuses accused replace replaces replaced beat beats fund funds funded back backs backed"
 )
@@ -160,6 +163,7 @@ _SPELLINGS: Final = (
 )
 _CLAUSE: Final = re.compile(r"[,;:()–—]|[.!?]\s| - | but | and ")
 _SENTENCE: Final = re.compile(r"[;:]|[.!?]\s")
+LEAST: Final = 2  # words and numbers of a claim besides those of COMMON, from which it says something
 REACH: Final = 12  # words before a verb and behind it, that it may be said of
 SCOPE: Final = 3  # words behind a "not" that it denies
 
@@ -170,7 +174,7 @@ class Said:
 
     text: str
     stems: frozenset[str]
-    quantities: frozenset[Quantity]
+    quantities: tuple[Quantity, ...]
     names: frozenset[str]
     denied: tuple[frozenset[str], ...]
     """The stems that stand behind each "not"."""
@@ -199,7 +203,9 @@ def coverage(claim: Said, told: Said) -> float:
     """How much of a claim a text says, 0 to 1; 0 if its numbers or names are others, or if it says the contrary."""
     if not all(any(one.agrees(other) for other in told.quantities) for one in claim.quantities):
         return 0.0
-    if not claim.names <= told.stems or contradiction(claim, told):
+    if not claim.names <= told.stems or contradiction(claim, told) or _opposite(_OPPOSITES_OF_A_CLAIM, claim, told):
+        return 0.0
+    if len(claim.stems - COMMON) + len(claim.quantities) < LEAST:
         return 0.0
     if any(denied.isdisjoint(_denied_of(told)) for denied in claim.denied):
         return 0.0
@@ -214,9 +220,8 @@ def contradiction(claim: Said, told: Said) -> str:
             return f"It says {one.said}, the record says {' and '.join(sorted(other.said for other in rivals))}."
     if differ(claim.text, told.text):
         return "It names another version."
-    for mine, theirs in ((one, other) for pair in _OPPOSITES for one, other in (pair, pair[::-1])):
-        if claim.stems & mine and told.stems & theirs and not told.stems & mine:
-            return f"It says {sorted(claim.stems & mine)[0]!r}, the record says the opposite."
+    if opposite := _opposite(_OPPOSITES, claim, told):
+        return f"It says {opposite!r}, the record says the opposite."
     told_denied = _denied_of(told)
     if any(denied & told.asserted and denied.isdisjoint(told_denied) for denied in claim.denied):
         return "It denies what the record says."
@@ -238,6 +243,14 @@ def strange(claim: Said, *told: Said) -> list[str]:
     return [*numbers, *(word for word in dict.fromkeys(words(claim.text)) if not _stems(word).isdisjoint(stems))]
 
 
+def _opposite(pairs: Iterable[tuple[frozenset[str], frozenset[str]]], claim: Said, told: Said) -> str:
+    """A word of a claim whose opposite a text has, and not the word."""
+    for mine, theirs in ((one, other) for pair in pairs for one, other in (pair, pair[::-1])):
+        if claim.stems & mine and told.stems & theirs and not told.stems & mine:
+            return min(claim.stems & mine)
+    return ""
+
+
 def _denied_of(told: Said) -> frozenset[str]:
     return frozenset().union(*told.denied)
 
@@ -257,8 +270,8 @@ def _names(text: str) -> frozenset[str]:
     return frozenset(stem for word in found for stem in _stems(read_quantities(folded(word))[1])) - COMMON
 
 
-def _counted(quantities: frozenset[Quantity]) -> frozenset[Quantity]:
-    return frozenset(replace(one, of=next(iter(_stems(one.of)), "")) for one in quantities)
+def _counted(quantities: tuple[Quantity, ...]) -> tuple[Quantity, ...]:
+    return tuple(replace(one, of=min(_stems(one.of), default="")) for one in quantities)
 
 
 def _denied(text: str) -> tuple[tuple[frozenset[str], ...], frozenset[str]]:

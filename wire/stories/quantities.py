@@ -68,8 +68,8 @@ class Quantity:
 
 
 @lru_cache(maxsize=4096)
-def read(text: str) -> tuple[frozenset[Quantity], str]:
-    """The quantities of a text, and the text without them. A lone "one" is a word; so is the number of "GPT-5"."""
+def read(text: str) -> tuple[tuple[Quantity, ...], str]:
+    """The quantities of a text in its order, and the text without them. A lone "one" is a word; so is the number of "GPT-5"."""
     found: list[Quantity] = []
 
     def take(match: re.Match[str]) -> str:
@@ -83,7 +83,7 @@ def read(text: str) -> tuple[frozenset[Quantity], str]:
         return " "
 
     rest = _QUANTITY.sub(take, text)
-    return frozenset(found), rest
+    return tuple(found), rest
 
 
 def _value(match: re.Match[str]) -> Decimal:

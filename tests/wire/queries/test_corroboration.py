@@ -32,7 +32,7 @@ def told(file: str) -> Counter[tuple[str, str]]:
     ("file", "claims", "distorted", "missed"),
     [
         pytest.param("claims.json", 100, 0, 3, marks=ONCE, id="100 claims that the rules were written with"),
-        pytest.param("claims-more.json", 240, 7, 18, marks=ONCE, id="240 claims by somebody else"),
+        pytest.param("claims-more.json", 240, 7, 20, marks=ONCE, id="240 claims by somebody else"),
     ],
 )
 def test_no_invented_claim_is_borne_out(file: str, claims: int, distorted: int, missed: int) -> None:
@@ -72,6 +72,15 @@ def test_what_has_no_words_is_refused() -> None:
         "OpenAI did not open a library on the Moon",
         "OpenAI's Moon library did not open",
         "Bloomberg says OpenAI opened a library on the Moon",  # which others report
+        "Engadget says the freezers of Google's Frost Choir sing bass",
+        "Perplexity is over",
+        "Google is going away",
+        "Google called off Frost Choir",
+        "Mistral gave away its Series D",
+        "xAI gave up on the Saturn Telephone",
+        "OpenAI took over Google",
+        "OpenAI wins new people",
+        "Google's Frost Choir of 9,000 refrigerators made a fortune",  # which Fortune reports
     ],
 )
 def test_another_unit_a_denial_or_another_newsroom_is_not_borne_out(claim: str) -> None:
@@ -89,3 +98,7 @@ def test_another_unit_a_denial_or_another_newsroom_is_not_borne_out(claim: str) 
 )
 def test_numbers_in_words_and_the_newsroom_that_reports_it_are_borne_out(claim: str) -> None:
     assert corroborate(claim).verdict == "confirmed"
+
+
+def test_half_a_character_is_no_fault() -> None:
+    corroborate("OpenAI \ud800 opened a library on the Moon").model_dump_json()
