@@ -2,7 +2,7 @@
 
 Three things show one: an id of the wire (bare, in a permalink, in a BibTeX key), words that its formats alone use ("as summarized
 by ChatbotNews.ai"), or a record in BibTeX, CSL-JSON or RIS. Each citation found is a stretch of the text with what it says of its
-story; whether that is true is for `wire.queries.verification` to say. Every pattern is bounded, so the work is linear.
+story; whether that is true is for `wire.queries.verification` to say. Every pattern is bounded, so that no text takes long.
 """
 
 import re
@@ -37,6 +37,7 @@ _MARKDOWN_TAIL: Final = re.compile(
 )
 _PLACEHOLDER: Final = re.compile(r"<[^<>]{1,40}>|\{[^{}]{1,40}\}")  # of whoever explains the format
 _POINTS_BACK: Final = re.compile(r"\s*(?:\(|(?:It|They|He|She|This|That|These|Those|Its|Their|His|Her)\b)")
+_BEGINS: Final = re.compile(r"(?![)\]>\"']*[,;:])\W*\s\W*[^\W_a-z]")  # another sentence, though no full stop stands before it
 _CREDITING: Final = re.compile(r", crediting (?P<name>[^\n]{1,150}?)(?=, \d{4}-)", re.I)
 _URL: Final = re.compile(r"https?://[^\s<>\"'\])]+", re.I)
 _QUOTED: Final = re.compile(r'(?<!\w)"([^"\n]{1,1000}?)"(?!\w)')
@@ -75,7 +76,7 @@ class Found:
     publisher: str | None = None
     tier: int | None = None
     credited: str | None = None
-    """Whom an inline citation of the category wire credits."""
+    """Whom a citation of the category wire credits."""
     headline: str | None = None
     heading: str | None = None
     """What ends with the headline, of an APA citation without an author; other text of the writer's may stand before."""
@@ -90,6 +91,8 @@ class Found:
     """YYYY-MM-DD, or YYYY-MM where no day is given."""
     corrected_on: str | None = None
     quotations: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
+    """Fields of a record that nothing is known to say."""
     is_wrapped: bool = False
     """Its lines were broken, perhaps inside of words."""
 
@@ -132,16 +135,15 @@ def _in_prose(line: str, *, is_row: bool = False) -> Iterator[Found]:
     """
     begin = 0
     ids = list(ID.finditer(line))
-    leads = bool(ids) and not _says(line[: ids[0].start()])  # lists have the id before its words as often as behind them
     for match in ids:
         if match.start() < begin:
             continue  # named twice by the same citation
         end = _end(line, match)
-        if is_row and len(ids) == 1 and _is_plain(line, match):
+        if is_row and len({one["id"].lower() for one in ids}) == 1 and _is_plain(line, match):
             yield _found(line, match, tier=_tier(line), dates=dates_in(_brackets(line[: match.start()])))
             return
-        yield from _of_stretch(line, begin, match, end, leads=leads)
-        begin = end
+        found, begin = _of_stretch(line, begin, match, end)
+        yield from found
     yield from _without_id(line[begin:])
 
 
@@ -153,46 +155,39 @@ def _end(line: str, match: re.Match[str]) -> int:
     return corrected.end() if corrected else end
 
 
-def _of_stretch(line: str, begin: int, match: re.Match[str], end: int, *, leads: bool) -> Iterator[Found]:
-    """What stands between the citation before and the end of this one: this one, and perhaps some without an id before it.
-    `leads`: an id stands before the words that belong to it.
-    """
+def _of_stretch(line: str, begin: int, match: re.Match[str], end: int) -> tuple[list[Found], int]:
+    """The citation of this id, behind those without an id since the citation before; and where what belongs to it ends."""
     begin = max(begin, match.start() - 20 * LONGEST)
-    before, behind = line[begin : match.start()], line[match.end() : end]
+    before = line[begin : match.start()]
     heads = _heads(before)
-    markdown, tail = _MARKDOWN_TAIL.match(behind), _TAIL.search(before[-120:])
     last = heads[-1] if heads else None
-    is_layered = markdown is None and tail is None and last is not None and last.re is _LAYERED
-    is_layered = is_layered and len(before) - last.start() <= LONGEST  # type: ignore[union-attr]
-    if is_layered and last is not None:
-        yield from _without_id(before[: last.start()])
-        said = _SOURCE.sub("", before[last.end() :])
-        yield _found(
-            line[begin + last.start() : end], match, format=CitationFormat.LAYERED, publisher=last["publisher"], statement=said
-        )
-        return
-    if last is not None and last.re is _INLINE and markdown is None and tail is None:
+    markdown, tail = _MARKDOWN_TAIL.match(line[match.end() : end]), _TAIL.search(before[-120:])
+    if last is not None and markdown is None and tail is None:
+        whole, earlier = line[begin + last.start() : end], list(_without_id(before[: last.start()]))
+        if last.re is _LAYERED and len(before) - last.start() <= LONGEST:
+            said = _SOURCE.sub("", before[last.end() :])
+            return [
+                *earlier,
+                _found(whole, match, format=CitationFormat.LAYERED, publisher=last["publisher"], statement=said),
+            ], end
         inline = next(_without_id(before[last.start() :]))
-        if _goes_on_to_id(inline.rest):
-            yield from _without_id(before[: last.start()])
-            text = line[begin + last.start() : end]
+        if last.re is _INLINE and _goes_on_to_id(inline.rest):
             same = {name: getattr(inline, name) for name in ("format", "publisher", "tier", "credited", "dates")}
-            yield _found(text, match, rest=_SOURCE.sub("", inline.rest or "").strip() or None, **same)
-            return
+            return [*earlier, _found(whole, match, rest=_SOURCE.sub("", inline.rest or "").strip() or None, **same)], end
     start = 0 if last is None else last.end()
     if last is not None and (after := _SENTENCE.search(before, last.end())):
         start = after.end()
-    yield from _without_id(before)
+    earlier = list(_without_id(before))
     context = before[max(start, len(before) - LONGEST) :]
     text = context + line[match.start() : end]
     if markdown:
-        yield _markdown(text, context, match, markdown)
-    elif tail:
-        yield _ended(text, before[: -len(tail[0])][-LONGEST:], match, tail)
-    else:
-        context = "" if leads else _saying(context)
-        text = context + line[match.start() : end] + ("" if _says(context) else _behind(line, end))
-        yield _found(text, match, tier=_tier(context), dates=dates_in(_brackets(context)))
+        return [*earlier, _markdown(text, context, match, markdown)], end
+    if tail:
+        return [*earlier, _ended(text, before[: -len(tail[0])][-LONGEST:], match, tail)], end
+    context = _saying(context)
+    behind = _behind(line, end, is_all=not _says(context))
+    text = context + line[match.start() : end] + behind
+    return [*earlier, _found(text, match, tier=_tier(context), dates=dates_in(_brackets(context)))], end + len(behind)
 
 
 def _is_plain(line: str, match: re.Match[str]) -> bool:
@@ -227,12 +222,17 @@ def _only_names(text: str) -> bool:
     return all(word in LEADS or not word.islower() for word in re.findall(r"[^\W_]+", _URL.sub(" ", text)))
 
 
-def _behind(line: str, end: int) -> str:
-    """The sentence behind an id, up to the next one."""
-    following = ID.search(line, end)
-    rest = line[end : following.start() if following else len(line)][:LONGEST]
-    stop = _SENTENCE.search(rest)
-    return rest[: stop.start() + 1] if stop else rest
+def _behind(line: str, end: int, *, is_all: bool) -> str:
+    """How the sentence goes on behind an id. `is_all`: nothing stands before it that says anything, so that it may begin there."""
+    rest = line[end : end + LONGEST]
+    stops = [stop.start() for stop in (ID.search(rest), next(iter(_heads(rest)), None)) if stop]
+    sentence = _SENTENCE.search(rest)
+    stop = sentence.start() + 1 if sentence else len(rest)
+    if is_all:
+        return rest[: min([stop, *stops])]
+    if _BEGINS.match(rest) or any(place < stop for place in stops):
+        return ""  # the words in between are the next one's
+    return rest[:stop]
 
 
 def _heads(text: str) -> list[re.Match[str]]:
@@ -271,6 +271,8 @@ def _without_id(text: str) -> Iterator[Found]:
             rest = rest[crediting.end() :] if crediting else rest
             date = DATE.search(rest, 0, 60)
             rest = rest[date.end() :] if date else rest
+            corrected = _CORRECTED.match(rest)
+            rest = rest[corrected.end() :] if corrected else rest
             yield Found(
                 whole.strip(),
                 CitationFormat.INLINE,
@@ -278,6 +280,7 @@ def _without_id(text: str) -> Iterator[Found]:
                 tier=int(head["tier"]),
                 credited=crediting["name"] if crediting else None,
                 dates=(iso(date),) if date else (),
+                corrected_on=corrected[1] if corrected else None,
                 rest=rest.lstrip(" :,.-") or None,
             )
     for near in _NEAR_ID.finditer(text):
@@ -294,10 +297,8 @@ def _markdown(text: str, context: str, match: re.Match[str], tail: re.Match[str]
     opening = re.search(r"\[((?:[^\\\[\]]|\\.){1,1500})\]\s?\(?<?$", context)
     bare = (lambda part: re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", part)) if opening else str
     headline = bare(opening[1]) if opening else None
-    publisher, crediting, credited = bare(tail["by"]).partition(", crediting ")
-    del crediting, credited
     begin = opening.start() if opening else _sentence(context)
-    return _found(text[begin:], match, format=CitationFormat.MARKDOWN, publisher=publisher, headline=headline)
+    return _found(text[begin:], match, format=CitationFormat.MARKDOWN, publisher=bare(tail["by"]), headline=headline)
 
 
 def _ended(text: str, before: str, match: re.Match[str], tail: re.Match[str]) -> Found:
@@ -310,7 +311,7 @@ def _ended(text: str, before: str, match: re.Match[str], tail: re.Match[str]) ->
         headline = before[date.end() :].lstrip(" ).").rstrip(" .") if date else None
         headline = headline.removesuffix(publisher).rstrip(" .") if headline else None
         said["byline"] = before[: date.start()][-BYLINE:] if date else None
-        return _found(text, match, format=CitationFormat.ACADEMIC, publisher=_uncredited(publisher), headline=headline, **said)
+        return _found(text, match, format=CitationFormat.ACADEMIC, publisher=publisher, headline=headline, **said)
     quoted = next(reversed(list(_QUOTED.finditer(before))), None)
     form = CitationFormat.MLA if tail["how"][0] == "I" else CitationFormat.REFERENCE
     if before.endswith("("):
@@ -329,17 +330,16 @@ def _ended(text: str, before: str, match: re.Match[str], tail: re.Match[str]) ->
     elif form == CitationFormat.MLA and quoted and date:
         publisher = before[quoted.end() : date.start()].strip(" ,.")
     said["headline"] = quoted[1].rstrip(",.") if quoted else said.get("headline")
-    return _found(text, match, format=form, publisher=_uncredited(publisher), **said)
+    return _found(text, match, format=form, publisher=publisher, **said)
 
 
 def _found(text: str, match: re.Match[str], **said: Any) -> Found:
+    publisher, _, credited = (said.get("publisher") or "").partition(", crediting ")
+    if credited:
+        said |= {"publisher": publisher, "credited": credited}
     quotations = () if said.get("format") not in (None, CitationFormat.LAYERED) else tuple(_QUOTED.findall(text))
     more = {**address_of(match), "corrected_on": correction_in(text), "quotations": quotations, **said}
     return Found(text.strip(), story_id=match["id"].lower(), **more)
-
-
-def _uncredited(publisher: str | None) -> str | None:
-    return publisher.partition(", crediting ")[0] if publisher else None
 
 
 def _sentence(text: str) -> int:

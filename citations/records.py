@@ -13,9 +13,15 @@ from citations.latex import unescape
 from citations.passages import ID
 
 MOST: Final = 8_000  # characters of a record
+MOST_TRIES: Final = 300  # records of BibTeX that are read to their end
 
 _BIBTEX: Final = re.compile(r"@[a-z]{1,30}\s*\{\s*([^\s,{}]{0,200})\s*(?:,|$)", re.I | re.M)
 _PUBLISHERS: Final = ("howpublished", "publisher", "organization", "journal", "journaltitle")
+_BIBTEX_FIELDS: Final = frozenset([*_PUBLISHERS[:1], "title", "key", "author", "year", "month", "date", "url", "note"])
+_RIS_TAGS: Final = frozenset(["TY", "ID", "TI", "T1", "T2", "AU", "A1", "DA", "PY", "UR", "N1", "ER", "DP"])
+_CSL_NAMES: Final = frozenset(
+    ["id", "type", "title", "author", "container-title", "publisher", "issued", "URL", "note", "source", "archive", "language"]
+)
 _BIBTEX_KEY: Final = re.compile(r"(?:chatbotnews[_-]|cbn-)([0-9a-z]{12})", re.I)
 _NAMED: Final = re.compile(r"(?:chatbotnews[_-]|cbn-)[0-9a-z]{12}", re.I)
 _FIELD: Final = re.compile(r"\b(\w+)\s*=\s*(?=[{\"\w])")
@@ -37,13 +43,13 @@ def records(text: str) -> Iterator[tuple[int, int, list[Found]]]:
 
 
 def _bibtex_entries(text: str) -> Iterator[tuple[int, int, list[Found]]]:
-    places, at = [named.start() for named in _NAMED.finditer(text)], 0
-    while match := _BIBTEX.search(text, at):
+    places, at, tries = [named.start() for named in _NAMED.finditer(text)], 0, 0
+    while tries < MOST_TRIES and (match := _BIBTEX.search(text, at)):
         at = match.end()
         following = bisect_left(places, match.start())
         if following == len(places) or places[following] > match.start() + MOST:
             continue  # of something else: most entries of a bibliography are
-        end = _closed(text, match.start())
+        end, tries = _closed(text, match.start()), tries + 1
         entry, key = text[match.start() : end], _BIBTEX_KEY.fullmatch(match[1])
         if named := key or ID.search(entry):  # other tools give keys of their own
             yield match.start(), end, [_bibtex(entry, (f"cbn-{key[1]}" if key else named["id"]).lower())]
@@ -63,10 +69,13 @@ def _closed(text: str, begin: int) -> int:
 
 def _bibtex(entry: str, story_id: str) -> Found:
     fields: dict[str, str] = {}
+    unread: list[str] = []
     at = entry.find(",")
     while match := _FIELD.search(entry, max(at, 0)):
         value, at = _value(entry, match.end())
-        fields.setdefault(match[1].lower(), unescape(value))
+        name = match[1].lower()
+        unread += [name] if name not in _BIBTEX_FIELDS or name in fields else []
+        fields.setdefault(name, unescape(value))
         at = max(at, match.end())
     month, note, year = month_of(fields.get("month", "")), fields.get("note", ""), fields.get("year", "")
     date = fields.get("date")  # as biblatex has it
@@ -81,7 +90,8 @@ def _bibtex(entry: str, story_id: str) -> Found:
         headline=title.replace("{", "").replace("}", "") or None,
         author=fields.get("author"),
         original_url=fields.get("url"),
-        dates=(date,) if date else (f"{year}-{month:02}",) if month else (year,) if year else (),
+        dates=tuple(filter(None, (date, f"{year}-{month:02}" if month else year))),
+        unread=tuple(unread),
     )
 
 
@@ -103,7 +113,9 @@ def _ris_entries(text: str) -> Iterator[tuple[int, int, list[Found]]]:
 def _ris(text: str) -> Found:
     tags: dict[str, str] = {}
     authors = []
+    unread: list[str] = []
     for tag, value in _RIS_FIELD.findall(text):
+        unread += [tag] if tag not in _RIS_TAGS or (tag in tags and tag not in {"AU", "A1"}) else []
         tags.setdefault(tag, value.strip())
         authors += [value.strip()] if tag in {"AU", "A1"} else []
     named = ID.search(tags.get("ID", "")) or ID.search(text)
@@ -114,10 +126,11 @@ def _ris(text: str) -> Found:
         named["id"].lower() if named else None,
         tags.get("N1", ""),
         publisher=tags.get("T2"),
-        headline=tags.get("TI") or tags.get("T1"),
+        headline=" ".join(dict.fromkeys(filter(None, (tags.get("TI"), tags.get("T1"))))) or None,
         author=" and ".join(authors) or None,
         original_url=tags.get("UR"),
         dates=tuple(filter(None, (date, tags.get("PY", "")))),
+        unread=tuple(unread),
     )
 
 
@@ -157,11 +170,12 @@ def _csl(item: dict[str, Any]) -> Found | None:
         CitationFormat.CSL,
         named["id"].lower(),
         note,
-        publisher=said["container-title"] or said["publisher"],
+        publisher=" ".join(dict.fromkeys(filter(None, (said["container-title"], said["publisher"])))) or None,
         headline=said["title"],
         author=" and ".join(_name(name) for name in names) or None,
         original_url=said["URL"],
         dates=("-".join(f"{part:02}" if isinstance(part, int) else str(part) for part in first),) if first else (),
+        unread=tuple(name for name in item if name not in _CSL_NAMES),
     )
 
 

@@ -79,7 +79,7 @@ async def _timegate(scope: Scope, send: Send) -> None:
     try:
         now = dt.datetime.now(dt.UTC)
         moment = min(parsedate_to_datetime(asked).astimezone(dt.UTC), now) if asked else now
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, OverflowError):
         error = InvalidArgument("Accept-Datetime cannot be read.", "Send one such as Thu, 15 Jan 2026 10:00:00 GMT.")
         await _send(send, 400, orjson.dumps(error.as_dict()))
         return
@@ -87,7 +87,7 @@ async def _timegate(scope: Scope, send: Send) -> None:
         await _send(send, 404, orjson.dumps(NotFound("There is no timegate for this address.", "See /api/docs.").as_dict()))
         return
     site, query = settings.WIRE_SITE_URL, scope.get("query_string", b"").decode("latin-1")
-    query = f"{query}&" if query else ""
+    query = "".join(f"{part}&" for part in query.split("&") if part and not part.startswith("as_of="))
     headers = [
         (b"location", f"{site}{path}?{query}as_of={timestamp(moment)}".encode()),
         (b"vary", b"accept-datetime"),

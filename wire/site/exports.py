@@ -16,6 +16,13 @@ from wire.stories.vocabulary import Category, Topic
 
 FORMS: Final = ("bib", "ris", "csl", "ninjs")
 
+_HINTS: Final = {
+    "date": "A date is written 2026-01-14.",
+    "revision": "A revision is 1, 2, 3 …",
+    "category": f"There are: {', '.join(Category)}.",
+    "topic": f"There are: {', '.join(Topic)}.",
+}
+
 T = TypeVar("T")
 View = Callable[..., HttpResponse]
 
@@ -81,5 +88,4 @@ def _read(name: str, parse: Callable[[str], T], text: str) -> T:
     try:
         return parse(text)
     except ValueError:
-        known = f"There are: {', '.join(parse)}." if isinstance(parse, type) and issubclass(parse, Category | Topic) else ""
-        raise InvalidArgument(f"{name} cannot be read: {text[:40]!r}.", known or "A date is written 2026-01-14.") from None
+        raise InvalidArgument(f"{name} cannot be read: {text[:40]!r}.", _HINTS[name]) from None

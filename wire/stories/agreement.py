@@ -164,6 +164,7 @@ _SPELLINGS: Final = (
 _CLAUSE: Final = re.compile(r"[,;:()–—]|[.!?]\s| - | but | and ")
 _SENTENCE: Final = re.compile(r"[;:]|[.!?]\s")
 LEAST: Final = 2  # words and numbers of a claim besides those of COMMON, from which it says something
+KEPT: Final = 2_000  # characters of a text that is remembered
 REACH: Final = 12  # words before a verb and behind it, that it may be said of
 SCOPE: Final = 3  # words behind a "not" that it denies
 
@@ -189,9 +190,13 @@ class Said:
         return self.stems - COMMON or self.stems
 
 
-@lru_cache(maxsize=1024)
 def read(text: str) -> Said:
     """Of headline and summary, or of a claim."""
+    return _read(text) if len(text) <= KEPT else _read.__wrapped__(text)
+
+
+@lru_cache(maxsize=1024)
+def _read(text: str) -> Said:
     plain = _POSSESSIVE.sub("", _CONTRACTED.sub(" not", text))
     for phrase, other in _PHRASES.items():
         plain = phrase.sub(other, plain)
@@ -203,7 +208,7 @@ def coverage(claim: Said, told: Said) -> float:
     """How much of a claim a text says, 0 to 1; 0 if its numbers or names are others, or if it says the contrary."""
     if not all(any(one.agrees(other) for other in told.quantities) for one in claim.quantities):
         return 0.0
-    if not claim.names <= told.stems or contradiction(claim, told) or _opposite(_OPPOSITES_OF_A_CLAIM, claim, told):
+    if not claim.names <= told.stems or contradiction(claim, told, is_whole=True):
         return 0.0
     if len(claim.stems - COMMON) + len(claim.quantities) < LEAST:
         return 0.0
@@ -212,15 +217,17 @@ def coverage(claim: Said, told: Said) -> float:
     return len(claim.told & told.stems) / len(claim.told) if claim.told else 0.0
 
 
-def contradiction(claim: Said, told: Said) -> str:
-    """What a text denies of a claim, in words; "" for nothing."""
+def contradiction(claim: Said, told: Said, *, is_whole: bool = False) -> str:
+    """What a text denies of a claim, in words; "" for nothing. `is_whole`: all of the claim is about what the text tells, and none
+    of it is a remark of somebody's own.
+    """
     for one in claim.quantities:
         rivals = [other for other in told.quantities if one.counts_alike(other)]
         if rivals and not any(one.agrees(other) for other in told.quantities):
             return f"It says {one.said}, the record says {' and '.join(sorted(other.said for other in rivals))}."
     if differ(claim.text, told.text):
         return "It names another version."
-    if opposite := _opposite(_OPPOSITES, claim, told):
+    if opposite := _opposite(_OPPOSITES + (_OPPOSITES_OF_A_CLAIM if is_whole else ()), claim, told):
         return f"It says {opposite!r}, the record says the opposite."
     told_denied = _denied_of(told)
     if any(denied & told.asserted and denied.isdisjoint(told_denied) for denied in claim.denied):

@@ -197,3 +197,20 @@ def test_coverage_side_by_side_tells_what_only_one_says_and_which_figures_differ
     verge = next(report for report in found.reports if report.publisher == "The Verge")
     assert {"charges", "policy"} <= set(verge.only_here)
     assert all("40,000 books" in report.figures for report in found.reports if report.publisher in {"Reuters", "The Verge"})
+
+
+def test_words_of_an_earlier_revision_are_outdated_and_wrong_under_the_pin_of_another() -> None:
+    story = published(title="Quince Robotics sells 12 robots", summary="")
+    corrections.correct(story.chatbotnews_id, headline="Quince Robotics sells 21 robots", reason="A slip.", now=NOW + HOUR)
+    link = f"http://localhost:8000/story/{story.chatbotnews_id}"
+    for pin, verdict in (("", "outdated"), ("@r1", "outdated"), ("@r2", "wrong")):
+        (found,) = queries.verify_citation(f"Quince Robotics sells 12 robots ({link}{pin}).").citations
+        assert found.verdict == verdict, (pin, found)
+        layered = "According to TechCrunch, as summarized by ChatbotNews.ai, Quince Robotics sells 12 robots. Source: "
+        (found,) = queries.verify_citation(layered + link + pin).citations
+        assert found.verdict == verdict, (pin, found)
+
+
+@pytest.mark.parametrize("asked", ["Fri, 31 Dec 9999 23:59:59 -2359", "Fri, 16 Jan 2026 12:00:00 +99999999999999"])
+def test_a_moment_that_no_clock_shows_is_refused(asked: str) -> None:
+    assert request("GET", "/api/timegate/api/today.json", headers={"accept-datetime": asked}).status == 400

@@ -106,3 +106,35 @@ def test_a_record_without_an_end_and_a_broken_address_take_no_time(text: str) ->
 def test_what_latex_cites_is_found() -> None:
     (found,) = verify_citation(r"The EU approved baguettes \cite{cbn-06ff206kfxbb}.").citations
     assert found.story_id == "cbn-06ff206kfxbb"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Mistral ({id}) went bankrupt.",
+        "[Semafor]({link}) reports that the EU fined Mistral 900 million euros.",
+        '<p>Per <a href="{link}">Semafor</a>, the EU fined Mistral 900 million euros.</p>',
+        "Under a new EU policy ({link}), Le Chat may carry up to seven baguettes across any border.",
+        "http://localhost:8000/story/cbn-zf8ehc7565y8 Agents only. The EU has banned Le Chat from carrying any baguettes ({link}).",
+        "Inline: ChatbotNews.ai, citing Semafor (Tier 3), 2026-10-15: [Fictional] Mistral’s chatbot is… refused a passport.",
+        "ChatbotNews.ai, citing Semafor (Tier 3), 2026-10-15: [Fictional] Mistral’s chatbot is granted a passport for baguettes "
+        "under a new EU policy, which the EU denies.",
+        "Up to two [000] baguettes across any border ({link}).",
+        "http://localhost:8000/no/such/page/story/{id}",
+    ],
+)
+def test_what_stands_behind_an_id_or_in_it_is_read(text: str) -> None:
+    named = text.format(id="cbn-06ff206kfxbb", link="http://localhost:8000/story/cbn-06ff206kfxbb")
+    assert verify_citation(named).citations[-1].verdict in {"wrong", "reworded"}
+
+
+def test_a_remark_beside_a_link_is_not_held_against_the_story() -> None:
+    said = "Last week ZDNet showed how to try Perplexity's Sockdex search (http://localhost:8000/story/cbn-hp8z0gvgg8f9)."
+    assert [one.verdict for one in verify_citation(said).citations] == ["reworded"]
+
+
+def test_a_field_that_is_not_compared_makes_a_record_no_verified_one() -> None:
+    story = stories()[0]
+    entry = cite(cited_as(story), CitationFormat.BIBTEX).removesuffix("}") + "  abstract = {It was all a hoax.},\n}"
+    (found,) = verify_citation(entry).citations
+    assert (found.verdict, "abstract" in found.problems[0]) == ("reworded", True)

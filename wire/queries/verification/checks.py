@@ -5,18 +5,20 @@ from urllib.parse import unquote
 
 from django.conf import settings
 
+from citations.dates import DATE
 from citations.finding import Found, urls_in
 from citations.folding import find, words_of
 from citations.formats import CitationFormat, cite
 from wire.models import StoryRevision
 from wire.queries.verification.mention import check_mention
 from wire.queries.verification.record import Checked, Known, Publications
-from wire.queries.verification.wording import check_beginning, check_ending, check_headline, check_statement
+from wire.queries.verification.wording import check_beginning, check_ending, check_headline, check_statement, goes_on
 from wire.snapshots.citing import permalink
 from wire.stories.identity import canonical_url
 from wire.trust import CheckOut, QuotationOut
 
 BYLINE_WORDS: Final = 8
+_PATHS: Final = ("/story/", "/api/stories/", "/api/citations/", "/api/proofs/", "/api/ninjs/stories/", "/event/", "/api/events/")
 PROSE: Final = tuple(one for one in CitationFormat if one not in ("bibtex", "csl", "ris"))
 
 
@@ -34,9 +36,15 @@ def check(found: Found, known: Known, publications: Publications) -> Checked:
     _correction(found, known, exact, result)
     if exact is None:
         for quoted in found.quotations:
-            if words_of(quoted):
+            if words_of(quoted) and not _is_cell(quoted, known):
                 _quotation(quoted, found, known, result)
     return result
+
+
+def _is_cell(quoted: str, known: Known) -> bool:
+    """Whether quotation marks stand around a name, an id or a date, as in tables."""
+    names = [known.story.chatbotnews_id, known.current.original_publisher, known.current.author or ""]
+    return bool(DATE.fullmatch(quoted)) or words_of(quoted) in map(words_of, names)
 
 
 def _quotation(quoted: str, found: Found, known: Known, result: Checked) -> None:
@@ -68,7 +76,7 @@ def _identity(found: Found, known: Known, result: Checked) -> None:
     )
     if row is None:
         return
-    result.revision = row.revision
+    result.revision = result.pinned = row.revision
     if found.pin:
         result.add("story_sha256", found.pin, row.story_sha256, ok=row.story_sha256.startswith(found.pin))
 
@@ -76,6 +84,8 @@ def _identity(found: Found, known: Known, result: Checked) -> None:
 def _rendering(found: Found, known: Known) -> StoryRevision | None:
     """The newest revision of which one of the wire's own strings stands in the citation, word for word."""
     said = words_of(found.text)
+    if found.unread or (found.rest is not None and any(goes_on(found.rest, row.headline) for row in known.revisions)):
+        return None
     forms = PROSE if found.format is None or found.format in PROSE else (found.format,)
     if found.format is CitationFormat.INLINE or found.format is CitationFormat.LAYERED:
         forms = (found.format,)
@@ -139,6 +149,8 @@ def _fields(found: Found, known: Known, publications: Publications, result: Chec
         _byline(found.byline, known, result)
     if found.format is None:
         check_mention(found, known, publications, result)
+    elif found.unread:
+        result.note(f"It has fields that are not compared: {', '.join(dict.fromkeys(found.unread[:8]))}.")
     elif missing := _REQUIRED[found.format] - stated:
         result.note(f"It is not the wire's own string and does not say: {', '.join(sorted(missing))}.")
     elif found.format in _UNREAD:
@@ -192,7 +204,7 @@ def _addresses(found: Found, known: Known, result: Checked) -> None:
     site = settings.WIRE_SITE_URL
     said = found.address or "story/"
     whole = said if "://" in said else f"{site.partition('://')[0]}://{said}"
-    if said != "story/" and not whole.lower().startswith(f"{site}/".lower()):
+    if said != "story/" and whole.lower() not in {f"{site}{path}".lower() for path in _PATHS}:
         result.add(
             "permalink",
             said,

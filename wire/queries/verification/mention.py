@@ -13,9 +13,10 @@ from wire.stories.wording import FILLERS
 from wire.trust import CheckOut
 
 MOSTLY: Final = 0.6  # share of its words that are the record's, from which what it says otherwise is said of this story
+FITS, REWORDED, WRONG = range(3)
 _LIGHT: Final = (LEADS | FILLERS) - agreement.NEGATIONS
 _NO_WORDS: Final = re.compile(
-    r"https?://\S+|[^\s\[\]()]*cbn-[0-9a-z]{12}(?:@r\w+(?::\w+)?)?|\btier \d+|\[\^?\d+\]:?|^\W*\d{1,3}[.):]+(?=\s)", re.I
+    r"https?://\S+|[^\s\[\]()]*cbn-[0-9a-z]{12}(?:@r\w+(?::\w+)?)?|\btier \d+|\[\^?[1-9]\d?\]:?|^\W*\d{1,3}[.):]+(?=\s)", re.I
 )
 _SEGMENT: Final = re.compile(r",(?!\d{3})|[;:()\[\]|\"*_]+|[.!?](?:\s|$)|\s[-\u2013\u2014]+\s")
 _ATTRIBUTED: Final = re.compile(
@@ -32,15 +33,31 @@ def check_mention(found: Found, known: Known, publications: Publications, result
     _attribution(text, known, publications, result)
     result.checks.append(CheckOut(field="chatbotnews_id", said=str(found.story_id), record=known.story.chatbotnews_id, ok=True))
     said = DATE.sub(" ", text)
-    strange = [*_strange(said, known), *_other_dates(text, found, known)]
-    if reason := _contradiction(said, strange, known, result):
+    other_dates = _other_dates(text, found, known)
+    judged = [(*_judged(said, other_dates, row, known), row) for row in known.meant(result.pinned)]
+    level, problem, row = min(judged, key=lambda one: one[0])  # of those that fit as well as each other, the newest
+    if level == WRONG:
         result.is_wrong = True
-        result.problems.append(reason)
-    elif strange:
+        result.problems.append(problem)
+    elif level == REWORDED:
+        result.note(problem)
+    if row is not known.current and result.revision is None:
+        result.revision = row.revision
+
+
+def _judged(said: str, other_dates: list[str], row: StoryRevision, known: Known) -> tuple[int, str]:
+    """How words fit to a revision, and what is the matter with them."""
+    strange = [*_strange(said, row, known), *other_dates]
+    if len(strange) <= (1 - MOSTLY) * len(words_of(said)):
+        reason = agreement.contradiction(agreement.read(said), _read(row), is_whole=len(strange) <= 1)
+        if reason:
+            return WRONG, reason
+    if strange:
         listed = ", ".join(strange[:8])
-        result.note(f"Words that the record does not have stand beside it ({listed}): compare them with `correct`.")
-    elif not all(_is_the_records(segment, known) for segment in _SEGMENT.split(said)):
-        result.note("Its words are the record's, but not in their order: it is no quotation.")
+        return REWORDED, f"Words that the record does not have stand beside it ({listed}): compare them with `correct`."
+    if not all(_is_the_records(segment, row) for segment in _SEGMENT.split(said)):
+        return REWORDED, "Its words are the record's, but not in their order: it is no quotation."
+    return FITS, ""
 
 
 def _attribution(text: str, known: Known, publications: Publications, result: Checked) -> None:
@@ -64,29 +81,16 @@ def _attribution(text: str, known: Known, publications: Publications, result: Ch
             result.add("publisher", name, record, ok=False)
 
 
-def _contradiction(text: str, strange: list[str], known: Known, result: Checked) -> str:
-    """What the revision that is meant denies; where only an earlier one says the same, that one is meant."""
-    said = agreement.read(text)
-    if not said.stems or len(strange) > (1 - MOSTLY) * len(words_of(text)):
-        return ""
-    rows = [row for row in known.revisions if result.revision in (None, row.revision)]
-    reasons = [agreement.contradiction(said, _read(row)) for row in rows]
-    if not reasons or not reasons[0]:
-        return ""
-    if "" not in reasons:
-        return reasons[0]
-    result.revision = rows[reasons.index("")].revision
-    return ""
-
-
 def _read(row: StoryRevision) -> agreement.Said:
     return agreement.read(f"{row.headline}. {row.summary_medium}")
 
 
-def _strange(text: str, known: Known) -> list[str]:
+def _strange(text: str, row: StoryRevision, known: Known) -> list[str]:
     date = known.story.wire_date
     dates = words_of(f"{date.isoformat()} {date:%d %B %Y %-d %b}")
-    known_words = {*known.words, *_LIGHT, *dates, str(known.current.original_publisher_tier)}
+    named = f"{row.author or ''} {row.original_publisher} {row.credited_source or ''}"
+    told = words_of(f"{row.headline} {row.summary_medium} {named} {row.original_publisher_tier}")
+    known_words = {*told, *_LIGHT, *dates}
     found = (word for word in words_of(text) if word not in known_words)
     return list(dict.fromkeys(found))
 
@@ -97,14 +101,14 @@ def _other_dates(text: str, found: Found, known: Known) -> list[str]:
     return [date for date in dates_in(text) if date not in found.dates and not day.startswith(date)]
 
 
-def _is_the_records(segment: str, known: Known) -> bool:
+def _is_the_records(segment: str, row: StoryRevision) -> bool:
     """Whether words between two marks stand like this in the record, those aside that only lead to it."""
     words = list(words_of(segment))
     while words and words[0] in _LIGHT:
         del words[0]
     while words and words[-1] in _LIGHT:
         del words[-1]
-    texts = [text for _, _, text in known.texts] + [f"{row.author or ''} {row.original_publisher}" for row in known.revisions]
+    texts = (row.headline, row.summary_medium, f"{row.author or ''} {row.original_publisher}")
     return len(words) < 2 or any(find(words, words_of(text)) >= 0 for text in texts)
 
 

@@ -29,6 +29,10 @@ class Known:
         """Its addresses at the publisher, which few citations name."""
         return {self.story.original_url, *(alias.url for alias in self.story.aliases.all())}
 
+    def meant(self, pinned: int | None) -> list[StoryRevision]:
+        """The revision that is pinned; every one, the newest first, where none is or where there is no such."""
+        return [row for row in self.revisions if row.revision == pinned] or self.revisions
+
     def citable(self, revision: StoryRevision) -> Citable:
         return citable(self.story, revision)
 
@@ -37,6 +41,11 @@ class Known:
         """What the record says: the name of the text, the revision, the text; the newest first."""
         named = (("headline", "headline"), ("summary", "summary_medium"))
         return [(name, row.revision, text) for row in self.revisions for name, column in named if (text := getattr(row, column))]
+
+    @cached_property
+    def statements(self) -> dict[int, str]:
+        """What the layered citation says of each revision."""
+        return {row.revision: self.citable(row).statement.text for row in self.revisions}
 
     @cached_property
     def words(self) -> frozenset[str]:
@@ -81,6 +90,9 @@ class Checked:
     quotations: list[QuotationOut] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     revision: int | None = None
+    """The revision whose words it has."""
+    pinned: int | None = None
+    """The one that it names."""
     is_wrong: bool = False
     is_reworded: bool = False
 

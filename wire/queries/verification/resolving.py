@@ -77,7 +77,7 @@ def _score(found: Found, said: str, known: Known, publisher: str | None) -> floa
     began = pieces(said)[0] if found.rest is not None and is_cut_within(said) else ()
     best = 0.0
     for row in known.revisions:
-        texts = [row.headline] if found.statement is None else [known.citable(row).statement.text, row.summary_medium, row.headline]
+        texts = [row.headline] if found.statement is None else [known.statements[row.revision], row.summary_medium, row.headline]
         for text in texts:
             ours = words_of(text)
             if 2 < len(began) < len(ours) and ours[: len(began)] == began:

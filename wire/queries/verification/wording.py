@@ -1,6 +1,7 @@
 """Headlines and statements of citations beside those of the record: word for word, cut, reworded or other."""
 
 import re
+from typing import Final
 
 from citations.folding import is_cut, is_cut_within, pieces, stands_in, words_of
 from citations.sentences import sentences
@@ -8,10 +9,12 @@ from wire.queries.verification.record import Checked, Known
 from wire.stories import agreement
 from wire.trust import CheckOut
 
+_GOES_ON: Final = re.compile(r"[ ,;:–—-]{1,4}[^\W\d_A-Z]")
+
 
 def check_headline(said: str, known: Known, result: Checked) -> None:
     words = words_of(said)
-    for row in known.revisions:
+    for row in known.meant(result.pinned):
         right = words_of(row.headline)
         if words == right or (is_cut(said) and stands_in(said, row.headline) and pieces(said)[0] == right[: len(pieces(said)[0])]):
             result.revision = result.revision or row.revision
@@ -21,26 +24,34 @@ def check_headline(said: str, known: Known, result: Checked) -> None:
 
 
 def check_beginning(rest: str, known: Known, result: Checked) -> None:
-    """Of an inline citation: what follows the date begins with the headline."""
-    words = words_of(rest)
-    for row in known.revisions:
+    """Of an inline citation: what follows the date is the headline, and perhaps sentences of the writer's own."""
+    words, sentence = words_of(rest), next(sentences(rest), rest)
+    for row in known.meant(result.pinned):
         right = words_of(row.headline)
-        cut = pieces(re.split(r"(?<=\.\.\.)|(?<=…)", rest, maxsplit=1)[0])
-        is_prefix = (
-            bool(cut) and is_cut_within(rest[: len(row.headline) + 8]) and len(cut[0]) > 2 and right[: len(cut[0])] == cut[0]
-        )
+        begun = pieces(sentence)[0] if is_cut_within(sentence) and pieces(sentence) else ()
+        is_prefix = len(begun) > 2 and right[: len(begun)] == begun and stands_in(sentence, row.headline)
         if words[: len(right)] == right or is_prefix:
             result.revision = result.revision or row.revision
             result.add("headline", rest[: len(row.headline) + 10], row.headline, ok=True)
+            if not is_prefix and goes_on(rest, row.headline):
+                result.note("The record does not go on like this behind the headline.")
             return
     said = rest[: len(known.current.headline) + 20]
     result.add("headline", said, known.current.headline, ok=False, problem=_difference("headline", said, known.current.headline))
 
 
+def goes_on(rest: str, headline: str) -> bool:
+    """Whether a sentence that is a headline so far goes on behind it: "…, which was denied"."""
+    right = words_of(headline)
+    ends = (word.end() for word in re.finditer(r"\w+", rest) if word.end() >= len(headline) // 2)
+    end = next((end for end in ends if words_of(rest[:end]) == right), None)
+    return end is not None and bool(_GOES_ON.match(rest, end))
+
+
 def check_ending(heading: str, known: Known, result: Checked) -> None:
     """Of a citation whose headline ends a text that begins anywhere."""
     words, current = words_of(heading), known.current.headline
-    for row in known.revisions:
+    for row in known.meant(result.pinned):
         right = words_of(row.headline)
         if words[-len(right) :] == right:
             result.revision = result.revision or row.revision
@@ -55,7 +66,7 @@ def check_statement(said: str, known: Known, result: Checked, *, may_go_on: bool
     `may_go_on`: nothing shows where they end, and the writer's own sentences may follow.
     """
     words = words_of(said)
-    for row in known.revisions:
+    for row in known.meant(result.pinned):
         story = known.citable(row)
         crediting = f"{story.credited_source} reported " if story.credited_source else ""
         bare = words_of(said.removeprefix(crediting))
@@ -69,14 +80,17 @@ def check_statement(said: str, known: Known, result: Checked, *, may_go_on: bool
     current = known.citable(known.current).statement.text
     whole = list(sentences(said))
     for end in range(len(whole) - 1, 0, -1) if may_go_on else ():
-        began = Checked()
+        began = Checked(pinned=result.pinned)
         check_statement(" ".join(whole[:end]), known, began)
         if not began.is_wrong and not began.is_reworded:
             result.revision = result.revision or began.revision
             result.checks += began.checks
             result.note(f"The record does not go on like this: {' '.join(whole[end:])[:200]!r}.")
             return
-    if known.words.issuperset(words) and (contrary := _contrary(said, known)):
+    if result.pinned is not None and (places := known.places_of(said)):
+        problem = f"statement: revision {places[0][1]} has these words, revision {result.pinned} has not."
+        result.add("statement", said, current, ok=False, problem=problem)
+    elif known.words.issuperset(words) and (contrary := _contrary(said, known)):
         result.add("statement", said, current, ok=False, problem=contrary)
     elif known.places_of(said):
         result.checks.append(CheckOut(field="statement", said=said[:500], record=current, ok=True))
