@@ -37,7 +37,9 @@ _MARKDOWN_TAIL: Final = re.compile(
 )
 _PLACEHOLDER: Final = re.compile(r"<[^<>]{1,40}>|\{[^{}]{1,40}\}")  # of whoever explains the format
 _POINTS_BACK: Final = re.compile(r"\s*(?:\(|(?:It|They|He|She|This|That|These|Those|Its|Their|His|Her)\b)")
-_BEGINS: Final = re.compile(r"(?![)\]>\"']*[,;:])\W*\s\W*[^\W_a-z]")  # another sentence, though no full stop stands before it
+_BEGINS: Final = re.compile(
+    r"[)\]>\"']*[.!?](?:\s|$)|(?![)\]>\"']*[,;:])\W*\s\W*[^\W_a-z]"
+)  # another sentence, with a full stop or without
 _CREDITING: Final = re.compile(r", crediting (?P<name>[^\n]{1,150}?)(?=, \d{4}-)", re.I)
 _URL: Final = re.compile(r"https?://[^\s<>\"'\])]+", re.I)
 _QUOTED: Final = re.compile(r'(?<!\w)"([^"\n]{1,1000}?)"(?!\w)')

@@ -224,7 +224,7 @@ def contradiction(claim: Said, told: Said, *, is_whole: bool = False) -> str:
     for one in claim.quantities:
         rivals = [other for other in told.quantities if one.counts_alike(other)]
         if rivals and not any(one.agrees(other) for other in told.quantities):
-            return f"It says {one.said}, the record says {' and '.join(sorted(other.said for other in rivals))}."
+            return f"It says {one.said}, the record says {' and '.join(dict.fromkeys(other.said for other in rivals))}."
     if differ(claim.text, told.text):
         return "It names another version."
     if opposite := _opposite(_OPPOSITES + (_OPPOSITES_OF_A_CLAIM if is_whole else ()), claim, told):
