@@ -17,6 +17,7 @@ import urllib.request
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, suppress
+from pathlib import Path
 from typing import Final, NamedTuple
 
 import pytest
@@ -45,10 +46,11 @@ CHANGING: Final = re.compile(rb"\r\n(?:date|expires|x-request-id): [^\r]*")
 
 
 class Servers(NamedTuple):
-    """The ports of both."""
+    """The ports of both, and where both write what goes wrong."""
 
     cold: int
     warm: int
+    logs: Sequence[Path]
 
 
 @pytest.fixture(scope="module")
@@ -57,14 +59,14 @@ def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Servers]:
     first = tmp_path_factory.mktemp("cold") / "wire"
     fill(first)
     second = shutil.copytree(first, tmp_path_factory.mktemp("warm") / "wire")
-    ports = []
+    ports: list[int] = []
     with ExitStack() as stack:
         for directory, megabytes in ((first, 0), (second, 16)):
             ports.append(free_port())
             env = environment(directory, ports[-1]) | {"WIRE_CACHE_MB": str(megabytes), "WIRE_METRICS_TOKEN": TOKEN}
             env |= {"WIRE_SITE_URL": "http://localhost:8000"}
             stack.enter_context(running(["manage.py", "serve"], env, directory / "server.log"))
-        yield Servers(*ports)
+        yield Servers(ports[0], ports[1], [first / "server.log", second / "server.log"])
 
 
 class Heard:
@@ -191,7 +193,7 @@ def figure(port: int, name: str) -> int:
 
 def memory(servers: Servers) -> list[int]:
     """Bytes that each of the servers holds; 0 where the system does not tell."""
-    return [figure(port, "process_resident_memory_bytes") for port in servers]
+    return [figure(port, "process_resident_memory_bytes") for port in (servers.cold, servers.warm)]
 
 
 @pytest.mark.slow
@@ -226,7 +228,7 @@ def test_a_warm_cache_changes_no_answer_to_any_connection(servers: Servers) -> N
     async def compare(number: int) -> None:
         made = connections.connection(SEED, number)
         sent[made.kind] += made.requests
-        cold, warm = await ask(servers, made.writes)
+        cold, warm = await ask((servers.cold, servers.warm), made.writes)
         (again,) = await ask([servers.warm], made.writes)
         statuses.update(said.decode() for said in re.findall(rb"HTTP/1\.1 (\d\d\d)", cold.said))
         if ONLY:
@@ -252,7 +254,12 @@ def test_a_warm_cache_changes_no_answer_to_any_connection(servers: Servers) -> N
         await asyncio.gather(*(work() for _ in range(TOGETHER)))
 
     began = time.monotonic()
-    asyncio.run(all_of_them())
+    try:
+        asyncio.run(all_of_them())
+    except ConnectionError as error:  # one of them has ended, and its log says why
+        for log in servers.logs:
+            error.add_note(f"{log}: {log.read_text(errors='replace')[-3_000:]}")
+        raise
     took = time.monotonic() - began
     print(  # noqa: T201
         f"\n{sum(sent.values()):,} requests of seed {SEED} in {took:.0f} s, {len(differences)} differences: {dict(sent)}; "

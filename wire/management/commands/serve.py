@@ -66,6 +66,7 @@ class Command(BaseCommand):
                     _end(server)
                     sample_env = None
                     server = self._start(sample_env)
+            self.stderr.write(f"The server ended by itself, with status {server.returncode} (below 0: the signal that ended it).")
         except KeyboardInterrupt:
             pass
         finally:
