@@ -16,7 +16,7 @@ _FRENCH: Final = (
 )
 _MONTH: Final = {
     name.casefold().rstrip("."): at for names in (MONTHS, MLA_MONTHS, _GERMAN, _FRENCH) for at, name in enumerate(names, 1)
-} | {"sep": 9}
+} | {"jun": 6, "jul": 7, "sep": 9}
 _MONTH_NAME: Final = "|".join(sorted(_MONTH, key=len, reverse=True))
 DATE: Final = re.compile(
     r"(?<![\w/-])(?:(?P<iso>\d{4}-\d\d-\d\d)(?![\w-])"

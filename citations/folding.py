@@ -10,6 +10,17 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
+_SMALL_WORDS: Final = """
+the of and to is are was with for on that it by from at as its has have not will can
+"""
+_THEIRS: Final = """
+der das und ist nicht ein eine einen einem den dem des mit für auf im zu sich wird werden sind kann uns
+le la les une des du et est dans pour sur avec qui que el los las una y del con para por se
+il lo gli della di che nel het een van voor op
+"""
+_ENGLISH: Final = frozenset(_SMALL_WORDS.split())
+_EUROPEAN: Final = frozenset(_THEIRS.split())
+KEPT: Final = 2_000  # characters of a text whose words are remembered
 _SINGLE: Final = dict.fromkeys(map(ord, "‘’‚‛′´`ʼ＇"), "'")
 _DOUBLE: Final = dict.fromkeys(map(ord, "“”„‟″«»‹›「」『』＂"), '"')
 _DASHES: Final = dict.fromkeys(map(ord, "‐‑‒–—―−﹘﹣－"), "-")
@@ -17,8 +28,9 @@ _INVISIBLE: Final = dict.fromkeys((*map(ord, "\u00ad\u200b\u200c\u200d\u2060\ufe
 _SPACES: Final = dict.fromkeys(map(ord, "\u00a0\u2002\u2003\u2007\u2009\u200a\u202f\u3000"), " ")
 _TYPOGRAPHY: Final = _SINGLE | _DOUBLE | _DASHES | _INVISIBLE | _SPACES
 _ELLIPSIS: Final = re.compile(r"\[?\(?(?:…|\.\s?\.\s?\.)\)?\]?")
-# A number with its separators, an amount's or a share's sign, a minus that begins a number, a word; apostrophes are dropped before.
-_WORD: Final = re.compile(r"(?<![\w.])-(?=\d)|\d[\d.,]*\d|[^\W_]+|[%$€£¥₹+]")
+# A number with its separators, an amount's or a share's sign, a minus or a "less than" before a number, a word; apostrophes are
+# dropped before.
+_WORD: Final = re.compile(r"(?<![\w.])-(?=\d)|(?<![\w\"'/=-])[<>≤≥](?= ?[$€£]?\d)|\d[\d.,]*\d|[^\W_]+|[%$€£¥₹+]")
 _GROUPED: Final = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 
 
@@ -27,9 +39,13 @@ def straight(text: str) -> str:
     return unicodedata.normalize("NFC", text).translate(_TYPOGRAPHY)
 
 
-@lru_cache(maxsize=4096)
 def words_of(text: str) -> tuple[str, ...]:
     """What a text says, word by word, typography aside."""
+    return _words_of(text) if len(text) <= KEPT else _words_of.__wrapped__(text)
+
+
+@lru_cache(maxsize=4096)
+def _words_of(text: str) -> tuple[str, ...]:
     folded = unicodedata.normalize("NFKC", straight(text)).casefold().replace("'", "")
     return tuple(_WORD.findall(_GROUPED.sub("", folded)))
 
@@ -76,3 +92,14 @@ def stands_in(quoted: str, text: str) -> bool:
 def _ends_in_word(text: str) -> bool:
     """Whether an ellipsis stands right behind a letter, so that the word before it may have been cut, too."""
     return bool(re.search(r"\w(?:…|\.\.\.)[\])\"'”’.]*\s*$", text))
+
+
+def is_foreign(text: str) -> bool:
+    """Whether a text is plainly not English: most of its letters are of another script, or it has the small words of another
+    European language and none of the English ones.
+    """
+    letters = [letter for letter in text if letter.isalpha()]
+    if sum(letter > "\u024f" for letter in letters) > len(letters) / 2:
+        return True
+    said = words_of(text)
+    return not _ENGLISH.intersection(said) and bool(_EUROPEAN.intersection(said))

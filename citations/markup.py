@@ -6,9 +6,22 @@ import quopri
 import re
 from typing import Final
 
+from pylatexenc.latex2text import LatexNodes2Text
+
 _LINK: Final = re.compile(r"<a\s[^<>]{0,500}?href\s*=\s*[\"']?([^\s\"'<>]{1,500})[^<>]{0,500}>(.{0,1500}?)</a\s*>", re.I | re.S)
+_CITING: Final = re.compile(  # whose words a quotation is, as HTML says it
+    r"<(blockquote|q)\s[^<>]{0,500}?cite\s*=\s*[\"']?([^\s\"'<>]{1,500})[^<>]{0,500}>(.{0,1500}?)</\1\s*>", re.I | re.S
+)
+_XML: Final = re.compile(r"<\?xml|<(?:rss|feed|item|entry|doc|document|source|result|record|story|chunk|context)[\s>]", re.I)
+_ENTRY: Final = re.compile(  # what it names as its source stands in an attribute, as in what models are given to read
+    r"</?(?:item|entry|doc|document|result|record|story|chunk)(?:\s(?:[^<>]{0,300}?(?:source|id|href|url)=[\"']?(?=\S{0,200}cbn-)([^\s\"'<>]{1,300}))?[^<>]{0,500})?>",
+    re.I,
+)
+_ELEMENT: Final = re.compile(r"<[/?]?[a-z][\w:.-]{0,40}(?:\s[^<>]{0,500})?[/?]?>", re.I)
+_ROW: Final = re.compile(r"<tr(?:\s[^<>]{0,500})?>", re.I)
 _PARAGRAPH: Final = re.compile(r"</?(?:p|div|li|tr|h[1-6]|ul|ol|table|blockquote|section|article)(?:\s[^<>]{0,500})?/?>", re.I)
-_BREAK: Final = re.compile(r"<(?:br|td|th)(?:\s[^<>]{0,500})?/?>", re.I)
+_CELL: Final = re.compile(r"</(?:td|th)(?:\s[^<>]{0,500})?>", re.I)
+_BREAK: Final = re.compile(r"<br(?:\s[^<>]{0,500})?/?>", re.I)
 _TAG: Final = re.compile(
     r"</?(?:a|abbr|b|cite|code|em|font|i|mark|q|small|span|strong|sub|sup|tbody|td|th|thead|u|wbr)(?:\s[^<>]{0,500})?>", re.I
 )
@@ -20,8 +33,10 @@ _ESCAPE: Final = r"\\\g<0>"
 _LATEX_DROPPED: Final = re.compile(
     r"\\(?:begin|end|bibitem|label|footnotemark)(?:\[[^\]]{0,200}\])?(?:\{[^{}]{0,200}\}){1,2}|\\newblock\b"
 )
+_LATEX: Final = LatexNodes2Text()
 _LATEX_LINK: Final = re.compile(r"\\href\{([^{}]{1,500})\}\{([^{}]{0,1500})\}")
 _LATEX_SHOWN: Final = re.compile(r"\\(?:url|emph|textit|textbf|textrm|enquote|footnote|nolinkurl|path|texttt)\{([^{}]{0,1500})\}")
+_LATEX_ACCENT: Final = re.compile(r"\\(?:['`^\"~=.]|[cvHuk](?=[{ ])) ?\{?\\?[a-zA-Z]\}?")
 _LATEX_ESCAPED: Final = re.compile(r"\\([&$%#_{}])")
 
 
@@ -32,14 +47,21 @@ def unmarked(text: str) -> str:
     if _ENCODED_LINE.search(text) and _ENCODED.search(text):
         text = quopri.decodestring(text.encode("utf-8", "replace")).decode("utf-8", "replace")
     text = _UNICODE.sub(lambda escaped: json.loads(f'"{escaped[0]}"').encode("utf-16", "replace").decode("utf-16"), text)
-    plain = _LINK.sub(lambda link: _shown(link[2], link[1]), text)
+    plain = _CITING.sub(lambda cited: f'<p>"{_ELEMENT.sub("", cited[3]).strip()}" ({cited[2]})</p>', text)
+    plain = _LINK.sub(lambda link: _shown(link[2], link[1]), plain)
+    plain = _CELL.sub(" | ", _ROW.sub("\n\n| ", plain))
     plain = _TAG.sub("", _BREAK.sub("\n", _PARAGRAPH.sub("\n\n", plain)))
+    if _XML.search(plain):
+        plain = "\n\n".join(" ".join(_ELEMENT.sub(" | ", entry).split()) for entry in _ENTRY.sub(r"\n\n\v\1 | ", plain).split("\v"))
     return html.unescape(_without_latex(plain) if "\\" in plain else plain)
 
 
 def _without_latex(text: str) -> str:
     plain = _LATEX_LINK.sub(lambda link: _shown(link[2], link[1]), _LATEX_DROPPED.sub(" ", text))
     plain = _LATEX_ESCAPED.sub(r"\1", _LATEX_SHOWN.sub(r"\1", plain))
+    if plain != text:
+        plain = _LATEX_ACCENT.sub(lambda accent: _LATEX.latex_to_text(accent[0]), plain)
+        plain = re.sub(r"(?<=\w)~(?=\w)", " ", plain)
     return plain.replace("``", '"').replace("''", '"') if plain != text else text
 
 

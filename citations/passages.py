@@ -1,5 +1,6 @@
 """How a text falls into paragraphs, and a list or a table into its entries, each on one line. Pure."""
 
+import csv
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,7 +13,9 @@ _BROKEN_ID: Final = re.compile(rf"c{_NL}b{_NL}n{_NL}[-‐‑–−]{_NL}(?:[0-9a
 _BROKEN_PERMALINK: Final = re.compile(
     _NL.join("http") + rf"(?:{_NL}(?!http|=[ \t]*\n)[^\s<>\"'()\[\]]){{4,200}}?{_NL}" + _NL.join("story/") + rf"{_NL}(?=cbn-)", re.I
 )
-_BROKEN_URL: Final = re.compile(r"(https?://\S{1,2000}[/_=&?%.-])[ \t]*\n[ \t>]*(?=[\w%~][\w%~./-]*[-/.])", re.I)
+_BROKEN_URL: Final = re.compile(  # behind a full stop a capital begins a sentence
+    r"(https?://\S{1,2000}(?:[/_=&?%-]|\.(?![ \t]*\n[ \t>]*(?-i:[A-Z]))))[ \t]*\n[ \t>]*(?=[\w%~][\w%~./-]*[-/.])", re.I
+)
 ID: Final = re.compile(
     r"(?P<address>(?:https?://[^\s<>\"'\])]{1,300}?/|(?<![\w./@:-])[a-z0-9][a-z0-9.-]{1,100}(?::\d{1,5})?/(?=story/))?(?:(?<![\w-])story/)?)(?<![a-z0-9-])(?P<id>cbn-[0-9a-z]{12})(?![0-9a-z-])"
     r"(?:@r(?P<revision>\d{1,6})(?:[:.](?P<pin>[0-9a-f]{8,64}))?)?",
@@ -25,7 +28,23 @@ _REDIRECTED: Final = re.compile(
 _ATTRIBUTION: Final = re.compile(  # names, each with a capital, and an id
     r"[-–—(\s]*(?:(?:[A-Z][\w.&'’]{0,40}|via|by|in|of|for|/)[ ,:|–—-]{1,4}){1,12}\(?[^\s()]{0,300}cbn-[0-9a-z]{12}\S{0,80}"
 )
-_ROW: Final = re.compile(r"[ \t>]*(?:[-*•·–]|\d{1,3}[.)]|\[\^?\d{1,3}\]:?|\|)(?=\s|\S*\|)")
+_JOIN: Final = r"[\s,;|\"'<>()\[\]:=]{1,6}(?:(?:permalink|url|uri|link|id|story|see|at)\b[\s,\"':=(<\[]{1,6})?"
+_TWICE: Final = (  # one id and its permalink, in either order
+    (re.compile(rf"(?<![\w/-])(?P<id>cbn-[0-9a-z]{{12}}){_JOIN}(?=[^\s<>\"'()\[\]]{{1,300}}/(?P=id)(?![0-9a-z-]))", re.I), ""),
+    (re.compile(rf"(?P<whole>/(?P<id>cbn-[0-9a-z]{{12}})){_JOIN}(?P=id)(?![\w@-])", re.I), r"\g<whole>"),
+)
+_ROW: Final = re.compile(r"[ \t>]*(?:[-*•·–]|\(?(?:\d{1,3}[a-z]?|[a-z]|[ivx]{1,4})[.)]|\[\^?\d{1,3}\]:?|\|)(?=\s|\S*\|)", re.I)
+_CITES: Final = re.compile(rf"{ID.pattern}|chat\s?bot\s?news", re.I)
+_TAGGED: Final = re.compile(r"(?:^|\n)%(0 )?(?:[A-Z1-9@+] )?(?=\S)")  # as EndNote exports
+_FIELD: Final = re.compile(r"(?<![\w-])[\w.-]{1,30}=\S")  # as in logs
+_LEADS: Final = "Sources?|Link|URL|See|Via|Quelle|Read more"
+_HARD: Final = re.compile(  # breaks of lines that no wrapping made
+    r"(?<=[…])[ \t]*\n|(?<=\.\.\.)[ \t]*\n|(?<=[.!?\"'”’)\]])[ \t]*\n(?=[ \t>]*"
+    rf"(?:[-*•]\s|\[|\(?\w{{1,3}}[.)]\s|(?!(?:{_LEADS})\b)[A-Z][\w ]{{0,30}}:))"
+)
+BREAK: Final = "\x1e"
+"""Stands in a line where a line of the text ended for good."""
+_CSV: Final = re.compile(r"(?:\"(?:[^\"\n]|\"\")*\"|[^\",\n]*)(?:,(?:\"(?:[^\"\n]|\"\")*\"|[^\",\n]*))+\s*")
 _DELIMITERS: Final = ("\t", ";", ",")
 
 
@@ -41,6 +60,8 @@ class Passage:
 
 def passages(text: str) -> Iterator[Passage]:
     """Paragraphs in their order; addresses that lines broke or that a redirect holds are whole."""
+    if text.startswith("%0 ") or "\n%0 " in text:
+        text = _TAGGED.sub(lambda tag: "\n\n" if tag[1] else " | ", text)
     text = _REDIRECTED.sub(lambda match: unquote(match[1]), text)
     text = _BROKEN_ID.sub(lambda match: re.sub(r"[\s>=]", "", match[0]), text)
     text = _BROKEN_PERMALINK.sub(lambda match: re.sub(r"[\s>]", "", match[0]), text)
@@ -50,9 +71,22 @@ def passages(text: str) -> Iterator[Passage]:
         rows = _rows(paragraph)
         for row in rows:
             plain = row.replace("\t", " | ") if len(rows) > 1 else row
-            line = " ".join(re.sub(r"\n[ \t]*(?:>[ \t]*)+", "\n", f"\n{plain}").split())
+            plain = re.sub(r"\n[ \t]*(?:>[ \t]*)+", "\n", f"\n{plain}")
+            line = BREAK.join(" ".join(part.split()) for part in _HARD.sub(BREAK, plain).split(BREAK)).strip()
+            for pattern, once in _TWICE:
+                line = pattern.sub(once, line)
             yield Passage(at, line, "\n" in row.strip(), len(rows) > 1)
             at += len(row)
+
+
+def without_marks_of_csv(text: str) -> str:
+    """The text with the fields of such lines between bars, as in other tables: marks around a field quote nobody."""
+    if '","' not in text or "cbn-" not in text:
+        return text
+    lines = text.split("\n")
+    return "\n".join(
+        f"| {' | '.join(next(csv.reader([line])))}" if '","' in line and _CSV.fullmatch(line) else line for line in lines
+    )
 
 
 def _paragraphs(text: str) -> list[str]:
@@ -69,12 +103,18 @@ def _paragraphs(text: str) -> list[str]:
 def _rows(paragraph: str) -> list[str]:
     """A paragraph; of a list or a table its entries, each with the lines that go on with it."""
     lines = paragraph.splitlines(keepends=True)
-    named = [line for line in lines if ID.search(line)]
+    named = [line for line in lines if _CITES.search(line)]
     if len(named) < 2 and not (named and named[0].lstrip(" >").startswith("|")):
         return [paragraph]
-    if all(_ROW.match(line) for line in named):
-        starts = [number for number, line in enumerate(lines) if _ROW.match(line) or number == 0]
-        return ["".join(lines[a:b]) for a, b in pairwise([*starts, len(lines)])]
-    is_table = any(len({line.count(mark) for line in named}) == 1 and named[0].count(mark) > 1 for mark in _DELIMITERS[:2])
-    is_csv = all(line.count(",") > 2 and (ID.match(line) or ID.search(line.rstrip(' "\n')[-100:])) for line in named)
-    return lines if is_table or (is_csv and len(named) >= len(lines) - 1) else [paragraph]
+    starts = [number for number, line in enumerate(lines) if _ROW.match(line) or number == 0]
+    entries = ["".join(lines[a:b]) for a, b in pairwise([*starts, len(lines)])]
+    is_list = len(starts) > 1 and all(len({one["id"] for one in ID.finditer(entry)}) < 2 for entry in entries)
+    if all(_ROW.match(line) for line in named) or (is_list and (_ROW.match(lines[0]) or not _CITES.search(entries[0]))):
+        return entries
+    with_id = [line for line in named if ID.search(line)]
+    if len(with_id) < 2:
+        return [paragraph]
+    is_table = any(len({line.count(mark) for line in with_id}) == 1 and with_id[0].count(mark) > 1 for mark in _DELIMITERS[:2])
+    is_csv = all(line.count(",") > 2 and (ID.match(line) or ID.search(line.rstrip(' "\n')[-100:])) for line in with_id)
+    is_log = all(len(_FIELD.findall(line)) > 1 for line in with_id)
+    return lines if is_table or is_log or (is_csv and len(with_id) >= len(lines) - 1) else [paragraph]

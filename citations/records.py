@@ -7,34 +7,38 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from citations.dates import month_of
-from citations.finding import NAME, Found, address_of, correction_in
 from citations.formats import CitationFormat, one_line
+from citations.found import Found, address_of, correction_in
 from citations.latex import unescape
 from citations.passages import ID
 
+NAME: Final = r"chat\s?bot\s?news(?:\s?\.\s?ai)?"
 MOST: Final = 8_000  # characters of a record
 MOST_TRIES: Final = 300  # records of BibTeX that are read to their end
 
 _BIBTEX: Final = re.compile(r"@[a-z]{1,30}\s*\{\s*([^\s,{}]{0,200})\s*(?:,|$)", re.I | re.M)
 _PUBLISHERS: Final = ("howpublished", "publisher", "organization", "journal", "journaltitle")
 _BIBTEX_FIELDS: Final = frozenset([*_PUBLISHERS[:1], "title", "key", "author", "year", "month", "date", "url", "note"])
-_RIS_TAGS: Final = frozenset(["TY", "ID", "TI", "T1", "T2", "AU", "A1", "DA", "PY", "UR", "N1", "ER", "DP"])
+_RIS_TAGS: Final = frozenset(["TY", "ID", "TI", "T1", "T2", "AU", "A1", "DA", "PY", "UR", "N1", "ER", "DP", "PB"])
 _CSL_NAMES: Final = frozenset(
     ["id", "type", "title", "author", "container-title", "publisher", "issued", "URL", "note", "source", "archive", "language"]
 )
+_OF_CSL_ALONE: Final = frozenset(["type", "container-title", "issued", "URL"])
 _BIBTEX_KEY: Final = re.compile(r"(?:chatbotnews[_-]|cbn-)([0-9a-z]{12})", re.I)
+_VIA: Final = re.compile(rf",? via {NAME}$", re.I)
 _NAMED: Final = re.compile(r"(?:chatbotnews[_-]|cbn-)[0-9a-z]{12}", re.I)
 _FIELD: Final = re.compile(r"\b(\w+)\s*=\s*(?=[{\"\w])")
 _BRACE: Final = re.compile(r"\\.|[{}]", re.S)
 _BARE_VALUE: Final = re.compile(r'"([^"]*)"|[^\s,}]*')
 _RIS: Final = re.compile(r"(?<![^\s>])TY  ?- [^\n]*\n(?:(?![ \t>]*TY  ?- )[^\n]*\n){1,60}?[ \t>]*ER  ?-[^\n]*", re.M)
 _RIS_FIELD: Final = re.compile(r"^[ \t>]*([A-Z][A-Z0-9])  ?- (.*)$", re.M)
-_JSON: Final = re.compile(r"[\[{]\s*[\"{]")
 
 
 def records(text: str) -> Iterator[tuple[int, int, list[Found]]]:
-    """Where each record begins and ends, with its citations; the last first, so that a caller may cut them out one by one."""
-    found = [*_bibtex_entries(text), *_ris_entries(text), *_json_values(text)]
+    """Where each record of BibTeX and RIS begins and ends, with its citations; the last first, so that a caller may cut them out
+    one by one.
+    """
+    found = [*_bibtex_entries(text), *_ris_entries(text)]
     end = len(text) + 1
     for begin, stop, citations in sorted(found, key=lambda one: -one[1]):
         if stop <= end:
@@ -125,7 +129,7 @@ def _ris(text: str) -> Found:
         CitationFormat.RIS,
         named["id"].lower() if named else None,
         tags.get("N1", ""),
-        publisher=tags.get("T2"),
+        publisher=tags.get("T2") or tags.get("PB"),
         headline=" ".join(dict.fromkeys(filter(None, (tags.get("TI"), tags.get("T1"))))) or None,
         author=" and ".join(authors) or None,
         original_url=tags.get("UR"),
@@ -134,23 +138,10 @@ def _ris(text: str) -> Found:
     )
 
 
-def _json_values(text: str) -> Iterator[tuple[int, int, list[Found]]]:
-    """CSL-JSON: objects with an id of the wire, alone or in a list."""
-    if "cbn-" not in text or "title" not in text:
-        return
-    decoder, at, tries = json.JSONDecoder(), 0, 0
-    for match in _JSON.finditer(text):
-        if match.start() < at or tries > 50:
-            continue
-        try:
-            value, at = decoder.raw_decode(text, match.start())
-        except (ValueError, RecursionError):
-            tries += 1
-            continue
-        items = [item for item in (value if isinstance(value, list) else [value]) if isinstance(item, dict)]
-        found = [one for item in items if (one := _csl(item)) is not None]
-        if found:
-            yield match.start(), at, found
+def of_csl(value: Any) -> list[Found]:
+    """The citations of a value of CSL-JSON: an object with an id of the wire, or a list of them; none for other JSON."""
+    items = [item for item in (value if isinstance(value, list) else [value]) if isinstance(item, dict)]
+    return [one for item in items if "title" in item and _OF_CSL_ALONE & set(item) and (one := _csl(item))]
 
 
 def _csl(item: dict[str, Any]) -> Found | None:
@@ -188,4 +179,6 @@ def _record(text: str, form: CitationFormat, story_id: str | None, note: str, **
     inner = ID.search(note)
     other = inner["id"].lower() if inner and inner["id"].lower() != story_id else None
     more = address_of(inner) if inner else {}
+    if said.get("publisher"):
+        said["publisher"] = _VIA.sub("", said["publisher"])
     return Found(one_line(text), form, story_id=story_id, other_id=other, corrected_on=correction_in(note), **more, **said)

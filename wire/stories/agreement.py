@@ -163,6 +163,9 @@ _SPELLINGS: Final = (
 )
 _CLAUSE: Final = re.compile(r"[,;:()–—]|[.!?]\s| - | but | and ")
 _SENTENCE: Final = re.compile(r"[;:]|[.!?]\s")
+_EXEMPTING: Final = _meant("exempt exempts exempted spare spares spared exclude excludes excluded")
+"""Verbs that deny what follows without a "not"."""
+_LIGHT: Final = _meant("about far long currently recently now still yet before after quite very just")
 LEAST: Final = 2  # words and numbers of a claim besides those of COMMON, from which it says something
 KEPT: Final = 2_000  # characters of a text that is remembered
 REACH: Final = 12  # words before a verb and behind it, that it may be said of
@@ -232,7 +235,9 @@ def contradiction(claim: Said, told: Said, *, is_whole: bool = False) -> str:
     told_denied = _denied_of(told)
     if any(denied & told.asserted and denied.isdisjoint(told_denied) for denied in claim.denied):
         return "It denies what the record says."
-    if denied := (claim.asserted & told_denied) - told.asserted:
+    said_denied = _denied_of(claim) | (told_denied if claim.stems & _EXEMPTING else frozenset())
+    of_record = frozenset().union(*(denied for denied in told.denied if denied.isdisjoint(said_denied)))
+    if denied := (claim.asserted & of_record) - told.asserted - _LIGHT:
         return f"The record denies what it says of {sorted(denied)[0]!r}."
     for verb, doers, others in claim.done:
         same = [(theirs, what) for done, theirs, what in told.done if done == verb]

@@ -3,8 +3,9 @@
 from collections.abc import Iterable
 from typing import Final
 
-from citations.finding import Found, find_citations
+from citations.finding import find_citations
 from citations.formats import CitationFormat, cite
+from citations.found import Found
 from citations.markup import unmarked
 from wire.models import Story
 from wire.queries.verification.checks import check

@@ -1,20 +1,19 @@
 """One citation beside one story's record: what it says that the record does not."""
 
 from typing import Final
-from urllib.parse import unquote
 
 from django.conf import settings
 
 from citations.dates import DATE
-from citations.finding import Found, urls_in
-from citations.folding import find, words_of
+from citations.finding import LEADS, URL, urls_in
+from citations.folding import find, is_foreign, words_of
 from citations.formats import CitationFormat, cite
+from citations.found import Found
 from wire.models import StoryRevision
-from wire.queries.verification.mention import check_mention
+from wire.queries.verification.mention import check_around, check_behind, check_mention
 from wire.queries.verification.record import Checked, Known, Publications
 from wire.queries.verification.wording import check_beginning, check_ending, check_headline, check_statement, goes_on
 from wire.snapshots.citing import permalink
-from wire.stories.identity import canonical_url
 from wire.trust import CheckOut, QuotationOut
 
 BYLINE_WORDS: Final = 8
@@ -32,6 +31,10 @@ def check(found: Found, known: Known, publications: Publications) -> Checked:
         result.checks.append(CheckOut(field="citation", said="word for word", record=f"revision {exact.revision}", ok=True))
     else:
         _fields(found, known, publications, result)
+    if found.behind:
+        check_behind(found.behind, known, result)
+    if found.around:
+        check_around(found.around, known, result)
     _addresses(found, known, result)
     _correction(found, known, exact, result)
     if exact is None:
@@ -42,9 +45,10 @@ def check(found: Found, known: Known, publications: Publications) -> Checked:
 
 
 def _is_cell(quoted: str, known: Known) -> bool:
-    """Whether quotation marks stand around a name, an id or a date, as in tables."""
-    names = [known.story.chatbotnews_id, known.current.original_publisher, known.current.author or ""]
-    return bool(DATE.fullmatch(quoted)) or words_of(quoted) in map(words_of, names)
+    """Whether quotation marks stand around names, an address or a date, as in tables and in code."""
+    names = f"{known.story.chatbotnews_id} {known.current.original_publisher} {known.current.author or ''}"
+    said = DATE.sub(" ", URL.sub(" ", quoted))
+    return LEADS.union(words_of(names)).issuperset(words_of(said))
 
 
 def _quotation(quoted: str, found: Found, known: Known, result: Checked) -> None:
@@ -54,6 +58,8 @@ def _quotation(quoted: str, found: Found, known: Known, result: Checked) -> None
     result.quotations.append(QuotationOut(text=quoted, found_in=f"{at[0]}, revision {at[1]}" if at else None))
     if at is not None:
         result.revision = at[1] if result.revision is None else min(result.revision, at[1])
+    elif not places and is_foreign(quoted) and not is_foreign(known.current.headline):
+        result.note(f"The words {quoted[:200]!r} are of another language than the record: a translation is not compared.")
     else:
         result.is_wrong = True
         where = f"of revision {found.revision}; revision {places[0][1]} has them" if places else "in no revision"
@@ -127,14 +133,14 @@ def _fields(found: Found, known: Known, publications: Publications, result: Chec
         check_beginning(found.rest, known, result)
     if found.statement is not None:
         stated.add("statement")
-        check_statement(found.statement, known, result, may_go_on=found.story_id is None)
+        check_statement(found.statement, known, result, may_go_on=found.is_open)
     if found.original_url is not None:
         stated.add("url")
         result.add(
             "original_url",
             found.original_url,
             known.story.original_url,
-            ok=_is_url(found.original_url, known) or _is_permalink(found.original_url, known),
+            ok=known.is_url(found.original_url) or _is_permalink(found.original_url, known),
         )
     if found.dates:
         stated.add("date")
@@ -215,7 +221,7 @@ def _addresses(found: Found, known: Known, result: Checked) -> None:
     if found.format is None or found.original_url is not None:
         return
     for url in urls_in(found.text if found.format != CitationFormat.INLINE else ""):
-        if not (url.startswith(site) or (found.address and url.startswith(found.address)) or _is_url(url, known)):
+        if not (url.startswith(site) or (found.address and url.startswith(found.address)) or known.is_url(url)):
             if found.format in (CitationFormat.LAYERED, CitationFormat.MARKDOWN) and any(url in text for _, _, text in known.texts):
                 continue
             if found.is_wrapped and site.startswith(url):
@@ -226,15 +232,6 @@ def _addresses(found: Found, known: Known, result: Checked) -> None:
 def _is_permalink(said: str, known: Known) -> bool:
     """Reference managers keep the wire's page as the address."""
     return said.partition("@r")[0] == permalink(known.story.chatbotnews_id)
-
-
-def _is_url(said: str, known: Known) -> bool:
-    if {said, unquote(said)} & (known.urls | {unquote(url) for url in known.urls}):
-        return True
-    try:
-        return canonical_url(said) in known.urls
-    except ValueError:
-        return False
 
 
 def _correction(found: Found, known: Known, exact: StoryRevision | None, result: Checked) -> None:

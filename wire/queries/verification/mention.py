@@ -3,9 +3,14 @@
 import re
 from typing import Final
 
+from django.conf import settings
+
 from citations.dates import DATE, dates_in
-from citations.finding import LEADS, Found
+from citations.finding import LEADS, urls_in
 from citations.folding import find, words_of
+from citations.found import Found
+from citations.passages import ID
+from citations.sentences import sentences
 from wire.models import StoryRevision
 from wire.queries.verification.record import Checked, Known, Publications
 from wire.stories import agreement
@@ -13,10 +18,13 @@ from wire.stories.wording import FILLERS
 from wire.trust import CheckOut
 
 MOSTLY: Final = 0.6  # share of its words that are the record's, from which what it says otherwise is said of this story
+ABOUT: Final = 2  # words that a sentence has of a story, from which it is about it
 FITS, REWORDED, WRONG = range(3)
 _LIGHT: Final = (LEADS | FILLERS) - agreement.NEGATIONS
 _NO_WORDS: Final = re.compile(
-    r"https?://\S+|[^\s\[\]()]*cbn-[0-9a-z]{12}(?:@r\w+(?::\w+)?)?|\btier \d+|\[\^?[1-9]\d?\]:?|^\W*\d{1,3}[.):]+(?=\s)", re.I
+    r"https?://[^\s\u3000-\uffff]+|[^\s\[\]()\u3000-\uffff]*cbn-[0-9a-z]{12}(?:@r\w+(?::\w+)?)?"
+    r"|\btier \d+|\[\^?[1-9]\d?\]:?|^\W*\d{1,3}[.):]+(?=\s)",
+    re.I,
 )
 _SEGMENT: Final = re.compile(r",(?!\d{3})|[;:()\[\]|\"*_]+|[.!?](?:\s|$)|\s[-\u2013\u2014]+\s")
 _ATTRIBUTED: Final = re.compile(
@@ -30,7 +38,7 @@ _ATTRIBUTED: Final = re.compile(
 
 def check_mention(found: Found, known: Known, publications: Publications, result: Checked) -> None:
     text = _NO_WORDS.sub(" ", found.text)
-    _attribution(text, known, publications, result)
+    _attribution(DATE.sub(" ", text), known, publications, result)
     result.checks.append(CheckOut(field="chatbotnews_id", said=str(found.story_id), record=known.story.chatbotnews_id, ok=True))
     said = DATE.sub(" ", text)
     other_dates = _other_dates(text, found, known)
@@ -41,8 +49,37 @@ def check_mention(found: Found, known: Known, publications: Publications, result
         result.problems.append(problem)
     elif level == REWORDED:
         result.note(problem)
+    for url in urls_in(found.text):
+        if ID.search(url) is None and not known.is_url(url) and not url.startswith(settings.WIRE_SITE_URL):
+            result.note(f"{url} is no address of this story.")
     if row is not known.current and result.revision is None:
         result.revision = row.revision
+
+
+def check_behind(behind: str, known: Known, result: Checked) -> None:
+    """How a sentence goes on behind a citation of one of the formats, which may be all that is wrong with it."""
+    said = DATE.sub(" ", _NO_WORDS.sub(" ", behind))
+    if all(word in _LIGHT or word.isdigit() for word in words_of(said)):
+        return
+    level, problem = min(_judged(said, [], row, known) for row in known.meant(result.pinned))
+    if level == WRONG:
+        result.is_wrong = True
+        result.problems.append(problem)
+    elif level == REWORDED:
+        result.note(f"The sentence goes on behind it. {problem}")
+
+
+def check_around(around: str, known: Known, result: Checked) -> None:
+    """Other sentences of its paragraph, which may be the writer's own: only what the record plainly says otherwise."""
+    for sentence in sentences(DATE.sub(" ", _NO_WORDS.sub(" ", around))):
+        read = agreement.read(sentence)
+        reasons = []
+        for row in known.meant(result.pinned):
+            told = _read(row)
+            about = (read.stems & told.stems) - agreement.COMMON
+            reasons.append(agreement.contradiction(read, told) if len(about) >= ABOUT else "")
+        if reasons and all(reasons):
+            result.note(f"Of the sentence beside it: {reasons[0]}")
 
 
 def _judged(said: str, other_dates: list[str], row: StoryRevision, known: Known) -> tuple[int, str]:
@@ -104,9 +141,9 @@ def _other_dates(text: str, found: Found, known: Known) -> list[str]:
 def _is_the_records(segment: str, row: StoryRevision) -> bool:
     """Whether words between two marks stand like this in the record, those aside that only lead to it."""
     words = list(words_of(segment))
-    while words and words[0] in _LIGHT:
+    while words and words[0] in LEADS:
         del words[0]
-    while words and words[-1] in _LIGHT:
+    while words and words[-1] in LEADS:
         del words[-1]
     texts = (row.headline, row.summary_medium, f"{row.author or ''} {row.original_publisher}")
     return len(words) < 2 or any(find(words, words_of(text)) >= 0 for text in texts)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from urllib.parse import unquote
 
 from citations.folding import stands_in, words_of
 from citations.formats import Citable
@@ -9,6 +10,7 @@ from sources import names
 from sources.queries import known_names
 from wire.models import Story, StoryRevision
 from wire.snapshots.citing import citable
+from wire.stories.identity import canonical_url
 from wire.trust import CheckOut, QuotationOut
 
 
@@ -28,6 +30,15 @@ class Known:
     def urls(self) -> set[str]:
         """Its addresses at the publisher, which few citations name."""
         return {self.story.original_url, *(alias.url for alias in self.story.aliases.all())}
+
+    def is_url(self, said: str) -> bool:
+        """Whether an address is the article's, its escapes and what only tracks readers aside."""
+        if {said, unquote(said)} & (self.urls | {unquote(url) for url in self.urls}):
+            return True
+        try:
+            return canonical_url(said) in self.urls
+        except ValueError:
+            return False
 
     def meant(self, pinned: int | None) -> list[StoryRevision]:
         """The revision that is pinned; every one, the newest first, where none is or where there is no such."""

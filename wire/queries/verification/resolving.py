@@ -8,8 +8,8 @@ from typing import Final
 from django.db.models import Q, prefetch_related_objects
 from rapidfuzz import fuzz
 
-from citations.finding import Found
 from citations.folding import is_cut_within, pieces, words_of
+from citations.found import Found
 from wire.models import Story, StoryRevision
 from wire.models.search import newest_places
 from wire.models.story import BY_EDITOR
@@ -75,7 +75,9 @@ def _score(found: Found, said: str, known: Known, publisher: str | None) -> floa
     """How near the words are, 0 to 100, and a little for the publisher and the date."""
     theirs = words_of(said)
     began = pieces(said)[0] if found.rest is not None and is_cut_within(said) else ()
-    best = 0.0
+    same = known.current.original_publisher == publisher
+    on_day = bool(found.dates) and known.story.wire_date.isoformat().startswith(found.dates[0])
+    best = 100.0 if found.statement and len(words_of(said)) > 4 and known.places_of(said) else 0.0
     for row in known.revisions:
         texts = [row.headline] if found.statement is None else [known.statements[row.revision], row.summary_medium, row.headline]
         for text in texts:
@@ -86,13 +88,19 @@ def _score(found: Found, said: str, known: Known, publisher: str | None) -> floa
             length = len(ours) if goes_on else len(theirs)
             if ours and theirs:
                 for begun in {length, len(theirs)} if found.rest is None else {length}:
-                    best = max(best, fuzz.ratio(" ".join(theirs[:begun]), " ".join(ours[:begun])))
-    same = known.current.original_publisher == publisher
-    day = known.story.wire_date.isoformat()
-    on_day = bool(found.dates) and day.startswith(found.dates[0])
+                    best = max(best, _alike(theirs[:begun], ours[:begun], is_near=same))
     if best < SURE and not same and not on_day:
         return 0.0
     return best + 2 * same + 2 * on_day if best >= ALIKE - 4 else 0.0
+
+
+def _alike(theirs: Sequence[str], ours: Sequence[str], *, is_near: bool) -> float:
+    """0 to 100. `is_near`: both are of one publisher, so that a long word may be another, or words may have changed places."""
+    one, other = " ".join(theirs), " ".join(ours)
+    best = fuzz.ratio(one, other, score_cutoff=ALIKE - 4)
+    if not best and is_near:
+        best = max(fuzz.ratio(theirs, ours, score_cutoff=ALIKE - 4), fuzz.token_sort_ratio(one, other, score_cutoff=ALIKE - 4))
+    return best
 
 
 def _places(found: Found, said: str) -> set[int]:
@@ -101,9 +109,10 @@ def _places(found: Found, said: str) -> set[int]:
     head = wanted[: 5 if found.rest is not None else 10]
     places: set[int] = set()
     # What a word was changed in, or what was cut inside of one, holds the others all the same.
-    for number, asked in enumerate(([head], [head[:-1]], [head[:4]], [[*head[:2], *head[3:6]]], [head[3:7]], [head[1:4]])):
-        if asked[0] and len(asked[0]) > 1:
-            places.update(newest_places(asked, limit=CANDIDATES))
+    parts = (head, head[:-1], head[:4], [*head[:2], *head[3:6]], head[3:7], head[1:4], wanted[4:8], wanted[6:9])
+    for number, asked in enumerate(parts):
+        if len(asked) > 1:
+            places.update(newest_places([asked], limit=CANDIDATES))
         if len(places) >= 3 or (places and number >= 3):
             break
     return places

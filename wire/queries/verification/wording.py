@@ -9,6 +9,7 @@ from wire.queries.verification.record import Checked, Known
 from wire.stories import agreement
 from wire.trust import CheckOut
 
+LEAST: Final = 4  # words of a headline, from which they are a part of it
 _GOES_ON: Final = re.compile(r"[ ,;:–—-]{1,4}[^\W\d_A-Z]")
 
 
@@ -20,7 +21,20 @@ def check_headline(said: str, known: Known, result: Checked) -> None:
             result.revision = result.revision or row.revision
             result.add("headline", said, row.headline, ok=True)
             return
-    result.add("headline", said, known.current.headline, ok=False, problem=_difference("headline", said, known.current.headline))
+    if not _left_out(said, known, result):
+        result.add(
+            "headline", said, known.current.headline, ok=False, problem=_difference("headline", said, known.current.headline)
+        )
+
+
+def _left_out(said: str, known: Known, result: Checked) -> bool:
+    """Whether a headline has words of the record's one after the other, but does not say that it leaves out others."""
+    row = next((row for row in known.meant(result.pinned) if len(words_of(said)) >= LEAST and stands_in(said, row.headline)), None)
+    if row is not None:
+        result.revision = result.revision or row.revision
+        result.checks.append(CheckOut(field="headline", said=said[:500], record=row.headline, ok=True))
+        result.note("Its words stand in the headline, but without saying so it leaves out others beside them.")
+    return row is not None
 
 
 def check_beginning(rest: str, known: Known, result: Checked) -> None:
@@ -36,6 +50,8 @@ def check_beginning(rest: str, known: Known, result: Checked) -> None:
             if not is_prefix and goes_on(rest, row.headline):
                 result.note("The record does not go on like this behind the headline.")
             return
+    if _left_out(sentence, known, result):
+        return
     said = rest[: len(known.current.headline) + 20]
     result.add("headline", said, known.current.headline, ok=False, problem=_difference("headline", said, known.current.headline))
 

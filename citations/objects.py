@@ -1,0 +1,125 @@
+"""JSON of somebody's own that names stories: what a language model answers, rows of a database. Pure.
+
+An object is read as a row of a table is: its values are held against the story that it names, whatever its keys are called.
+Strings that cite in words of their own are paragraphs. Records of CSL-JSON are for `citations.records`.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from citations.folding import straight
+from citations.markup import unmarked
+from citations.passages import ID
+
+MOST_TRIES: Final = 50  # brackets that begin no JSON
+DEEPEST: Final = 30  # objects in objects
+_BEGINS: Final = re.compile(r"[\[{]\s*[\"{\[]")
+_CITES: Final = re.compile(r"cbn-[0-9a-z]{9}|chat\s?bot\s?news", re.I)
+_ADDRESS: Final = re.compile(r"[\s<(\[]*\S*cbn-[0-9a-z]{12}\S*\s*")  # an id or a permalink, and nothing else
+_QUOTES: Final = re.compile(r"quot|headline|title|excerpt", re.I)
+_PUBLISHERS: Final = re.compile(r"publisher|outlet|newspaper|newsroom", re.I)
+_OF_THE_WIRE: Final = re.compile(
+    "chatbotnews_id|permalink|headline|author|original_publisher|original_publisher_tier|original_url|summary_short|summary_medium"
+)
+"""Fields of a story as the wire's API gives it that a citation could have; the others are no words about it."""
+_COUNTERS: Final = re.compile(r"id|index|number|num|no|nr|rank|page|position|start|end|offset|line|year|month|day|ref|n|i|#", re.I)
+
+
+def json_values(text: str) -> Iterator[tuple[int, int, Any]]:
+    """Where each list or object of JSON begins and ends, and its value; in order, none inside of another."""
+    decoder, at, tries = json.JSONDecoder(), 0, 0
+    for match in _BEGINS.finditer(text):
+        if match.start() < at:
+            continue
+        if tries > MOST_TRIES:
+            return
+        try:
+            value, at = decoder.raw_decode(text, match.start())
+        except (ValueError, RecursionError):
+            tries += 1
+            continue
+        yield match.start(), at, value
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """What is to be read of an object: a row of its values, or a string of it that cites in words of its own."""
+
+    text: str
+    is_row: bool
+
+
+def lines(value: Any, depth: int = 0) -> Iterator[Line]:
+    """Of a value of JSON; in its order, but for rows that begin with what belongs to the whole."""
+    if isinstance(value, str) and _CITES.search(value):
+        yield Line(unmarked(value), False)
+    if depth > DEEPEST or not isinstance(value, dict | list):
+        return
+    leaves = dict(_leaves(value))
+    ids = [path for path, leaf in leaves.items() if _is_address(leaf)]
+    if len({_id(leaves[path]) for path in ids}) == 1:
+        texts = [Line(unmarked(leaf), False) for leaf in leaves.values() if _is_text(leaf)]
+        yield from (
+            (*texts, Line(_row(leaves), True)) if _is_text(next(iter(leaves.values()))) else (Line(_row(leaves), True), *texts)
+        )
+        return
+    children = dict(value.items() if isinstance(value, dict) else enumerate(value))
+    own = {path: leaf for path, leaf in leaves.items() if len(path) == 1 or not isinstance(children[path[0]], dict | list)}
+    if isinstance(value, dict):  # several: what is said beside them is said of each
+        listed = {path for path in ids if isinstance(children[path[0]], str | list) and all(isinstance(at, int) for at in path[1:])}
+        for one in sorted(listed, key=ids.index):
+            yield Line(
+                _row({path: leaf for path, leaf in leaves.items() if path == one or (path in own and path not in listed)}), True
+            )
+        children = {key: child for key, child in children.items() if not any(path[0] == key for path in listed)}
+    for child in children.values():
+        yield from lines(child, depth + 1)
+
+
+def _leaves(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple[str | int, ...], Any]]:
+    """Strings and numbers with the keys that lead to them."""
+    if isinstance(value, dict | list) and len(path) < DEEPEST:
+        for key, child in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from _leaves(child, (*path, key))
+    elif isinstance(value, str | int) and not isinstance(value, bool):
+        yield path, value
+
+
+def _row(leaves: dict[tuple[str | int, ...], Any]) -> str:
+    said = []
+    is_wires = any(path[-1] == "chatbotnews_id" for path in leaves)
+    for path, leaf in leaves.items():
+        key = next((part for part in reversed(path) if isinstance(part, str)), "")
+        if is_wires and not _OF_THE_WIRE.fullmatch(key):
+            continue
+        if re.search("tier", key, re.I) and re.fullmatch(r"(?:tier )?\d", str(leaf), re.I):
+            said.append(f"tier {str(leaf)[-1]}")
+        elif isinstance(leaf, int):
+            said += [] if _COUNTERS.fullmatch(key.rpartition("_")[2]) else [f"{leaf} {key.replace('_', ' ')}"]
+        elif _is_address(leaf):
+            said.append(leaf.strip())
+        elif not _CITES.search(leaf):
+            plain = " ".join(_plain(leaf).split())
+            quoted = plain.replace('"', "'")
+            said.append(f'"{quoted}"' if _QUOTES.search(key) else f"according to {plain}" if _PUBLISHERS.search(key) else plain)
+    return " | ".join(said)
+
+
+def _plain(value: str) -> str:
+    return straight(unmarked(value))
+
+
+def _is_text(leaf: Any) -> bool:
+    return isinstance(leaf, str) and bool(_CITES.search(leaf)) and not _is_address(leaf)
+
+
+def _is_address(leaf: Any) -> bool:
+    return isinstance(leaf, str) and bool(ID.search(leaf) and _ADDRESS.fullmatch(leaf))
+
+
+def _id(leaf: str) -> str:
+    match = ID.search(leaf)
+    return match["id"].lower() if match else ""
