@@ -4,8 +4,8 @@ from typing import Final
 
 from django.conf import settings
 
+from citations.context import LEADS, URL, urls_in
 from citations.dates import DATE
-from citations.finding import LEADS, URL, urls_in
 from citations.folding import find, is_foreign, words_of
 from citations.formats import CitationFormat, cite
 from citations.found import Found

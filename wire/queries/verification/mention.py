@@ -5,8 +5,8 @@ from typing import Final
 
 from django.conf import settings
 
+from citations.context import LEADS, urls_in
 from citations.dates import DATE, dates_in
-from citations.finding import LEADS, urls_in
 from citations.folding import find, words_of
 from citations.found import Found
 from citations.passages import ID

@@ -29,7 +29,8 @@ def check_headline(said: str, known: Known, result: Checked) -> None:
 
 def _left_out(said: str, known: Known, result: Checked) -> bool:
     """Whether a headline has words of the record's one after the other, but does not say that it leaves out others."""
-    row = next((row for row in known.meant(result.pinned) if len(words_of(said)) >= LEAST and stands_in(said, row.headline)), None)
+    rows = known.meant(result.pinned) if len(words_of(said)) >= LEAST else []
+    row = next((row for row in rows if stands_in(said, row.headline)), None)
     if row is not None:
         result.revision = result.revision or row.revision
         result.checks.append(CheckOut(field="headline", said=said[:500], record=row.headline, ok=True))
