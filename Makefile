@@ -44,7 +44,7 @@ test-services: export TEST_DATABASE_URL := $(TEST_DATABASE_URL)
 test-services: export TEST_REDIS_URL := $(TEST_REDIS_URL)
 test-services: $(BIN)/.dev $(CLIENTS)/node_modules/.installed $(IN_FRAMEWORKS) ## Tests that touch a database, and clients, on Postgres and Redis with two workers (TEST_DATABASE_URL, TEST_REDIS_URL)
 	$(BIN)/python -m tests.services
-	$(BIN)/python -m pytest $(TOGETHER) -m '(django_db or services or clients) and not browser and not readme and not soak'
+	$(BIN)/python -m pytest $(TOGETHER) -m '(django_db or services or clients) and not evaluation and not browser and not readme and not soak'
 
 test-mcp: $(BIN)/.dev $(CLIENTS)/node_modules/.installed $(IN_FRAMEWORKS) ## Test the MCP server with other projects' clients: conformance suite, inspector, agent frameworks
 	$(BIN)/python -m pytest $(TOGETHER) -m clients $(CLIENTS)

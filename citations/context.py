@@ -10,7 +10,11 @@ NAMES: Final = 80  # characters of an author's name before a title
 _POINTS_BACK: Final = re.compile(r"\s*(?:\(|(?:It|They|He|She|This|That|These|Those|Its|Their|His|Her)\b)")
 URL: Final = re.compile(r"https?://[^\s<>\"'\])\u3000-\uffff]+", re.I)
 _TIER: Final = re.compile(r"\btier[\"']?[ :=]{1,3}(\d{1,3})\b", re.I)
-SENTENCE: Final = re.compile(r"[.!?][\"')\]]* (?=[\"'(\[]?[A-Z0-9\u0370-\uffff])|[。！？][)）]*")
+SENTENCE: Final = re.compile(  # none ends behind what is cut short, as in "Oct. 14"
+    r"(?:(?<!\bJan)(?<!\bFeb)(?<!\bMar)(?<!\bApr)(?<!\bJun)(?<!\bJul)(?<!\bAug)(?<!\bSep)(?<!\bSept)(?<!\bOct)(?<!\bNov)(?<!\bDec)"
+    r"(?<!\bNo)(?<!\bNr)(?<!\bMr)(?<!\bMs)(?<!\bDr)(?<!\bSt)(?<!\bvs)(?<!\bcf)(?<!\bpp)(?<!\bMrs)(?<!\b[pnf])\.|[!?])"
+    r"[\"')\]]* (?=[\"'(\[]?[A-Z0-9\u0370-\uffff])|[。！？][)）]*"
+)
 
 _LEADING_WORDS: Final = """
 according to as reported by summarized summarised indexed cited citing via see source sources read more at in on the a an

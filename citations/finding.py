@@ -201,7 +201,10 @@ def _behind(line: str, end: int, *, is_all: bool, in_bracket: bool = False) -> s
     begun = bracket.end() if bracket and not any(place < bracket.end() for place in stops) else 0
     if not stops and len(rest) <= NAMES and only_names(rest) and not rest.isupper():
         return rest  # whose the words are
-    if _BEGINS.match(rest, begun) or any(place < stop for place in stops):
+    is_next = (
+        _BEGINS.match(rest, begun) or any(place < stop for place in stops) or (stops and rest[begun:].lstrip(" )]").startswith(";"))
+    )
+    if is_next:
         return rest[:begun]  # the words in between are the next one's
     return rest[:stop]
 

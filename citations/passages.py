@@ -8,6 +8,8 @@ from itertools import pairwise
 from typing import Final
 from urllib.parse import unquote
 
+from citations.context import says
+
 _NL: Final = r"(?:=?[ \t]*\n[ \t>]*)?"
 _BROKEN_ID: Final = re.compile(rf"c{_NL}b{_NL}n{_NL}[-‐‑–−]{_NL}(?:[0-9a-z]{_NL}){{11}}[0-9a-z](?![0-9a-z])", re.I)
 _BROKEN_PERMALINK: Final = re.compile(
@@ -36,6 +38,10 @@ _TWICE: Final = (  # one id and its permalink, in either order
 _ROW: Final = re.compile(r"[ \t>]*(?:[-*•·–]|\(?(?:\d{1,3}[a-z]?|[a-z]|[ivx]{1,4})[.)]|\[\^?\d{1,3}\]:?|\|)(?=\s|\S*\|)", re.I)
 _CITES: Final = re.compile(rf"{ID.pattern}|chat\s?bot\s?news", re.I)
 _TAGGED: Final = re.compile(r"(?:^|\n)%(0 )?(?:[A-Z1-9@+] )?(?=\S)")  # as EndNote exports
+_BORDER: Final = re.compile(r"^[ \t>]*[|+]?[_=-]{8,}[|+]?[ \t]*$", re.M)
+_BOXED: Final = re.compile(r"[ \t>]*[|│] ([^|│\n]*)[|│]\s*|\s*")
+_COLUMNS: Final = re.compile(r"\S(?: {2,}|\t)\S")
+_TURN: Final = re.compile(r"[ \t>]*(?:\[[\d:]+\] ?)?[A-Za-z][\w .-]{0,24}: ")  # of one who speaks
 _FIELD: Final = re.compile(r"(?<![\w-])[\w.-]{1,30}=\S")  # as in logs
 _LEADS: Final = "Sources?|Link|URL|See|Via|Quelle|Read more"
 _HARD: Final = re.compile(  # breaks of lines that no wrapping made
@@ -67,9 +73,9 @@ def passages(text: str) -> Iterator[Passage]:
     text = _BROKEN_PERMALINK.sub(lambda match: re.sub(r"[\s>]", "", match[0]), text)
     text = _BROKEN_URL.sub(r"\1", text)
     at = 0
-    for paragraph in _paragraphs(text):
+    for paragraph in map(_unboxed, _paragraphs(_BORDER.sub("\n", text))):
         rows = _rows(paragraph)
-        for row in rows:
+        for row in _with_what_they_say(rows) if len(rows) > 1 else rows:
             plain = row.replace("\t", " | ") if len(rows) > 1 else row
             plain = re.sub(r"\n[ \t]*(?:>[ \t]*)+", "\n", f"\n{plain}")
             line = BREAK.join(" ".join(part.split()) for part in _HARD.sub(BREAK, plain).split(BREAK)).strip()
@@ -79,14 +85,27 @@ def passages(text: str) -> Iterator[Passage]:
             at += len(row)
 
 
+def _with_what_they_say(rows: list[str]) -> Iterator[str]:
+    """Rows that cite; one that says nothing beside its id has the rows before it with it, which name none."""
+    before = ""
+    for row in rows:
+        if "cbn-" not in row.lower() and not _CITES.search(row):
+            before += row
+            continue
+        yield row if says(_CITES.sub(" ", row)) else before + row
+        before = ""
+
+
 def without_marks_of_csv(text: str) -> str:
     """The text with the fields of such lines between bars, as in other tables: marks around a field quote nobody."""
-    if '","' not in text or "cbn-" not in text:
+    if "cbn-" not in text or not (',"' in text or '",' in text):
         return text
-    lines = text.split("\n")
-    return "\n".join(
-        f"| {' | '.join(next(csv.reader([line])))}" if '","' in line and _CSV.fullmatch(line) else line for line in lines
-    )
+    lines = []
+    for line in text.split("\n"):
+        fields = next(csv.reader([line]), []) if '"' in line and _CSV.fullmatch(line) else []
+        is_row = ('","' in line or len(fields) > 2) and not any(field.startswith(" ") for field in fields)
+        lines.append(f"| {' | '.join(fields)}" if is_row else line)
+    return "\n".join(lines)
 
 
 def _paragraphs(text: str) -> list[str]:
@@ -98,6 +117,13 @@ def _paragraphs(text: str) -> list[str]:
         else:
             found.append(paragraph)
     return found
+
+
+def _unboxed(paragraph: str) -> str:
+    """Without the lines that a box of characters draws at both sides of a text; a table has more of them."""
+    lines = paragraph.splitlines(keepends=True)
+    is_box = len(lines) > 2 and all(_BOXED.fullmatch(line) for line in lines) and 2 * len(ID.findall(paragraph)) <= len(lines)
+    return "".join(_BOXED.sub(r"\1\n", line) for line in lines) if is_box else paragraph
 
 
 def _rows(paragraph: str) -> list[str]:
@@ -116,5 +142,7 @@ def _rows(paragraph: str) -> list[str]:
         return [paragraph]
     is_table = any(len({line.count(mark) for line in with_id}) == 1 and with_id[0].count(mark) > 1 for mark in _DELIMITERS[:2])
     is_csv = all(line.count(",") > 2 and (ID.match(line) or ID.search(line.rstrip(' "\n')[-100:])) for line in with_id)
+    is_spaced = all(_COLUMNS.search(line) and len(ID.findall(line)) == 1 for line in with_id)
+    is_talk = all(map(_TURN.match, lines)) and all(says(_CITES.sub(" ", _TURN.sub("", line))) for line in with_id)
     is_log = all(len(_FIELD.findall(line)) > 1 for line in with_id)
-    return lines if is_table or is_log or (is_csv and len(with_id) >= len(lines) - 1) else [paragraph]
+    return lines if is_table or is_spaced or is_talk or is_log or (is_csv and len(with_id) >= len(lines) - 1) else [paragraph]

@@ -148,6 +148,7 @@ _PHRASES: Final = {
         "artificial intelligence": "AI",
         "start-up": "startup",
         "free of charge": "free",
+        "w/o": "without",
         "defence": "defense",
         "licence": "license",
         "offence": "offense",
@@ -224,7 +225,7 @@ def contradiction(claim: Said, told: Said, *, is_whole: bool = False) -> str:
     """What a text denies of a claim, in words; "" for nothing. `is_whole`: all of the claim is about what the text tells, and none
     of it is a remark of somebody's own.
     """
-    for one in claim.quantities:
+    for one in (one for one in claim.quantities if not _is_denied(one, claim.text)):
         rivals = [other for other in told.quantities if one.counts_alike(other)]
         if rivals and not any(one.agrees(other) for other in told.quantities):
             return f"It says {one.said}, the record says {' and '.join(dict.fromkeys(other.said for other in rivals))}."
@@ -253,6 +254,11 @@ def strange(claim: Said, *told: Said) -> list[str]:
     known = [quantity for text in told for quantity in text.quantities]
     numbers = [one.said for one in claim.quantities if not any(one.agrees(other) for other in known)]
     return [*numbers, *(word for word in dict.fromkeys(words(claim.text)) if not _stems(word).isdisjoint(stems))]
+
+
+def _is_denied(one: Quantity, text: str) -> bool:
+    """Whether a text says that it is not this one: "$18 million, not $80 million"."""
+    return bool(re.search(rf"\b(?:not|instead of|rather than)(?: just| only)? {re.escape(one.said)}", folded(text)))
 
 
 def _opposite(pairs: Iterable[tuple[frozenset[str], frozenset[str]]], claim: Said, told: Said) -> str:

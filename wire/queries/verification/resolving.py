@@ -21,6 +21,7 @@ from wire.stories.tokens import tokens
 CANDIDATES: Final = 60
 DAYS: Final = 5  # of one text, read whole for citations whose words the index does not have
 CHANGED: Final = 200  # stories that were corrected or withdrawn, read for citations that give no date
+LOOSER: Final = 20  # below that for one whose publisher and date are the story's
 ALIKE: Final = 88  # of 100: the words of a headline beside those of a citation that somebody changed a word of
 SURE: Final = 97
 
@@ -62,7 +63,11 @@ def _ranked(found: Found, candidates: list[Known], publications: Publications) -
         return []
     publisher = publications.canonical(found.publisher) if found.publisher else None
     scored = [(_score(found, said, known, publisher), known) for known in candidates]
-    return sorted(((score, known) for score, known in scored if score >= ALIKE), key=lambda pair: -pair[0])
+    near = [(score, known) for score, known in scored if score >= ALIKE]
+    if not near and publisher and found.dates:  # of that day's reports of that publisher the one that is like it, if only one is
+        of_day = [(score, known) for score, known in scored if score > ALIKE - LOOSER]
+        near = of_day if len(of_day) == 1 else []
+    return sorted(near, key=lambda pair: -pair[0])
 
 
 def _nearest(ranked: list[tuple[float, Known]]) -> list[Known]:
@@ -77,6 +82,7 @@ def _score(found: Found, said: str, known: Known, publisher: str | None) -> floa
     began = pieces(said)[0] if found.rest is not None and is_cut_within(said) else ()
     same = known.current.original_publisher == publisher
     on_day = bool(found.dates) and known.story.wire_date.isoformat().startswith(found.dates[0])
+    least = ALIKE - LOOSER if same and on_day else ALIKE - 4
     best = 100.0 if found.statement and len(words_of(said)) > 4 and known.places_of(said) else 0.0
     for row in known.revisions:
         texts = [row.headline] if found.statement is None else [known.statements[row.revision], row.summary_medium, row.headline]
@@ -88,18 +94,23 @@ def _score(found: Found, said: str, known: Known, publisher: str | None) -> floa
             length = len(ours) if goes_on else len(theirs)
             if ours and theirs:
                 for begun in {length, len(theirs)} if found.rest is None else {length}:
-                    best = max(best, _alike(theirs[:begun], ours[:begun], is_near=same))
+                    best = max(
+                        best,
+                        _alike(theirs[:begun], ours[:begun], least=least, is_near=same),
+                    )
     if best < SURE and not same and not on_day:
         return 0.0
-    return best + 2 * same + 2 * on_day if best >= ALIKE - 4 else 0.0
+    return best + 2 * same + 2 * on_day if best else 0.0
 
 
-def _alike(theirs: Sequence[str], ours: Sequence[str], *, is_near: bool) -> float:
-    """0 to 100. `is_near`: both are of one publisher, so that a long word may be another, or words may have changed places."""
+def _alike(theirs: Sequence[str], ours: Sequence[str], *, least: int, is_near: bool) -> float:
+    """0 to 100, and 0 below `least`. `is_near`: both are of one publisher, so that a long word may be another, or words may have
+    changed places.
+    """
     one, other = " ".join(theirs), " ".join(ours)
-    best = fuzz.ratio(one, other, score_cutoff=ALIKE - 4)
-    if not best and is_near:
-        best = max(fuzz.ratio(theirs, ours, score_cutoff=ALIKE - 4), fuzz.token_sort_ratio(one, other, score_cutoff=ALIKE - 4))
+    best = fuzz.ratio(one, other, score_cutoff=least)
+    if best < ALIKE and is_near:
+        best = max(best, fuzz.ratio(theirs, ours, score_cutoff=least), fuzz.token_sort_ratio(one, other, score_cutoff=least))
     return best
 
 
