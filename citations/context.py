@@ -10,11 +10,14 @@ NAMES: Final = 80  # characters of an author's name before a title
 _POINTS_BACK: Final = re.compile(r"\s*(?:\(|(?:It|They|He|She|This|That|These|Those|Its|Their|His|Her)\b)")
 URL: Final = re.compile(r"https?://[^\s<>\"'\])\u3000-\uffff]+", re.I)
 _TIER: Final = re.compile(r"\btier[\"']?[ :=]{1,3}(\d{1,3})\b", re.I)
-SENTENCE: Final = re.compile(  # none ends behind what is cut short, as in "Oct. 14"
-    r"(?:(?<!\bJan)(?<!\bFeb)(?<!\bMar)(?<!\bApr)(?<!\bJun)(?<!\bJul)(?<!\bAug)(?<!\bSep)(?<!\bSept)(?<!\bOct)(?<!\bNov)(?<!\bDec)"
-    r"(?<!\bNo)(?<!\bNr)(?<!\bMr)(?<!\bMs)(?<!\bDr)(?<!\bSt)(?<!\bvs)(?<!\bcf)(?<!\bpp)(?<!\bMrs)(?<!\b[pnf])\.|[!?])"
+_CUT_SHORT: Final = "Jan Feb Mar Apr Jun Jul Aug Sep Sept Oct Nov Dec No Nr Mr Ms Mrs Dr St vs cf pp p n f"
+_NOT_CUT_SHORT: Final = "".join(rf"(?<!\b{word}\.)" for word in _CUT_SHORT.split())
+SENTENCE: Final = re.compile(
+    rf"(?:\.{_NOT_CUT_SHORT}|[!?])"
     r"[\"')\]]* (?=[\"'(\[]?[A-Z0-9\u0370-\uffff])|[。！？][)）]*"
 )
+"""The end of a sentence; a word that is cut short ends none, as in "Oct. 14"."""
+
 
 _LEADING_WORDS: Final = """
 according to as reported by summarized summarised indexed cited citing via see source sources read more at in on the a an
@@ -43,9 +46,12 @@ def saying(text: str) -> str:
     """The last sentence of a text; those before as well, while there are only names and words that lead to a story, and what
     stands in a bracket; and the whole of a quotation that ends in it, with the name before that.
     """
-    begin = last_sentence(text)
-    while begin and (only_names(text[begin:]) or _POINTS_BACK.match(text, begin)):
-        begin = last_sentence(text[:begin])
+    ends = _ends(text)
+    begin = end = len(text)
+    while ends and (begin == len(text) or only_names(text[begin:end]) or _POINTS_BACK.match(text, begin)):
+        begin, end = ends.pop(), begin
+    if begin == len(text) or only_names(text[begin:end]) or _POINTS_BACK.match(text, begin):
+        begin = 0
     if text.count('"', begin) % 2 and '"' in text[:begin]:
         begin = text.rindex('"', 0, begin)
     return text[begin:] if begin > NAMES or not only_names(text[:begin]) else text
@@ -57,9 +63,13 @@ def only_names(text: str) -> bool:
 
 def last_sentence(text: str) -> int:
     """Where the last sentence of a text begins."""
+    return next(reversed(_ends(text)), 0)
+
+
+def _ends(text: str) -> list[int]:
+    """Where sentences end, but for the last one."""
     told = text.rstrip(" ([<（")
-    ends = [match.end() for match in SENTENCE.finditer(told) if match.end() < len(told)]
-    return ends[-1] if ends else 0
+    return [match.end() for match in SENTENCE.finditer(told) if match.end() < len(told)]
 
 
 def tier(text: str) -> int | None:

@@ -171,9 +171,9 @@ def _led(line: str, before: str, head: re.Match[str], match: re.Match[str], end:
 def _linked(line: str, before: str, match: re.Match[str], end: int) -> tuple[Found, int] | None:
     """An inline citation with its id right behind the wire's name, and where it begins: "[ChatbotNews.ai](id), citing X …"."""
     named = _NAME_BEFORE.search(before[-40:])
-    behind = _until_next(line, end)
-    if not named or not _CITING.match(behind):
+    if not named or not _CITING.match(line, end):
         return None
+    behind = _until_next(line, end)
     begin = len(before[:-40]) + named.start()
     inline = next(without_id(named["name"] + behind.lstrip(" )]>")), None)
     if inline is None:
