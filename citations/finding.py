@@ -36,7 +36,7 @@ _BRACKET: Final = re.compile(r"[)\]>\"']{0,3} ?\([^()]{1,200}\)")
 
 def find_citations(text: str) -> list[Found]:
     """Every citation, in the order of the text. Raises nothing, whatever the text."""
-    whole = without_marks_of_csv(text.replace("\r\n", "\n").replace("\r", "\n"))
+    whole = text.replace("\r\n", "\n").replace("\r", "\n")
     found: list[tuple[int, Found]] = []
     for change in (str, straight):  # as they were written first: plain quotation marks would end the values of JSON
         whole = change(whole)
@@ -44,6 +44,7 @@ def find_citations(text: str) -> list[Found]:
             if citations := of_csl(value) or _in_object(value):
                 found += [(begin, one) for one in citations]
                 whole = _without(whole, begin, end)
+        whole = without_marks_of_csv(whole)
         for begin, end, citations in records(whole):
             found += [(begin, one) for one in citations]
             whole = _without(whole, begin, end)

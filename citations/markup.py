@@ -12,11 +12,12 @@ _LINK: Final = re.compile(r"<a\s[^<>]{0,500}?href\s*=\s*[\"']?([^\s\"'<>]{1,500}
 _CITING: Final = re.compile(  # whose words a quotation is, as HTML says it
     r"<(blockquote|q)\s[^<>]{0,500}?cite\s*=\s*[\"']?([^\s\"'<>]{1,500})[^<>]{0,500}>(.{0,1500}?)</\1\s*>", re.I | re.S
 )
-_XML: Final = re.compile(r"<\?xml|<(?:rss|feed|item|entry|doc|document|source|result|record|story|chunk|context)[\s>]", re.I)
-_ENTRY: Final = re.compile(  # what it names as its source stands in an attribute, as in what models are given to read
-    r"</?(?:item|entry|doc|document|result|record|story|chunk)(?:\s(?:[^<>]{0,300}?(?:source|id|href|url)=[\"']?(?=\S{0,200}cbn-)([^\s\"'<>]{1,300}))?[^<>]{0,500})?>",
-    re.I,
+_CITED: Final = re.compile(  # what models are given to read names its source in an attribute
+    r"<(?!(?:a|img|link|meta|blockquote|q)\b)([a-z][\w:-]{0,40})(\s[^<>]{0,500}?cbn-[0-9a-z]{12}[^<>]{0,500})>", re.I
 )
+_ATTRIBUTE: Final = re.compile(r"([\w:-]{1,40})\s?=\s?(?:\"([^\"<>]{0,300})\"|'([^'<>]{0,300})')")
+_XML: Final = re.compile(r"<\?xml|<(?:rss|feed|item|entry|doc|document|source|result|record|story|chunk|context)[\s>]", re.I)
+_ENTRY: Final = re.compile(r"</?(?:item|entry|doc|document|result|record|story|chunk)(?:\s[^<>]{0,500})?>", re.I)
 _ELEMENT: Final = re.compile(r"<[/?]?[a-z][\w:.-]{0,40}(?:\s[^<>]{0,500})?[/?]?>", re.I)
 _ROW: Final = re.compile(r"<tr(?:\s[^<>]{0,500})?>", re.I)
 _PARAGRAPH: Final = re.compile(r"</?(?:p|div|li|tr|h[1-6]|ul|ol|table|blockquote|section|article)(?:\s[^<>]{0,500})?/?>", re.I)
@@ -51,8 +52,9 @@ def unmarked(text: str) -> str:
     plain = _LINK.sub(lambda link: _shown(link[2], link[1]), plain)
     plain = _CELL.sub(" | ", _ROW.sub("\n\n| ", plain))
     plain = _TAG.sub("", _BREAK.sub("\n", _PARAGRAPH.sub("\n\n", plain)))
-    if _XML.search(plain):
-        plain = "\n\n".join(" ".join(_ELEMENT.sub(" | ", entry).split()) for entry in _ENTRY.sub(r"\n\n\v\1 | ", plain).split("\v"))
+    if _XML.search(plain) or _CITED.search(plain):
+        plain = _CITED.sub(_attributes, plain)
+        plain = "\n\n".join(" ".join(_ELEMENT.sub(" | ", entry).split()) for entry in _ENTRY.sub("\v", plain).split("\v"))
     return html.unescape(_without_latex(plain) if "\\" in plain else plain)
 
 
@@ -60,9 +62,15 @@ def _without_latex(text: str) -> str:
     plain = _LATEX_LINK.sub(lambda link: _shown(link[2], link[1]), _LATEX_DROPPED.sub(" ", text))
     plain = _LATEX_ESCAPED.sub(r"\1", _LATEX_SHOWN.sub(r"\1", plain))
     if plain != text:
+        plain = plain.replace("{,}", ",")
         plain = _LATEX_ACCENT.sub(lambda accent: _LATEX.latex_to_text(accent[0]), plain)
         plain = re.sub(r"(?<=\w)~(?=\w)", " ", plain)
     return plain.replace("``", '"').replace("''", '"') if plain != text else text
+
+
+def _attributes(element: re.Match[str]) -> str:
+    values = ((name.lower(), one or other) for name, one, other in _ATTRIBUTE.findall(element[2]))
+    return "\v" + "".join(f"tier {value} | " if "tier" in name else f"{value} | " for name, value in values)
 
 
 def _shown(text: str, address: str) -> str:

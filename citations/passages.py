@@ -15,6 +15,13 @@ _BROKEN_ID: Final = re.compile(rf"c{_NL}b{_NL}n{_NL}[-‐‑–−]{_NL}(?:[0-9a
 _BROKEN_PERMALINK: Final = re.compile(
     _NL.join("http") + rf"(?:{_NL}(?!http|=[ \t]*\n)[^\s<>\"'()\[\]]){{4,200}}?{_NL}" + _NL.join("story/") + rf"{_NL}(?=cbn-)", re.I
 )
+_BROKEN_MARK: Final = re.compile(  # a hyphen at the end of a line, in the words that show a citation
+    "|".join(
+        r"(?:-\n[ \t>]*)?".join(word) for word in ("summarized", "summarised", "according", "citing", "indexed", "ChatbotNews")
+    ),
+    re.I,
+)
+_CUE: Final = re.compile(r"(?:^|\n)(?:\s*\n)?(?:\d{1,5}\n)?\d\d:\d\d[^\n]{0,30}-->[^\n]*\n")  # of subtitles, whose sentences go on
 _BROKEN_URL: Final = re.compile(  # behind a full stop a capital begins a sentence
     r"(https?://\S{1,2000}(?:[/_=&?%-]|\.(?![ \t]*\n[ \t>]*(?-i:[A-Z]))))[ \t]*\n[ \t>]*(?=[\w%~][\w%~./-]*[-/.])", re.I
 )
@@ -47,6 +54,7 @@ _LEADS: Final = "Sources?|Link|URL|See|Via|Quelle|Read more"
 _HARD: Final = re.compile(  # breaks of lines that no wrapping made
     r"(?<=[…])[ \t]*\n|(?<=\.\.\.)[ \t]*\n|(?<=[.!?\"'”’)\]])[ \t]*\n(?=[ \t>]*"
     rf"(?:[-*•]\s|\[|\(?\w{{1,3}}[.)]\s|(?!(?:{_LEADS})\b)[A-Z][\w ]{{0,30}}:))"
+    r"|(?<=[.!?])[ \t]*\n(?=[^\n.!?]{1,30}\s*$)"  # a name below a letter
 )
 BREAK: Final = "\x1e"
 """Stands in a line where a line of the text ended for good."""
@@ -68,6 +76,8 @@ def passages(text: str) -> Iterator[Passage]:
     """Paragraphs in their order; addresses that lines broke or that a redirect holds are whole."""
     if text.startswith("%0 ") or "\n%0 " in text:
         text = _TAGGED.sub(lambda tag: "\n\n" if tag[1] else " | ", text)
+    text = _CUE.sub("\n", text) if "-->" in text else text
+    text = _BROKEN_MARK.sub(lambda match: re.sub(r"-\n[ \t>]*", "", match[0]), text)
     text = _REDIRECTED.sub(lambda match: unquote(match[1]), text)
     text = _BROKEN_ID.sub(lambda match: re.sub(r"[\s>=]", "", match[0]), text)
     text = _BROKEN_PERMALINK.sub(lambda match: re.sub(r"[\s>]", "", match[0]), text)
@@ -102,7 +112,7 @@ def without_marks_of_csv(text: str) -> str:
         return text
     lines = []
     for line in text.split("\n"):
-        fields = next(csv.reader([line]), []) if '"' in line and _CSV.fullmatch(line) else []
+        fields = next(csv.reader([line]), []) if '"' in line and '":' not in line and _CSV.fullmatch(line) else []
         is_row = ('","' in line or len(fields) > 2) and not any(field.startswith(" ") for field in fields)
         lines.append(f"| {' | '.join(fields)}" if is_row else line)
     return "\n".join(lines)

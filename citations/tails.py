@@ -36,13 +36,14 @@ def bibliographic(text: str, before: str, match: re.Match[str], tail: re.Match[s
     url = next(reversed(urls_in(before)), None)
     date = next(reversed(list(DATE.finditer(before))), None)
     said: dict[str, Any] = {"original_url": url, "dates": (iso(date),) if date else ()}
-    if tail["how"].lower().startswith("summari"):
+    quoted = next(reversed(list(QUOTED.finditer(before))), None)
+    is_listed = bool(quoted and date and url and quoted.end() <= date.start())  # title, date, address, as MLA has them
+    if tail["how"].lower().startswith("summari") and not is_listed:
         publisher = re.split(r"(?:[.!?]|…)\s", before.rstrip(" ."))[-1]
         headline = before[date.end() :].lstrip(" ).").rstrip(" .") if date else None
         headline = headline.removesuffix(publisher).rstrip(" .") if headline else None
         said["byline"] = before[: date.start()][-BYLINE:] if date else None
         return of_story(text, match, format=CitationFormat.ACADEMIC, publisher=publisher, headline=headline, **said)
-    quoted = next(reversed(list(QUOTED.finditer(before))), None)
     form = CitationFormat.MLA if tail["how"][0] == "I" else CitationFormat.REFERENCE
     if before.endswith("("):
         form = CitationFormat.APA

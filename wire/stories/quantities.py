@@ -38,7 +38,8 @@ _LARGE: Final = "|".join(_SCALES)
 _QUANTITY: Final = re.compile(
     rf"""(?P<sign>[$€£¥₹]?)
     (?:
-        (?P<digits>(?<![\w.])(?<![a-z][-‐‑–])\d[\d,]*(?:\.\d+)?) (?:(?P<letter>mn|bn|tn|[kmbt])\b | [ -]?(?P<scale>{_LARGE})\b)?
+        (?P<digits>(?<![\w.])(?<![a-z][-‐‑–])\d[\d,]*(?:\.\d+)?)
+        (?:[ ]?(?P<letter>mn|bn|tn)\b | (?P<short>[kmbt])\b | [ -]?(?P<scale>{_LARGE})\b)?
         | \b(?:a[ -](?=dozen|{_LARGE}))? (?P<spelled>(?:{_SPELLED}) (?:(?:[ -]|[ ]and[ ]) (?:{_SPELLED}))*)\b
     )
     [ -]?(?P<unit>%|per[ ]?cent|(?:dollar|euro|pound|rupee|second|minute|hour|day|week|month|year)s?\b|yen\b|yuan\b)?""",
@@ -89,7 +90,7 @@ def read(text: str) -> tuple[tuple[Quantity, ...], str]:
 def _value(match: re.Match[str]) -> Decimal:
     if match["spelled"]:
         return Decimal(_spelled(match["spelled"].lower()))
-    times = _LETTERS.get((match["letter"] or "").lower(), 0) or _SCALES.get((match["scale"] or "").lower(), 1)
+    times = _LETTERS.get((match["letter"] or match["short"] or "").lower(), 0) or _SCALES.get((match["scale"] or "").lower(), 1)
     return Decimal(match["digits"].replace(",", "")) * times
 
 
