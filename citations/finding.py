@@ -8,19 +8,22 @@ story; whether that is true is for `wire.queries.verification` to say. Every pat
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import islice, takewhile
 from typing import Any, Final
 
-from citations.context import LONGEST, NAMES, SENTENCE, brackets, only_names, saying, says, tier
+from citations.context import LONGEST, NAMES, NO_WORDS, SENTENCE, brackets, only_names, saying, says, tier
 from citations.dates import dates_in
 from citations.folding import straight
 from citations.formats import CitationFormat
 from citations.found import Found
 from citations.heads import CORRECTED, INLINE, LAYERED, NEAR_ID, heads_in, without_id
 from citations.objects import json_values, lines
-from citations.passages import BREAK, ID, passages, without_marks_of_csv
+from citations.passages import BREAK, ID, Passage, passages, without_marks_of_csv
 from citations.records import NAME, of_csl, records
 from citations.tails import MARKDOWN_TAIL, TAIL, bibliographic, in_markdown, of_story
 
+NEAR: Final = 400  # characters of each of the PARAGRAPHS beside an id that stands alone
+PARAGRAPHS: Final = 6
 _SOURCE: Final = re.compile(r"[\s(\[]*(?:sources?|read more|see|link|via|at)?:?[\s(\[<]*(?:\[[^\[\]\n]{1,60}\]\s?\(<?)?$", re.I)
 _BEGINS: Final = re.compile(
     r"[)\]>\"']*[.!?](?:\s|$)|(?![)\]>\"']*[,;:])\W*\s\W*[^\W_a-z]"
@@ -48,11 +51,25 @@ def find_citations(text: str) -> list[Found]:
         for begin, end, citations in records(whole):
             found += [(begin, one) for one in citations]
             whole = _without(whole, begin, end)
-    for passage in passages(whole):
-        found += [
-            (passage.at, replace(one, is_wrapped=passage.is_wrapped)) for one in _in_prose(passage.line, is_row=passage.is_row)
-        ]
+    found += _in_passages(list(passages(whole)))
     return [one for _, one in sorted(found, key=lambda pair: pair[0])]
+
+
+def _in_passages(read: list[Passage]) -> Iterator[tuple[int, Found]]:
+    """Each citation with where its paragraph begins."""
+    cited = [_in_prose(passage.line, is_row=passage.is_row) for passage in read]
+    for number, passage in enumerate(read):
+        for place, one in enumerate(cited[number]):
+            is_alone = one.format is None and one.story_id is not None and not says(NO_WORDS.sub(" ", one.text))
+            before = _uncited(read[:number][::-1], cited[:number][::-1])[::-1] if is_alone and place == 0 else []
+            behind = _uncited(read[number + 1 :], cited[number + 1 :]) if is_alone and place == len(cited[number]) - 1 else []
+            yield passage.at, replace(one, is_wrapped=passage.is_wrapped, near=(" | ".join(before), " | ".join(behind)))
+
+
+def _uncited(read: list[Passage], cited: list[list[Found]]) -> list[str]:
+    """The next paragraphs, up to one that cites."""
+    free = (passage for passage, _ in takewhile(lambda pair: not pair[1], zip(read, cited, strict=True)))
+    return [passage.line.replace(BREAK, " ")[:NEAR] for passage in islice((one for one in free if one.line), PARAGRAPHS)]
 
 
 def _in_object(value: Any) -> list[Found]:

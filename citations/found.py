@@ -48,6 +48,8 @@ class Found:
     """How the sentence goes on behind a citation of one of the formats."""
     around: str = ""
     """The rest of its paragraph, if no other citation stands in that."""
+    near: tuple[str, str] = ("", "")
+    """Paragraphs before and behind an id that stands alone, up to other citations: it may be of either."""
     is_wrapped: bool = False
     """Its lines were broken, perhaps inside of words."""
 

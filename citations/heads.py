@@ -53,6 +53,8 @@ def without_id(text: str) -> Iterator[Found]:
         rest = raw[head.end() : min(end, head.end() + LONGEST)]
         first = rest.partition(BREAK)[0]
         rest = first if len(words_of(first)) > 2 else rest.replace(BREAK, " ")
+        if text[: head.start()].endswith('"') and not rest.startswith('"'):  # all of it is quoted
+            rest = rest.partition('"')[0]
         if head.re is LAYERED:
             yield _layered(text, head, rest, is_first=not number)
         else:

@@ -24,9 +24,11 @@ _PARAGRAPH: Final = re.compile(r"</?(?:p|div|li|tr|h[1-6]|ul|ol|table|blockquote
 _CELL: Final = re.compile(r"</(?:td|th)(?:\s[^<>]{0,500})?>", re.I)
 _BREAK: Final = re.compile(r"<br(?:\s[^<>]{0,500})?/?>", re.I)
 _TAG: Final = re.compile(
-    r"</?(?:a|abbr|b|cite|code|em|font|i|mark|q|small|span|strong|sub|sup|tbody|td|th|thead|u|wbr)(?:\s[^<>]{0,500})?>", re.I
+    r"</?(?:a|abbr|b|cite|code|em|font|i|mark|q|ref|small|span|strong|sub|sup|tbody|td|th|thead|u|wbr)(?:\s[^<>]{0,500})?>", re.I
 )
-_ENCODED_LINE: Final = re.compile(r"=[ \t]*\r?$", re.M)  # quoted-printable, as mail has it
+_ENCODED_LINE: Final = re.compile(
+    r"^(?!=)[^\n]{0,200}[^=\n]=[ \t]*\r?$", re.M
+)  # quoted-printable, as mail has it; no heading of a wiki
 _ENCODED: Final = re.compile(r"=[0-9A-F]{2}")
 _UNICODE: Final = re.compile(r"(?:\\u[0-9a-f]{4})+", re.I)  # as JSON has it
 _BRACKET: Final = re.compile(r"[\[\]\\]")
@@ -47,6 +49,8 @@ def unmarked(text: str) -> str:
     """
     if _ENCODED_LINE.search(text) and _ENCODED.search(text):
         text = quopri.decodestring(text.encode("utf-8", "replace")).decode("utf-8", "replace")
+    if "BEGIN:VEVENT" in text:  # a calendar's, RFC 5545
+        text = re.sub(r"\\([,;\\])", r"\1", re.sub(r"\\n", "\n", re.sub(r"\r?\n[ \t]", "", text)))
     text = _UNICODE.sub(lambda escaped: json.loads(f'"{escaped[0]}"').encode("utf-16", "replace").decode("utf-16"), text)
     plain = _CITING.sub(lambda cited: f'<p>"{_ELEMENT.sub("", cited[3]).strip()}" ({cited[2]})</p>', text)
     plain = _LINK.sub(lambda link: _shown(link[2], link[1]), plain)

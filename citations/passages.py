@@ -42,7 +42,7 @@ _TWICE: Final = (  # one id and its permalink, in either order
     (re.compile(rf"(?<![\w/-])(?P<id>cbn-[0-9a-z]{{12}}){_JOIN}(?=[^\s<>\"'()\[\]]{{1,300}}/(?P=id)(?![0-9a-z-]))", re.I), ""),
     (re.compile(rf"(?P<whole>/(?P<id>cbn-[0-9a-z]{{12}})){_JOIN}(?P=id)(?![\w@-])", re.I), r"\g<whole>"),
 )
-_ROW: Final = re.compile(r"[ \t>]*(?:[-*•·–]|\(?(?:\d{1,3}[a-z]?|[a-z]|[ivx]{1,4})[.)]|\[\^?\d{1,3}\]:?|\|)(?=\s|\S*\|)", re.I)
+_ROW: Final = re.compile(r"[ \t>]*(?:[-*•·–]|\.\.|\(?(?:\d{1,3}[a-z]?|[a-z]|[ivx]{1,4})[.)]|\[\^?\d{1,3}\]:?|\|)(?=\s|\S*\|)", re.I)
 _CITES: Final = re.compile(rf"{ID.pattern}|chat\s?bot\s?news", re.I)
 _TAGGED: Final = re.compile(r"(?:^|\n)%(0 )?(?:[A-Z1-9@+] )?(?=\S)")  # as EndNote exports
 _BORDER: Final = re.compile(r"^[ \t>]*[|+]?[_=-]{8,}[|+]?[ \t]*$", re.M)
@@ -52,8 +52,9 @@ _TURN: Final = re.compile(r"[ \t>]*(?:\[[\d:]+\] ?)?[A-Za-z][\w .-]{0,24}: ")  #
 _FIELD: Final = re.compile(r"(?<![\w-])[\w.-]{1,30}=\S")  # as in logs
 _LEADS: Final = "Sources?|Link|URL|See|Via|Quelle|Read more"
 _HARD: Final = re.compile(  # breaks of lines that no wrapping made
-    r"(?<=[…])[ \t]*\n|(?<=\.\.\.)[ \t]*\n|(?<=[.!?\"'”’)\]])[ \t]*\n(?=[ \t>]*"
-    rf"(?:[-*•]\s|\[|\(?\w{{1,3}}[.)]\s|(?!(?:{_LEADS})\b)[A-Z][\w ]{{0,30}}:))"
+    r"(?:(?<=…)|(?<=\.\.\.))[ \t]*\n"
+    r"|(?<=[.!?\"'”’)\]])[ \t]*\n(?=[ \t>]*(?:[-*•]\s|\*\*\w|\.\.\s|\[|\(?\w{1,3}[.)]\s))"  # behind it an item of a list
+    rf"|(?:(?<=[.!?])|(?<=[.!?][\"'”’)\]]))[ \t]*\n(?=[ \t>]*(?!(?:{_LEADS})\b)[A-Z][\w ]{{0,30}}:)"  # one who speaks
     r"|(?<=[.!?])[ \t]*\n(?=[^\n.!?]{1,30}\s*$)"  # a name below a letter
 )
 BREAK: Final = "\x1e"

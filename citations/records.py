@@ -23,6 +23,8 @@ _RIS_TAGS: Final = frozenset(["TY", "ID", "TI", "T1", "T2", "AU", "A1", "DA", "P
 _CSL_NAMES: Final = frozenset(
     ["id", "type", "title", "author", "container-title", "publisher", "issued", "URL", "note", "source", "archive", "language"]
 )
+_YAML: Final = re.compile(r"^([ \t>]*)- id:[^\n]*\n(?:\1[ \t]+[^\n]*\n?)+", re.M)
+_YAML_FIELD: Final = re.compile(r"^[ \t>]*(?:- )?([A-Za-z][\w-]*):[ \t]*([^\n]*)$", re.M)
 _OF_CSL_ALONE: Final = frozenset(["type", "container-title", "issued", "URL"])
 _BIBTEX_KEY: Final = re.compile(r"(?:chatbotnews[_-]|cbn-)([0-9a-z]{12})", re.I)
 _VIA: Final = re.compile(rf",? via {NAME}$", re.I)
@@ -35,10 +37,10 @@ _RIS_FIELD: Final = re.compile(r"^[ \t>]*([A-Z][A-Z0-9])  ?- (.*)$", re.M)
 
 
 def records(text: str) -> Iterator[tuple[int, int, list[Found]]]:
-    """Where each record of BibTeX and RIS begins and ends, with its citations; the last first, so that a caller may cut them out
-    one by one.
+    """Where each record of BibTeX, RIS and CSL in YAML begins and ends, with its citations; the last first, so that a caller may
+    cut them out one by one.
     """
-    found = [*_bibtex_entries(text), *_ris_entries(text)]
+    found = [*_bibtex_entries(text), *_ris_entries(text), *_yaml_entries(text)]
     end = len(text) + 1
     for begin, stop, citations in sorted(found, key=lambda one: -one[1]):
         if stop <= end:
@@ -138,6 +140,27 @@ def _ris(text: str) -> Found:
     )
 
 
+def _yaml_entries(text: str) -> Iterator[tuple[int, int, list[Found]]]:
+    """CSL as Pandoc has it: entries of a list, each with a title and other fields that CSL alone names."""
+    if "container-title:" not in text and "issued:" not in text:
+        return
+    for match in _YAML.finditer(text):
+        fields = {name: _unquoted(value) for name, value in _YAML_FIELD.findall(match[0]) if value.strip()}
+        names = [name for name in ("family", "given", "literal") if name in fields]
+        item: dict[str, Any] = {name: value for name, value in fields.items() if name not in names}
+        if names:
+            item["author"] = [{name: fields[name] for name in names}]
+        if "issued" in item:
+            item["issued"] = {"date-parts": [[int(part) for part in re.findall(r"\d+", item["issued"])]]}
+        if "title" in item and _OF_CSL_ALONE & set(item) and (found := _csl(item)):
+            yield match.start(), match.end(), [found]
+
+
+def _unquoted(value: str) -> str:
+    value = value.strip()
+    return value[1:-1] if len(value) > 1 and value[0] == value[-1] and value[0] in "\"'" else value
+
+
 def of_csl(value: Any) -> list[Found]:
     """The citations of a value of CSL-JSON: an object with an id of the wire, or a list of them; none for other JSON."""
     items = [item for item in (value if isinstance(value, list) else [value]) if isinstance(item, dict)]
@@ -146,7 +169,11 @@ def of_csl(value: Any) -> list[Found]:
 
 def _csl(item: dict[str, Any]) -> Found | None:
     note = str(item.get("note", ""))
-    values = [str(item.get("id", "")), note, *(value for value in item.values() if isinstance(value, str))]
+    values = [
+        re.sub("^chatbotnews_", "cbn-", str(item.get("id", ""))),
+        note,
+        *(value for value in item.values() if isinstance(value, str)),
+    ]
     named = next(filter(None, map(ID.search, values)), None)
     if named is None:
         return None

@@ -11,6 +11,9 @@ from citations.heads import QUOTED
 from citations.passages import ID
 from citations.records import NAME
 
+_KEY: Final = re.compile(  # of YAML, where marks quote nobody
+    r"\b(?:notes?|claim|text|summary|description|comment|answer|fact|statement|outlet|publisher|source|name|author|date|id): ?"
+)
 BYLINE: Final = 200  # characters
 TAIL: Final = re.compile(
     rf"(?P<how>indexed by|summari[sz]ed (?:by|at|on|via)|via) \[?{NAME}\]?(?:, the conversational ai wire)?[.,:]?"
@@ -69,7 +72,9 @@ def of_story(text: str, match: re.Match[str], **said: Any) -> Found:
     publisher, _, credited = (said.get("publisher") or "").partition(", crediting ")
     if credited:
         said |= {"publisher": publisher, "credited": credited}
-    quoted = [] if said.get("format") not in (None, CitationFormat.LAYERED) else QUOTED.findall(text)
-    quotations = tuple(one for one in quoted if not ID.search(one))  # in YAML marks stand around a whole entry
+    quoted = [] if said.get("format") not in (None, CitationFormat.LAYERED) else QUOTED.finditer(text)
+    keys = [match.end() for match in _KEY.finditer(text)]
+    is_yaml = len(keys) > 1
+    quotations = tuple(one[1] for one in quoted if not ID.search(one[1]) and not (is_yaml and one.start() in keys))
     more = {**address_of(match), "corrected_on": correction_in(text), "quotations": quotations, **said}
     return Found(text.strip(), story_id=match["id"].lower(), **more)

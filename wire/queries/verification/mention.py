@@ -5,7 +5,7 @@ from typing import Final
 
 from django.conf import settings
 
-from citations.context import LEADS, urls_in
+from citations.context import LEADS, NO_WORDS, says, urls_in
 from citations.dates import DATE, dates_in
 from citations.folding import find, words_of
 from citations.found import Found
@@ -21,11 +21,6 @@ MOSTLY: Final = 0.6  # share of its words that are the record's, from which what
 ABOUT: Final = 2  # words that a sentence has of a story, from which it is about it
 FITS, REWORDED, WRONG = range(3)
 _LIGHT: Final = (LEADS | FILLERS) - agreement.NEGATIONS
-_NO_WORDS: Final = re.compile(
-    r"https?://[^\s\u3000-\uffff]+|[^\s\[\]()\u3000-\uffff]*cbn-[0-9a-z]{12}(?:@r\w+(?::\w+)?)?"
-    r"|\btier \d+|\[\^?[1-9]\d?\]:?|^\W*\d{1,3}[.):]+(?=\s)",
-    re.I,
-)
 _SEGMENT: Final = re.compile(r",(?!\d{3})|[;:()\[\]|\"*_]+|[.!?](?:\s|$)|\s[-\u2013\u2014]+\s")
 _ATTRIBUTED: Final = re.compile(
     r"\b(?:according to|reported by|as told by|per|citing|laut|gemäß|nach angaben (?:von|der|des)|selon|d'après|según|secondo) "
@@ -37,7 +32,9 @@ _ATTRIBUTED: Final = re.compile(
 
 
 def check_mention(found: Found, known: Known, publications: Publications, result: Checked) -> None:
-    text = _NO_WORDS.sub(" ", found.text)
+    text = NO_WORDS.sub(" ", found.text)
+    if not says(text) and (near := _nearest(found.near, known)):
+        text = NO_WORDS.sub(" ", f"{near} | {found.text}")
     _attribution(DATE.sub(" ", text), known, publications, result)
     result.checks.append(CheckOut(field="chatbotnews_id", said=str(found.story_id), record=known.story.chatbotnews_id, ok=True))
     said = DATE.sub(" ", text)
@@ -56,9 +53,18 @@ def check_mention(found: Found, known: Known, publications: Publications, result
         result.revision = row.revision
 
 
+def _nearest(near: tuple[str, str], known: Known) -> str:
+    """Which of these paragraphs is about the story: the one with more of its words, if that is half of them."""
+    shares = []
+    for text in near:
+        told = [word for word in words_of(NO_WORDS.sub(" ", text)) if word not in _LIGHT]
+        shares.append(sum(word in known.words for word in told) / len(told) if told else 0.0)
+    return near[shares.index(max(shares))] if max(shares) >= 1 / 2 else ""
+
+
 def check_behind(behind: str, known: Known, result: Checked) -> None:
     """How a sentence goes on behind a citation of one of the formats, which may be all that is wrong with it."""
-    said = DATE.sub(" ", _NO_WORDS.sub(" ", behind))
+    said = DATE.sub(" ", NO_WORDS.sub(" ", behind))
     if all(word in _LIGHT or word.isdigit() for word in words_of(said)):
         return
     level, problem = min(_judged(said, [], row, known) for row in known.meant(result.pinned))
@@ -71,7 +77,7 @@ def check_behind(behind: str, known: Known, result: Checked) -> None:
 
 def check_around(around: str, known: Known, result: Checked) -> None:
     """Other sentences of its paragraph, which may be the writer's own: only what the record plainly says otherwise."""
-    for sentence in sentences(DATE.sub(" ", _NO_WORDS.sub(" ", around))):
+    for sentence in sentences(DATE.sub(" ", NO_WORDS.sub(" ", around))):
         read = agreement.read(sentence)
         reasons = []
         for row in known.meant(result.pinned):

@@ -48,13 +48,23 @@ def check_beginning(rest: str, known: Known, result: Checked) -> None:
         if words[: len(right)] == right or is_prefix:
             result.revision = result.revision or row.revision
             result.add("headline", rest[: len(row.headline) + 10], row.headline, ok=True)
-            if not is_prefix and goes_on(rest, row.headline):
+            if is_prefix and (left := _behind_cut(rest)) and not stands_in(left, row.headline):
+                result.note(f"Behind what it leaves out the headline has no words {left!r}.")
+            elif not is_prefix and goes_on(rest, row.headline):
                 result.note("The record does not go on like this behind the headline.")
             return
     if len(words) - len(words_of(sentence)) < LEAST and _left_out(sentence, known, result):
         return
     said = rest[: len(known.current.headline) + 20]
     result.add("headline", said, known.current.headline, ok=False, problem=_difference("headline", said, known.current.headline))
+
+
+def _behind_cut(rest: str) -> str:
+    """How a headline goes on behind an ellipsis, up to the end of its sentence; nothing where a sentence begins there."""
+    cut = re.match(r"[^…]*?(?:\[?…\]?|\[?\.\.\.\]?)", rest)
+    if not cut or (not cut[0].endswith("]") and re.match(r"\W*(?:[A-Z]|$)", rest[cut.end() :])):
+        return ""
+    return re.split(r"[.!?](?:\s|$)| -- | - ", rest[cut.end() :], maxsplit=1)[0].strip()
 
 
 def goes_on(rest: str, headline: str) -> bool:
