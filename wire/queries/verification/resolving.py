@@ -11,7 +11,7 @@ from rapidfuzz import fuzz
 from citations.folding import is_cut_within, pieces, words_of
 from citations.found import Found
 from wire.models import Story, StoryRevision
-from wire.models.search import newest_places
+from wire.models.search import first_place, newest_places
 from wire.models.story import BY_EDITOR
 from wire.queries.verification.record import Known, Publications
 from wire.snapshots import cluster
@@ -20,6 +20,9 @@ from wire.stories.tokens import tokens
 
 CANDIDATES: Final = 60
 DAYS: Final = 5  # of one text, read whole for citations whose words the index does not have
+WINDOW: Final = dt.timedelta(
+    days=2
+)  # before and after noon, UTC, of the day that is given: days of a wire begin at its own midnight
 CHANGED: Final = 200  # stories that were corrected or withdrawn, read for citations that give no date
 LOOSER: Final = 20  # below that for one whose publisher and date are the story's
 ALIKE: Final = 88  # of 100: the words of a headline beside those of a citation that somebody changed a word of
@@ -28,21 +31,37 @@ SURE: Final = 97
 
 def resolve(found: Sequence[Found], publications: Publications) -> list[list[Known]]:
     """For each the story whose words these are; none, where no story is near; several, where they are as near as each other."""
-    places = [_places(one, said) if (said := _said(one)) else set() for one in found]
+    ranked: dict[int, list[tuple[float, Known]]] = {id(one): [] for one in found}
+    for look in (_near_their_day, _anywhere, _read_whole):
+        missed = [one for one in found if _said(one) and not ranked[id(one)]]
+        for one, candidates in zip(missed, look(missed), strict=True):
+            ranked[id(one)] = _ranked(one, candidates, publications, is_last=look is _read_whole)
+    return [_nearest(ranked[id(one)]) for one in found]
+
+
+def _near_their_day(found: Sequence[Found]) -> list[list[Known]]:
+    """Stories of about the day that each gives which the index has by their words; more often than not there is one."""
+    windows = [(first_place(noon - WINDOW), first_place(noon + WINDOW)) if (noon := _noon(one)) else None for one in found]
+    return _of_places([_places(one, *window) if window else set() for one, window in zip(found, windows, strict=True)])
+
+
+def _anywhere(found: Sequence[Found]) -> list[list[Known]]:
+    return _of_places([_places(one) for one in found])
+
+
+def _of_places(places: Sequence[set[int]]) -> list[list[Known]]:
     by_place = {known.story.search_document.place: known for known in _fetched(Q(search_document__in=set().union(*places)))}
-    held = [[by_place[at] for at in some if at in by_place] for some in places]
-    ranked = [_ranked(one, some, publications) for one, some in zip(found, held, strict=True)]
-    # The index has no words of earlier revisions, nor of withdrawn stories.
-    missed = [one for one, some in zip(found, ranked, strict=True) if not some and _said(one)]
-    days = list(dict.fromkeys(day for one in missed if (day := _day(one))))[:DAYS]
+    return [[by_place[at] for at in some if at in by_place] for some in places]
+
+
+def _read_whole(found: Sequence[Found]) -> list[list[Known]]:
+    """Stories of the day that each gives, or that were changed: the index has no words of earlier revisions, nor of withdrawn
+    stories.
+    """
+    days = list(dict.fromkeys(day for one in found if (day := _day(one))))[:DAYS]
     on_days = _fetched(Q(wire_date__in=days)) if days else []
-    changed = _changed() if any(_day(one) is None for one in missed) else []
-    for number, one in enumerate(found):
-        if one in missed:
-            day = _day(one)
-            others = [known for known in on_days if known.story.wire_date == day] if day else changed
-            ranked[number] = _ranked(one, others, publications)
-    return [_nearest(some) for some in ranked]
+    changed = _changed() if any(_day(one) is None for one in found) else []
+    return [[known for known in on_days if known.story.wire_date == day] if (day := _day(one)) else changed for one in found]
 
 
 def _changed() -> list[Known]:
@@ -56,17 +75,19 @@ def _said(found: Found) -> str | None:
     return said if said and len(words_of(said)) > 1 else None
 
 
-def _ranked(found: Found, candidates: list[Known], publications: Publications) -> list[tuple[float, Known]]:
-    """Those that say nearly these words, the nearest first."""
+def _ranked(found: Found, candidates: list[Known], publications: Publications, *, is_last: bool) -> list[tuple[float, Known]]:
+    """Those that say nearly these words, the nearest first. `is_last`: if there is none, the one report of the publisher and the
+    day that are named whose words are at all alike.
+    """
     said = _said(found)
     if said is None:
         return []
     publisher = publications.canonical(found.publisher) if found.publisher else None
     scored = [(_score(found, said, known, publisher), known) for known in candidates]
     near = [(score, known) for score, known in scored if score >= ALIKE]
-    if not near and publisher and found.dates:  # of that day's reports of that publisher the one that is like it, if only one is
-        of_day = [(score, known) for score, known in scored if score > ALIKE - LOOSER]
-        near = of_day if len(of_day) == 1 else []
+    if not near and is_last and publisher and found.dates:
+        alike = [(score, known) for score, known in scored if score > ALIKE - LOOSER]
+        near = alike if len(alike) == 1 else []
     return sorted(near, key=lambda pair: -pair[0])
 
 
@@ -114,8 +135,9 @@ def _alike(theirs: Sequence[str], ours: Sequence[str], *, least: int, is_near: b
     return best
 
 
-def _places(found: Found, said: str) -> set[int]:
+def _places(found: Found, low: int | None = None, high: int | None = None) -> set[int]:
     """Where in the index stories stand that have these words, or most of them."""
+    said = _said(found) or ""
     wanted = [Term((token,)) for token in dict.fromkeys(tokens(said)) if token not in cluster.STOP_WORDS]
     head = wanted[: 5 if found.rest is not None else 10]
     places: set[int] = set()
@@ -123,7 +145,7 @@ def _places(found: Found, said: str) -> set[int]:
     parts = (head, head[:-1], head[:4], [*head[:2], *head[3:6]], head[3:7], head[1:4], wanted[4:8], wanted[6:9])
     for number, asked in enumerate(parts):
         if len(asked) > 1:
-            places.update(newest_places([asked], limit=CANDIDATES))
+            places.update(newest_places([asked], limit=CANDIDATES, low=low, high=high))
         if len(places) >= 3 or (places and number >= 3):
             break
     return places
@@ -133,6 +155,15 @@ def _day(found: Found) -> dt.date | None:
     with suppress(ValueError, IndexError):
         return dt.date.fromisoformat(found.dates[0])
     return None
+
+
+def _noon(found: Found) -> dt.datetime | None:
+    day = _day(found)
+    return (
+        dt.datetime.combine(day, dt.time(12), dt.UTC)
+        if day and WINDOW.days < day.toordinal() < dt.date.max.toordinal() - WINDOW.days
+        else None
+    )
 
 
 def _fetched(which: Q) -> list[Known]:
