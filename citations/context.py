@@ -10,8 +10,8 @@ NAMES: Final = 80  # characters of an author's name before a title
 _POINTS_BACK: Final = re.compile(r"\s*(?:\(|(?:It|They|He|She|This|That|These|Those|Its|Their|His|Her)\b)")
 URL: Final = re.compile(r"https?://[^\s<>\"'\])\u3000-\uffff]+", re.I)
 NO_WORDS: Final = re.compile(
-    r"https?://[^\s\u3000-\uffff]+|[^\s\[\]()\u3000-\uffff]*cbn-[0-9a-z]{12}(?:@r\w+(?::\w+)?)?"
-    r"|\btier \d+|\[\^?[1-9]\d?\]:?|^\W*\d{1,3}[.):]+(?=\s)",
+    r"https?://[^\s\u3000-\uffff]+|[\w.:/%@~-]*cbn-[0-9a-z]{12}(?:@r\w+(?::\w+)?)?"
+    r"|\btier \d+|\[[ x]\]|\[\^?[1-9]\d?\]:?|^\W*\d{1,3}[.):]+(?=\s)",
     re.I,
 )
 """Ids, addresses and numbers of notes."""

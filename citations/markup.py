@@ -21,6 +21,8 @@ _ENTRY: Final = re.compile(r"</?(?:item|entry|doc|document|result|record|story|c
 _ELEMENT: Final = re.compile(r"<[/?]?[a-z][\w:.-]{0,40}(?:\s[^<>]{0,500})?[/?]?>", re.I)
 _ROW: Final = re.compile(r"<tr(?:\s[^<>]{0,500})?>", re.I)
 _PARAGRAPH: Final = re.compile(r"</?(?:p|div|li|tr|h[1-6]|ul|ol|table|blockquote|section|article)(?:\s[^<>]{0,500})?/?>", re.I)
+_BBCODE_LINK: Final = re.compile(r"\[url=[\"']?([^\]\s\"']{1,500})[\"']?\](.{0,1500}?)\[/url\]", re.I | re.S)
+_BBCODE: Final = re.compile(r"\[/?(?:quote|url|b|i|u|s|code|list|color|size|img|spoiler)(?:=[^\[\]\n]{0,200})?\]", re.I)
 _CELL: Final = re.compile(r"</(?:td|th)(?:\s[^<>]{0,500})?>", re.I)
 _BREAK: Final = re.compile(r"<br(?:\s[^<>]{0,500})?/?>", re.I)
 _TAG: Final = re.compile(
@@ -54,6 +56,8 @@ def unmarked(text: str) -> str:
     text = _UNICODE.sub(lambda escaped: json.loads(f'"{escaped[0]}"').encode("utf-16", "replace").decode("utf-16"), text)
     plain = _CITING.sub(lambda cited: f'<p>"{_ELEMENT.sub("", cited[3]).strip()}" ({cited[2]})</p>', text)
     plain = _LINK.sub(lambda link: _shown(link[2], link[1]), plain)
+    if "[/" in plain:
+        plain = _BBCODE.sub(" ", _BBCODE_LINK.sub(lambda link: _shown(link[2], link[1]), plain))
     plain = _CELL.sub(" | ", _ROW.sub("\n\n| ", plain))
     plain = _TAG.sub("", _BREAK.sub("\n", _PARAGRAPH.sub("\n\n", plain)))
     if _XML.search(plain) or _CITED.search(plain):

@@ -162,7 +162,7 @@ _SPELLINGS: Final = (
     (re.compile(r"(?<=[a-z]{4})is(e[sd]?|ing|ation)\b"), r"iz\1"),
     (re.compile(r"(?<=[a-z]{2})our(?=s?\b|ed\b|ing\b|ite)"), "or"),
 )
-_CLAUSE: Final = re.compile(r"[,;:()–—]|[.!?]\s| - | but | and ")
+_CLAUSE: Final = re.compile(r"[,;:()–—\"“”]|[.!?]\s| - | but | and ")
 _SENTENCE: Final = re.compile(r"[;:]|[.!?]\s")
 _EXEMPTING: Final = _meant("exempt exempts exempted spare spares spared exclude excludes excluded")
 """Verbs that deny what follows without a "not"."""

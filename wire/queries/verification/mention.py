@@ -110,7 +110,7 @@ def _attribution(text: str, known: Known, publications: Publications, result: Ch
         said = (match["a"] or match["b"] or match["c"]).strip()
         canonical = publications.canonical(said)
         is_wires = bool(re.fullmatch(r"chat ?bot ?news(?:\.ai)?", said, re.I))
-        if is_wires or all(word in known.words for word in words_of(said)):
+        if is_wires or all(word in known.words or word in LEADS for word in words_of(said)):
             continue
         if canonical is not None or match["b"]:
             problem = publications.outside(said)
