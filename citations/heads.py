@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from citations.context import LONGEST, saying
+from citations.context import LONGEST, last_sentence, saying
 from citations.dates import DATE, iso
 from citations.folding import words_of
 from citations.formats import CitationFormat
@@ -53,6 +53,8 @@ def without_id(text: str) -> Iterator[Found]:
         rest = raw[head.end() : min(end, head.end() + LONGEST)]
         first = rest.partition(BREAK)[0]
         rest = first if len(words_of(first)) > 2 else rest.replace(BREAK, " ")
+        if number + 1 < len(heads) and rest.rstrip().endswith(":") and (begin := last_sentence(rest)):  # it leads to the next one
+            rest = rest[:begin]
         if text[: head.start()].endswith('"') and not rest.startswith('"'):  # all of it is quoted
             rest = rest.partition('"')[0]
         if head.re is LAYERED:

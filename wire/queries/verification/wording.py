@@ -40,7 +40,7 @@ def _left_out(said: str, known: Known, result: Checked) -> bool:
 
 def check_beginning(rest: str, known: Known, result: Checked) -> None:
     """Of an inline citation: what follows the date is the headline, and perhaps sentences of the writer's own."""
-    words, sentence = words_of(rest), next(sentences(rest), rest)
+    words, sentence = words_of(rest), re.split(r"(?<=…)\s+(?=[#@])", next(sentences(rest), rest))[0]
     for row in known.meant(result.pinned):
         right = words_of(row.headline)
         begun = pieces(sentence)[0] if is_cut_within(sentence) and pieces(sentence) else ()
