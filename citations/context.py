@@ -10,12 +10,12 @@ NAMES: Final = 80  # characters of an author's name before a title
 _POINTS_BACK: Final = re.compile(r"\s*(?:\(|(?:It|They|He|She|This|That|These|Those|Its|Their|His|Her)\b)")
 URL: Final = re.compile(r"https?://[^\s<>\"'\])\u3000-\uffff]+", re.I)
 NO_WORDS: Final = re.compile(
-    r"https?://[^\s\u3000-\uffff]+|[\w.:/%@~-]*cbn-[0-9a-z]{12}(?:@r\w+(?::\w+)?)?"
-    r"|\btier \d+|\[[ x]\]|\[\^?[1-9]\d?\]:?|^\W*\d{1,3}[.):]+(?=\s)",
+    r"https?://[^\s<>\"'()\[\]{}|;,…\u3000-\uffff]+|[\w.:/%@~-]*cbn-[0-9a-z]{12}(?:@r\w+(?::\w+)?)?"
+    r"|\btier[ -]?\d+|\[[ x]\]|\[\^?[1-9]\d?\]:?|^\W*\d{1,3}[.):]+(?=\s)|\b\d{1,3}[ -]min(?:ute)?s?[ -]read\b",
     re.I,
 )
 """Ids, addresses and numbers of notes."""
-_TIER: Final = re.compile(r"\btier[\"']?[ :=]{1,3}(\d{1,3})\b", re.I)
+_TIER: Final = re.compile(r"\btier[\"']?[ :=-]{0,3}(\d{1,3})\b", re.I)
 _CUT_SHORT: Final = "Jan Feb Mar Apr Jun Jul Aug Sep Sept Oct Nov Dec No Nr Mr Ms Mrs Dr St vs cf pp p n f"
 _NOT_CUT_SHORT: Final = "".join(rf"(?<!\b{word}\.)" for word in _CUT_SHORT.split())
 SENTENCE: Final = re.compile(

@@ -11,7 +11,7 @@ from dataclasses import replace
 from itertools import islice, takewhile
 from typing import Any, Final
 
-from citations.context import LONGEST, NAMES, NO_WORDS, SENTENCE, brackets, only_names, saying, says, tier
+from citations.context import LONGEST, NAMES, NO_WORDS, SENTENCE, brackets, last_sentence, only_names, saying, says, tier
 from citations.dates import dates_in
 from citations.folding import straight
 from citations.formats import CitationFormat
@@ -22,6 +22,7 @@ from citations.passages import BREAK, ID, Passage, passages, without_marks_of_cs
 from citations.records import NAME, of_csl, records
 from citations.tails import MARKDOWN_TAIL, TAIL, bibliographic, in_markdown, of_story
 
+AHEAD: Final = 100  # characters
 NEAR: Final = 400  # characters of each of the PARAGRAPHS beside an id that stands alone
 PARAGRAPHS: Final = 6
 _SOURCE: Final = re.compile(r"[\s(\[]*(?:sources?|read more|see|link|via|at)?:?[\s(\[<]*(?:\[[^\[\]\n]{1,60}\]\s?\(<?)?$", re.I)
@@ -136,7 +137,8 @@ def _of_stretch(raw: str, begin: int, match: re.Match[str], end: int) -> tuple[l
     if last is not None and markdown is None and (tail is None or tail["how"].lower() == "via"):
         headed = _headed(line, before, last, match, end)
         if headed is not None:
-            return [*without_id(before[: last.start()]), replace(headed, behind=more)], end + len(more)
+            ahead = _ahead(before[: last.start()])
+            return [*without_id(before[: last.start()]), replace(headed, ahead=ahead, behind=more)], end + len(more)
     start = 0 if last is None else last.end()
     if last is not None and (after := SENTENCE.search(before, last.end())):
         start = after.end()
@@ -153,6 +155,11 @@ def _of_stretch(raw: str, begin: int, match: re.Match[str], end: int) -> tuple[l
     text = context + line[match.start() : end] + behind
     dated = context if tail else brackets(context)  # as other tools write a bibliography: "…, 12 Oct. 2026, via ChatbotNews.ai"
     return [*earlier, of_story(text, match, tier=tier(text), dates=dates_in(dated))], end + len(behind)
+
+
+def _ahead(text: str) -> str:
+    """The last words before a citation that are of its sentence."""
+    return text[last_sentence(text) :][-AHEAD:]
 
 
 def _headed(line: str, before: str, head: re.Match[str], match: re.Match[str], end: int) -> Found | None:

@@ -46,6 +46,8 @@ class Found:
     """Nothing shows where its statement ends: sentences of the writer's own may follow."""
     behind: str = ""
     """How the sentence goes on behind a citation of one of the formats."""
+    ahead: str = ""
+    """What its sentence has before a citation of one of the formats."""
     around: str = ""
     """The rest of its paragraph, if no other citation stands in that."""
     near: tuple[str, str] = ("", "")

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
 from citations.context import LONGEST, last_sentence, saying
@@ -33,6 +34,8 @@ QUOTED: Final = re.compile(r'(?<!\w)"([^"\n]{1,1000}?)"(?!\w)')
 def heads_in(text: str) -> list[re.Match[str]]:
     """Where layered and inline citations begin, in order; the innermost of such as lie in each other."""
     found: list[re.Match[str]] = []
+    if "chat" not in text.lower():
+        return found
     for pattern in (LAYERED, INLINE):
         at = 0
         while match := pattern.search(text, at):
@@ -57,10 +60,9 @@ def without_id(text: str) -> Iterator[Found]:
             rest = rest[:begin]
         if text[: head.start()].endswith('"') and not rest.startswith('"'):  # all of it is quoted
             rest = rest.partition('"')[0]
-        if head.re is LAYERED:
-            yield _layered(text, head, rest, is_first=not number)
-        else:
-            yield _inline(head, rest)
+        found = _layered(text, head, rest, is_first=not number) if head.re is LAYERED else _inline(head, rest)
+        before = text[: head.start()]
+        yield replace(found, ahead=before[last_sentence(before) :][-100:])
     for near in NEAR_ID.finditer(text):
         if not ID.fullmatch(near[0]) and not (heads and _is_cut(text, near)):
             yield Found(text[max(0, near.start() - 200) : near.end()].strip(), other_id=near[0])

@@ -1,4 +1,4 @@
-"""HTML, LaTeX, and what mail and JSON escape, as they are pasted into texts, as plain text. Pure."""
+"""HTML, XML, LaTeX, BBCode, and what mail, calendars and JSON escape, as they are pasted into texts, as plain text. Pure."""
 
 import html
 import json
@@ -8,9 +8,10 @@ from typing import Final
 
 from pylatexenc.latex2text import LatexNodes2Text
 
-_LINK: Final = re.compile(r"<a\s[^<>]{0,500}?href\s*=\s*[\"']?([^\s\"'<>]{1,500})[^<>]{0,500}>(.{0,1500}?)</a\s*>", re.I | re.S)
+_LINK: Final = re.compile(r"<a\s([^<>]{0,1000})>(.{0,1500}?)</a\s*>", re.I | re.S)
+_HREF: Final = re.compile(r"\b(?:href|cite)\s*=\s*[\"']?([^\s\"'<>]{1,500})", re.I)
 _CITING: Final = re.compile(  # whose words a quotation is, as HTML says it
-    r"<(blockquote|q)\s[^<>]{0,500}?cite\s*=\s*[\"']?([^\s\"'<>]{1,500})[^<>]{0,500}>(.{0,1500}?)</\1\s*>", re.I | re.S
+    r"<(blockquote|q)\s([^<>]{0,1000})>(.{0,1500}?)</\1\s*>", re.I | re.S
 )
 _CITED: Final = re.compile(  # what models are given to read names its source in an attribute
     r"<(?!(?:a|img|link|meta|blockquote|q)\b)([a-z][\w:-]{0,40})(\s[^<>]{0,500}?cbn-[0-9a-z]{12}[^<>]{0,500})>", re.I
@@ -54,8 +55,8 @@ def unmarked(text: str) -> str:
     if "BEGIN:VEVENT" in text:  # a calendar's, RFC 5545
         text = re.sub(r"\\([,;\\])", r"\1", re.sub(r"\\n", "\n", re.sub(r"\r?\n[ \t]", "", text)))
     text = _UNICODE.sub(lambda escaped: json.loads(f'"{escaped[0]}"').encode("utf-16", "replace").decode("utf-16"), text)
-    plain = _CITING.sub(lambda cited: f'<p>"{_ELEMENT.sub("", cited[3]).strip()}" ({cited[2]})</p>', text)
-    plain = _LINK.sub(lambda link: _shown(link[2], link[1]), plain)
+    plain = _CITING.sub(_cited, text)
+    plain = _LINK.sub(_linked, plain)
     if "[/" in plain:
         plain = _BBCODE.sub(" ", _BBCODE_LINK.sub(lambda link: _shown(link[2], link[1]), plain))
     plain = _CELL.sub(" | ", _ROW.sub("\n\n| ", plain))
@@ -78,7 +79,17 @@ def _without_latex(text: str) -> str:
 
 def _attributes(element: re.Match[str]) -> str:
     values = ((name.lower(), one or other) for name, one, other in _ATTRIBUTE.findall(element[2]))
-    return "\v" + "".join(f"tier {value} | " if "tier" in name else f"{value} | " for name, value in values)
+    return "\v" + "".join(f"tier {value} | " if name == "tier" else f"{value} | " for name, value in values)
+
+
+def _cited(quoted: re.Match[str]) -> str:
+    address = _HREF.search(quoted[2])
+    return f'<p>"{_ELEMENT.sub("", quoted[3]).strip()}" ({address[1]})</p>' if address else quoted[0]
+
+
+def _linked(link: re.Match[str]) -> str:
+    address = _HREF.search(link[1])
+    return _shown(link[2], address[1]) if address else link[2]
 
 
 def _shown(text: str, address: str) -> str:

@@ -15,17 +15,22 @@ from citations.markup import unmarked
 from citations.passages import ID
 
 MOST_TRIES: Final = 50  # brackets that begin no JSON
+MOST: Final = 120  # ids that stand beside the same words, each of which is held against them
 DEEPEST: Final = 30  # objects in objects
 _BEGINS: Final = re.compile(r"[\[{]\s*[\"{\[]")
-_CITES: Final = re.compile(r"cbn-[0-9a-z]{9}|chat\s?bot\s?news", re.I)
+_CITES: Final = re.compile(r"cbn-[0-9a-z]{9}|(?:by|on|via|at) \[?chat\s?bot\s?news|chat\s?bot\s?news(?:\.ai)?,? \(?citing", re.I)
 _ADDRESS: Final = re.compile(r"[\s<(\[]*\S*cbn-[0-9a-z]{12}\S*\s*")  # an id or a permalink, and nothing else
-_QUOTES: Final = re.compile(r"quot|headline|title|excerpt", re.I)
-_PUBLISHERS: Final = re.compile(r"publisher|outlet|newspaper|newsroom", re.I)
-_OF_THE_WIRE: Final = re.compile(
-    "chatbotnews_id|permalink|headline|author|original_publisher|original_publisher_tier|original_url|summary_short|summary_medium"
-)
-"""Fields of a story as the wire's API gives it that a citation could have; the others are no words about it."""
-_COUNTERS: Final = re.compile(r"id|index|number|num|no|nr|rank|page|position|start|end|offset|line|year|month|day|ref|n|i|#", re.I)
+_QUOTES: Final = frozenset(["quote", "quotes", "quoted", "quotation", "quotations", "headline", "headlines", "title", "excerpt"])
+_PUBLISHERS: Final = frozenset(["publisher", "outlet", "newspaper", "newsroom"])
+_TIERS: Final = {"one": 1, "two": 2, "three": 3, "four": 4} | {str(number): number for number in range(1, 10)}
+_TIER: Final = re.compile(r"(?:tier )?(\d|one|two|three|four)(?:\.0)?", re.I)
+_COUNTERS: Final = frozenset(["id", "index", "idx", "rank", "page", "position", "start", "end", "offset", "line", "ref", "n", "i"])
+_OF_THE_API: Final = """
+event_id status story_sha256 first_seen_at updated_at published_at published_at_estimated revision language category topics
+consensus_score cross_source_count untrusted_instructions via original_publisher_tier_label citation_objects
+"""
+_BOOKKEEPING: Final = frozenset(_OF_THE_API.split())
+"""Fields of a story as the wire's API gives it that are no words about it."""
 
 
 def json_values(text: str) -> Iterator[tuple[int, int, Any]]:
@@ -70,7 +75,7 @@ def lines(value: Any, depth: int = 0) -> Iterator[Line]:
     own = {path: leaf for path, leaf in leaves.items() if len(path) == 1 or not isinstance(children[path[0]], dict | list)}
     if isinstance(value, dict):  # several: what is said beside them is said of each
         listed = {path for path in ids if isinstance(children[path[0]], str | list) and all(isinstance(at, int) for at in path[1:])}
-        for one in sorted(listed, key=ids.index):
+        for one in sorted(listed, key=ids.index)[:MOST]:
             yield Line(
                 _row({path: leaf for path, leaf in leaves.items() if path == one or (path in own and path not in listed)}), True
             )
@@ -84,28 +89,33 @@ def _leaves(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[tupl
     if isinstance(value, dict | list) and len(path) < DEEPEST:
         for key, child in value.items() if isinstance(value, dict) else enumerate(value):
             yield from _leaves(child, (*path, key))
-    elif isinstance(value, str | int) and not isinstance(value, bool):
+    elif isinstance(value, str | int | float):
         yield path, value
 
 
 def _row(leaves: dict[tuple[str | int, ...], Any]) -> str:
-    said = []
-    is_wires = any(path[-1] == "chatbotnews_id" for path in leaves)
-    for path, leaf in leaves.items():
-        key = next((part for part in reversed(path) if isinstance(part, str)), "")
-        if is_wires and not _OF_THE_WIRE.fullmatch(key):
-            continue
-        if re.search("tier", key, re.I) and re.fullmatch(r"(?:tier )?\d", str(leaf), re.I):
-            said.append(f"tier {str(leaf)[-1]}")
-        elif isinstance(leaf, int):
-            said += [] if _COUNTERS.fullmatch(key.rpartition("_")[2]) else [f"{leaf} {key.replace('_', ' ')}"]
-        elif _is_address(leaf):
-            said.append(leaf.strip())
-        elif not _CITES.search(leaf):
-            plain = " ".join(_plain(leaf).split())
-            quoted = plain.replace('"', "'")
-            said.append(f'"{quoted}"' if _QUOTES.search(key) else f"according to {plain}" if _PUBLISHERS.search(key) else plain)
-    return " | ".join(said)
+    is_wires = any(path[-1] in ("story_sha256", "consensus_score", "event_id") for path in leaves)
+    named = ((next((part for part in reversed(path) if isinstance(part, str)), ""), leaf) for path, leaf in leaves.items())
+    said = (_said(key, leaf) for key, leaf in named if not (is_wires and key in _BOOKKEEPING))
+    return " | ".join(filter(None, said))
+
+
+def _said(key: str, leaf: Any) -> str:
+    """What a value says under its key, in words that are held against the record."""
+    parts = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", key).lower().replace("_", " ").replace("-", " ").split()
+    if "tier" in parts and (tier := _TIER.fullmatch(str(leaf))):
+        return f"tier {_TIERS[tier[1].lower()]}"
+    if isinstance(leaf, bool):
+        return "" if leaf else f"not {' '.join(parts)}"
+    if not isinstance(leaf, str):
+        return "" if parts and parts[-1] in _COUNTERS else f"{leaf} {' '.join(parts)}"
+    if _is_address(leaf):
+        return leaf.strip()
+    if _CITES.search(leaf):
+        return ""
+    plain = " ".join(_plain(leaf).split())
+    quoted = plain.replace('"', "'")
+    return f'"{quoted}"' if _QUOTES & set(parts) else f"according to {plain}" if _PUBLISHERS & set(parts) else plain
 
 
 def _plain(value: str) -> str:

@@ -20,13 +20,17 @@ _BIBTEX: Final = re.compile(r"@[a-z]{1,30}\s*\{\s*([^\s,{}]{0,200})\s*(?:,|$)", 
 _PUBLISHERS: Final = ("howpublished", "publisher", "organization", "journal", "journaltitle")
 _BIBTEX_FIELDS: Final = frozenset([*_PUBLISHERS[:1], "title", "key", "author", "year", "month", "date", "url", "note"])
 _RIS_TAGS: Final = frozenset(["TY", "ID", "TI", "T1", "T2", "AU", "A1", "DA", "PY", "UR", "N1", "ER", "DP", "PB"])
-_CSL_NAMES: Final = frozenset(
-    ["id", "type", "title", "author", "container-title", "publisher", "issued", "URL", "note", "source", "archive", "language"]
-)
+_CSL_NAMES: Final = frozenset(["id", "type", "title", "author", "container-title", "publisher", "issued", "URL", "note", "source"])
 _YAML: Final = re.compile(r"^([ \t>]*)- id:[^\n]*\n(?:\1[ \t]+[^\n]*\n?)+", re.M)
 _YAML_FIELD: Final = re.compile(r"^[ \t>]*(?:- )?([A-Za-z][\w-]*):[ \t]*([^\n]*)$", re.M)
 _OF_CSL_ALONE: Final = frozenset(["type", "container-title", "issued", "URL"])
 _BIBTEX_KEY: Final = re.compile(r"(?:chatbotnews[_-]|cbn-)([0-9a-z]{12})", re.I)
+_OWN_NOTE: Final = re.compile(
+    r"^[^,\n]{1,80}, crediting (?P<credited>[^\n]{1,120}?)\.? (?=Summarized by)"
+    rf"|(?:Summarized by|via|Reported by [^.]{{1,100}}\.) ?{NAME}(?:, The Conversational AI Wire)?|https?://\S+/(?=cbn-)"
+    r"|[\[(]corrected \d{4}-\d\d-\d\d[\])]",
+    re.I,
+)
 _VIA: Final = re.compile(rf",? via {NAME}$", re.I)
 _NAMED: Final = re.compile(r"(?:chatbotnews[_-]|cbn-)[0-9a-z]{12}", re.I)
 _FIELD: Final = re.compile(r"\b(\w+)\s*=\s*(?=[{\"\w])")
@@ -97,7 +101,7 @@ def _bibtex(entry: str, story_id: str) -> Found:
         author=fields.get("author"),
         original_url=fields.get("url"),
         dates=tuple(filter(None, (date, f"{year}-{month:02}" if month else year))),
-        unread=tuple(unread),
+        unread=(*unread, *(["key"] if fields.get("key", publisher.partition(", ")[0]) != publisher.partition(", ")[0] else [])),
     )
 
 
@@ -120,7 +124,7 @@ def _ris(text: str) -> Found:
     tags: dict[str, str] = {}
     authors = []
     unread: list[str] = []
-    for tag, value in _RIS_FIELD.findall(text):
+    for tag, value in _RIS_FIELD.findall(re.sub(r"\n[ \t>]*(?![A-Z][A-Z0-9]  ?- )", " ", text)):  # lines that go on
         unread += [tag] if tag not in _RIS_TAGS or (tag in tags and tag not in {"AU", "A1"}) else []
         tags.setdefault(tag, value.strip())
         authors += [value.strip()] if tag in {"AU", "A1"} else []
@@ -131,7 +135,7 @@ def _ris(text: str) -> Found:
         CitationFormat.RIS,
         named["id"].lower() if named else None,
         tags.get("N1", ""),
-        publisher=tags.get("T2") or tags.get("PB"),
+        publisher=" ".join(dict.fromkeys(filter(None, (tags.get("T2"), tags.get("PB"))))) or None,
         headline=" ".join(dict.fromkeys(filter(None, (tags.get("TI"), tags.get("T1"))))) or None,
         author=" and ".join(authors) or None,
         original_url=tags.get("UR"),
@@ -151,7 +155,7 @@ def _yaml_entries(text: str) -> Iterator[tuple[int, int, list[Found]]]:
         if names:
             item["author"] = [{name: fields[name] for name in names}]
         if "issued" in item:
-            item["issued"] = {"date-parts": [[int(part) for part in re.findall(r"\d+", item["issued"])]]}
+            item["issued"] = {"date-parts": [[int(part) for part in re.findall(r"\d{1,4}", item["issued"])[:3]]]}
         if "title" in item and _OF_CSL_ALONE & set(item) and (found := _csl(item)):
             yield match.start(), match.end(), [found]
 
@@ -193,7 +197,7 @@ def _csl(item: dict[str, Any]) -> Found | None:
         author=" and ".join(_name(name) for name in names) or None,
         original_url=said["URL"],
         dates=("-".join(f"{part:02}" if isinstance(part, int) else str(part) for part in first),) if first else (),
-        unread=tuple(name for name in item if name not in _CSL_NAMES),
+        unread=tuple(name for name in item if name not in _CSL_NAMES or (name == "source" and item[name] != "ChatbotNews.ai")),
     )
 
 
@@ -201,11 +205,20 @@ def _name(name: dict[str, Any]) -> str:
     return str(name.get("literal") or ", ".join(str(name[key]) for key in ("family", "suffix", "given") if name.get(key)))
 
 
+def _words_of_note(note: str) -> bool:
+    """Whether a note says something beside what the wire's own notes say."""
+    return bool(re.search(r"\w", ID.sub("", _OWN_NOTE.sub("", note))))
+
+
 def _record(text: str, form: CitationFormat, story_id: str | None, note: str, **said: Any) -> Found:
     """A record names its story twice: by its key, and by the permalink in its note."""
     inner = ID.search(note)
     other = inner["id"].lower() if inner and inner["id"].lower() != story_id else None
     more = address_of(inner) if inner else {}
+    if credited := _OWN_NOTE.match(note):
+        said["credited"] = credited["credited"]
+    if _words_of_note(note):
+        said["unread"] = (*said["unread"], "note")
     if said.get("publisher"):
         said["publisher"] = _VIA.sub("", said["publisher"])
     return Found(one_line(text), form, story_id=story_id, other_id=other, corrected_on=correction_in(note), **more, **said)

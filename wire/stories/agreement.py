@@ -226,6 +226,8 @@ def contradiction(claim: Said, told: Said, *, is_whole: bool = False) -> str:
     of it is a remark of somebody's own.
     """
     for one in (one for one in claim.quantities if not _is_denied(one, claim.text)):
+        if any(one.counts_alike(same) and any(same.agrees(other) for other in told.quantities) for same in claim.quantities):
+            continue  # it says both, as in "$12 million of a planned $20 million"
         rivals = [other for other in told.quantities if one.counts_alike(other)]
         if rivals and not any(one.agrees(other) for other in told.quantities):
             return f"It says {one.said}, the record says {' and '.join(dict.fromkeys(other.said for other in rivals))}."

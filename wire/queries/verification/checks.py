@@ -1,5 +1,7 @@
 """One citation beside one story's record: what it says that the record does not."""
 
+import re
+from itertools import accumulate
 from typing import Final
 
 from django.conf import settings
@@ -16,6 +18,12 @@ from wire.queries.verification.wording import check_beginning, check_ending, che
 from wire.snapshots.citing import permalink
 from wire.trust import CheckOut, QuotationOut
 
+_DENIES: Final = re.compile(
+    r"\b(?:not (?:true|the case|correct|right)|un(?:true|founded)|false|wrong|incorrect|a lie|den(?:y|ies|ied)|dispute[sd]?)\b"
+    r"(?: [\w']+){0,3}[\s,:\"'(]*$",
+    re.I,
+)
+SCARE: Final = 2  # words in quotation marks that need not quote anybody
 BYLINE_WORDS: Final = 8
 _PATHS: Final = ("/story/", "/api/stories/", "/api/citations/", "/api/proofs/", "/api/ninjs/stories/", "/event/", "/api/events/")
 PROSE: Final = tuple(one for one in CitationFormat if one not in ("bibtex", "csl", "ris"))
@@ -25,12 +33,16 @@ def check(found: Found, known: Known, publications: Publications) -> Checked:
     """Everything that the citation says, beside the record."""
     result = Checked()
     _identity(found, known, result)
-    exact = _rendering(found, known)
-    if exact is not None:
+    rendered = _rendering(found, known)
+    exact = rendered[0] if rendered else None
+    if rendered and exact is not None:
+        check_around(rendered[1], known, result)
         result.revision = exact.revision if result.revision is None else result.revision
         result.checks.append(CheckOut(field="citation", said="word for word", record=f"revision {exact.revision}", ok=True))
     else:
         _fields(found, known, publications, result)
+    if _DENIES.search(f"{found.ahead} {rendered[2] if rendered else ''}"):
+        result.note("The words before it deny it.")
     if found.behind:
         check_behind(found.behind, known, result)
     if found.around:
@@ -58,6 +70,8 @@ def _quotation(quoted: str, found: Found, known: Known, result: Checked) -> None
     result.quotations.append(QuotationOut(text=quoted, found_in=f"{at[0]}, revision {at[1]}" if at else None))
     if at is not None:
         result.revision = at[1] if result.revision is None else min(result.revision, at[1])
+    elif not places and len(words_of(quoted)) <= SCARE and not re.search(r"\d", quoted):
+        result.note(f"The record has no words {quoted[:200]!r}.")
     elif not places and is_foreign(quoted) and not is_foreign(known.current.headline):
         result.note(f"The words {quoted[:200]!r} are of another language than the record: a translation is not compared.")
     else:
@@ -87,8 +101,10 @@ def _identity(found: Found, known: Known, result: Checked) -> None:
         result.add("story_sha256", found.pin, row.story_sha256, ok=row.story_sha256.startswith(found.pin))
 
 
-def _rendering(found: Found, known: Known) -> StoryRevision | None:
-    """The newest revision of which one of the wire's own strings stands in the citation, word for word."""
+def _rendering(found: Found, known: Known) -> tuple[StoryRevision, str, str] | None:
+    """The newest revision of which one of the wire's own strings stands in the citation, word for word; then the words beside it,
+    and the last ones before it.
+    """
     said = words_of(found.text)
     if found.unread or (found.rest is not None and any(goes_on(found.rest, row.headline) for row in known.revisions)):
         return None
@@ -104,9 +120,22 @@ def _rendering(found: Found, known: Known) -> StoryRevision | None:
             if pinned:
                 rendered = rendered.replace(known.citable(row).permalink, known.citable(row).permalink + pinned)
             wanted = words_of(rendered)
-            if find(wanted, said) >= 0 or (found.is_wrapped and "".join(wanted) in "".join(said)):
-                return row
+            at = find(wanted, said)
+            if at >= 0:
+                before, behind = said[:at], said[at + len(wanted) :]
+                is_record = found.format is not None and found.format not in PROSE
+                return row, "" if is_record else f"{' '.join(before)}. {' '.join(behind)}", " ".join(before[-8:])
+            if found.is_wrapped and _stands_in_wrapped(wanted, said):
+                return row, "", ""
     return None
+
+
+def _stands_in_wrapped(wanted: tuple[str, ...], said: tuple[str, ...]) -> bool:
+    """Whether words stand in others in which lines may have been broken inside of words."""
+    borders = {0, *accumulate(map(len, said))}
+    whole, joined = "".join(wanted), "".join(said)
+    at = joined.find(whole)
+    return at >= 0 and at in borders and at + len(whole) in borders
 
 
 def _fields(found: Found, known: Known, publications: Publications, result: Checked) -> None:

@@ -18,6 +18,14 @@ from wire.stories.wording import FILLERS
 from wire.trust import CheckOut
 
 MOSTLY: Final = 0.6  # share of its words that are the record's, from which what it says otherwise is said of this story
+_DAYS: Final = (
+    r"\b(?:{day:%B}|{day:%b})\.? {day.day}(?:st|nd|rd|th)?\b|\b{day.day}(?:st|nd|rd|th|\.)? (?:of )?(?:{day:%B}|{day:%b})\b"
+)
+_REPORTS: Final = (
+    r"\b(?:by|from|via|per|in|to|citing|at|as) {name}\b(?! of )"
+    r"|\b{name}(?:['’]s)? (?:says|said|reports|reported|writes|wrote|tells|told|notes|noted|claims|claimed|finds|found|has it)\b"
+)
+"""A name as one that reports, and no word of a sentence, as in "our Fortune 500 list"."""
 ABOUT: Final = 2  # words that a sentence has of a story, from which it is about it
 FITS, REWORDED, WRONG = range(3)
 _LIGHT: Final = (LEADS | FILLERS) - agreement.NEGATIONS
@@ -120,8 +128,18 @@ def _attribution(text: str, known: Known, publications: Publications, result: Ch
         return
     for words, name in publications.spelled.items():
         is_named = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) or (words and find(words, words_of(_bracket(text))) >= 0)
-        if name != record and is_named and not set(words) <= known.words:
+        if name == record or not is_named or set(words) <= known.words:
+            continue
+        if _stands_alone(words, text) or re.search(_REPORTS.format(name=re.escape(name)), text):
             result.add("publisher", name, record, ok=False)
+        else:
+            result.note(f"It names {name}; the record says {record}.")
+
+
+def _stands_alone(name: tuple[str, ...], text: str) -> bool:
+    """Whether a name stands between two marks with nothing but words that lead to a story, and is no word of a sentence."""
+    segments = (words_of(segment) for segment in _SEGMENT.split(DATE.sub(" ", text)))
+    return any(find(name, words) >= 0 and LEADS.issuperset(set(words) - set(name)) for words in segments)
 
 
 def _read(row: StoryRevision) -> agreement.Said:
@@ -130,10 +148,11 @@ def _read(row: StoryRevision) -> agreement.Said:
 
 def _strange(text: str, row: StoryRevision, known: Known) -> list[str]:
     date = known.story.wire_date
-    dates = words_of(f"{date.isoformat()} {date:%d %B %Y %-d %b}")
+    text = re.sub(_DAYS.format(day=date), " ", text, flags=re.I)  # without a year; DATE has those with one
+    text = re.sub(rf"(?:(?<=[|,;])|^)\s*{row.original_publisher_tier}\s*(?=[|,;]|$)", " ", text)  # its tier, as a field of a row
     named = f"{row.author or ''} {row.original_publisher} {row.credited_source or ''}"
-    told = words_of(f"{row.headline} {row.summary_medium} {named} {row.original_publisher_tier}")
-    known_words = {*told, *_LIGHT, *dates}
+    told = words_of(f"{row.headline} {row.summary_medium} {named}")
+    known_words = {*told, *_LIGHT, str(date.year), *words_of(f"{date:%B %b}")}
     found = (word for word in words_of(text) if word not in known_words)
     return list(dict.fromkeys(found))
 

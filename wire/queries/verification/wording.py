@@ -9,6 +9,7 @@ from wire.queries.verification.record import Checked, Known
 from wire.stories import agreement
 from wire.trust import CheckOut
 
+MOST: Final = 8  # sentences of a statement that may be the record's, before those of the writer's own
 LEAST: Final = 4  # words of a headline, from which they are a part of it
 _GOES_ON: Final = re.compile(r"[ ,;:–—-]{1,4}[^\W\d_A-Z]")
 
@@ -106,7 +107,7 @@ def check_statement(said: str, known: Known, result: Checked, *, may_go_on: bool
                 return
     current = known.citable(known.current).statement.text
     whole = list(sentences(said))
-    for end in range(len(whole) - 1, 0, -1) if may_go_on else ():
+    for end in range(min(len(whole) - 1, MOST), 0, -1) if may_go_on else ():
         began = Checked(pinned=result.pinned)
         check_statement(" ".join(whole[:end]), known, began)
         if not began.is_wrong and not began.is_reworded:
