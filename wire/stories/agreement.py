@@ -181,7 +181,7 @@ class Said:
     stems: frozenset[str]
     quantities: tuple[Quantity, ...]
     names: frozenset[str]
-    denied: tuple[frozenset[str], ...]
+    denied: tuple[tuple[str, ...], ...]
     """The stems that stand behind each "not"."""
     asserted: frozenset[str]
     """Stems that stand elsewhere; perhaps behind a "not" as well."""
@@ -216,7 +216,7 @@ def coverage(claim: Said, told: Said) -> float:
         return 0.0
     if len(claim.stems - COMMON) + len(claim.quantities) < LEAST:
         return 0.0
-    if any(denied.isdisjoint(_denied_of(told)) for denied in claim.denied):
+    if any(_denied_of(told).isdisjoint(denied) for denied in claim.denied):
         return 0.0
     return len(claim.told & told.stems) / len(claim.told) if claim.told else 0.0
 
@@ -236,10 +236,10 @@ def contradiction(claim: Said, told: Said, *, is_whole: bool = False) -> str:
     if opposite := _opposite(_OPPOSITES + (_OPPOSITES_OF_A_CLAIM if is_whole else ()), claim, told):
         return f"It says {opposite!r}, the record says the opposite."
     told_denied = _denied_of(told)
-    if any(denied & told.asserted and denied.isdisjoint(told_denied) for denied in claim.denied):
+    if any(denied[0] in told.asserted and told_denied.isdisjoint(denied) for denied in claim.denied):
         return "It denies what the record says."
     said_denied = _denied_of(claim) | (told_denied if claim.stems & _EXEMPTING else frozenset())
-    of_record = frozenset().union(*(denied for denied in told.denied if denied.isdisjoint(said_denied)))
+    of_record = frozenset().union(*(denied for denied in told.denied if said_denied.isdisjoint(denied)))
     if denied := (claim.asserted & of_record) - told.asserted - _LIGHT:
         return f"The record denies what it says of {sorted(denied)[0]!r}."
     for verb, doers, others in claim.done:
@@ -294,20 +294,25 @@ def _counted(quantities: tuple[Quantity, ...]) -> tuple[Quantity, ...]:
     return tuple(replace(one, of=min(_stems(one.of), default="")) for one in quantities)
 
 
-def _denied(text: str) -> tuple[tuple[frozenset[str], ...], frozenset[str]]:
-    """Stems of the few words behind each "not" of a clause, and those of all other words."""
-    denied: list[set[str]] = []
+def _denied(text: str) -> tuple[tuple[tuple[str, ...], ...], frozenset[str]]:
+    """Stems of the few words behind each "not" of a clause, in their order, and those of all other words."""
+    denied: list[list[str]] = []
     asserted: set[str] = set()
     for clause in _CLAUSE.split(folded(text)):
         left = 0
         for word in words(read_quantities(clause)[1].replace("not only", "").replace("not just", "")):
             if word in NEGATIONS:
                 left = SCOPE
-                denied.append(set())
+                denied.append([])
+            elif left and word.endswith("ly"):
+                continue  # "not officially approved" denies the verb
             elif stems := _stems(word):
-                (denied[-1] if left else asserted).update(stems)
+                if left:
+                    denied[-1] += stems
+                else:
+                    asserted |= stems
                 left = max(left - 1, 0)
-    return tuple(frozenset(one) for one in denied if one), frozenset(asserted)
+    return tuple(tuple(one) for one in denied if one), frozenset(asserted)
 
 
 def _done(text: str) -> tuple[tuple[str, frozenset[str], frozenset[str]], ...]:

@@ -90,7 +90,17 @@ def test_one_headline_of_several_stories_is_no_reason_to_know_none(db: None) -> 
 
 
 @pytest.mark.parametrize(
-    "text", ["=\n=E2 \ud83e cbn-", "\x00 cbn-eaqka4wdbh1s", "$" + "9" * 5_000 + " billion", "\\ud83e @misc{a,", "²½٣ million"]
+    "text",
+    [
+        "=\n=E2 \ud83e cbn-",
+        "\x00 cbn-eaqka4wdbh1s",
+        "$" + "9" * 5_000 + " billion",
+        "\\ud83e @misc{a,",
+        "²½٣ million",
+        "- id: cbn-eaqka4wdbh1s\n  title: x\n  issued: " + "1" * 5_000,
+        '[{"' * 3_000 + "cbn-eaqka4wdbh1s",
+        '{"a":' * 900 + '"cbn-eaqka4wdbh1s"' + "}" * 900,
+    ],
 )
 def test_no_text_is_a_fault(text: str) -> None:
     verify_citation(text)
@@ -98,8 +108,20 @@ def test_no_text_is_a_fault(text: str) -> None:
 
 
 @pytest.mark.timeout(20)
-@pytest.mark.parametrize("text", ["TY  - NEWS\nTI  - A headline of a story\nUR  - cbn-06ff206kfxbb\n", "http" + "=\na" * 60 + " "])
-def test_a_record_without_an_end_and_a_broken_address_take_no_time(text: str) -> None:
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("TY  - NEWS\nTI  - A headline of a story\nUR  - cbn-06ff206kfxbb\n", id="a record without an end"),
+        pytest.param("http" + "=\na" * 60 + " ", id="a broken address"),
+        pytest.param("。" * 19_000 + "cbn-06ff206kfxbb", id="full stops"),
+        pytest.param(("<a " + "href=" * 99 + "a" * 480) * 20, id="links without an end"),
+        pytest.param(
+            ("According to Wired, as summarized by ChatbotNews.ai (cbn-06ff206kfxbb): " + "Ab. " * 390) * 12, id="many sentences"
+        ),
+        pytest.param('"' * 9_000 + '","' + '"' * 9_000 + "cbn-06ff206kfxbb", id="fields of CSV"),
+    ],
+)
+def test_no_text_takes_long(text: str) -> None:
     verify_citation(text)
 
 

@@ -19,8 +19,8 @@ from wire.snapshots.citing import permalink
 from wire.trust import CheckOut, QuotationOut
 
 _DENIES: Final = re.compile(
-    r"\b(?:not (?:true|the case|correct|right)|un(?:true|founded)|false|wrong|incorrect|a lie|den(?:y|ies|ied)|dispute[sd]?)\b"
-    r"(?: [\w']+){0,3}[\s,:\"'(]*$",
+    r"\b(?:(?:not (?:true|the case|correct|right)|un(?:true|founded)|false|wrong|incorrect|a lie|dispute[sd]?)(?: [\w']+){0,3}"
+    r"|den(?:y|ies|ied)(?: [\w']+){0,5})[\s,:\"'(]*$",
     re.I,
 )
 SCARE: Final = 2  # words in quotation marks that need not quote anybody
