@@ -89,6 +89,12 @@ def test_one_headline_of_several_stories_is_no_reason_to_know_none(db: None) -> 
     assert (found.verdict, found.story_id in {first.chatbotnews_id, second.chatbotnews_id}) == ("verified", True)
 
 
+def test_a_headline_of_one_word_is_found_by_its_day(db: None) -> None:  # noqa: ARG001
+    story = published(title="Futureproof", summary="")
+    (found,) = verify_citation(cite(cited_as(story), CitationFormat.INLINE)).citations
+    assert (found.verdict, found.story_id) == ("verified", story.chatbotnews_id)
+
+
 @pytest.mark.parametrize(
     "text",
     [

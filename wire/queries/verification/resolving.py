@@ -72,7 +72,8 @@ def _changed() -> list[Known]:
 
 def _said(found: Found) -> str | None:
     said = found.statement or found.headline or found.rest
-    return said if said and len(words_of(said)) > 1 else None
+    least = 1 if found.dates else 2  # words: one is enough for a headline of a day that is given
+    return said if said and len(words_of(said)) >= least else None
 
 
 def _ranked(found: Found, candidates: list[Known], publications: Publications, *, is_last: bool) -> list[tuple[float, Known]]:
