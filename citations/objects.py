@@ -65,20 +65,18 @@ def lines(value: Any, depth: int = 0) -> Iterator[Line]:
         return
     leaves = dict(_leaves(value))
     ids = [path for path, leaf in leaves.items() if _is_address(leaf)]
-    if len({_id(leaves[path]) for path in ids}) == 1:
+    if len({_id(leaves[path]) for path in ids}) == 1 and not _cites_twice(value):
         texts = [Line(unmarked(leaf), False) for leaf in leaves.values() if _is_text(leaf)]
-        yield from (
-            (*texts, Line(_row(leaves), True)) if _is_text(next(iter(leaves.values()))) else (Line(_row(leaves), True), *texts)
-        )
+        row, is_last = Line(_row(leaves), True), _is_text(next(iter(leaves.values())))
+        yield from (*texts, row) if is_last else (row, *texts)
         return
     children = dict(value.items() if isinstance(value, dict) else enumerate(value))
     own = {path: leaf for path, leaf in leaves.items() if len(path) == 1 or not isinstance(children[path[0]], dict | list)}
     if isinstance(value, dict):  # several: what is said beside them is said of each
         listed = {path for path in ids if isinstance(children[path[0]], str | list) and all(isinstance(at, int) for at in path[1:])}
         for one in sorted(listed, key=ids.index)[:MOST]:
-            yield Line(
-                _row({path: leaf for path, leaf in leaves.items() if path == one or (path in own and path not in listed)}), True
-            )
+            beside = {path: leaf for path, leaf in leaves.items() if path == one or (path in own and path not in listed)}
+            yield Line(_row(beside), True)
         children = {key: child for key, child in children.items() if not any(path[0] == key for path in listed)}
     for child in children.values():
         yield from lines(child, depth + 1)
@@ -91,6 +89,15 @@ def _leaves(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[tupl
             yield from _leaves(child, (*path, key))
     elif isinstance(value, str | int | float):
         yield path, value
+
+
+def _cites_twice(value: Any, depth: int = 0) -> bool:
+    """Whether a list in it has several objects with an id: each cites for itself, though it be the same story."""
+    if depth > DEEPEST or not isinstance(value, dict | list):
+        return False
+    children = list(value.values() if isinstance(value, dict) else value)
+    citing = [child for child in children if isinstance(child, dict) and any(_is_address(leaf) for _, leaf in _leaves(child))]
+    return (isinstance(value, list) and len(citing) > 1) or any(_cites_twice(child, depth + 1) for child in children)
 
 
 def _row(leaves: dict[tuple[str | int, ...], Any]) -> str:
