@@ -45,7 +45,7 @@ def find_citations(text: str) -> list[Found]:
     for change in (str, straight):  # as they were written first: plain quotation marks would end the values of JSON
         whole = change(whole)
         for begin, end, value in reversed(list(json_values(whole))):
-            if citations := of_csl(value) or _in_object(value):
+            if citations := _in_json(value):
                 found += [(begin, one) for one in citations]
                 whole = _without(whole, begin, end)
         whole = without_marks_of_csv(whole)
@@ -71,6 +71,13 @@ def _uncited(read: list[Passage], cited: list[list[Found]]) -> list[str]:
     """The next paragraphs, up to one that cites."""
     free = (passage for passage, _ in takewhile(lambda pair: not pair[1], zip(read, cited, strict=True)))
     return [passage.line.replace(BREAK, " ")[:NEAR] for passage in islice((one for one in free if one.line), PARAGRAPHS)]
+
+
+def _in_json(value: Any) -> list[Found]:
+    """Records of CSL, and beside them in a list whatever else cites."""
+    if isinstance(value, list) and of_csl(value):
+        return [one for item in value for one in of_csl(item) or _in_object(item)]
+    return of_csl(value) or _in_object(value)
 
 
 def _in_object(value: Any) -> list[Found]:

@@ -119,12 +119,6 @@ def test_no_text_is_a_fault(text: str) -> None:
     [
         pytest.param("TY  - NEWS\nTI  - A headline of a story\nUR  - cbn-06ff206kfxbb\n", id="a record without an end"),
         pytest.param("http" + "=\na" * 60 + " ", id="a broken address"),
-        pytest.param("。" * 19_000 + "cbn-06ff206kfxbb", id="full stops"),
-        pytest.param(("<a " + "href=" * 99 + "a" * 480) * 20, id="links without an end"),
-        pytest.param(
-            ("According to Wired, as summarized by ChatbotNews.ai (cbn-06ff206kfxbb): " + "Ab. " * 390) * 12, id="many sentences"
-        ),
-        pytest.param('"' * 9_000 + '","' + '"' * 9_000 + "cbn-06ff206kfxbb", id="fields of CSV"),
     ],
 )
 def test_no_text_takes_long(text: str) -> None:

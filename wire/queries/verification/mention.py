@@ -73,7 +73,7 @@ def _nearest(near: tuple[str, str], known: Known) -> str:
 def check_behind(behind: str, known: Known, result: Checked) -> None:
     """How a sentence goes on behind a citation of one of the formats, which may be all that is wrong with it."""
     said = DATE.sub(" ", NO_WORDS.sub(" ", behind))
-    if all(word in _LIGHT or word.isdigit() for word in words_of(said)):
+    if all(word in _LIGHT for word in words_of(said)):
         return
     level, problem = min(_judged(said, [], row, known) for row in known.meant(result.pinned))
     if level == WRONG:
