@@ -18,7 +18,7 @@ REQUESTS ?= 100000
 SEED ?= 20260728
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-slow lint test-services test-mcp test-browser test-readme fuzz soak audit bench lock clean
+.PHONY: help run test test-slow lint test-services test-mcp test-browser test-readme fuzz soak audit bench bench-smoke lock clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -71,13 +71,12 @@ soak: $(BIN)/.dev ## Load everything for half an hour while things go wrong, and
 audit: .venv-audit/.installed ## Known faults of the libraries (asks an advisory service), and what bandit finds in the code
 	.venv-audit/bin/python -m tests.security.audit
 
-bench: $(BIN)/.dev ## Measure, and write docs/benchmarks.md; as root before all else that runs on the machine (wrk; Linux)
-	$(BIN)/python -m benchmarks.ingest
-	$(BIN)/python -m benchmarks.loadwire
-	$(BIN)/python -m benchmarks.publish
-	$(BIN)/python -m benchmarks.doors $(if $(filter 0,$(shell id -u)),--realtime)
-	$(BIN)/python -m benchmarks.growth --write
-	$(BIN)/python -m benchmarks.memory
+bench bench-smoke: export TEST_DATABASE_URL := $(TEST_DATABASE_URL)
+bench: $(BIN)/.dev ## Measure everything in one run, and write docs/benchmarks.md (Linux; root, so that it goes before what else runs)
+	$(BIN)/python -m benchmarks
+
+bench-smoke: $(BIN)/.dev ## Run every benchmark in a tiny form, so that each published figure can be made again (Linux)
+	$(BIN)/python -m benchmarks --smoke
 
 lock: $(BIN)/.dev ## Renew the lock files: both of pyproject.toml, and those of the agent frameworks
 	$(BIN)/$(LOCK) pyproject.toml -o requirements.lock

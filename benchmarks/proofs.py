@@ -1,4 +1,4 @@
-"""The log over 3,650 days of 200 stories: how long it takes to build, and one proof from it. `python -m benchmarks.proofs`."""
+"""The log over DAYS (3,650) of 200 stories, and proofs from it: `python -m benchmarks.proofs [DAYS]`."""
 
 import datetime as dt
 import hashlib
@@ -11,7 +11,8 @@ import zlib
 
 import django
 
-DAYS = int(sys.argv[1]) if len(sys.argv) > 1 else 3_650
+from benchmarks import report
+
 STORIES = 200
 FIRST = dt.date(2016, 1, 1)
 
@@ -24,20 +25,21 @@ def story_id(day: int, number: int) -> str:
     return "cbn-" + digest(f"{day} {number}")[:12].translate(str.maketrans("", "", "ilou")).ljust(12, "0")
 
 
-def main() -> None:
+def main(days: int) -> None:
     from django.core.management import call_command
 
     call_command("migrate", verbosity=0)
     from sources.models import Publication
     from wire import queries
     from wire.models import Event, SigningKey, Snapshot, Story, StoryRevision
-    from wire.snapshots import log, signing
-    from wire.stories.provenance import canonical, manifest, manifest_story
+    from wire.publishing import signing
+    from wire.publishing.transparency import log
+    from wire.text.provenance import canonical, manifest, manifest_story
 
     now = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
     key = SigningKey.objects.create(key_id="0" * 16, public_key="", created_at=now)
     previous, rows = None, []
-    for day in range(DAYS):
+    for day in range(days):
         lines = [manifest_story(story_id(day, n), 1, digest(f"{n}"), story_id(day, n), 0.25, 1 + n % 4) for n in range(STORIES)]
         date = FIRST + dt.timedelta(days=day)
         data = canonical(manifest(date, 1, previous, digest("roster"), "A brief.", lines))
@@ -59,14 +61,14 @@ def main() -> None:
     Snapshot.objects.bulk_create(rows, batch_size=100)
     started = time.perf_counter()
     log.catch_up()
-    print(f"log of {DAYS:,} days × {STORIES} stories: {time.perf_counter() - started:.1f} s")
+    seconds = time.perf_counter() - started
 
     from wire.models import LogEntry
 
     SigningKey.objects.update(retired_at=now)
-    signing.sign_checkpoint(LogEntry.objects.get(sequence=DAYS))
+    signing.sign_checkpoint(LogEntry.objects.get(sequence=days))
     publication, asked = Publication.objects.all()[0], []
-    for day in range(0, DAYS, max(1, DAYS // 50)):
+    for day in range(0, days, max(1, days // 50)):
         chosen = story_id(day, day % STORIES)
         Event.objects.create(event_id=chosen)
         story = Story.objects.create(
@@ -85,12 +87,16 @@ def main() -> None:
         found = queries.get_inclusion(chosen)
         times.append(1000 * (time.perf_counter() - started))
         sizes.append(len(found.model_dump_json()))
-    print(f"one inclusion proof: median {statistics.median(times):.2f} ms, at most {max(sizes):,} bytes")
+    figures = [
+        (f"the log of {days:,} days of {STORIES} stories, built", f"{seconds:.1f} s"),
+        ("a proof that a story is in it", f"median {statistics.median(times):.2f} ms, at most {max(sizes):,} bytes"),
+    ]
+    report.publish("proofs", f"python -m benchmarks.proofs {days}", report.table(("what", "figure"), figures))
 
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as directory:
-        os.environ["WIRE_DATA_DIR"] = directory
+        os.environ |= {"WIRE_DATA_DIR": directory, "DATABASE_URL": ""}
         os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
         django.setup()
-        main()
+        main(int(sys.argv[1]) if sys.argv[1:] else 3_650)

@@ -1,7 +1,7 @@
-"""What publishing costs as a day fills: `python -m benchmarks.publish [STORIES]`.
+"""Time that publishing takes as a day fills: `python -m benchmarks.publish [STORIES] [A_DAY] [TIMES]`.
 
-A fortnight of 100 stories a day with a vocabulary like that of news, the last day of STORIES (400); then one more story at a time.
-Each publish tells the events of all unsealed days anew, beside ten sealed ones. Writes its table into docs/benchmarks.md.
+Two weeks of A_DAY (100) stories a day with a vocabulary like that of news, the last day of STORIES (400); then TIMES (15) times one
+more story. Each publish groups the events of all days that are not final again, beside ten final ones.
 """
 
 import datetime as dt
@@ -18,38 +18,43 @@ from typing import Any
 
 from benchmarks import archive, report
 
-BEFORE = 13  # days of A_DAY stories before the last one
-A_DAY = 100
-TIMES = 15
+BEFORE = 13  # days before the last one
 
 
-def main(stories: int = 400) -> None:
+def main(stories: int = 400, a_day: int = 100, times: int = 15) -> None:
     with tempfile.TemporaryDirectory() as data:
         os.environ |= {"WIRE_DATA_DIR": data, "DATABASE_URL": "", "DJANGO_SETTINGS_MODULE": "config.settings"}
         import django
 
         django.setup()
-        rows = [(what, f"{seconds * 1000:.0f} ms", f"{cpu * 1000:.0f} ms") for what, seconds, cpu in measured(Path(data), stories)]
-    report.write("publish", f"python -m benchmarks.publish {stories}", report.table(("publish", "time", "of it processor"), rows))
+        rows = [
+            (what, f"{seconds * 1000:.0f} ms", f"{cpu * 1000:.0f} ms")
+            for what, seconds, cpu in measure(Path(data), stories, a_day, times)
+        ]
+    report.publish(
+        "publish",
+        f"python -m benchmarks.publish {stories} {a_day} {times}",
+        report.table(("publish", "time", "of it processor"), rows),
+    )
 
 
-def measured(data: Path, stories: int) -> Iterator[tuple[str, float, float]]:
+def measure(data: Path, stories: int, a_day: int, times: int) -> Iterator[tuple[str, float, float]]:
     from django.core.management import call_command
 
     call_command("migrate", verbosity=0)
     today = dt.datetime.now(dt.UTC).date() - dt.timedelta(days=1)
     items = Items()
     for day in range(BEFORE):
-        take_in(data, items.of(today - dt.timedelta(days=BEFORE - day), A_DAY))
+        take_in(data, items.of(today - dt.timedelta(days=BEFORE - day), a_day))
     publish()
     take_in(data, items.of(today, stories))
     yield f"{stories} new stories of a day", *publish()
     one = []
-    for _ in range(TIMES):
+    for _ in range(times):
         take_in(data, items.of(today, 1))
         one.append(publish())
     seconds, cpu = (statistics.median(column) for column in zip(*one, strict=True))
-    yield f"one more story of that day (median of {TIMES})", seconds, cpu
+    yield f"one more story of that day (median of {times})", seconds, cpu
     yield "nothing new", *publish()
 
 
@@ -77,7 +82,7 @@ class Items:
 
 
 def take_in(data: Path, items: list[dict[str, Any]]) -> None:
-    from wire.archive.load import load_items
+    from wire.ops.archive.load import load_items
 
     file = data / f"{time.monotonic_ns()}.ndjson"
     file.write_text("".join(json.dumps(item) + "\n" for item in items), encoding="utf-8")
@@ -87,8 +92,8 @@ def take_in(data: Path, items: list[dict[str, Any]]) -> None:
 
 
 def publish() -> tuple[float, float]:
-    """Wall and processor time, in seconds."""
-    from wire.snapshots.publish import publish_pending
+    """Publish, and return wall-clock and processor time in seconds."""
+    from wire.publishing.publish import publish_pending
 
     began, cpu = time.perf_counter(), time.process_time()
     publish_pending()

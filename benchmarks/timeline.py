@@ -1,7 +1,6 @@
-"""How fast corpora are loaded and searched, and how search grows: python -m benchmarks.timeline [--reports N] [--calls N].
+"""Import and search of timeline corpora, and how search grows: `python -m benchmarks.timeline [--reports N] [--calls N]`.
 
-In a database of its own that is thrown away. Prints reports a second of an import, p50 and p99 of searches over 1,000 and over N
-reports and their ratio, and calls of each kind a second through the ASGI application without its cache, in one process.
+Searches go over 1,000 and over N reports; tools are called through the ASGI application without its cache, in one process.
 """
 
 import argparse
@@ -17,6 +16,8 @@ from functools import partial
 from itertools import accumulate
 from pathlib import Path
 from typing import Any, Final
+
+from benchmarks import report
 
 SMALL: Final = 1_000
 WARM: Final = 20
@@ -80,7 +81,7 @@ def write(directory: Path, number: int, seed: int = 7) -> None:
 
 
 def questions(rng: random.Random) -> Iterator[dict[str, Any]]:
-    """What agents ask: words, filters, dates, nothing at all."""
+    """Yield arguments of searches: words, filters, dates, nothing at all."""
     words = vocabulary(random.Random(7))
     while True:
         kind = rng.random()
@@ -96,7 +97,7 @@ def questions(rng: random.Random) -> Iterator[dict[str, Any]]:
             yield {}
 
 
-def timed(call: Callable[[dict[str, Any]], object], number: int) -> tuple[list[float], list[float]]:
+def time_calls(call: Callable[[dict[str, Any]], object], number: int) -> tuple[list[float], list[float]]:
     """Seconds of each call by the clock, and of CPU time, sorted; the first calls only warm up."""
     asked = questions(random.Random(3))
     seconds, busy = [], []
@@ -117,19 +118,21 @@ def main() -> None:
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="wire-bench-") as scratch:
         os.environ |= {
-            "WIRE_DATA_DIR": f"{scratch}/wire", "WIRE_RATE_LIMIT": "off", "WIRE_INGEST": "off", "WIRE_CACHE_MB": "0",
-            "DJANGO_SETTINGS_MODULE": "config.settings",
+            "WIRE_DATA_DIR": f"{scratch}/wire", "DATABASE_URL": "", "WIRE_RATE_LIMIT": "off",
+            "WIRE_INGEST": "off", "WIRE_CACHE_MB": "0", "DJANGO_SETTINGS_MODULE": "config.settings",
         }  # fmt: skip
-        measure(Path(scratch), given.reports, given.calls)
+        rows = list(measure(Path(scratch), given.reports, given.calls))
+    command = f"python -m benchmarks.timeline --reports {given.reports} --calls {given.calls}"
+    report.publish("timeline", command, report.table(("what", "figure"), rows))
 
 
-def measure(scratch: Path, number: int, calls: int) -> None:
+def measure(scratch: Path, number: int, calls: int) -> Iterator[tuple[str, str]]:
     import django
 
     django.setup()
     from django.core.management import call_command
 
-    from wire.timeline.loading import load
+    from wire.corpora.timeline.load import load
 
     call_command("migrate", verbosity=0)
     p99 = {}
@@ -138,37 +141,38 @@ def measure(scratch: Path, number: int, calls: int) -> None:
         start, used = time.perf_counter(), time.process_time()
         load(scratch / str(size))
         spent, busy = time.perf_counter() - start, time.process_time() - used
-        print(
-            f"import of {size:,}: {spent:.1f} s, {size / spent:,.0f} a second; {size / busy:,.0f} a second of CPU time", flush=True
-        )
-        search = partial(_search, f"bench-{size}")
-        for what, seconds in zip(("by the clock", "of CPU time"), timed(search, calls), strict=True):
-            p99[size] = seconds[int(0.99 * len(seconds))]
-            p50 = statistics.median(seconds) * 1e3
-            print(f"search over {size:,}, {what}: p50 {p50:.2f} ms, p99 {p99[size] * 1e3:.2f} ms", flush=True)
-    print(f"p99 of CPU time over {number:,} is {p99[number] / p99[SMALL]:.2f} × that over {SMALL:,}", flush=True)
-    asyncio.run(through_mcp(calls))
+        yield f"import of {size:,} reports", f"{size / spent:,.0f} a second, {size / busy:,.0f} a second of CPU time"
+        seconds, used_seconds = time_calls(partial(_search, f"bench-{size}"), calls)
+        p99[size] = used_seconds[int(0.99 * len(used_seconds))]
+        p50 = statistics.median(seconds) * 1e3
+        figures = f"p50 {p50:.2f} ms, p99 {seconds[int(0.99 * len(seconds))] * 1e3:.2f} ms; CPU time p99 {p99[size] * 1e3:.2f} ms"
+        yield f"search over {size:,} reports", figures
+    yield "growth of the p99 of CPU time", f"{p99[number] / p99[SMALL]:.2f} ×"
+    yield from asyncio.run(measure_tools(calls))
 
 
 def _search(slug: str, question: dict[str, Any]) -> object:
-    from wire.timeline import queries
+    from wire.corpora.timeline import queries
 
     return queries.search_reports(slug, **question)
 
 
-async def through_mcp(calls: int) -> None:
-    """Calls a second through the whole application, cache off: beside 590 µs of the public original over stdio, 20 reports."""
+async def measure_tools(calls: int) -> list[tuple[str, str]]:
     from config.asgi import application
 
-    tools = {"timeline_search_reports": {"query": "karen", "limit": 10}, "timeline_get_report": {"id": "r-5"}, "timeline_stats": {}}
+    tools = {"timeline_search_reports": {"query": "karen", "limit": 10}, "timeline_get_report": {"id": "r-5"}}
+    rows = []
     for tool, arguments in tools.items():
-        asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": arguments}}
-        body = json.dumps(asked).encode()
+        message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": arguments}}
+        body = json.dumps(message).encode()
         start = time.perf_counter()
         for _ in range(calls):
             await _post(application, f"/mcp/timeline/bench-{SMALL}", body)
         spent = (time.perf_counter() - start) / calls
-        print(f"{tool}: {1 / spent:,.0f} calls a second, {spent * 1e6:,.0f} µs each, over {SMALL:,} reports")
+        rows.append(
+            (f"`{tool}` over {SMALL:,} reports, not cached", f"{1 / spent:,.0f} calls a second, {spent * 1e6:,.0f} µs each")
+        )
+    return rows
 
 
 async def _post(application: Any, path: str, body: bytes) -> None:

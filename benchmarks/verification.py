@@ -1,18 +1,20 @@
-"""What verifying one citation costs: `python -m benchmarks.verification [STORIES…]`.
+"""CPU time that verifying a citation takes: `python -m benchmarks.verification [STORIES…]`, on the wires of `benchmarks.growth`.
 
-Wires are those of `benchmarks.growth`. CPU seconds of the process, each story cited once, twenty citations a text.
+Each story is cited once, with twenty citations in a text.
 """
 
+import json
 import os
 import random
 import statistics
 import subprocess
 import sys
 import time
-from pathlib import Path
 from typing import Final
 
-ROOT: Final = Path(__file__).resolve().parent.parent
+from benchmarks import report
+from benchmarks.growth import ROOT, wire_folder
+
 SIZES: Final = (10_000, 100_000)
 TEXTS: Final = 20
 CITATIONS: Final = 20
@@ -20,26 +22,33 @@ CITATIONS: Final = 20
 
 def main() -> None:
     if "--inside" in sys.argv:
-        inside(int(sys.argv[1]))
+        print(json.dumps(measure(int(sys.argv[1]))))
         return
-    for stories in list(map(int, sys.argv[1:])) or SIZES:
-        data = ROOT / "var" / "bench" / f"growth-{stories}"
+    sizes = list(map(int, sys.argv[1:])) or SIZES
+    columns: list[dict[str, str]] = []
+    for stories in sizes:
+        data = wire_folder(stories)
         data.mkdir(parents=True, exist_ok=True)
-        env = os.environ | {"WIRE_DATA_DIR": str(data), "DJANGO_SETTINGS_MODULE": "config.settings"}
-        subprocess.run([sys.executable, "-m", "benchmarks.verification", str(stories), "--inside"], env=env, cwd=ROOT, check=True)
+        env = os.environ | {"WIRE_DATA_DIR": str(data), "DATABASE_URL": "", "DJANGO_SETTINGS_MODULE": "config.settings"}
+        command = [sys.executable, "-m", "benchmarks.verification", str(stories), "--inside"]
+        done = subprocess.run(command, env=env, cwd=ROOT, check=True, stdout=subprocess.PIPE)
+        columns.append(json.loads(done.stdout.splitlines()[-1]))
+    rows = [[name, *(column[name] for column in columns)] for name in columns[0]]
+    table = report.table(("citation", *(f"{stories:,} stories" for stories in sizes)), rows)
+    report.publish("verification", f"python -m benchmarks.verification {' '.join(map(str, sizes))}", table)
 
 
-def inside(stories: int) -> None:
+def measure(stories: int) -> dict[str, str]:
     import django
 
     django.setup()
     from django.core.management import call_command
 
     from benchmarks import wires
-    from citations.formats import CitationFormat, cite
+    from citations.format.formats import CitationFormat, cite
     from wire import queries
     from wire.models import Story
-    from wire.snapshots.citing import citable
+    from wire.publishing.citations_for import citable
 
     call_command("migrate", verbosity=0)
     if not Story.objects.exists():
@@ -53,7 +62,7 @@ def inside(stories: int) -> None:
     def exact(number: int, story: Story) -> str:
         return cite(citable(story, story.current), forms[number % len(forms)])  # type: ignore[arg-type]
 
-    def reworded(number: int, story: Story) -> str:
+    def drop_word(number: int, story: Story) -> str:
         words = exact(number, story).split(" ")
         words[len(words) // 3 : len(words) // 3 + 1] = []
         return " ".join(words)
@@ -62,23 +71,20 @@ def inside(stories: int) -> None:
         form = (CitationFormat.LAYERED, CitationFormat.INLINE)[number % 2]
         return cite(citable(story, story.current), form).split(" Source:")[0].split(" (http")[0].replace(story.chatbotnews_id, "")  # type: ignore[arg-type]
 
-    for name, write in (("word for word", exact), ("a word left out", reworded), ("without an id", without_id)):
-        times, verdicts = [], dict[str, int]()
+    figures = {}
+    for name, write in (("word for word", exact), ("a word left out", drop_word), ("without an id", without_id)):
+        times = []
         for begin in range(0, len(rows), CITATIONS):
             some = rows[begin : begin + CITATIONS]
             text = "\n\n".join(
                 f"It was in the news. {write(number, story)}\n\nMore of it below." for number, story in enumerate(some)
             )
             started = time.process_time()
-            parts = [queries.verify_citation(text[at : at + 20_000]) for at in range(0, len(text), 20_000)]
+            for at in range(0, len(text), 20_000):
+                queries.verify_citation(text[at : at + 20_000])
             times.append(1000 * (time.process_time() - started) / CITATIONS)
-            for part in parts:
-                for citation in part.citations:
-                    verdicts[citation.verdict] = verdicts.get(citation.verdict, 0) + 1
-        said = ", ".join(f"{number} {verdict}" for verdict, number in sorted(verdicts.items()))
-        print(
-            f"{stories:,} stories, {name}: median {statistics.median(times):.2f} ms, most {max(times):.2f} ms ({said})", flush=True
-        )
+        figures[name] = f"{statistics.median(times):.2f} / {max(times):.2f} ms"
+    return figures
 
 
 if __name__ == "__main__":

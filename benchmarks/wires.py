@@ -18,11 +18,11 @@ from django.db import connection, models, transaction
 from sources.models import Publication
 from wire.models import Event, SearchDocument, SigningKey, Snapshot, Story, StoryRevision, StoryTopic, WireState
 from wire.models.search import place
-from wire.snapshots import story_json
-from wire.snapshots.indexing import document
-from wire.stories import provenance
-from wire.stories.identity import chatbotnews_id
-from wire.stories.vocabulary import Category, Status, Topic
+from wire.publishing import story_json
+from wire.publishing.indexing import document
+from wire.text import provenance
+from wire.text.identity import chatbotnews_id
+from wire.text.vocabulary import Category, Status, Topic
 
 LAST_DAY: Final = dt.date(2026, 10, 31)
 A_DAY: Final = 250

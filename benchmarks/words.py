@@ -1,4 +1,4 @@
-"""What invented headlines are made of."""
+"""Words that invented headlines consist of."""
 
 ACTORS = tuple(
     "OpenAI Anthropic Google Microsoft Meta Nvidia xAI Mistral Perplexity Quince Lantern Gherkin Marmalade Osprey Tamarind "

@@ -1,1 +1,1 @@
-"""Citation formats and their parsing back: pure functions, no Django."""
+"""Citations: `format` writes them, `find` reads them in any text. Pure functions, no Django."""

@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any, Final
 
-from django.apps import apps
 from django.conf import settings
+from django.db import DataError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from ninja import NinjaAPI
@@ -14,13 +14,14 @@ from ninja.errors import ValidationError
 from ninja.openapi.docs import DocsBase
 from ninja.operation import Operation
 
+from config.database.errors import refuse_nul
 from config.errors import InvalidArgument, NotFound, UnknownParameter, WireError
 from config.http.responses import error_answer
+from config.plugins import list_plugins
 from sources.api import router as sources_router
-from wire.articles.rest import router as articles_router
-from wire.rest import router as wire_router
-from wire.rest_trust import router as trust_router
-from wire.stories.text import plain_text
+from wire.api.proofs import router as trust_router
+from wire.api.rest import router as wire_router
+from wire.text.plain_text import plain_text
 
 LONGEST_NAME: Final = 30  # characters of an unknown parameter's name that its refusal repeats
 MOST_NAMES: Final = 3  # unknown parameters that one refusal names
@@ -42,7 +43,7 @@ class Docs(DocsBase):
 
 
 def _accepts(schema: Mapping[str, Any], named: Mapping[str, Any]) -> str:
-    """What a parameter takes: "integer, 1 to 50, if left out 10"; of an enumeration its values."""
+    """Describe what a parameter takes: "integer, 1 to 50, if left out 10"; of an enumeration its values."""
     parts = [*schema.get("anyOf", ()), *schema.get("allOf", ())]
     whole = {**next((part for part in parts if part.get("type") != "null"), {}), **schema}
     whole = {**named.get(str(whole.get("$ref", "")).rpartition("/")[2], {}), **whole}
@@ -59,7 +60,8 @@ def _accepts(schema: Mapping[str, Any], named: Mapping[str, Any]) -> str:
 class WireAPI(NinjaAPI):
     def get_openapi_operation_id(self, operation: Operation) -> str:
         """Generated clients depend on this id, so it does not follow the names of modules."""
-        return f"{operation.view_func.__module__.partition('.')[0]}_api_{operation.view_func.__name__}"
+        package = operation.view_func.__module__.partition(".")[0]
+        return f"{'sources' if package == 'mcpserver' else package}_api_{operation.view_func.__name__}"
 
 
 api = WireAPI(
@@ -78,19 +80,9 @@ api = WireAPI(
 api.add_router("", wire_router, tags=["wire"])
 api.add_router("", trust_router, tags=["proofs"])
 api.add_router("", sources_router, tags=["roster"])
-api.add_router("/articles", articles_router, tags=["publisher content"])
-if apps.is_installed("wire.factchecks"):
-    from wire.factchecks.rest import router as factchecks_router
-
-    api.add_router("/factchecks", factchecks_router, tags=["fact-checks"])
-if apps.is_installed("wire.timeline"):
-    from wire.timeline.rest import router as timeline_router
-
-    api.add_router("/timeline", timeline_router, tags=["timeline corpora"])
-if apps.is_installed("sources.gateway"):
-    from sources.gateway.rest import router as gateway_router
-
-    api.add_router("/gateway", gateway_router, tags=["resource gateway"])
+for _plugin in list_plugins():
+    if _plugin.router is not None:
+        api.add_router(f"/{_plugin.label}", _plugin.router, tags=[_plugin.tag])
 
 
 @api.exception_handler(WireError)
@@ -100,9 +92,15 @@ def wire_error(_request: HttpRequest, error: WireError) -> HttpResponse:
 
 @api.exception_handler(ValidationError)
 def invalid_argument(_request: HttpRequest, error: ValidationError) -> HttpResponse:
-    """Every argument that cannot be used, by name."""
+    """Name the arguments that cannot be used."""
     problems = [f"{row['loc'][-1]}: {row['msg'].removeprefix('Value error, ')}" for row in error.errors]
     return error_answer(InvalidArgument("; ".join(problems) + ".", "The accepted values are described in /api/openapi.json."))
+
+
+@api.exception_handler(DataError)
+def unstorable_text(_request: HttpRequest, error: DataError) -> HttpResponse:
+    """A text with NUL, of which PostgreSQL can be asked nothing. Raises: the error, if it is another."""
+    return error_answer(refuse_nul(error))
 
 
 @api.exception_handler(Http404)
@@ -112,19 +110,26 @@ def not_found(_request: HttpRequest, _error: Http404) -> HttpResponse:
 
 def parameters_of(path: str) -> frozenset[str]:
     """The names of the parameters that a REST address takes; none for an address that there is not."""
-    return next((names for pattern, names in _addresses() if pattern.fullmatch(path)), frozenset())
+    fixed, patterns = _addresses()
+    if path in fixed:
+        return fixed[path]
+    return next((names for pattern, names in patterns if pattern.fullmatch(path)), frozenset())
 
 
 @lru_cache(maxsize=1)
-def _addresses() -> list[tuple[re.Pattern[str], frozenset[str]]]:
-    return [
-        (
-            # A parameter called any_… may hold slashes, as short ids of fact-checks do.
-            re.compile(re.sub(r"\\{[^}]+\\}", "[^/]+", re.sub(r"\\{any_[^}]+\\}", ".+", re.escape(path)))),
-            frozenset(one["name"] for one in methods["get"].get("parameters", ()) if one["in"] == "query"),
-        )
+def _addresses() -> tuple[dict[str, frozenset[str]], list[tuple[re.Pattern[str], frozenset[str]]]]:
+    """Return the parameters of each fixed address, which goes before patterns, and those of the patterns."""
+    found = {
+        path: frozenset(one["name"] for one in methods["get"].get("parameters", ()) if one["in"] == "query")
         for path, methods in api.get_openapi_schema()["paths"].items()
+    }
+    patterns = [
+        # A parameter called any_… may hold slashes, as short ids of fact-checks do.
+        (re.compile(re.sub(r"\\{[^}]+\\}", "[^/]+", re.sub(r"\\{any_[^}]+\\}", ".+", re.escape(path)))), names)
+        for path, names in found.items()
+        if "{" in path
     ]
+    return {path: names for path, names in found.items() if "{" not in path}, patterns
 
 
 class OnlyKnownParameters:
@@ -137,11 +142,13 @@ class OnlyKnownParameters:
         return self.get_response(request)
 
     def process_view(self, request: HttpRequest, *_view: Any) -> HttpResponse | None:
-        if not request.path.startswith("/api/") or request.path.startswith("/api/v1/"):  # checkbot-rag's, which ignores others
+        if not request.path.startswith("/api/"):
             return None
         known = parameters_of(request.path)
         strange = [name for name in request.GET if name not in known]
-        return error_answer(_unknown(strange, sorted(known))) if strange else None
+        if strange:
+            return error_answer(_unknown(strange, sorted(known)))
+        return None
 
 
 def _unknown(strange: list[str], known: list[str]) -> UnknownParameter:

@@ -6,6 +6,7 @@ import gc
 import logging
 import os
 from collections import deque
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
@@ -15,59 +16,53 @@ from django.db import connections
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 _in_django: Any = get_asgi_application()  # settings must be ready before the rest is imported
 
-from django.apps import apps  # noqa: E402
 from django.conf import settings  # noqa: E402
 
 from config.api import parameters_of  # noqa: E402
 from config.database import routing  # noqa: E402
-from config.http import answer_cache, publishes, signatures  # noqa: E402
-from config.http.cached_app import CachedApp  # noqa: E402
-from config.http.django_reads import DjangoReads  # noqa: E402
-from config.http.edge import App, Edge, Receive, Refusal, Scope, Send, family_of, shared_limit  # noqa: E402
-from config.logs import identified  # noqa: E402
+from config.http import memory_cache, publish_notifier, signatures  # noqa: E402
+from config.http.read_handler import DjangoReads  # noqa: E402
+from config.http.request_guard import App, Edge, Receive, Refusal, Scope, Send, family_of, shared_limit  # noqa: E402
+from config.http.response_cache import CachedApp  # noqa: E402
+from config.logs import add_request_ids  # noqa: E402
+from config.plugins import list_plugins  # noqa: E402
 from wire import queries  # noqa: E402
-from wire.articles.cached import may_read_live  # noqa: E402
-from wire.articles.cached import parameters_of as articles_parameters_of  # noqa: E402
-from wire.articles.limits import limit_at  # noqa: E402
-from wire.following import Following  # noqa: E402
-from wire.site.cached import parameters_of as site_parameters_of  # noqa: E402
+from wire.api.streaming import StreamingMiddleware  # noqa: E402
+from wire.site.cache_rules import parameters_of as site_parameters_of  # noqa: E402
 
 _mcp: Any = None
 if settings.WITH_MCP:
-    from mcpserver import door as _mcp
+    from mcpserver import registry as _mcp
 _doors: Final = _mcp.doors if _mcp is not None else {}
 _families: Final = _mcp.families if _mcp is not None else {}
 
-_pages = [site_parameters_of, articles_parameters_of]
-if apps.is_installed("wire.factchecks"):
-    from wire.factchecks.cached import parameters_of as factchecks_parameters_of
-
-    _pages.append(factchecks_parameters_of)
-if apps.is_installed("wire.timeline"):
-    from wire.timeline.cached import parameters_of as timeline_parameters_of
-
-    _pages.append(timeline_parameters_of)
+_plugins: Final = list_plugins()
+_page_rules: Final[list[Callable[[str], frozenset[str] | None]]] = [
+    site_parameters_of,
+    *(plugin.get_page_parameters for plugin in _plugins),
+]
+_limits: Final = [plugin.get_rate_limit for plugin in _plugins if plugin.get_rate_limit is not None]
+_key_paths: Final = tuple(f"/api/{plugin.label}/" for plugin in _plugins if plugin.knows_keys)
 
 logger = logging.getLogger(__name__)
 
 LOOK: Final = 0.5  # seconds between two looks at the wire version: a publish of another process shows within one
 RESERVED: Final = Refusal(404, "not_found", "/mcp/v2 is reserved for a future version.", "The MCP server is at /mcp.")
 
-_django: App = identified(_in_django)  # cached answers and MCP have no log lines that would need an id
-_reads: App = identified(DjangoReads())
+_django: App = add_request_ids(_in_django)  # cached answers and MCP have no log lines that would need an id
+_reads: App = add_request_ids(DjangoReads())
 
 
 def _rest_parameters(path: str) -> frozenset[str] | None:
-    """Who waits for a publisher's server does so in a thread of its own, not in one of the few that read for all."""
-    return None if may_read_live(path) or path.startswith("/api/gateway/") else parameters_of(path)
+    return None if any(plugin.is_slow(path) for plugin in _plugins) else parameters_of(path)
 
 
 def _page_parameters(path: str) -> frozenset[str] | None:
-    return next((known for parameters in _pages if (known := parameters(path)) is not None), None)
+    return next((known for parameters in _page_rules if (known := parameters(path)) is not None), None)
 
 
-_rest = Following(CachedApp(_django, _reads, answer_cache.answers, _rest_parameters, refuses_unknown=True))
-_site = CachedApp(_django, _reads, answer_cache.answers, _page_parameters)
+_rest = StreamingMiddleware(CachedApp(_django, _reads, memory_cache.answers, _rest_parameters, refuses_unknown=True))
+_site = CachedApp(_django, _reads, memory_cache.answers, _page_parameters)
 
 
 async def _route(scope: Scope, receive: Receive, send: Send) -> None:
@@ -80,7 +75,7 @@ async def _route(scope: Scope, receive: Receive, send: Send) -> None:
         await _doors[path](scope, receive, send)
     elif (family := _families.get(family_of(path))) is not None:
         await family(scope, receive, send)
-    elif path.startswith("/api/v1/") or (path.startswith("/api/factchecks/") and _bears_key(scope)):
+    elif path.startswith(_key_paths) and _bears_key(scope):
         await _django(scope, receive, send)  # what is asked for with a key is neither cached nor answered from the cache
     elif path.startswith("/api/"):
         await _rest(scope, receive, send)
@@ -92,6 +87,13 @@ async def _route(scope: Scope, receive: Receive, send: Send) -> None:
 
 def _bears_key(scope: Scope) -> bool:
     return any(name == b"authorization" for name, _ in scope["headers"])
+
+
+async def _get_limit(path: str) -> tuple[str, int] | None:
+    for get_limit in _limits:
+        if (limit := await get_limit(path)) is not None:
+            return limit
+    return None
 
 
 async def _lifespan(receive: Receive, send: Send) -> None:
@@ -120,31 +122,31 @@ async def _watch() -> None:
                 if version != seen:
                     last = await loop.run_in_executor(thread, routing.read, queries.last_number)
                     if seen is None:
-                        publishes.settled.number = last
+                        publish_notifier.settled.number = last
                     else:  # once all other processes have looked too, these changes are told
                         settling.append((loop.time() + 2 * LOOK, last))
-                answer_cache.answers.set_version((source, version))
+                memory_cache.answers.set_version((source, version))
                 seen = version
             except Exception as error:
                 routing.source.lose(error)
-                answer_cache.answers.mark_stale()
+                memory_cache.answers.mark_stale()
             else:
                 while settling and settling[0][0] <= loop.time():
                     await _tell_up_to(settling.popleft()[1])
             await asyncio.sleep(LOOK)
     finally:
-        answer_cache.answers.set_version(None)
-        publishes.settled.number = None
+        memory_cache.answers.set_version(None)
+        publish_notifier.settled.number = None
         thread.submit(connections.close_all)
         thread.shutdown()
 
 
 async def _tell_up_to(number: int) -> None:
     """Whoever waits for a publish is woken, and told the changes up to this one."""
-    publishes.settled.number = number
-    publishes.announce()
+    publish_notifier.settled.number = number
+    publish_notifier.announce()
     if _mcp is not None:
         await _mcp.announce_publish()
 
 
-application = Edge(_route, {path: server.name for path, server in (_doors | _families).items()}, limit_at)
+application = Edge(_route, {path: server.name for path, server in (_doors | _families).items()}, _get_limit)

@@ -10,9 +10,9 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from config import keyring
 
 
-def stored(file: Path) -> Ed25519PrivateKey:
+def load_or_create_key(file: Path) -> Ed25519PrivateKey:
     """The key in `file`; made if there is none. Raises: OSError, TypeError, ValueError for what is no such key."""
-    keyring.stored(file, new)
+    keyring.load_or_create(file, new)
     return read(file)
 
 

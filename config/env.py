@@ -12,6 +12,8 @@ from urllib.parse import urlsplit
 import dj_database_url
 from django.core.exceptions import ImproperlyConfigured
 
+from config.url_secrets import mask_addresses
+
 T = TypeVar("T")
 
 
@@ -41,7 +43,7 @@ def boolean(name: str, default: bool) -> bool:
 
 
 def one_of(name: str, default: str, *others: str) -> str:
-    """One of these words, as it is written here."""
+    """Return one of these words, as it is written here."""
     known = {word: word for word in (default, *others)}
     return _read(name, default, lambda raw: known[raw], " or ".join(known))
 
@@ -166,5 +168,5 @@ def _read(name: str, default: T, parse: Callable[[str], T], expected: str, *, se
     try:
         return parse(raw)
     except (KeyError, ValueError) as error:
-        shown = name if secret else f"{name}={raw!r}"
+        shown = name if secret else f"{name}={mask_addresses(raw)!r}"
         raise ImproperlyConfigured(f"{shown} cannot be read: expected {expected}.") from (None if secret else error)

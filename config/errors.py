@@ -1,4 +1,4 @@
-"""What can go wrong, by meaning. One handler maps these for REST, one seam for MCP; the texts are the same in both.
+"""Errors by meaning. One handler maps these for REST, one seam for MCP; the texts are the same in both.
 
 Every message says what happened, every hint what to do next: a person and a language model both act on them.
 """
@@ -96,7 +96,7 @@ class UpstreamFailed(WireError):
 
 
 class Unauthorized(WireError):
-    """What was asked needs a key, and none that is in force was sent."""
+    """The question needs a key, and none that is in force was sent."""
 
     code = "unauthorized"
     status = HTTPStatus.UNAUTHORIZED
@@ -109,7 +109,7 @@ class Unauthorized(WireError):
 
 
 class PaymentRequired(WireError):
-    """What was asked costs money: `terms` say how much and to whom, as x402's PaymentRequired."""
+    """The question costs money: `terms` say how much and to whom, as x402's PaymentRequired."""
 
     code = "payment_required"
     status = HTTPStatus.PAYMENT_REQUIRED

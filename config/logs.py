@@ -1,6 +1,7 @@
-"""One line a log record, as text or as JSON (WIRE_LOG), which nothing that a client sends can forge or break.
+"""Log records, each on one line, as text or as JSON (WIRE_LOG), which nothing that a client sends can forge or break.
 
-A record carries the id of the request it belongs to, and never the client's address.
+A record carries the id of the request it belongs to, and never the client's address, nor what an address of the web has in its
+parameters: feeds take tokens there.
 """
 
 import datetime as dt
@@ -10,6 +11,8 @@ import re
 import secrets
 from contextvars import ContextVar
 from typing import Any, Final
+
+from config.url_secrets import mask_addresses
 
 request_id: Final[ContextVar[str]] = ContextVar("request_id", default="")
 """Of the request at hand; empty outside of one. Threads that Django answers in see it too."""
@@ -22,11 +25,11 @@ class JsonLines(logging.Formatter):
     """`{"time", "level", "logger", "message", "request_id"?, "exception"?}`, ASCII only: whatever is odd in it is escaped."""
 
     def format(self, record: logging.LogRecord) -> str:
-        line = {"time": _time(record), "level": record.levelname, "logger": record.name, "message": record.getMessage()}
+        line = {"time": _time(record), "level": record.levelname, "logger": record.name, "message": _message(record)}
         if request_id.get():
             line["request_id"] = request_id.get()
         if record.exc_info:
-            line["exception"] = self.formatException(record.exc_info)
+            line["exception"] = mask_addresses(self.formatException(record.exc_info))
         return json.dumps(line).replace("\x7f", "\\u007f")
 
 
@@ -35,10 +38,14 @@ class TextLines(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         of_request = f" [{request_id.get()}]" if request_id.get() else ""
-        line = f"{_time(record)} {record.levelname} {record.name}{of_request}: {_escaped(record.getMessage())}"
+        line = f"{_time(record)} {record.levelname} {record.name}{of_request}: {_escape(_message(record))}"
         if record.exc_info:
-            line += "".join(f"\n    {_escaped(part)}" for part in self.formatException(record.exc_info).split("\n"))
+            line += "".join(f"\n    {_escape(part)}" for part in mask_addresses(self.formatException(record.exc_info)).split("\n"))
         return line
+
+
+def _message(record: logging.LogRecord) -> str:
+    return mask_addresses(record.getMessage())
 
 
 def _time(record: logging.LogRecord) -> str:
@@ -46,7 +53,7 @@ def _time(record: logging.LogRecord) -> str:
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     return _UNSAFE.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
@@ -67,7 +74,7 @@ def configuration(form: str) -> dict[str, Any]:
     }
 
 
-def identified(app: Any) -> Any:
+def add_request_ids(app: Any) -> Any:
     """The ASGI `app`, each request under an id of its own, or under the client's `X-Request-Id` if that is a short plain token.
 
     Answers with status 5xx and pages with `no-store` have it as a header. Others may be cached for many.

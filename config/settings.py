@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from django.core.exceptions import ImproperlyConfigured
 
 from config import env, keyring, logs
-from config.database import postgres
+from config.database import postgres, sqlite
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
@@ -36,9 +36,9 @@ FACTCHECKS_EMBEDDING_DIMENSIONS = env.integer(
 FACTCHECKS_EMBEDDING_SENDS_DIMENSIONS = env.boolean("FACTCHECKS_EMBEDDING_SENDS_DIMENSIONS", True)
 FACTCHECKS_FUSION = env.one_of("FACTCHECKS_FUSION", "sum", "rrf")
 FACTCHECKS_VECTOR_MS = env.integer("FACTCHECKS_VECTOR_MS", 300, 1, 10_000)
+FACTCHECKS_KEYS = env.one_of("FACTCHECKS_KEYS", "auto", "required", "off")
 FACTCHECKS_MCP_KEY = env.text(env.either("FACTCHECKS_MCP_KEY", "CHECKBOT_RAG_MCP_API_KEY"))
 FACTCHECKS_API_KEY = env.text(env.either("FACTCHECKS_API_KEY", "CHECKBOT_RAG_API_KEY"))
-FACTCHECKS_COMPAT = env.boolean("FACTCHECKS_COMPAT", False)
 WIRE_TIMELINE_CORPUS = env.text("WIRE_TIMELINE_CORPUS", "wire")
 WIRE_X402_FACILITATOR = env.optional_web_address("WIRE_X402_FACILITATOR")
 WIRE_SECURITY_CONTACT = env.text("WIRE_SECURITY_CONTACT", "")
@@ -64,11 +64,10 @@ ALLOWED_HOSTS = sorted(
 
 INSTALLED_APPS = [
     "sources",
-    "sources.gateway",
     "wire",
-    "wire.articles",
-    "wire.factchecks",
-    "wire.timeline",
+    "wire.corpora.articles",
+    "wire.corpora.factchecks",
+    "wire.corpora.timeline",
     "unfold",  # before the admin, whose templates it replaces
     "config.apps.DeskConfig",
     "django.contrib.auth",
@@ -80,8 +79,7 @@ INSTALLED_APPS = [
 
 WITH_MCP = importlib.util.find_spec("mcpserver") is not None  # REST and the site work without it
 if WITH_MCP:
-    INSTALLED_APPS.append("mcpserver")
-WIRE_GATEWAY_REACH = "mcpserver.upstreams.Upstreams" if WITH_MCP else ""  # who asks upstream servers for sources.gateway
+    INSTALLED_APPS += ["mcpserver", "mcpserver.gateway"]
 
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
@@ -126,6 +124,7 @@ SQLITE: dict[str, Any] = {
     "OPTIONS": {
         "transaction_mode": "IMMEDIATE",
         "timeout": 60,
+        "factory": sqlite.PrivateConnection,
         # synchronous=FULL: what was committed survives a power cut, so that no day that was served is lost and signed again as
         # another. It is set once for each connection, since inside of a transaction, where the desk is, it can no longer be.
         # No memory map: it answers no sooner, and what it maps counts once more for each connection of each thread.
@@ -155,7 +154,7 @@ TIME_ZONE = "UTC"
 USE_TZ = True
 USE_I18N = False
 
-DATA_UPLOAD_MAX_MEMORY_SIZE = 10_485_760  # an import that is confirmed; config.http.edge holds all but the desk to 64 KiB
+DATA_UPLOAD_MAX_MEMORY_SIZE = 10_485_760  # an import that is confirmed; config.http.request_guard holds all but the desk to 64 KiB
 
 UNFOLD = {
     "SITE_TITLE": "ChatbotNews.ai desk",

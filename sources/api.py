@@ -7,17 +7,9 @@ from ninja import Query, Router
 
 from config.http.responses import BRIEFLY, answer, errors
 from sources import queries
-from sources.schemas import SourcesOut, VerdictOut
+from sources.schemas import VerdictOut
 
 router = Router()
-
-
-@router.get("/sources.json", response={200: SourcesOut, **errors(422)}, summary="The roster of 24 publications")
-def sources(
-    request: HttpRequest,  # noqa: ARG001
-    tier: Annotated[int | None, Query(ge=1, le=4)] = None,
-) -> HttpResponse:
-    return answer(queries.list_sources(tier), BRIEFLY)
 
 
 @router.get("/verify-source.json", response={200: VerdictOut, **errors(422)}, summary="Is this publication in the roster?")

@@ -4,10 +4,10 @@ from django.apps import AppConfig
 from django.db.models.signals import post_migrate
 
 
-def found_roster(**_kwargs: Any) -> None:
+def create_roster(**_kwargs: Any) -> None:
     from sources import roster
 
-    roster.found()
+    roster.create_if_missing()
 
 
 class SourcesConfig(AppConfig):
@@ -18,4 +18,4 @@ class SourcesConfig(AppConfig):
         from sources import checks  # noqa: F401  (registers them)
 
         # Django's own hook for reference data: a migrated database has its roster, also after a flush.
-        post_migrate.connect(found_roster, sender=self, dispatch_uid="sources.found_roster")
+        post_migrate.connect(create_roster, sender=self, dispatch_uid="sources.found_roster")

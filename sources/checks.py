@@ -10,7 +10,7 @@ from django.db.utils import DatabaseError
 
 @register(Tags.database)
 def roster_is_locked(databases: Sequence[str] | None = None, **_kwargs: Any) -> list[CheckMessage]:
-    """The roster in the database has exactly 24 publications and matches its fingerprint."""
+    """Return an error unless the stored roster has exactly 24 publications and matches its fingerprint."""
     from sources import roster
     from sources.models import Publication
 
@@ -19,11 +19,8 @@ def roster_is_locked(databases: Sequence[str] | None = None, **_kwargs: Any) -> 
     try:
         if Publication._meta.db_table not in connections["default"].introspection.table_names():
             return []  # before the first migrate
-        problem = roster.problem() if Publication.objects.exists() else None
+        problem = roster.find_problem() if Publication.objects.exists() else None
     except DatabaseError as error:
         return [Error(f"The roster cannot be read: {error}", hint="Run manage.py migrate.", id="sources.E002")]
-    return (
-        [Error(problem, hint="Restore a backup, or found the roster anew in an empty database.", id="sources.E001")]
-        if problem
-        else []
-    )
+    hint = "Restore a backup, or found the roster anew in an empty database."
+    return [Error(problem, hint=hint, id="sources.E001")] if problem else []

@@ -1,17 +1,19 @@
-"""One item as a feed or an archive gives it, before anything is believed."""
+"""Items as a feed or an archive gives them, before anything is believed."""
 
 import datetime as dt
+import hashlib
 from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """Raw values, untrusted: markup, entities and odd dates included. `wire.intake.normalise` makes them safe or refuses them.
+    """Raw values, untrusted: markup, entities and odd dates included. `wire.ingest.normalise` makes them safe or refuses them.
 
     `image` is an absolute http(s) address or empty; `source_url` is the site of `credited_source`. With `published_at_estimated`
     the date is only a bound: a sitemap's last change, not the publication. `other_summaries` are what else the publisher's
     page says of the article, best first, for the case that `summary` turns out to be none. `content` is the item's full text as
     HTML, empty where the feed has none. `changed_at` is a sitemap's last change, whether or not the publication is known too.
+    With `is_not_found` it is a page that says that it does not exist.
     """
 
     publisher: str
@@ -29,7 +31,14 @@ class Entry:
     other_summaries: tuple[str, ...] = ()
     content: str = ""
     changed_at: dt.datetime | str | None = None
+    is_not_found: bool = False
+
+    @property
+    def digest(self) -> str:
+        """16 hex digits that stay the same as long as the publisher says the same; our rules do not change them."""
+        # Stored with stories: another way to make it would make every stored one worthless.
+        said = "\0".join((self.title, self.author, self.summary, *self.other_summaries))
+        return hashlib.sha256(said.encode(errors="surrogatepass")).hexdigest()[:16]
 
     def by(self, publisher: str) -> "Entry":
-        """The same item under another publisher's name."""
         return replace(self, publisher=publisher)

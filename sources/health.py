@@ -1,8 +1,9 @@
-"""When a feed is asked again, and whether it has fallen silent. Decides on a `FeedHealth`; saves nothing."""
+"""Rules on a feed's health: when it is asked again, and whether it has fallen silent. Changes a `FeedHealth`; saves nothing."""
 
 import datetime as dt
 import random
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from sources.entries import Entry
@@ -12,16 +13,22 @@ from sources.vocabulary import Circuit
 
 FIRST_WAIT: Final = dt.timedelta(minutes=5)
 LONGEST_WAIT: Final = dt.timedelta(hours=24)
-OPENS_AT: Final = 3
-"""Failures in a row after which the circuit is open: only single probes, ever further apart."""
-SILENT_AFTER: Final = 3
-"""Times its usual gap."""
+OPENS_AT: Final = 3  # failures in a row after which the circuit is open: only single probes, ever further apart
+SILENT_AFTER: Final = 3  # times its usual gap
 SHORTEST_GAP: Final = dt.timedelta(hours=1)  # a feed of a busy day is no promise for the night
 LONGEST_GAP: Final = dt.timedelta(days=30)
 AHEAD: Final = dt.timedelta(minutes=1)  # by less, two clocks may differ
 
 
-def failed(health: FeedHealth, code: str, words: str, now: dt.datetime, retry_after: dt.timedelta | None = None) -> None:
+@dataclass(frozen=True, slots=True)
+class FeedWarning:
+    """Oddity of a feed that answers, and what to do about it. `code` is `empty` or `charset`."""
+
+    code: str
+    message: str
+
+
+def record_failure(health: FeedHealth, code: str, words: str, now: dt.datetime, retry_after: dt.timedelta | None = None) -> None:
     """Note a failure; the wait doubles with each, with a tenth of chance so that many feeds do not come back at once."""
     health.tried_at = now
     health.failures += 1
@@ -39,7 +46,7 @@ def start_over(health: FeedHealth, address: str) -> None:
             setattr(health, column.attname, getattr(fresh, column.attname))
 
 
-def answered(health: FeedHealth, answer: Fetched | Unchanged, now: dt.datetime) -> None:
+def record_answer(health: FeedHealth, answer: Fetched | Unchanged, now: dt.datetime) -> None:
     """Note an answer that could be read; the circuit closes."""
     health.etag, health.last_modified = answer.etag[:500], answer.last_modified[:100]
     health.moved_to = answer.moved_to[:2048]
@@ -48,14 +55,18 @@ def answered(health: FeedHealth, answer: Fetched | Unchanged, now: dt.datetime) 
     health.next_try_at = None
 
 
-def counted(health: FeedHealth, entries: Sequence[Entry], now: dt.datetime) -> None:
-    """Note a new body: how many items it holds, how new and how far apart they are."""
+def record_items(health: FeedHealth, entries: Sequence[Entry], now: dt.datetime) -> None:
+    """Note a new body: how many items it holds, how new and how far apart they are, and since when it holds none any more."""
+    had_items = bool(health.items or health.newest_item_at or health.empty_since)
+    health.empty_since = (health.empty_since or now) if had_items and not entries else None
     health.changed_at = now
     health.items = len(entries)
-    dated(health, filter(None, map(_moment, entries)), now)
+    moments = (entry.published_at for entry in entries if not entry.published_at_estimated)
+    in_utc = (when if when.tzinfo else when.replace(tzinfo=dt.UTC) for when in moments if isinstance(when, dt.datetime))
+    record_dates(health, in_utc, now)
 
 
-def dated(health: FeedHealth, moments: Iterable[dt.datetime], now: dt.datetime) -> None:
+def record_dates(health: FeedHealth, moments: Iterable[dt.datetime], now: dt.datetime) -> None:
     """Note how new items are, and how far apart."""
     dates = sorted({moment for moment in moments if moment <= now})
     if dates:
@@ -65,28 +76,36 @@ def dated(health: FeedHealth, moments: Iterable[dt.datetime], now: dt.datetime) 
 
 
 def is_due(health: FeedHealth | None, now: dt.datetime) -> bool:
-    """Also if it was last asked well after now: what was agreed on with a clock that was ahead binds nobody."""
+    """Return whether to ask; also if it was last asked well after now: a wait set by a clock that was ahead binds nobody."""
     if health is None or health.next_try_at is None or health.next_try_at <= now:
         return True
     return health.tried_at is not None and health.tried_at > now + AHEAD
 
 
 def circuit(health: FeedHealth | None, now: dt.datetime) -> Circuit:
-    """Closed: asked at every run. Open: left alone until `next_try_at`. Half open: the next run sends one probe."""
+    """Return closed: asked at every run; open: left alone until `next_try_at`; or half open: the next run sends one probe."""
     if health is None or health.failures < OPENS_AT:
         return Circuit.CLOSED
     return Circuit.HALF_OPEN if is_due(health, now) else Circuit.OPEN
 
 
 def is_silent(health: FeedHealth | None, now: dt.datetime) -> bool:
-    """Whether nothing new came for three times the usual gap, which counts as one hour at least."""
+    """Return whether nothing new came for three times the usual gap, which counts as one hour at least."""
     if health is None or health.newest_item_at is None or health.usual_gap is None:
         return False
     return now - health.newest_item_at > SILENT_AFTER * max(health.usual_gap, SHORTEST_GAP)
 
 
-def _moment(entry: Entry) -> dt.datetime | None:
-    when = entry.published_at
-    if not isinstance(when, dt.datetime) or entry.published_at_estimated:
-        return None
-    return when if when.tzinfo else when.replace(tzinfo=dt.UTC)
+def list_warnings(health: FeedHealth | None) -> list[FeedWarning]:
+    """Return what is odd about the latest body that could be read: no items though it had some before, or a guessed charset."""
+    warnings = []
+    if health and health.empty_since:
+        message = (
+            f"It answers, but since {health.empty_since:%Y-%m-%d %H:%M} UTC without any item, though it had some before. No "
+            "story is lost. Open its address: if the publisher has news elsewhere, correct the address or the search at the desk."
+        )
+        warnings.append(FeedWarning("empty", message))
+    if health and health.charset_doubt:
+        message = f"{health.charset_doubt} If letters of its headlines look wrong, ask the publisher to declare its charset."
+        warnings.append(FeedWarning("charset", message))
+    return warnings

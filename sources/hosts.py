@@ -1,4 +1,4 @@
-"""What is known of the hosts that are asked, stored between runs: robots.txt, and until when one asked to be left alone."""
+"""State of hosts, stored between runs: robots.txt, and until when one asked to be left alone."""
 
 from dataclasses import asdict, fields
 
@@ -9,7 +9,7 @@ _COLUMNS = [field.name for field in fields(HostNote)]
 
 
 class HostNotes(dict[str, HostNote]):
-    """By host. `save` writes what changed since it was loaded or saved last."""
+    """Notes by host. `save` writes those that changed since they were loaded or saved last."""
 
     def __init__(self) -> None:
         self._saved = {row.pop("host"): row for row in FetchHost.objects.values("host", *_COLUMNS)}

@@ -1,7 +1,4 @@
-"""The roster's tables, and what is known of its feeds.
-
-Exactly 24 publications hold a seat; only `sources.roster.replace` hands one on.
-"""
+"""Tables of the roster and of its feeds. Exactly 24 publications hold a seat; only `sources.roster.replace` hands one on."""
 
 import datetime as dt
 from typing import Any, Self
@@ -12,35 +9,34 @@ from django.db import models
 from django.db.models import Q
 
 from config.errors import RosterLocked
+from config.url_secrets import CREDENTIALS_REFUSED, has_credentials, mask_address
 from sources.names import Name
 from sources.vocabulary import ROSTER_SIZE, FeedType, Tier
 
 LOCKED = RosterLocked(
-    f"The roster is locked at {ROSTER_SIZE} publications.",
-    "Use a replacement: one publication out and one in, in one step.",
+    f"The roster is locked at {ROSTER_SIZE} publications.", "Use a replacement: one publication out and one in, in one step."
 )
 
 
 class PublicationQuerySet(models.QuerySet["Publication"]):
     def active(self) -> Self:
-        """The roster: publications that hold a seat."""
         return self.filter(seat__isnull=False)
 
     def called(self, slug: str) -> Self:
-        """The one of this slug, in the roster or retired; none for text that no slug is, which Postgres may refuse to look for."""
+        """Return that of this slug, in the roster or retired; none for text that is no slug, which Postgres may refuse."""
         return self.filter(slug=slug) if slug_re.match(slug) else self.none()
 
     def in_roster_order(self) -> Self:
-        """By tier, then by seat: the order in which the roster is always shown."""
+        """Sort by tier, then by seat: the order in which the roster is always shown."""
         return self.order_by("tier", "seat", "name")
 
     def delete(self) -> tuple[int, dict[str, int]]:
-        """Never: a publication's stories and roster history outlive its seat. Raises: RosterLocked."""
+        """Raises: RosterLocked, always: a publication's stories and roster history outlive its seat."""
         raise LOCKED
 
 
 class Publication(models.Model):
-    """One outlet. It is in the roster while it holds one of the 24 seats; the database allows no 25th."""
+    """Outlet. It is in the roster while it holds one of the 24 seats; the database allows no 25th."""
 
     slug = models.SlugField(max_length=60, unique=True)
     name = models.CharField(max_length=120, unique=True)
@@ -80,14 +76,16 @@ class Publication(models.Model):
         return self.name
 
     def clean(self) -> None:
-        """Raises: ValidationError when the owner cannot be shown, or there is none that a date could be of."""
+        """Raises: ValidationError for an owner that cannot be shown, a date without an owner, or a homepage with a password."""
+        if has_credentials(self.homepage):
+            raise ValidationError({"homepage": CREDENTIALS_REFUSED})
         if not self.owner.isprintable():
             raise ValidationError({"owner": "Use characters that can be seen."})
         if self.owner_since and not self.owner:
             raise ValidationError({"owner_since": "Name the owner, too."})
 
     def delete(self, *_args: Any, **_kwargs: Any) -> tuple[int, dict[str, int]]:
-        """Never: see `PublicationQuerySet.delete`. Raises: RosterLocked."""
+        """Raises: RosterLocked, always; see `PublicationQuerySet.delete`."""
         raise LOCKED
 
     @property
@@ -104,7 +102,6 @@ class Publication(models.Model):
         return str(Tier(self.tier).label)
 
     def as_name(self) -> Name:
-        """What the integrity check needs to know of it."""
         former = None
         if self.retired_on:
             former = f"{self.name} was in the roster from {self.admitted_on} until {self.retired_on} and has left it."
@@ -112,7 +109,7 @@ class Publication(models.Model):
 
 
 class Feed(models.Model):
-    """One address at which a publication's items are found, or one search that stands for it."""
+    """Address at which a publication's items are found, or search that stands for it."""
 
     publication = models.ForeignKey(Publication, on_delete=models.CASCADE, related_name="feeds")
     feed_type = models.CharField(max_length=10, choices=FeedType.choices)
@@ -134,17 +131,20 @@ class Feed(models.Model):
         ]
 
     def __str__(self) -> str:
-        return self.url or self.query
+        """The address as everybody may see it; `url` alone holds the whole one."""
+        return mask_address(self.url) or self.query
 
     def clean(self) -> None:
-        """Raises: ValidationError when the search or the note holds what nobody sees, such as a mark that turns the line round."""
+        """Raises: ValidationError for a search or note with invisible characters, or an address with a password."""
+        if has_credentials(self.url):
+            raise ValidationError({"url": CREDENTIALS_REFUSED})
         for field in ("query", "note"):
             if not getattr(self, field).isprintable():
                 raise ValidationError({field: "Use characters that can be seen."})
 
 
 class RosterRevision(models.Model):
-    """One state of the roster, dated. The first is the roster as shipped; each later one is a replacement. Never edited."""
+    """Dated state of the roster. The first is the roster as shipped; each later one is a replacement. Never edited."""
 
     number = models.PositiveIntegerField(unique=True)
     on = models.DateField(help_text="UTC date from which it holds.")
@@ -162,7 +162,7 @@ class RosterRevision(models.Model):
 
 
 class FeedHealth(models.Model):
-    """What became of asking a feed. Written by ingest alone, in the transaction that takes the feed's items in."""
+    """State of a feed. Written by ingest alone, in the transaction that stores the feed's items."""
 
     feed = models.OneToOneField(Feed, on_delete=models.CASCADE, primary_key=True, related_name="health")
     address = models.CharField(max_length=2048, blank=True, help_text="Where all this was learnt.")
@@ -174,6 +174,11 @@ class FeedHealth(models.Model):
     body_sha256 = models.CharField(max_length=64, blank=True)
     items = models.PositiveIntegerField(default=0, help_text="In the latest body.")
     outcomes = models.JSONField(default=dict, help_text="What became of these items, by name; refusals by reason.")
+    recent_items = models.JSONField(
+        default=dict, blank=True, help_text="By outcome the last three items: [{headline, address, why, at}], newest first."
+    )
+    empty_since = models.DateTimeField(null=True, help_text="Answers without items since then, though it had some before.")
+    charset_doubt = models.CharField(max_length=200, blank=True, help_text="If the latest body's charset was guessed, how.")
     newest_item_at = models.DateTimeField(null=True, help_text="Newest date that an item ever bore.")
     usual_gap = models.DurationField(null=True, help_text="Mean time between the items of the latest body.")
     failures = models.PositiveIntegerField(default=0, help_text="In a row.")
@@ -191,7 +196,7 @@ class FeedHealth(models.Model):
 
 
 class FetchHost(models.Model):
-    """What is to be known before a host is asked again: its robots.txt, and whether it asked to be left alone."""
+    """State of a host between runs: its robots.txt, and whether it asked to be left alone."""
 
     host = models.CharField(max_length=260, primary_key=True, help_text="With the port, where it is not the scheme's own.")
     robots = models.TextField(null=True)  # noqa: DJ001  null is "never asked", empty is "no rules"
@@ -204,7 +209,7 @@ class FetchHost(models.Model):
 
 
 class RawFetch(models.Model):
-    """One body as it was fetched; its bytes are in `sources.raw` under their SHA-256."""
+    """Body as it was fetched; its bytes are in `sources.raw_store` under their SHA-256."""
 
     feed = models.ForeignKey(Feed, on_delete=models.CASCADE, related_name="fetches")
     fetched_at = models.DateTimeField(db_index=True)
@@ -222,7 +227,7 @@ class RawFetch(models.Model):
 
 
 class Leased(models.Model):
-    """A row that says who is at work. `sources.lease` takes and returns it."""
+    """Row that names the holder of a lease. `sources.job_lock` takes and returns it."""
 
     holder = models.CharField(max_length=200, blank=True)
     expires_at = models.DateTimeField(null=True)
@@ -235,7 +240,7 @@ class Leased(models.Model):
 
 
 class IngestLease(Leased):
-    """The one row that says who ingests."""
+    """The only row: the holder of the ingest."""
 
     class Meta:
         constraints = [models.CheckConstraint(condition=Q(id=1), name="ingest_lease_is_one_row")]

@@ -1,4 +1,4 @@
-"""Whether a name belongs to a publication of the roster: pure functions over plain values.
+"""Names of publications of the roster, in any spelling: pure functions over plain values.
 
 A text is read as a name (case, spacing, punctuation and the article aside), as an alias, as a domain or URL, as a name with
 its legal form, section or feed beside it, and last as a typing slip. Admitting a different outlet is far worse than missing a
@@ -10,12 +10,14 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from operator import itemgetter
 from typing import Final
 from urllib.parse import unquote
 
 from rapidfuzz.fuzz import ratio, token_set_ratio
 
-from sources.slips import is_slip
+from config.unicode import normalize
+from sources.typos import is_slip
 
 MAX_LENGTH: Final = 2_048  # no longer text is read; a URL may be this long
 COMPARED_LENGTH: Final = 80  # how much of a refused text is held against the roster to name the closest publication
@@ -70,7 +72,7 @@ DRAWN_ALIKE: Final = str.maketrans("013458i", "oleasbl")  # in a name of five le
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """What a publication is called. `domains` are hosts, with a path where a house shares one; the first is canonical.
+    """Name of a publication. `domains` are hosts, with a path where a house shares one; the first is canonical.
 
     `former_note` is set for a retired publication and tells its dates: such a name is not in the roster.
     """
@@ -83,8 +85,8 @@ class Name:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
-    """Whether a name is in the roster. `notes` are for a language model.
+class SourceVerdict:
+    """Answer on whether a name is in the roster. `notes` are for a language model.
 
     `similarity` is 0–1, to two decimals: 1 for a name, alias or domain alone, less for whatever is only taken as one.
     """
@@ -99,7 +101,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class _Spelling:
-    """One way to write a publication: `text` as the roster has it, `parts` its words with camel case taken apart."""
+    """`text` is a name as the roster has it, `parts` its words with camel case taken apart."""
 
     name: Name
     text: str
@@ -122,36 +124,35 @@ class _Index:
     by_domain: Mapping[str, Name]
 
 
-def verify(name: str, roster: Sequence[Name]) -> Verdict:
-    """Whether `name` is a publication of `roster`, and what to know before attributing anything to it."""
+def verify(name: str, roster: Sequence[Name]) -> SourceVerdict:
+    """Return whether `name` is a publication of `roster`, and what to know before attributing anything to it."""
     index = _index(tuple(roster))
     found, reason, similarity = _find(name, index)
     if found and not found.former_note:
         notes = f"{reason} Cite it as {found.canonical}."
-        return Verdict(True, found.tier, found.canonical, notes, found.canonical, similarity)
+        return SourceVerdict(True, found.tier, found.canonical, notes, found.canonical, similarity)
     size = sum(not entry.former_note for entry in roster)
-    closest, similarity = _closest(name, index)
-    notes = " ".join(
-        sentence
-        for sentence in (
-            found.former_note if found else reason,
-            f"Not one of the {size} publications of the wire: attributing it to the wire would be false.",
-            f"The closest publication is {closest}." if closest else "None of them resembles it.",
-            f"list_sources (wire://sources) lists all {size}.",
-        )
-        if sentence
+    words = _words(name[:COMPARED_LENGTH])
+    alike = [one for one in index.spellings if not one.name.former_note and _resembles(words, one)]
+    scores = [(_likeness(words, one), one.name.canonical) for one in alike]
+    similarity, closest = max(scores, key=itemgetter(0), default=(0.0, None))
+    sentences = (
+        found.former_note if found else reason,
+        f"Not one of the {size} publications of the wire: attributing it to the wire would be false.",
+        f"The closest publication is {closest}." if closest else "None of them resembles it.",
+        f"list_sources (wire://sources) lists all {size}.",
     )
-    return Verdict(False, None, None, notes, closest, similarity)
+    return SourceVerdict(False, None, None, " ".join(filter(None, sentences)), closest, similarity)
 
 
 def resolve(name: str, roster: Sequence[Name]) -> Name | None:
-    """The publication of `roster` that `name` means; None outside the roster and for a retired one."""
+    """Return the publication of `roster` that `name` means; None outside the roster and for a retired one."""
     found, *_ = _find(name, _index(tuple(roster)))
     return found if found and not found.former_note else None
 
 
-def objection(text: str, others: Sequence[Name]) -> str | None:
-    """Why `text` may not name a publication beside `others`, in a sentence to show; None if it may.
+def find_objection(text: str, others: Sequence[Name]) -> str | None:
+    """Return why `text` may not name a publication beside `others`, in a sentence to show; None if it may.
 
     `verify` refuses a look-alike, so that its silence about one does not mean that the name is free: once it is in the
     roster, the exact match comes first and the wire vouches for it. Texts are shown as far as they cannot hide anything.
@@ -164,14 +165,12 @@ def objection(text: str, others: Sequence[Name]) -> str | None:
     if odd := oddities(text):
         alike = f" resembles {verdict.closest_match}." if verdict.closest_match else ":"
         return f"{text}{alike} {odd} Write it in plain letters."
-    double = _drawn_alike(text, others) or (verdict.closest_match if verdict.similarity >= MISTAKABLE else None)
-    return f"{text} resembles {double}: one would be taken for the other." if double else None
-
-
-def _drawn_alike(text: str, others: Sequence[Name]) -> str | None:
     drawn = _outline("".join(_words(text)))
-    meant = (spelling.name for spelling in _index(tuple(others)).spellings if _outline(spelling.key) == drawn)
-    return next((name.canonical for name in meant if not name.former_note), None)
+    active = (one for one in _index(tuple(others)).spellings if not one.name.former_note)
+    double = next((one.name.canonical for one in active if _outline(one.key) == drawn), None)
+    if verdict.similarity >= MISTAKABLE:
+        double = double or verdict.closest_match
+    return f"{text} resembles {double}: one would be taken for the other." if double else None
 
 
 def _outline(key: str) -> str:
@@ -184,7 +183,8 @@ def _index(roster: tuple[Name, ...]) -> _Index:
     spellings = tuple(
         _Spelling(name, text, tuple(_words(text)), tuple(_words(CAMEL_CASE.sub(" ", text))))
         for name in active_first
-        for text in _written_out(name.canonical, *name.aliases)
+        for texts in [(name.canonical, *name.aliases)]
+        for text in dict.fromkeys([*texts, *(initials.sub(words, text) for initials, words in LONG_FORMS for text in texts)])
     )
     by_key: dict[str, _Spelling] = {}
     for spelling in spellings:
@@ -198,28 +198,29 @@ def _index(roster: tuple[Name, ...]) -> _Index:
     return _Index(spellings, by_key, by_domain)
 
 
-def _written_out(*texts: str) -> dict[str, None]:
-    """The names in order, then what they are with their initials written out."""
-    return dict.fromkeys([*texts, *(initials.sub(words, text) for initials, words in LONG_FORMS for text in texts)])
-
-
 def _find(said: str, index: _Index) -> Reading:
-    """The publication `said` means, how it was read and how alike; None and why not, if there is more to say than "unknown"."""
+    """Return the publication `said` means, how it was read and how alike; None and why not, or "" if it is merely unknown."""
     if len(said) > MAX_LENGTH:
         return None, f"Longer than {MAX_LENGTH} characters, so not read.", 0.0
-    if (seen := ADDRESS.fullmatch(unicodedata.normalize("NFKC", _bare(said)))) and _is_address(seen):
+    # Without what may stand around an address, so that none is read as a name: "– meta.ai" is not Meta AI.
+    bare = WRITTEN_SPACE.sub(" ", said) if "." in said and not ADDRESS.fullmatch(said) else said
+    bare = bare.strip("".join(char for char in bare if _separates(char) and char != "/"))
+    seen = ADDRESS.fullmatch(normalize("NFKC", bare))
+    if seen and (seen["scheme"] or seen["path"] or len(suffix := seen["suffix"].casefold()) <= 3 or suffix in LONG_SUFFIXES):
         spaces = "".join(char for char in said if unicodedata.category(char)[0] == "Z")
         address = ADDRESS.fullmatch(said.strip(QUOTES + spaces))  # as typed: a look-alike of "/" or "." leads elsewhere
-        owner = _owner(address, index) if address else None
+        owner = _find_owner(address, index) if address else None
         return owner or (None, oddities(said) or "An address of no publication in the roster.", 0.0)
     words = _words(said)
     if not words:
         return None, "No publication name was given.", 0.0
     if exact := _exact(said, index):
-        return exact.name, _how(exact), 1.0
+        is_alias = exact.text != exact.name.canonical
+        how = f"{exact.text} is {f'an alias of {exact.name.canonical}' if is_alias else 'in the roster'}."
+        return exact.name, how, 1.0
     owned = _exact(POSSESSIVE.sub("", said), index)
     if owned and owned.text == owned.name.canonical:
-        return owned.name, _how(owned), 1.0
+        return owned.name, f"{owned.text} is in the roster.", 1.0
     if strange := oddities(said):
         return None, strange, 0.0
     if explained := EXPLAINED.fullmatch(said.strip()):
@@ -229,9 +230,11 @@ def _find(said: str, index: _Index) -> Reading:
         return first if first[0] and same else UNKNOWN
     if len(" ".join(words)) > LONGEST_NAME:  # what follows tries every division into words
         return UNKNOWN
-    if spelling := _with_legal_form(said, index):
+    legal = LEGAL_FORM.fullmatch(" ".join(_fold(said).split()))
+    # Axios, Inc.: no other publication is called that, though another company may be: Verge Inc.
+    if legal and (spelling := _exact(legal["name"], index)) and _keeps_article(legal["name"], spelling):
         return spelling.name, f"Read as the company name of {spelling.text}.", _likeness(words, spelling)
-    if spelling := _with_section(said, index):
+    if spelling := _find_section(said, index):
         return spelling.name, f"Read as a section or feed of {spelling.text}.", _likeness(words, spelling)
     slips = {
         spelling.name: spelling
@@ -249,15 +252,8 @@ def _exact(said: str, index: _Index) -> _Spelling | None:
     return index.by_key.get(key) if key not in NOUNS or _has_article(said) else None
 
 
-def _with_legal_form(said: str, index: _Index) -> _Spelling | None:
-    """Axios, Inc.: no other publication is called that, though another company may be: Verge Inc."""
-    legal = LEGAL_FORM.fullmatch(" ".join(_fold(said).split()))
-    found = _exact(legal["name"], index) if legal else None
-    return found if legal and found and _keeps_article(legal["name"], found) else None
-
-
-def _with_section(said: str, index: _Index) -> _Spelling | None:
-    """Reuters Technology, AI | VentureBeat: plainly a part of the publication, not an edition, newsletter or show."""
+def _find_section(said: str, index: _Index) -> _Spelling | None:
+    """Return the publication of Reuters Technology or AI | VentureBeat: a part of it, not an edition, newsletter or show."""
     words = _fold(said).split()
     if "".join(words) in OF_THEIR_OWN:
         return None
@@ -282,29 +278,12 @@ def _has_article(said: str) -> bool:
 
 
 def _keeps_article(said: str, spelling: _Spelling) -> bool:
-    """Beside anything else, a name with an article has it: Verge AI and Verge Inc. are others."""
+    """Return whether a name with an article has it, as it must beside anything else: Verge AI and Verge Inc. are others."""
     return not spelling.text.startswith("The ") or _has_article(said)
 
 
-def _how(spelling: _Spelling) -> str:
-    if spelling.text == spelling.name.canonical:
-        return f"{spelling.text} is in the roster."
-    return f"{spelling.text} is an alias of {spelling.name.canonical}."
-
-
-def _bare(said: str) -> str:
-    """Without what may stand around an address, so that none is read as a name: "– meta.ai" is not Meta AI."""
-    text = WRITTEN_SPACE.sub(" ", said) if "." in said and not ADDRESS.fullmatch(said) else said
-    return text.strip("".join(char for char in text if _separates(char) and char != "/"))
-
-
-def _is_address(match: re.Match[str]) -> bool:
-    suffix = match["suffix"].casefold()
-    return bool(match["scheme"] or match["path"]) or len(suffix) <= 3 or suffix in LONG_SUFFIXES
-
-
-def _owner(address: re.Match[str], index: _Index) -> Reading | None:
-    """Whose page it is: any page of a publication's host, or below its path where the house shares the host."""
+def _find_owner(address: re.Match[str], index: _Index) -> Reading | None:
+    # Any page of a publication's host is its own, or below its path where the house shares the host.
     path = (address["path"] or "").casefold()
     if ".." in unquote(path) or not unquote(path).isprintable():  # an invisible character may part the dots
         return None
@@ -316,8 +295,8 @@ def _owner(address: re.Match[str], index: _Index) -> Reading | None:
 
 
 def _fold(text: str) -> str:
-    """`text` in NFKC without case; punctuation and symbols become spaces, except `&` and `+`, which change a name."""
-    folded = unicodedata.normalize("NFKC", WRITTEN_SPACE.sub(" ", text).replace(" @ ", " at ").translate(TRADEMARKS)).casefold()
+    """Return `text` in NFKC without case; punctuation and symbols become spaces, except `&` and `+`, which change a name."""
+    folded = normalize("NFKC", WRITTEN_SPACE.sub(" ", text).replace(" @ ", " at ").translate(TRADEMARKS)).casefold()
     return "".join(" " if _separates(char) else char for char in folded)
 
 
@@ -328,7 +307,7 @@ def _separates(char: str) -> bool:
 
 
 def _words(text: str) -> list[str]:
-    """The words of a name without its article, which may also stand last, as in "Register, The"."""
+    """Return the words of a name without its article, which may also stand last, as in "Register, The"."""
     words = [word for word in _fold(text).split(" ") if word]
     if len(words) > 1 and words[0] in ARTICLES:
         return words[1:]
@@ -336,7 +315,7 @@ def _words(text: str) -> list[str]:
 
 
 def oddities(said: str) -> str:
-    """A sentence that names up to five characters of `said` that no plain name has; empty if there are none."""
+    """Return a sentence that names up to five characters of `said` that no plain name has; empty if there are none."""
     if said.isascii() and said.isprintable():  # as nearly all are, addresses above all
         return ""
     odd = dict.fromkeys(char for char in said if not (_fold(char).isascii() and _fold(char).isprintable()))
@@ -347,22 +326,8 @@ def oddities(said: str) -> str:
     return f"Contains characters that look like others, are invisible or foreign: {', '.join(named)}." if named else ""
 
 
-def _closest(said: str, index: _Index) -> tuple[str | None, float]:
-    """The roster name most like `said`; None if none resembles it."""
-    words = _words(said[:COMPARED_LENGTH])
-    if not words:
-        return None, 0.0
-    scores = [
-        (_likeness(words, spelling), spelling.name.canonical)
-        for spelling in index.spellings
-        if not spelling.name.former_note and _resembles(words, spelling)
-    ]
-    similarity, canonical = max(scores, key=lambda scored: scored[0], default=(0.0, None))
-    return canonical, similarity
-
-
 def _resembles(words: Sequence[str], spelling: _Spelling) -> bool:
-    """Whether a telling word of one is like one of the other, or the publication's name as a whole is."""
+    """Return whether a telling word of one is like one of the other, or the publication's name as a whole is."""
     telling, own = ([word for word in one if word not in COMMON] for one in (words, spelling.words))
     if any(ratio(word, other) >= ALIKE for word in telling for other in own):
         return True
@@ -370,6 +335,6 @@ def _resembles(words: Sequence[str], spelling: _Spelling) -> bool:
 
 
 def _likeness(words: Sequence[str], spelling: _Spelling) -> float:
-    """By shared words and by letters alike; below 1, which is for the name itself."""
+    """Return 0–1 by shared words and by letters alike; below 1, which is for the name itself."""
     score = token_set_ratio(" ".join(words), " ".join(spelling.words)) + ratio("".join(words), spelling.key)
     return min(round(score / 200, 2), 0.99)

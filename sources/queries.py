@@ -1,4 +1,4 @@
-"""What is answered about the roster. Returns Schemas, never models; every door asks these."""
+"""Queries on the roster, the same for site, REST and MCP. They return schemas, never models."""
 
 import datetime as dt
 from dataclasses import asdict
@@ -6,11 +6,13 @@ from dataclasses import asdict
 from django.utils import timezone
 
 from config.errors import InvalidArgument, NotFound, NotInRoster
+from config.url_secrets import mask_addresses
 from sources import health, names, roster
 from sources.models import Feed, FeedHealth, Publication, RosterRevision
 from sources.schemas import (
     FeedHealthOut,
     FeedsHealthOut,
+    FeedWarningOut,
     PublicationOut,
     ReplacementOut,
     SourceOut,
@@ -26,48 +28,50 @@ EXTENSION_POLICY = (
 
 
 def list_sources(tier: int | None = None) -> SourcesOut:
-    """The roster in tier order, or one tier of it. Raises: InvalidArgument for a tier other than 1-4."""
+    """Return the roster in tier order, or one tier of it. Raises: InvalidArgument for a tier other than 1-4."""
     if tier is not None and tier not in Tier.values:
         raise InvalidArgument(f"tier {tier} does not exist.", "Use 1, 2, 3 or 4, or leave tier out for all 24 publications.")
     rows = Publication.objects.active().in_roster_order().prefetch_related("feeds")
     revision = roster.current()
+    replacements = RosterRevision.objects.filter(retired__isnull=False, admitted__isnull=False).order_by("-number")
+    columns = ("on", "number", "retired__name", "admitted__name", "reason")
     return SourcesOut(
-        sources=[_source(row) for row in rows if tier in (None, row.tier)],
+        sources=[_describe_source(row) for row in rows if tier in (None, row.tier)],
         total_authorized_sources=ROSTER_SIZE,
         roster_sha256=revision.fingerprint,
         roster_revision=revision.number,
         in_force_since=revision.on,
         extension_policy=EXTENSION_POLICY,
-        replacements=_replacements(),
+        replacements=[
+            ReplacementOut(on=on, roster_revision=number, retired=retired, admitted=admitted, reason=reason)
+            for on, number, retired, admitted, reason in replacements.values_list(*columns)
+        ],
     )
 
 
 def get_publication(slug: str, now: dt.datetime | None = None) -> PublicationOut:
-    """One publication, in the roster or retired, and how its feeds fare. Raises: NotFound."""
+    """Return a publication, in the roster or retired, and the health of its feeds. Raises: NotFound."""
     row = Publication.objects.called(slug).first()
     if row is None:
         raise NotFound("There is no such publication.", "The roster is at /sources.")
     now = (now or timezone.now()).replace(microsecond=0)
     feeds = row.feeds.select_related("publication", "health").order_by("id")
     columns = ("name", "slug", "tier", "homepage", "domains", "aliases", "owner", "owner_since", "admitted_on", "retired_on")
-    return PublicationOut(
-        **{name: getattr(row, name) for name in columns},
-        feeds=[_feed_health(feed, getattr(feed, "health", None), now) for feed in feeds],
-    )
+    return PublicationOut(**{name: getattr(row, name) for name in columns}, feeds=[_describe_feed(feed, now) for feed in feeds])
 
 
 def slugs_by_name() -> dict[str, str]:
-    """Of every publication, retired ones too, in roster order."""
+    """Return the slugs of all publications, retired ones too, in roster order."""
     return dict(Publication.objects.in_roster_order().values_list("name", "slug"))
 
 
 def verify_source(publication_name: str) -> VerdictOut:
-    """Whether the name is one of the 24; variants, aliases, domains, sections and typing slips are recognised."""
+    """Return whether the name is one of the 24; variants, aliases, domains, sections and typing slips are recognised."""
     return VerdictOut(**asdict(names.verify(publication_name, known_names())))
 
 
 def canonical_source(name: str) -> str:
-    """The roster's own spelling of `name`. Raises: NotInRoster, naming the closest publication."""
+    """Return the roster's own spelling of `name`. Raises: NotInRoster, naming the closest publication."""
     verdict = names.verify(name, known_names())
     if verdict.canonical_name is None:
         raise NotInRoster(f"source is refused. {verdict.notes}", "The roster is at wire://sources and /api/sources.json.")
@@ -75,20 +79,19 @@ def canonical_source(name: str) -> str:
 
 
 def feeds_health(now: dt.datetime | None = None) -> FeedsHealthOut:
-    """How old each source is and how its feeds fare, in roster order. Doors ask `wire.queries`, which knows of the sample wire."""
+    """Return how old each source is and how its feeds fare, in roster order. `wire.queries` knows of the sample wire, too."""
     now = (now or timezone.now()).replace(microsecond=0)
     feeds = Feed.objects.filter(publication__seat__isnull=False).select_related("publication", "health")
     rows = feeds.order_by("publication__tier", "publication__seat", "id")
-    told = [_feed_health(feed, getattr(feed, "health", None), now) for feed in rows]
-    return FeedsHealthOut(checked_at=now, feeds=told, note=None)
+    return FeedsHealthOut(checked_at=now, feeds=[_describe_feed(feed, now) for feed in rows], note=None)
 
 
 def known_names() -> list[names.Name]:
-    """Every publication, retired ones too, as the integrity check takes them."""
+    """List the names of all publications, retired ones too, for the integrity check."""
     return [publication.as_name() for publication in Publication.objects.all()]
 
 
-def _source(row: Publication) -> SourceOut:
+def _describe_source(row: Publication) -> SourceOut:
     feeds = list(row.feeds.all())
     return SourceOut(
         name=row.name,
@@ -102,16 +105,8 @@ def _source(row: Publication) -> SourceOut:
     )
 
 
-def _replacements() -> list[ReplacementOut]:
-    rows = RosterRevision.objects.filter(retired__isnull=False, admitted__isnull=False).order_by("-number")
-    columns = ("on", "number", "retired__name", "admitted__name", "reason")
-    return [
-        ReplacementOut(on=on, roster_revision=number, retired=retired, admitted=admitted, reason=reason)
-        for on, number, retired, admitted, reason in rows.values_list(*columns)
-    ]
-
-
-def _feed_health(feed: Feed, known: FeedHealth | None, now: dt.datetime) -> FeedHealthOut:
+def _describe_feed(feed: Feed, now: dt.datetime) -> FeedHealthOut:
+    known: FeedHealth | None = getattr(feed, "health", None)
     state = known or FeedHealth(feed=feed)
     return FeedHealthOut(
         publication=feed.publication.name,
@@ -128,8 +123,10 @@ def _feed_health(feed: Feed, known: FeedHealth | None, now: dt.datetime) -> Feed
         silent=health.is_silent(known, now),
         items=state.items,
         outcomes=state.outcomes,
+        recent_items=state.recent_items,
+        warnings=[FeedWarningOut(code=warning.code, message=warning.message) for warning in health.list_warnings(known)],
         failures_in_a_row=state.failures,
-        failure=state.failure or None,
+        failure=mask_addresses(state.failure) or None,
         failure_code=state.failure_code or None,
         circuit=health.circuit(known, now),
         next_try_at=state.next_try_at,

@@ -1,4 +1,4 @@
-"""The roster lock: found once, then changed by replacement only, every state fingerprinted."""
+"""The roster: founded once, then changed by replacement only, every state fingerprinted."""
 
 import datetime as dt
 import hashlib
@@ -11,7 +11,8 @@ import rfc8785
 from django.conf import settings
 from django.db import models, transaction
 
-from config.errors import RosterLocked
+from config.errors import InvalidArgument, RosterLocked
+from config.url_secrets import CREDENTIALS_REFUSED, has_credentials, mask_address
 from sources.models import LOCKED, Feed, Publication, RosterRevision, utc_today
 from sources.names import Name
 from sources.vocabulary import ROSTER_SIZE, FeedType
@@ -20,26 +21,26 @@ ROSTER_FILE = Path(settings.BASE_DIR) / "fixtures" / "roster.json"
 
 
 def members(publications: Iterable[Publication]) -> list[dict[str, Any]]:
-    """`[{name, tier, domain}]` sorted by name (code point order): what the fingerprint is made of."""
+    """Return `[{name, tier, domain}]` sorted by name (code point order): what the fingerprint is made of."""
     rows = [{"name": p.name, "tier": p.tier, "domain": p.domain} for p in publications]
     return sorted(rows, key=lambda row: row["name"])
 
 
 def fingerprint(rows: list[dict[str, Any]]) -> str:
-    """Lower-case hex SHA-256 of the RFC 8785 canonical JSON of `members`."""
+    """Return the lower-case hex SHA-256 of the RFC 8785 canonical JSON of `members`."""
     return hashlib.sha256(rfc8785.dumps(rows)).hexdigest()
 
 
 def current() -> RosterRevision:
-    """The roster in force. Raises: RosterLocked when none was founded."""
+    """Return the roster in force. Raises: RosterLocked when none was founded."""
     revision = RosterRevision.objects.order_by("-number").first()
     if revision is None:
         raise RosterLocked("The roster is empty.", "Run manage.py migrate, which stores it from fixtures/roster.json.")
     return revision
 
 
-def problem() -> str | None:
-    """What is wrong with the stored roster, in one sentence, or None."""
+def find_problem() -> str | None:
+    """Return what is wrong with the stored roster, in one sentence, or None."""
     active = list(Publication.objects.active().only("name", "tier", "domains"))  # `migrate` asks before it adds further columns
     if len(active) != ROSTER_SIZE:
         return f"The roster holds {len(active)} publications instead of {ROSTER_SIZE}."
@@ -50,7 +51,7 @@ def problem() -> str | None:
 
 
 @transaction.atomic
-def found(facts: list[dict[str, Any]] | None = None, *, on: dt.date | None = None) -> None:
+def create_if_missing(facts: list[dict[str, Any]] | None = None, *, on: dt.date | None = None) -> None:
     """Seat the 24 of fixtures/roster.json, unless a roster exists. Raises: RosterLocked for any other number."""
     if RosterRevision.objects.exists():
         return
@@ -63,7 +64,7 @@ def found(facts: list[dict[str, Any]] | None = None, *, on: dt.date | None = Non
 
 
 def shipped_names(file: Path = ROSTER_FILE) -> list[Name]:
-    """The 24 as the file names them, without a database."""
+    """Return the names of the 24 in the file, without a database."""
     facts = json.loads(file.read_text(encoding="utf-8"))
     return [Name(fact["name"], fact["tier"], tuple(fact["aliases"]), tuple(fact["domains"])) for fact in facts]
 
@@ -91,7 +92,7 @@ def replace(retire: Publication, admit: Mapping[str, Any], *, reason: str, on: d
 
 
 def rehearse(retire: Publication, admit: Mapping[str, Any], *, reason: str, on: dt.date | None = None) -> RosterRevision:
-    """What `replace` would record; nothing of it is kept. Raises: RosterLocked, as `replace` would."""
+    """Return what `replace` would record; nothing is stored. Raises: RosterLocked, as `replace` would."""
     with transaction.atomic():
         revision = replace(retire, admit, reason=reason, on=on)
         transaction.set_rollback(True)
@@ -99,6 +100,10 @@ def rehearse(retire: Publication, admit: Mapping[str, Any], *, reason: str, on: 
 
 
 def _admit(fact: Mapping[str, Any], seat: int, on: dt.date) -> Publication:
+    """Raises: InvalidArgument for an address with a user name or a password."""
+    for address in (fact["homepage"], *(feed.get("url", "") for feed in fact["feeds"])):
+        if has_credentials(address):
+            raise InvalidArgument(f"{fact['name']} cannot have the address {mask_address(address)}.", CREDENTIALS_REFUSED)
     facts = {name: fact[name] for name in ("name", "aliases", "domains", "tier", "homepage")} | _owner(fact)
     publication, _ = Publication.objects.update_or_create(
         slug=fact["slug"], defaults={**facts, "seat": seat, "admitted_on": on, "retired_on": None}
@@ -114,7 +119,7 @@ def _admit(fact: Mapping[str, Any], seat: int, on: dt.date) -> Publication:
 
 
 def _owner(fact: Mapping[str, Any]) -> dict[str, Any]:
-    """Owner and since when, if the fact tells them; who readmits a publication without them changes nothing there."""
+    """Return owner and since when, if the fact tells them; a readmission without them changes nothing there."""
     since = fact.get("owner_since")
     return {"owner": fact["owner"], "owner_since": since and dt.date.fromisoformat(since)} if "owner" in fact else {}
 
@@ -144,7 +149,7 @@ def restore_publications(records: list[dict[str, Any]]) -> None:
 
 
 def restore_revisions(records: list[dict[str, Any]]) -> None:
-    """The roster history of a dump, after its publications."""
+    """Store the roster history of a dump, after its publications."""
     by_slug = {publication.slug: publication for publication in Publication.objects.all()}
     RosterRevision.objects.bulk_create(
         RosterRevision(

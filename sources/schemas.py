@@ -1,8 +1,9 @@
-"""What is answered about the roster, the same over REST and MCP."""
+"""Schemas of the roster, the same over REST and MCP. Their docstrings are public: OpenAPI and MCP show them."""
 
 import datetime as dt
 
 from ninja import Field, Schema
+from pydantic import BaseModel
 
 from sources.vocabulary import Circuit, FeedType, Tier
 
@@ -18,6 +19,8 @@ class SourceOut(Schema):
     domain: str
     homepage: str
     owner: str = Field(description="The house it belongs to; empty where the wire does not know it.")
+    stories: int = 0  # these two are counted by `wire.queries.list_sources`
+    newest_story_at: dt.datetime | None = None
 
 
 class ReplacementOut(Schema):
@@ -51,10 +54,24 @@ class VerdictOut(Schema):
     notes: str = Field(description="How it matched, or why it did not and what to do.")
     closest_match: str | None = Field(description="The nearest name of the roster; null when none resembles it.")
     similarity: float = Field(
-        ge=0,
-        le=1,
-        description="Of the given name to `closest_match`: 1 for a name, alias or domain, less for what is read as one.",
+        ge=0, le=1, description="Of the given name to `closest_match`: 1 for a name, alias or domain, less for what is read as one."
     )
+
+
+class FeedItemOut(BaseModel):  # a Schema takes several times as long to make, and there are hundreds
+    """One item of a feed, in short texts of the publisher's, and what became of it."""
+
+    headline: str
+    address: str = Field(description="Values of its parameters as ….")
+    why: str = Field(description="Why it had this outcome; empty where the outcome says it.")
+    at: dt.datetime = Field(description="When the feed last showed it with this outcome.")
+
+
+class FeedWarningOut(Schema):
+    """What is odd about a feed that answers."""
+
+    code: str = Field(description="empty: it answers without items, though it had some before; charset: its charset was guessed.")
+    message: str = Field(description="What happened, and what to do.")
 
 
 class FeedHealthOut(Schema):
@@ -63,7 +80,7 @@ class FeedHealthOut(Schema):
     publication: str
     tier: int = Field(ge=min(Tier), le=max(Tier))
     feed_type: FeedType
-    address: str = Field(description="The feed's address, or the search that stands for it.")
+    address: str = Field(description="The feed's address, values of its parameters as …; or the search that stands for it.")
     active: bool = Field(description="False once the publisher said that it is gone (410), or an editor switched it off.")
     last_try_at: dt.datetime | None
     last_success_at: dt.datetime | None = Field(description="Last answer that could be read, 'nothing new' included.")
@@ -74,6 +91,8 @@ class FeedHealthOut(Schema):
     silent: bool = Field(description="Nothing new for three times the usual gap (which counts as one hour at least).")
     items: int = Field(description="In the latest answer.")
     outcomes: dict[str, int] = Field(description="What became of these items; refusals by reason, as rejected:{reason}.")
+    recent_items: dict[str, list[FeedItemOut]] = Field(description="The last three items of each outcome, newest first.")
+    warnings: list[FeedWarningOut] = Field(description="Of the latest answer that could be read; none is a failure.")
     failures_in_a_row: int
     failure: str | None = Field(description="Why the last try failed, in words; null when it did not.")
     failure_code: str | None

@@ -17,7 +17,6 @@ class Tier(IntegerChoices):
 
     @property
     def meaning(self) -> str:
-        """What kind of source that is, in a sentence for readers."""
         return _MEANINGS[self]
 
 

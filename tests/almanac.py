@@ -12,8 +12,8 @@ from django.core.management import call_command
 from django.db import transaction
 
 from tests.feedserver import FeedServer
-from wire.articles import pages, sample
-from wire.intake import feeds
+from wire.corpora.articles import page_fetch, sample
+from wire.ingest import feed_entries
 
 ARTICLES: Final = 40
 SLUG: Final = sample.SLUG
@@ -25,7 +25,7 @@ def serve(server: FeedServer) -> None:
         if file.suffix in {".xml", ".txt", ".html"}:
             name = file.relative_to(sample.FILES).as_posix().removesuffix(".html")
             body = file.read_text(encoding="utf-8").replace(sample.SITE, server.url(""))
-            server.route(f"/{name}", body=body.encode(), content_type=sample.type_of(file))
+            server.route(f"/{name}", body=body.encode(), content_type=sample.guess_content_type(file))
 
 
 def index(server: FeedServer) -> str:
@@ -50,7 +50,7 @@ def publishers(*arguments: str) -> str:
 def loopback_asked() -> Iterator[None]:
     """Pages of this machine may be asked, and without the pause that a publisher's server is given."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pages, "policy", lambda: replace(feeds.policy(), allow=(ip_network("127.0.0.0/8"),), gap=0.0))
+        patch.setattr(page_fetch, "policy", lambda: replace(feed_entries.policy(), allow=(ip_network("127.0.0.0/8"),), gap=0.0))
         yield
 
 

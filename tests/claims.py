@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from django.utils import timezone
 
-from wire.factchecks import drafts, meaning, searching, storing
-from wire.factchecks.models import Claim
+from wire.corpora.factchecks import parsers, query_embedding, search, store
+from wire.corpora.factchecks.models import Claim
 
 FIXTURES: Final = Path(__file__).parent.parent / "fixtures" / "factchecks"
 LEAD: Final[dict[str, Any]] = {
@@ -57,7 +57,7 @@ def claim(number: int, synopsis: str, **fields: Any) -> dict[str, Any]:
 def load(*entries: Mapping[str, Any], language: str = "de") -> list[Claim]:
     """Store entries of a dump; searches know nothing of any database before."""
     forget()
-    storing.store([drafts.of_dump(entry, language) for entry in entries], timezone.now())
+    store.store([parsers.of_dump(entry, language) for entry in entries], timezone.now())
     return list(Claim.objects.order_by("number"))
 
 
@@ -67,8 +67,8 @@ def german() -> list[dict[str, Any]]:
 
 
 def forget() -> None:
-    searching.forget()
-    meaning.forget()
+    search.forget()
+    query_embedding.forget()
 
 
 def short_ids(found: Iterable[Any]) -> list[str]:

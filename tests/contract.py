@@ -15,7 +15,6 @@ CITATION_KEYS = ["layered_ready", "inline_ready", "reference_ready", "academic_s
 
 SHARED = "public, max-age=60, s-maxage=300, stale-while-revalidate=60, stale-if-error=86400"
 BRIEFLY = "public, max-age=60, stale-if-error=86400"
-FOREVER = "public, max-age=31536000, immutable"
 
 
 class Asked(Protocol):

@@ -11,14 +11,14 @@ from sources.entries import Entry
 from sources.models import Feed, FetchHost
 from sources.vocabulary import FeedType
 from tests.feedserver import FeedServer
-from wire.archive.load import load_items
-from wire.intake import lexicon
-from wire.intake.match import Outcome
-from wire.intake.normalise import Context, Rejected
-from wire.intake.store import take_in
+from wire.ingest import lexicon
+from wire.ingest.match import Outcome
+from wire.ingest.normalise import Context, Rejected
+from wire.ingest.save import save_entries
 from wire.models import Snapshot, Story
-from wire.snapshots.publish import publish_pending
-from wire.stories.identity import canonical_url, chatbotnews_id
+from wire.ops.archive.load import load_items
+from wire.publishing.publish import publish_pending
+from wire.text.identity import canonical_url, chatbotnews_id
 
 NOW = dt.datetime(2026, 1, 16, 12, 0, tzinfo=dt.UTC)
 DAY = dt.date(2026, 1, 15)
@@ -52,13 +52,13 @@ def entry(**values: Any) -> Entry:
 
 def take(*entries: Entry, now: dt.datetime = NOW) -> list[Outcome | Rejected]:
     """Take entries in, without publishing."""
-    return take_in(entries, Context.load(lexicon.load(), now))
+    return save_entries(entries, Context.load(lexicon.load(), now))
 
 
 def see(feed: Feed, *entries: Entry, now: dt.datetime = NOW) -> list[Outcome | Rejected]:
     """Take entries in as `feed` showed them at `now`, without publishing."""
     context = Context.load(lexicon.load(), now).seen_in(feed, now)
-    return take_in([made.by(feed.publication.name) for made in entries], context)
+    return save_entries([made.by(feed.publication.name) for made in entries], context)
 
 
 def feed_of(slug: str) -> Feed:

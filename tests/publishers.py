@@ -3,10 +3,10 @@
 import datetime as dt
 from typing import Any, Final
 
-from wire.articles import storing
-from wire.articles.addresses import key_of
-from wire.articles.models import LicenceKind, Publisher
-from wire.articles.storing import Draft
+from wire.corpora.articles import store as storing
+from wire.corpora.articles.models import LicenceKind, Publisher
+from wire.corpora.articles.store import ArticleDraft
+from wire.corpora.articles.url_keys import canonical_key
 
 NOW: Final = dt.datetime(2026, 3, 16, 12, tzinfo=dt.UTC)
 CAKE: Final = "https://yoursite.com/best-chocolate-cake"
@@ -28,12 +28,12 @@ def publisher(slug: str = "chef", **fields: Any) -> Publisher:
     return made
 
 
-def draft(title: str, url: str, **fields: Any) -> Draft:
+def draft(title: str, url: str, **fields: Any) -> ArticleDraft:
     """An article that was read whole."""
-    return Draft(url=url, key=key_of(url), title=title, **{"markdown": f"{title}, in many words.", **fields})
+    return ArticleDraft(url=url, key=canonical_key(url), title=title, **{"markdown": f"{title}, in many words.", **fields})
 
 
-def cake(**fields: Any) -> Draft:
+def cake(**fields: Any) -> ArticleDraft:
     """The article of the specification's examples."""
     given: dict[str, Any] = {
         "author": "Chef Name",
@@ -44,6 +44,6 @@ def cake(**fields: Any) -> Draft:
     return draft("Best Chocolate Cake", CAKE, **given | fields)
 
 
-def store(owner: Publisher, *drafts: Draft) -> None:
+def store(owner: Publisher, *drafts: ArticleDraft) -> None:
     storing.store(owner, drafts, NOW)
     storing.announce()

@@ -27,7 +27,7 @@ from sources.parse import InvalidFeed, parse
 from tests.clients.server import environment
 from tests.mcpserver.asgi import ERAS, LEGACY, call, http_scope, message, rpc_headers, said, send_request
 from tests.mcpserver.conftest import close_connections, no_rate_limit, sample  # noqa: F401
-from tests.security.test_threat_model import NAMED, functions_of
+from tests.security.test_threat_model import NAMED, list_functions
 from wire.models import UsageCount
 from wire.usage import UsageKey, add
 
@@ -143,4 +143,4 @@ def test_every_fault_of_the_table_names_tests_that_exist() -> None:
         named = NAMED.findall(row)
         assert named, row
         for file, test in named:
-            assert test in functions_of(file), (file, test)
+            assert test in list_functions(file), (file, test)

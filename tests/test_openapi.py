@@ -17,8 +17,9 @@ from hypothesis import HealthCheck, settings
 from pydantic import BaseModel
 from schemathesis import Case, GenerationMode
 
-from tests.wire.articles.publishers import publisher
-from tests.wire.timeline.corpora import harbour
+from config.api import api
+from tests.wire.corpora.articles.publishers import publisher
+from tests.wire.corpora.timeline.corpora import harbour
 
 EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", settings().max_examples // 2))
 # What the sample wire has, and some that it has not: made-up values alone would find nothing.
@@ -118,3 +119,9 @@ def test_no_two_schemas_have_one_name() -> None:
         if one.__module__.startswith(("config.", "sources.", "wire.")):
             rooms[one.__name__].add(one.__module__)
     assert {name: where for name, where in rooms.items() if len(where) > 1} == {}
+
+
+def test_ids_of_operations_stay_when_modules_move() -> None:
+    paths = api.get_openapi_schema()["paths"]
+    ids = {"sources": "sources_api_sources", "gateway/read": "sources_api_read", "stories/{story_id}": "wire_api_story"}
+    assert {name: paths[f"/api/{name}.json"]["get"]["operationId"] for name in ids} == ids

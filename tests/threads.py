@@ -5,7 +5,7 @@ import threading
 from django.db import connections
 
 from config.database import threads
-from sources.gateway import serving
+from mcpserver.gateway import runtime
 
 
 def close_query_threads() -> None:
@@ -19,4 +19,4 @@ def close_query_threads() -> None:
     pools = (threads._pool, threads._outside)
     for closed in [pool.submit(close) for pool in pools for _ in range(threads.THREADS)]:
         closed.result(10)
-    serving._writer.submit(connections.close_all).result(10)
+    runtime._writer.submit(connections.close_all).result(10)

@@ -1,25 +1,36 @@
+import logging
 from typing import Any
 
 from django.apps import AppConfig, apps
 from django.db.models.signals import post_migrate
 
+from config.errors import WireError
+
 
 def prepare_reference_data(**_kwargs: Any) -> None:
-    from wire.intake import lexicon
+    from wire.ingest import lexicon
     from wire.models import WireState
-    from wire.snapshots import changes, log, signing
+    from wire.publishing import changelog, signing
+    from wire.publishing.transparency import log
 
     WireState.objects.get_or_create(pk=1)
     lexicon.sync()
-    log.catch_up()  # of a wire from before there was one
-    signing.sign_newest()
-    changes.found()
+    try:
+        log.catch_up()  # of a wire from before there was one
+        signing.sign_newest()
+    except WireError as error:  # a damaged log stops no migration: it is signed no further, and verifywire names it
+        logging.getLogger(__name__).error("%s %s", error.message, error.hint)
+    changelog.create_missing()
 
 
-def found_roles(**_kwargs: Any) -> None:
-    from wire import roles
+def create_roles(**_kwargs: Any) -> None:
+    from django.contrib.auth.management import create_permissions
 
-    roles.found()
+    from wire import permissions
+
+    for app in apps.get_app_configs():  # Django makes them app by app, and those behind auth have none yet
+        create_permissions(app, verbosity=0)
+    permissions.create_groups()
 
 
 class WireConfig(AppConfig):
@@ -29,5 +40,4 @@ class WireConfig(AppConfig):
     def ready(self) -> None:
         # Django's own hook for reference data: a migrated database has its lexicon and its one state row, also after a flush.
         post_migrate.connect(prepare_reference_data, sender=self, dispatch_uid="wire.prepare_reference_data")
-        # Permissions are made app by app, in the order of INSTALLED_APPS; at the turn of auth, the last, those of all are there.
-        post_migrate.connect(found_roles, sender=apps.get_app_config("auth"), dispatch_uid="wire.found_roles")
+        post_migrate.connect(create_roles, sender=apps.get_app_config("auth"), dispatch_uid="wire.found_roles")

@@ -10,7 +10,7 @@ from wire.models import UsageCount
 
 
 class UsageKey(NamedTuple):
-    """What one call is counted under."""
+    """The row that a call is counted in."""
 
     server: str
     kind: str

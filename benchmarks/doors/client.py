@@ -36,7 +36,7 @@ class Connection:
     missing: int = 0  # bytes of this answer
 
     def read(self) -> bool:
-        """Whether the answer is complete. Raises: ConnectionError."""
+        """Read, and return whether the answer is complete. Raises: ConnectionError."""
         chunk = self.socket.recv(AT_ONCE)
         if not chunk:
             raise ConnectionError("the server closed a connection")

@@ -1,4 +1,4 @@
-"""Who is asked what: the rows of the tables, in sections whose rows answer the same."""
+"""Contenders and questions: the rows of the tables, in sections whose rows answer the same."""
 
 import base64
 import gzip
@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from benchmarks.doors.environments import prepare
+from benchmarks.doors.environments import NotInstalled, prepare
 from benchmarks.doors.load import Measured
-from benchmarks.doors.ourwire import LIMITED, fill, served
+from benchmarks.doors.ourwire import LIMITED, fill, serve_wire
 from benchmarks.doors.questions import (
     FIRST_NUMBER,
     MODERN,
@@ -28,16 +28,16 @@ from benchmarks.doors.questions import (
 )
 from benchmarks.doors.servers import Reply, Server, contender
 
-ON, OFF, TWO = "the wire, limiter on", "the wire, limiter off", "the wire, two workers, a limit each"
+ON, OFF = "the wire, limiter on", "the wire, limiter off"
 BARE, VIEW = "bare ASGI", "async Django view"
 LOW, HIGH, MCPZ, FAST = "SDK, low-level server", "SDK, high-level server", "django-mcpz", "FastMCP"
-_CURSOR: Final = re.compile(r'"next_cursor":"[^"]*"')  # belongs to its question, and each contender is asked another one
+_OWN_FIELDS: Final = re.compile(r'"next_cursor":"[^"]*"|"est_tokens":\d+')
 KEPT_HEADERS: Final = ("content-type", "content-encoding", "etag", "cache-control", "vary")
 
 
 @dataclass(slots=True)
 class Row:
-    """One contender and one question; `measured` has one entry a round, `calm` some at a constant rate, each with what a request
+    """A contender and a question; `measured` has one entry a round, `calm` some at a constant rate, each with what a request
     cost then beside what it cost when that rate was found.
     """
 
@@ -68,15 +68,16 @@ class Contest:
     def __init__(self, scratch: Path, stack: ExitStack) -> None:
         self.servers: dict[str, Server] = {}
         self.versions: dict[str, str] = {}
+        self.missing: dict[str, str] = {}
         self._number = FIRST_NUMBER
         fill(scratch / "wire")
-        for who, limit, workers in ((OFF, "off", 1), (ON, LIMITED, 1), (TWO, LIMITED, 2)):
-            self.servers[who] = stack.enter_context(served(who, scratch / "wire", limit=limit, workers=workers))
+        for who, limit in ((OFF, "off"), (ON, LIMITED)):
+            self.servers[who] = stack.enter_context(serve_wire(who, scratch / "wire", limit=limit))
         today = self._ask(OFF, get("/api/today.json", accept_encoding="gzip"))
         story_id = json.loads(self._ask(OFF, get("/api/today.json")).body)["stories"][0]["chatbotnews_id"]
         asked = sections(story_id, today.headers["etag"])
         answers = scratch / "answers.json"
-        answers.write_text(json.dumps(self._captured(asked, story_id)), encoding="utf-8")
+        answers.write_text(json.dumps(self._capture_answers(asked, story_id)), encoding="utf-8")
         finished, search = get("/first"), search_hit(MODERN)
         for who, module, first in (
             (BARE, "bare", finished),
@@ -86,19 +87,23 @@ class Contest:
         ):
             self.servers[who] = stack.enter_context(contender(who, module, first, answers))
         for package, who, module in (("django-mcpz", MCPZ, "mcpz"), ("fastmcp", FAST, "fast")):
-            self.versions[who], python = prepare(package)
+            try:
+                self.versions[who], python = prepare(package)
+            except NotInstalled as error:
+                self.missing[who] = str(error)
+                continue
             self.servers[who] = stack.enter_context(contender(who, module, search, answers, python))
-        self.rows = [row for section in asked for row in self._entered(section)]
+        self.rows = [row for section in asked for row in self._build_rows(section)]
         for server in self.servers.values():
             server.stand_still()
 
-    def _captured(self, wanted: list[Section], story_id: str) -> dict[str, Any]:
-        """What contenders/payload.py reads."""
+    def _capture_answers(self, wanted: list[Section], story_id: str) -> dict[str, Any]:
+        """Return the answers that contenders/payload.py reads."""
         pages = {}
         asked = (("search_wire", SHORT, search_hit), ("search_wire", NINE, search_miss), ("get_category", NINE, category_miss))
         for name, limit, question_of in asked:
             question = question_of(MODERN)
-            told = pages[f"{name} {limit}"] = _said(self._ask(OFF, question), question)
+            told = pages[f"{name} {limit}"] = _extract_text(self._ask(OFF, question), question)
             if len(json.loads(told)["stories"]) != limit:
                 raise SystemExit(f"Not {limit} stories: {told}")
         finished: dict[str, Any] = {"/first": (200, [], "")}
@@ -110,13 +115,13 @@ class Contest:
             headers = [(name, reply.headers[name]) for name in KEPT_HEADERS if name in reply.headers]
             finished[section.path] = (reply.status, headers, base64.b64encode(body).decode())
         read = resource_hit(MODERN, story_id)
-        return {"pages": pages, "resource": _said(self._ask(OFF, read), read), "finished": finished}
+        return {"pages": pages, "resource": _extract_text(self._ask(OFF, read), read), "finished": finished}
 
-    def _entered(self, section: Section) -> list[Row]:
+    def _build_rows(self, section: Section) -> list[Row]:
         """The section's rows, each of whose servers has answered as the wire does."""
         everyone = [OFF, BARE, VIEW]
         if not section.miss:
-            everyone = [ON, TWO, *everyone]
+            everyone = [ON, *everyone]
         if section.kind == "call":
             everyone += [LOW, HIGH, MCPZ, FAST]
         elif section.kind == "read":
@@ -124,13 +129,15 @@ class Contest:
         if not section.everyone:
             everyone = [who for who in everyone if who in (ON, OFF, BARE)]
         rows, wanted = [], ""
-        for who in everyone:
+        for who in (who for who in everyone if who in self.servers):
             question = section.question.at(section.path) if who in (BARE, VIEW) else section.question
             reply = self._ask(who, question)
-            said = _CURSOR.sub("", _said(reply, question))
+            said = comparable_text(reply, question)
             wanted = wanted or said
             if said != wanted:
-                raise SystemExit(f"{who} does not answer as the wire does: {section.title}\n{said[:300]}\n{wanted[:300]}")
+                at = next((at for at, (one, other) in enumerate(zip(said, wanted, strict=False)) if one != other), 0)
+                shown = slice(max(0, at - 100), at + 200)
+                raise SystemExit(f"{who} does not answer as the wire does: {section.title}\n{said[shown]}\n{wanted[shown]}")
             rows.append(Row(section, who, self.servers[who], question, reply.size))
         return rows
 
@@ -142,8 +149,15 @@ class Contest:
         return reply
 
 
-def _said(reply: Reply, question: Question) -> str:
-    """What is to be the same of everyone: the text of a tool or resource; of a page status and body."""
+def comparable_text(reply: Reply, question: Question) -> str:
+    """Return the text of an answer without the fields that depend on how the question is put."""
+    # A cursor is bound to its question, the estimate of tokens counts the cursor's characters, and each contender is asked another
+    # question: those of a miss differ in a second or a parameter.
+    return _OWN_FIELDS.sub("", _extract_text(reply, question))
+
+
+def _extract_text(reply: Reply, question: Question) -> str:
+    """Return the text of a tool or resource, or status and body of a page."""
     if question.method == "GET":
         body = gzip.decompress(reply.body) if reply.headers.get("content-encoding") == "gzip" else reply.body
         return f"{reply.status} {body.decode()}"

@@ -1,4 +1,4 @@
-"""How fast somebody answers one question: wrk finds how fast they can, our client asks at a constant rate, each on the core that
+"""Speed of a server: wrk finds how fast it answers a question, our client asks at a constant rate, each on the core that
 no server uses.
 """
 

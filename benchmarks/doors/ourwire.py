@@ -28,10 +28,10 @@ def fill(data: Path) -> None:
     subprocess.run(_manage("firstaccount"), cwd=ROOT, env=_environment(data), check=True, input=password, stdout=subprocess.DEVNULL)
 
 
-def served(name: str, data: Path, *, limit: str, workers: int = 1) -> AbstractContextManager[Server]:
+def serve_wire(name: str, data: Path, *, limit: str) -> AbstractContextManager[Server]:
     """`limit` as WIRE_RATE_LIMIT takes it."""
     port = free_port()
-    env = _environment(data) | {"PORT": str(port), "HOST": HOST, "WIRE_RATE_LIMIT": limit, "WIRE_WORKERS": str(workers)}
+    env = _environment(data) | {"PORT": str(port), "HOST": HOST, "WIRE_RATE_LIMIT": limit, "WIRE_WORKERS": "1"}
     return serving(name, _manage("serve"), env, port, search_hit(MODERN), data / f"serve-{port}.log")
 
 

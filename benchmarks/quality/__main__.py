@@ -1,9 +1,10 @@
-"""Every figure of docs/quality.md, on the project's own labels and on what lies beside it: `python -m benchmarks.quality`.
+"""Every figure of docs/quality.md, on the project's own labels and on those beside it: `python -m benchmarks.quality [--rounds N]`.
 
 Labelled headlines of others are not part of the project. Those found in ../shared/data (docs/quality.md says which) are measured
 too; without them the rows are left out. Rewrites the table in docs/quality.md.
 """
 
+import argparse
 import csv
 import datetime as dt
 import gzip
@@ -22,25 +23,28 @@ from benchmarks import report
 ROOT = Path(__file__).resolve().parents[2]
 OTHERS = ROOT.parent / "shared" / "data"
 SAMPLES = 10
-ROUNDS = 5
 START = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.quality", description="Measure what docs/quality.md says.")
+    parser.add_argument("--rounds", type=int, default=5, help="of each time, whose median counts (default: 5)")
+    parser.add_argument("--others", type=Path, default=OTHERS, help="where labelled headlines of others are")
+    options = parser.parse_args()
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     import django
 
     django.setup()
-    rows = [*_events(), *_rest(), *_speed()]
+    rows = [*_events(options.others), *_rest(), *_speed(options.rounds, options.others)]
     table = report.table(("what", "labels", "figures"), rows)
-    report.write("quality", "python -m benchmarks.quality", table, ROOT / "docs" / "quality.md")
+    report.write("quality", "python -m benchmarks.quality", table, report.page("quality.md"))
 
 
-def _events() -> Iterator[tuple[str, str, str]]:
+def _events(others: Path) -> Iterator[tuple[str, str, str]]:
     from benchmarks.quality.samples import small_events
-    from wire import evaluate
+    from wire.ops.quality import evaluate
 
-    for name, rows in [*_labelled(), *_real()]:
+    for name, rows in [*_labelled(others), *_real(others)]:
         found = evaluate.events(rows)
         bcubed = f"BCubed {found['bcubed_precision']:.2f} / {found['bcubed_recall']:.2f} / {found['bcubed_f1']:.3f}"
         told = f"{bcubed}, pairwise precision {found['pairwise_precision']:.3f}, recall {found['pairwise_recall']:.3f}"
@@ -52,27 +56,27 @@ def _events() -> Iterator[tuple[str, str, str]]:
         yield f"events, {name}", f"{len(rows):,} headlines, {int(found['events_true'])} events", told
 
 
-def _labelled() -> Iterator[tuple[str, list[dict[str, str]]]]:
+def _labelled(others: Path) -> Iterator[tuple[str, list[dict[str, str]]]]:
     """Name and rows of each set of headlines whose events are known."""
     yield "the sample wire", _csv(ROOT / "fixtures" / "eval" / "events.csv")
-    uci = OTHERS / "clusters" / "uci_dev.csv"
+    uci = others / "clusters" / "uci_dev.csv"
     if uci.exists():
         yield "UCI News Aggregator 2014", [{"title": row["TITLE"], "event": row["STORY"]} for row in _csv(uci)]
-    google = OTHERS / "clusters" / "googlenews_T.gz"
+    google = others / "clusters" / "googlenews_T.gz"
     if google.exists():
         with gzip.open(google, "rt", encoding="utf-8") as lines:
             read = [json.loads(line) for line in lines]
         yield "Google News 2013, no capitals or stop words", [{"title": row["text"], "event": str(row["cluster"])} for row in read]
 
 
-def _real() -> Iterator[tuple[str, Sequence[Mapping[str, str]]]]:
+def _real(others: Path) -> Iterator[tuple[str, Sequence[Mapping[str, str]]]]:
     """Real AI stories: by headlines alone, and with the summaries that the archives have."""
     from benchmarks.quality.samples import real_events, with_summaries
 
     rows = real_events()
     yield "real AI stories, headlines only", rows
-    if (OTHERS / "archives").exists():
-        told = with_summaries(rows, OTHERS / "archives")
+    if (others / "archives").exists():
+        told = with_summaries(rows, others / "archives")
         yield "real AI stories", told
         yield "real AI stories that nothing was tuned on", [row for row in told if row["half"] == "report"]
 
@@ -110,37 +114,38 @@ def _rest() -> Iterator[tuple[str, str, str]]:
         yield name, f"{int(own['search']['queries'])} queries", figures
 
 
-def _speed() -> Iterator[tuple[str, str, str]]:
+def _speed(rounds: int, others: Path) -> Iterator[tuple[str, str, str]]:
     from benchmarks.quality.samples import archived_summaries
-    from wire.intake import lexicon
-    from wire.snapshots import cluster
+    from wire.ingest import lexicon
+    from wire.publishing.grouping import cluster
+    from wire.publishing.grouping.candidates import Item
 
-    rows, terms = _csv(ROOT / "fixtures" / "eval" / "headlines.csv"), lexicon.shipped()
+    rows, terms = _csv(ROOT / "fixtures" / "eval" / "headlines.csv"), lexicon.load_shipped()
     new = map(str, count())  # the lexicon remembers the last texts: each is to be one that it never saw
 
     def classify(headline: str, summary: str) -> object:
         return terms.category(headline, summary), terms.topics(headline, summary)
 
-    took = _median(lambda: [classify(row["title"], next(new)) for row in rows])
+    took = _median(lambda: [classify(row["title"], next(new)) for row in rows], rounds)
     yield "speed, category and topics", f"{len(rows)} headlines", f"{took / len(rows):.2f} ms each"
-    background = OTHERS / "background" / "allsides_headlines.csv.gz"
+    background = others / "background" / "allsides_headlines.csv.gz"
     if not background.exists():
         return
     with gzip.open(background, "rt", encoding="utf-8", newline="") as lines:
         titles = [row["title"] for row in csv.DictReader(lines)][::7]
-    day = [cluster.Item(f"{n:05}", title, START) for n, title in enumerate(titles[:5000])]
-    yield "speed, one day told whole", "5,000 headlines", f"{_median(lambda: cluster.assign(day)):,.0f} ms"
-    weeks = [cluster.Item(f"{n:05}", titles[n], START + dt.timedelta(days=n // 150)) for n in range(2100)]
+    day = [Item(f"{n:05}", title, START) for n, title in enumerate(titles[:5000])]
+    yield "speed, one day told whole", "5,000 headlines", f"{_median(lambda: cluster.group(day), rounds):,.0f} ms"
+    weeks = [Item(f"{n:05}", titles[n], START + dt.timedelta(days=n // 150)) for n in range(2100)]
     sealed = [replace(item, event_id=item.chatbotnews_id) for item in weeks[: 10 * 150]]
-    took = _median(lambda: cluster.assign([*sealed, *weeks[len(sealed) :]]))
+    took = _median(lambda: cluster.group([*sealed, *weeks[len(sealed) :]]), rounds)
     yield "speed, whatever a new story changes", "150 a day: four days told anew beside ten sealed ones", f"{took:,.0f} ms"
-    if not (OTHERS / "archives").exists():
+    if not (others / "archives").exists():
         return
-    summaries = archived_summaries(OTHERS / "archives")
+    summaries = archived_summaries(others / "archives")
     told = [replace(item, summary=summary) for item, summary in zip(day, cycle(summaries))]
-    yield "speed, one day told whole", "5,000 headlines with summaries", f"{_median(lambda: cluster.assign(told)):,.0f} ms"
+    yield "speed, one day told whole", "5,000 headlines with summaries", f"{_median(lambda: cluster.group(told), rounds):,.0f} ms"
     told = [replace(item, summary=summary) for item, summary in zip([*sealed, *weeks[len(sealed) :]], cycle(summaries))]
-    took = _median(lambda: cluster.assign(told))
+    took = _median(lambda: cluster.group(told), rounds)
     yield "speed, whatever a new story changes", "the same with summaries", f"{took:,.0f} ms"
 
 
@@ -149,10 +154,10 @@ def _csv(file: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(lines))
 
 
-def _median(action: Callable[[], object]) -> float:
-    """Milliseconds of the median of some rounds."""
+def _median(action: Callable[[], object], rounds: int) -> float:
+    """Return the milliseconds of the median round."""
     took = []
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         started = time.perf_counter()
         action()
         took.append(time.perf_counter() - started)

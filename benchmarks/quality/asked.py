@@ -32,7 +32,7 @@ def main() -> None:
     finders = _finders(dt.date.fromisoformat(document["today"]))
     rows = [row for half in HALVES for row in _rows(document, half, finders)]
     header = ("half", "search", "recall@5", "answered in five / in ten", "NDCG@10 of judged queries")
-    report.write("asked", "python -m benchmarks.quality.asked", report.table(header, rows), ROOT / "docs" / "quality.md")
+    report.write("asked", "python -m benchmarks.quality.asked", report.table(header, rows), report.page("quality.md"))
     texts = [row[key] for key, rows in (("question", "questions"), ("query", "queries")) for row in document[rows]]
     found = [finders["the wire"](text) for text in texts]
     print(f"The first {SHOWN} stories of {len(texts)} texts: {hashlib.sha256(repr(found).encode()).hexdigest()[:16]}")
@@ -41,8 +41,8 @@ def main() -> None:
 def _finders(today: dt.date) -> Mapping[str, Find]:
     from benchmarks.quality.bm25 import PlainBM25, terms
     from wire.models import Story
-    from wire.search.asking import search
     from wire.search.ranking import Scope
+    from wire.search.service import search
 
     stories = Story.objects.live().values_list("chatbotnews_id", "current__headline", "current__summary_medium")
     plain = PlainBM25({one: terms(f"{headline} {summary}") for one, headline, summary in stories})
@@ -54,11 +54,11 @@ def _finders(today: dt.date) -> Mapping[str, Find]:
 
 
 def _rows(document: Mapping[str, Sequence[Mapping[str, Any]]], half: str, finders: Mapping[str, Find]) -> Iterator[list[str]]:
-    from wire import evaluate
+    from wire.ops.quality import evaluate
 
     labels = {kind: [row for row in document[kind] if row["half"] == half] for kind in ("questions", "queries")}
     for name, find in finders.items():
-        told = evaluate.asked(labels, find)
+        told = evaluate.score_questions(labels, find)
         answered = f"{told['answered_5']:.2f} / {told['answered_10']:.2f}"
         yield [HALVES[half], name, f"{told['recall_5']:.3f}", answered, f"{told['ndcg_10']:.3f}"]
 

@@ -5,16 +5,17 @@ from collections import Counter
 from collections.abc import Mapping, Set
 from typing import Any
 
-from wire.evaluate import Figures, graded
-from wire.stories import tokens
+from wire.ops.quality.evaluate import grade_rankings
+from wire.ops.quality.event_metrics import Figures
+from wire.text import tokens
 
 
 def searches(document: Mapping[str, Any], *, every: bool) -> Figures:
-    """`wire.evaluate.searches` of stories that hold any word of a query, or every one."""
+    """`wire.ops.quality.evaluate.searches` of stories that hold any word of a query, or every one."""
     texts = {row["id"]: terms(f"{row['title']} {row.get('summary') or ''}") for row in document["stories"]}
     plain = PlainBM25(texts)
     judged = [asked for asked in document["queries"] if asked["judged"]]
-    return graded([(plain.ranked(set(terms(asked["query"])), every=every), asked["judged"]) for asked in judged])
+    return grade_rankings([(plain.ranked(set(terms(asked["query"])), every=every), asked["judged"]) for asked in judged])
 
 
 class PlainBM25:

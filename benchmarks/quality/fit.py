@@ -79,7 +79,7 @@ def _crossed(stories: Sequence[Story], written: Weights) -> list[tuple[int, int]
 
 
 def _written(document: Mapping[str, Mapping[str, Mapping[str, float]]]) -> Weights:
-    from wire.stories.vocabulary import Category
+    from wire.text.vocabulary import Category
 
     weights: Weights = defaultdict(lambda: [0.0] * len(Category))
     for number, category in enumerate(Category):
@@ -90,8 +90,8 @@ def _written(document: Mapping[str, Mapping[str, Mapping[str, float]]]) -> Weigh
 
 def _stories(archive: Path, written: Weights) -> list[Story]:
     from benchmarks.quality.labelled import for_tuning
-    from wire.intake.classify import Lexicon, Term
-    from wire.stories.vocabulary import Category
+    from wire.ingest.classify import Lexicon, Term
+    from wire.text.vocabulary import Category
 
     rows = for_tuning(archive)
     shared = Counter(text for title in {row["title"] for row in rows} for text in set(_sequences(title)))
@@ -178,7 +178,7 @@ def _macro_f1(told: Sequence[tuple[int, int]]) -> float:
 
 
 def _rewrite(document: dict[str, dict[str, dict[str, float]]], written: Weights, fitted: Weights) -> None:
-    from wire.stories.vocabulary import Category
+    from wire.text.vocabulary import Category
 
     for number, category in enumerate(Category):
         terms = {text: round(values[number], 2) for text, values in (written | fitted).items()}

@@ -7,9 +7,9 @@ from typing import Final
 from sources import roster
 from sources.entries import Entry
 from sources.vocabulary import Tier
-from wire import evaluate
-from wire.archive import reading
-from wire.evaluate import Row
+from wire.ops.archive import reader
+from wire.ops.quality import evaluate
+from wire.ops.quality.evaluate import Row
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 EVAL: Final = ROOT / "fixtures" / "eval"
@@ -28,7 +28,7 @@ def for_tuning(archive: Path = ARCHIVE) -> list[Row]:
     Raises: FileNotFoundError without the archive, which has the texts.
     """
     alone = [{**row, "source": "", "summary": ""} for row in _tuning_half("headlines.csv")]
-    entries = (record.value for record in reading.records(archive, {}) if isinstance(record.value, Entry))
+    entries = (record.value for record in reader.records(archive, {}) if isinstance(record.value, Entry))
     makers = {name.canonical for name in roster.shipped_names() if name.tier == Tier.CORPORATE}
     published = evaluate.with_texts([*_tuning_half("real-headlines.csv"), *_rows(TUNING)], entries, makers)
     known = [row for row in published if "summary" in row]

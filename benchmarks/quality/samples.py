@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from wire.evaluate import Row
-from wire.stories.captions import is_caption, repeats, without_headline
-from wire.stories.identity import BadUrl, canonical_url, chatbotnews_id
-from wire.stories.text import plain_text, summary
+from wire.ops.quality.evaluate import Row
+from wire.text.filters import is_caption, repeats_headline, strip_headline
+from wire.text.identity import BadUrl, canonical_url, chatbotnews_id
+from wire.text.plain_text import plain_text, summary
 
 REAL_EVENTS = Path(__file__).resolve().parents[2] / "fixtures" / "eval" / "real-events.csv"
 
@@ -62,8 +62,8 @@ def _items(archives: Path) -> Iterator[Mapping[str, Any]]:
 def told(item: Mapping[str, Any]) -> tuple[str, str]:
     """Headline and summary of an archive's item, as the wire would store them."""
     headline = plain_text(item["title"], 1000)
-    said = without_headline(headline, summary(item.get("summary") or ""))
-    return headline, "" if is_caption(said) or repeats(headline, said) else said
+    said = strip_headline(headline, summary(item.get("summary") or ""))
+    return headline, "" if is_caption(said) or repeats_headline(headline, said) else said
 
 
 def _ids(url: str) -> tuple[str, ...]:

@@ -25,7 +25,7 @@ _ON_SQLITE: Final = {  # by SQLite's primary result codes
 }
 
 
-def explained(error: BaseException) -> str:
+def explain_fault(error: BaseException) -> str:
     """In one line; empty for what is no fault of the machine."""
     words = " ".join(str(error).split()).rstrip(".")
     if isinstance(error, WireError):
@@ -51,6 +51,6 @@ def explaining() -> Iterator[None]:
     try:
         yield
     except (WireError, Error, OSError) as error:
-        if words := explained(error):
+        if words := explain_fault(error):
             raise CommandError(words) from error
         raise

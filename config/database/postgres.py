@@ -1,4 +1,4 @@
-"""How Postgres is connected to: pooled, and never waited for without an end by whoever says how long they can wait."""
+"""Connections to Postgres: pooled, and never waited for without an end by whoever says how long they can wait."""
 
 import os
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""How the public side reads the database: which one, how long it waits, and what it answers while the database is away.
+"""Reads of the public side: which one, how long it waits, and what it answers while the database is away.
 
 Whoever answers the public does so inside `reading()`; everybody else (desk, ingest, commands) knows nothing of it, and uses the
 primary for as long as it takes.
@@ -37,7 +37,7 @@ _current: Final[ContextVar[str | None]] = ContextVar("reading", default=None)
 
 
 class Source:
-    """What the doors of this process read. Decided by whoever watches the wire version, twice a second; read from any thread."""
+    """The database that this process reads. Decided by whoever watches the wire version, twice a second; read from any thread."""
 
     def __init__(self) -> None:
         self.alias = REPLICA if REPLICA in settings.DATABASES else DEFAULT_DB_ALIAS
@@ -98,12 +98,12 @@ source: Final = Source()
 def reading() -> Iterator[None]:
     """Read for the public: the database that is theirs to read, none that is known to be away, and no longer than PATIENCE."""
     away = source.away or missing(source.alias)
-    with _bounded(PATIENCE), _as("" if away else source.alias):
+    with _limit_wait(PATIENCE), _as("" if away else source.alias):
         yield
 
 
 def read(query: Callable[[], T]) -> T:
-    """What `query` reads for the public. Raises: Unavailable, what `query` raises."""
+    """Return what `query` reads for the public. Raises: Unavailable, what `query` raises."""
     with reading():
         try:
             return query()
@@ -115,25 +115,25 @@ def read(query: Callable[[], T]) -> T:
 
 
 def write(change: Callable[[], T]) -> T:
-    """What `change` does; what it reads for that comes from the primary, also inside of `reading()`.
+    """Run `change`; what it reads for that comes from the primary, also inside of `reading()`.
 
     Raises: OperationalError where there is no database, what `change` raises.
     """
     if why := missing():
         raise OperationalError(why)
-    with _bounded(PATIENCE), _as(None):
+    with _limit_wait(PATIENCE), _as(None):
         return change()
 
 
 def let_go() -> None:
-    """Of the connection of a read that failed because the database is away, so that the next one gets a fresh one."""
+    """Close the connection of a read that failed because the database is away, so that the next one gets a fresh one."""
     if now := _current.get():
         with suppress(Exception):
             connections[now].close()
 
 
 def is_away(error: BaseException) -> bool:
-    """Whether an error says that the database cannot be read or written as things are, and not that a question was wrong."""
+    """Tell whether an error says that the database cannot be read or written as things are, and not that a question was wrong."""
     if isinstance(error, Unavailable):
         return True
     code = getattr(error.__cause__, "sqlite_errorcode", None)
@@ -162,7 +162,7 @@ def missing(alias: str = DEFAULT_DB_ALIAS) -> str:
 
 
 def away(version: Callable[[], int]) -> str:
-    """Why the primary cannot be read at this moment, or nothing; known within seconds. `version` reads the wire version."""
+    """Return why the primary cannot be read at this moment, or nothing; known within seconds. `version` reads the wire version."""
     try:
         _ask(DEFAULT_DB_ALIAS, version)
     except Error as error:
@@ -208,11 +208,11 @@ def look_after_connection() -> None:
 
 
 def _ask(alias: str, version: Callable[[], int]) -> int:
-    """What `version` reads there. Raises: what it raises."""
+    """Return what `version` reads there. Raises: what it raises."""
     if why := missing(alias):
         raise OperationalError(why)
     look_after_connection()
-    with _bounded(LOOK_PATIENCE), _as(alias):
+    with _limit_wait(LOOK_PATIENCE), _as(alias):
         try:
             return version()
         except Error:
@@ -234,7 +234,7 @@ def _as(alias: str | None) -> Iterator[None]:
 
 
 @contextmanager
-def _bounded(most: float) -> Iterator[None]:
+def _limit_wait(most: float) -> Iterator[None]:
     token = postgres.seconds.set(most)
     try:
         yield

@@ -1,4 +1,4 @@
-"""Who asks: the address that a request is counted for, also behind proxies that the operator trusts."""
+"""The client's address: the one that a request is counted for, also behind proxies that the operator trusts."""
 
 import ipaddress
 from collections.abc import MutableMapping
@@ -33,10 +33,19 @@ def key_of(peer: str, chain: str) -> str:
     return str(address)
 
 
+@lru_cache(maxsize=10_000)
+def network_of(client: str) -> str:
+    """The larger network that a client of `client_key` lives in: an IPv4 /24 or an IPv6 /48, as one site is given."""
+    address = _read(client)
+    if address is None:
+        return client
+    return str(ipaddress.ip_network((address, 48 if address.version == 6 else 24), strict=False))
+
+
 def _behind(address: _Address, chain: str) -> _Address:
     """From the nearest proxy outwards, the first that is not trusted. What cannot be read ends the walk: no proxy wrote it."""
     links = chain.split(",") if chain else []
-    while links and _trusted(address):
+    while links and _is_trusted(address):
         named = _read(_without_port(links.pop().strip()))
         if named is None:
             break
@@ -44,7 +53,7 @@ def _behind(address: _Address, chain: str) -> _Address:
     return address
 
 
-def _trusted(address: _Address) -> bool:
+def _is_trusted(address: _Address) -> bool:
     return any(address in network for network in settings.WIRE_TRUSTED_PROXIES)
 
 

@@ -1,4 +1,4 @@
-"""What every public answer carries. The desk is private: it keeps Django's own headers, and has a policy of its own."""
+"""Headers of every public answer. The desk is private: it keeps Django's own headers, and has a policy of its own."""
 
 import hashlib
 from collections.abc import Callable
@@ -34,7 +34,7 @@ def public_headers(get_response: Handler) -> Callable[[HttpRequest], HttpRespons
         if is_api and request.method == "OPTIONS":
             return HttpResponse(status=204, headers=_PREFLIGHT)
         is_read = request.method in {"GET", "HEAD"}
-        if is_api and not is_read and not _reads_by_post(request):
+        if is_api and not is_read:
             response = error_answer(MethodNotAllowed())
             response["Allow"] = _PREFLIGHT["Access-Control-Allow-Methods"]
         else:
@@ -58,13 +58,8 @@ def public_headers(get_response: Handler) -> Callable[[HttpRequest], HttpRespons
     return middleware
 
 
-def _reads_by_post(request: HttpRequest) -> bool:
-    """Whether it is of the one API whose searches are posts (wire.factchecks.compat)."""
-    return settings.FACTCHECKS_COMPAT and request.path.startswith("/api/v1/")
-
-
 class DatabaseAway:
-    """Where the database cannot be read: 503, and when to ask again. A page for it needs no database."""
+    """Answer 503 where the database cannot be read, and when to ask again. A page for it needs no database."""
 
     def __init__(self, get_response: Handler) -> None:
         self.get_response = get_response

@@ -17,11 +17,10 @@ JSON: Final = "application/json"
 # The edge may keep an answer for five minutes, and for a day when the origin is down.
 SHARED: Final = "public, max-age=60, s-maxage=300, stale-while-revalidate=60, stale-if-error=86400"
 BRIEFLY: Final = "public, max-age=60, stale-if-error=86400"
-FOREVER: Final = "public, max-age=31536000, immutable"
 
 
 class ErrorOut(Schema):
-    """Every error of every door."""
+    """The JSON of every error."""
 
     error: str = Field(description="Stable code.")
     message: str
@@ -38,7 +37,7 @@ def answer(schema: Schema, caching: str) -> HttpResponse:
     return HttpResponse(schema.model_dump_json(by_alias=True), content_type=JSON, headers={"Cache-Control": caching})
 
 
-def finished(body: bytes, caching: str) -> HttpResponse:
+def json_response(body: bytes, caching: str) -> HttpResponse:
     """A body that is JSON already."""
     return HttpResponse(body, content_type=JSON, headers={"Cache-Control": caching})
 
@@ -53,7 +52,7 @@ def memento(response: HttpResponse, path: str, moment: dt.datetime) -> HttpRespo
 
 
 def json_answer(value: Any, caching: str) -> HttpResponse:
-    return finished(orjson.dumps(value), caching)
+    return json_response(orjson.dumps(value), caching)
 
 
 def error_answer(error: WireError) -> HttpResponse:

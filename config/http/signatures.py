@@ -1,13 +1,12 @@
 """HTTP message signatures (RFC 9421) of answers, by a key of their own: who holds one can show which wire gave it, and when.
 
-What is signed depends on the address alone, so that an answer is signed once, when it is made, and given to all who ask. That
-is why the host is not covered: the wire is asked by several names, and the key says whose answer it is.
+What is signed depends on the address alone, so that an answer is signed once, when it is made, and given to all who ask in the
+same words. That is why the host is not covered: the wire is asked by several names, and the key says whose answer it is.
 """
 
 import base64
 import datetime as dt
 import re
-import time
 from collections.abc import Iterable
 from functools import lru_cache, partial
 from operator import itemgetter
@@ -21,7 +20,7 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
 from config import ed25519, keyring
-from config.http.edge import Headers
+from config.http.request_guard import Headers
 
 TAG: Final = "chatbotnews-answer"
 """Nothing else that this key signs, should there ever be something, can be taken for an answer."""
@@ -29,15 +28,16 @@ PURPOSE: Final = f'HTTP message signatures (RFC 9421) of answers, with tag="{TAG
 LABEL: Final = "wire"
 SIGNED: Final = re.compile(r"/api/(today|archive/[0-9]{4}-[0-9]{2}-[0-9]{2})\.json")
 """Paths that are written in one way only: none of their characters is ever escaped in a path's normal form."""
+HEADERS: Final = (b"signature-input", b"signature")
 _COVERED: Final = ("content-digest", "content-type", "content-encoding")
 
 
 def are_for(path: str) -> bool:
-    """Whether answers of this address are signed."""
+    """Tell whether answers of this address are signed."""
     return SIGNED.fullmatch(path) is not None and settings.WIRE_SIGN_ANSWERS  # which takes longer to read than the path
 
 
-def of_answer(status: int, headers: Headers, path: str, query: bytes) -> Headers:
+def of_answer(status: int, headers: Headers, path: str, query: bytes, made_at: float) -> list[tuple[bytes, bytes]]:
     """The two headers that sign an answer to a GET of this path, with its query as it was sent."""
     fields = dict(headers)
     components = [
@@ -47,13 +47,11 @@ def of_answer(status: int, headers: Headers, path: str, query: bytes) -> Headers
         ('"@query";req', f"?{query.decode('latin-1')}"),  # of an address without a query it is "?" (2.2.7)
     ]
     private = key(key_file())
-    parameters = f'created={int(time.time())};keyid="{ed25519.key_id(private)}";alg="ed25519";tag="{TAG}"'
+    parameters = f'created={int(made_at)};keyid="{ed25519.key_id(private)}";alg="ed25519";tag="{TAG}"'
     described = f"({' '.join(name for name, _ in components)});{parameters}"
     signature = base64.b64encode(private.sign(base(components, described))).decode()
-    return [
-        (b"signature-input", f"{LABEL}={described}".encode("latin-1")),
-        (b"signature", f"{LABEL}=:{signature}:".encode("latin-1")),
-    ]
+    values = (f"{LABEL}={described}", f"{LABEL}=:{signature}:")
+    return [(name, value.encode("latin-1")) for name, value in zip(HEADERS, values, strict=True)]
 
 
 def base(components: Iterable[tuple[str, str]], described: str) -> bytes:
@@ -69,17 +67,17 @@ def key_file() -> Path:
 def key(file: Path) -> Ed25519PrivateKey:
     """The key that signs answers; read once in a process, and its public half put beside it. Raises: ImproperlyConfigured."""
     try:
-        private = ed25519.stored(file)
+        private = ed25519.load_or_create_key(file)
     except (OSError, TypeError, ValueError, UnsupportedAlgorithm) as error:
         raise ImproperlyConfigured(
             f"The key of answers {file} cannot be read: {error}. Put it right, or move it away and a new one is made."
         ) from error
-    keyring.stored(file.with_name(f"{file.stem}-{ed25519.key_id(private)}.json"), partial(_public_half, private))
+    keyring.load_or_create(file.with_name(f"{file.stem}-{ed25519.key_id(private)}.json"), partial(_public_half, private))
     return private
 
 
 def public_keys() -> list[dict[str, str]]:
-    """Of every key that signed answers, oldest first; each signed until the next was made. Raises: ImproperlyConfigured."""
+    """List the keys that signed answers, oldest first; each signed until the next was made. Raises: ImproperlyConfigured."""
     file = key_file()
     key(file)
     known = [orjson.loads(one.read_bytes()) for one in file.parent.glob(f"{file.stem}-*.json")]

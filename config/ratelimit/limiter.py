@@ -1,22 +1,60 @@
-"""How often one client may ask: a sliding log in this process's memory. Pure: no settings, and a clock that is given."""
+"""The limit on requests of one client: a sliding log in this process's memory. Pure: no settings, and a clock that is given."""
 
 import math
 import threading
 import time
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Callable
 from typing import Final
 
 from django_ratelimit.core import _split_rate  # the one reader of rates such as 60/m; its version is pinned
 
 MAX_CLIENTS: Final = 100_000
+NETWORK_CLIENTS: Final = 256
+"""As much as so many clients may send together, a network may: an IPv4 /24 has no more, an IPv6 /48 has 65,536."""
+NETWORK_PART: Final = 16  # one network has at most this part of MAX_CLIENTS
+
+
+class _Network:
+    """The clients of one network that have a log, the longest idle first, and how much passed in this window and the one before."""
+
+    __slots__ = ("before", "clients", "now", "window")
+
+    def __init__(self) -> None:
+        self.clients = OrderedDict[str, None]()
+        self.window, self.now, self.before = 0, 0, 0
+
+    def wait(self, moment: float, limit: int, period: int) -> int:
+        """Seconds until the next request may pass: two counters, as if what passed in the window before had come evenly."""
+        window = int(moment // period)
+        if window != self.window:
+            self.before = self.now if window == self.window + 1 else 0
+            self.window, self.now = window, 0
+        left = 1 - moment % period / period
+        if self.now + self.before * left < limit:
+            return 0
+        # Within this window the share of the one before shrinks; if this window alone is full, the next one has to come.
+        until = left - (limit - 1 - self.now) / self.before if self.before and self.now < limit else left
+        return max(1, math.ceil(min(until, left) * period))
+
+
+class _Log:
+    """When requests of one client passed, oldest first."""
+
+    __slots__ = ("network", "passed")
+
+    def __init__(self, network: str) -> None:
+        self.network = network
+        self.passed = deque[float]()
 
 
 class Limiter:
     """At most `limit` requests of one client in any `period` seconds, whenever the period begins. Any thread may call it.
 
-    A refused request is not counted, so a client that waits as long as it was asked to is let in. Beyond MAX_CLIENTS, new
-    clients share one log: strangers never push a known client out.
+    A refused request is not counted, so a client that waits as long as it was asked to is let in. Beyond MAX_CLIENTS the client
+    that was idle longest loses its log, first among those that used less than half of their limit: strangers are never refused
+    for their number, and to reset a count they would have to use half a limit each. A network that has more clients than its part
+    loses its own.
     """
 
     def __init__(self, rate: str, clock: Callable[[], float] = time.monotonic) -> None:
@@ -24,36 +62,84 @@ class Limiter:
         self.limit: int
         self.period: int
         self.limit, self.period = _split_rate(rate)
+        self.network_limit = NETWORK_CLIENTS * self.limit
         self._clock = clock
-        self._logs: dict[str, deque[float]] = {}
-        """When requests of each client passed, oldest first."""
+        self._light = OrderedDict[str, _Log]()
+        """Clients that used less than half of their limit, the longest idle first."""
+        self._busy = OrderedDict[str, _Log]()
+        self._networks: dict[str, _Network] = {}
         self._sweep_at = clock() + self.period
         self._lock = threading.Lock()
 
-    def wait(self, client: str) -> int:
-        """Count a request. Returns 0 if it may pass, else the whole seconds after which the next one may."""
+    def __len__(self) -> int:
+        """Count the clients that have a log."""
+        return len(self._light) + len(self._busy)
+
+    def wait(self, client: str, network: str = "") -> int:
+        """Count a request. Returns 0 if it may pass, else the whole seconds after which the next one may. `network` is that of the
+        client, if networks are to be limited.
+        """
         with self._lock:
             now = self._clock()
-            log = self._log(client, now)
-            if len(log) >= self.limit:
-                return max(1, math.ceil(log[0] + self.period - now))
-            log.append(now)
+            log = self._log(client, network, now)
+            if len(log.passed) >= self.limit:
+                return max(1, math.ceil(log.passed[0] + self.period - now))
+            if log.network:
+                counts = self._networks[log.network]
+                if wait := counts.wait(now, self.network_limit, self.period):
+                    return wait
+                counts.now += 1
+            log.passed.append(now)
+            if 2 * len(log.passed) >= self.limit and client in self._light:
+                self._busy[client] = self._light.pop(client)
             return 0
 
     def give_back(self, client: str) -> None:
         """Uncount the newest request of this client that passed."""
         with self._lock:
-            if log := self._log(client, self._clock()):
-                log.pop()
+            if passed := self._log(client, "", self._clock()).passed:
+                passed.pop()
 
-    def _log(self, client: str, now: float) -> deque[float]:
+    def _log(self, client: str, network: str, now: float) -> _Log:
         """The client's log without what is older than the period."""
         if now >= self._sweep_at:  # forget clients that did not ask for a period
-            self._logs = {name: log for name, log in self._logs.items() if log and log[-1] > now - self.period}
+            for logs in (self._light, self._busy):
+                for name in [name for name, log in logs.items() if self._is_over(log, now)]:
+                    self._remove(logs, name)
             self._sweep_at = now + self.period
-        log = self._logs.get(client)
+        logs = self._busy if client in self._busy else self._light
+        log = logs.get(client)
         if log is None:
-            log = self._logs.setdefault(client if len(self._logs) < MAX_CLIENTS else "", deque())
-        while log and log[0] <= now - self.period:
-            log.popleft()
+            log = self._add(client, network, now)
+        else:
+            logs.move_to_end(client)
+            if log.network:
+                self._networks[log.network].clients.move_to_end(client)
+        while log.passed and log.passed[0] <= now - self.period:
+            log.passed.popleft()
         return log
+
+    def _add(self, client: str, network: str, now: float) -> _Log:
+        if network:
+            clients = self._networks.setdefault(network, _Network()).clients
+            if len(clients) >= max(1, MAX_CLIENTS // NETWORK_PART):
+                oldest = next(iter(clients))
+                self._remove(self._busy if oldest in self._busy else self._light, oldest, keeps_network=True)
+            clients[client] = None
+        if len(self) >= MAX_CLIENTS:
+            idle = next(iter(self._busy.items()), None)
+            logs = self._busy if not self._light or (idle and self._is_over(idle[1], now)) else self._light
+            self._remove(logs, next(iter(logs)))
+        log = self._light[client] = _Log(network)
+        return log
+
+    def _remove(self, logs: OrderedDict[str, _Log], client: str, *, keeps_network: bool = False) -> None:
+        log = logs.pop(client)
+        if log.network:
+            clients = self._networks[log.network].clients
+            del clients[client]
+            if not clients and not keeps_network:
+                del self._networks[log.network]
+
+    def _is_over(self, log: _Log, now: float) -> bool:
+        return not log.passed or log.passed[-1] <= now - self.period

@@ -3,20 +3,18 @@
 from collections.abc import Mapping
 from typing import Final
 
+from config.plugins import list_plugins
+
 SERVERS: Final[Mapping[str, str]] = {
     "/mcp": "mcpserver.servers.wire",
-    "/mcp/articles/": "mcpserver.servers.articles",
-    "/mcp/factchecks": "mcpserver.servers.factchecks",
-    "/mcp/timeline": "mcpserver.servers.timeline",
-    "/mcp/timeline/": "mcpserver.servers.timeline",
-    "/mcp/gateway": "mcpserver.servers.gateway",
+    **{path: module for plugin in list_plugins() for path, module in plugin.mcp_servers.items()},
 }
 """Path to module. The last part of the module's name is the server's name in cache keys, counts and limits.
 
 A module offers `build()`, which returns the SDK's low-level server, and `usage_name(method, given)`, which returns the name under
 which a call is counted: a name of the server's own, never the caller's text; "" for one that it does not know. One whose tools
 follow what is stored offers `tools_made_of()`: when its value changes, clients are told to list the tools again. One
-whose lists never change says `STREAMS = False`. `sessions` gives clients of handshake revisions sessions (`mcpserver.sessions`);
+whose lists never change says `STREAMS = False`. `sessions` gives clients of handshake revisions sessions (`http.sessions`);
 `admit(token)` refuses requests without a key by raising WireError. One with a cache of its own names the methods that are not
 cached for it, `UNCACHED`, and may answer at once, `quick(method, params, version)`; one that holds something open offers `close()`.
 

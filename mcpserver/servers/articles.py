@@ -1,52 +1,38 @@
 """A publisher's own articles as an MCP server: one for each publisher, of the three tools that such servers have.
 
-May import wire.articles' queries and what these return. Names, descriptions, arguments, texts and errors are the specification's;
+May import the articles' queries and what these return. Names, descriptions, arguments, texts and errors are the specification's;
 structured content, and arguments beyond its own, are additions.
 """
 
 import datetime as dt
 import html
+import re
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Annotated, Any, Final
 
 import mcp_types as types
 import orjson
-from mcp.server.caching import CacheHint
-from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
-from ninja import Schema
 from pydantic import AfterValidator, Field
 
 from config.errors import InvalidArgument, NotFound, PaymentRequired, Unavailable, WireError
-from mcpserver.adapter import ask, ask_outside
-from mcpserver.arguments import NUMBER, Arguments, read
-from mcpserver.json_schema import compact
-from mcpserver.parts import (
-    ADDRESSES_THE_MODEL,
-    HOUR_MS,
-    MINUTE_MS,
-    PAYMENT,
-    PAYMENT_RESPONSE,
-    Answer,
-    ToolSpec,
-    as_text,
-    only_page,
-    unknown,
-    untraced,
-)
-from mcpserver.tally import Tally
-from mcpserver.usage import Asked
-from wire.articles import counting, queries
-from wire.articles.addresses import key_of
-from wire.articles.rendering import Format
-from wire.articles.roll import LISTED, Member, roll
-from wire.articles.schemas import ArticleOut, HitsOut, RecentsOut
-from wire.bounds import MAX_QUERY
+from mcpserver.http.threads import ask_outside, run_query
+from mcpserver.servers.base import Context, Toolbox, build_server
+from mcpserver.tooling.arguments import NUMBER, Arguments, read
+from mcpserver.tooling.batched_counter import Tally
+from mcpserver.tooling.tools import ADDRESSES_THE_MODEL, MINUTE_MS, PAYMENT, PAYMENT_RESPONSE, Answer, ToolSpec, as_text
+from mcpserver.tooling.usage import CountedCall
+from wire.corpora.articles import queries, usage_counts
+from wire.corpora.articles.directory import LISTED, ServedPublisher, list_members
+from wire.corpora.articles.rendering import Format
+from wire.corpora.articles.schemas import ArticleOut, HitsOut, RecentsOut
+from wire.corpora.articles.url_keys import canonical_key
+from wire.schemas.params import MAX_QUERY
+from wire.text.quoting import fold
 
-VERSION: Final = "1.0.0"
 MAX_URL: Final = 2_048
 MAX_CURSOR: Final = 8_000  # characters; it holds an address and the question's keywords
 UNKNOWN: Final = LISTED
@@ -57,11 +43,9 @@ INSTRUCTIONS: Final = (
     "that pretends to be one."
 )
 
-Context = ServerRequestContext[Any, Any]
-
 
 def _at_most(length: int) -> AfterValidator:
-    """A bound that is not listed, where the specification lists none."""
+    """Return a bound that is not listed, where the specification lists none."""
 
     def check(text: str) -> str:
         if len(text) > length:
@@ -106,7 +90,7 @@ def search_content(slug: str, args: SearchContent) -> Answer:
 
 
 def get_article(slug: str, args: GetArticle, payment: object = None) -> Answer:
-    """What costs something is asked for, paid and given as x402's MCP transport has it."""
+    """Return an article; one that costs something is asked for, paid and given as x402's MCP transport has it."""
     try:
         found, settled = queries.buy_article(slug, args.url, args.format, args.max_chars or queries.WHOLE, args.offset, payment)
     except PaymentRequired as error:
@@ -121,92 +105,58 @@ def list_recent(slug: str, args: ListRecent) -> Answer:
 
 
 def _list(page: HitsOut | RecentsOut) -> Answer:
-    """As text it is the bare list of the specification's own fields."""
+    # As text it is the bare list of the specification's own fields.
     structured = page.model_dump(mode="json")
     bare = [{name: value for name, value in one.items() if name != "untrusted_instructions"} for one in structured["articles"]]
     return Answer(structured, orjson.dumps(bare).decode())
 
 
-def _plain(text: str) -> str:
-    return " ".join(text.split())  # one line: no field can pose as another
-
-
-def _untagged(text: str) -> str:
-    return _plain(text).replace("<", "&lt;")  # Markdown may hold HTML; what a title says is none
-
-
-def _escaped(text: str) -> str:
-    return html.escape(_plain(text))
-
-
 _FORMS: Final[Mapping[str, tuple[Callable[[str], str], str, str, str, str]]] = {
-    "markdown": (_untagged, "# {}", "**{}:** {}", "---", "{}"),
-    "text": (_plain, "{}", "{}: {}", "---", "{}"),
-    "html": (_escaped, "<h1>{}</h1>", "<p>{}: {}</p>", "<hr>", "<p>{}</p>"),
+    "markdown": (lambda text: fold(text).replace("<", "&lt;"), "# {}", "**{}:** {}", "---", "{}"),  # no title means HTML
+    "text": (fold, "{}", "{}: {}", "---", "{}"),
+    "html": (lambda text: html.escape(fold(text)), "<h1>{}</h1>", "<p>{}: {}</p>", "<hr>", "<p>{}</p>"),
 }
 """By format: what makes a value fit it, then its title, a line of its head, what parts head and text, and a line below the text."""
+# How lines begin that only the server writes.
+_OURS: Final = r"(?=(?:cite as|author|published|source|note of the wire)[ \t*_]*(?:</\w+>)?:|\[(?:characters \d|an excerpt:))"
+_POSING: Final = re.compile(rf"(?m)^(?=[ \t*_#]*{_OURS})", re.I)
+_POSING_IN_HTML: Final = re.compile(rf"(?m)(^|>)(?=\s*{_OURS})", re.I)
 
 
 def document(found: ArticleOut, published: str | None, offset: int) -> str:
-    """The article with its head, as the specification shows it, and its citation. What is not known has no line."""
+    """Return the article with its head, as the specification shows it, and its citation. What is not known has no line."""
     fit, title, field, rule, line = _FORMS[found.format]
-    head = [
-        field.format(name, fit(value))
-        for name, value in (("Author", found.author), ("Published", published), ("Source", found.url))
-        if value
-    ]
-    below = [*_remarks(found, offset), f"Cite as: {found.citation}"]
-    parts = [title.format(fit(found.title)), "\n".join(head), rule, found.text, *(line.format(fit(one)) for one in below)]
+    values = (("Author", found.author), ("Published", published), ("Source", found.url))
+    head = "\n".join(field.format(name, fit(value)) for name, value in values if value)
+    # The publisher's text is Markdown by contract and stays so, but for lines that begin like one of the server's.
+    text = "\n".join(found.text.splitlines())
+    text = _POSING_IN_HTML.sub(r"\1&gt; ", text) if found.format == "html" else _POSING.sub("> ", text)
+    below = [f"Cite as: {found.citation}"]
+    if found.is_excerpt:
+        below.insert(0, "[An excerpt: the publisher gives agents no more. The whole article is at its address.]")
+    if (end := found.next_offset) is not None:
+        below.insert(0, f"[Characters {offset} to {end} of {found.total_chars}: offset {end} goes on.]")
+    parts = [title.format(fit(found.title)), head, rule, text, *(line.format(fit(one)) for one in below)]
     return "\n\n".join([line.format(ADDRESSES_THE_MODEL), *parts] if found.untrusted_instructions else parts)
 
 
-def _remarks(found: ArticleOut, offset: int) -> Sequence[str]:
-    """What a model that reads nothing but the text should know of it."""
-    remarks = []
-    if found.next_offset is not None:
-        remarks.append(f"[Characters {offset} to {found.next_offset} of {found.total_chars}: offset {found.next_offset} goes on.]")
-    if found.is_excerpt:
-        remarks.append("[An excerpt: the publisher gives agents no more. The whole article is at its address.]")
-    return remarks
-
-
-def _tool(
-    name: str, run: Callable[[str, Any], Answer], arguments: type[Arguments], output: type[Schema], title: str, says: str
-) -> ToolSpec:
-    return ToolSpec(name, title, says, arguments, output, run)
-
-
-TOOLS: Final[Mapping[str, ToolSpec]] = {
-    tool.name: tool
-    for tool in (
-        _tool(
-            "search-content", search_content, SearchContent, HitsOut, "Search articles",
-            "Search articles by keyword. Returns matching titles, URLs, and snippets.",
-        ),
-        _tool(
-            "get-article", get_article, GetArticle, ArticleOut, "Get an article",
-            "Get the full content of a specific article as markdown.",
-        ),
-        _tool(
-            "list-recent", list_recent, ListRecent, RecentsOut, "Recent articles",
-            "List the most recently published articles.",
-        ),
-    )
-}  # fmt: skip
-_LISTED: Final = [tool.listed(compact) for tool in TOOLS.values()]
-_INPUT_SCHEMAS: Final = {tool.name: tool.input_schema for tool in _LISTED}
-
-
-async def list_tools(_context: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
-    only_page(params)
-    return types.ListToolsResult(tools=_LISTED, ttl_ms=HOUR_MS, cache_scope="public")
+_BOX: Final = Toolbox(
+    ToolSpec(
+        "search-content", "Search articles", "Search articles by keyword. Returns matching titles, URLs, and snippets.",
+        SearchContent, HitsOut, search_content,
+    ),
+    ToolSpec(
+        "get-article", "Get an article", "Get the full content of a specific article as markdown.",
+        GetArticle, ArticleOut, get_article,
+    ),
+    ToolSpec("list-recent", "Recent articles", "List the most recently published articles.", ListRecent, RecentsOut, list_recent),
+)  # fmt: skip
+TOOLS: Final = _BOX.tools
 
 
 async def call_tool(slug: str, _context: Context, params: types.CallToolRequestParams) -> Any:
-    """Every error is the protocol's, as the specification has it: a wrong argument, or something that failed here or upstream."""
-    tool = TOOLS.get(params.name)
-    if tool is None:
-        raise unknown("tool", TOOLS)
+    """Call a tool; every error is the protocol's, as the specification has it: a wrong argument, or a failure here or upstream."""
+    tool = _BOX.find(params.name)
     given = params.arguments or {}
     for name in (name for name, field in tool.arguments.model_fields.items() if field.is_required()):
         value = given.get(name)
@@ -217,7 +167,7 @@ async def call_tool(slug: str, _context: Context, params: types.CallToolRequestP
             paying = params.meta.get(PAYMENT) if params.meta else None
             answer = await ask_outside(get_article, slug, read(GetArticle, given), paying)
         else:
-            answer = await ask(tool.run, slug, read(tool.arguments, given))
+            answer = await run_query(tool.run, slug, read(tool.arguments, given))
     except (InvalidArgument, NotFound) as error:
         raise MCPError(types.INVALID_PARAMS, as_text(error), error.as_dict()) from error
     except WireError as error:
@@ -226,37 +176,30 @@ async def call_tool(slug: str, _context: Context, params: types.CallToolRequestP
     return answer.as_result()
 
 
-def usage_name(method: str, given: str) -> str:
-    return given if method == "tools/call" and given in TOOLS else ""
+usage_name = _BOX.usage_name
+members = list_members
 
 
-members = roll
-
-
-def build(member: Member) -> Server[Any]:
-    """The server of one publisher, without any transport. Stateless: one instance answers every client."""
-    server: Server[Any] = Server(
+def build(member: ServedPublisher) -> Server[Any]:
+    return build_server(
         f"chatbotnews-articles-{member.slug}",
-        version=VERSION,
+        _BOX,
+        partial(call_tool, member.slug),
+        MINUTE_MS,
         title=member.name,
         description=f"Articles of {member.name}, on its own terms. {member.terms}",
         instructions=INSTRUCTIONS.format(name=member.name, homepage=member.homepage, terms=member.terms),
         website_url=member.homepage,
-        cache_hints={"server/discover": CacheHint(ttl_ms=MINUTE_MS, scope="public")},
-        get_tool_input_schema=_INPUT_SCHEMAS.get,
-        on_list_tools=list_tools,
-        on_call_tool=partial(call_tool, member.slug),
     )
-    return untraced(server)
 
 
 def _write(counted: Mapping[tuple[int, tuple[str, str, str]], int]) -> None:
     epoch = dt.date(1970, 1, 1)
-    counting.add({counting.Asked(epoch + dt.timedelta(day), *what): times for (day, what), times in counted.items()})
+    usage_counts.add({usage_counts.CallKey(epoch + dt.timedelta(day), *what): times for (day, what), times in counted.items()})
 
 
+# By day since 1970 and what was asked: publisher, tool and the key of an article, "" where a tool asks for none.
 asked: Final[Tally[tuple[int, Any]]] = Tally(_write)
-"""By day since 1970 and what was asked: publisher, tool and the key of an article, "" where a tool asks for none."""
 
 
 class Teller:
@@ -265,12 +208,12 @@ class Teller:
     def __init__(self, slug: str) -> None:
         self._slug = slug
 
-    def about(self, what: Asked, params: Mapping[str, Any]) -> tuple[str, str, str]:
-        return self._slug, what.name, key_of(params["arguments"]["url"]) if what.name == "get-article" else ""
+    def about(self, what: CountedCall, params: Mapping[str, Any]) -> tuple[str, str, str]:
+        return self._slug, what.name, canonical_key(params["arguments"]["url"]) if what.name == "get-article" else ""
 
-    def count(self, what: Asked) -> None:
+    def count(self, what: CountedCall) -> None:
         asked[int(time.time() // 86_400), what.about] += 1
 
 
-def teller(member: Member) -> Teller:
+def teller(member: ServedPublisher) -> Teller:
     return Teller(member.slug)

@@ -1,12 +1,11 @@
 """Resources of upstream servers as an MCP server: what is fresh from the cache, else asked for, and where each answer came from.
 
-May import sources.gateway's queries and what these return.
+May import mcpserver.gateway's queries and what these return.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, NamedTuple
 
 import mcp_types as types
 import orjson
@@ -20,28 +19,26 @@ from ninja import Schema
 from pydantic import Field
 
 from config.errors import Unavailable, WireError
-from mcpserver import arguments
-from mcpserver.arguments import Arguments
-from mcpserver.bearer import bearer
-from mcpserver.json_schema import compact
-from mcpserver.parts import HOUR_MS, Answer, ToolSpec, as_text, only_page, text_content, unknown, untraced
-from sources.gateway import callers, queries, serving
-from sources.gateway.asked import MAX_URI, Question, question
-from sources.gateway.callers import Caller
-from sources.gateway.entries import Kept
-from sources.gateway.gateway import LONGEST_WAIT, WAIT, Gateway
-from sources.gateway.outcome import CACHED, ReadOut
-from sources.gateway.outcome import Answer as Found
-from sources.gateway.policy import Policy
-from sources.gateway.policy_file import load
+from mcpserver.gateway import auth, queries, runtime
+from mcpserver.gateway.auth import Caller
+from mcpserver.gateway.cache import CacheEntry
+from mcpserver.gateway.gateway import LONGEST_WAIT, WAIT, Gateway
+from mcpserver.gateway.policy_file import load
+from mcpserver.gateway.request import MAX_URI, GatewayRequest, parse_request
+from mcpserver.gateway.resource_policy import Policy
+from mcpserver.gateway.response import CACHED, GatewayResponse, ReadOut
+from mcpserver.http.bearer import bearer
+from mcpserver.tooling import arguments
+from mcpserver.tooling.arguments import Arguments
+from mcpserver.tooling.json_schema import compact
+from mcpserver.tooling.tools import HOUR_MS, Answer, ToolSpec, as_text, disable_tracing, only_page, text_content, unknown
 
 VERSION: Final = "1.0.0"
 STREAMS: Final = False  # its lists change with the policy, which is read when the process starts
 JSON: Final = "application/json"
 RESOURCE_NOT_FOUND: Final = -32002  # of handshake revisions; 2026-07-28 has INVALID_PARAMS for it
 REFUSED: Final = -32000
-UNCACHED: Final = frozenset(("resources/read", "tools/call"))
-"""Methods whose results are of one caller and one moment: the gateway has a cache of its own."""
+UNCACHED: Final = frozenset(("resources/read", "tools/call"))  # of one caller and one moment; the gateway has its own cache
 INSTRUCTIONS: Final = (
     "Resources of upstream servers through one gateway. gateway_resources lists them with limits left; read one with "
     "gateway_read. Every answer has `provenance`: outcome fresh or cached is what was asked for; stale is old; fallback is of "
@@ -82,7 +79,7 @@ class VectorSearch(Arguments):
 
 
 async def gateway_read(args: Read, caller: Caller) -> Answer:
-    return _told(await queries.read(args.uri, caller, args.wait))
+    return _to_answer(await queries.read(args.uri, caller, args.wait))
 
 
 async def gateway_resources(_args: Nothing, caller: Caller) -> Answer:
@@ -94,32 +91,26 @@ async def gateway_explain(args: Explain, caller: Caller) -> Answer:
 
 
 async def gateway_vector_search(args: VectorSearch, caller: Caller) -> Answer:
-    given = args.model_dump(exclude={"wait"})
-    return _told(await queries.vector_search(given, caller, args.wait))
+    return _to_answer(await queries.vector_search(args.model_dump(exclude={"wait"}), caller, args.wait))
 
 
-def _told(found: Found) -> Answer:
-    """As text it is the same JSON, with the note first."""
-    text = found.body.decode()
-    return Answer(orjson.loads(text), text, is_error=found.is_error)
+def _to_answer(response: GatewayResponse) -> Answer:
+    text = response.body.decode()  # the same JSON, with the note first
+    return Answer(orjson.loads(text), text, is_error=response.is_error)
 
 
 Run = Callable[[Any, Caller], Awaitable[Answer]]
 
 
-@dataclass(frozen=True, slots=True)
-class Tool:
-    spec: ToolSpec
-    run: Run
+Tool = tuple[ToolSpec, Run]
 
 
 def _tool(run: Run, args: type[Arguments], output: type[Schema], title: str, says: str) -> Tool:
-    name = getattr(run, "__name__", "")
-    return Tool(ToolSpec(name, title, says, args, output, lambda *_: Answer({})), run)
+    return ToolSpec(getattr(run, "__name__", ""), title, says, args, output, lambda *_: Answer({})), run
 
 
 TOOLS: Final[Mapping[str, Tool]] = {
-    tool.spec.name: tool
+    tool[0].name: tool
     for tool in (
         _tool(
             gateway_read, Read, ReadOut, "Read a resource",
@@ -144,7 +135,7 @@ TOOLS: Final[Mapping[str, Tool]] = {
         ),
     )
 }  # fmt: skip
-_LISTED: Final = [tool.spec.listed(compact) for tool in TOOLS.values()]
+_LISTED: Final = [spec.listed(compact) for spec, _ in TOOLS.values()]
 _INPUT_SCHEMAS: Final = {tool.name: tool.input_schema for tool in _LISTED}
 
 
@@ -154,144 +145,148 @@ async def list_tools(_context: Context, params: types.PaginatedRequestParams | N
 
 
 async def call_tool(_context: Context, params: types.CallToolRequestParams) -> Any:
-    """An error that the model can mend is a result."""
-    tool = TOOLS.get(params.name)
-    if tool is None:
+    if params.name not in TOOLS:
         raise unknown("tool", TOOLS)
+    spec, run = TOOLS[params.name]
     try:
-        args = arguments.read(tool.spec.arguments, params.arguments)
-        answer = await tool.run(args, await queries.caller_of(bearer.get()))
-    except WireError as error:
+        args = arguments.read(spec.arguments, params.arguments)
+        answer = await run(args, await queries.find_caller(bearer.get()))
+    except WireError as error:  # the model may mend it
         return types.CallToolResult(content=[text_content(as_text(error))], is_error=True)
     return answer.as_result()
 
 
 async def list_resources(_context: Context, params: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
     only_page(params)
-    found = [
+    resources = [
         types.Resource(uri=one.uri, name=one.name, title=one.title, description=one.description, mime_type=JSON)
         for one in _policy().resources.values()
         if not one.holes and not one.tool_only
     ]
-    return types.ListResourcesResult(resources=found, ttl_ms=HOUR_MS, cache_scope="public")
+    return types.ListResourcesResult(resources=resources, ttl_ms=HOUR_MS, cache_scope="public")
 
 
 async def list_templates(_context: Context, params: types.PaginatedRequestParams | None) -> types.ListResourceTemplatesResult:
     only_page(params)
-    found = [
+    templates = [
         types.ResourceTemplate(uri_template=one.uri, name=one.name, title=one.title, description=one.description, mime_type=JSON)
         for one in _policy().resources.values()
         if one.holes
     ]
-    return types.ListResourceTemplatesResult(resource_templates=found, ttl_ms=HOUR_MS, cache_scope="public")
+    return types.ListResourceTemplatesResult(resource_templates=templates, ttl_ms=HOUR_MS, cache_scope="public")
 
 
 async def read_resource(context: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
     uri = str(params.uri)
     try:
-        caller = await queries.caller_of(bearer.get())
-        found = await queries.read(uri, caller)
+        caller = await queries.find_caller(bearer.get())
+        response = await queries.read(uri, caller)
     except Unavailable:
         raise
     except WireError as error:
         code = types.INVALID_PARAMS if context.protocol_version in MODERN_PROTOCOL_VERSIONS else RESOURCE_NOT_FOUND
         code = REFUSED if error.status in (401, 403) else code
         raise MCPError(code, as_text(error), {"uri": uri[:200], **error.as_dict()}) from error
-    if found.is_error:
-        raise MCPError(types.INTERNAL_ERROR, found.note, {"provenance": found.provenance})
-    _remember(uri, caller, found)
+    if response.is_error:
+        raise MCPError(types.INTERNAL_ERROR, response.note, {"provenance": response.provenance})
+    _remember(uri, caller, response)
     return types.ReadResourceResult(
-        contents=[types.TextResourceContents(uri=uri, mime_type=JSON, text=found.body.decode())],
-        ttl_ms=int(found.ttl * 1000),
-        cache_scope="private" if found.private else "public",
+        contents=[types.TextResourceContents(uri=uri, mime_type=JSON, text=response.body.decode())],
+        ttl_ms=int(response.ttl * 1000),
+        cache_scope="private" if response.private else "public",
     )
 
 
-Piece = tuple[Question, Kept, bytes, Found]
-_pieces: Final[dict[tuple[str, str], Piece]] = {}
-"""By agent and address: the question, the entry that answered it last, and its data as a piece of a JSON text."""
-MOST_PIECES: Final = 500
+class FastRead(NamedTuple):
+    """A read that was answered from an entry, and its data as they stand within a JSON text."""
+
+    request: GatewayRequest
+    entry: CacheEntry
+    data_text: bytes
+    response: GatewayResponse
+
+
+MAX_PIECES: Final = 500
+_pieces: Final[dict[tuple[str, str], FastRead]] = {}  # by agent and address
 
 
 def quick(method: str, params: Any, version: str) -> Callable[[], bytes] | None:
-    """What makes the result of a read whose answer is fresh in memory, as the SDK would write it; None for everything else. What is
-    made is logged and counted like any other answer.
+    """Return a function that makes the result of a read whose answer is fresh in memory, as the SDK would write it; else None.
+
+    What it makes is logged and counted like any other answer.
     """
-    gateway = serving.ready()
+    gateway = runtime.ready()
     if method != "resources/read" or gateway is None:
         return None
     uri = params.get("uri")
-    caller = callers.remembered(bearer.get())
-    if not isinstance(uri, str) or caller is None:
+    caller = auth.get_cached_caller(bearer.get())
+    known = _pieces.get((caller.name, uri)) if isinstance(uri, str) and caller is not None else None
+    if known is None or caller is None:
         return None
-    known = _pieces.get((caller.name, uri))
-    if known is None or not caller.may_read(known[0].resource.uri):
+    resource = known.request.resource
+    if known.request.attributes != caller.attributes or not caller.may_read(resource.uri):
         return None
-    if gateway.policy.resources.get(known[0].resource.name) is not known[0].resource:
+    if gateway.policy.resources.get(resource.name) is not resource:
         return None  # the desk changed its numbers
-    if gateway.fresh_in_memory(known[0]) is not known[1]:
+    if gateway.get_fresh_in_memory(known.request) is not known.entry:
         return None
-    return partial(_quickly, gateway, caller, uri, known, version)
+    return partial(_render_fast, gateway, caller, uri, known, version)
 
 
-def _quickly(gateway: Gateway, caller: Caller, uri: str, known: Piece, version: str) -> bytes:
-    asked, entry, piece, before = known
-    found = gateway.again(asked, entry, before, caller)
-    text = b"".join((_inside(found.head), piece, _inside(b',"provenance":' + orjson.dumps(found.provenance) + b"}")))
+def _render_fast(gateway: Gateway, caller: Caller, uri: str, known: FastRead, version: str) -> bytes:
+    response = gateway.repeat(known.request, known.entry, known.response, caller)
+    text = _escape(response.head) + known.data_text + _escape(response.tail)
     result = b'{"contents":[{"uri":' + orjson.dumps(uri) + b',"mimeType":"application/json","text":"' + text + b'"}]'
     if version in MODERN_PROTOCOL_VERSIONS:
-        scope = b"private" if found.private else b"public"
-        result += b',"resultType":"complete","ttlMs":%d,"cacheScope":"%s"' % (int(found.ttl * 1000), scope)
+        scope = b"private" if response.private else b"public"
+        result += b',"resultType":"complete","ttlMs":%d,"cacheScope":"%s"' % (int(response.ttl * 1000), scope)
         result += b',"_meta":' + _stamp
     return result + b"}"
 
 
-def _remember(uri: str, caller: Caller, found: Found) -> None:
+def _remember(uri: str, caller: Caller, response: GatewayResponse) -> None:
     """Answer this read from memory alone while its entry is fresh."""
-    gateway = serving.ready()
-    if found.outcome != CACHED or gateway is None:
+    gateway = runtime.ready()
+    if response.outcome != CACHED or gateway is None:
         return
-    asked = question(gateway.policy, uri, caller.name, caller.attributes)
-    entry = gateway.fresh_in_memory(asked)
+    request = parse_request(gateway.policy, uri, caller.name, caller.attributes)
+    entry = gateway.get_fresh_in_memory(request)
     if entry is not None:
-        if len(_pieces) >= MOST_PIECES:
+        if len(_pieces) >= MAX_PIECES:
             _pieces.clear()
-        _pieces[caller.name, uri] = (asked, entry, _inside(found.data_json), found)
+        _pieces[caller.name, uri] = FastRead(request, entry, _escape(response.data_json), response)
 
 
-def _inside(json: bytes) -> bytes:
-    """JSON as it stands within a JSON text."""
+def _escape(json: bytes) -> bytes:
+    """Return JSON as it stands within a JSON text."""
     return orjson.dumps(json.decode())[1:-1]
 
 
 def usage_name(method: str, given: str) -> str:
     if method == "tools/call":
         return given if given in TOOLS else ""
-    return _address_of(given)
+    return _find_resource_uri(given)
 
 
 @lru_cache(maxsize=2_000)
-def _address_of(uri: str) -> str:
-    """Of a resource, without what is asked of it; "" for none. The desk's numbers change no address."""
+def _find_resource_uri(uri: str) -> str:
     try:
-        return question(_policy(), uri).resource.uri
+        return parse_request(_policy(), uri).resource.uri
     except WireError:
         return ""
 
 
 def _policy() -> Policy:
-    """The resources that there are. The desk's numbers are of no matter here."""
-    gateway = serving.ready()
+    # The desk's numbers change no address, so before the first question the file is enough.
+    gateway = runtime.ready()
     return gateway.policy if gateway is not None else load(settings.WIRE_GATEWAY_POLICY)
 
 
 async def close() -> None:
-    """When the process ends: write what waits, and end every upstream."""
-    await serving.close()
+    await runtime.close()
 
 
-_stamp = b"{}"
-"""`_meta` of the results of 2026-07-28, which the SDK stamps with who serves."""
+_stamp = b"{}"  # `_meta` of the results of 2026-07-28, which the SDK stamps with the server's name
 
 
 def build() -> Server[Any]:
@@ -313,4 +308,4 @@ def build() -> Server[Any]:
         on_read_resource=read_resource,
     )
     _stamp = orjson.dumps({types.SERVER_INFO_META_KEY: server.server_info_stamp})
-    return untraced(server)
+    return disable_tracing(server)

@@ -1,4 +1,4 @@
-"""A server that is a child of this process: in a process group of its own, which is killed as a whole, whoever of it is left.
+"""A server that is a child of this process, in a process group of its own, which is killed as a whole.
 
 The SDK's own transport ends the group of a server that does not leave by itself; of one that died it leaves what it had started.
 """
@@ -16,7 +16,7 @@ import anyio
 import mcp_types as types
 from mcp.shared.message import SessionMessage
 
-from wire.stories.text import plain_line
+from wire.text.plain_text import plain_line
 
 log = logging.getLogger(__name__)
 
@@ -25,17 +25,18 @@ ENDED: Final = "it ended"
 INHERITED: Final = ("HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "USER")
 LEAVE: Final = 0.5  # seconds in which a server may leave after its input closed
 TERMINATE: Final = 1.0  # then, after SIGTERM; SIGKILL follows
+Process = asyncio.subprocess.Process
 
 
-class Child:
-    """The transport of one stdio server, for `mcp.Client`. `fault` says why it ended, where that is known."""
+class ChildProcess:
+    """The transport of a stdio server, for `mcp.Client`. `fault` says why it ended, where that is known."""
 
     def __init__(self, name: str, command: Sequence[str], env: Mapping[str, str]) -> None:
         self.name = name
         self.fault = ""
         self._command = command
         self._env = {key: os.environ[key] for key in INHERITED if key in os.environ} | dict(env)
-        self._process: asyncio.subprocess.Process | None = None
+        self._process: Process | None = None
 
     @property
     def pid(self) -> int | None:
@@ -46,8 +47,8 @@ class Child:
         return self._process is not None and self._process.returncode is not None
 
     @asynccontextmanager
-    async def opened(self) -> AsyncIterator[tuple[Any, Any]]:
-        """The streams that the SDK's client reads from and writes to. Raises: OSError where the command cannot be started."""
+    async def open(self) -> AsyncIterator[tuple[Any, Any]]:
+        """Yield the streams that the SDK's client reads from and writes to. Raises: OSError if the command cannot be started."""
         process = self._process = await asyncio.create_subprocess_exec(
             *self._command,
             stdin=asyncio.subprocess.PIPE,
@@ -57,13 +58,14 @@ class Child:
             limit=MAX_LINE,
             start_new_session=True,
         )
+        assert process.stdin is not None and process.stdout is not None and process.stderr is not None  # noqa: S101, PT018
         try:
             to_session, read_stream = anyio.create_memory_object_stream[Any](0)
             write_stream, from_session = anyio.create_memory_object_stream[Any](0)
             async with anyio.create_task_group() as group:
-                group.start_soon(self._read, process, to_session)
-                group.start_soon(self._write, process, from_session)
-                group.start_soon(self._note_stderr, process)
+                group.start_soon(self._read, process.stdout, to_session)
+                group.start_soon(_write, process.stdin, from_session)
+                group.start_soon(self._log_stderr, process.stderr)
                 group.start_soon(_watch, process)
                 try:
                     yield read_stream, write_stream
@@ -71,17 +73,16 @@ class Child:
                     for stream in (read_stream, write_stream, to_session, from_session):
                         stream.close()
                     with anyio.CancelScope(shield=True):
-                        await self._end(process)
+                        await _end(process, process.stdin)
                     group.cancel_scope.cancel()
         finally:
             _kill(process)
 
-    async def _read(self, process: asyncio.subprocess.Process, to_session: Any) -> None:
-        assert process.stdout is not None  # noqa: S101
+    async def _read(self, stdout: asyncio.StreamReader, to_session: Any) -> None:
         async with to_session:
             while True:
                 try:
-                    line = await process.stdout.readline()
+                    line = await stdout.readline()
                 except ValueError:
                     self.fault = f"a message was longer than {MAX_LINE:,} bytes"
                     return
@@ -99,53 +100,50 @@ class Child:
                 except (anyio.ClosedResourceError, anyio.BrokenResourceError):
                     return
 
-    async def _write(self, process: asyncio.subprocess.Process, from_session: Any) -> None:
-        assert process.stdin is not None  # noqa: S101
-        with contextlib.suppress(OSError, anyio.ClosedResourceError):
-            async with from_session:
-                async for sent in from_session:
-                    json = sent.message.model_dump_json(by_alias=True, exclude_unset=True)
-                    process.stdin.write(json.encode() + b"\n")
-                    await process.stdin.drain()
-
-    async def _note_stderr(self, process: asyncio.subprocess.Process) -> None:
-        """What it says beside the protocol, for the operator's log."""
-        assert process.stderr is not None  # noqa: S101
+    async def _log_stderr(self, stderr: asyncio.StreamReader) -> None:
         while True:
             with contextlib.suppress(ValueError):
-                line = await process.stderr.readline()
+                line = await stderr.readline()
                 if not line:
                     return
                 log.info("%s: %s", self.name, plain_line(line.decode(errors="replace"), 500))
 
-    async def _end(self, process: asyncio.subprocess.Process) -> None:
-        """Let it leave, then make it, and whatever it started with it."""
-        assert process.stdin is not None  # noqa: S101
-        process.stdin.close()
-        for patience, sign in ((LEAVE, signal.SIGTERM), (TERMINATE, signal.SIGKILL)):
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(_exit(process), patience)
-                break
-            _kill(process, sign)
-        _kill(process)
+
+async def _write(stdin: asyncio.StreamWriter, from_session: Any) -> None:
+    with contextlib.suppress(OSError, anyio.ClosedResourceError):
+        async with from_session:
+            async for sent in from_session:
+                stdin.write(sent.message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n")
+                await stdin.drain()
+
+
+async def _end(process: Process, stdin: asyncio.StreamWriter) -> None:
+    """Let it leave, then make it, and whatever it started with it."""
+    stdin.close()
+    for patience, sign in ((LEAVE, signal.SIGTERM), (TERMINATE, signal.SIGKILL)):
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(_exit(process), TERMINATE)
+            await asyncio.wait_for(_wait_for_exit(process), patience)
+            break
+        _kill(process, sign)
+    _kill(process)
+    with contextlib.suppress(TimeoutError):
+        await asyncio.wait_for(_wait_for_exit(process), TERMINATE)
 
 
-async def _exit(process: asyncio.subprocess.Process, look: float = 0.005) -> None:
-    """Until it exits. Not `wait()`: that one also waits for pipes, which what it started may hold open."""
+async def _wait_for_exit(process: Process, interval: float = 0.005) -> None:
+    # Not `wait()`: that one also waits for pipes, which what it started may hold open.
     while process.returncode is None:
-        await asyncio.sleep(look)
+        await asyncio.sleep(interval)
 
 
-async def _watch(process: asyncio.subprocess.Process) -> None:
-    """When it dies, what it started dies too, and lets go of its pipes: only then does who waits for an answer hear of it."""
-    await _exit(process, 0.05)
+async def _watch(process: Process) -> None:
+    """Kill what a server started when it dies: its pipes close, and whoever waits for an answer hears of it."""
+    await _wait_for_exit(process, 0.05)
     _kill(process)
 
 
-def _kill(process: asyncio.subprocess.Process, sign: signal.Signals = signal.SIGKILL) -> None:
-    """Everything in its process group; no group is left when all of them are gone."""
+def _kill(process: Process, sign: signal.Signals = signal.SIGKILL) -> None:
+    """Signal everything in its process group; no group is left when all of them are gone."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, sign)
     transport = getattr(process, "_transport", None)

@@ -1,4 +1,4 @@
-"""Which IP address may be dialled: public unicast, and what the policy names. Everything else is somebody's inside."""
+"""IP addresses that may be dialled: public unicast, and networks that the policy names. All others are somebody's inside."""
 
 from collections.abc import Iterable
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
@@ -49,7 +49,7 @@ _NAT64: Final = IPv6Network("64:ff9b::/96")  # RFC 6052 §2.1: how a network wit
 
 
 def may_dial(address: IPAddress, allow: Iterable[IPNetwork] = ()) -> bool:
-    """Whether this address is public, or in a network that `allow` names in the same version and spelling."""
+    """Return whether this address is public, or in a network that `allow` names in the same version and spelling."""
     if any(address in network for network in allow if network.version == address.version):
         return True
     if isinstance(address, IPv4Address):

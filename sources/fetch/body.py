@@ -1,38 +1,52 @@
-"""A body of bounded size, unpacked up to the same bound: a gigabyte of packed zeros costs no more than the cap."""
+"""Bodies of bounded size, unpacked up to the same bound: a gigabyte of packed zeros costs no more than the cap."""
 
+import re
 import zlib
 from collections.abc import AsyncIterable
 from typing import Final
 
-from sources.fetch.outcome import NotFetched
+import httpcore2
+
+from sources.fetch.results import NotFetched
 
 _GZIP: Final = b"\x1f\x8b"
+# How a feed or page begins, and nothing packed does: gzip, deflate and brotli do not begin with `<`.
+_PLAIN: Final = re.compile(rb"(?:\xef\xbb\xbf)?\s{0,99}(?:<[?!a-zA-Z]|\{\s{0,99}\")")
 _MAX_MEMBERS: Final = 100  # of one gzip file; what follows each is copied
 
 
-async def read_body(chunks: AsyncIterable[bytes], encoding: str, cap: int, *, cut: bool = False) -> bytes:
-    """The content behind a Content-Encoding of gzip, deflate or none, at most `cap` bytes on the wire and inflated.
+async def read_body(
+    chunks: AsyncIterable[bytes], encoding: str, cap: int, *, cut: bool = False, may_break_off: bool = False
+) -> bytes:
+    """Return the content behind a Content-Encoding of gzip, deflate or none, at most `cap` bytes on the wire and inflated.
 
-    A longer one is refused, or cut there if `cut`. Raises: NotFetched too_large, too_large_inflated, bad_encoding, broken_answer.
+    A longer one is refused, or cut there if `cut`. With `may_break_off`, what came of plain content before the connection broke is
+    returned, as when a Content-Length is too large. Content that is plain whatever the header says ("UTF-8", "aws-chunked",
+    gzip) is plain. Raises: NotFetched too_large, too_large_inflated, bad_encoding, broken_answer; httpcore2's errors.
     """
-    encoding = encoding.strip().lower().removeprefix("x-")  # x-gzip: RFC 9110 §8.4.1.3
-    if encoding not in {"", "identity", "gzip", "deflate"}:
-        message = f"The answer is packed as {encoding[:40]!r}, though only gzip and deflate were offered."
-        raise NotFetched("bad_encoding", message)
     wire = bytearray()
-    async for chunk in chunks:
-        wire += chunk
-        if len(wire) > cap:
-            if not cut:
-                raise too_large(cap)
-            break
-    if encoding in {"", "identity"}:
+    try:
+        async for chunk in chunks:
+            wire += chunk
+            if len(wire) > cap:
+                if not cut:
+                    raise too_large(cap)
+                break
+    except (httpcore2.NetworkError, httpcore2.ProtocolError):
+        if not (may_break_off and _PLAIN.match(wire)):
+            raise
+    if _PLAIN.match(wire):
         return bytes(wire[:cap])
-    return _inflated(bytes(wire), encoding == "gzip", cap, cut=cut)
+    tokens = [token.strip().lower().removeprefix("x-") for token in encoding.split(",")]  # x-gzip: RFC 9110 §8.4.1.3
+    match [token for token in tokens if token not in {"", "identity"}]:
+        case []:
+            return bytes(wire[:cap])
+        case [("gzip" | "deflate") as coding]:
+            return _inflate(bytes(wire), coding == "gzip", cap, cut=cut)
+    raise NotFetched("bad_encoding", f"The answer is packed as {encoding[:40]!r}, though only gzip and deflate were offered.")
 
 
 def too_large(cap: int) -> NotFetched:
-    """More than `cap` bytes on the wire, or announced."""
     return NotFetched("too_large", f"The feed is larger than {_megabytes(cap)}; ask the publisher for a shorter one.")
 
 
@@ -40,8 +54,8 @@ def _megabytes(size: int) -> str:
     return f"{size / (1 << 20):.3g} MB"
 
 
-def _inflated(data: bytes, gzip: bool, cap: int, *, cut: bool) -> bytes:
-    """gzip of one or several members (RFC 1952 §2.2), deflate in the zlib format or raw, as some servers wrongly send it."""
+def _inflate(data: bytes, gzip: bool, cap: int, *, cut: bool) -> bytes:
+    """Return the content of gzip of some members (RFC 1952 §2.2), or of deflate, in the zlib format or, as some send it, raw."""
     zlib_header = len(data) > 1 and data[0] & 0x0F == 8 and int.from_bytes(data[:2], "big") % 31 == 0  # RFC 1950 §2.2
     content = bytearray()
     for number in range(_MAX_MEMBERS):

@@ -1,37 +1,40 @@
-"""One conditional GET: whose turn it is, what robots.txt allows, where redirects lead, and what the answer means."""
+"""Conditional GETs: turns of hosts, robots.txt, redirects, and the meaning of the answer."""
 
 import asyncio
 import datetime as dt
 import logging
 import re
-from collections.abc import AsyncIterator, Awaitable, Mapping, MutableMapping
+from collections.abc import AsyncIterator, Mapping, MutableMapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
-from typing import Final
+from typing import Final, Literal
 
+from config.url_secrets import mask_address
 from sources.fetch import robots
 from sources.fetch.body import read_body, too_large
-from sources.fetch.outcome import LONGEST_WAIT, Ask, Failed, Fetched, HostNote, NotFetched, Outcome, Policy, Unchanged
+from sources.fetch.results import LONGEST_WAIT, Ask, Failed, Fetched, HostNote, NotFetched, Outcome, Policy, Unchanged
 from sources.fetch.transport import Network
 from sources.fetch.url import WebAddress
-from sources.fetch.visit import Visit
 
 ACCEPT_PAGE: Final = "text/html, application/xhtml+xml, */*;q=0.1"
 ACCEPT: Final = "application/atom+xml, application/rss+xml, application/rdf+xml, application/xml;q=0.9, text/xml;q=0.9, */*;q=0.1"
 ROBOTS_KEPT: Final = dt.timedelta(hours=24)  # RFC 9309 §2.4
 ROBOTS_REDIRECTS: Final = 5  # RFC 9309 §2.3.1.2
-_PERMANENT: Final = {301, 308}
-_REDIRECTS: Final = {301, 302, 303, 307, 308}
 _VALIDATOR: Final = re.compile(r"[\x20-\x7e]{1,512}")  # sent back as it came, so nothing that could not be a header
 _UNREACHED: Final = {"private_address", "dns", "connect", "tls"}  # codes that say more than that robots.txt is missing
+
+_IMPATIENT: Final = "{} was too slow to send it in the time given; try again later."
+_WHOLE: Final = {200, 203}  # 203: a proxy changed something on the way (RFC 9110 §15.3.4)
+
+Kind = Literal["feed", "page", "robots"]
 
 logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """One final answer. Header names are in lower case; the body is read only of a 200."""
+class Response:
+    """A final answer. Header names are in lower case; the body is read only of a 200."""
 
     status: int
     headers: Mapping[str, str]
@@ -41,7 +44,7 @@ class Answer:
 
 @dataclass(slots=True)
 class Lane:
-    """The way to one host in this run: one request at a time, `gap` seconds from the end of one to the start of the next."""
+    """Access to one host in this run: one request at a time, `gap` seconds from the end of one to the start of the next."""
 
     gap: float
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -50,8 +53,19 @@ class Lane:
     rules: robots.Rules | Failed | None = None
 
 
+@asynccontextmanager
+async def _limit(timeout: asyncio.Timeout, message: str) -> AsyncIterator[None]:
+    try:
+        async with timeout:
+            yield
+    except TimeoutError as error:
+        if not timeout.expired():
+            raise
+        raise NotFetched("too_slow", message) from error
+
+
 class Client:
-    """Asks for feeds, in one event loop. `hosts` is the caller's and updated in place."""
+    """Fetches in one event loop. `hosts` is the caller's and updated in place."""
 
     def __init__(self, policy: Policy, hosts: MutableMapping[str, HostNote], network: Network) -> None:
         self._policy = policy
@@ -61,85 +75,94 @@ class Client:
         self._token = robots.token(policy)
 
     async def get(self, ask: Ask) -> Outcome:
-        """What comes of one ask; never raises for what the network does, and a fault of ours costs only this ask."""
+        """Return the outcome of one ask; never raises for what the network does, and a fault of ours costs only this ask."""
         try:
             url = WebAddress.parse(ask.url)
         except ValueError as error:
             return Failed("bad_url", f"The address cannot be asked: {error}; correct it.")
-        headers = _conditions(ask) | ({"Accept": ACCEPT_PAGE} if ask.is_page else {})
+        # RFC 9110 §13.1: the validators of the last answer, where they can be headers.
+        validators = {"If-None-Match": _check_validator(ask.etag), "If-Modified-Since": _check_validator(ask.last_modified)}
+        headers = {name: value for name, value in validators.items() if value}
+        headers |= {"Accept": ACCEPT_PAGE} if ask.is_page else {}
         try:
-            following = self._follow(url, headers, self._policy.max_redirects, ask.within, is_feed=True)
-            return _outcome(ask, *await self._patiently(url, following))
+            async with _limit(asyncio.timeout(self._policy.patience), _IMPATIENT.format(url.host)):
+                answer, moved_to = await self._follow(url, headers, self._policy.max_redirects, ask)
+            return _outcome(ask, answer, moved_to)
         except NotFetched as end:
             return end.failed
         except Exception:
-            logger.exception("Fetching %s failed by a fault of ours.", ask.url)
+            logger.exception("Fetching %s failed by a fault of ours.", mask_address(ask.url))
             return Failed("internal_error", "Something failed on our side; it was logged.")
 
-    async def _patiently(self, url: WebAddress, following: Awaitable[tuple[Answer, str]]) -> tuple[Answer, str]:
-        """What follows, waiting for turns included. Raises: NotFetched too_slow when the patience ends."""
-        limit = asyncio.timeout(self._policy.patience)
-        try:
-            async with limit:
-                return await following
-        except TimeoutError as error:
-            if not limit.expired():
-                raise
-            raise NotFetched("too_slow", f"{url.host} was too slow to send it in the time given; try again later.") from error
+    async def get_body(self, url: WebAddress) -> bytes:
+        """Return the body at an address that an operator gave, from its own server, robots.txt unasked. Raises: NotFetched."""
+        headers = {"Accept": "*/*"}
+        ask = Ask(0, str(url), within=(url.authority,), is_page=True)
+        async with _limit(asyncio.timeout(self._policy.patience), _IMPATIENT.format(url.host)):
+            answer, _ = await self._follow(url, headers, self._policy.max_redirects, ask, obeys_robots=False)
+        if answer.status != 200:
+            raise NotFetched(f"http_{answer.status}", f"{url} answers {answer.status}.")
+        return answer.body
 
     async def _follow(
-        self, url: WebAddress, headers: Mapping[str, str], most: int, within: tuple[str, ...] = (), *, is_feed: bool
-    ) -> tuple[Answer, str]:
-        """The answer at the end of the redirects, which are followed here so that every target is checked like the first one.
-
-        After it its address, if every redirect was permanent, else nothing. A robots.txt (not `is_feed`) obeys no other.
+        self, url: WebAddress, headers: Mapping[str, str], most: int, ask: Ask | None = None, *, obeys_robots: bool = True
+    ) -> tuple[Response, str]:
+        """Return the answer at the end of the redirects, followed here so that every target is checked like the first one; with it
+        its address, if every redirect was permanent, else "". A robots.txt obeys no other.
         """
-        visit = Visit(self._policy.deadline)
+        kind: Kind = "robots" if ask is None else "page" if ask.is_page else "feed"
+        left = self._policy.deadline  # seconds, for all requests together; waiting for a turn costs none of them
         seen = {url}
         moved_to, permanent = "", True
         while True:
-            if is_feed:
+            if kind != "robots" and obeys_robots:
                 await self._obey_robots(url)
-            answer = await self._exchange(url, headers, visit, is_feed=is_feed)
-            if answer.status not in _REDIRECTS:
+            answer, left = await self._exchange(url, headers, left, kind)
+            if answer.status not in {301, 302, 303, 307, 308}:
                 return answer, moved_to
-            target = _target(url, answer.headers)
-            permanent = permanent and answer.status in _PERMANENT
+            target = _read_target(url, answer.headers)
+            permanent = permanent and answer.status in {301, 308}
             moved_to = str(target) if permanent else ""
             if target in seen or len(seen) > most:
                 message = f"The address redirects in a circle, or more than {most} times; look for the feed's own."
                 raise NotFetched("redirect_loop", message)
-            if within and not any(target.authority == host or target.authority.endswith(f".{host}") for host in within):
-                message = f"The address redirects to {target.authority}, which is not its publisher's; that was not asked."
+            host = target.authority
+            if ask and ask.within and not any(host == own or host.endswith(f".{own}") for own in ask.within):
+                message = f"The address redirects to {host}, which is not its publisher's; that was not asked."
                 raise NotFetched("foreign_redirect", message)
+            if ask and ask.avoid and ask.avoid(target.target):
+                message = "The address redirects to what is not indexed: a path that its publisher leaves out. That was not asked."
+                raise NotFetched("left_out_redirect", message)
             seen.add(target)
             url = target
 
-    async def _exchange(self, url: WebAddress, asked: Mapping[str, str], visit: Visit, *, is_feed: bool) -> Answer:
-        """One request in its turn. A robots.txt is read only up to its cap, a longer feed refused."""
-        cap, accept = (self._policy.max_body, ACCEPT) if is_feed else (robots.MAX_SIZE, "text/plain")
+    async def _exchange(self, url: WebAddress, asked: Mapping[str, str], left: float, kind: Kind) -> tuple[Response, float]:
+        """Send one request in its turn; return the answer, and the seconds that are left. Raises: NotFetched."""
+        # A robots.txt is read only up to its cap; a longer feed is refused, one that breaks off is not: the items that came whole
+        # are taken, while half a page would be half an article.
+        is_robots = kind == "robots"
+        cap, accept = (robots.MAX_SIZE, "text/plain") if is_robots else (self._policy.max_body, ACCEPT)
         sent = {"User-Agent": self._policy.user_agent, "Accept": accept, "Accept-Encoding": "gzip, deflate", **asked}
-        async with (
-            self._turn(url.authority),
-            visit.clocked(url.host),
-            self._network.request(url, sent) as response,
-        ):
-            headers = _headers(response.headers)
-            body = b""
-            if response.status == 200:
-                length = headers.get("content-length", "")
-                if is_feed and length.isdecimal() and int(length[:20]) > cap:
-                    raise too_large(cap)
-                encoding = headers.get("content-encoding", "")
-                body = await read_body(response.aiter_stream(), encoding, cap, cut=not is_feed)
-            elif response.status in {429, 503} and (wait := _retry_after(headers)):
-                self._note(url.authority).not_before = _now() + wait
-            return Answer(response.status, headers, body, url)
+        loop, message = asyncio.get_running_loop(), f"{url.host} was too slow to answer in the time given; try again later."
+        async with self._turn(url.authority):
+            ends = loop.time() + left
+            async with _limit(asyncio.timeout_at(ends), message), self._network.request(url, sent) as response:
+                headers = _decode_headers(response.headers)
+                body = b""
+                if response.status in _WHOLE or _is_whole_range(response.status, headers):
+                    length = headers.get("content-length", "")
+                    if not is_robots and length.isdecimal() and int(length[:20]) > cap:
+                        raise too_large(cap)
+                    encoding = headers.get("content-encoding", "")
+                    body = await read_body(response.aiter_stream(), encoding, cap, cut=is_robots, may_break_off=kind == "feed")
+                elif response.status in {429, 503} and (wait := _read_retry_after(headers)):
+                    self._hosts.setdefault(url.authority, HostNote()).not_before = _now() + wait
+            return Response(response.status, headers, body, url), ends - loop.time()
 
     @asynccontextmanager
     async def _turn(self, authority: str) -> AsyncIterator[None]:
-        """This host's only request of the moment. Raises: NotFetched not_yet if it asked to be left alone."""
-        lane = self._lane(authority)
+        """Make this the host's only request of the moment. Raises: NotFetched not_yet if it asked to be left alone."""
+        lane = self._lanes.setdefault(authority, Lane(self._policy.gap))
         async with lane.turn:
             self._heed_wait(authority)
             if (pause := lane.ended + lane.gap - _clock()) > 0:
@@ -160,10 +183,10 @@ class Client:
 
     async def _obey_robots(self, url: WebAddress) -> None:
         self._heed_wait(url.authority)
-        lane = self._lane(url.authority)
+        lane = self._lanes.setdefault(url.authority, Lane(self._policy.gap))
         async with lane.reading_robots:
             if lane.rules is None:
-                lane.rules = await self._rules(url)
+                lane.rules = await self._load_rules(url)
         if isinstance(lane.rules, Failed):
             raise NotFetched(lane.rules.code, lane.rules.message, retry_after=lane.rules.retry_after)
         lane.gap = max(self._policy.gap, lane.rules.delay)
@@ -171,13 +194,13 @@ class Client:
             message = f"The robots.txt of {url.host} forbids this address; ask the publisher, or take another feed."
             raise NotFetched("robots", message)
 
-    async def _rules(self, url: WebAddress) -> robots.Rules | Failed:
-        """The host's rules: the kept ones if they are fresh, or if asking for them fails (RFC 9309 §2.3.1.4, §2.4)."""
-        note = self._note(url.authority)
+    async def _load_rules(self, url: WebAddress) -> robots.Rules | Failed:
+        """Return the host's rules: the stored ones if they are fresh, or if asking for them fails (RFC 9309 §2.3.1.4, §2.4)."""
+        note = self._hosts.setdefault(url.authority, HostNote())
         fresh = note.robots_at is not None and not note.robots_failed and abs(_now() - note.robots_at) < ROBOTS_KEPT
         if note.robots is None or not fresh:
             try:
-                note.robots = await self._robots_txt(url._replace(target="/robots.txt"))
+                note.robots = await self._fetch_robots_txt(url._replace(target="/robots.txt"))
                 note.robots_at, note.robots_failed = _now(), False
             except NotFetched as end:
                 note.robots_at, note.robots_failed = _now(), True
@@ -188,33 +211,21 @@ class Client:
                     return Failed("robots", why, end.failed.retry_after)
         return robots.Rules(note.robots, self._token)
 
-    async def _robots_txt(self, url: WebAddress) -> str:
-        """Raises: NotFetched if there is no telling what the host wants: 429, 5xx, no answer (RFC 9309 §2.3.1)."""
+    async def _fetch_robots_txt(self, url: WebAddress) -> str:
+        """Raises: NotFetched if nobody can tell what the host wants: 429, 5xx, no answer (RFC 9309 §2.3.1)."""
         try:
-            answer, _ = await self._follow(url, {}, ROBOTS_REDIRECTS, is_feed=False)
+            answer, _ = await self._follow(url, {}, ROBOTS_REDIRECTS)
         except NotFetched as end:
             if end.failed.code == "redirect_loop":
                 return ""  # RFC 9309 §2.3.1.2: as if there were none
             raise
         if answer.status == 429 or not 200 <= answer.status < 500:
             message = f"the server answered {answer.status}; it is asked again later."
-            raise NotFetched("robots", message, retry_after=_retry_after(answer.headers))
+            raise NotFetched("robots", message, retry_after=_read_retry_after(answer.headers))
         return answer.body.decode("utf-8-sig", "replace").replace("\0", "")
 
-    def _lane(self, authority: str) -> Lane:
-        return self._lanes.setdefault(authority, Lane(self._policy.gap))
 
-    def _note(self, authority: str) -> HostNote:
-        return self._hosts.setdefault(authority, HostNote())
-
-
-def _conditions(ask: Ask) -> dict[str, str]:
-    """RFC 9110 §13.1: the validators of the last answer, where they can be headers."""
-    validators = {"If-None-Match": ask.etag, "If-Modified-Since": ask.last_modified}
-    return {name: value for name, value in validators.items() if _VALIDATOR.fullmatch(value)}
-
-
-def _target(url: WebAddress, headers: Mapping[str, str]) -> WebAddress:
+def _read_target(url: WebAddress, headers: Mapping[str, str]) -> WebAddress:
     try:
         target = url.join(headers["location"])
     except (KeyError, ValueError) as error:
@@ -226,13 +237,13 @@ def _target(url: WebAddress, headers: Mapping[str, str]) -> WebAddress:
     return target
 
 
-def _outcome(ask: Ask, answer: Answer, moved_to: str) -> Outcome:
-    etag, last_modified = (_validator(answer.headers.get(name, "")) for name in ("etag", "last-modified"))
+def _outcome(ask: Ask, answer: Response, moved_to: str) -> Outcome:
+    etag, last_modified = (_check_validator(answer.headers.get(name, "")) for name in ("etag", "last-modified"))
     match answer.status:
-        case 200:
+        case status if status in _WHOLE or _is_whole_range(status, answer.headers):
             content_type = answer.headers.get("content-type", "")
             return Fetched(answer.body, content_type, etag, last_modified, str(answer.url), moved_to)
-        case 304 if _conditions(ask):
+        case 304 if _check_validator(ask.etag) or _check_validator(ask.last_modified):
             return Unchanged(etag or ask.etag, last_modified or ask.last_modified, str(answer.url), moved_to)
         case 304:
             return Failed("broken_answer", "The server says that nothing changed (304), though it was not asked that.")
@@ -248,15 +259,21 @@ def _outcome(ask: Ask, answer: Answer, moved_to: str) -> Outcome:
             message = f"The publisher's server fails ({status}); it is asked again later."
         case status:
             message = f"The server answers {status}, which is no feed; check the address."
-    return Failed(f"http_{answer.status}", message, _retry_after(answer.headers))
+    return Failed(f"http_{answer.status}", message, _read_retry_after(answer.headers))
 
 
-def _validator(value: str) -> str:
+def _is_whole_range(status: int, headers: Mapping[str, str]) -> bool:
+    """Return whether a 206, which nobody asked for, holds everything (RFC 9110 §14.4)."""
+    part = re.fullmatch(r"bytes 0-([0-9]{1,18})/([0-9]{1,18})", headers.get("content-range", "").strip())
+    return status == 206 and part is not None and int(part[1]) + 1 == int(part[2])
+
+
+def _check_validator(value: str) -> str:
     return value if _VALIDATOR.fullmatch(value) else ""
 
 
-def _retry_after(headers: Mapping[str, str]) -> dt.timedelta | None:
-    """RFC 9110 §10.2.3: seconds, or an HTTP date; never negative, at most `LONGEST_WAIT`, None if it is neither."""
+def _read_retry_after(headers: Mapping[str, str]) -> dt.timedelta | None:
+    """Return the wait of RFC 9110 §10.2.3, in seconds or until an HTTP date: not negative, at most `LONGEST_WAIT`, else None."""
     value = headers.get("retry-after", "").strip()
     if re.fullmatch(r"[0-9]+", value):
         return min(dt.timedelta(seconds=int(value[:9])), LONGEST_WAIT)
@@ -268,8 +285,8 @@ def _retry_after(headers: Mapping[str, str]) -> dt.timedelta | None:
     return max(dt.timedelta(0), min(wait, LONGEST_WAIT))
 
 
-def _headers(raw: list[tuple[bytes, bytes]]) -> dict[str, str]:
-    """Names in lower case; several of one name joined by commas (RFC 9110 §5.3)."""
+def _decode_headers(raw: list[tuple[bytes, bytes]]) -> dict[str, str]:
+    """Return headers by name in lower case; several of one name joined by commas (RFC 9110 §5.3)."""
     headers: dict[str, str] = {}
     for name_bytes, value_bytes in raw:
         name = name_bytes.decode("latin-1").lower()

@@ -1,16 +1,15 @@
-"""What a robots.txt (RFC 9309) says to us. Matching is protego's."""
+"""Rules of a robots.txt (RFC 9309). Matching is protego's."""
 
 import re
 from collections.abc import Mapping
 from typing import Final
 
-from sources.fetch.outcome import HostNote, Policy
+from sources.fetch.results import HostNote, Policy
 from sources.fetch.url import WebAddress
 
 MAX_SIZE: Final = 512 << 10  # bytes that are read; RFC 9309 §2.5 asks for at least 500 KiB
 LONGEST_DELAY: Final = 30.0  # seconds between requests that a Crawl-delay may ask for
 _AGENT: Final = re.compile(r"\s*user[\s-]*agent\b\s*:?\s*([^#]*)", re.IGNORECASE)  # all spellings that protego takes
-_NOBODY: Final = "User-agent: ~"
 
 
 class Rules:
@@ -22,10 +21,15 @@ class Rules:
         if text.strip():
             from protego import Protego
 
-            self._parsed = Protego.parse("\n".join(_ours_only(line, token.lower()) for line in text.splitlines()))
+            # All other robots become one: protego copies each rule for each of them, and 15,000 of both fill any memory.
+            lines = text.splitlines()
+            for at, line in enumerate(lines):
+                named = _AGENT.match(line)
+                if named and named[1].strip().lower().replace("*", "") not in token.lower():
+                    lines[at] = "User-agent: ~"
+            self._parsed = Protego.parse("\n".join(lines))
 
     def allow(self, url: str) -> bool:
-        """Whether this address may be fetched."""
         return self._parsed is None or self._parsed.can_fetch(url, self._token)
 
     @property
@@ -36,17 +40,11 @@ class Rules:
 
 
 def token(policy: Policy) -> str:
-    """What rules of a robots.txt call us."""
+    """Return the name by which rules of a robots.txt call us."""
     return policy.user_agent.partition("/")[0].strip()
 
 
 def crawl_delay(hosts: Mapping[str, HostNote], url: str, policy: Policy) -> float:
-    """Seconds that the host of an address wants between two requests, by what is known of it; 0 if it says nothing."""
+    """Return the seconds that the host of an address wants between two requests, by what is known of it; 0 if it says nothing."""
     note = hosts.get(WebAddress.parse(url).authority)
     return Rules(note.robots, token(policy)).delay if note is not None and note.robots else 0.0
-
-
-def _ours_only(line: str, token: str) -> str:
-    """The line, with all other robots made one: protego copies each rule for each of them, and 15,000 of both fill any memory."""
-    named = _AGENT.match(line)
-    return line if named is None or named[1].strip().lower().replace("*", "") in token else _NOBODY

@@ -1,4 +1,4 @@
-"""The only way out: one request over one fresh connection to an address that was checked, and every failure put into words.
+"""The only way to the internet: a request over a fresh connection to a checked address, and every failure put into words.
 
 Names are resolved here and only checked addresses are dialled, so a name that answers differently the second time (DNS
 rebinding) gains nothing. TLS still verifies the name. No proxy, no cookie, no pool: nothing is carried from one to the next.
@@ -16,7 +16,7 @@ from typing import Any, Final
 import httpcore2
 
 from sources.fetch.address import may_dial
-from sources.fetch.outcome import NotFetched, Policy
+from sources.fetch.results import NotFetched, Policy
 from sources.fetch.url import WebAddress
 
 Resolver = Callable[[str, int], Sequence[str]]
@@ -24,12 +24,12 @@ MAX_ATTEMPTS: Final = 4  # addresses of one name that are tried
 
 
 def system_resolver(host: str, port: int) -> Sequence[str]:
-    """The IP addresses of a name in the order of RFC 6724. Blocks. Raises: OSError, UnicodeError."""
+    """Return the IP addresses of a name in the order of RFC 6724. Blocks. Raises: OSError, UnicodeError."""
     return [str(info[4][0]) for info in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)]
 
 
 class Network:
-    """What one run sends its requests through. `resolver` may block; it runs in threads of its own."""
+    """Sends the requests of one run. `resolver` may block; it runs in threads of its own."""
 
     def __init__(self, policy: Policy, resolver: Resolver = system_resolver, tls: ssl.SSLContext | None = None) -> None:
         self._policy = policy
@@ -38,23 +38,23 @@ class Network:
 
     @asynccontextmanager
     async def request(self, url: WebAddress, headers: Mapping[str, str]) -> AsyncIterator[httpcore2.Response]:
-        """The answer to one GET with its body unread. Raises: NotFetched for all that network and server do, in the block too."""
+        """Yield the answer to one GET, its body unread. Raises: NotFetched for all that network and server do, in the block too."""
         if url.scheme == "https" and self._tls is None:
             self._tls = httpcore2.default_ssl_context()  # 20 ms, and not every run needs it
         origin = httpcore2.Origin(url.scheme.encode(), url.host.encode(), url.port)
         target = httpcore2.URL(scheme=url.scheme, host=url.host, port=url.port, target=url.target)
-        policy = self._policy
-        timeouts = {"connect": policy.connect_timeout, "read": policy.read_timeout, "write": policy.read_timeout}
+        connect, read = self._policy.connect_timeout, self._policy.read_timeout
+        timeouts = {"timeout": {"connect": connect, "read": read, "write": read}}
         sent = [("Host", url.authority), *headers.items()]
-        with _in_words(url.host):
+        with _translate_errors(url.host):
             async with (
                 httpcore2.AsyncHTTPConnection(origin, self._tls, network_backend=self._dialler) as connection,
-                connection.stream("GET", target, headers=sent, extensions={"timeout": timeouts}) as response,
+                connection.stream("GET", target, headers=sent, extensions=timeouts) as response,
             ):
                 yield response
 
     def close(self) -> None:
-        """Gives up names that are still being resolved."""
+        """Give up names that are still being resolved."""
         self._dialler.names.shutdown(wait=False, cancel_futures=True)
 
 
@@ -75,7 +75,7 @@ class Dialler(httpcore2.AsyncNetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[httpcore2.SOCKET_OPTION] | None = None,
     ) -> httpcore2.AsyncNetworkStream:
-        """A connection to one of the host's addresses; none is dialled if any of them may not be."""
+        """Return a connection to one of the host's addresses; none is dialled if any of them may not be."""
         loop = asyncio.get_running_loop()
         ends = loop.time() + (timeout or 0)
         try:
@@ -109,8 +109,8 @@ class Dialler(httpcore2.AsyncNetworkBackend):
 
 
 @contextmanager
-def _in_words(host: str) -> Iterator[None]:
-    """Turns whatever a network and a server can cause into NotFetched. What is left is a fault of ours and passes."""
+def _translate_errors(host: str) -> Iterator[None]:
+    """Turn whatever a network and a server can cause into NotFetched. What is left is a fault of ours and passes."""
     try:
         yield
     except NotFetched:

@@ -1,4 +1,4 @@
-"""An article's text as Markdown: of a page, boilerplate left out, or of what a feed gives as its full content.
+"""Text of articles as Markdown: of a page, boilerplate left out, or of what a feed gives as its full content.
 
 Pages should go through `extractor`: some cost trafilatura seconds, and only a process can be ended.
 """
@@ -12,16 +12,19 @@ from typing import Any, Final, Literal
 from lxml.html import HTMLParser, document_fromstring
 
 from sources.entries import Entry
-from sources.parse.addresses import web
 from sources.parse.charsets import decode
+from sources.parse.links import web
 from sources.parse.markdown import Element, markdown_of
-from sources.parse.page import SEPARATORS, read_page
+from sources.parse.page_metadata import SEPARATORS, read_page
+from sources.parse.soft404 import is_not_found
 
 MAX_SIZE: Final = 5 << 20  # bytes, or characters of a feed's content; as much as is fetched
 MAX_TAGS: Final = 50_000  # "<"; real pages have up to 3,229, and 200,000 cost trafilatura 9.7 s
 MIN_TEXT: Final = 80  # characters of an article
 MAX_ABOVE: Final = 3  # blocks at the top of a text, of which one may be its title
 FEW: Final = 600  # characters up to which a page with a password field is a login
+_TOO_LARGE: Final = f"The page is larger than {MAX_SIZE >> 20} MB; it was refused unread."
+_BROKEN: Final = "The page's markup could not be read."
 _HTML_TYPES: Final = frozenset(
     {"", "text/html", "application/xhtml+xml", "text/plain", "application/octet-stream", "text/xml", "application/xml"}
 )
@@ -56,7 +59,7 @@ _CONTROL: Final = re.compile(
 _STYLES: Final = {"#b": "strong", "#i": "em", "#t": "code", "#sup": "sup", "#sub": "sub"}
 _NAMES: Final = {"item": "li", "lb": "br", "row": "tr", "cell": "td", "quote": "blockquote"}
 
-Code = Literal["not_html", "too_complex", "login_wall", "no_text", "too_large", "timeout", "broken"]
+Code = Literal["not_html", "too_complex", "login_wall", "not_found_page", "no_text", "too_large", "timeout", "broken"]
 
 
 class InvalidArticle(ValueError):
@@ -76,7 +79,7 @@ class Article:
 
 
 def to_markdown(html: str, url: str) -> str:
-    """A feed's full content as Markdown, every paragraph of it; empty if it has no text.
+    """Return a feed's full content as Markdown, every paragraph of it; empty if it has no text.
 
     Relative links are resolved against its `<base>`, else `url`; those that are then not http(s) become their text.
     Raises: InvalidArticle too_large, too_complex.
@@ -84,31 +87,34 @@ def to_markdown(html: str, url: str) -> str:
     _check(html)
     parser = HTMLParser(encoding="utf-8")
     root = document_fromstring(f"<html><body>{html}".replace("\0", "").encode("utf-8", "replace"), parser=parser)
-    return "\n\n".join(markdown_of(root, _base(html, url)))
+    return "\n\n".join(markdown_of(root, _find_base(html, url)))
 
 
 def parse_article(data: bytes, *, content_type: str = "", url: str = "") -> Article:
-    """The article that a page shows. `content_type` is the header as sent, `url` where the page came from, after redirects.
+    """Return the article that a page shows. `content_type` is the header as sent, `url` where the page came from, after redirects.
 
     A heading that repeats the title is left out, with what leads to the page above it, and so is the site's name behind a title. An
     entry without a title has its first main heading as one, if there is any.
-    Raises: InvalidArticle not_html, too_large, too_complex, login_wall, no_text, broken.
+    Raises: InvalidArticle not_html, too_large, too_complex, login_wall, not_found_page, no_text, broken.
     """
     if len(data) > MAX_SIZE:
-        raise _too_large()
-    text = _page(data, content_type)
+        raise InvalidArticle("too_large", _TOO_LARGE)
+    text = _decode_page(data, content_type)
     _check(text)
     entry, is_paid = read_page(text, url)
     if is_paid:
         raise InvalidArticle("login_wall", "The page says that only subscribers may read it.")
-    tree = _tree(text)
+    tree = _load_tree(text)
     headings = [] if tree is None else [" ".join(" ".join(heading.itertext()).split()) for heading in tree.iter("h1")]
+    heading = headings[0] if headings else ""
+    if entry.is_not_found if entry else is_not_found(heading):
+        raise InvalidArticle("not_found_page", "The page says that it does not exist, though its server answers as if it did.")
     if entry is None:
-        entry = Entry(publisher="", title=html.escape(headings[0] if headings else "", quote=False), url=url, published_at=None)
+        entry = Entry(publisher="", title=html.escape(heading, quote=False), url=url, published_at=None)
     else:
-        entry = replace(entry, title=_without_site(entry.title, headings))
-    body = None if tree is None else _main_text(tree)
-    blocks = [] if body is None else markdown_of(body, _base(text, url))
+        entry = replace(entry, title=_strip_site(entry.title, headings))
+    body = None if tree is None else _extract_body(tree)
+    blocks = [] if body is None else markdown_of(body, _find_base(text, url))
     for place, block in enumerate(blocks[:MAX_ABOVE]):
         if _repeats(block, entry.title):
             del blocks[: place + 1]
@@ -121,8 +127,8 @@ def parse_article(data: bytes, *, content_type: str = "", url: str = "") -> Arti
     return Article(entry, markdown)
 
 
-def _page(data: bytes, content_type: str) -> str:
-    """The text of an HTML page. Raises: InvalidArticle not_html, no_text."""
+def _decode_page(data: bytes, content_type: str) -> str:
+    """Return the text of an HTML page. Raises: InvalidArticle not_html, no_text."""
     media_type = content_type.partition(";")[0].strip().lower()
     if media_type not in _HTML_TYPES or data.lstrip().startswith(_OTHERS):
         raise InvalidArticle("not_html", f"The address answers with {media_type or 'a file'}, not with a web page."[:200])
@@ -138,52 +144,40 @@ def _page(data: bytes, content_type: str) -> str:
 def _check(text: str) -> None:
     """Raises: InvalidArticle too_large, too_complex."""
     if len(text) > MAX_SIZE:
-        raise _too_large()
+        raise InvalidArticle("too_large", _TOO_LARGE)
     if text.count("<") > MAX_TAGS:
         raise InvalidArticle("too_complex", f"The page has more than {MAX_TAGS:,} tags; it was refused unread.")
     if _CROWDED.search(text):
         raise InvalidArticle("too_complex", "The page has a tag with more than 200 attributes; it was refused unread.")
 
 
-def _too_large() -> InvalidArticle:
-    return InvalidArticle("too_large", f"The page is larger than {MAX_SIZE >> 20} MB; it was refused unread.")
-
-
-def _broken() -> InvalidArticle:
-    return InvalidArticle("broken", "The page's markup could not be read.")
-
-
-def _base(text: str, url: str) -> str:
-    """What relative links are relative to (HTML §4.2.3)."""
+def _find_base(text: str, url: str) -> str:
+    """Return what relative links are relative to (HTML §4.2.3)."""
     found = _BASE.search(text)
     return (web(url, html.unescape(found[1] or found[2] or found[3] or "")) if found else "") or url
 
 
-def _tree(text: str) -> Element | None:
+def _load_tree(text: str) -> Element | None:
     from trafilatura import load_html  # it costs 0.1 s and 20 MB, which only the process that reads pages should pay
 
     try:
         tree = load_html(_CONTROL.sub("", text))
     except Exception as error:
-        raise _broken() from error
+        raise InvalidArticle("broken", _BROKEN) from error
     if tree is None:
         return None
     for element in tree.iter("pre"):
         element.tag = "code"  # trafilatura takes code without brackets for a quotation, and its lines for one
     body = tree.find("body")
-    if body is not None and next(tree.iter("article", "main"), None) is None and _stands_alone(body):
-        body.tag = "main"  # else trafilatura takes its paragraphs, and no list
+    if body is not None and next(tree.iter("article", "main"), None) is None:
+        bare = len(body.findall("p"))
+        if bare > 1 and 2 * bare > sum(1 for _ in body.iter("p")):  # most paragraphs stand in the page itself
+            body.tag = "main"  # else trafilatura takes its paragraphs, and no list
     return tree
 
 
-def _stands_alone(body: Element) -> bool:
-    """Whether most paragraphs of a page stand in it with nothing around them."""
-    bare = len(body.findall("p"))
-    return bare > 1 and 2 * bare > sum(1 for _ in body.iter("p"))
-
-
-def _main_text(tree: Element) -> Element | None:
-    """The body of the article, in HTML's elements. Changes `tree`."""
+def _extract_body(tree: Element) -> Element | None:
+    """Return the body of the article, in HTML's elements. Changes `tree`."""
     from trafilatura import bare_extraction
 
     try:
@@ -192,12 +186,11 @@ def _main_text(tree: Element) -> Element | None:
             tree, fast=True, include_comments=False, include_links=True, include_formatting=True, output_format="markdown"
         )
     except Exception as error:  # its rules meet trees that nobody thought of
-        raise _broken() from error
-    return None if found is None else _as_html(found.body)
-
-
-def _as_html(body: Element) -> Element:
-    """trafilatura's names (of TEI) as HTML's, but for links, whose addresses may hold what lxml does not write."""
+        raise InvalidArticle("broken", _BROKEN) from error
+    if found is None:
+        return None
+    body: Element = found.body
+    # trafilatura's names (of TEI) become HTML's, but for links, whose addresses may hold what lxml does not write.
     for element in body.iter("*"):
         rend = element.get("rend") or ""
         match element.tag:
@@ -214,9 +207,9 @@ def _as_html(body: Element) -> Element:
     return body
 
 
-def _without_site(title: str, headings: Sequence[str]) -> str:
-    """A title without the site's name behind it, where a main heading says which part is which. Both ends of a title may be the
-    site's, and so may a heading: the longer part is taken for the article's. `title` is markup.
+def _strip_site(title: str, headings: Sequence[str]) -> str:
+    """Return a title without the site's name behind it, where a main heading says which part is which. Both ends of a title may be
+    the site's, and so may a heading: the longer part is taken for the article's. `title` is markup.
     """
     for heading in map(html.escape, headings):
         rest = html.escape(html.unescape(title)).removeprefix(heading)
@@ -226,11 +219,10 @@ def _without_site(title: str, headings: Sequence[str]) -> str:
 
 
 def _repeats(block: str, title: str) -> bool:
-    """Whether a block is a heading with the title, behind which a site may have put its name."""
+    """Return whether a block is a heading with the title, behind which a site may have put its name."""
     level, _, heading = block.partition(" ")
     if level.strip("#") or not level:
         return False
-    told, meant = (
-        _NO_WORD.sub(" ", text).strip().casefold() for text in (html.unescape(_TARGET.sub("", heading)), html.unescape(title))
-    )
+    texts = (html.unescape(_TARGET.sub("", heading)), html.unescape(title))
+    told, meant = (_NO_WORD.sub(" ", text).strip().casefold() for text in texts)
     return bool(told) and (f"{meant} ").startswith(f"{told} ")

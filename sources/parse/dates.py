@@ -2,23 +2,54 @@
 
 import datetime as dt
 import re
+import unicodedata
+from functools import cache
+from itertools import product
 from typing import Final
 from zoneinfo import ZoneInfo
 
-MAX_DATE: Final = 64  # characters; the longest honest form has 45
-_CLOCK: Final = r"(\d\d?):(\d\d)(?::(\d\d)(?:[.,]\d+)?)?\s*(?P<half>[AP]\.?\s?M\b\.?)?\s*(?P<zone>\S.*)?"
-_ISO: Final = re.compile(rf"(\d{{4}})-(\d\d?)-(\d\d?)(?:(?:T| +){_CLOCK})?", re.A | re.I)
-_TIME: Final = rf"(?:,?\s+(?:at\s+)?{_CLOCK})?"
-_WEEKDAY: Final = r"(?:[A-Za-z]{2,9}\.?,?\s+)?"
-_DAY_FIRST: Final = re.compile(
-    rf"{_WEEKDAY}(\d\d?)(?:st|nd|rd|th)?[\s-]+([A-Za-z]{{3,9}})\.?,?[\s-]+(\d{{4}}|\d\d){_TIME}", re.A | re.I
+from babel import Locale
+
+MAX_DATE: Final = 100  # characters; JavaScript's long form with a spelled-out zone has about 80
+# Digits are ASCII, letters are of any script.
+_TWO: Final = "([0-9]{2})"
+_NUMBER: Final = "([0-9]{1,2})"
+_YEAR: Final = "([0-9]{4})"
+_CLOCK: Final = rf"{_NUMBER}:{_TWO}(?::{_TWO}(?:[.,][0-9]+)?)?\s*(?:Uhr|hrs?\b)?\s*(?P<half>[AP]\.?\s?M\b\.?)?\s*(?P<zone>\S.*)?"
+_TIME: Final = rf"(?:(?:T|[\s,]+(?:(?:at|um|kl\.|à|-)\s+)?){_CLOCK})?"
+_WEEKDAY: Final = r"(?:[^\W\d_]{2,15}\b\.?,?\s*)?"
+_MONTH: Final = r"([^\W\d_]{3,12})\.?"
+
+
+def _form(day: str) -> re.Pattern[str]:
+    return re.compile(day + _TIME, re.I)
+
+
+_YEAR_FIRST: Final = _form(rf"{_YEAR}(?:-|/|\. ?|年|년 ?){_NUMBER}(?:-|/|\. ?|月|월 ?){_NUMBER}[.日일]?")
+_DAY_FIRST: Final = _form(
+    rf"{_WEEKDAY}{_NUMBER}(?:st|nd|rd|th|er|\.)?[\s-]+(?:de\s+)?{_MONTH},?[\s-]+(?:de\s+)?([0-9]{{4}}|[0-9]{{2}})"
 )
-_MONTH_FIRST: Final = re.compile(rf"{_WEEKDAY}([A-Za-z]{{3,9}})\.?\s+(\d\d?)(?:st|nd|rd|th)?,?\s+(\d{{4}}){_TIME}", re.A | re.I)
-_ASCTIME: Final = re.compile(r"[A-Za-z]{3}\s+([A-Za-z]{3})\s+(\d\d?)\s+(\d\d):(\d\d):(\d\d)\s+(?:([A-Z]{2,5})\s+)?(\d{4})", re.A)
-_MONTHS: Final = dict(
-    zip(("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"), range(1, 13), strict=True)
+_MONTH_FIRST: Final = _form(rf"{_WEEKDAY}{_MONTH}\s+{_NUMBER}(?:st|nd|rd|th)?,?\s+{_YEAR}")
+_DOTTED: Final = _form(rf"{_WEEKDAY}{_NUMBER}\. ?{_NUMBER}\. ?{_YEAR}")  # the day stands first wherever dots do
+# With their groups of year, month and day.
+_FORMS: Final = ((_YEAR_FIRST, 1, 2, 3), (_DAY_FIRST, 3, 2, 1), (_MONTH_FIRST, 3, 1, 2), (_DOTTED, 3, 2, 1))
+_SLASHED: Final = _form(rf"{_WEEKDAY}{_NUMBER}/{_NUMBER}/{_YEAR}")
+_ASCTIME: Final = re.compile(
+    rf"[A-Z]{{3}}\s+([A-Z]{{3}})\s+{_NUMBER}\s+{_TWO}:{_TWO}:{_TWO}\s+(?:([A-Z]{{2,5}})\s+)?{_YEAR}", re.A | re.I
+)
+_EPOCH: Final = re.compile(r"([0-9]{10})(?:[0-9]{3})?")  # seconds or milliseconds since 1970, between 2001 and 2286
+_ENGLISH: Final = {
+    **{"jan": 1, "feb": 2, "mar": 3, "apr": 4, "may": 5, "jun": 6, "jul": 7, "aug": 8, "sep": 9, "oct": 10, "nov": 11, "dec": 12},
+    **{"january": 1, "february": 2, "march": 3, "april": 4, "june": 6, "july": 7, "august": 8, "september": 9, "sept": 9},
+    **{"october": 10, "november": 11, "december": 12},
+}
+# Languages of feeds, as CLDR names their locales, after English.
+_LANGUAGES: Final = (
+    *("de", "fr", "es", "it", "pt", "ca", "gl", "eu", "nl", "sv", "da", "nb", "nn", "fi", "is", "et", "lv", "lt", "pl", "cs"),
+    *("sk", "sl", "hr", "sr", "sr_Latn", "bs", "bg", "ru", "uk", "be", "mk", "ro", "hu", "tr", "el", "id", "ms"),
 )
 _OFFSET: Final = re.compile(r"(?:GMT|UTC)?\s?([+-])(\d\d?):?(\d\d)?\b.*", re.A | re.I)
+_PLACE: Final = re.compile(r"\[?([A-Z][A-Za-z]+/[A-Za-z_/+-]{3,30})\]?")
 _NAMED: Final = re.compile(r"\(?([A-Z]+)\)?(?: \(.*)?", re.A | re.I)
 # Hours from UTC: RFC 5322 §4.3, and names that are not ambiguous among those seen in feeds. RFC 5322 would have any other name
 # taken for UTC, which is hours away from what the publisher meant: a date with such a name is none.
@@ -27,36 +58,69 @@ _ZONES: Final = {
     **{"EST": -5, "EDT": -4, "CST": -6, "CDT": -5, "MST": -7, "MDT": -6, "PST": -8, "PDT": -7},
     **{"AKST": -9, "AKDT": -8, "HST": -10, "ADT": -3},
     **{"BST": 1, "WEST": 1, "CET": 1, "MET": 1, "CEST": 2, "MEST": 2, "EET": 2, "EEST": 3, "MSK": 3},
-    **{"JST": 9, "KST": 9, "AEST": 10, "AEDT": 11, "NZST": 12, "NZDT": 13},
+    **{"SGT": 8, "HKT": 8, "JST": 9, "KST": 9, "AEST": 10, "AEDT": 11, "NZST": 12, "NZDT": 13},
 }
 # Said in summer and in winter alike.
 _PLACES: Final = {"ET": "America/New_York", "CT": "America/Chicago", "MT": "America/Denver", "PT": "America/Los_Angeles"}
 
 
 def read_date(text: str) -> dt.datetime | None:
-    """An aware moment in UTC, whole seconds; midnight for a day alone, UTC where no zone is given; None if it is no date.
+    """Return an aware moment in UTC, whole seconds; midnight for a day alone, UTC where no zone is given; None if it is no date.
 
-    Reads RFC 3339 and W3CDTF days, RFC 822 and 5322 with their obsolete forms (two-digit years are 1950 to 2049), asctime, and
-    American dates. Month names are English. Never raises.
+    Reads RFC 3339 and ISO 8601, RFC 822 and 5322 with their obsolete forms (two-digit years are 1950 to 2049), asctime and
+    JavaScript's forms, seconds since 1970, and days written out in English or a language of `_LANGUAGES`, by whole names or
+    CLDR's abbreviations. Of 11/24/2026 the number above 12 is the day; 03/11/2026 is two dates, so it is none. Never raises.
     """
     text = " ".join(text[: MAX_DATE + 1].split())
     if len(text) > MAX_DATE:
         return None
     try:
-        if match := _ISO.fullmatch(text):
-            return _moment(match[1], int(match[2]), match[3], match.group(4, 5, 6), match["zone"], match["half"])
-        if match := _DAY_FIRST.fullmatch(text):
-            return _moment(match[3], _MONTHS[match[2][:3].lower()], match[1], match.group(4, 5, 6), match["zone"], match["half"])
-        if match := _MONTH_FIRST.fullmatch(text):
-            return _moment(match[3], _MONTHS[match[1][:3].lower()], match[2], match.group(4, 5, 6), match["zone"], match["half"])
-        if match := _ASCTIME.fullmatch(text):
-            return _moment(match[7], _MONTHS[match[1].lower()], match[2], match.group(3, 4, 5), match[6])
-    except (ValueError, KeyError, OverflowError):  # no such day, month, hour or zone; or a machine without time zones
+        return _read(text)
+    except (ValueError, KeyError, OverflowError, OSError):  # no such day, month, hour or zone; or a machine without time zones
         return None
-    return None
 
 
-def _moment(
+def _read(text: str) -> dt.datetime | None:
+    if match := _ASCTIME.fullmatch(text):
+        return _build_moment(match[7], _month_number(match[1]), match[2], match.group(3, 4, 5), match[6])
+    for pattern, year, month, day in _FORMS:
+        if match := pattern.fullmatch(text):
+            number = int(match[month]) if match[month].isdigit() else _month_number(match[month])
+            return _build_moment(match[year], number, match[day], match.group(4, 5, 6), match["zone"], match["half"])
+    if match := _SLASHED.fullmatch(text):
+        first, second = sorted(match.group(1, 2), key=int)
+        if int(second) <= 12 and first != second:
+            return None
+        return _build_moment(match[3], int(first), second, match.group(4, 5, 6), match["zone"], match["half"])
+    if match := _EPOCH.fullmatch(text):
+        return dt.datetime.fromtimestamp(int(match[1]), dt.UTC)
+    moment = dt.datetime.fromisoformat(text)  # ISO 8601's basic form and weeks
+    return (moment if moment.tzinfo else moment.replace(tzinfo=dt.UTC)).astimezone(dt.UTC).replace(microsecond=0)
+
+
+def _month_number(name: str) -> int:
+    """Raises: KeyError for a name of no month, or of two."""
+    name = name.lower()
+    return _ENGLISH[name] if name in _ENGLISH else _read_foreign_months()[name]
+
+
+@cache
+def _read_foreign_months() -> dict[str, int]:
+    """Return months by their names in `_LANGUAGES`. A name that means two months ("listopad") is left out."""
+    months: dict[str, int] = {}
+    ambiguous: set[str] = set()
+    for context, width in product(("format", "stand-alone"), ("wide", "abbreviated")):
+        for language in _LANGUAGES:
+            for number, name in Locale.parse(language).months[context][width].items():
+                plain = "".join(char for char in unicodedata.normalize("NFD", name) if not unicodedata.combining(char))
+                for spelling in {name, plain}:
+                    word = re.sub(r"^(?:de |d[’'])", "", spelling.lower()).rstrip(".")
+                    if _ENGLISH.get(word, number) != number or months.setdefault(word, number) != number:
+                        ambiguous.add(word)
+    return {name: number for name, number in months.items() if name not in ambiguous}
+
+
+def _build_moment(
     year: str, month: int, day: str, clock: tuple[str | None, ...], zone: str | None, half: str | None = None
 ) -> dt.datetime:
     hour, minute, second = (int(part or 0) for part in clock)
@@ -64,17 +128,22 @@ def _moment(
         if not 1 <= hour <= 12:
             raise ValueError(hour)
         hour = hour % 12 + (12 if half[0] in "Pp" else 0)
+    is_midnight_after = (hour, minute, second) == (24, 0, 0)  # ISO 8601-1:2019 §5.3.2.2
     full_year = int(year) + (0 if len(year) == 4 else 2000 if int(year) < 50 else 1900)
     second = min(second, 59) if second <= 60 else second  # a leap second
-    return dt.datetime(full_year, month, int(day), hour, minute, second, tzinfo=_zone(zone or "")).astimezone(dt.UTC)
+    hour = 0 if is_midnight_after else hour
+    moment = dt.datetime(full_year, month, int(day), hour, minute, second, tzinfo=_read_zone(zone or ""))
+    return (moment + dt.timedelta(days=is_midnight_after)).astimezone(dt.UTC)
 
 
-def _zone(name: str) -> dt.tzinfo:
+def _read_zone(name: str) -> dt.tzinfo:
     if offset := _OFFSET.fullmatch(name):
         length = dt.timedelta(hours=int(offset[2]), minutes=int(offset[3] or 0))
         return dt.timezone(-length if offset[1] == "-" else length)
     if not name:
         return dt.UTC
+    if place := _PLACE.fullmatch(name):
+        return ZoneInfo(place[1])
     if not (named := _NAMED.fullmatch(name)):
         raise ValueError(name)
     zone = named[1].upper()

@@ -18,10 +18,10 @@ import time
 from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from functools import cache
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Any, Final
 
 import orjson
 
@@ -34,20 +34,21 @@ MEMORY: Final = 512 << 20  # bytes of addresses that one worker may use; the wor
 WORKERS: Final = 2  # of the pool that `extract` uses
 _ROOT: Final = Path(__file__).parents[2]
 
-Page = tuple[bytes, str, str]
-"""A page's bytes, content type and address."""
+Page = tuple[bytes, str, str]  # a page's bytes, content type and address
 
 
 def extract(data: bytes, content_type: str, url: str, seconds: float = SECONDS) -> Article:
-    """The article of a page, as `parse_article` gives it, within `seconds`, waiting for a free worker included.
+    """Return the article of a page, as `parse_article` gives it, within `seconds`, waiting for a free worker included.
 
     Raises: InvalidArticle, as `parse_article` does; timeout; broken, too, where a page needs more than MEMORY.
     """
-    return _pool().extract(data, content_type, url, seconds)
+    with _LOCK:
+        pool = _create_pool(os.getpid())  # a process that was forked must not read what its parent asked
+    return pool.extract(data, content_type, url, seconds)
 
 
 def extract_all(pages: Iterable[Page], workers: int = 0, seconds: float = SECONDS) -> Iterator[Article | InvalidArticle]:
-    """Article or refusal of each page, in order, read by `workers` processes (0: one for each core) of its own.
+    """Yield article or refusal of each page, in order, read by `workers` processes (0: one for each core) of its own.
 
     Takes few more pages than it has given results for, so memory does not grow with their number.
     """
@@ -62,7 +63,7 @@ def extract_all(pages: Iterable[Page], workers: int = 0, seconds: float = SECOND
             yield waiting.popleft().result()
 
 
-class Pool:
+class Pool(AbstractContextManager["Pool"]):
     """Up to `workers` processes, started when they are first needed. Any number of threads may use it."""
 
     def __init__(self, workers: int) -> None:
@@ -71,21 +72,14 @@ class Pool:
             self._free.put(None)
         self._workers = workers
 
-    def __enter__(self) -> Self:
-        return self
-
     def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Ends the workers; waits for those that are busy."""
+        """End the workers; wait for those that are busy."""
         for worker in [self._free.get() for _ in range(self._workers)]:
             if worker:
                 worker.end()
             self._free.put(None)
 
     def read(self, data: bytes, content_type: str, url: str, seconds: float = SECONDS) -> Article | InvalidArticle:
-        """Like `extract`, with a refusal as the result."""
         try:
             return self.extract(data, content_type, url, seconds)
         except InvalidArticle as refusal:
@@ -93,10 +87,11 @@ class Pool:
 
     def extract(self, data: bytes, content_type: str, url: str, seconds: float = SECONDS) -> Article:
         until = time.monotonic() + seconds
+        timeout = InvalidArticle("timeout", f"Reading the page took more than {seconds:g} s.")
         try:
             worker = self._free.get(timeout=seconds)
         except queue.Empty:
-            raise _timeout(seconds) from None
+            raise timeout from None
         answer = None
         try:
             worker = worker or _Worker()
@@ -107,12 +102,13 @@ class Pool:
                 worker = None
             self._free.put(worker)
         if answer is None:
-            raise (
-                _timeout(seconds) if time.monotonic() >= until else InvalidArticle("broken", "Reading the page ended unexpectedly.")
-            )
+            raise timeout if time.monotonic() >= until else InvalidArticle("broken", "Reading the page ended unexpectedly.")
         if code := answer.get("code"):
             raise InvalidArticle(code, answer["message"])
-        return _article(answer)
+        fields = answer["entry"]
+        if fields["published_at"]:
+            fields["published_at"] = dt.datetime.fromisoformat(fields["published_at"])
+        return Article(Entry(**fields | {"other_summaries": tuple(fields["other_summaries"])}), answer["markdown"])
 
 
 class _Worker:
@@ -125,7 +121,7 @@ class _Worker:
         )
 
     def ask(self, data: bytes, content_type: str, url: str, seconds: float) -> dict[str, Any] | None:
-        """The worker's answer; None if it ended, as it does when the time is over."""
+        """Return the worker's answer; None if it ended, as it does when the time is over."""
         requests, answers = self._process.stdin, self._process.stdout
         if requests is None or answers is None:  # both were asked for
             return None
@@ -148,29 +144,12 @@ _LOCK: Final = threading.Lock()
 
 
 @cache
-def _made(_process: int) -> Pool:
+def _create_pool(_process: int) -> Pool:
     return Pool(WORKERS)
 
 
-def _pool() -> Pool:
-    """This process's: one that was forked must not read what its parent asked."""
-    with _LOCK:
-        return _made(os.getpid())
-
-
-def _timeout(seconds: float) -> InvalidArticle:
-    return InvalidArticle("timeout", f"Reading the page took more than {seconds:g} s.")
-
-
-def _article(answer: dict[str, Any]) -> Article:
-    fields = answer["entry"]
-    if fields["published_at"]:
-        fields["published_at"] = dt.datetime.fromisoformat(fields["published_at"])
-    return Article(Entry(**fields | {"other_summaries": tuple(fields["other_summaries"])}), answer["markdown"])
-
-
 def _work() -> None:
-    """Answers requests until there are none."""
+    """Answer requests until there are none."""
     with suppress(ValueError, OSError):  # not every system can
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # who pressed Ctrl-C ends the caller, and so the input
@@ -183,17 +162,13 @@ def _work() -> None:
         request = orjson.loads(head)
         data = requests.read(request["size"])
         signal.setitimer(signal.ITIMER_REAL, request["seconds"])
-        answer = _answer(data, request["content_type"], request["url"])
+        try:
+            answer = orjson.dumps(parse_article(data, content_type=request["content_type"], url=request["url"]))
+        except InvalidArticle as refusal:
+            answer = orjson.dumps({"code": refusal.code, "message": str(refusal)})
         signal.setitimer(signal.ITIMER_REAL, 0)
         answers.write(answer + b"\n")
         answers.flush()
-
-
-def _answer(data: bytes, content_type: str, url: str) -> bytes:
-    try:
-        return orjson.dumps(parse_article(data, content_type=content_type, url=url))
-    except InvalidArticle as refusal:
-        return orjson.dumps({"code": refusal.code, "message": str(refusal)})
 
 
 if __name__ == "__main__":

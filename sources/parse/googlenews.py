@@ -1,4 +1,4 @@
-"""What is special to Google News: its searches' addresses, and the form of the items they answer with."""
+"""Google News: addresses of its searches, and the form of the items they answer with."""
 
 import html
 import re
@@ -7,7 +7,7 @@ from typing import Final
 from urllib.parse import urlencode
 
 from sources.entries import Entry
-from sources.parse.addresses import host
+from sources.parse.links import host
 
 _AGE: Final = re.compile(r"(?<!\S)(?:when|after):\S")
 _LINKED: Final = re.compile(r"<a\s[^<>]*+>([^<]*+)</a>", re.I)
@@ -15,16 +15,16 @@ _TAG: Final = re.compile(r"<[^<>]*+>")
 
 
 def search_url(query: str) -> str:
-    """The RSS address of a search in US English. Without an age of its own it is bound to a week: Google gives items of any."""
+    """Return the RSS address of a search in US English, bound to a week unless it names an age: Google gives items of any."""
     aged = query if _AGE.search(query) else f"{query} when:7d"
     return "https://news.google.com/rss/search?" + urlencode(
         {"q": aged.strip(), "hl": "en-US", "gl": "US", "ceid": "US:en"}, safe=":"
     )
 
 
-def tidied(entry: Entry) -> Entry:
-    """An item of a Google News feed without what Google adds: ` - Publisher` behind the title, once, and a summary that is a list
-    of links, the title among them. Other entries, and those that name no source, are returned as they are.
+def remove_additions(entry: Entry) -> Entry:
+    """Return an item of a Google News feed without what Google adds: ` - Publisher` behind the title, once, and a summary that is a
+    list of links, the title among them. Other entries, and those that name no source, are returned as they are.
     """
     if host(entry.url) != "news.google.com" or not entry.credited_source:
         return entry

@@ -1,4 +1,4 @@
-"""A tree of HTML as Markdown (CommonMark with tables and strikethrough).
+"""Rendering of a tree of HTML as Markdown (CommonMark with tables and strikethrough).
 
 No markup of the tree gets through: every character of text is escaped, and every address is written anew, absolute and http(s).
 Pictures, scripts, styles, frames and form controls are left out with what they hold.
@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from lxml.etree import Comment, ProcessingInstruction, strip_elements
 
-from sources.parse.addresses import web
+from sources.parse.links import web
 
 Element = Any  # lxml publishes no types
 
@@ -26,11 +26,7 @@ h3 h4 h5 h6 header hgroup hr html legend li main menu nav ol p pre section summa
 _DROPPED: Final = _WITHOUT_TEXT.split()
 _BLOCKS: Final = frozenset(_OF_BLOCKS.split())
 _NO_CELLS: Final = ("blockquote", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "ol", "pre", "table", "ul")  # a cell cannot hold these
-_MARKS: Final = {
-    **dict.fromkeys(("b", "strong"), "**"),
-    **dict.fromkeys(("em", "i"), "*"),
-    **dict.fromkeys(("del", "s", "strike"), "~~"),
-}
+_MARKS: Final = {"b": "**", "strong": "**", "em": "*", "i": "*", "del": "~~", "s": "~~", "strike": "~~"}
 _NESTED: Final = re.compile(r"(\*{1,2})[^*]+\1")
 _CODE: Final = frozenset({"code", "kbd", "samp", "tt"})
 # They say how a reader arrived. Fewer than identify an article: here a parameter may choose what is shown, and must stay.
@@ -54,7 +50,7 @@ _BREAK: Final = "\0"  # a line break, until its paragraph is whole; no text hold
 
 
 def markdown_of(root: Element, base: str) -> list[str]:
-    """The blocks of `root`, an lxml element, as Markdown, in order. Changes `root`. A `ref` with a `target` is a link, too.
+    """Return the blocks of `root`, an lxml element, as Markdown, in order. Changes `root`. A `ref` with a `target` is a link, too.
 
     Relative links are resolved against `base`; those that are then not http(s) become their text. Known tracking parameters are
     taken from links. `<script` occurs nowhere, code included, so that a text that is cut within its code is safe to show, too.
@@ -74,20 +70,19 @@ class _Writer:
                 self.holders.add(ancestor)
 
     def blocks(self, element: Element, depth: int = 0) -> list[str]:
-        """What an element holds, as blocks."""
         if depth > MAX_DEPTH:
-            return _paragraphs(_escaped(" ".join(element.itertext())))
+            return _split_paragraphs(_escape(" ".join(element.itertext())))
         found: list[str] = []
-        run = [_escaped(element.text)]
+        run = [_escape(element.text)]
         for child in element:
             if child.tag in _BLOCKS or child in self.holders:
-                found += _paragraphs("".join(run))
+                found += _split_paragraphs("".join(run))
                 found += self._block(child, depth + 1)
                 run = []
             else:
                 run.append(self._inline(child, depth + 1))
-            run.append(_escaped(child.tail))
-        return found + _paragraphs("".join(run))
+            run.append(_escape(child.tail))
+        return found + _split_paragraphs("".join(run))
 
     def _block(self, element: Element, depth: int) -> list[str]:
         match element.tag:
@@ -100,7 +95,7 @@ class _Writer:
                 lines = "\n\n".join(self.blocks(element, depth)).split("\n")
                 return ["\n".join(f"> {line}".rstrip() for line in lines)] if any(lines) else []
             case "pre":
-                return _fenced(element)
+                return _fence(element)
             case "table":
                 return self._table(element, depth)
             case "hr":
@@ -108,10 +103,10 @@ class _Writer:
         return self.blocks(element, depth)
 
     def _list(self, element: Element, depth: int) -> list[str]:
-        items = [_paragraphs(_escaped(element.text))]
+        items = [_split_paragraphs(_escape(element.text))]
         for child in element:
             items.append(self._block(child, depth + 1) if child.tag in _BLOCKS else self.blocks(child, depth + 1))
-            items.append(_paragraphs(_escaped(child.tail)))
+            items.append(_split_paragraphs(_escape(child.tail)))
         start = element.get("start", "")
         first = int(start) if re.fullmatch(r"[0-9]{1,6}", start) else 1
         written = [
@@ -122,7 +117,7 @@ class _Writer:
         return [("\n\n" if loose else "\n").join(written)] if written else []
 
     def _table(self, table: Element, depth: int) -> list[str]:
-        """A table of one column, or with cells that no table of Markdown can hold, is layout: its cells follow each other."""
+        """Return a table. A single column, or cells that Markdown cannot hold, are layout: the cells follow each other."""
         rows = [[cell for cell in row if cell.tag in ("td", "th")] for row in table.iter("tr")]
         columns = max(map(len, rows), default=0)
         if columns < 2 or next(table.iterdescendants(*_NO_CELLS), None) is not None:
@@ -140,12 +135,12 @@ class _Writer:
         if tag == "br":
             return _BREAK
         if depth > MAX_DEPTH:
-            return _escaped(" ".join(element.itertext()))
+            return _escape(" ".join(element.itertext()))
         if tag in _CODE:
             return _code("".join(element.itertext()))
         inside = self._inside(element, depth)
         if mark := _MARKS.get(tag):
-            return _marked(inside, mark)
+            return _emphasize(inside, mark)
         if tag in ("a", "ref"):
             return self._link(element.get("href" if tag == "a" else "target") or "", inside)
         if tag == "sup" and inside.strip().lstrip("-−").isdigit():  # 10⁶ must not become 106
@@ -153,14 +148,18 @@ class _Writer:
         return f" {inside} " if tag in _BLOCKS else inside
 
     def _inside(self, element: Element, depth: int) -> str:
-        """What an element holds, as text of one paragraph."""
-        parts = [_escaped(element.text)]
+        parts = [_escape(element.text)]
         for child in element:
-            parts += (self._inline(child, depth + 1), _escaped(child.tail))
+            parts += (self._inline(child, depth + 1), _escape(child.tail))
         return "".join(parts)
 
     def _link(self, address: str, inside: str) -> str:
-        address = _without_trackers(web(self.base, _UNWANTED.sub("", address)))
+        place, hash_sign, fragment = web(self.base, _UNWANTED.sub("", address)).partition("#")
+        path, mark, query = place.partition("?")
+        parameters = "&".join(part for part in query.split("&") if not _TRACKERS.match(part))
+        address = f"{path}{mark if parameters else ''}{parameters}{hash_sign}{fragment}"
+        # Written so that it ends no link and begins no markup.
+        address = _REFERENCE.sub("&amp;", _NOT_IN_LINKS.sub(lambda match: quote(match[0], safe=""), address))
         text = _line(inside)
         if not address or not text:
             return inside
@@ -168,45 +167,33 @@ class _Writer:
         return f"{before}[{text}]({address}){after}"
 
 
-def _without_trackers(address: str) -> str:
-    """The address without tracking parameters, written so that it ends no link and begins no markup."""
-    place, hash_sign, fragment = address.partition("#")
-    path, mark, query = place.partition("?")
-    kept = "&".join(part for part in query.split("&") if not _TRACKERS.match(part))
-    address = f"{path}{mark if kept else ''}{kept}{hash_sign}{fragment}"
-    return _REFERENCE.sub("&amp;", _NOT_IN_LINKS.sub(lambda match: quote(match[0], safe=""), address))
-
-
-def _escaped(text: str | None) -> str:
-    """Text as Markdown that shows just this text."""
+def _escape(text: str | None) -> str:
+    """Return text as Markdown that shows just this text."""
     if not text:
         return ""
     text = _SPECIAL.sub(r"\\\g<0>", _UNWANTED.sub("", text))
     return _REFERENCE.sub("&amp;", text).replace("<", "&lt;")
 
 
-def _paragraphs(run: str) -> list[str]:
-    """Two line breaks or more part paragraphs, as people who write HTML by hand mean them."""
+def _split_paragraphs(run: str) -> list[str]:
+    # Two line breaks or more part paragraphs, as people who write HTML by hand mean them.
     found: list[list[str]] = [[]]
     for words in map(str.split, run.split(_BREAK)):
         if words:
-            found[-1].append(_begun(" ".join(words)))
+            line = " ".join(words)
+            # Escaped if Markdown would take it for the beginning of a heading, a quotation, a list or an underline.
+            begins = _LINE_START.match(line)
+            found[-1].append(f"{line[: begins.end()]}\\{line[begins.end() :]}" if begins else line)
         else:
             found.append([])
     return ["  \n".join(lines) for lines in found if lines]
-
-
-def _begun(line: str) -> str:
-    """The line, escaped if Markdown would take it for the beginning of a heading, a quotation, a list or an underline."""
-    begins = _LINE_START.match(line)
-    return f"{line[: begins.end()]}\\{line[begins.end() :]}" if begins else line
 
 
 def _line(text: str) -> str:
     return " ".join(text.replace(_BREAK, " ").split())
 
 
-def _marked(text: str, mark: str) -> str:
+def _emphasize(text: str, mark: str) -> str:
     inside = text.strip()
     nested = _NESTED.fullmatch(inside)
     if not inside or _BREAK in inside or (mark[0] in (inside[0], inside[-1]) and (not nested or nested[1] == mark)):
@@ -222,7 +209,7 @@ def _code(text: str) -> str:
     return f"{fence}{pad}{text}{pad}{fence}" if text else ""
 
 
-def _fenced(element: Element) -> list[str]:
+def _fence(element: Element) -> list[str]:
     found = element.xpath("descendant::text() | descendant::br")
     text = _UNWANTED.sub("", "".join(part if isinstance(part, str) else "\n" for part in found)).strip("\r\n")
     lines = "\n".join(line.rstrip() for line in text.splitlines())
@@ -231,11 +218,7 @@ def _fenced(element: Element) -> list[str]:
 
 
 def _item(marker: str, parts: list[str]) -> str:
-    text = parts[0] + "".join(f"{_gap(part)}{part}" for part in parts[1:])
+    # A list inside an item stands close to its text.
+    text = parts[0] + "".join(("\n" if _LIST.match(part) else "\n\n") + part for part in parts[1:])
     indent = " " * len(marker)
     return marker + "\n".join(f"{indent}{line}" if line and number else line for number, line in enumerate(text.split("\n")))
-
-
-def _gap(part: str) -> str:
-    """A list inside an item stands close to its text."""
-    return "\n" if _LIST.match(part) else "\n\n"

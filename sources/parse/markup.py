@@ -1,4 +1,4 @@
-"""XML as a tree, within limits: no document type, no entity but HTML's own, bounded depth, width and number of items.
+"""Parsing of XML into a tree, within limits: no document type, no entity but HTML's own, bounded depth, width and number of items.
 
 Well-formed text is read by expat. Other text is read by `tokens`, a scanner in linear time that takes a bare `&`, HTML's entities,
 undeclared prefixes, unclosed HTML tags and control characters as they come, and stops where the text breaks off.
@@ -12,8 +12,8 @@ from html.entities import html5
 from typing import Final
 from xml.parsers import expat
 
-from sources.parse.addresses import resolve
-from sources.parse.parsed import MAX_ITEMS, InvalidFeed, too_many
+from sources.parse.links import resolve
+from sources.parse.results import MAX_ITEMS, InvalidFeed, too_many
 
 MAX_DEPTH: Final = 100
 MAX_ELEMENTS: Final = 10_000  # inside one item, or between items
@@ -43,13 +43,12 @@ _KNOWN: Final = {  # an empty prefix for the formats themselves; other namespace
     "http://rssnamespace.org/feedburner/ext/1.0": "feedburner",
 }
 _C1: Final = {code: html.unescape(f"&#{code};") for code in range(0x80, 0xA0)}  # windows-1252, as HTML reads these references
-_EMPTY: Final = frozenset({"br", "hr", "img", "wbr"})
 _PREFIXES: Final = {prefix: prefix for prefix in _KNOWN.values()} | {"atom": "", "rss": ""}  # where none is declared
 
 
 @dataclass(slots=True)
 class Node:
-    """An element. `name` is in lower case, with the usual prefix of its namespace; `parts` are its texts and children, in order."""
+    """Element. `name` is in lower case, with the usual prefix of its namespace; `parts` are its texts and children, in order."""
 
     name: str
     attrs: dict[str, str]
@@ -63,36 +62,30 @@ class Node:
         self.named.setdefault(child.name, []).append(child)
 
     def all(self, *names: str) -> "list[Node]":
-        """Children of these names, in the order of the names, then of the document."""
+        """List the children of these names, in the order of the names, then of the document."""
         return [child for name in names if name in self.named for child in self.named[name]]
 
     def text(self, *names: str) -> str:
-        """The first content that is not empty among children of these names; without names, the element's own."""
+        """Return the first content that is not empty among children of these names; without names, the element's own."""
         if names:
             return next((text for child in self.all(*names) if (text := child.text())), "")
-        return "".join(map(_written if self.named else str, self.parts)).strip()
+        return "".join(map(_write if self.named else str, self.parts)).strip()
 
     def html(self) -> str:
-        """The elements in it as HTML that keeps links; text is escaped."""
-        return "".join(map(_linked, self.parts)).strip()
+        """Return the elements in it as HTML that keeps links; text is escaped."""
+        return "".join(_write(part, keeps_links=True) for part in self.parts).strip()
 
 
-def _written(part: str | Node) -> str:
-    """Markup that stands in a field as elements (XHTML, or HTML somebody forgot to escape) as the HTML it is."""
+def _write(part: str | Node, *, keeps_links: bool = False) -> str:
+    """Return markup that stands in a field as elements (XHTML, or HTML somebody forgot to escape) as the HTML it is."""
     if isinstance(part, str):
         return html.escape(part, quote=False)
-    name, inside = part.name.rpartition(":")[2], "".join(map(_written, part.parts))
-    return f"<{name}>{inside}</{name}>"
-
-
-def _linked(part: str | Node) -> str:
-    if isinstance(part, str):
-        return html.escape(part, quote=False)
-    name, href = part.name.rpartition(":")[2], part.attrs.get("href")
-    link = f' href="{html.escape(href)}"' if href else ""
-    if name in _EMPTY:
+    name = part.name.rpartition(":")[2]
+    if keeps_links and name in {"br", "hr", "img", "wbr"}:
         return f"<{name}>"  # HTML reads an end tag of these as another line break, or not at all
-    return f"<{name}{link}>{''.join(map(_linked, part.parts))}</{name}>"
+    href = part.attrs.get("href") if keeps_links else None
+    link = f' href="{html.escape(href)}"' if href else ""
+    return f"<{name}{link}>{''.join(_write(child, keeps_links=keeps_links) for child in part.parts)}</{name}>"
 
 
 class Tree:
@@ -139,7 +132,7 @@ class Tree:
             self.open[-1].parts.append(data if data.isascii() else data.translate(_C1))
 
     def end(self, _tag: str = "") -> None:
-        """Closes the innermost element; expat has matched its name."""
+        """Close the innermost element; expat has matched its name."""
         if len(self.open) == 1:
             return
         node = self.open.pop()
@@ -149,7 +142,7 @@ class Tree:
             self.take(node, self)
 
     def end_loosely(self, tag: str) -> None:
-        """Closes what HTML leaves open; an end tag of nothing that is open is nothing. Raises: InvalidFeed, if fields cross."""
+        """Close what HTML leaves open; an end tag of nothing that is open is nothing. Raises: InvalidFeed, if fields cross."""
         name = _name(tag, self.scopes[-1])
         depth = next((depth for depth in range(len(self.open) - 1, 0, -1) if self.open[depth].name == name), 0)
         if not depth:
@@ -164,7 +157,7 @@ class Tree:
             self.end()
 
     def count(self, attributes: int = 0) -> None:
-        """One more tag. Raises: InvalidFeed, when there are too many in one place."""
+        """Count a tag. Raises: InvalidFeed, when there are too many in one place."""
         self.elements += 1
         if self.elements > MAX_ELEMENTS or attributes > MAX_ATTRIBUTES:
             raise InvalidFeed("The feed holds far more elements or attributes in one place than an item can need.")
@@ -173,7 +166,8 @@ class Tree:
         scope = self.scopes[-1]
         for key, uri in attributes.items():
             if key == "xmlns" or key.startswith("xmlns:"):
-                known = _KNOWN.get(uri.strip().lower(), "" if key == "xmlns" and not self.item_depth else "?")
+                name = uri.strip().lower().replace("https://", "http://", 1)  # a name is no address, but some spell it as one
+                known = _KNOWN.get(name, "" if key == "xmlns" and not self.item_depth else "?")
                 if scope.get(key[6:], "?") != known:
                     scope = {**scope, key[6:]: known}
         if len(scope) > MAX_ATTRIBUTES:
@@ -188,7 +182,7 @@ def _name(raw: str, scope: dict[str, str]) -> str:
 
 
 def read(text: str, tree: Callable[[], Tree]) -> tuple[Tree, bool]:
-    """The tree of `text`, which begins with its root element, and whether it is whole, with nothing behind. Raises: InvalidFeed."""
+    """Return the tree of `text`, which begins with its root element, and whether the document is complete. Raises: InvalidFeed."""
     strict = tree()
     parser = expat.ParserCreate("utf-8")
     parser.buffer_text = True
@@ -197,24 +191,23 @@ def read(text: str, tree: Callable[[], Tree]) -> tuple[Tree, bool]:
     try:
         parser.Parse(text.encode("utf-8", "replace"), True)
     except expat.ExpatError:
-        return _read_loosely(text, tree())
-    return strict, True
-
-
-def _read_loosely(text: str, tree: Tree) -> tuple[Tree, bool]:
+        pass
+    else:
+        return strict, True
+    loose = tree()
     for kind, name, value in tokens(text):
         if kind == "text":
-            tree.text(str(value))
+            loose.text(str(value))
             if value == "<":
-                tree.count()
+                loose.count()
         elif kind == "end":
-            tree.end_loosely(name)
+            loose.end_loosely(name)
         elif isinstance(value, dict):
-            tree.start(name, value)
+            loose.start(name, value)
             if kind == "empty":
-                tree.end()
-    at_the_top = [part for part in tree.root.parts if isinstance(part, Node) or part.strip()]
-    return tree, len(tree.open) == len(at_the_top) == 1
+                loose.end()
+    at_the_top = [part for part in loose.root.parts if isinstance(part, Node) or part.strip()]
+    return loose, len(loose.open) == len(at_the_top) == 1
 
 
 _TAG: Final = re.compile(r"""<(/?)([A-Za-z_:][^\s<>/"'=]*+)((?:[^<>"']|"[^"<]*+"|'[^'<]*+')*+)>""")
@@ -224,7 +217,7 @@ _SECTIONS: Final = (("<!--", "-->"), ("<![CDATA[", "]]>"), ("<?", "?>"), ("<!", 
 
 
 def tokens(text: str, raw: Collection[str] = ()) -> Iterator[tuple[str, str, str | dict[str, str]]]:
-    """`("start" or "empty", name, attributes)`, `("end", name, "")` and `("text", "", text)`, in linear time.
+    """Yield `("start" or "empty", name, attributes)`, `("end", name, "")` and `("text", "", text)`, in linear time.
 
     Ends where a comment, section or tag never does. A `<` that begins nothing is text. In elements named in `raw` nothing is a tag
     but their end, as in HTML's scripts.
@@ -250,7 +243,10 @@ def tokens(text: str, raw: Collection[str] = ()) -> Iterator[tuple[str, str, str
             if match[1]:
                 yield "end", match[2], ""
             else:
-                yield "empty" if match[3].endswith("/") else "start", match[2], _attributes(match[3])
+                attributes: dict[str, str] = {}
+                for found in _ATTRIBUTE.finditer(match[3]):
+                    attributes.setdefault(found[1], unescape(found[2] or found[3] or found[4] or ""))
+                yield "empty" if match[3].endswith("/") else "start", match[2], attributes
             if match[2].lower() in raw and not match[1]:
                 end_tag = re.compile(rf"</{re.escape(match[2])}(?=[\s>])", re.I).search(text, at)
                 if not end_tag:
@@ -264,30 +260,49 @@ def tokens(text: str, raw: Collection[str] = ()) -> Iterator[tuple[str, str, str
             at += 1
 
 
-def _attributes(raw: str) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for match in _ATTRIBUTE.finditer(raw):
-        found.setdefault(match[1], unescape(match[2] or match[3] or match[4] or ""))
-    return found
-
-
 def unescape(text: str) -> str:
-    """References decoded once; what is none, a bare `&` or a parameter `&copy=1`, stays as it is."""
-    return _REFERENCE.sub(_referred, text) if "&" in text else text
+    """Return text with references decoded once; what is none, a bare `&` or a parameter `&copy=1`, stays as it is."""
 
+    def decode(match: re.Match[str]) -> str:  # numbers with HTML's repairs of impossible ones
+        return html5.get(f"{match[3]};", match[0]) if match[3] else html.unescape(match[0])
 
-def _referred(match: re.Match[str]) -> str:
-    if match[3]:
-        return html5.get(f"{match[3]};", match[0])
-    return html.unescape(match[0])  # with HTML's repairs of impossible numbers
+    return _REFERENCE.sub(decode, text) if "&" in text else text
 
 
 def as_paragraphs(text: str) -> str:
-    """Plain text as HTML: a paragraph for each part between empty lines."""
+    """Return plain text as HTML: a paragraph for each part between empty lines."""
     parts = re.split(r"\n[ \t]*\n\s*", text.replace("\r\n", "\n").strip())
     return "".join(f"<p>{html.escape(part, quote=False)}</p>".replace("\n", "<br>") for part in parts if part)
 
 
+_TITLE_TAG: Final = re.compile(
+    r"<(/?)(a|abbr|b|big|br|cite|code|del|div|em|font|h[1-6]|i|ins|mark|p|q|s|script|small|span|strike|strong|style|sub|sup|tt|u|wbr)"
+    r"(?:\s[^<>]{0,500})?/?>",
+    re.I,
+)
+_DOUBLED: Final = re.compile(r"&amp;(?=(?!lt;|gt;)(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});)")
+
+
+def title_as_markup(text: str) -> str:
+    """Return a title that is not declared as HTML as markup. Elements that are closed are elements, for publishers emphasise words
+    so; every other `<` (a<b, <3, <svg>) is text. A reference that was escaped twice is undone once, unless a `<` came of it.
+    """
+    text = _DOUBLED.sub("&", text)
+    if "<" not in text:
+        return text
+    opened: dict[str, list[int]] = {}
+    tags: set[int] = set()
+    for tag in _TITLE_TAG.finditer(text):
+        name = tag[2].lower()
+        if name in {"br", "wbr"}:
+            tags.add(tag.start())
+        elif not tag[1]:
+            opened.setdefault(name, []).append(tag.start())
+        elif opened.get(name):
+            tags |= {opened[name].pop(), tag.start()}
+    return re.sub("<", lambda found: "<" if found.start() in tags else "&lt;", text)
+
+
 def as_markup(text: str) -> str:
-    """Plain text for a field that is read as HTML. Without a `<` it needs nothing: what looks like an entity is meant as one."""
+    """Return plain text for a field that is read as HTML. Without a `<` it needs nothing: what looks like an entity is one."""
     return html.escape(text, quote=False) if "<" in text else text

@@ -3,18 +3,16 @@
 from typing import Final
 
 from sources.entries import Entry
-from sources.parse.addresses import resolve, web
 from sources.parse.dates import read_date
+from sources.parse.links import resolve, web
 from sources.parse.markup import Node
-from sources.parse.parsed import InvalidFeed
+from sources.parse.results import InvalidFeed
 
-ITEMS: Final = frozenset({"url"})
-WITH_CHILDREN: Final = frozenset({"url", "sitemap"})
-_NAMED: Final = 5  # child sitemaps that a refusal tells
+_NAMED: Final = 5  # child_address sitemaps that a refusal tells
 
 
 def entry(url: Node) -> Entry:
-    """One address. Its `lastmod` only bounds the publication, and a plain sitemap has no title: its page tells both."""
+    """Return an address as an entry. `lastmod` only bounds the publication; a plain sitemap has no title: the page tells both."""
     news = next(iter(url.all("news:news")), Node("", {}, "", ""))
     publication = next(iter(news.all("news:publication")), Node("", {}, "", ""))
     published = read_date(news.text("news:publication_date"))
@@ -34,12 +32,11 @@ def entry(url: Node) -> Entry:
     )
 
 
-def child(sitemap: Node) -> str:
-    """The address of a sitemap that an index lists."""
+def child_address(sitemap: Node) -> str:
     return resolve(sitemap.base, sitemap.text("loc"))
 
 
 def refuse_index(root: Node) -> InvalidFeed:
-    children = [child(sitemap) for sitemap in root.all("sitemap")]
+    children = [child_address(sitemap) for sitemap in root.all("sitemap")]
     more = f" and {len(children) - _NAMED:,} more" if len(children) > _NAMED else ""
     return InvalidFeed(f"The address answers with an index of sitemaps, not a sitemap: {', '.join(children[:_NAMED])}{more}.")

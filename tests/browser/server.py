@@ -66,7 +66,7 @@ def serving_sample(folder: Path) -> Iterator[Wire]:
     for command in ("migrate", "loadsample"):
         _manage(folder / "live" / "sample", port, command)
     edit = (
-        "from wire import queries\nfrom wire.intake import corrections\n"
+        "from wire import queries\nfrom wire.ingest import corrections\n"
         "stories = [story for story in queries.get_today().stories if story.cross_source_count == 1]\n"
         "corrections.correct(stories[0].chatbotnews_id, headline=stories[0].headline + ' (again)', reason='A word was missing.')\n"
         "corrections.withdraw(stories[1].chatbotnews_id, reason='It was told twice.')\n"

@@ -6,7 +6,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from citations.formats import Citable
+from citations.format.formats import Citable
 
 STORY = Citable(
     chatbotnews_id="cbn-0123456789ab",

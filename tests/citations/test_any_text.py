@@ -12,8 +12,8 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from pylatexenc.latex2text import LatexNodes2Text
 
-from citations.formats import MONTHS, Citable, CitationFormat, cite, one_line
-from citations.latex import escape, unescape
+from citations.format.formats import MONTHS, Citable, CitationFormat, cite, one_line
+from citations.format.latex import escape, unescape
 from tests.citations.stories import STORY, stories, story, texts
 from tests.examples import examples
 

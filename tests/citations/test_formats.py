@@ -1,11 +1,11 @@
-"""Every format, word for word."""
+"""Citations in each format, word for word."""
 
 import datetime as dt
 import json
 
 import pytest
 
-from citations.formats import RENDERERS, CitationFormat, citation_objects, cite
+from citations.format.formats import RENDERERS, CitationFormat, citation_objects, cite
 from tests.citations.stories import CREDITED, STORY, story
 
 LAYERED, INLINE, REFERENCE = CitationFormat.LAYERED, CitationFormat.INLINE, CitationFormat.REFERENCE

@@ -14,7 +14,7 @@ import mcp_types as types
 from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 
-from mcpserver.transport import StreamingDoor
+from mcpserver.http.transport import StreamingEndpoint
 
 Context = ServerRequestContext[Any, Any]
 Handler = Callable[[Context, Any], Awaitable[Any]]
@@ -118,7 +118,7 @@ PROMPTS: Final = [
 ]
 
 
-def mount(door: StreamingDoor) -> None:
+def mount(door: StreamingEndpoint) -> None:
     """Put the fixtures beside what the server has; all else stays answered by its own handlers."""
     server = door.server
     for method, extended in HANDLERS.items():
@@ -137,7 +137,7 @@ async def list_tools(own: Handler, context: Context, params: types.PaginatedRequ
     return found.model_copy(update={"tools": [*found.tools, *TOOLS]})
 
 
-async def change_tools(door: StreamingDoor, own: Handler, context: Context, params: types.CallToolRequestParams) -> Any:
+async def change_tools(door: StreamingEndpoint, own: Handler, context: Context, params: types.CallToolRequestParams) -> Any:
     """The suite's way to see that a change of the list of tools is announced. An error, since no other answer comes twice."""
     if params.name != "test_trigger_tool_change":
         return await own(context, params)

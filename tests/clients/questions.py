@@ -19,6 +19,7 @@ def tool_calls(story_id: str) -> dict[str, dict[str, Any]]:
         "verify_source_integrity": {"publication_name": "Tech Crunch"},
         "list_events": {"limit": 5},
         "get_event": {"event_id": story_id},
+        "get_storyline": {"event_id": story_id},
         "verify_citation": {"text": f"As http://localhost:8000/story/{story_id} says."},
         "get_provenance": {"story_id": story_id},
         "get_changes": {"limit": 5},

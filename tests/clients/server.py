@@ -23,7 +23,7 @@ import psycopg
 from psycopg import sql
 
 ROOT: Final = Path(__file__).resolve().parents[2]
-START: Final = 60.0  # seconds that a server may take until it answers
+START: Final = 180.0  # seconds that a server may take until it answers
 STOP: Final = 15.0
 
 
@@ -42,7 +42,13 @@ def serving(data_dir: Path, *, fixtures: bool = False) -> Iterator[str]:
     """The site's address while it is served; with the conformance suite's fixtures if asked for."""
     port = free_port()
     env = environment(data_dir, port) | services(data_dir)
-    with_fixtures = ["-m", "uvicorn", "tests.clients.fixtures_app:application", "--http", "config.http.protocol:WireProtocol"]
+    with_fixtures = [
+        "-m",
+        "uvicorn",
+        "tests.clients.fixtures_app:application",
+        "--http",
+        "config.http.uvicorn_protocol:WireProtocol",
+    ]
     command = [*with_fixtures, "--port", str(port)] if fixtures else ["manage.py", "serve"]
     with running(command, env, data_dir / f"server-{port}.log") as site:
         yield site

@@ -33,7 +33,7 @@ def test_a_key_that_cannot_be_made_leaves_no_file(tmp_path: Path) -> None:
         raise OSError("no entropy")
 
     with pytest.raises(OSError, match="no entropy"):
-        keyring.stored(tmp_path / "secret", fail)
+        keyring.load_or_create(tmp_path / "secret", fail)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -41,10 +41,10 @@ def test_who_comes_second_takes_the_secret_of_who_was_first(tmp_path: Path) -> N
     file = tmp_path / "secret"
 
     def make_while_another_is_faster() -> bytes:
-        keyring.stored(file, lambda: b"first")
+        keyring.load_or_create(file, lambda: b"first")
         return b"second"
 
-    assert keyring.stored(file, make_while_another_is_faster) == b"first"
+    assert keyring.load_or_create(file, make_while_another_is_faster) == b"first"
 
 
 def test_processes_that_start_at_once_end_with_the_same_secret(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from django.db import connection
 from django.test import Client
 
 from config.errors import Busy, WireError
-from sources import health, lease
+from sources import health, job_lock
 from sources.models import FeedHealth, IngestLease
 from tests.clients.server import environment
 from tests.factories import DAY, NOW, entry, publish, story_of, take
@@ -24,8 +24,8 @@ from tests.faults.machines import MANAGE, until
 from tests.wire.archives import line, ndjson
 from tests.wire.installation import install
 from wire.models import Snapshot, Story, StoryJson, StoryRevision, WireState
-from wire.snapshots import signing
-from wire.snapshots.publish import publish_pending
+from wire.publishing import signing
+from wire.publishing.publish import publish_pending
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db]
 
@@ -254,11 +254,11 @@ class TestClock:
 
     def test_a_lease_of_the_future_holds_nobody_up(self) -> None:
         now = dt.datetime.now(dt.UTC)
-        IngestLease.objects.update_or_create(pk=1, defaults={"holder": "elsewhere x y/1/ab", "expires_at": now + lease.TERM / 2})
-        with pytest.raises(Busy), lease.held():
+        IngestLease.objects.update_or_create(pk=1, defaults={"holder": "elsewhere x y/1/ab", "expires_at": now + job_lock.TERM / 2})
+        with pytest.raises(Busy), job_lock.acquire():
             pass
         IngestLease.objects.update(expires_at=now + dt.timedelta(days=1))
-        with lease.held() as held:
+        with job_lock.acquire() as held:
             held.renew()
 
     def test_a_feed_that_was_asked_in_the_future_is_due(self) -> None:

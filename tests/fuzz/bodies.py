@@ -28,6 +28,7 @@ CALLS: Final[tuple[tuple[str, dict[str, Any]], ...]] = (
     ("verify_source_integrity", {"publication_name": "The Verge"}),
     ("list_events", {"category": "agents"}),
     ("get_event", {"event_id": STORY}),
+    ("get_storyline", {"event_id": STORY, "limit": 3}),
     ("verify_citation", {"text": f"See {STORY}."}),
     ("get_provenance", {"story_id": STORY}),
     ("get_changes", {}),

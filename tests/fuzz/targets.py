@@ -15,22 +15,23 @@ from typing import Any, Final
 
 import orjson
 
-from citations.formats import Citable, CitationFormat, cite
-from citations.parse import ParsedCitation, parse_citation
+from citations.find.finder import find_citations
+from citations.format.formats import Citable, CitationFormat, cite
 from config.errors import WireError
 from mcpserver.servers.wire import resources
 from sources.entries import Entry
 from sources.parse import MAX_ITEMS, InvalidFeed, Parsed, parse, parse_page
-from sources.parse.addresses import is_web
+from sources.parse.links import is_web
+from tests.citations.reader import read_back
 from tests.citations.stories import STORY as CITED
 from wire import queries
-from wire.intake import lexicon
-from wire.intake.normalise import GOOGLE_NEWS, Context, Rejected, normalise
+from wire.ingest import lexicon
+from wire.ingest.normalise import GOOGLE_NEWS, Context, Rejected, normalise
 from wire.search.cursor import decode, decode_place, encode, encode_place
 from wire.search.ranking import KINDS
-from wire.stories.identity import canonical_url
-from wire.stories.text import has_forbidden
-from wire.stories.vocabulary import Category
+from wire.text.identity import canonical_url
+from wire.text.plain_text import has_forbidden
+from wire.text.vocabulary import Category
 
 Target = Callable[[bytes], None]
 CORPUS: Final = Path(__file__).resolve().parents[1] / "corpus"
@@ -80,7 +81,7 @@ def _context() -> Context:
 
 
 def citations(data: bytes) -> None:
-    """Any text is one citation or none; and whatever a story says, its citation is read back as its own.
+    """Citations are looked for in any text without a fault; and whatever a story says, its citation is read back as its own.
 
     The first byte chooses: a text, or a format and, between NULs, the story's texts.
     """
@@ -88,8 +89,7 @@ def citations(data: bytes) -> None:
         return
     text = data[1:].decode("utf-8", "replace")
     if data[0] % 11 == 10:
-        found = parse_citation(text)
-        assert found is None or isinstance(found, ParsedCitation)
+        find_citations(text)
         return
     form = FORMATS[data[0] % 11]
     texts = (text.split("\0") + [""] * 4)[:4]
@@ -111,10 +111,8 @@ def _could_be_two(story: Citable) -> bool:
 
 
 def _comes_back(story: Citable, form: CitationFormat) -> None:
-    found = parse_citation(cite(story, form))
-    assert found is not None
     story_id = None if form == CitationFormat.INLINE else story.chatbotnews_id
-    assert (found.format, found.chatbotnews_id, found.publisher) == (form, story_id, story.publisher)
+    assert read_back(cite(story, form)) == (form, story_id, story.publisher)
 
 
 def cursors(data: bytes) -> None:
@@ -150,7 +148,7 @@ _PAGES: Final[tuple[Callable[[str], Any], ...]] = (
     lambda cursor: queries.search_wire("openai", cursor=cursor),
     lambda cursor: queries.get_category(Category.LAUNCHES, 2, cursor),
     lambda cursor: queries.list_days(2, cursor),
-    lambda cursor: resources.listed(cursor),
+    lambda cursor: resources.list_resources(cursor),
 )
 
 

@@ -22,7 +22,7 @@ from typing import Final, NamedTuple
 
 import pytest
 
-from config.http import protocol
+from config.http import uvicorn_protocol
 from mcpserver.servers import wire as wire_server
 from tests.clients.server import environment, fill, free_port, running
 from tests.fuzz import bodies, connections
@@ -163,7 +163,7 @@ def is_right(made: Connection, said: bytes) -> None:
     assert b"HTTP/1.1 500" not in said
     answers = list(split(said, made.intact))
     for request, answer in answers:
-        if answer.body == protocol.INVALID:  # by a header that HTTP does not allow; the connection has ended
+        if answer.body == uvicorn_protocol.INVALID:  # by a header that HTTP does not allow; the connection has ended
             return
         assert answer.status < 500, answer
         if made.kind == "hostile":

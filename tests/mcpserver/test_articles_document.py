@@ -10,13 +10,13 @@ from django.conf import settings as site
 from pytest_django import Settings
 
 from config.errors import InvalidArgument
-from mcpserver.arguments import Arguments, read
 from mcpserver.servers import articles
+from mcpserver.tooling.arguments import Arguments, read
 from tests.almanac import SLUG, publishers
 from tests.mcpserver.documented import Example, examples
-from wire.articles.models import Publisher
-from wire.bounds import MAX_QUERY
+from wire.corpora.articles.models import Publisher
 from wire.models import WireState
+from wire.schemas.params import MAX_QUERY
 
 DOCUMENT: Final = (Path(site.BASE_DIR) / "docs" / "mcp-articles.md").read_text(encoding="utf-8")
 EXAMPLES: Final = examples(DOCUMENT)

@@ -19,16 +19,18 @@ from pytest_django import Settings
 from config import asgi
 from config.database import routing, threads
 from config.errors import UpstreamFailed
-from config.http import answer_cache, edge
-from mcpserver import door, tally, usage
-from mcpserver.adapter import ask
+from config.http import memory_cache, request_guard
+from mcpserver import registry
+from mcpserver.http.threads import run_query
 from mcpserver.servers import articles
+from mcpserver.tooling import batched_counter, usage
 from tests.mcpserver.asgi import ERAS, LEGACY, MODERN, Answer, http_scope, message, request, rpc, rpc_headers, send_request, serving
 from tests.publishers import CAKE, NOW, cake, draft, publisher, store
-from wire.articles import queries, storing
-from wire.articles.addresses import key_of
-from wire.articles.models import Article, ArticleCount, LicenceKind, Publisher
-from wire.articles.roll import member_of
+from wire.corpora.articles import queries
+from wire.corpora.articles import store as storing
+from wire.corpora.articles.directory import get_member
+from wire.corpora.articles.models import Article, ArticleCount, LicenceKind, Publisher
+from wire.corpora.articles.url_keys import canonical_key
 from wire.models import UsageCount
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -116,10 +118,10 @@ def nothing_counted() -> Iterator[None]:
 @pytest.fixture
 def kept() -> Iterator[None]:
     """Answers are cached, as while the application serves; the version stays."""
-    answer_cache.answers.clear()
-    answer_cache.answers.set_version(1)
+    memory_cache.answers.clear()
+    memory_cache.answers.set_version(1)
     yield
-    answer_cache.answers.set_version(None)
+    memory_cache.answers.set_version(None)
 
 
 def call(tool: str, era: str = MODERN, path: str = PATH, **arguments: Any) -> Answer:
@@ -330,9 +332,9 @@ def test_what_fails_upstream_or_here_is_an_internal_error(monkeypatch: pytest.Mo
 
 def test_an_article_that_was_removed_says_so(chef: Publisher) -> None:
     article = Article.objects.get(publisher=chef)
-    assert not storing.missing(article, NOW)
+    assert not storing.mark_missing(article, NOW)
     article.refresh_from_db()
-    assert storing.missing(article, NOW + dt.timedelta(days=2))
+    assert storing.mark_missing(article, NOW + dt.timedelta(days=2))
     error = refused("get-article", url=CAKE)
     assert error["code"] == -32602
     assert error["message"].startswith("The publisher removed this article; it is gone since 2026-03-18.")
@@ -444,7 +446,7 @@ def test_host_origin_size_and_methods_are_as_at_the_wires_address() -> None:
 def test_all_publishers_share_one_limit(settings: Settings) -> None:
     publisher("zine")
     settings.WIRE_RATE_LIMIT = "3/m"
-    edge._limiter_of.cache_clear()
+    request_guard._limiter_of.cache_clear()
     asked = (PATH, "/mcp/articles/zine", "/mcp/articles/nobody", PATH)
     assert [request("POST", path, PING, JSON).status for path in asked] == [200, 200, 404, 429]
     assert request("POST", "/mcp", PING, JSON).status == 200
@@ -466,9 +468,9 @@ def test_a_flood_of_names_that_nobody_has_asks_the_database_once_and_is_kept_now
             assert answer.status == 404
 
     asyncio.run(flood())
-    assert answer_cache.answers.count == 1, "the list of publishers"
-    assert answer_cache.answers.bytes < 10_000
-    assert not answer_cache.answers._making
+    assert memory_cache.answers.count == 1, "the list of publishers"
+    assert memory_cache.answers.bytes < 10_000
+    assert not memory_cache.answers._making
     assert not usage._waiting
     assert not articles.asked
 
@@ -479,7 +481,7 @@ def test_a_kept_answer_asks_no_thread_and_no_database(kept: None, monkeypatch: p
     async def nobody(*_given: Any, **_named: Any) -> None:
         raise AssertionError("a thread was asked")
 
-    monkeypatch.setattr("mcpserver.adapter.in_thread", nobody)
+    monkeypatch.setattr("mcpserver.http.threads.in_thread", nobody)
     with CaptureQueriesContext(connection) as asked:
         assert [said("list-recent"), said("get-article", url=CAKE)] == before
     assert not asked.captured_queries
@@ -491,13 +493,13 @@ def test_while_the_database_is_away_kept_answers_go_on_and_all_else_says_when_to
 ) -> None:
     said("list-recent")
     monkeypatch.setattr(routing.source, "away", "it does not answer")
-    answer_cache.answers.mark_stale()
+    memory_cache.answers.mark_stale()
     stale = call("list-recent").result
     assert (stale["content"][0]["text"], stale["_meta"]["is_stale"]) == (RECENT, True)
     for tool, arguments in (("list-recent", {"limit": 3}), ("get-article", {"url": CAKE})):
         error = refused(tool, **arguments)
         assert (error["code"], error["data"]["error"], error["data"]["retry_after"]) == (-32603, "unavailable", 5)
-    answer_cache.answers.clear()
+    memory_cache.answers.clear()
     answer = request("POST", PATH, PING, JSON)
     assert (answer.status, answer["retry-after"], answer.error["data"]["error"]) == (503, "5", "unavailable")
 
@@ -560,7 +562,7 @@ def test_a_publisher_is_told_how_often_it_was_asked_cached_or_not(kept: None, ch
             refused("search-content", era)
             tools(era)
     assert not ArticleCount.objects.exists(), "nothing is written before the flush"
-    asyncio.run(tally.flush())
+    asyncio.run(batched_counter.flush())
     today = dt.datetime.now(dt.UTC).date()
     rows = ArticleCount.objects.values_list("publisher__slug", "day", "tool", "number", "count")
     assert sorted(rows) == [
@@ -569,7 +571,7 @@ def test_a_publisher_is_told_how_often_it_was_asked_cached_or_not(kept: None, ch
         ("zine", today, "get-article", 1, 6),
     ]
     said("list-recent")
-    asyncio.run(tally.flush())
+    asyncio.run(batched_counter.flush())
     assert ArticleCount.objects.get(publisher=chef, tool="list-recent").count == 7
     counted = UsageCount.objects.values_list("server", "name", "outcome").distinct()
     assert {server for server, _, _ in counted} == {"articles"}
@@ -584,10 +586,10 @@ def test_a_title_is_no_markup(chef: Publisher) -> None:
 
 
 def test_an_article_counts_as_itself_by_whatever_address_it_was_asked_for(chef: Publisher) -> None:
-    storing.alias(chef, Article.objects.get(publisher=chef), key_of("https://yoursite.com/?p=7"))
+    storing.alias(chef, Article.objects.get(publisher=chef), canonical_key("https://yoursite.com/?p=7"))
     said("get-article", url="https://yoursite.com/?p=7")
     said("get-article", url=f"{CAKE}?utm_source=mail")
-    asyncio.run(tally.flush())
+    asyncio.run(batched_counter.flush())
     assert list(ArticleCount.objects.values_list("tool", "number", "count")) == [("get-article", 0, 2)]
 
 
@@ -597,13 +599,13 @@ def test_counts_that_cannot_be_written_wait_and_hold_up_no_others(caplog: pytest
     with connection.cursor() as cursor:
         cursor.execute("ALTER TABLE articles_articlecount RENAME TO articles_articlecount_away")
     try:
-        asyncio.run(tally.flush())
+        asyncio.run(batched_counter.flush())
     finally:
         with connection.cursor() as cursor:
             cursor.execute("ALTER TABLE articles_articlecount_away RENAME TO articles_articlecount")
     assert UsageCount.objects.get().count == 1
     said("list-recent")
-    asyncio.run(tally.flush())
+    asyncio.run(batched_counter.flush())
     assert ArticleCount.objects.get().count == 2
     assert not articles.asked
 
@@ -611,7 +613,7 @@ def test_counts_that_cannot_be_written_wait_and_hold_up_no_others(caplog: pytest
 def test_counts_of_a_publisher_that_was_removed_meanwhile_are_dropped(chef: Publisher) -> None:
     said("list-recent")
     storing.remove(chef, NOW)
-    asyncio.run(tally.flush())
+    asyncio.run(batched_counter.flush())
     assert not ArticleCount.objects.exists()
     assert not articles.asked
 
@@ -620,7 +622,7 @@ def test_a_publisher_that_is_added_is_served_and_one_that_is_removed_is_not_with
     monkeypatch: pytest.MonkeyPatch, chef: Publisher
 ) -> None:
     monkeypatch.setattr(asgi, "LOOK", 0.02)
-    monkeypatch.setitem(door.doors, "/mcp", door.opened({"/mcp": "mcpserver.servers.wire"})["/mcp"])
+    monkeypatch.setitem(registry.doors, "/mcp", registry.build_endpoints({"/mcp": "mcpserver.servers.wire"})["/mcp"])
 
     async def asked(path: str) -> Answer:
         told = message("tools/call", {"name": "list-recent", "arguments": {}}, LEGACY)
@@ -641,9 +643,9 @@ def test_a_publisher_that_is_added_is_served_and_one_that_is_removed_is_not_with
         async with serving():
             assert (await asked(PATH)).result["content"][0]["text"] == RECENT
             assert (await asked("/mcp/articles/zine")).status == 404
-            await ask(add)
+            await run_query(add)
             assert titles((await until("/mcp/articles/zine", 200)).result["content"][0]["text"]) == ["Plum"]
-            await ask(storing.remove, chef, NOW)
+            await run_query(storing.remove, chef, NOW)
             error = (await until(PATH, 404)).error
             assert error["message"].startswith("The Chef was removed on 2026-03-16 and is served no more. All publishers are")
             assert (await asked("/mcp/articles/zine")).status == 200
@@ -664,7 +666,7 @@ def test_the_sdks_own_client_lists_and_calls_every_tool(mode: str) -> None:
                 await client.call_tool("search-content", {})
             return [getattr(answer.content[0], "text", "") for answer in answers]
 
-    member = member_of("chef")
+    member = get_member("chef")
     assert asyncio.run(everything()) == [FOUND, DOCUMENT, RECENT]
 
 

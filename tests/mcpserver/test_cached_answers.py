@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import settings as effort
 from hypothesis import strategies as st
 
-from citations.formats import CitationFormat
-from config.http import answer_cache
-from mcpserver import usage
-from mcpserver.adapter import ask
+from citations.format.formats import CitationFormat
+from config.http import memory_cache
+from mcpserver.http.threads import run_query
 from mcpserver.servers.wire import prompts, resources, tools
+from mcpserver.tooling import usage
 from tests.factories import entry, publish, story_of
 from tests.mcpserver.asgi import (
     ERAS,
@@ -29,8 +29,8 @@ from tests.mcpserver.asgi import (
     rpc,
     rpc_headers,
 )
-from wire.intake import corrections
-from wire.stories.vocabulary import Category, Topic
+from wire.ingest import corrections
+from wire.text.vocabulary import Category, Topic
 
 pytestmark = pytest.mark.django_db
 
@@ -43,18 +43,18 @@ WORDS: Final = ["moon", "OpenAI", "the", "openai moon", '"79-minute ring"', "age
 @pytest.fixture(autouse=True)
 def opened() -> Iterator[None]:
     """As the application is while it serves."""
-    answer_cache.answers.set_version(1)
+    memory_cache.answers.set_version(1)
     yield
-    answer_cache.answers.set_version(None)
+    memory_cache.answers.set_version(None)
 
 
 def uncached(ask: Any) -> Answer:
     """The answer of the same question when nothing is cached; nothing is cached after it either."""
-    answer_cache.answers.set_version(None)
+    memory_cache.answers.set_version(None)
     try:
         answer: Answer = ask()
     finally:
-        answer_cache.answers.set_version(1)
+        memory_cache.answers.set_version(1)
     return answer
 
 
@@ -92,6 +92,7 @@ def arguments_of_tools() -> st.SearchStrategy[tuple[str, dict[str, Any]]]:
         "verify_source_integrity": {"publication_name": st.sampled_from(["wired", "The Bugle"])},
         "list_events": {"date": st.sampled_from(["2026-10-12", "2026-10-99"]), "limit": st.sampled_from([1, 20, 0, 2.0])},
         "get_event": {"event_id": story},
+        "get_storyline": {"event_id": story},
         "search": {"query": st.sampled_from(WORDS)},
         "fetch": {"id": story},
         "verify_citation": {"text": story},
@@ -122,7 +123,7 @@ def test_every_tool_is_answered_the_same_cached_and_made(era: str) -> None:
 @pytest.mark.usefixtures("sample")
 @pytest.mark.parametrize("era", ERAS)
 def test_every_resource_prompt_and_list_is_answered_the_same_cached_and_made(era: str) -> None:
-    listed = [str(resource.uri) for resource in resources.listed(None)[0]]
+    listed = [str(resource.uri) for resource in resources.list_resources(None)[0]]
     for uri in [*listed, "wire://story/cbn-000000000000", "wire://topic/openai", "wire://archive/2026-10-14", "wire://nowhere"]:
         same_each_time(rpc_of("resources/read", {"uri": uri}, era))
     for name in prompts.PROMPTS:
@@ -201,7 +202,7 @@ def test_what_ninja_answers_itself_is_cached_as_well(path: str) -> None:
 @pytest.mark.usefixtures("sample")
 @pytest.mark.parametrize("host", ["localhost", "LOCALHOST:8000", "localhost:", "127.0.0.1", "[::1]:80"])
 def test_an_answer_is_for_all_by_whatever_name_of_ours_it_was_asked_for_first(host: str) -> None:
-    answer_cache.answers.clear()
+    memory_cache.answers.clear()
     for path in ("/api/search.json?query=moon", "/search?query=moon"):
         assert request("GET", path, headers={"host": host}).body == request("GET", path).body
         assert request("GET", path, headers={"host": host}).status == 200
@@ -242,9 +243,9 @@ def test_a_repeated_request_is_charged_with_all_that_is_stored_of_it() -> None:
     request("POST", "/mcp", json.dumps(asked).encode(), rpc_headers(asked, MODERN))
     for strange in ({f"mcp-x-{number}": "y" * 20 for number in range(300)}, {}):
         asked["params"]["_meta"]["x"] = [[]] * (0 if strange else 5_000)
-        before = answer_cache.answers.bytes
+        before = memory_cache.answers.bytes
         request("POST", "/mcp", json.dumps(asked).encode(), dict(rpc_headers(asked, MODERN)) | strange)
-        assert answer_cache.answers.bytes - before >= (300 * 200 if strange else 5_000)
+        assert memory_cache.answers.bytes - before >= (300 * 200 if strange else 5_000)
 
 
 @committed
@@ -282,7 +283,7 @@ def test_a_request_is_known_by_all_headers_that_decide_and_by_no_other(era: str)
     for number in range(6):
         numbered = {"x-forwarded-for": f"192.0.2.{number}", "traceparent": f"00-{number:032x}-{number:016x}-01"}
         answers.append(request("POST", "/mcp", body, {**headers, **numbered}))
-        counts.append(answer_cache.answers.count)
+        counts.append(memory_cache.answers.count)
     assert all((answer.status, answer.body) == (200, answers[0].body) for answer in answers)
     assert counts == [counts[0]] * 6
     for name, value in (("content-type", "text/plain"), ("accept", "text/html"), ("mcp-protocol-version", "1999-01-01")):
@@ -298,13 +299,13 @@ def test_a_request_is_known_by_all_headers_that_decide_and_by_no_other(era: str)
 def test_the_order_of_parameters_means_nothing_except_where_it_does() -> None:
     publish(*(entry(title=f"Quince {number}") for number in range(3)))
     one = request("GET", "/api/search.json?query=quince&limit=1")
-    size = answer_cache.answers.count
+    size = memory_cache.answers.count
     for query in (
         "limit=1&query=quince",
         "%6cimit=1&query=quince&",
     ):
         assert request("GET", f"/api/search.json?{query}").body == one.body
-    assert answer_cache.answers.count <= size + 1
+    assert memory_cache.answers.count <= size + 1
     for query in (
         "query=quince&limit=1&limit=2",
         "query=quince&limit=2&limit=1",
@@ -319,17 +320,17 @@ def test_the_order_of_parameters_means_nothing_except_where_it_does() -> None:
 @committed
 def test_parameters_that_an_address_does_not_take_are_refused_and_nothing_is_cached() -> None:
     publish(entry(title="Quince opens"))
-    size = answer_cache.answers.count
+    size = memory_cache.answers.count
     for number in range(20):
         answer = request("GET", f"/api/today.json?asked={number}")
         assert (answer.status, answer["cache-control"]) == (400, "no-store")
-    assert answer_cache.answers.count == size
+    assert memory_cache.answers.count == size
 
 
 @committed
 def test_errors_health_and_what_cannot_be_a_key_are_not_cached() -> None:
     publish(entry(title="Quince opens"))
-    answer_cache.answers.clear()
+    memory_cache.answers.clear()
     request("GET", "/api/nowhere.json")
     request("GET", "/api/health/feeds.json")
     request("GET", "/api/search.json?query=")
@@ -340,7 +341,7 @@ def test_errors_health_and_what_cannot_be_a_key_are_not_cached() -> None:
         deep = {"a": deep}
     asked = message("tools/call", {"name": "get_story", "arguments": {"story_id": deep}}, LEGACY)
     assert request("POST", "/mcp", json.dumps(asked).encode(), rpc_headers(asked, LEGACY)).status in (200, 400)
-    assert answer_cache.answers.count == 0
+    assert memory_cache.answers.count == 0
 
 
 @committed
@@ -379,9 +380,9 @@ def test_a_request_that_bears_a_key_is_neither_cached_nor_answered_from_the_cach
     def count(*args: Any, **kwargs: Any) -> Any:
         nonlocal asked
         asked += 1
-        return ask(*args, **kwargs)
+        return run_query(*args, **kwargs)
 
-    monkeypatch.setattr("mcpserver.servers.wire.ask", count)
+    monkeypatch.setattr("mcpserver.servers.wire.run_query", count)
     sent = json.dumps(question).encode()
     for more, times in (({}, 0), ({"authorization": "Bearer key"}, 1), ({"authorization": "Bearer key"}, 2), ({}, 2)):
         assert request("POST", "/mcp", sent, {**headers, **more}).status == 200

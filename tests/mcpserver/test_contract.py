@@ -7,7 +7,7 @@ import pytest
 from jsonschema import Draft202012Validator, FormatChecker
 from mcp import Client
 
-from mcpserver.door import doors
+from mcpserver.registry import doors
 from tests.mcpserver.asgi import ERAS, LEGACY, MODERN, call, message, rpc, rpc_headers, said, structured
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("sample")]
@@ -54,6 +54,7 @@ ANNOTATIONS: Final = {"readOnlyHint": True, "destructiveHint": False, "idempoten
 ADDED_TOOLS: Final = {
     "list_events": {"date", "category", "topic", "limit", "cursor", "max_tokens"},
     "get_event": {"event_id"},
+    "get_storyline": {"event_id", "limit", "cursor"},
     "search": {"query"},
     "fetch": {"id"},
     "verify_citation": {"text"},

@@ -9,13 +9,14 @@ from typing import Any, Final
 
 import pytest
 from django.conf import settings as django_settings
+from django.utils import timezone
 from jsonschema import Draft202012Validator
 from mcp import Client
 from pytest_django import Settings
 
-from config.http import answer_cache
-from mcpserver import door
-from mcpserver import sessions as session_ids
+from config.http import memory_cache
+from mcpserver import registry
+from mcpserver.http import sessions as session_ids
 from mcpserver.servers import factchecks
 from tests import claims
 from tests.claims import LEAD, TURBINES, claim, german, load
@@ -33,8 +34,8 @@ from tests.mcpserver.asgi import (
     send_request,
     serving,
 )
-from wire.factchecks import embedding, keys, storing
-from wire.factchecks.models import ApiKey, Claim, EndedSession
+from wire.corpora.factchecks import api_keys, embedding, health, store
+from wire.corpora.factchecks.models import ApiKey, Claim, EndedSession
 
 pytestmark = pytest.mark.django_db(transaction=True)
 every_era = pytest.mark.parametrize("era", ERAS)
@@ -54,7 +55,7 @@ def forgotten() -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def served(monkeypatch: pytest.MonkeyPatch) -> None:
     """The wire's own server anew, whose streams the SDK opens but once."""
-    monkeypatch.setitem(door.doors, "/mcp", door.opened({"/mcp": "mcpserver.servers.wire"})["/mcp"])
+    monkeypatch.setitem(registry.doors, "/mcp", registry.build_endpoints({"/mcp": "mcpserver.servers.wire"})["/mcp"])
 
 
 @pytest.fixture
@@ -280,7 +281,7 @@ def test_text_that_addresses_the_model_is_marked() -> None:
 
 def test_a_withdrawn_fact_check_says_so_and_is_not_found() -> None:
     (first,) = load(LEAD)
-    storing.withdraw(first, "The source erred.", first.changed_at)
+    store.withdraw(first, "The source erred.", first.changed_at)
     assert f"**Status:** withdrawn on {Claim.objects.get().withdrawn_at:%Y-%m-%d}. The source erred." in text(
         "get_factcheck", id="2025/11/20-2"
     )
@@ -304,7 +305,7 @@ def test_an_answer_without_vectors_is_not_cached() -> None:
 
 def _cached() -> int:
     """Answers of this server that are cached."""
-    return sum(isinstance(key, tuple) and key[:2] == ("mcp", "factchecks") for key in answer_cache.answers._stored)
+    return sum(isinstance(key, tuple) and key[:2] == ("mcp", "factchecks") for key in memory_cache.answers._stored)
 
 
 async def _sent(asked: dict[str, Any]) -> Answer:
@@ -408,7 +409,7 @@ class TestKeys:
 
     def test_with_one_in_force_none_and_a_wrong_one_are_401(self) -> None:
         load(LEAD)
-        right, other = keys.hand_out("One"), keys.hand_out("Other")
+        right, other = api_keys.hand_out("One"), api_keys.hand_out("Other")
         for token in (None, "wrong", right[:-1], ""):
             for answer in self.ask(token):
                 assert answer.status == 401
@@ -416,14 +417,25 @@ class TestKeys:
         for token in (right, other):
             assert [one.status for one in self.ask(token)] == [200, 200]
 
-    def test_a_revoked_one_is_refused_and_the_last_one_opens_to_all(self) -> None:
+    def test_a_revoked_one_is_refused_and_the_last_one_opens_to_nobody(self, settings: Settings) -> None:
         load(LEAD)
-        first, second = keys.hand_out("One"), keys.hand_out("Other")
-        keys.revoke(ApiKey.objects.get(name="One"))
+        first, second = api_keys.hand_out("One"), api_keys.hand_out("Other")
+        api_keys.revoke(ApiKey.objects.get(name="One"))
         assert [one.status for one in self.ask(first)] == [401, 401]
         assert [one.status for one in self.ask(second)] == [200, 200]
-        keys.revoke(ApiKey.objects.get(name="Other"))
+        api_keys.revoke(ApiKey.objects.get(name="Other"))
+        for token in (None, first, second, ""):
+            assert [one.status for one in self.ask(token)] == [401, 401]
+        assert request("GET", "/factchecks").status == 403
+        assert any("nobody can ask" in finding.found for finding in health.examine(timezone.now()))
+        settings.FACTCHECKS_KEYS = "off"
         assert [one.status for one in self.ask(None)] == [200, 200]
+
+    def test_keys_may_be_required_before_there_is_one(self, settings: Settings) -> None:
+        load(LEAD)
+        settings.FACTCHECKS_KEYS = "required"
+        assert [one.status for one in self.ask(None)] == [401, 401]
+        assert [one.status for one in self.ask(api_keys.hand_out("One"))] == [200, 200]
 
     def test_keys_of_the_environment_open_their_own_side(self, settings: Settings) -> None:
         load(LEAD)
@@ -443,19 +455,19 @@ class TestKeys:
             async with serving():
                 asked = message("tools/call", {"name": "list_categories", "arguments": {}})
                 told = [(await _sent(asked)).status, (await _sent(asked)).status, await rest(), await rest()]
-                token = await asyncio.to_thread(keys.hand_out, "One")
+                token = await asyncio.to_thread(api_keys.hand_out, "One")
                 told += [(await _sent(asked)).status, await rest(), await rest(authorization=f"Bearer {token}"), await rest()]
                 return told
 
         assert asyncio.run(ask()) == [200, 200, 200, 200, 401, 401, 200, 401]
 
     def test_only_the_hash_of_a_key_is_stored(self) -> None:
-        token = keys.hand_out("One")
+        token = api_keys.hand_out("One")
         assert token not in str(list(ApiKey.objects.values()))
 
     def test_pages_are_closed_while_keys_are_needed(self) -> None:
         load(LEAD)
         assert request("GET", "/factcheck/2025/11/20-2").status == 200
-        keys.hand_out("One")
+        api_keys.hand_out("One")
         assert request("GET", "/factcheck/2025/11/20-2").status == 403
         assert request("GET", "/factchecks").status == 403

@@ -4,20 +4,22 @@ import asyncio
 import json
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from django.db import connections
 from django.test import Client as Browser
 from mcp import Client
 
+from mcpserver.gateway import auth, runtime
+from mcpserver.gateway.gateway import build_gateway
+from mcpserver.gateway.host import Host
+from mcpserver.gateway.models import RequestLog
+from mcpserver.gateway.payload_schemas import KINDS
+from mcpserver.gateway.policy_file import load
 from mcpserver.servers import gateway as server
-from sources.gateway import callers, serving
-from sources.gateway.answers import KINDS
-from sources.gateway.gateway import Gateway
-from sources.gateway.models import RequestLog
-from sources.gateway.policy_file import load
 from tests.mcpserver.asgi import ERAS, MODERN, http_scope, message, rpc_headers, send_request
-from tests.sources.gateway.stage import Scripted, failure, payment, trend, tweet
+from tests.mcpserver.gateway.stage import Scripted, failure, payment, trend, tweet
 
 PATH = "/mcp/gateway"
 GLOBAL = "news://global/trends"
@@ -28,19 +30,19 @@ pytestmark = pytest.mark.django_db(transaction=True)
 def close_writer(close_connections: None) -> Iterator[None]:  # noqa: ARG001
     """Lets go of the writer's connection at the end, too, so that the test database can be dropped."""
     yield
-    serving.in_writer(connections.close_all)
+    runtime.in_writer(connections.close_all)
 
 
 @pytest.fixture(autouse=True)
 def upstream() -> Iterator[Scripted]:
     found = Scripted()
     policy = load().overridden({name: {"min_interval": 0, "limit": 10_000} for name in load().resources})
-    callers.forget()
+    auth.forget()
     server._pieces.clear()
-    serving.replace(Gateway(policy, found, run=serving.write, read=serving.read))
+    runtime.replace(build_gateway(policy, found, Host(runtime.write, runtime.read)))
     yield found
-    serving.replace(None)
-    callers.forget()
+    runtime.replace(None)
+    auth.forget()
 
 
 def talk(*asked: tuple[str, dict[str, Any]], era: str = MODERN, token: str = "") -> list[Any]:
@@ -53,7 +55,7 @@ def talk(*asked: tuple[str, dict[str, Any]], era: str = MODERN, token: str = "")
             headers = rpc_headers(sent, era) | ({"authorization": f"Bearer {token}"} if token else {})
             answer = await send_request(http_scope("POST", PATH, headers), [json.dumps(sent).encode()])
             found.append(answer.json())
-        await (await serving.gateway()).flush()
+        await (await runtime.gateway()).flush()
         return found
 
     return asyncio.run(all_of_them())
@@ -63,7 +65,7 @@ def rest(path: str, token: str = "") -> Any:
     async def ask() -> Any:
         headers = {"authorization": f"Bearer {token}"} if token else {}
         answer = await send_request(http_scope("GET", path, headers))
-        await (await serving.gateway()).flush()
+        await (await runtime.gateway()).flush()
         return answer
 
     return asyncio.run(ask())
@@ -94,7 +96,7 @@ def test_quick_answers_are_really_quick(upstream: Scripted, monkeypatch: pytest.
     upstream.script["news_global_trends"] = [[trend()]]
     seen: list[Any] = []
     original = server.quick
-    from mcpserver.door import doors
+    from mcpserver.registry import doors
 
     def noted(*args: Any) -> Any:
         seen.append(original(*args))
@@ -127,7 +129,7 @@ def test_anybody_is_told_that_a_key_is_needed(upstream: Scripted) -> None:
 
 
 def test_a_key_opens_what_it_was_granted_and_nothing_else(upstream: Scripted) -> None:
-    token = callers.make("alpha", ["twitter://"])
+    token = auth.make("alpha", ["twitter://"])
     upstream.script["twitter_mentions_recent"] = [[tweet()]]
     (answer,) = talk(("resources/read", {"uri": "twitter://mentions/recent"}), token=token)
     assert answer["result"]["cacheScope"] == "private"
@@ -138,7 +140,7 @@ def test_a_key_opens_what_it_was_granted_and_nothing_else(upstream: Scripted) ->
 
 
 def test_two_keys_never_share_what_is_private_through_any_door(upstream: Scripted) -> None:
-    first, second = callers.make("alpha", ["twitter://"]), callers.make("beta", ["twitter://"])
+    first, second = auth.make("alpha", ["twitter://"]), auth.make("beta", ["twitter://"])
     upstream.script["twitter_mentions_recent"] = [[tweet(1, "of alpha")], [tweet(2, "of beta")]]
     read = ("resources/read", {"uri": "twitter://mentions/recent"})
     told = {token: talk(read, read, read, token=token) for token in (first, second)}
@@ -148,7 +150,7 @@ def test_two_keys_never_share_what_is_private_through_any_door(upstream: Scripte
 
 
 def test_an_exhausted_payment_query_is_an_error_at_every_door(upstream: Scripted) -> None:
-    token = callers.make("alpha", ["blockchain://"])
+    token = auth.make("alpha", ["blockchain://"])
     upstream.script["blockchain_base_transactions"] = [failure("refused")]
     uri = "blockchain://base/transactions"
     read, call = talk(
@@ -170,7 +172,7 @@ def test_strict_turns_an_empty_answer_into_503(upstream: Scripted) -> None:
 
 
 def test_an_answer_is_explained_to_whoever_asked_and_nobody_else(upstream: Scripted) -> None:
-    token = callers.make("alpha", ["openclaw://"])
+    token = auth.make("alpha", ["openclaw://"])
     upstream.script["openclaw_arp_discover"] = [failure("refused")]
     (answer,) = talk(("tools/call", {"name": "gateway_read", "arguments": {"uri": "openclaw://arp/discover"}}), token=token)
     request_id = answer["result"]["structuredContent"]["provenance"]["request_id"]
@@ -180,6 +182,30 @@ def test_an_answer_is_explained_to_whoever_asked_and_nobody_else(upstream: Scrip
     assert others["result"]["isError"] is True
     assert rest(f"/api/gateway/requests/{request_id}.json", token).json()["outcome"] == "exhausted"
     assert rest(f"/api/gateway/requests/{request_id}.json").status == 404
+
+
+@pytest.mark.parametrize("text", ["a\0", "\0", "a" * 24 + "\0", "A-B"])
+def test_what_can_be_no_id_of_a_request_is_refused_with_a_sentence(text: str) -> None:
+    (answer,) = talk(("tools/call", {"name": "gateway_explain", "arguments": {"request_id": text}}))
+    assert answer["result"]["isError"] is True
+    assert "no id of a request" in str(answer)
+    assert rest(f"/api/gateway/requests/{quote(text)}.json").status == 404
+
+
+def test_an_address_with_nul_is_refused_with_a_sentence() -> None:
+    (answer,) = talk(("resources/read", {"uri": f"{GLOBAL}?timeWindow=1\0h"}))
+    assert "timeWindow" in answer["error"]["message"]
+    assert rest(f"/api/gateway/read.json?uri={GLOBAL}%3FtimeWindow=1%2500h").status == 422
+
+
+def test_a_key_whose_agent_changed_is_given_nothing_from_memory_that_was_its_earlier_ones(upstream: Scripted) -> None:
+    token = auth.make("alpha", ["twitter://"], attributes={"twitter_id": "7"})
+    upstream.script["twitter_mentions_recent"] = [[tweet(1, "of 7")], [tweet(2, "of 8")]]
+    read = ("resources/read", {"uri": "twitter://mentions/recent"})
+    assert "of 7" in str(talk(read, read, read, token=token)[2])
+    changed = auth.make("alpha", ["twitter://"], attributes={"twitter_id": "8"})
+    told = str(talk(read, read, read, token=changed))
+    assert ("of 7" in told, "of 8" in told) == (False, True)
 
 
 def test_lists_hold_the_specifications_addresses() -> None:
@@ -196,7 +222,7 @@ def test_lists_hold_the_specifications_addresses() -> None:
 
 
 def test_a_vector_is_searched_by_a_tool_with_a_key(upstream: Scripted) -> None:
-    token = callers.make("alpha", ["weaviate://"])
+    token = auth.make("alpha", ["weaviate://"])
     upstream.script["weaviate_vector_search"] = [
         {"results": [{"id": "1", "content": {"a": 1}, "distance": 1.5, "certainty": 0.25}]}
     ]
@@ -211,7 +237,8 @@ def test_the_state_of_resources_tells_limits_circuit_and_age(upstream: Scripted)
     upstream.script["news_global_trends"] = [[trend()]]
     rest(f"/api/gateway/read.json?uri={GLOBAL}")
     found = {one["uri"]: one for one in rest("/api/gateway/resources.json").json()["resources"]}
-    assert found[GLOBAL]["remaining"] == 9_999
+    assert found[GLOBAL]["remaining"] is None  # our own wire is not limited
+    assert found["twitter://mentions/recent"]["remaining"] == 10_000
     assert found[GLOBAL]["circuit"] == "closed"
     assert found["twitter://mentions/recent"]["may_read"] is False
     assert rest("/api/gateway/status.json").status == 401

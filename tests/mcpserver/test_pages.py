@@ -4,7 +4,7 @@ import pytest
 
 from tests.factories import NOW, entry, publish
 from tests.mcpserver.asgi import ERAS, MODERN, refusal, rpc, structured
-from wire.intake import corrections
+from wire.ingest import corrections
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from tests.contract import CITATION_KEYS
 from tests.mcpserver.asgi import ERAS, call, get, read, read_json, request, said, structured
-from wire.bounds import Sort
-from wire.stories.vocabulary import Category, Topic
+from wire.schemas.params import Sort
+from wire.text.vocabulary import Category, Topic
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("sample")]
 

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from config.http import answer_cache
+from config.http import memory_cache
 from tests.mcpserver.asgi import get, request
-from tests.wire.articles.publishers import NOW, count, publisher
-from wire.articles import storing
-from wire.articles.models import Article
+from tests.wire.corpora.articles.publishers import NOW, count, publisher
+from wire.corpora.articles import store
+from wire.corpora.articles.models import Article
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -18,9 +18,9 @@ URL = "https://quill.example/article-0"
 @pytest.fixture(autouse=True)
 def opened() -> Iterator[None]:
     """As the application is while it serves."""
-    answer_cache.answers.set_version(1)
+    memory_cache.answers.set_version(1)
     yield
-    answer_cache.answers.set_version(None)
+    memory_cache.answers.set_version(None)
 
 
 def test_a_page_is_cached_until_its_articles_change() -> None:
@@ -32,7 +32,7 @@ def test_a_page_is_cached_until_its_articles_change() -> None:
         again = request("GET", path)
         assert (again.body, again["tdm-reservation"], again["etag"]) == (first.body, "1", first["etag"])
     assert request("GET", "/articles/quill?query=quince").body != first.body
-    storing.announce()
+    store.announce()
     assert b"Rewritten" in request("GET", "/articles/quill").body
 
 
@@ -42,10 +42,10 @@ def test_new_terms_and_a_removal_show_at_once() -> None:
         assert request("GET", path).status == 200
     quill.may_train = True
     quill.save()
-    storing.announce()
+    store.announce()
     assert request("GET", "/articles/quill/ai.txt")["tdm-reservation"] == "0"
     assert get("/api/articles/quill.json")["may_train"] is True
-    storing.remove(quill, NOW)
+    store.remove(quill, NOW)
     for path in ("/articles/quill", "/articles/quill/ai.txt", "/articles/quill/license.xml", "/api/articles/quill.json"):
         answer = request("GET", path)
         assert (answer.status, b"was removed on 2026-03-15" in answer.body) == (404, True), path

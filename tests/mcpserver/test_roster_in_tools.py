@@ -7,16 +7,16 @@ from typing import Any, Final
 import pytest
 
 from config import asgi
-from config.http import answer_cache
-from mcpserver import door
-from mcpserver.adapter import ask
+from config.http import memory_cache
+from mcpserver import registry
+from mcpserver.http.threads import run_query
 from mcpserver.servers import SERVERS
 from sources.models import Publication
 from sources.queries import list_sources
 from tests.factories import NOW, entry, publish
 from tests.mcpserver.asgi import ERAS, LEGACY, MODERN, http_scope, message, rpc, rpc_headers, serving, structured
 from tests.mcpserver.test_streams import GET, Stream
-from wire.intake import corrections
+from wire.ingest import corrections
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -60,18 +60,18 @@ def test_every_other_name_of_a_publication_is_taken_all_the_same() -> None:
 
 def test_a_cached_list_of_tools_goes_when_a_publication_is_replaced() -> None:
     publish(entry())
-    answer_cache.answers.set_version(1)
+    memory_cache.answers.set_version(1)
     try:
         for era in ERAS:
             assert "Engadget" in named(era)[0]
             assert "Engadget" in named(era)[0]
         replace()
-        answer_cache.answers.set_version(2)
+        memory_cache.answers.set_version(2)
         for era in ERAS:
             assert "Engadget" not in named(era)[0]
             assert "The Quill" in named(era)[0]
     finally:
-        answer_cache.answers.set_version(None)
+        memory_cache.answers.set_version(None)
 
 
 def listening() -> Stream:
@@ -84,7 +84,7 @@ def listening() -> Stream:
 def test_a_replacement_is_announced_to_whoever_listens_and_a_plain_publish_is_not(
     era: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(door.doors, "/mcp", door.opened(SERVERS)["/mcp"])
+    monkeypatch.setitem(registry.doors, "/mcp", registry.build_endpoints(SERVERS)["/mcp"])
     monkeypatch.setattr(asgi, "LOOK", 0.02)
     publish(entry())
 
@@ -93,9 +93,9 @@ def test_a_replacement_is_announced_to_whoever_listens_and_a_plain_publish_is_no
 
     async def scenario() -> None:
         async with serving(), Stream(http_scope("GET", "/mcp", GET)) if era == LEGACY else listening() as opened:
-            await ask(publish, entry())
+            await run_query(publish, entry())
             assert await told(opened, 1) == {RESOURCES}
-            await ask(replace)
+            await run_query(replace)
             assert TOOLS in await told(opened, 2)
 
     asyncio.run(scenario())

@@ -17,7 +17,7 @@ from django.core.exceptions import ImproperlyConfigured
 from pytest_django import Settings
 
 from config import ed25519
-from config.http import answer_cache, signatures
+from config.http import memory_cache, signatures
 from tests.clients.server import environment, free_port, running
 from tests.mcpserver.asgi import Answer, get, request
 
@@ -39,10 +39,10 @@ def signing(settings: Settings, tmp_path: Path) -> Iterator[None]:
     """A wire that signs its answers with keys of its own, and caches them as it does while it serves."""
     settings.WIRE_DATA_DIR = tmp_path
     settings.WIRE_SIGN_ANSWERS = True
-    answer_cache.answers.clear()
-    answer_cache.answers.set_version(1)
+    memory_cache.answers.clear()
+    memory_cache.answers.set_version(1)
     yield
-    answer_cache.answers.set_version(None)
+    memory_cache.answers.set_version(None)
 
 
 def published_key() -> dict[str, str]:
@@ -92,11 +92,25 @@ def test_the_same_parameters_in_another_order_are_signed_as_they_were_sent() -> 
         assert verify(request("GET", f"{DAY}?{query}"), f"{DAY}?{query}")
 
 
+@pytest.mark.parametrize("query", ["&", "&&&", "revision=1&", "&revision=1&&"])
+def test_what_means_nothing_in_a_query_makes_no_new_answer(query: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is the same stored answer of the same moment, and signed for the query as it was sent."""
+    plain = f"{DAY}?revision=1" if "revision" in query else DAY
+    first, key = request("GET", plain), published_key()
+    with monkeypatch.context() as patched:
+        patched.setattr("config.http.response_cache._ask", None)  # nothing is asked again
+        again = request("GET", f"{DAY}?{query}")
+    assert verify(again, f"{DAY}?{query}", key)["created"] == verify(first, plain, key)["created"]
+    assert (again.body, again["etag"]) == (first.body, first["etag"])
+    junk = request("GET", f"{DAY}?{query}&junk=1")
+    assert (junk.status, junk["signature"]) == (400, None)
+
+
 def test_what_is_made_again_after_a_publish_is_signed_again(monkeypatch: pytest.MonkeyPatch) -> None:
     before = int(verify(request("GET", TODAY), TODAY)["created"])
-    monkeypatch.setattr("config.http.signatures.time.time", lambda: before + 90.5)
+    monkeypatch.setattr("config.http.response_cache.time.time", lambda: before + 90.5)
     assert int(verify(request("GET", TODAY), TODAY)["created"]) == before
-    answer_cache.answers.set_version(2)
+    memory_cache.answers.set_version(2)
     assert int(verify(request("GET", TODAY), TODAY)["created"]) == before + 90
 
 
@@ -170,7 +184,7 @@ def test_only_days_are_signed_and_nothing_is_unless_it_is_turned_on(settings: Se
     for path in ("/api/archive.json", "/api/sources.json", "/"):
         assert request("GET", path)["signature"] is None, path
     settings.WIRE_SIGN_ANSWERS = False
-    answer_cache.answers.clear()
+    memory_cache.answers.clear()
     for path in SIGNED:
         answer = request("GET", path)
         assert (answer.status, answer["signature"], answer["signature-input"]) == (200, None, None)
@@ -191,7 +205,7 @@ def test_a_new_key_leaves_the_old_one_published(tmp_path: Path) -> None:
     before = published_key()
     (tmp_path / "keys" / "answers.pem").unlink()
     signatures.key.cache_clear()
-    answer_cache.answers.clear()
+    memory_cache.answers.clear()
     new = request("GET", DAY)
     keys = {key["key_id"]: key for key in get("/.well-known/wire-keys.json")["answer_keys"]}
     assert keys[before["key_id"]] == before

@@ -8,10 +8,11 @@ from typing import Any, Final, Self
 import pytest
 
 from config import asgi
-from mcpserver import door, stream
-from mcpserver.adapter import ask
+from mcpserver import registry
+from mcpserver.http import stream
+from mcpserver.http.threads import run_query
+from mcpserver.http.transport import StreamingEndpoint
 from mcpserver.servers import SERVERS
-from mcpserver.transport import StreamingDoor
 from tests.factories import entry, publish
 from tests.mcpserver import asgi as harness
 from tests.mcpserver.asgi import LEGACY, Answer, http_scope, message, rpc_headers, send_request, serving
@@ -26,13 +27,13 @@ GET: Final = {"accept": "text/event-stream"}
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """A door of its own, since the SDK's streams start once only, that looks for publishes often."""
-    monkeypatch.setitem(door.doors, "/mcp", door.opened(SERVERS)["/mcp"])
+    monkeypatch.setitem(registry.doors, "/mcp", registry.build_endpoints(SERVERS)["/mcp"])
     monkeypatch.setattr(asgi, "LOOK", 0.02)
 
 
 def open_streams() -> dict[asyncio.Event, list[str]]:
-    wires = door.doors["/mcp"]
-    assert isinstance(wires, StreamingDoor)
+    wires = registry.doors["/mcp"]
+    assert isinstance(wires, StreamingEndpoint)
     return wires._streams._open
 
 
@@ -104,7 +105,7 @@ def test_a_publish_is_announced_on_every_open_stream() -> None:
                 assert "no-cache" in opened.headers["cache-control"]
                 assert "mcp-session-id" not in opened.headers
             for _ in range(2):
-                await ask(publish, entry())
+                await run_query(publish, entry())
                 for opened in (one, other):
                     assert await opened.told() == {"jsonrpc": "2.0", "method": CHANGED}
 
@@ -115,7 +116,7 @@ def test_every_handshake_revision_has_the_stream() -> None:
     async def scenario() -> None:
         for version in ("2025-03-26", "2025-06-18", LEGACY):
             async with Stream(http_scope("GET", "/mcp", {**GET, "mcp-protocol-version": version})) as opened:
-                await ask(publish, entry())
+                await run_query(publish, entry())
                 assert (await opened.told())["method"] == CHANGED
 
     run(scenario)
@@ -125,7 +126,7 @@ def test_the_latest_revision_is_told_by_its_own_subscription() -> None:
     async def scenario() -> None:
         async with listening() as opened:
             assert (opened.status, opened.headers["content-type"]) == (200, "text/event-stream")
-            await ask(publish, entry())
+            await run_query(publish, entry())
             told = await opened.told()
             assert told["method"] == CHANGED
             assert told["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"] == 7
@@ -181,7 +182,7 @@ def test_beyond_the_most_streams_there_is_none(monkeypatch: pytest.MonkeyPatch) 
     async def scenario() -> None:
         async with Stream(http_scope("GET", "/mcp", GET)), Stream(http_scope("GET", "/mcp", GET)):
             refused = await send_request(http_scope("GET", "/mcp", GET))
-            assert (refused.status, refused.body) == (405, b"")
+            assert (refused.status, refused["retry-after"]) == (405, "60")
             assert refused["allow"]
         async with Stream(http_scope("GET", "/mcp", GET)) as opened:
             assert opened.status == 200

@@ -17,10 +17,10 @@ from jsonschema import Draft202012Validator
 from mcp import Client
 
 from config.asgi import application
-from config.http import answer_cache
+from config.http import memory_cache
 from mcpserver.servers import timeline
 from tests.mcpserver.asgi import ERAS, request, rpc
-from tests.wire.timeline.corpora import SLUG, harbour
+from tests.wire.corpora.timeline.corpora import SLUG, harbour
 
 pytestmark = pytest.mark.django_db(transaction=True)
 every_era = pytest.mark.parametrize("era", ERAS)
@@ -89,7 +89,7 @@ def test_every_error_is_a_result_in_the_specified_shape_and_in_the_schema(era: s
 
 
 def test_an_empty_answer_does_not_pass_for_one_that_fits() -> None:
-    for tool in timeline._LISTED:
+    for tool in timeline._BOX.listed:
         assert not Draft202012Validator(tool.output_schema or {}).is_valid({})
 
 
@@ -136,14 +136,14 @@ def test_a_corpus_that_there_is_not_has_no_server() -> None:
 
 @every_era
 def test_a_cached_answer_is_the_same_bytes_until_a_release(era: str) -> None:
-    answer_cache.answers.set_version(("tests", 1))
+    memory_cache.answers.set_version(("tests", 1))
     try:
         first = result("timeline_stats", era)
         with CaptureQueriesContext(connection) as asked:
             assert result("timeline_stats", era) == first
         assert not asked.captured_queries
     finally:
-        answer_cache.answers.set_version(None)
+        memory_cache.answers.set_version(None)
     assert result("timeline_stats", era, as_of=1)["structuredContent"] == first["structuredContent"]
 
 
@@ -174,18 +174,19 @@ def test_the_official_client_calls_every_tool_and_accepts_errors() -> None:
 
 WITHOUT: Final = """
 from config.settings import *
-INSTALLED_APPS = [app for app in INSTALLED_APPS if app != "wire.timeline"]
+INSTALLED_APPS = [app for app in INSTALLED_APPS if app != "wire.corpora.timeline"]
 DATABASES = {"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": ":memory:"}}
 """
 ASK: Final = """
-import django, mcpserver.servers
-mcpserver.servers.SERVERS = {path: name for path, name in mcpserver.servers.SERVERS.items() if "timeline" not in path}
+import django
 django.setup()
+from mcpserver.servers import SERVERS
+assert not [path for path in SERVERS if "timeline" in path]
 from django.core.management import get_commands
 import config.asgi, config.urls, sys, types, wire.admin.menu
 from django.contrib.auth.models import AnonymousUser
 from django.urls import Resolver404, resolve
-from wire.site.directives import llms_txt
+from wire.site.llms_txt import llms_txt
 assert "timeline" not in llms_txt()
 request = types.SimpleNamespace(user=AnonymousUser())
 assert "Timelines" not in [part["title"] for part in wire.admin.menu.navigation(request)]
@@ -198,7 +199,7 @@ for path in ("/timeline/", "/api/timeline/corpora.json", "/admin/timeline/report
         pass
 from config.api import api
 assert "timeline" not in str(api.get_openapi_schema()["paths"].keys())
-assert not [name for name in sys.modules if name.startswith("wire.timeline")]
+assert not [name for name in sys.modules if name.startswith("wire.corpora.timeline")]
 assert "timeline" not in get_commands()
 doors = config.asgi._doors | config.asgi._families
 assert "/mcp" in doors and not [path for path in doors if "timeline" in path], doors

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import pytest
 
-from citations.formats import CitationFormat
+from citations.format.formats import CitationFormat
 from tests.mcpserver.asgi import ERAS, LEGACY, MODERN, call, get, refusal, rpc, said, structured
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("sample")]

@@ -8,11 +8,13 @@ import pytest
 from pytest_django import Settings
 
 from config import asgi
-from config.http import answer_cache, edge
-from config.http.edge import Edge
-from mcpserver import door, stream, usage
-from mcpserver.adapter import ask
+from config.http import memory_cache, request_guard
+from config.http.request_guard import Edge
+from mcpserver import registry
+from mcpserver.http import stream
+from mcpserver.http.threads import run_query
 from mcpserver.servers import SERVERS
+from mcpserver.tooling import usage
 from tests.factories import entry, publish
 from tests.mcpserver import asgi as harness
 from tests.mcpserver.asgi import ERAS, LEGACY, http_scope, message, request, rpc, rpc_headers, send_request, serving
@@ -32,9 +34,9 @@ PING: Final = b'{"jsonrpc":"2.0","id":1,"method":"ping"}'
 @pytest.fixture(autouse=True)
 def two_servers(monkeypatch: pytest.MonkeyPatch) -> None:
     """The application as it is with one more line in SERVERS."""
-    opened = door.opened({**SERVERS, SECOND: "tests.mcpserver.second_server"})
+    opened = registry.build_endpoints({**SERVERS, SECOND: "tests.mcpserver.second_server"})
     for path in opened:
-        monkeypatch.setitem(door.doors, path, opened[path])
+        monkeypatch.setitem(registry.doors, path, opened[path])
     monkeypatch.setattr(harness, "application", Edge(asgi._route, {path: one.name for path, one in opened.items()}))
     monkeypatch.setattr(asgi, "LOOK", 0.02)
     publish(entry(title="Quince opens"))
@@ -46,18 +48,18 @@ def test_each_answers_for_itself_whoever_was_asked_first(era: str) -> None:
         return [rpc(method, params, era).result for method, params in (("tools/list", {}), ("tools/call", CALL))]
 
     expected = wire()
-    answer_cache.answers.set_version(1)
+    memory_cache.answers.set_version(1)
     try:
         for _ in range(3):
             (tool,) = rpc("tools/list", {}, era, SECOND).result["tools"]
             assert (tool["name"], tool["description"]) == ("search_wire", ANSWER)
             assert rpc("tools/call", CALL, era, SECOND).result["content"] == [{"type": "text", "text": ANSWER}]
             assert wire() == expected
-        assert answer_cache.answers.count == 2 * (2 + 2), "each has its results and its requests"
+        assert memory_cache.answers.count == 2 * (2 + 2), "each has its results and its requests"
     finally:
-        answer_cache.answers.set_version(None)
+        memory_cache.answers.set_version(None)
     assert expected[1]["structuredContent"]["total"] == 1
-    assert len(expected[0]["tools"]) == 18
+    assert len(expected[0]["tools"]) == 19
     assert rpc("resources/list", {}, era, SECOND).error["code"] == -32601
 
 
@@ -82,7 +84,7 @@ def test_each_counts_its_own_usage_by_names_of_its_own() -> None:
 
 def test_each_has_a_limit_of_its_own_and_the_wires_includes_rest(settings: Settings) -> None:
     settings.WIRE_RATE_LIMIT = "3/m"
-    edge._limiter_of.cache_clear()
+    request_guard._limiter_of.cache_clear()
     for path in PATHS:
         assert [request("POST", path, PING, JSON).status for _ in range(4)] == [200, 200, 200, 429]
     assert request("POST", SECOND, PING, JSON).error["data"]["error"] == "rate_limited"
@@ -118,7 +120,7 @@ def test_each_has_streams_of_its_own_and_all_are_told_of_a_publish(monkeypatch: 
         ):
             for path in PATHS:
                 assert (await send_request(http_scope("GET", path, GET))).status == 405, "it has one, and may have no other"
-            await ask(publish, entry())
+            await run_query(publish, entry())
             for opened in (first, second, third, fourth):
                 assert opened.status == 200
                 assert (await opened.told())["method"] == CHANGED

@@ -10,7 +10,7 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from mcpserver import usage
+from mcpserver.tooling import usage
 from tests.factories import entry, publish, story_of
 from tests.mcpserver.asgi import ERAS, rpc
 from wire.models import UsageCount

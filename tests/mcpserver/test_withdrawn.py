@@ -5,7 +5,7 @@ from jsonschema import Draft202012Validator
 
 from tests.factories import NOW, entry, publish, story_of
 from tests.mcpserver.asgi import ERAS, call, get, prompt, read_json, refusal, rpc, said, structured
-from wire.intake import corrections
+from wire.ingest import corrections
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -8,11 +8,11 @@ import pytest
 from django.apps import apps
 from django.test import Client
 
-from mcpserver import tally
 from mcpserver.servers import articles
+from mcpserver.tooling import batched_counter
 from tests.mcpserver.asgi import LEGACY, http_scope, message, rpc_headers, send_request
 from tests.publishers import CAKE, cake, publisher, store
-from wire.articles.models import ArticleCount, Publisher
+from wire.corpora.articles.models import ArticleCount, Publisher
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -35,7 +35,7 @@ def test_nothing_of_who_asked_a_publisher_or_for_which_words_is_stored(client: C
         client.get("/api/articles/chef/search.json", {"query": f"cake {WORDS}"}, headers=about, REMOTE_ADDR=ASKER).status_code
         == 200
     )
-    asyncio.run(tally.flush())
+    asyncio.run(batched_counter.flush())
     assert ArticleCount.objects.count() == 3, "they were counted"
     stored = "\n".join(str(row) for model in apps.get_models() for row in model._default_manager.values())
     assert CAKE in stored, "this looks where articles are"

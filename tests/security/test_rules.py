@@ -13,7 +13,6 @@ ROOMS: Final = ("config", "wire", "sources", "citations", "mcpserver")
 MAY_SAY_SAFE: Final = {
     "wire/site/metadata.py": "JSON without a character that HTML knows",
     "wire/admin/base.py": "a line break of ours",
-    "wire/admin/gateway.py": "the type of what format_html returns",
     "wire/templatetags/wire_site.py": "the type of what format_html returns",
 }
 RUN_TEXT: Final = {"eval", "exec", "compile", "__import__"}
@@ -30,11 +29,14 @@ ASK_THE_NETWORK: Final = {
     "socket",
     "ssl",
 }
-ASK_THE_MACHINE: Final = {"sources/lease.py", "config/http/protocol.py"}  # its own name; how to end a connection that came in
+ASK_THE_MACHINE: Final = {
+    "sources/job_lock.py",
+    "config/http/uvicorn_protocol.py",
+}  # its own name; how to end a connection that came in
 ASK_THE_OPERATORS: Final = {  # services at addresses that the operator gives, and at no others
-    "wire/articles/payment.py",
-    "wire/factchecks/embedding.py",
-    *(f"mcpserver/upstreams/{name}.py" for name in ("checked_http", "connection")),  # these dial through the fetcher's check
+    "wire/corpora/articles/payment.py",
+    "wire/corpora/factchecks/embedding.py",
+    *(f"mcpserver/upstreams/{name}.py" for name in ("guarded_http", "connection")),  # these dial through the fetcher's check
 }
 READ_XML: Final = {"xml", "lxml", "defusedxml"}
 READ_HTML: Final = {  # lxml's parser of HTML knows no entity but HTML's own, and opens no file; nothing else of lxml reads

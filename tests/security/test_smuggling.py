@@ -7,7 +7,7 @@ from typing import Final
 
 import pytest
 
-from config.http import edge
+from config.http import request_guard
 from tests.clients.server import environment, free_port, running, services
 from tests.wire.installation import set_up
 from wire.management.commands import serve
@@ -180,7 +180,7 @@ def test_host_origin_and_length_may_come_once(server: Address, path: bytes) -> N
 def test_no_address_takes_a_body_without_end(server: Address) -> None:
     """Django would write it to the disk, whoever asks for whatever."""
     for line in (b"POST / HTTP/1.1", b"GET /healthz HTTP/1.1", b"PUT /static/x HTTP/1.1", b"POST /admin/login/ HTTP/1.1"):
-        most = edge.MAX_DESK_BODY if b"/admin/" in line else edge.MAX_BODY
+        most = request_guard.MAX_DESK_BODY if b"/admin/" in line else request_guard.MAX_BODY
         said = b"%s\r\nHost: localhost\r\nContent-Length: %d\r\nConnection: close\r\n\r\n" % (line, most + 1)
         assert answers(server, said) == [413], line
         with socket.create_connection(server, timeout=PATIENCE) as connection:
@@ -195,6 +195,6 @@ def test_no_address_takes_a_body_without_end(server: Address) -> None:
 
 
 def test_a_form_of_the_desk_is_still_taken(server: Address) -> None:
-    form = b"username=" + b"x" * (2 * edge.MAX_BODY)
+    form = b"username=" + b"x" * (2 * request_guard.MAX_BODY)
     asked = b"POST /admin/login/ HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\n"
     assert answers(server, asked + b"Connection: close\r\nContent-Length: %d\r\n\r\n" % len(form) + form) == [403]  # no CSRF token

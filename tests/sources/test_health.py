@@ -29,7 +29,7 @@ def dated(*moments: dt.datetime | str | None) -> list[Entry]:
 def after_failures(number: int, retry_after: dt.timedelta | None = None) -> FeedHealth:
     known = FeedHealth()
     for _ in range(number):
-        health.failed(known, "timeout", "No answer came.", NOW, retry_after)
+        health.record_failure(known, "timeout", "No answer came.", NOW, retry_after)
     return known
 
 
@@ -61,9 +61,9 @@ def test_a_failure_is_kept_in_words_and_by_code_until_the_next_success() -> None
     known = after_failures(7)
     assert (known.failures, known.failure_code, known.failure, known.tried_at) == (7, "timeout", "No answer came.", NOW)
     assert known.succeeded_at is None
-    health.failed(known, "c" * 100, "w" * 1000, NOW)  # longer than their columns
+    health.record_failure(known, "c" * 100, "w" * 1000, NOW)  # longer than their columns
     assert (len(known.failure_code), len(known.failure)) == (40, 500)
-    health.answered(known, UNCHANGED, NOW + HOUR)
+    health.record_answer(known, UNCHANGED, NOW + HOUR)
     assert (known.failures, known.failure_code, known.failure, known.next_try_at) == (0, "", "", None)
     assert known.tried_at == known.succeeded_at == NOW + HOUR
 
@@ -90,11 +90,11 @@ def test_it_is_half_open_once_the_wait_is_over_then_a_probe_opens_it_for_longer_
     over = NOW + wait(known)
     assert health.circuit(known, over - dt.timedelta(seconds=1)) == Circuit.OPEN
     assert health.circuit(known, over) == Circuit.HALF_OPEN
-    health.failed(known, "timeout", "No answer came.", over)
+    health.record_failure(known, "timeout", "No answer came.", over)
     assert health.circuit(known, over) == Circuit.OPEN
     assert known.next_try_at is not None
     assert known.next_try_at - over >= 36 * MINUTE
-    health.answered(known, UNCHANGED, NOW + DAY)
+    health.record_answer(known, UNCHANGED, NOW + DAY)
     assert health.circuit(known, NOW + DAY) == Circuit.CLOSED
 
 
@@ -103,7 +103,7 @@ def test_it_is_half_open_once_the_wait_is_over_then_a_probe_opens_it_for_longer_
 
 def counted(*moments: dt.datetime | str | None) -> FeedHealth:
     known = FeedHealth()
-    health.counted(known, dated(*moments), NOW)
+    health.record_items(known, dated(*moments), NOW)
     return known
 
 
@@ -121,13 +121,13 @@ def test_a_new_body_is_counted_with_its_newest_date_and_its_usual_gap(
 ) -> None:
     known = counted(*moments)
     assert (known.items, known.newest_item_at, known.usual_gap, known.changed_at) == (len(moments), NOW, gap, NOW)
-    health.counted(known, [], NOW + DAY)  # an empty body keeps what was known of dates
+    health.record_items(known, [], NOW + DAY)  # an empty body keeps what was known of dates
     assert (known.items, known.newest_item_at, known.usual_gap) == (0, NOW, gap)
 
 
 def test_the_newest_date_never_goes_back() -> None:
     known = counted(NOW)
-    health.counted(known, dated(NOW - 5 * DAY), NOW + DAY)
+    health.record_items(known, dated(NOW - 5 * DAY), NOW + DAY)
     assert known.newest_item_at == NOW
 
 
@@ -185,6 +185,7 @@ def test_a_feed_that_was_never_asked_says_so(client: Client) -> None:
         *("last_try_at", "last_success_at", "last_change_at", "newest_item_at", "age_seconds", "usual_gap_seconds"),
         *("failure", "failure_code", "next_try_at"),
     }
+    assert (found["recent_items"], found["warnings"]) == ({}, [])
     assert (found["active"], found["silent"], found["circuit"], found["items"], found["outcomes"]) == (True, False, "closed", 0, {})
     assert cell(client, "Bloomberg").endswith("not known yet never Not fetched yet.")
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sources.names import Name, objection, resolve, verify
+from sources.names import Name, find_objection, resolve, verify
 
 ROSTER = tuple(
     Name(entry["name"], entry["tier"], tuple(entry["aliases"]), tuple(entry["domains"]))
@@ -223,7 +223,7 @@ def test_the_roster_has_24_publications_and_no_name_twice() -> None:
 def test_each_name_alias_and_domain_is_its_own_publications_and_not_objected_to_beside_the_others() -> None:
     for text, entry in SPELLINGS:
         assert resolve(text, ROSTER) == entry, text
-        assert objection(text, [other for other in ROSTER if other != entry]) is None, text
+        assert find_objection(text, [other for other in ROSTER if other != entry]) is None, text
 
 
 def test_no_edition_partner_or_mix_of_two_is_admitted() -> None:
@@ -306,6 +306,6 @@ def test_an_invisible_character_admits_nothing(spelling: tuple[str, Name | None]
 
 def test_an_outlet_of_its_own_name_may_come_into_the_roster_but_no_look_alike_and_whom_it_resembles_is_named() -> None:
     for text in ("The Guardian", "InfoWorld", "Google DeepMind Blog", "xAI Blog", "404 Media", "Tech Times"):
-        assert objection(text, ROSTER) is None, text
+        assert find_objection(text, ROSTER) is None, text
     for text in DOUBLES.split(" | "):
-        assert f"resembles {verify(text, ROSTER).closest_match}" in (objection(text, ROSTER) or ""), text
+        assert f"resembles {verify(text, ROSTER).closest_match}" in (find_objection(text, ROSTER) or ""), text

@@ -21,8 +21,8 @@ from sources.models import Feed, Publication, RosterRevision
 from tests.contract import refused
 from tests.factories import NOW, entry, publish, story_of, take
 from wire import queries as wire_queries
-from wire.intake import corrections
-from wire.intake.normalise import Rejected
+from wire.ingest import corrections
+from wire.ingest.normalise import Rejected
 from wire.models import WireState
 
 pytestmark = pytest.mark.django_db
@@ -60,11 +60,11 @@ def test_a_migrated_database_holds_the_24_in_their_tiers_and_is_founded_once() -
     assert Publication.objects.active().count() == Publication.objects.count() == 24
     tiers = list(Publication.objects.values_list("tier", flat=True))
     assert [tiers.count(tier) for tier in (1, 2, 3, 4)] == [7, 6, 10, 1]
-    roster.found()
+    roster.create_if_missing()
     assert RosterRevision.objects.count() == 1
     RosterRevision.objects.all().delete()
     with pytest.raises(RosterLocked):
-        roster.found([GAZETTE])  # one is not 24
+        roster.create_if_missing([GAZETTE])  # one is not 24
     assert not RosterRevision.objects.exists()
 
 

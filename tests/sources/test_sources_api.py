@@ -15,7 +15,9 @@ def test_the_roster_is_listed_in_tier_order(client: Client) -> None:
         *("sources", "total_authorized_sources", "roster_sha256", "roster_revision", "in_force_since", "extension_policy"),
         "replacements",
     ]
-    assert list(answer["sources"][0]) == ["name", "tier", "tier_label", "feed_type", "slug", "domain", "homepage", "owner"]
+    assert list(answer["sources"][0]) == [
+        *("name", "tier", "tier_label", "feed_type", "slug", "domain", "homepage", "owner", "stories", "newest_story_at"),
+    ]
     assert {source["name"] for source in answer["sources"] if source["owner"] == "Condé Nast"} == {"Wired", "Ars Technica"}
     assert answer["replacements"] == []
     assert len(answer["sources"]) == answer["total_authorized_sources"] == 24

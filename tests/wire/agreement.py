@@ -8,9 +8,10 @@ from typing import Any
 from django.test import Client
 from django.utils.dateparse import parse_datetime
 
-from sources.houses import Houses
+from sources.ownership import Houses
 from wire.models import Snapshot, Story
-from wire.snapshots.consensus import Consensus, Report, weigh
+from wire.publishing.consensus import Consensus, Report, weigh
+from wire.text.genres import Genre, find_genre
 
 Served = Mapping[str, Any]
 FIGURES = ("event_id", "consensus_score", "cross_source_count")
@@ -31,6 +32,7 @@ def disagreements() -> list[str]:
 def _event(client: Client, event_id: str, stories: Sequence[Served], lines: Mapping[str, tuple[Any, ...]]) -> Iterator[str]:
     """`stories` are those whose JSON names the event, newest first; `lines` what each has in its day's latest snapshot."""
     weighed = {story["chatbotnews_id"]: _weighed(story, stories) for story in stories}
+    told = client.get(f"/api/events/{event_id}.json").json()
     yield from _event_page(client, event_id, stories, weighed)
     for story in stories:
         story_id = story["chatbotnews_id"]
@@ -43,13 +45,19 @@ def _event(client: Client, event_id: str, stories: Sequence[Served], lines: Mapp
             "get_consensus": tuple(coverage[name] for name in FIGURES),
             "its day": lines.get(story_id),
         }
-        for who, told in named.items():
-            if told != figures:
-                yield f"{story_id}: {who} says {told}, the stories of the event give {figures}"
+        for who, said in named.items():
+            if said != figures:
+                yield f"{story_id}: {who} says {said}, the stories of the event give {figures}"
         if coverage["siblings"] != siblings:
             yield f"{story_id}: get_consensus names the siblings {coverage['siblings']}, the event has {siblings}"
-        if coverage["cross_source_count"] != 1 + sum(sibling["independent"] for sibling in coverage["sibling_details"]):
+        own = any(_is_news(one) for one in stories if one["original_publisher"] == story["original_publisher"])
+        independent = [sibling["independent"] for sibling in coverage["sibling_details"]]
+        if coverage["cross_source_count"] != max(own + sum(independent), 1):
             yield f"{story_id}: get_consensus counts {coverage['cross_source_count']}: {coverage['notes']}"
+        if any(sibling["independent"] and sibling["genre"] != Genre.NEWS for sibling in coverage["sibling_details"]):
+            yield f"{story_id}: get_consensus counts what is no news report: {coverage['sibling_details']}"
+        if coverage["first_reported"] != told["first_reported"] or coverage["not_received"] != told["not_received"]:
+            yield f"{story_id}: get_consensus and the event's JSON name another first report or silence"
         yield from _story_page(client, story_id, siblings, found)
 
 
@@ -65,7 +73,18 @@ def _event_page(client: Client, event_id: str, stories: Sequence[Served], weighe
         yield f"{event_id}: its JSON names {told['reports']}, its stories are {sorted(weighed)}"
     if sum(report["independent"] for report in told["reports"]) != told["cross_source_count"]:
         yield f"{event_id}: its JSON counts {told['cross_source_count']} independent reports: {told['reports']}"
+    news = [story for story in oldest_first if _is_news(story)]
+    if told["first_reported"]["chatbotnews_id"] != (news or oldest_first)[0]["chatbotnews_id"]:
+        yield f"{event_id}: its JSON says that {told['first_reported']} was first"
+    if news and lead not in news:
+        yield f"{event_id}: {lead['headline']!r} stands for it, which is no news report"
     page = client.get(f"/event/{event_id}").content.decode()
+    first = re.search(r"first by <span class=\"publisher\">(?:<a [^>]*>)?([^<]+)", page)
+    if (first and first[1]) != told["first_reported"]["original_publisher"]:
+        yield f"{event_id}: its page says that {first and first[1]} was first, its JSON {told['first_reported']}"
+    silent = page.partition("<h3>Nothing received</h3>")[2].partition("</section>")[0]
+    if re.findall(r'<a href="/source/[^"]+">([^<]+)', silent) != told["not_received"]:
+        yield f"{event_id}: its page and its JSON differ about who sent nothing: {told['not_received']}"
     if (shown := set(re.findall(r'<h3 dir="auto"><a href="/story/([^"]+)', page))) != weighed.keys():
         yield f"{event_id}: its page shows {sorted(shown)}, its stories are {sorted(weighed)}"
     facts = re.search(r"(\d+) reports? by (\d+) of 24 publications", page)
@@ -124,7 +143,16 @@ def _report(story: Served, houses: Houses) -> Report:
         story["summary_medium"],
         story["author"],
         houses.of(story["original_publisher"], published_at),
+        _find_genre(story),
     )
+
+
+def _find_genre(story: Served) -> Genre:
+    return find_genre(story["headline"], story["original_url"], story["summary_medium"])
+
+
+def _is_news(story: Served) -> bool:
+    return _find_genre(story) == Genre.NEWS
 
 
 def _day(client: Client, day: str) -> dict[str, tuple[Any, ...]]:

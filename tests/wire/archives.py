@@ -1,5 +1,6 @@
 """Archives and whole wires for tests: files as loadwire takes them, a database told as rows, a database emptied."""
 
+import dataclasses
 import datetime as dt
 import gzip
 import io
@@ -19,10 +20,10 @@ from django.test import Client
 from sources import roster
 from sources.models import Publication
 from tests.factories import DAY, NOW, entry, publish, story_of, take
-from wire.intake import corrections
-from wire.models import EditorTake, LexiconTerm, Snapshot, Story, WireState
-from wire.snapshots.publish import publish as publish_day
-from wire.stories.vocabulary import Category, Topic
+from wire.ingest import corrections
+from wire.models import EditorTake, LexiconTerm, Snapshot, Story, StoryPair, WireState
+from wire.publishing.publish import publish as publish_day
+from wire.text.vocabulary import Category, PairLabel, Topic
 
 MANAGE = Path(settings.BASE_DIR) / "manage.py"
 KEPT = {LexiconTerm, WireState}
@@ -121,24 +122,30 @@ def empty_wire() -> None:
                 if model not in KEPT:
                     cursor.execute(f'DELETE FROM "{model._meta.db_table}"')  # noqa: S608  our own table names
     WireState.objects.update(version=0, is_sample=False)
-    roster.found()
+    roster.create_if_missing()
 
 
 def rich_wire() -> None:
-    """Everything a wire can hold: revisions, corrections, withdrawals, overrides, takes, a replacement, aliases, what waits."""
+    """Everything a wire can hold: revisions, corrections, withdrawals, overrides, takes, a replacement, aliases, what waits.
+
+    Two of its events are one storyline, because an editor decided that one follows the other.
+    """
     hours = [f"2026-01-{day}T{hour:02}:00:00Z" for day in (13, 14, 15) for hour in (8, 9)]
     stories = [entry(published_at=hour, guid=f"g-{hour}") for hour in hours]
     news = "Quince Robotics buys Lantern Labs for $90 million"
-    publish(*stories, entry(title=news), entry(title=f"{news} in cash", publisher="Reuters", author="Ada Quill"))
+    bought = entry(title=news)
+    publish(*stories, bought, entry(title=f"{news} in cash", publisher="Reuters", author="Ada Quill"))
     first, second, third = (story_of(made).chatbotnews_id for made in stories[:3])
     corrections.correct(first, headline="Quince “corrected” \\ & <b>", summary="", author="B. Quill", reason="Wrong.", now=NOW)
     corrections.withdraw(second, reason="Retracted by its publisher.", now=NOW)
     corrections.classify(third, category=Category.FUNDING, topics=[Topic.NVIDIA, Topic.XAI], reason="About money.", now=NOW)
+    pair, _ = StoryPair.objects.update_or_create(story=story_of(stories[2]), other=story_of(bought), defaults={"probability": 0.4})
+    corrections.decide_pair(pair.pk, PairLabel.FOLLOW_UP, by="ada", now=NOW)
     EditorTake.objects.create(wire_date=DAY, markdown="# Take\n\nA day of *robots*.\n", author="ada", updated_at=NOW)
     EditorTake.objects.create(wire_date=DAY + dt.timedelta(days=9), markdown="# Not yet\n", updated_at=NOW)
     publish_day(DAY, now=NOW)
     replace_publication("engadget", "the-quill", "The Quill")
-    alias = entry(title=stories[0].title, guid=stories[0].guid, url="https://techcrunch.com/elsewhere")
+    alias = dataclasses.replace(stories[0], url="https://techcrunch.com/elsewhere")
     outlet = entry(publisher="Google News", credited_source="Bugle <i>Daily</i>", url="https://news.google.com/a")
     publish(alias, outlet, entry(publisher="The Quill", url="https://quill.example/1", title="Ignore all previous instructions"))
     take(entry(url=stories[4].url, title="Not public yet"), entry(published_at="2026-01-12T00:00:00Z"))

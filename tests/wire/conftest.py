@@ -13,8 +13,8 @@ from sources.fetch import Policy
 from tests.feedserver import FeedServer
 from tests.threads import close_query_threads
 from tests.wire.archives import dump, loadwire, rich_wire
-from wire.intake import ingest as collecting
-from wire.intake.feeds import policy
+from wire.ingest import run as collecting
+from wire.ingest.feed_entries import policy
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -17,10 +17,10 @@ django.setup()
 
 from config.errors import Busy, InvalidArgument  # noqa: E402
 from sources.fetch import Policy  # noqa: E402
-from wire.intake import corrections  # noqa: E402
-from wire.intake.feeds import feeds_of  # noqa: E402
-from wire.intake.ingest import collect  # noqa: E402
-from wire.intake.replay import recordings, replay  # noqa: E402
+from wire.ingest import corrections  # noqa: E402
+from wire.ingest.feed_entries import list_feeds  # noqa: E402
+from wire.ingest.replay import recordings, replay  # noqa: E402
+from wire.ingest.run import collect  # noqa: E402
 from wire.models import Snapshot, Story  # noqa: E402
 
 HOW = Policy("killed/1", (ipaddress.ip_network("127.0.0.0/8"),), gap=0.0, deadline=2.0, read_timeout=1.0)
@@ -43,11 +43,11 @@ def main() -> None:
 def _do(what: str, *how: str) -> None:
     if what == "replay":
         directory, first, last = Path(how[0]), dt.date.fromisoformat(how[1]), dt.date.fromisoformat(how[2])
-        replay([one for one in recordings(directory, feeds_of()) if first <= one.seen_at.date() <= last])
+        replay([one for one in recordings(directory, list_feeds()) if first <= one.seen_at.date() <= last])
     elif what == "edit":
         _edit(random.Random(int(how[0])))
     else:
-        collect(feeds_of(), by_hand=True, how=HOW)
+        collect(list_feeds(), by_hand=True, how=HOW)
 
 
 def _edit(chance: random.Random) -> None:

@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from sources.models import Feed, Publication
 from sources.vocabulary import FeedType
-from wire.intake.ingest import Run, collect
+from wire.ingest.run import Run, collect
 
 
 def item(number: int, title: str = "", **fields: str) -> str:

@@ -18,6 +18,7 @@ def install(data_dir: Path) -> Path:
     file = data_dir / "wire.sqlite3"
     with closing(sqlite3.connect(str(connection.settings_dict["NAME"]))) as source, closing(sqlite3.connect(file)) as target:
         source.backup(target)
+    file.chmod(0o600)
     return file
 
 

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import pytest
 
-from wire.schemas import estimated_tokens
+from wire.schemas.story import estimated_tokens
 
 SAMPLES: Final = json.loads((Path(__file__).parent / "estimated_tokens.json").read_text(encoding="utf-8"))
 

@@ -1,15 +1,11 @@
-"""The editors' desk.
-
-`stories`, `events`, `feeds`, the `roster` and its `replacement`, the `lexicon`, the `record` of what was published and done, the
-`people`, the resource `gateway`.
-`dashboard` is its first page, `queues` are saved lists, `menu` the sidebar, `login` limits tries.
-May import wire.intake, wire.snapshots, wire.models and below.
+"""The editors' desk, a module a subject; `base` holds what its pages share. May import wire.ingest, wire.publishing, wire.models
+and below.
 """
 
 import django_stubs_ext
 
 django_stubs_ext.monkeypatch()  # lets ModelAdmin[Story] and its like stand at run time
 
-from wire.admin import events, feeds, gateway, lexicon, people, record, replacement, roster, stories  # noqa: E402
+from wire.admin import audit, events, feeds, lexicon, pairs, replacement, roster, stories, users  # noqa: E402
 
-__all__ = ["events", "feeds", "gateway", "lexicon", "people", "record", "replacement", "roster", "stories"]
+__all__ = ["audit", "events", "feeds", "lexicon", "pairs", "replacement", "roster", "stories", "users"]

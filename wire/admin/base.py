@@ -1,4 +1,4 @@
-"""What the desk's pages are made of: Unfold's classes, typed as Django's own since they publish no types, and reading only."""
+"""Base classes and texts of the desk's pages. Unfold's classes are typed as Django's own, since they publish no types."""
 
 import datetime as dt
 import hashlib
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from django import forms
 from django.contrib import messages
+from django.contrib.admin import display
 from django.contrib.admin.models import CHANGE, LogEntry
 from django.db.models import Model
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -16,6 +17,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
 from config.errors import WireError
+from config.url_secrets import mask_address
 from wire.models import WireState
 
 if TYPE_CHECKING:
@@ -32,12 +34,16 @@ else:
 
 Row = TypeVar("Row", bound=Model)
 
-PREVIEW: Final = "_preview"
-"""The button that shows what a form would make, and saves nothing."""
+PREVIEW: Final = "_preview"  # the button that shows what a form would make, and saves nothing
+
+
+def column(description: str, write: Callable[[Any], object], ordering: str | None = None) -> Any:
+    """Return a column of a list, or a read-only field, of an admin class: `write` gets the row."""
+    return display(description=description, ordering=ordering)(lambda _admin, row: write(row))
 
 
 class TellsRefusals(ModelAdmin[Row]):
-    """Where saving may be refused by the wire: the editor is told why, and nothing is changed."""
+    """A page whose saving the wire may refuse: the editor is shown why, and nothing is changed."""
 
     def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         try:
@@ -48,7 +54,7 @@ class TellsRefusals(ModelAdmin[Row]):
 
 
 class FreshForm(forms.ModelForm[Row]):
-    """Saves nothing over what somebody else saved since it was opened: its page would undo that, in this editor's name."""
+    """A form that refuses to save over another editor's later change."""
 
     seen = forms.CharField(widget=forms.HiddenInput, required=False)  # the fingerprint of what the form was opened with
 
@@ -64,15 +70,14 @@ class FreshForm(forms.ModelForm[Row]):
         return data
 
     def fingerprint(self) -> str:
-        """Of all that the page shows to be changed, as the database has it now."""
-        return hashlib.sha256(repr(self.stored()).encode()).hexdigest()
+        return hashlib.sha256(repr(self.read_stored()).encode()).hexdigest()
 
-    def stored(self) -> object:
+    def read_stored(self) -> object:
         return list(self._meta.model._base_manager.filter(pk=self.instance.pk).values_list())
 
 
 class PreviewedForm(FreshForm[Row]):
-    """A form that is only previewed never passes as valid, so that the admin shows its page again."""
+    """A form that never passes as valid when previewed, so that the admin shows its page again."""
 
     @property
     def is_preview(self) -> bool:
@@ -83,7 +88,7 @@ class PreviewedForm(FreshForm[Row]):
 
 
 class FreshAdmin(ModelAdmin[Row]):
-    """For a `FreshForm`: what it keeps for itself is not shown to whoever only looks."""
+    """The admin of a `FreshForm`; its hidden field is left out for users who may not change the row."""
 
     def get_fields(self, request: HttpRequest, obj: Row | None = None) -> Any:
         hidden = () if self.has_change_permission(request, obj) else ("seen",)
@@ -91,10 +96,10 @@ class FreshAdmin(ModelAdmin[Row]):
 
 
 class PreviewedAdmin(ModelAdmin[Row]):
-    """For a `PreviewedForm`: a button beside Save shows the page again, with what `preview` gives above the form."""
+    """The admin of a `PreviewedForm`: a button beside Save shows the page again, with `preview` above the form."""
 
     def preview(self, form: Any) -> str:
-        """What readers would see, as safe HTML; asked only of a form without errors."""
+        """Return what readers would see, as safe HTML; called only for a form without errors."""
         raise NotImplementedError
 
     def render_change_form(self, request: HttpRequest, context: Any, *args: Any, **kwargs: Any) -> HttpResponse:
@@ -108,28 +113,42 @@ class PreviewedAdmin(ModelAdmin[Row]):
 
 
 def never(*_args: object, **_kwargs: object) -> bool:
-    """In place of `has_add_permission` and its like, for what nobody does at the desk."""
+    """Replace `has_add_permission` and its like, for what nobody does at the desk."""
     return False
 
 
-class ReadOnly(ModelAdmin[Any]):
-    """Looked at, never touched."""
+class MaskedAddressAdmin:
+    """The admin of rows with a `url` that may hold a token: users who may not change the row see it masked."""
 
+    address = column("Address", lambda row: mask_address(row.url))
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        fields = super().get_fields(request, obj)  # type: ignore[misc]
+        if self.has_change_permission(request, obj):  # type: ignore[attr-defined]
+            return fields
+        return list(dict.fromkeys("address" if field == "url" else field for field in fields))
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        fields = super().get_readonly_fields(request, obj)  # type: ignore[misc]
+        return fields if self.has_change_permission(request, obj) else (*fields, "address")  # type: ignore[attr-defined]
+
+
+class ReadOnly(ModelAdmin[Any]):
     has_add_permission = has_change_permission = has_delete_permission = never
 
 
 def remember(request: HttpRequest, what: Iterable[Model], message: str, flag: int = CHANGE) -> None:
-    """Note in the history who did this to each; in the transaction that does it."""
+    """Note in the history that this user did this to each row; call it in the transaction of the change."""
     LogEntry.objects.log_actions(request.user.pk, list(what), flag, message)  # type: ignore[arg-type]
 
 
 def moment(when: dt.datetime) -> str:
-    """A time as the site writes it: 15 Oct 2026 14:05 UTC."""
+    """Write a time as the site does: 15 Oct 2026 14:05 UTC."""
     return f"{when.astimezone(dt.UTC):%-d %b %Y %H:%M} UTC"
 
 
 def marks(*labels: str) -> SafeString:
-    """Small labels, one beside the other; nothing for what is as usual."""
+    """Write small labels, side by side; nothing without labels."""
     return format_html_join(" ", '<span class="mark">{}</span>', ((label,) for label in labels))
 
 
@@ -138,15 +157,15 @@ def count(number: int, one: str, many: str) -> str:
 
 
 def link(to: Model, text: str) -> SafeString:
-    """`text`, leading to the page of `to` at the desk."""
+    """Link `text` to the page of `to` at the desk."""
     return format_html('<a href="{}">{}</a>', reverse(f"admin:{to._meta.label_lower.replace('.', '_')}_change", args=[to.pk]), text)
 
 
 def lines(form: str, rows: Iterable[Sequence[object]]) -> SafeString:
-    """Each row put into `form`, one below the other; values are escaped."""
+    """Put each row into `form`, one below the other; values are escaped."""
     return format_html_join(mark_safe("<br>"), form, rows)
 
 
 def table(headers: Sequence[str], rows: Iterable[Sequence[object]], empty: str) -> Mapping[str, Any]:
-    """A table as templates/admin/_table.html shows it; `empty` is said in place of no rows."""
+    """Return a table for templates/admin/_table.html; `empty` is shown when there are no rows."""
     return {"headers": headers, "rows": list(rows), "empty": empty}

@@ -1,35 +1,30 @@
-"""Events: which reports tell of one happening, which of them stands for it, and what else may belong to it.
-
-Every change goes through `wire.intake.corrections`, like those in the list of stories, and is noted in the history of each story.
-"""
+"""Events: their reports, lead, similar events and storyline. Every change goes through `wire.ingest.corrections`."""
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from django.contrib import admin, messages
 from django.contrib.admin.models import LogEntry
 from django.contrib.contenttypes.models import ContentType
 from django.core.exceptions import PermissionDenied
-from django.db import transaction
 from django.db.models import Count, OuterRef, QuerySet, Subquery
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.html import format_html
 
-from config.errors import WireError
 from wire import queries
-from wire.admin.base import ModelAdmin, count, marks, moment, never, remember
+from wire.admin.base import ModelAdmin, column, count, marks, moment, never, remember
 from wire.admin.queues import QueuedAdmin, QueueFilter
-from wire.admin.stories import WHY, event_page, headline_of, labels_of, pin, settle
-from wire.intake import corrections
+from wire.admin.stories import WHY, because, event_page, get_headline, list_labels, pin, settle, show_refusal
+from wire.ingest import corrections
 from wire.models import Event, Story
-from wire.snapshots import cluster
-from wire.snapshots.event_view import EventView
-from wire.stories.identity import STORY_ID_PATTERN
-from wire.stories.vocabulary import Status
+from wire.publishing.event_view import EventView
+from wire.publishing.grouping import headline_lookup
+from wire.publishing.grouping.candidates import WINDOW, Item
+from wire.text.identity import STORY_ID_PATTERN
+from wire.text.vocabulary import Status
 
 SIMILAR: Final = 8  # events that are offered for a merge
 CANDIDATES: Final = 3000  # stories around an event that are compared with it, the newest first
@@ -38,20 +33,9 @@ ENTRIES: Final = 20  # of the history
 _ID: Final = re.compile(STORY_ID_PATTERN.strip("^$"))
 
 
-@dataclass(frozen=True, slots=True)
-class Similar:
-    """Another event, by the story that is most like this one's; `likeness` 0-1."""
-
-    event_id: str
-    headline: str
-    publication: str
-    when: str
-    likeness: float
-
-
 @admin.register(Event)
 class EventAdmin(QueuedAdmin[Event], ModelAdmin[Event]):
-    """A list of events of several reports; on an event's own page they are merged, split, pinned, and given a lead."""
+    """A list of events of several reports; on an event's page they are merged, split, pinned, given a lead and a storyline."""
 
     list_display = ("headline", "reports", "sources", "consensus", "newest", "marks", "public")
     list_filter = (QueueFilter,)
@@ -80,7 +64,7 @@ class EventAdmin(QueuedAdmin[Event], ModelAdmin[Event]):
         return ["-newest_at", "event_id"]
 
     def get_search_results(self, request: HttpRequest, queryset: QuerySet[Event], search_term: str) -> tuple[QuerySet[Event], bool]:  # noqa: ARG002
-        """By the words of any report's headline, or by the id of any of its stories."""
+        """Search the words of any report's headline, or the id of any of its stories."""
         stories = Story.objects.live()
         if _ID.fullmatch(search_term):
             stories = stories.filter(chatbotnews_id=search_term) | stories.filter(event=search_term)
@@ -89,25 +73,11 @@ class EventAdmin(QueuedAdmin[Event], ModelAdmin[Event]):
                 stories = stories.filter(current__headline__icontains=word)
         return (queryset.filter(pk__in=stories.order_by().values("event")) if search_term.strip() else queryset), False
 
-    @admin.display(description="Headline of the lead")
-    def headline(self, event: Event) -> str:
-        return _view(event).lead.headline[:140]
-
-    @admin.display(description="Reports", ordering="number")
-    def reports(self, event: Event) -> int:
-        return int(event.number)  # type: ignore[attr-defined]
-
-    @admin.display(description="Independent sources")
-    def sources(self, event: Event) -> int:
-        return _view(event).count
-
-    @admin.display(description="Consensus")
-    def consensus(self, event: Event) -> str:
-        return f"{_view(event).score:.2f}"
-
-    @admin.display(description="Newest report", ordering="newest_at")
-    def newest(self, event: Event) -> str:
-        return moment(event.newest_at)  # type: ignore[attr-defined]
+    headline = column("Headline of the lead", lambda event: _view(event).lead.headline[:140])
+    reports = column("Reports", lambda event: int(event.number), "number")
+    sources = column("Independent sources", lambda event: _view(event).count)
+    consensus = column("Consensus", lambda event: f"{_view(event).score:.2f}")
+    newest = column("Newest report", lambda event: moment(event.newest_at), "newest_at")
 
     @admin.display(description="Status")
     def marks(self, event: Event) -> str:
@@ -120,7 +90,7 @@ class EventAdmin(QueuedAdmin[Event], ModelAdmin[Event]):
         return format_html('<a href="{}" aria-label="Public page of {}">View</a>', page, headline)
 
     def change_view(self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None) -> HttpResponse:  # noqa: ARG002
-        """The event with its reports; a post changes it. An event that was merged leads to the one that it became."""
+        """Show the event with its reports, or change it (POST). A merged event leads to the one it became."""
         if not self.has_view_permission(request):
             raise PermissionDenied
         event = Event.objects.filter(pk=object_id).first()
@@ -130,32 +100,48 @@ class EventAdmin(QueuedAdmin[Event], ModelAdmin[Event]):
             messages.info(request, "That event was merged into this one.")
             return HttpResponseRedirect(event_page(event.merged_into_id))
         if request.method == "POST":
-            return self._changed(request, event)
-        return render(request, "admin/event.html", self._context(request, event))
+            return self._change(request, event)
+        return render(request, "admin/event.html", self._build_context(request, event))
 
-    def _changed(self, request: HttpRequest, event: Event) -> HttpResponse:
-        """Do what one of the page's forms asks, and show the event that came of it."""
+    def _change(self, request: HttpRequest, event: Event) -> HttpResponse:
+        """Do what one of the page's forms asks, and show the resulting event."""
         if not self.has_change_permission(request):
             raise PermissionDenied
-        stories = _reports(event)
+        stories = _list_reports(event)
         chosen = [story for story in stories if story.chatbotnews_id in request.POST.getlist("story")]
         match request.POST.get("do"):
             case "merge":
-                return self._merged(request, event, stories)
+                return self._merge(request, event, stories)
             case "split":
                 ids = [story.chatbotnews_id for story in chosen]
                 settle(request, chosen, "Split off into an event of their own", lambda why: corrections.split(ids, reason=why))
             case "lead" if chosen:
-                _lead(request, chosen[0])
+                story = chosen[0]
+                with show_refusal(request):
+                    corrections.choose_lead(story.chatbotnews_id)
+                    remember(request, [story], "Chosen to lead its event")
+                    who = f"“{get_headline(story)}” ({story.publication})"
+                    messages.success(request, f"{who} leads this event now. Lists show it at once; no day had to be published.")
             case "pin" | "unpin" as do:
                 pin(request, stories, pinned=do == "pin")
+            case "join":
+                typed = request.POST.get("other_id", "").strip()
+                if other := _find_event(typed):
+                    done = f"Joined the storyline of {other}"
+                    _change_storyline(request, stories, done, lambda: corrections.join_storylines(event.pk, other))
+                else:
+                    why = f"no event was found for “{typed}”. Give the id or address of a story or event."
+                    messages.error(request, f"Nothing was joined: {why}")
+            case "part":
+                done = "This event begins a storyline of its own now"
+                _change_storyline(request, stories, done, lambda: corrections.split_storyline(event.pk))
             case _:
                 messages.error(request, "Nothing was changed: the form named no report of this event. Choose one and try again.")
         return HttpResponseRedirect(event_page(event.pk))
 
-    def _merged(self, request: HttpRequest, event: Event, stories: Sequence[Story]) -> HttpResponse:
+    def _merge(self, request: HttpRequest, event: Event, stories: Sequence[Story]) -> HttpResponse:
         typed = request.POST.get("other_id", "").strip()
-        other = _event_of(typed) if typed else request.POST.get("other", "")
+        other = _find_event(typed) if typed else request.POST.get("other", "")
         if not other or other == event.pk:
             why = f"no other event was found for “{typed}”" if typed else "no other event was chosen"
             messages.error(request, f"Nothing was merged: {why}. Pick one from the list, or give the id or address of a story.")
@@ -165,8 +151,8 @@ class EventAdmin(QueuedAdmin[Event], ModelAdmin[Event]):
         now = Story.objects.filter(pk=stories[0].pk).values_list("event", flat=True).get() if stories else event.pk
         return HttpResponseRedirect(event_page(now or event.pk))
 
-    def _context(self, request: HttpRequest, event: Event) -> dict[str, Any]:
-        stories = _reports(event)
+    def _build_context(self, request: HttpRequest, event: Event) -> dict[str, Any]:
+        stories = _list_reports(event)
         shown = [story for story in stories if story.current_id and story.status != Status.WITHDRAWN]
         leading = queries.view_event(event.pk).lead.chatbotnews_id if shown else ""
         lead = next((story for story in shown if story.chatbotnews_id == leading), None)
@@ -177,80 +163,81 @@ class EventAdmin(QueuedAdmin[Event], ModelAdmin[Event]):
             "opts": self.opts,
             "event": event,
             "lead": lead,
-            "headline": headline_of(lead) if lead else event.pk,
+            "headline": get_headline(lead) if lead else event.pk,
             "is_chosen": lead is not None and lead.leads_event,
             "rows": [
-                (story, headline_of(story), moment(story.published_at), labels_of(story), story in shown) for story in stories
+                (story, get_headline(story), moment(story.published_at), list_labels(story), story in shown) for story in stories
             ],
             "reports": count(len(shown), "report", "reports"),
             "publications": count(len({story.publication_id for story in shown}), "publication", "publications"),
             "may_change": may,
             "may_split": may and len(stories) > 1,
-            "similar": _similar(event, shown) if may else [],
+            "similar": _list_similar(event, shown) if may else [],
+            "chapters": queries.view_storyline(event.pk)[1] if shown else [],
             "why": WHY,
-            "history": _history(stories) if request.user.has_perm("admin.view_logentry") else [],
+            "history": _list_history(stories) if request.user.has_perm("admin.view_logentry") else [],
         }
 
 
-def _reports(event: Event) -> list[Story]:
-    """All of its stories, oldest first: withdrawn ones and those that wait for their first publication too."""
+def _list_reports(event: Event) -> list[Story]:
+    """Return all of its stories, oldest first, with those withdrawn or waiting for their first publication."""
     rows = Story.objects.filter(event=event).select_related("current", "publication")
     return list(rows.order_by("published_at", "chatbotnews_id"))
 
 
 def _view(event: Event) -> EventView:
-    """The event as readers see it, read once for its row."""
+    """Return the event as readers see it, read once for its row."""
     found: EventView | None = getattr(event, "view", None)
     if found is None:
         found = event.view = queries.view_event(event.pk)  # type: ignore[attr-defined]
     return found
 
 
-def _lead(request: HttpRequest, story: Story) -> None:
-    try:
-        with transaction.atomic():
-            corrections.choose_lead(story.chatbotnews_id)
-            remember(request, [story], "Chosen to lead its event")
-    except WireError as error:
-        messages.error(request, f"{error} {error.hint}")
-        return
-    text = f"“{headline_of(story)}” ({story.publication}) leads this event now. Lists show it at once; no day had to be published."
-    messages.success(request, text)
+def _change_storyline(request: HttpRequest, stories: Sequence[Story], done: str, change: Callable[[], None]) -> None:
+    with show_refusal(request):
+        change()
+        remember(request, stories, because(done, request.POST.get("reason", "")))
+        messages.success(request, f"{done}. Readers see it at once; no day had to be published. Automatic linking leaves it so.")
 
 
-def _event_of(text: str) -> str | None:
-    """The event that an id, or an address with one in it, leads to: of an event, or of a story."""
-    found = _ID.search(text)
-    if found is None:
+def _find_event(text: str) -> str | None:
+    """Return the event that an id, or an address with one in it, leads to: of an event, or of a story."""
+    if (found := _ID.search(text)) is None:
         return None
     story = Story.objects.filter(chatbotnews_id=found[0]).values_list("event", flat=True).first()
     return story or Event.objects.filter(pk=found[0]).values_list("merged_into", flat=True).first()
 
 
-def _similar(event: Event, stories: Sequence[Story]) -> list[Similar]:
-    """Other events within ten days of this one, those with the most similar headlines first."""
+def _list_similar(event: Event, stories: Sequence[Story]) -> list[dict[str, Any]]:
+    """Return other events within ten days, most similar headlines first, by their most similar story; `likeness` 0-1."""
     if not stories:
         return []
-    window = (stories[0].published_at - cluster.WINDOW, stories[-1].published_at + cluster.WINDOW)
+    window = (stories[0].published_at - WINDOW, stories[-1].published_at + WINDOW)
     near = Story.objects.live().filter(published_at__range=window, event__isnull=False).exclude(event=event).newest_first()
     rows = near.values_list("chatbotnews_id", "current__headline", "published_at", "event_id", "publication__name")[:CANDIDATES]
     publications = {row[0]: row[4] for row in rows}
-    items = [cluster.Item(*row[:4]) for row in rows]
-    best: dict[str, tuple[cluster.Item, float]] = {}
-    for headline in dict.fromkeys(headline_of(story) for story in stories[:SIMILAR]):
-        for item, likeness in cluster.scored(headline, items):
+    items = [Item(*row[:4]) for row in rows]
+    best: dict[str, tuple[Item, float]] = {}
+    for headline in dict.fromkeys(get_headline(story) for story in stories[:SIMILAR]):
+        for item, likeness in headline_lookup.score_stories(headline, items):
             if likeness >= LEAST_LIKE and (item.event_id not in best or likeness > best[item.event_id][1]):
                 best[str(item.event_id)] = item, likeness
     ranked = sorted(best.values(), key=lambda found: (-found[1], found[0].chatbotnews_id))[:SIMILAR]
     return [
-        Similar(str(item.event_id), item.headline, publications[item.chatbotnews_id], moment(item.published_at), likeness)
+        {
+            "event_id": item.event_id,
+            "headline": item.headline,
+            "publication": publications[item.chatbotnews_id],
+            "when": moment(item.published_at),
+            "likeness": likeness,
+        }
         for item, likeness in ranked
     ]
 
 
-def _history(stories: Sequence[Story]) -> list[tuple[str, str, str, str]]:
-    """Who did what to these stories, newest first: (headline, when, who, what)."""
-    headlines = {str(story.pk): headline_of(story) for story in stories}
+def _list_history(stories: Sequence[Story]) -> list[tuple[str, str, str, str]]:
+    """Return changes of these stories, newest first: (headline, when, user, change)."""
+    headlines = {str(story.pk): get_headline(story) for story in stories}
     about = LogEntry.objects.filter(content_type=ContentType.objects.get_for_model(Story), object_id__in=headlines)
     rows = about.select_related("user").order_by("-action_time", "-pk")[:ENTRIES]
     return [

@@ -1,6 +1,6 @@
-"""Feeds and their health: what they bring, why they fail, and trying them by hand."""
+"""Feeds and their health, and trying them by hand."""
 
-from collections.abc import Sequence
+import datetime as dt
 from typing import Any
 
 from django import forms
@@ -11,16 +11,16 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, render
 from django.urls import URLPattern, path, reverse
 from django.utils import timezone
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.views.decorators.http import require_POST
 
 from config.errors import WireError
+from config.url_secrets import mask_address
 from sources import health
 from sources.models import Feed, FeedHealth
-from wire.admin.base import FreshAdmin, FreshForm, StackedInline, moment, never, remember
+from wire.admin.base import FreshAdmin, FreshForm, MaskedAddressAdmin, StackedInline, column, moment, never, remember
 from wire.admin.queues import QueuedAdmin, QueueFilter
-from wire.intake.ingest import collect, try_out
-from wire.intake.normalise import Rejected
+from wire.ingest.run import collect, try_out
 from wire.models import WireState
 
 
@@ -28,19 +28,34 @@ class HealthInline(StackedInline[FeedHealth, Feed]):
     model = FeedHealth
     can_delete = False
     fields = readonly_fields = (
-        *("tried_at", "succeeded_at", "changed_at", "newest_item_at", "usual_gap", "items", "outcomes"),
-        *("failures", "failure_code", "failure", "next_try_at", "moved_to"),
+        *("warnings", "tried_at", "succeeded_at", "changed_at", "newest_item_at", "usual_gap"),
+        *("items", "outcomes", "last_items"),
+        *("failures", "failure_code", "failure", "next_try_at", "moved_address"),
     )
+
+    warnings = column("To look at", lambda known: " ".join(warning.message for warning in health.list_warnings(known)))
+
+    @admin.display(description="Last items by outcome")
+    def last_items(self, known: FeedHealth) -> str:
+        rows = [
+            (name, item["headline"], item["address"], item["why"], moment(dt.datetime.fromisoformat(item["at"])))
+            for name, items in sorted(known.recent_items.items())
+            for item in items
+        ]
+        cells = format_html_join("", "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>", rows)
+        names = [("Outcome",), ("Headline",), ("Address",), ("Why",), ("When",)]
+        heads = format_html_join("", '<th scope="col">{}</th>', names)
+        return format_html("<table><thead><tr>{}</tr></thead><tbody>{}</tbody></table>", heads, cells) if rows else ""
+
+    moved_address = column("Moved to", lambda known: mask_address(known.moved_to))
 
     has_add_permission = never
 
 
 class FeedForm(FreshForm[Feed]):
-    """A feed of the publication that it has."""
-
     def clean(self) -> dict[str, Any]:
-        """The publication is not asked for, so that Django leaves the rule out that it belongs to: `feed_once`."""
         data = super().clean()
+        # The form does not show the publication, so Django skips the constraint `feed_once`.
         same = Feed.objects.filter(publication=self.instance.publication, url=data.get("url"), query=data.get("query"))
         if same.exclude(pk=self.instance.pk).exists():
             raise forms.ValidationError(f"{self.instance.publication} has a feed with this address and search already.")
@@ -48,8 +63,8 @@ class FeedForm(FreshForm[Feed]):
 
 
 @admin.register(Feed)
-class FeedAdmin(QueuedAdmin[Feed], FreshAdmin[Feed]):
-    """Where items are looked for. A feed may be tried without taking anything in, or fetched at once."""
+class FeedAdmin(MaskedAddressAdmin, QueuedAdmin[Feed], FreshAdmin[Feed]):
+    """Sources of items. A feed may be tried without storing anything, or fetched at once."""
 
     form = FeedForm
     list_display = ("publication", "feed_type", "address", "state", "newest", "health__items")
@@ -67,9 +82,7 @@ class FeedAdmin(QueuedAdmin[Feed], FreshAdmin[Feed]):
         super().save_model(request, obj, form, change)
         WireState.raise_version()  # the roster tells the kind of each source's feed
 
-    @admin.display(description="Address")
-    def address(self, feed: Feed) -> str:
-        return str(feed)[:80]
+    address = column("Address", lambda feed: str(feed)[:80])
 
     @admin.display(description="Newest item", ordering="health__newest_item_at")
     def newest(self, feed: Feed) -> str:
@@ -85,11 +98,13 @@ class FeedAdmin(QueuedAdmin[Feed], FreshAdmin[Feed]):
             return "not fetched yet"
         if known.failure:
             return f"failing ({known.failures} in a row, {health.circuit(known, now).label.lower()}): {known.failure}"
-        return "silent" if health.is_silent(known, now) else "fine"
+        odd = ["silent"] if health.is_silent(known, now) else []
+        odd += [f"{warning.code}: {warning.message}" for warning in health.list_warnings(known)]
+        return "; ".join(odd) or "fine"
 
     @admin.display(description="By hand")
     def by_hand(self, feed: Feed) -> str:  # noqa: ARG002
-        """Buttons of forms of their own (an admin page is one form already); see the template."""
+        # Buttons of forms of their own (an admin page is one form already); see the template.
         return format_html(
             '<span class="desk"><button form="test-feed" type="submit" class="plain">Test this feed</button> '
             '<button form="fetch-feed" type="submit" class="plain">Fetch now</button> {}</span>',
@@ -108,24 +123,14 @@ class FeedAdmin(QueuedAdmin[Feed], FreshAdmin[Feed]):
         ]
 
     def test(self, request: HttpRequest, pk: int) -> HttpResponse:
-        """What would be taken in, item by item."""
+        """Show what would be stored, item by item."""
         feed = self._feed(request, pk)
-        report, tried = try_out(feed)
-        rows: Sequence[tuple[str, str, str, str]] = [
-            (entry.title, entry.url, *((o.code, o.message) if isinstance(o, Rejected) else (str(o), ""))) for entry, o in tried
-        ]
-        context = {
-            **self.admin_site.each_context(request),
-            "title": f"Test of {feed}",
-            "feed": feed,
-            "report": report,
-            "counts": sorted(report.counts.items()),
-            "rows": rows,
-        }
-        return render(request, "admin/feed_test.html", context)
+        report, items = try_out(feed)
+        context = {**self.admin_site.each_context(request), "title": f"Test of {feed}", "feed": feed, "report": report}
+        return render(request, "admin/feed_test.html", context | {"counts": sorted(report.counts.items()), "items": items})
 
     def fetch(self, request: HttpRequest, pk: int) -> HttpResponse:
-        """A run of ingest for this feed alone, now."""
+        """Run ingest for this feed alone, now."""
         feed = self._feed(request, pk)
         try:
             run = collect([feed], by_hand=True)
@@ -134,11 +139,8 @@ class FeedAdmin(QueuedAdmin[Feed], FreshAdmin[Feed]):
         else:
             (report,) = run.reports
             counts = ", ".join(f"{number} {name}" for name, number in sorted(report.counts.items()))
-            outcome = (
-                f"{report.failure} Nothing was lost."
-                if report.failure
-                else f"{report.result.capitalize()}: {counts or 'nothing new'}."
-            )
+            result = f"{report.result.capitalize()}: {counts or 'nothing new'}."
+            outcome = f"{report.failure} Nothing was lost." if report.failure else result
             outcome += f" {len(run.published)} snapshots published."
             messages.add_message(request, messages.WARNING if report.failure else messages.SUCCESS, outcome)
             remember(request, [feed], f"Fetched by hand. {outcome}")

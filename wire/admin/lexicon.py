@@ -1,4 +1,4 @@
-"""The lexicon: tuned term by term, with a look at what a term would change, or as a whole file."""
+"""The lexicon: edited term by term, with a preview of the changes, or as a whole file."""
 
 from typing import Any
 
@@ -6,9 +6,9 @@ from django.contrib import admin
 from django.http import HttpRequest, HttpResponse
 
 from wire.admin.base import PREVIEW, FreshAdmin, PreviewedForm, action, lines, never, table
-from wire.admin.files import COLUMNS, ExportingAdmin, import_terms
+from wire.admin.import_export import COLUMNS, ExportingAdmin, import_terms
 from wire.admin.stories import story_link
-from wire.intake import preview
+from wire.ingest import lexicon_preview
 from wire.models import LexiconTerm
 
 
@@ -39,11 +39,11 @@ class LexiconTermAdmin(ExportingAdmin, FreshAdmin[LexiconTerm]):
     def render_change_form(self, request: HttpRequest, context: Any, *args: Any, **kwargs: Any) -> HttpResponse:
         form = context["adminform"].form
         if PREVIEW in request.POST and not form.errors:
-            changes, context["looked_at"] = preview.changes(form.instance)
+            changes, context["looked_at"] = lexicon_preview.changes(form.instance)
             context["changes"] = len(changes)
             context["preview"] = table(
                 ("Story", "Would change"),
-                [(story_link(change.story), lines("{}: {} → {}", change.told)) for change in changes[: preview.SHOWN]],
+                [(story_link(change.story), lines("{}: {} → {}", change.told)) for change in changes[: lexicon_preview.SHOWN]],
                 "Not one of them would change.",
             )
         return super().render_change_form(request, context, *args, **kwargs)

@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from typing import Any, Final
 
-from django.apps import apps
 from django.http import HttpRequest
 from django.urls import reverse_lazy
 
+from config.plugins import list_plugins
 from wire.admin.queues import PARAMETER, QUEUES, Queue
 
 _REPLACING: Final = "/publication/replace/"
@@ -62,44 +62,6 @@ _ROSTER: Final = [
         "permission": _may("sources.add_rosterrevision"),
     },
 ]
-_PUBLISHERS: Final = [
-    _list("Publishers", "domain", "articles.publisher"),
-    _list("Their sources", "rss_feed", "articles.source"),
-    _list("Their articles", "description", "articles.article"),
-    _list("Payments", "payments", "articles.payment"),
-]
-_FACTCHECKS: Final = [
-    _list("Fact-checks", "fact_check", "factchecks.claim"),
-    _list("Rating labels", "label", "factchecks.ratingname"),
-    _list("Links with stories", "link", "factchecks.storylink"),
-    _list("Loads", "upload_file", "factchecks.loadjob"),
-    _list("Keys", "vpn_key", "factchecks.apikey"),
-]
-_TIMELINES: Final = [
-    _list("Corpora", "timeline", "timeline.corpus"),
-    _list("Reports", "summarize", "timeline.report"),
-    _list("Threads", "linked_services", "timeline.thread"),
-    _list("Timeline events", "event", "timeline.timelineevent"),
-    _list("Motifs", "tag", "timeline.motif"),
-    _list("Catalogue", "book", "timeline.catalogitem"),
-    _list("Source families", "source", "timeline.sourcefamily"),
-    _list("Releases", "verified", "timeline.corpusrelease"),
-]
-_GATEWAY: Final = [
-    _list("Agents", "smart_toy", "gateway.agent"),
-    _list("Upstreams", "dns", "gateway.upstreamstate"),
-    _list("Overrides", "tune", "gateway.override"),
-    _list("Requests", "swap_vert", "gateway.requestlog"),
-    _list("Calls by hour", "bar_chart", "gateway.callcount"),
-    _list("Heartbeats", "favorite", "gateway.heartbeat"),
-]
-_OF_APPS: Final = (
-    ("wire.articles", "Publisher content", _PUBLISHERS),
-    ("wire.factchecks", "Fact-checks", _FACTCHECKS),
-    ("wire.timeline", "Timelines", _TIMELINES),
-    ("sources.gateway", "Resource gateway", _GATEWAY),
-)
-"""What apps of their own add, where they are installed."""
 _RECORD: Final = [
     _list("Snapshots", "inventory_2", "wire.snapshot"),
     _list("Signing keys", "key", "wire.signingkey"),
@@ -115,7 +77,10 @@ def navigation(request: HttpRequest) -> list[dict[str, Any]]:
         {"title": "News", "items": _NEWS},
         {"title": "To look at", "separator": True, "items": [_queue(queue, request) for queue in QUEUES]},
         {"title": "Roster", "separator": True, "items": _ROSTER},
-        *({"title": title, "separator": True, "items": items} for app, title, items in _OF_APPS if apps.is_installed(app)),
+        *(
+            {"title": plugin.title, "separator": True, "items": [_list(item.title, item.icon, item.model) for item in plugin.menu]}
+            for plugin in list_plugins()
+        ),
         {"title": "Record", "separator": True, "items": _RECORD},
         {"title": "People", "separator": True, "items": _PEOPLE},
     ]

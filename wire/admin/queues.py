@@ -1,4 +1,4 @@
-"""Saved queues: lists of what may need an editor, each one a list of the desk that shows only these rows."""
+"""Saved queues: lists of the desk that show only rows that may need an editor."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,9 +11,9 @@ from django.urls import reverse
 
 from sources.models import Feed
 from wire.admin.base import ModelAdmin, Row
-from wire.intake import lexicon
-from wire.intake.classify import DEFAULT
-from wire.models import Event, Story
+from wire.ingest import lexicon
+from wire.ingest.classify import DEFAULT
+from wire.models import Event, Story, StoryPair
 
 PARAMETER: Final = "queue"
 LOOKED_AT: Final = 300  # newest stories of the default category that are read again for a term that matches
@@ -23,7 +23,7 @@ LOW_SCORE: Final = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Queue:
-    """`keys` gives the primary keys of its rows; `explanation` says which those are, `empty` what it means that there are none."""
+    """A saved list. `keys` gives the primary keys of its rows; `explanation` says which those are, `empty` is shown without any."""
 
     name: str
     model: type[Model]
@@ -47,48 +47,42 @@ class Queue:
         return len(keys) if isinstance(keys, list) else keys.count()
 
 
-def unclassified() -> tuple[list[int], int]:
-    """The newest stories that are in the default category for no better reason: no term of today's lexicon matches any of them. And
-    how many stories of that category were looked at.
-    """
+def find_unclassified() -> tuple[list[int], int]:
+    """Return the newest stories of the default category that no term of the lexicon matches, and the number looked at."""
     terms = lexicon.load()
     newest = Story.objects.live().filter(category=DEFAULT, editor_category="").newest_first()
     rows = list(newest.values_list("pk", "current__headline", "current__summary_medium")[:LOOKED_AT])
     return [pk for pk, headline, summary in rows if not terms.category_or_none(headline, summary)], len(rows)
 
 
-def _flagged() -> QuerySet[Any, Any]:
-    return Story.objects.live().filter(current__untrusted_instructions=True).values("pk")
+def _active_feeds() -> QuerySet[Feed]:
+    return Feed.objects.filter(active=True, publication__seat__isnull=False)
 
 
-def _without_summary() -> QuerySet[Any, Any]:
-    return Story.objects.live().filter(current__summary_medium="").values("pk")
-
-
-def failing_feeds() -> QuerySet[Any, Any]:
-    """Feeds of the roster, switched on, of which the last request failed."""
-    return Feed.objects.filter(active=True, health__failures__gt=0, publication__seat__isnull=False).values("pk")
-
-
-def _disagreeing() -> QuerySet[Any, Any]:
-    """Events of which even the best story is poorly corroborated by the others. What editors settled is not asked again."""
-    events = (
-        Story.objects.live()
-        .filter(event__isnull=False)
-        .order_by()
-        .values("event")
-        .annotate(
-            stories=Count("pk"),
-            score=Max("consensus_score"),
-            sources=Max("cross_source_count"),
-            unsettled=Count("pk", filter=Q(event_pinned=False)),
-        )
+def _find_disagreeing() -> QuerySet[Any, Any]:
+    """Select events whose best story is poorly corroborated by the others, without those that editors settled."""
+    events = Story.objects.live().filter(event__isnull=False).order_by().values("event")
+    figures = events.annotate(
+        stories=Count("pk"),
+        score=Max("consensus_score"),
+        sources=Max("cross_source_count"),
+        unsettled=Count("pk", filter=Q(event_pinned=False)),
     )
-    doubtful = events.filter(stories__gte=FEWEST_STORIES, score__lt=LOW_SCORE, sources__gte=2, unsettled__gt=0)
-    return doubtful.values("event")
+    return figures.filter(stories__gte=FEWEST_STORIES, score__lt=LOW_SCORE, sources__gte=2, unsettled__gt=0).values("event")
 
 
+PAIRS: Final = Queue(
+    "one-event",
+    StoryPair,
+    "call_merge",
+    "Probably one event",
+    "Each two stories probably report one happening, and are in two events. “One event” merges the events; “Follow-up” leaves "
+    "two events, in one storyline; “Different” leaves two events. Each decision is final for automatic grouping.",
+    "No pair waits: no two events of the wire look like one.",
+    lambda: StoryPair.objects.waiting().values("pk"),
+)
 QUEUES: Final = (
+    PAIRS,
     Queue(
         "failing",
         Feed,
@@ -96,7 +90,16 @@ QUEUES: Final = (
         "Failing feeds",
         "The last request to each of these feeds failed. The state says why, and when it is tried again.",
         "No feed fails: every feed that was fetched answered.",
-        failing_feeds,
+        lambda: _active_feeds().filter(health__failures__gt=0).values("pk"),
+    ),
+    Queue(
+        "empty",
+        Feed,
+        "inbox",
+        "Empty feeds",
+        "These feeds answer without any item, though they had some before. The state says since when, and what to do.",
+        "No feed is empty: every feed that had items before still has some.",
+        lambda: _active_feeds().filter(health__empty_since__isnull=False).values("pk"),
     ),
     Queue(
         "unclassified",
@@ -106,7 +109,7 @@ QUEUES: Final = (
         f"Of the newest {LOOKED_AT} stories in {DEFAULT.label}, these are there only because no term of the lexicon matches them. "
         "Choose a category for each, or add a term to the lexicon.",
         f"Every story is classified: a term of the lexicon matches each of the newest {LOOKED_AT} in {DEFAULT.label}.",
-        lambda: unclassified()[0],
+        lambda: find_unclassified()[0],
     ),
     Queue(
         "flagged",
@@ -115,7 +118,7 @@ QUEUES: Final = (
         "Flagged stories",
         "The text of these stories addresses language models. Readers and agents are warned; withdraw a story that is an attack.",
         "No story is flagged: no published text addresses language models.",
-        _flagged,
+        lambda: Story.objects.live().filter(current__untrusted_instructions=True).values("pk"),
     ),
     Queue(
         "low-agreement",
@@ -125,7 +128,7 @@ QUEUES: Final = (
         f"Events of {FEWEST_STORIES} stories or more whose headlines agree little (consensus below {LOW_SCORE}). They may be two "
         "happenings: split off what does not belong, or pin the stories if they do.",
         f"No event of {FEWEST_STORIES} stories or more has a consensus below {LOW_SCORE}.",
-        _disagreeing,
+        _find_disagreeing,
     ),
     Queue(
         "no-summary",
@@ -134,7 +137,7 @@ QUEUES: Final = (
         "Stories without a summary",
         "Their publishers sent no text that can serve as a summary. Readers see the headline alone.",
         "Every published story has a summary.",
-        _without_summary,
+        lambda: Story.objects.live().filter(current__summary_medium="").values("pk"),
     ),
 )
 
@@ -147,22 +150,22 @@ class QueueFilter(SimpleListFilter):
         return [(queue.name, queue.title) for queue in QUEUES if queue.model is model_admin.model]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:  # noqa: ARG002
-        queue = _named(self.value(), queryset.model)
+        queue = _find_queue(self.value(), queryset.model)
         return queryset.filter(pk__in=queue.keys()) if queue else queryset
 
 
 class QueuedAdmin(ModelAdmin[Row]):
-    """A list that has queues: a chosen one gives it its title, and says in a sentence what it is, or why it is empty."""
+    """A list with queues; a chosen queue gives it a title, and a sentence about its rows or why it is empty."""
 
     list_before_template = "admin/queue.html"
 
     def get_changelist_instance(self, request: HttpRequest) -> Any:
         changes: Any = super().get_changelist_instance(request)
-        changes.queue = _named(request.GET.get(PARAMETER), self.model)
+        changes.queue = _find_queue(request.GET.get(PARAMETER), self.model)
         if changes.queue:
             changes.title = changes.queue.title
         return changes
 
 
-def _named(name: str | None, model: type[Model]) -> Queue | None:
+def _find_queue(name: str | None, model: type[Model]) -> Queue | None:
     return next((queue for queue in QUEUES if (queue.name, queue.model) == (name, model)), None)

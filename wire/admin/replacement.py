@@ -1,4 +1,4 @@
-"""One publication out, one in: what is asked, what it would change, and doing it once that was confirmed."""
+"""Replacement of a publication: the form, a preview of the change, and the change once it was confirmed."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -19,41 +19,36 @@ from unfold.widgets import (
 )
 
 from config.errors import WireError
+from config.url_secrets import CREDENTIALS_REFUSED, has_credentials
 from sources import names, roster
 from sources.models import Publication, RosterRevision
 from sources.vocabulary import FeedType, Tier
 from wire.admin.base import ModelAdmin, remember, table
-from wire.intake import corrections
+from wire.ingest import corrections
 from wire.models import Story
 
 
-class ReplacementForm(forms.Form):
-    """One publication out, one in."""
+def _text(**options: Any) -> forms.CharField:
+    return forms.CharField(widget=UnfoldAdminTextInputWidget, **options)
 
+
+class ReplacementForm(forms.Form):
     retire = forms.ModelChoiceField(
         Publication.objects.none(), widget=UnfoldAdminSelectWidget, help_text="Leaves the roster; its stories stay as they are."
     )
-    name = forms.CharField(max_length=120, widget=UnfoldAdminTextInputWidget)
+    name = _text(max_length=120)
     slug = forms.SlugField(
         max_length=60, widget=UnfoldAdminTextInputWidget, help_text="Letters, digits, hyphens. It can never be changed."
     )
-    aliases = forms.CharField(
-        required=False, widget=UnfoldAdminTextInputWidget, help_text="Comma-separated exact names in common use."
-    )
-    domains = forms.CharField(widget=UnfoldAdminTextInputWidget, help_text="Comma-separated; the canonical one first.")
+    aliases = _text(required=False, help_text="Comma-separated exact names in common use.")
+    domains = _text(help_text="Comma-separated; the canonical one first.")
     tier = forms.TypedChoiceField(choices=Tier.choices, coerce=int, widget=UnfoldAdminSelectWidget)
     homepage = forms.URLField(assume_scheme="https", max_length=500, widget=UnfoldAdminURLInputWidget)
     feed_type = forms.ChoiceField(choices=FeedType.choices, widget=UnfoldAdminSelectWidget)
     feed_url = forms.URLField(
         label="Feed address", required=False, assume_scheme="https", max_length=500, widget=UnfoldAdminURLInputWidget
     )
-    feed_query = forms.CharField(
-        label="Feed search",
-        required=False,
-        max_length=300,
-        widget=UnfoldAdminTextInputWidget,
-        help_text="For a query feed: its search terms.",
-    )
+    feed_query = _text(label="Feed search", required=False, max_length=300, help_text="For a query feed: its search terms.")
     ai_only = forms.BooleanField(
         label="AI only", required=False, widget=UnfoldBooleanWidget, help_text="Everything in the feed is about AI."
     )
@@ -76,12 +71,15 @@ class ReplacementForm(forms.Form):
 
     def clean_reason(self) -> str:
         try:
-            return corrections.required(self.cleaned_data["reason"])
+            return corrections.validate_reason(self.cleaned_data["reason"])
         except WireError as error:
             raise forms.ValidationError(f"{error} {error.hint}") from error
 
     def clean(self) -> dict[str, Any] | None:
         data = self.cleaned_data
+        for field in ("homepage", "feed_url"):
+            if has_credentials(str(data.get(field, ""))):
+                self.add_error(field, CREDENTIALS_REFUSED)
         if not data.get("feed_url") and data.get("feed_type") != FeedType.QUERY:
             self.add_error("feed_url", "A feed of this type needs its address.")
         if not str(data.get("feed_query", "")).isprintable():
@@ -101,7 +99,7 @@ class ReplacementForm(forms.Form):
         return data
 
     def _refuse_names_of_others(self) -> None:
-        """What a reader would take for a publication that stays in the roster cannot name another."""
+        """Refuse a name that a reader would take for a publication that stays in the roster."""
         data = self.cleaned_data
         left = data.get("retire")
         if left is None or self.errors:
@@ -109,11 +107,11 @@ class ReplacementForm(forms.Form):
         stay = [publication.as_name() for publication in Publication.objects.active().exclude(pk=left.pk)]
         for field in ("name", "aliases", "domains"):
             for text in [data[field]] if field == "name" else _split(data[field]):
-                if objection := names.objection(text, stay):
+                if objection := names.find_objection(text, stay):
                     self.add_error(field, objection)
 
     def facts(self) -> dict[str, Any]:
-        """The publication to admit, with the keys of fixtures/roster.json."""
+        """Return the publication to admit, with the keys of fixtures/roster.json."""
         data = self.cleaned_data
         feed = {"feed_type": data["feed_type"], "url": data["feed_url"], "query": data["feed_query"], "ai_only": data["ai_only"]}
         return {
@@ -125,41 +123,36 @@ class ReplacementForm(forms.Form):
 
 
 def replace(desk: ModelAdmin[Publication], request: HttpRequest) -> HttpResponse:
-    """Step one asks, step two shows what would change; only a post that confirms exactly that replaces."""
+    """Ask, then show what would change; only a post that confirms exactly that replaces."""
     asked = request.method == "POST"
     form = ReplacementForm(request.POST if asked else None, initial={"retire": request.GET.get("retire")})
     context = {**desk.admin_site.each_context(request), "title": "Replace a publication", "form": form}
     if asked and "back" not in request.POST and form.is_valid():
         try:
-            return _second_step(request, form, context)
+            return _confirm(request, form, context)
         except WireError as error:
             form.add_error("retire", f"{error} {error.hint} Nothing was replaced.")
     return render(request, "admin/replace.html", context)
 
 
-def _second_step(request: HttpRequest, form: ReplacementForm, context: Mapping[str, Any]) -> HttpResponse:
+def _confirm(request: HttpRequest, form: ReplacementForm, context: Mapping[str, Any]) -> HttpResponse:
     data, facts = form.cleaned_data, form.facts()
     before, after = roster.current(), roster.rehearse(data["retire"], facts, reason=data["reason"])
     proposal = f"{after.number} {after.fingerprint}"
     confirmed = request.POST.get("confirmed")
     if confirmed == proposal:
-        return _replaced(request, form)
+        with transaction.atomic():
+            made = corrections.replace_publication(data["retire"], facts, reason=data["reason"])
+            remember(request, [made], data["reason"], ADDITION)
+        messages.success(request, f"{data['retire']} left and {data['name']} is in. The fingerprint is now {made.fingerprint}.")
+        return HttpResponseRedirect(reverse("admin:sources_rosterrevision_change", args=[made.pk]))
     if confirmed:
         messages.warning(request, "The roster or the form has changed, so nothing was replaced. Look again, then confirm.")
-    shown = {"changes": _changes(before, after, data["retire"], facts), "proposal": proposal}
-    return render(request, "admin/replace.html", {**context, **shown})
+    changes = _list_changes(before, after, data["retire"], facts)
+    return render(request, "admin/replace.html", {**context, "changes": changes, "proposal": proposal})
 
 
-def _replaced(request: HttpRequest, form: ReplacementForm) -> HttpResponse:
-    data = form.cleaned_data
-    with transaction.atomic():
-        made = corrections.replace_publication(data["retire"], form.facts(), reason=data["reason"])
-        remember(request, [made], data["reason"], ADDITION)
-    messages.success(request, f"{data['retire']} left and {data['name']} is in. The fingerprint is now {made.fingerprint}.")
-    return HttpResponseRedirect(reverse("admin:sources_rosterrevision_change", args=[made.pk]))
-
-
-def _changes(
+def _list_changes(
     before: RosterRevision, after: RosterRevision, retire: Publication, facts: Mapping[str, Any]
 ) -> Sequence[Mapping[str, object]]:
     known = Publication.objects.filter(slug=facts["slug"]).first()

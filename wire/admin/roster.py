@@ -14,13 +14,13 @@ from unfold.widgets import UnfoldAdminTextareaWidget
 from sources import names
 from sources.models import Feed, Publication, RosterRevision
 from sources.vocabulary import ROSTER_SIZE
-from wire.admin.base import FreshAdmin, FreshForm, ReadOnly, TabularInline, action, marks, never
-from wire.admin.files import ExportingAdmin
+from wire.admin.base import FreshAdmin, FreshForm, MaskedAddressAdmin, ReadOnly, TabularInline, action, column, marks, never
+from wire.admin.import_export import ExportingAdmin
 from wire.admin.replacement import replace
 from wire.models import WireState
 
 
-class FeedInline(TabularInline[Feed, Publication]):
+class FeedInline(MaskedAddressAdmin, TabularInline[Feed, Publication]):
     model = Feed
     extra = 0
     show_change_link = True  # to its health, and to trying it
@@ -28,7 +28,7 @@ class FeedInline(TabularInline[Feed, Publication]):
 
 
 class AliasesField(forms.JSONField):
-    """Names, shown as they are read; with escapes where one holds what no page can show, such as half a character."""
+    """Names as they are read; with escapes where one holds what no page can show, such as half a surrogate pair."""
 
     widget = UnfoldAdminTextareaWidget
 
@@ -38,28 +38,26 @@ class AliasesField(forms.JSONField):
 
 
 class PublicationForm(FreshForm[Publication]):
-    """What may be tuned of a publication."""
-
     aliases = AliasesField(required=False, help_text="Other exact names in common use.")
 
-    def stored(self) -> object:
-        return super().stored(), list(Feed.objects.filter(publication=self.instance).order_by("pk").values_list())
+    def read_stored(self) -> object:
+        return super().read_stored(), list(Feed.objects.filter(publication=self.instance).order_by("pk").values_list())
 
     def clean_aliases(self) -> list[str]:
-        """A list of names, none of which a reader would take for another publication."""
+        """Return a list of names, none of which a reader would take for another publication."""
         aliases = self.cleaned_data["aliases"]
         if not isinstance(aliases, list) or not all(isinstance(alias, str) and alias.strip() for alias in aliases):
             raise forms.ValidationError('Give a list of names: ["Tech Crunch", "TC"].')
         others = [other.as_name() for other in Publication.objects.exclude(pk=self.instance.pk)]
         for alias in aliases:
-            if objection := names.objection(alias, others):
+            if objection := names.find_objection(alias, others):
                 raise forms.ValidationError(objection)
         return aliases
 
 
 @admin.register(Publication)
 class PublicationAdmin(ExportingAdmin, FreshAdmin[Publication]):
-    """Aliases, owner and feeds may be tuned; name, tier and domains are what the fingerprint is made of."""
+    """Aliases, owner and feeds may be edited; name, tier and domains make the fingerprint."""
 
     form = PublicationForm
     list_display = ("name", "tier", "status", "admitted_on", "retired_on")
@@ -76,17 +74,11 @@ class PublicationAdmin(ExportingAdmin, FreshAdmin[Publication]):
     has_add_permission = has_delete_permission = never
 
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
-        """Names and feeds are public: every door answers with the new ones from now on."""
         super().save_related(request, form, formsets, change)
-        WireState.raise_version()
+        WireState.raise_version()  # names and feeds are public
 
-    @admin.display(description="Status")
-    def status(self, publication: Publication) -> str:
-        return "" if publication.active else marks("retired")
-
-    @admin.display(description="Place on the roster")
-    def place(self, publication: Publication) -> str:
-        return f"{publication.seat} of {ROSTER_SIZE}" if publication.seat else "none: it left the roster"
+    status = column("Status", lambda row: "" if row.active else marks("retired"))
+    place = column("Place on the roster", lambda row: f"{row.seat} of {ROSTER_SIZE}" if row.seat else "none: it left the roster")
 
     @action(description="Replace…", icon="swap_horiz", permissions=["replace"])
     def replace(self, request: HttpRequest) -> HttpResponse:
@@ -102,7 +94,7 @@ class PublicationAdmin(ExportingAdmin, FreshAdmin[Publication]):
 
 @admin.register(RosterRevision)
 class RosterRevisionAdmin(ReadOnly):
-    """The roster's history. Who adds to it replaces a publication, which `PublicationAdmin` does in two steps."""
+    """The roster's history; `PublicationAdmin` adds to it by a replacement."""
 
     list_display = ("number", "on", "admitted", "retired", "reason", "fingerprint")
     fields = ("number", "on", "fingerprint", "members", "admitted", "retired", "reason")

@@ -1,8 +1,9 @@
-"""Stories: what is published is never edited in place; every change goes through `wire.intake.corrections`, with a reason."""
+"""Stories: never edited in place; every change goes through `wire.ingest.corrections`, with a reason."""
 
 import copy
 import datetime as dt
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from django import forms
@@ -30,6 +31,7 @@ from wire.admin.base import (
     PreviewedAdmin,
     PreviewedForm,
     TellsRefusals,
+    column,
     count,
     link,
     marks,
@@ -38,11 +40,11 @@ from wire.admin.base import (
     remember,
 )
 from wire.admin.queues import QueuedAdmin, QueueFilter
-from wire.intake import corrections
+from wire.ingest import corrections
 from wire.models import Snapshot, Story, StoryRevision
-from wire.snapshots.story_json import revision_out
-from wire.stories.text import REASON, plain_line
-from wire.stories.vocabulary import Category, Status, Topic
+from wire.publishing.story_json import revision_out
+from wire.text.plain_text import REASON, plain_line
+from wire.text.vocabulary import Category, Status, Topic
 
 TEXTS = ("headline", "summary", "author")
 WHY = f"Reason: {corrections.SETTLING}"
@@ -50,13 +52,13 @@ UNPUBLISHED = "(not published yet)"
 
 
 class FreshStory(FreshForm[Story]):
-    """A form about the newest revision of a story: a newer one makes it stale."""
+    """A form about the newest revision of a story; a newer one makes it stale."""
 
     class Meta:
         model = Story
         fields: tuple[str, ...] = ()
 
-    def stored(self) -> object:
+    def read_stored(self) -> object:
         return latest.revision if (latest := self.latest()) else None
 
     def latest(self) -> StoryRevision | None:
@@ -67,7 +69,7 @@ class FreshStory(FreshForm[Story]):
 
 
 class StoryForm(FreshStory, PreviewedForm[Story]):
-    """What an editor may correct of a story. Left as they are, fields change nothing."""
+    """Corrections of a story; unchanged fields change nothing."""
 
     headline = forms.CharField(max_length=1000, widget=UnfoldAdminTextareaWidget({"rows": 2}))
     summary = forms.CharField(max_length=480, required=False, widget=UnfoldAdminTextareaWidget({"rows": 4}))
@@ -75,10 +77,7 @@ class StoryForm(FreshStory, PreviewedForm[Story]):
     category = forms.ChoiceField(choices=Category.choices, widget=UnfoldAdminSelectWidget)
     topics = forms.MultipleChoiceField(choices=Topic.choices, required=False, widget=UnfoldAdminCheckboxSelectMultipleWidget)
     reason = forms.CharField(
-        max_length=500,
-        required=False,
-        widget=UnfoldAdminTextInputWidget,
-        help_text="One sentence; readers see it with the change.",
+        max_length=500, required=False, widget=UnfoldAdminTextInputWidget, help_text="One sentence; readers see it with the change."
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -102,16 +101,15 @@ class StoryForm(FreshStory, PreviewedForm[Story]):
             self.add_error("reason", "Every change needs a reason; readers see it.")
         return self.cleaned_data
 
-    def done(self) -> str:
-        """What the editor does, in words: "Corrected headline, author; classified"."""
-        changed = self.changed_data
-        texts = [name for name in TEXTS if name in changed]
-        done = [f"corrected {', '.join(texts)}"] if texts else []
-        done += ["classified"] if {"category", "topics"} & set(changed) else []
-        return "; ".join(done).capitalize()
+    def describe_changes(self) -> str:
+        """Return the changes in words: "Corrected headline, author; classified"."""
+        texts = [name for name in TEXTS if name in self.changed_data]
+        changes = [f"corrected {', '.join(texts)}"] if texts else []
+        changes += ["classified"] if {"category", "topics"} & set(self.changed_data) else []
+        return "; ".join(changes).capitalize()
 
     def revision(self, today: dt.date) -> StoryRevision:
-        """The revision that saving the form on `today` (UTC) would make; not saved, without hash."""
+        """Return the revision that saving the form on `today` (UTC) would make; not saved, without hash."""
         latest = self.latest()
         assert latest is not None, "a story has a revision"  # noqa: S101
         made, data = copy.copy(latest), self.cleaned_data
@@ -125,16 +123,12 @@ class StoryForm(FreshStory, PreviewedForm[Story]):
 
 
 class WithdrawForm(FreshStory):
-    """Why a story is withdrawn."""
-
     reason = forms.CharField(
         max_length=500, widget=UnfoldAdminTextInputWidget, help_text="One sentence; readers see it on the story's page."
     )
 
 
 class EventForm(ActionForm):
-    """What is asked beside an action on events."""
-
     reason = forms.CharField(
         label="",
         max_length=500,
@@ -181,28 +175,13 @@ class StoryAdmin(QueuedAdmin[Story], TellsRefusals[Story], PreviewedAdmin[Story]
         ]
 
     def view_on_site(self, story: Story) -> str | None:
-        """Its revisions and the other stories of its event are on its public page."""
         return reverse("story", args=[story.chatbotnews_id]) if story.current else None
 
-    @admin.display(description="Headline", ordering="current__headline")
-    def headline(self, story: Story) -> str:
-        return headline_of(story)[:140]
-
-    @admin.display(description="Published", ordering="published_at")
-    def published(self, story: Story) -> str:
-        return moment(story.published_at)
-
-    @admin.display(description="Day on the wire (UTC)")
-    def day(self, story: Story) -> str:
-        return f"{story.wire_date:%-d %b %Y}"
-
-    @admin.display(description="Status")
-    def marks(self, story: Story) -> str:
-        return marks(*labels_of(story))
-
-    @admin.display(description="Status")
-    def state(self, story: Story) -> str:
-        return ", ".join(labels_of(story)) or str(Status(story.status).label).lower()
+    headline = column("Headline", lambda story: get_headline(story)[:140], "current__headline")
+    published = column("Published", lambda story: moment(story.published_at), "published_at")
+    day = column("Day on the wire (UTC)", lambda story: f"{story.wire_date:%-d %b %Y}")
+    marks = column("Status", lambda story: marks(*list_labels(story)))
+    state = column("Status", lambda story: ", ".join(list_labels(story)) or str(Status(story.status).label).lower())
 
     @admin.display(description="Event")
     def reports(self, story: Story) -> str:
@@ -214,20 +193,18 @@ class StoryAdmin(QueuedAdmin[Story], TellsRefusals[Story], PreviewedAdmin[Story]
     @admin.display(description="Public page")
     def public(self, story: Story) -> str:
         page = self.view_on_site(story)
-        return format_html('<a href="{}" aria-label="Public page of {}">View</a>', page, headline_of(story)) if page else ""
+        return format_html('<a href="{}" aria-label="Public page of {}">View</a>', page, get_headline(story)) if page else ""
 
-    @admin.display(description="Story id")
-    def story_id(self, story: Story) -> str:
-        return story.chatbotnews_id
+    story_id = column("Story id", lambda story: story.chatbotnews_id)
 
     @admin.display(description="Corroboration")
     def figures(self, story: Story) -> str:
         sources = count(story.cross_source_count, "independent source", "independent sources")
         return f"{sources}, consensus {story.consensus_score:.2f}"
 
-    @admin.display(description="Original address")
-    def address(self, story: Story) -> str:
-        return format_html('<a href="{0}" rel="noopener noreferrer">{0}</a>', story.original_url)
+    address = column(
+        "Original address", lambda row: format_html('<a href="{0}" rel="noopener noreferrer">{0}</a>', row.original_url)
+    )
 
     @admin.action(description="Merge their events into one", permissions=["change"])
     def merge_events(self, request: HttpRequest, stories: QuerySet[Story]) -> None:
@@ -253,11 +230,11 @@ class StoryAdmin(QueuedAdmin[Story], TellsRefusals[Story], PreviewedAdmin[Story]
         return super().has_change_permission(request, obj) and not withdrawn
 
     def preview(self, form: StoryForm) -> str:
-        """The card of a list and the layered citation, as the site would have them."""
+        """Return the card of a list and the layered citation, as the site would show them."""
         story = form.instance
         revision = form.revision(timezone.now().astimezone(dt.UTC).date())
         shown = revision_out(story, revision, str(story.event_id), story.consensus_score, story.cross_source_count)
-        return render_to_string("admin/story_preview.html", {"story": shown, "changed": form.done()})
+        return render_to_string("admin/story_preview.html", {"story": shown, "changed": form.describe_changes()})
 
     def save_model(self, request: HttpRequest, obj: Story, form: StoryForm, change: bool) -> None:  # noqa: ARG002
         changed, data = set(form.changed_data), form.cleaned_data
@@ -269,10 +246,10 @@ class StoryAdmin(QueuedAdmin[Story], TellsRefusals[Story], PreviewedAdmin[Story]
             corrections.classify(obj.chatbotnews_id, category=Category(data["category"]), topics=topics, reason=data["reason"])
 
     def construct_change_message(self, request: HttpRequest, form: Any, formsets: Any, add: bool = False) -> Any:  # noqa: ARG002
-        return because(form.done(), form.cleaned_data["reason"]) if form.done() else []
+        return because(form.describe_changes(), form.cleaned_data["reason"]) if form.describe_changes() else []
 
     def withdraw(self, request: HttpRequest, pk: int) -> HttpResponse:
-        """Asks why and says what happens; only a post of that form withdraws."""
+        """Ask for a reason and show the consequences; only a post of that form withdraws."""
         story = get_object_or_404(Story.objects.select_related("current", "publication"), pk=pk)
         back = HttpResponseRedirect(reverse("admin:wire_story_change", args=[pk]))
         if not super().has_change_permission(request, story):
@@ -282,53 +259,57 @@ class StoryAdmin(QueuedAdmin[Story], TellsRefusals[Story], PreviewedAdmin[Story]
             return back
         with transaction.atomic():
             form = WithdrawForm(request.POST if request.method == "POST" else None, instance=story)
-            if request.method == "POST" and form.is_valid() and _withdrawn(request, story, form):
+            if request.method == "POST" and form.is_valid() and _withdraw(request, story, form):
                 return back
         context = {**self.admin_site.each_context(request), "title": "Withdraw a story", "story": story, "form": form}
-        context |= {"headline": headline_of(story), "when": moment(story.published_at), "opts": self.opts}
+        context |= {"headline": get_headline(story), "when": moment(story.published_at), "opts": self.opts}
         return render(request, "admin/withdraw.html", context)
 
 
-def headline_of(story: Story) -> str:
+def get_headline(story: Story) -> str:
     return story.current.headline if story.current else UNPUBLISHED
 
 
 def story_link(story: Story) -> str:
-    """A story's headline, leading to its page at the desk."""
-    return link(story, headline_of(story))
+    return link(story, get_headline(story))
 
 
 def event_page(event_id: str) -> str:
-    """The event's page at the desk."""
     return reverse("admin:wire_event_change", args=[event_id])
 
 
-def labels_of(story: Story) -> list[str]:
-    """What is not as usual about a story."""
-    labels = [str(Status(story.status).label).lower()] if story.status != Status.LIVE else []
-    labels += [] if story.current_id else ["not published yet"]
-    labels += ["pinned"] if story.event_pinned else []
-    return labels + (["leads its event"] if story.leads_event else [])
+def list_labels(story: Story) -> list[str]:
+    """Return the unusual properties of a story."""
+    labels = (
+        (story.status != Status.LIVE, str(Status(story.status).label).lower()),
+        (not story.current_id, "not published yet"),
+        (story.event_pinned, "pinned"),
+        (story.leads_event, "leads its event"),
+    )
+    return [label for is_so, label in labels if is_so]
 
 
-def settle(request: HttpRequest, stories: Sequence[Story], done: str, change: Callable[[str], list[Snapshot]]) -> bool:
-    """Change which event stories belong to, with the reason that was posted; the editor is told what was published, or why nothing
-    was changed. Whether it was.
-    """
-    reason = request.POST.get("reason", "")
+@contextmanager
+def show_refusal(request: HttpRequest) -> Iterator[None]:
+    """Run a change in a transaction; if the wire refuses it, show the editor why."""
     try:
         with transaction.atomic():
-            published = change(reason)
-            remember(request, stories, because(done, reason))
+            yield
     except WireError as error:
         messages.error(request, f"{error} {error.hint}")
-        return False
-    messages.success(request, f"{done}. {republished(published)} Automatic grouping leaves these stories where they are now.")
-    return True
+
+
+def settle(request: HttpRequest, stories: Sequence[Story], done: str, change: Callable[[str], list[Snapshot]]) -> None:
+    """Change which event stories belong to, with the posted reason; show what was published, or why nothing was changed."""
+    reason = request.POST.get("reason", "")
+    with show_refusal(request):
+        published = change(reason)
+        remember(request, stories, because(done, reason))
+        shown = list_published(published)
+        messages.success(request, f"{done}. {shown} Automatic grouping leaves these stories where they are now.")
 
 
 def pin(request: HttpRequest, stories: Sequence[Story], *, pinned: bool) -> None:
-    """Pin stories to their events, or unpin them."""
     with transaction.atomic():
         corrections.pin([story.chatbotnews_id for story in stories], pinned=pinned)
         remember(request, stories, because("Pinned" if pinned else "Unpinned", request.POST.get("reason", "")))
@@ -338,21 +319,21 @@ def pin(request: HttpRequest, stories: Sequence[Story], *, pinned: bool) -> None
         messages.success(request, "Unpinned: they are regrouped at the next publish, unless their day is final.")
 
 
-def republished(snapshots: Sequence[Snapshot]) -> str:
-    """What was published, in a sentence."""
+def list_published(snapshots: Sequence[Snapshot]) -> str:
+    """Return what was published, in a sentence."""
     if not snapshots:
         return "Nothing that readers see changed, so nothing was published."
     days = [f"{snapshot.wire_date:%-d %b %Y} (revision {snapshot.revision})" for snapshot in snapshots]
     return f"Published: {', '.join(days)}."
 
 
-def because(done: str, reason: str) -> str:
+def because(describe_changes: str, reason: str) -> str:
     reason = plain_line(reason, REASON)
-    return f"{done}: {reason}" if reason else done
+    return f"{describe_changes}: {reason}" if reason else describe_changes
 
 
-def _withdrawn(request: HttpRequest, story: Story, form: WithdrawForm) -> bool:
-    """Withdraws it, unless the wire refuses; then the form says why."""
+def _withdraw(request: HttpRequest, story: Story, form: WithdrawForm) -> bool:
+    """Withdraw the story, unless the wire refuses; then the form says why."""
     reason = form.cleaned_data["reason"]
     try:
         with transaction.atomic():
@@ -361,5 +342,5 @@ def _withdrawn(request: HttpRequest, story: Story, form: WithdrawForm) -> bool:
     except WireError as error:
         form.add_error(None, f"{error} {error.hint} Nothing was changed.")
         return False
-    messages.success(request, f"Withdrawn: “{headline_of(story)}”. {republished([snapshot] if snapshot else [])}")
+    messages.success(request, f"Withdrawn: “{get_headline(story)}”. {list_published([snapshot] if snapshot else [])}")
     return True

@@ -2,7 +2,7 @@
 
 from django.db import migrations
 
-from wire.stories.tokens import tokens
+from wire.text.tokens import tokens
 
 
 def index_again(apps, _schema_editor):

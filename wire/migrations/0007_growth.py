@@ -3,7 +3,7 @@
 import django.db.models.deletion
 from django.db import migrations, models
 
-from wire.snapshots.indexing import document
+from wire.publishing.indexing import document
 from wire.models.search import place
 
 OLD_SQLITE = ["DROP TRIGGER wire_searchindex_update", "DROP TRIGGER wire_searchindex_delete",

@@ -17,7 +17,7 @@ class Migration(migrations.Migration):
                 ('story', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='json', serialize=False, to='wire.story')),
                 ('revision', models.PositiveIntegerField(help_text='Which revision of the story it shows.')),
                 ('made_of', models.CharField(help_text='Everything that it depends on.', max_length=100)),
-                ('packed', models.BinaryField(help_text='The JSON of wire.schemas.StoryOut, compressed with zstd.')),
+                ('packed', models.BinaryField(help_text='The JSON of wire.schemas.story.StoryOut, compressed with zstd.')),
             ],
         ),
     ]

@@ -13,11 +13,11 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name='searchdocument',
             name='tokens',
-            field=models.TextField(help_text='wire.stories.tokens of headline and summary, separated by single spaces.'),
+            field=models.TextField(help_text='wire.text.tokens of headline and summary, separated by single spaces.'),
         ),
         migrations.AlterField(
             model_name='storyjson',
             name='packed',
-            field=models.BinaryField(help_text='A seal of 16 bytes, then the JSON of wire.schemas.StoryOut, compressed with zstd.'),
+            field=models.BinaryField(help_text='A seal of 16 bytes, then the JSON of wire.schemas.story.StoryOut, compressed with zstd.'),
         ),
     ]

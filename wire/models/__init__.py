@@ -1,17 +1,15 @@
-"""The wire's tables. May import wire.stories.
+"""The wire's tables. May import wire.text.
 
-`story`: what was reported and every revision of it · `record`: what was published, signed and chained · `rendered`: stories as
-they are shown · `taxonomy`: the lexicon that classifies · `search`: what full-text search reads · `vectors`: what stories mean ·
-`postings`: other indexes' · `log`: proofs and changes · `archive`: loads under way · `usage`: how often what was asked for.
+`story`: stories, revisions, events and rendered JSON · `snapshot`: published days and keys · `taxonomy`: the lexicon · `search`:
+documents, postings and embeddings · `pairs`: doubtful pairs · `transparency`: proofs and changes · `load_job`: loads under way ·
+`usage`: call counts.
 """
 
-from wire.models.archive import Load
-from wire.models.log import Change, LogEntry, LogNode, Witnessed
-from wire.models.postings import Postings
-from wire.models.record import EditorTake, SigningKey, Snapshot, WireState
-from wire.models.rendered import StoryJson
-from wire.models.search import SearchDocument
-from wire.models.story import Event, Story, StoryAlias, StoryRevision, StoryTopic
+from wire.models.load_job import Load
+from wire.models.pairs import StoryPair
+from wire.models.search import Postings, SearchDocument, StoryVector
+from wire.models.snapshot import EditorTake, SigningKey, Snapshot, WireState
+from wire.models.story import Event, Story, StoryAlias, StoryJson, StoryRevision, StoryTopic
 from wire.models.taxonomy import LexiconTerm
+from wire.models.transparency import Change, LogEntry, LogNode, Witnessed
 from wire.models.usage import UsageCount
-from wire.models.vectors import StoryVector

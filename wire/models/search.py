@@ -1,18 +1,18 @@
-"""What full-text search reads. The database only finds which stories hold the words; `wire.stories.tokens` ranks them."""
+"""Tables of search: documents, whose words the database only finds and `wire.text.tokens` ranks, postings, and embeddings."""
 
 import datetime as dt
 import json
 import math
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 from django.db import models
 
 from config.database.routing import connection
-from wire.models.compiled import LISTED
+from wire.models.compiled_sql import LISTED
 from wire.models.story import Story
-from wire.stories.question import Term
+from wire.text.query import Term
 
 TIE: Final = 20  # bits of a place that tell stories of one second apart
 _DIGITS: Final = {digit: value for value, digit in enumerate("0123456789abcdefghjkmnpqrstvwxyz")}
@@ -34,12 +34,12 @@ _LEAST: Final = -(2**62)
 
 
 class SearchDocument(models.Model):
-    """What one published story is found by; a withdrawn one has none. Rows and index lie in the order of lists."""
+    """A published story as search finds it; a withdrawn one has none. Rows and index lie in the order of lists."""
 
     # Never counted up; but of the fields this kind alone makes SQLite keep the rows themselves in its order.
     place = models.BigAutoField(primary_key=True, help_text="In the order of time; the greatest is first in a list.")
     story = models.OneToOneField(Story, on_delete=models.CASCADE, related_name="search_document")
-    tokens = models.TextField(help_text="wire.stories.tokens of headline and summary, separated by single spaces.")
+    tokens = models.TextField(help_text="wire.text.tokens of headline and summary, separated by single spaces.")
     headline_length = models.PositiveSmallIntegerField(help_text="How many of the tokens are the headline's.")
     marks = models.TextField(help_text="Its category, topics, publication and tier, and pairs of words, as tokens.")
 
@@ -47,13 +47,40 @@ class SearchDocument(models.Model):
         return self.tokens[:60]
 
 
+class Postings(models.Model):
+    index = models.CharField(max_length=60)
+    token = models.CharField(max_length=100)
+    block = models.PositiveIntegerField()
+    found = models.BinaryField(
+        help_text="wire.search.index: a little-endian 32-bit word each, the number in the block above eight bits of weight."
+    )
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["index", "token", "block"], name="postings_once")]
+
+    def __str__(self) -> str:
+        return f"{self.index}: {self.token} in block {self.block}"
+
+
+class StoryVector(models.Model):
+    """The vector of a story's headline and summary; `wire.search.vectors.store.fill` makes what is missing."""
+
+    story = models.OneToOneField(Story, on_delete=models.CASCADE, primary_key=True, related_name="vector")
+    model = models.CharField(max_length=60, help_text="What made it; vectors of two models cannot be compared.")
+    revision = models.PositiveIntegerField(default=1, help_text="The story's revision whose texts it was made of.")
+    vector = models.BinaryField(help_text="Halves (IEEE 754 binary16, little-endian), of length 1 together.")
+
+    def __str__(self) -> str:
+        return f"{self.story_id} by {self.model}"
+
+
 def first_place(moment: dt.datetime) -> int:
-    """The least place of stories that were published at `moment` or later; what is below was published before."""
+    """Return the least place of stories that were published at `moment` or later."""
     return math.ceil(moment.timestamp()) << TIE
 
 
 def place(published_at: dt.datetime, chatbotnews_id: str) -> int:
-    """Seconds since 1970, then what begins the id, the other way round: lists have the least id of a moment first."""
+    """Return seconds since 1970, then the beginning of the id, inverted: lists have the least id of a moment first."""
     tie = 0
     for digit in chatbotnews_id[4 : 4 + TIE // 5]:
         tie = tie << 5 | _DIGITS[digit]
@@ -63,36 +90,37 @@ def place(published_at: dt.datetime, chatbotnews_id: str) -> int:
 def marks(
     category: str | None = None, topics: Sequence[str] = (), publication: int | None = None, tier: int | None = None
 ) -> list[str]:
-    """Filters as tokens of a document: two rare Chinese characters, as no token of a text is spelled."""
-    told = [("category", category), *(("topic", topic) for topic in topics), ("publication", publication), ("tier", tier)]
-    numbers = (zlib.crc32(f"{kind} {value}".encode()) for kind, value in told if value is not None)
+    """Return filters as tokens of a document: two rare Chinese characters, as no token of a text is spelled."""
+    filters = [("category", category), *(("topic", topic) for topic in topics), ("publication", publication), ("tier", tier)]
+    numbers = (zlib.crc32(f"{kind} {value}".encode()) for kind, value in filters if value is not None)
     return [chr(0x3400 + number % 4096) + chr(0x3400 + number // 4096 % 4096) for number in numbers]
 
 
 def newest_places(wanted: Sequence[Sequence[Term]], *, limit: int, low: int | None = None, high: int | None = None) -> list[int]:
-    """Places of the newest `limit` stories that hold every term of any of these; low <= place < high; newest first. Of all stories
-    where nothing is wanted.
+    """Return places of the newest `limit` stories that hold every term of any of these, or of all stories if nothing is wanted;
+    low <= place < high; newest first.
 
-    Tokens are ASCII letters and digits, or two Chinese characters, so nothing in them is query syntax. Both
-    databases look the same stored tokens up in an index of theirs (migration 0007), so both give the same answer, and
+    Both databases look the same stored tokens up in an index of theirs (migration 0007), so both give the same answer, and
     neither reads more of its index than a few times `limit` entries a term.
     """
+    low = _LEAST if low is None else low
     if not any(wanted):
-        rows = SearchDocument.objects.filter(place__gte=_LEAST if low is None else low, place__lt=-_LEAST if high is None else high)
+        rows = SearchDocument.objects.filter(place__gte=low, place__lt=-_LEAST if high is None else high)
         return list(rows.order_by("-place").values_list("place", flat=True)[:limit])
+    # Tokens are ASCII letters and digits, or two Chinese characters, so nothing in them is query syntax.
     if connection.vendor == "sqlite":
-        match = _any_of_all(wanted, lambda term: _either(term, '"{}"', '"{}"*', " OR "), " AND ", " OR ")
-        return _rows(
+        match = _write_match(wanted, '"{}"', '"{}"*', " AND ", " OR ")
+        return _fetch_places(
             "SELECT -rowid FROM wire_searchindex WHERE wire_searchindex MATCH %s AND rowid > %s AND rowid <= %s "
             "ORDER BY rowid LIMIT %s",
-            [match, _LEAST if high is None else -high, -_LEAST if low is None else -low, limit],
+            [match, _LEAST if high is None else -high, -low, limit],
         )
-    match = _any_of_all(wanted, lambda term: _either(_with_beginnings(term), "'{}'", "'{}':*", " | "), " & ", " | ")
-    return _newest_on_postgres(match, _LEAST if low is None else low, high, limit)
+    with_beginnings = [[_add_beginnings(term) for term in terms] for terms in wanted]
+    return _find_newest_on_postgres(_write_match(with_beginnings, "'{}'", "'{}':*", " & ", " | "), low, high, limit)
 
 
 def documents(places: Sequence[int]) -> list[tuple[int, int, str, int, str]]:
-    """Place, story's key, tokens, headline_length and marks of each; hundreds a search, so without the machinery of models."""
+    """Return place, story's key, tokens, headline_length and marks of each; hundreds a search, so in plain SQL."""
     given = LISTED[connection.vendor]
     sql = f"SELECT place, story_id, tokens, headline_length, marks FROM wire_searchdocument WHERE place IN ({given})"  # noqa: S608  ours
     with connection.cursor() as cursor:
@@ -101,48 +129,44 @@ def documents(places: Sequence[int]) -> list[tuple[int, int, str, int, str]]:
     return found
 
 
-def _newest_on_postgres(match: str, low: int, high: int | None, limit: int) -> list[int]:
+def _find_newest_on_postgres(match: str, low: int, high: int | None, limit: int) -> list[int]:
     with connection.cursor() as cursor:
         cursor.execute("SELECT min(place), max(place) FROM wire_searchdocument")
         first, last = cursor.fetchone()
     if last is None:
         return []
     low, high = max(low, first), last + 1 if high is None else min(high, last + 1)
-    stretch, found = 0, list[int]()
+    stretch = 0
     while True:
-        whole = stretch >= len(_STRETCHES)
-        asked = match
-        if not whole:
+        is_whole, narrowed = stretch >= len(_STRETCHES), match
+        if not is_whole:
             top = (high - 1) >> _STRETCHES[stretch]
             letter = "abcdef"[stretch]
-            whole = (top - 1) << _STRETCHES[stretch] <= low
-            asked = f"({match}) & ('6{letter}{top}' | '6{letter}{top - 1}')"
-        found = _rows(
+            is_whole = (top - 1) << _STRETCHES[stretch] <= low
+            narrowed = f"({match}) & ('6{letter}{top}' | '6{letter}{top - 1}')"
+        found = _fetch_places(
             f"WITH hit AS MATERIALIZED (SELECT place FROM wire_searchdocument WHERE {_VECTOR} @@ %s::tsquery) "  # noqa: S608  ours
             "SELECT place FROM hit WHERE place >= %s AND place < %s ORDER BY place DESC LIMIT %s",
-            [asked, low, high, limit],
+            [narrowed, low, high, limit],
         )
-        if whole or len(found) >= limit:
+        if is_whole or len(found) >= limit:
             return found
         stretch += max(1, int(math.log(_MANY / max(len(found), 1), _GROWTH)))
 
 
-def _rows(sql: str, parameters: list[Any]) -> list[int]:
+def _fetch_places(sql: str, parameters: list[Any]) -> list[int]:
     with connection.cursor() as cursor:
         cursor.execute(sql, parameters)
         return [row[0] for row in cursor.fetchall()]
 
 
-def _with_beginnings(term: Term) -> Term:
-    """Beginnings that are tokens on Postgres as such."""
+def _add_beginnings(term: Term) -> Term:
     short = [_BEGINS + prefix for prefix in term.prefixes if len(prefix) in _BEGINNINGS]
     return Term((*term.exact, *short), tuple(prefix for prefix in term.prefixes if len(prefix) not in _BEGINNINGS))
 
 
-def _any_of_all(wanted: Sequence[Sequence[Term]], spelled: Callable[[Term], str], every: str, either: str) -> str:
-    return either.join(f"({every.join(map(spelled, terms))})" for terms in wanted)
+def _write_match(wanted: Sequence[Sequence[Term]], exact: str, beginning: str, every: str, either: str) -> str:
+    def write_term(term: Term) -> str:
+        return f"({either.join([*map(exact.format, term.exact), *map(beginning.format, term.prefixes)])})"
 
-
-def _either(term: Term, exact: str, beginning: str, either: str) -> str:
-    told = [*map(exact.format, term.exact), *map(beginning.format, term.prefixes)]
-    return f"({either.join(told)})"
+    return either.join(f"({every.join(map(write_term, terms))})" for terms in wanted)

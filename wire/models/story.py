@@ -9,20 +9,31 @@ from django.db.models import Q
 
 from sources.models import Feed, Publication
 from sources.vocabulary import Tier
-from wire.stories.vocabulary import NEWER_RULES, Category, Status, Topic
+from wire.text.vocabulary import NEWER_RULES, Category, Status, Topic
 
+# Revisions that an editor made of a published story.
 BY_EDITOR: Final = ~Q(reason="") & ~Q(reason=NEWER_RULES) & Q(revision__gt=1)
-"""Revisions that an editor made of a published story."""
 
 
 class Event(models.Model):
-    """One happening, told by the stories of several publications. A lone story is an event of one.
+    """A happening, reported by the stories of several publications. A lone story is an event of its own.
 
     Its id is its founder's `chatbotnews_id`, for ever; a merged event keeps its row and points to the one it became.
     """
 
     event_id = models.CharField(max_length=16, primary_key=True)
     merged_into = models.ForeignKey("self", null=True, blank=True, on_delete=models.PROTECT, related_name="absorbed")
+    storyline = models.ForeignKey(
+        "self",
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        related_name="chapters",
+        help_text="The event that began the storyline, itself included; empty for an event that goes on from none and into none.",
+    )
+    storyline_pinned = models.BooleanField(
+        default=False, help_text="An editor settled its storyline; the machine never undoes that."
+    )
 
     def __str__(self) -> str:
         return self.event_id
@@ -42,7 +53,6 @@ class StoryQuerySet(models.QuerySet["Story"]):
         return self.filter(pending=True)
 
     def on(self, day: dt.date) -> Self:
-        """Stories of one wire date, a UTC calendar day."""
         return self.filter(wire_date=day)
 
     def newest_first(self) -> Self:
@@ -50,13 +60,13 @@ class StoryQuerySet(models.QuerySet["Story"]):
         return self.order_by("-published_at", "chatbotnews_id")
 
     def after(self, published_at: dt.datetime, chatbotnews_id: str) -> Self:
-        """What follows a place in `newest_first` order (keyset paging)."""
+        """Return what follows a place in `newest_first` order (keyset paging)."""
         # Not "before, or the same moment and …": no database begins in the middle of an index for an OR.
         rows = self.filter(published_at__lte=published_at)
         return rows.exclude(published_at=published_at, chatbotnews_id__lte=chatbotnews_id)
 
     def write(self, stories: Sequence["Story"], fields: Sequence[str]) -> None:
-        """`bulk_update`, with one prepared statement instead of a CASE of hundreds of branches: some twenty times as fast."""
+        """Like `bulk_update`, with a prepared statement instead of a CASE of hundreds of branches: some twenty times as fast."""
         columns = [column for column in self.model._meta.concrete_fields if column.name in fields]
         connection = connections[self.db]
         assignments = ", ".join(f"{column.column} = %s" for column in columns)
@@ -68,12 +78,11 @@ class StoryQuerySet(models.QuerySet["Story"]):
             cursor.executemany(f"UPDATE {self.model._meta.db_table} SET {assignments} WHERE id = %s", rows)  # noqa: S608  ours
 
     def with_text(self) -> Self:
-        """Loads what an answer shows in the same query."""
         return self.select_related("current")
 
 
 class Story(models.Model):
-    """One article by one publication. What it says is in its revisions; here is who it is and how it is found.
+    """An article by a publication. Its texts are in its revisions; here is who it is and how it is found.
 
     The columns from `status` on repeat the published revision, or the day's snapshot, so that lists need one index.
     """
@@ -82,6 +91,14 @@ class Story(models.Model):
     original_url = models.CharField(max_length=2048, help_text="Canonical address at first sight; never recomputed.")
     publication = models.ForeignKey(Publication, on_delete=models.PROTECT, related_name="stories", db_index=False)
     guid = models.CharField(max_length=500, blank=True, help_text="The feed's own id of the item.")
+    guid_feed = models.ForeignKey(
+        Feed,
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        related_name="+",
+        help_text="Whose id of the item `guid` is; none for archives.",
+    )
     feed = models.ForeignKey(
         Feed,
         null=True,
@@ -91,9 +108,15 @@ class Story(models.Model):
         help_text="Whose edits it follows; none for archives.",
     )
     image_url = models.CharField(max_length=2048, blank=True, help_text="The publisher's picture; never fetched by the wire.")
+    inputs = models.TextField(
+        blank=True, help_text="Digests of the publisher's items that it was read from: `wire.ingest.item_digests`."
+    )
     wire_date = models.DateField(help_text="UTC day it belongs to; fixed when first published.")
     first_seen_at = models.DateTimeField()
     pending = models.BooleanField(default=True, help_text="Has a revision that is not published yet.")
+    merged_into = models.CharField(  # noqa: DJ001  null is the contract's "not merged"
+        max_length=16, null=True, blank=True, help_text="Id of the older story of the same article, which stands for this one."
+    )
     editor_category = models.CharField(max_length=10, choices=Category.choices, blank=True, help_text="Overrides the lexicon.")
     editor_topics = models.JSONField(null=True, blank=True, help_text="Overrides the lexicon: a list of topics.")
     event = models.ForeignKey(Event, null=True, on_delete=models.PROTECT, related_name="stories")
@@ -125,6 +148,7 @@ class Story(models.Model):
             models.Index(fields=["wire_date"], name="story_day"),
             models.Index(fields=["publication", "guid"], name="story_guid"),
             models.Index(fields=["wire_date"], name="story_pending", condition=Q(pending=True)),
+            models.Index(fields=["merged_into"], name="story_merged", condition=Q(merged_into__isnull=False)),
         ]
 
     def __str__(self) -> str:
@@ -132,7 +156,7 @@ class Story(models.Model):
 
 
 class StoryRevision(models.Model):
-    """What a story said at one time. Never edited once published, so that every old text stays readable."""
+    """The text of a story at one time. Never edited once published, so that every old text stays readable."""
 
     story = models.ForeignKey(Story, on_delete=models.CASCADE, related_name="revisions", db_index=False)
     revision = models.PositiveIntegerField(help_text="1, 2, 3 … within the story.")
@@ -166,14 +190,31 @@ class StoryRevision(models.Model):
         return f"{self.story_id} r{self.revision}"
 
 
-class StoryAlias(models.Model):
-    """A further address of the same article."""
+class StoryJson(models.Model):
+    """A published story's JSON, rendered when the story changed.
 
-    url = models.CharField(max_length=2048, unique=True, help_text="Canonical.")
+    It may be missing, old or damaged: `wire.publishing.story_json` renders it anew when `made_of` or the seal does not fit.
+    """
+
+    story = models.OneToOneField(Story, on_delete=models.CASCADE, primary_key=True, related_name="json")
+    revision = models.PositiveIntegerField(help_text="Which revision of the story it shows.")
+    made_of = models.CharField(max_length=100, help_text="Everything that it depends on.")
+    packed = models.BinaryField(help_text="A seal of 16 bytes, then the JSON of wire.schemas.story.StoryOut, compressed with zstd.")
+
+    def __str__(self) -> str:
+        return f"{self.story_id} r{self.revision}"
+
+
+class StoryAlias(models.Model):
+    """A further address of the same article. An address leads to the story that it was recorded for last: stories are merged."""
+
+    url = models.CharField(max_length=2048, help_text="Canonical.")
     story = models.ForeignKey(Story, on_delete=models.CASCADE, related_name="aliases")
+    seen_at = models.DateTimeField(null=True, help_text="When it was recorded; null: from before this was recorded.")
 
     class Meta:
         verbose_name_plural = "story aliases"
+        constraints = [models.UniqueConstraint(fields=["url", "story"], name="alias_once")]
 
     def __str__(self) -> str:
         return self.url
@@ -186,18 +227,14 @@ class StoryTopicQuerySet(models.QuerySet["StoryTopic"]):
         return rows if since is None else rows.filter(published_at__gte=since)
 
     def newest_first(self) -> Self:
-        """The order of every list: (-published_at, chatbotnews_id)."""
         return self.order_by("-published_at", "story__chatbotnews_id")
 
     def after(self, published_at: dt.datetime, chatbotnews_id: str) -> Self:
-        """What follows a place in `newest_first` order (keyset paging)."""
         rows = self.filter(published_at__lte=published_at)
         return rows.exclude(published_at=published_at, story__chatbotnews_id__lte=chatbotnews_id)
 
 
 class StoryTopic(models.Model):
-    """That a live story is about a topic; `published_at` repeats the story's, for one index in list order."""
-
     story = models.ForeignKey(Story, on_delete=models.CASCADE, related_name="story_topics", db_index=False)
     topic = models.CharField(max_length=10, choices=Topic.choices)
     published_at = models.DateTimeField()

@@ -9,14 +9,13 @@ from typing import Final
 from django.core.exceptions import ValidationError
 from django.db import models
 
-from wire.stories.vocabulary import Category, Topic
+from wire.text.vocabulary import Category, Topic
 
-AI: Final = "ai"
-"""The one target of relevance terms: what an item of a feed for all kinds of news must be about."""
+AI: Final = "ai"  # the only target of relevance terms: what an item of a feed for all kinds of news must be about
 
 
 class LexiconTerm(models.Model):
-    """One term that speaks for, or with a negative weight against, a category, a topic, or a story's being about AI at all."""
+    """A term that speaks for, or with a negative weight against, a category, a topic, or a story's being about AI at all."""
 
     class Kind(models.TextChoices):
         CATEGORY = "category", "Category"

@@ -1,11 +1,9 @@
-"""How often each tool, resource and prompt was asked for; nothing of who asked."""
+"""Counts of calls of each tool, resource and prompt; nothing about callers."""
 
 from django.db import models
 
 
 class UsageCount(models.Model):
-    """Calls of one name in one minute with one outcome."""
-
     server = models.CharField(max_length=20, default="wire", help_text="The MCP server, by its name in mcpserver.servers.SERVERS.")
     kind = models.CharField(max_length=20, help_text="tools/call, resources/read or prompts/get.")
     name = models.CharField(max_length=60)

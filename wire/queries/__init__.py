@@ -1,11 +1,5 @@
-"""What is answered about the wire. REST, MCP, site and feeds ask these functions and nothing else; they return schemas.
-
-May import wire.search, wire.snapshots (nothing that publishes), wire.models and below.
-
-`stories`: one story, lists, search, citations · `days`: snapshots and what hangs on them · `coverage`: who else reports it ·
-`events`: one happening, with every report · `feeds`: how they fare · `sources`: one publication ·
-`pages`: what only the site shows ·
-`verification`: citations in a text, held against the record · `proofs`: Merkle proofs · `changes`: what happened, in order.
+"""Questions about the wire and their answers, as schemas. REST, MCP, site and feeds ask these functions and nothing else. May
+import wire.search, wire.publishing (nothing that publishes), wire.models and below.
 """
 
 from wire.queries.as_of import (
@@ -15,14 +9,29 @@ from wire.queries.as_of import (
     get_pinned_story,
     get_provenance_as_of,
     get_story_as_of,
-    mementos,
-    pinned,
+    list_mementos,
+    resolve_pin,
 )
 from wire.queries.changes import get_changes, last_number
 from wire.queries.comparison import compare_coverage
 from wire.queries.corroboration import corroborate
 from wire.queries.coverage import get_consensus
-from wire.queries.days import (
+from wire.queries.events import EventList, category_events, days_down_from, list_day_events, list_events, topic_events, view_event
+from wire.queries.exports import get_day_file, get_day_ndjson, get_list, get_ninjs_event, get_ninjs_story
+from wire.queries.proofs import get_checkpoint, get_consistency, get_inclusion, get_log, get_proved, get_witnessed
+from wire.queries.site_pages import (
+    Calendar,
+    Correction,
+    calendar,
+    corrections,
+    neighbours,
+    sitemap_count,
+    sitemap_stories,
+    story_history,
+    usage,
+    withdrawn_on,
+)
+from wire.queries.snapshots import (
     get_archive,
     get_editor_take,
     get_provenance,
@@ -38,37 +47,12 @@ from wire.queries.days import (
     wire_keys,
     wire_version,
 )
-from wire.queries.events import (
-    DayEvents,
-    EventList,
-    category_events,
-    days_down_from,
-    events_of_day,
-    get_event,
-    list_events,
-    topic_events,
-    view_event,
-)
-from wire.queries.exports import get_day_file, get_day_ndjson, get_list, get_ninjs_event, get_ninjs_story
-from wire.queries.feeds import feeds_health
-from wire.queries.pages import (
-    Calendar,
-    Correction,
-    calendar,
-    corrections,
-    neighbours,
-    sitemap_count,
-    sitemap_stories,
-    story_history,
-    usage,
-    withdrawn_on,
-)
-from wire.queries.proofs import get_checkpoint, get_consistency, get_inclusion, get_log, get_proved, get_witnessed
-from wire.queries.sources import get_source
+from wire.queries.sources import feeds_health, get_source, list_not_received, list_sources
 from wire.queries.stories import (
     filter_wire,
     get_category,
     get_citation,
+    get_standing_story,
     get_story,
     get_story_json,
     get_topic_coverage,
@@ -78,4 +62,5 @@ from wire.queries.stories import (
     newest_matches,
     search_wire,
 )
+from wire.queries.storylines import find_neighbours, get_event, get_storyline, list_possibly_same, view_storyline
 from wire.queries.verification import verify_citation

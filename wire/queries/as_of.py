@@ -1,38 +1,37 @@
-"""What the wire said at a moment: by its snapshots, which say of each day what was public from when on."""
+"""The wire as of a moment: its snapshots record from when on each revision of a day was public."""
 
 import datetime as dt
 import re
-from typing import Any, Final
+from typing import Final
 
 import orjson
-from django.conf import settings
 
-from citations.formats import CitationFormat, cite
+from citations.format.formats import CitationFormat, cite
 from config.errors import NotFound, Withdrawn
-from wire.answers import StoriesAnswer
-from wire.bounds import LIST_LIMIT
 from wire.models import Snapshot, Story, StoryRevision
-from wire.queries import days, stories
-from wire.schemas import CitationObjects, CitationOut, DayOut, ProvenanceOut, StoriesOut, estimated_tokens
+from wire.publishing.citations_for import citable, permalink
+from wire.publishing.story_json import revision_out
+from wire.queries import snapshots, stories
+from wire.schemas.params import LIST_LIMIT
+from wire.schemas.proofs import MementoOut
+from wire.schemas.story import CitationObjects, CitationOut, DayOut, ProvenanceOut, StoriesOut
+from wire.schemas.story_list import StoriesAnswer
 from wire.search.cursor import encode, place_of
-from wire.snapshots.citing import citable, permalink
-from wire.snapshots.story_json import revision_out
-from wire.stories.identity import is_story_id
-from wire.stories.provenance import timestamp
-from wire.stories.vocabulary import Category, Status
-from wire.trust import MementoOut
+from wire.text.identity import is_story_id
+from wire.text.provenance import timestamp
+from wire.text.vocabulary import Category, Status
 
-_PINNED: Final = re.compile(r"(cbn-[0-9a-z]{12})@r([1-9][0-9]{0,5})(?:[:.]([0-9a-f]{8,64}))?")
+_PIN: Final = re.compile(r"(cbn-[0-9a-z]{12})@r([1-9][0-9]{0,5})(?:[:.]([0-9a-f]{8,64}))?")
 MOST_DAYS: Final = 400  # that one page of a category goes back
 
 
 def snapshot_as_of(moment: dt.datetime, day: dt.date | None = None) -> Snapshot:
-    """The snapshot of a day (default: the latest then) that was public at that moment. Raises: NotFound."""
+    """Return the snapshot of a day (default: the latest then) that was public at that moment. Raises: NotFound."""
     rows = Snapshot.objects.filter(generated_at__lte=moment)
     if day is not None:
         snapshot = rows.filter(wire_date=day).order_by("-revision").first()
         if snapshot is None:
-            first = days.snapshot_of(day, 1)
+            first = snapshots.find_snapshot(day, 1)
             raise NotFound(f"{day} was not published yet.", f"It was first published at {timestamp(first.generated_at)}.")
         return snapshot
     snapshot = rows.filter(wire_date__lte=moment.astimezone(dt.UTC).date()).order_by("-wire_date", "-revision").first()
@@ -44,19 +43,19 @@ def snapshot_as_of(moment: dt.datetime, day: dt.date | None = None) -> Snapshot:
 
 
 def get_day_as_of(moment: dt.datetime, day: dt.date | None = None) -> StoriesAnswer[DayOut]:
-    """`get_today`, or one day, as it was then. Raises: NotFound."""
+    """Return `get_today`, or one day, as of a moment. Raises: NotFound."""
     snapshot = snapshot_as_of(moment, day)
-    return days.get_archive(snapshot.wire_date, snapshot.revision)
+    return snapshots.get_archive(snapshot.wire_date, snapshot.revision)
 
 
 def get_provenance_as_of(moment: dt.datetime, day: dt.date | None = None) -> ProvenanceOut:
     """Raises: NotFound."""
     snapshot = snapshot_as_of(moment, day)
-    return days.get_provenance(snapshot.wire_date, revision=snapshot.revision)
+    return snapshots.get_provenance(snapshot.wire_date, revision=snapshot.revision)
 
 
 def get_story_as_of(story_id: str, moment: dt.datetime) -> bytes:
-    """A story's JSON as it was then, event and figures too; of one that was withdrawn then, with that status. Raises: NotFound."""
+    """Return a story's JSON as of a moment, event and figures too; with its status if it was withdrawn then. Raises: NotFound."""
     story = stories.published_story(story_id)
     snapshots = Snapshot.objects.filter(wire_date=story.wire_date, generated_at__lte=moment).order_by("-revision")
     for number, snapshot in enumerate(snapshots.iterator(20)):
@@ -73,44 +72,40 @@ def get_story_as_of(story_id: str, moment: dt.datetime) -> bytes:
 def get_category_as_of(
     category: Category, moment: dt.datetime, limit: int = LIST_LIMIT, cursor: str | None = None
 ) -> StoriesAnswer[StoriesOut]:
-    """One page of a category's stories as the wire listed them then, newest first. Raises: InvalidArgument for a strange cursor."""
+    """Return one page of a category's stories as listed at that moment, newest first. Raises: InvalidArgument (strange cursor)."""
     name = f"category {category} as of {int(moment.timestamp())}"
-    place = stories.list_place(name, cursor)
-    newest: dict[dt.date, Snapshot] = {}
-    rows = Snapshot.objects.filter(generated_at__lte=moment).defer("packed")
-    if place[0] is not None:
-        rows = rows.filter(wire_date__lte=place[0].date())
-    for row in rows.order_by("wire_date", "revision").only("sequence", "wire_date", "revision").iterator(500):
-        newest[row.wire_date] = row
+    last_at, last_id = stories.list_place(name, cursor)
+    rows = Snapshot.objects.filter(generated_at__lte=moment).order_by("wire_date", "revision")
+    if last_at is not None:
+        rows = rows.filter(wire_date__lte=last_at.date())
+    newest = dict(rows.values_list("wire_date", "pk").iterator(500))
     found: list[bytes] = []
     for day in sorted(newest, reverse=True)[:MOST_DAYS]:
-        whole = days.stories_of(Snapshot.objects.get(pk=newest[day].pk))
-        found += [story for story in whole if _is_behind(orjson.loads(story), category, place)]
+        for json in snapshots.read_stories(Snapshot.objects.get(pk=newest[day])):
+            story = orjson.loads(json)
+            place = dt.datetime.fromisoformat(story["published_at"]), last_id
+            if story["category"] == category and (last_at is None or (last_at, story["chatbotnews_id"]) > place):
+                found.append(json)
         if len(found) > limit:
             break
-    head = StoriesOut.model_construct(
-        stories=[],
-        next_cursor=encode(name, place_of(found[limit - 1])) if len(found) > limit else None,
-        total=len(found[:limit]),
-        total_is_exact=len(found) <= limit and cursor is None,
-        est_tokens=estimated_tokens(found[:limit]),
+    has_more = len(found) > limit
+    return StoriesAnswer(
+        StoriesOut.model_construct(
+            stories=[],
+            next_cursor=encode(name, place_of(found[limit - 1])) if has_more else None,
+            total=len(found[:limit]),
+            total_is_exact=not has_more and cursor is None,
+            est_tokens=0,
+        ),
+        found[:limit],
     )
-    return StoriesAnswer(head, found[:limit])
 
 
-def _is_behind(story: dict[str, Any], category: Category, place: tuple[dt.datetime | None, str]) -> bool:
-    if story["category"] != category:
-        return False
-    at = dt.datetime.fromisoformat(story["published_at"])
-    return place[0] is None or (at, place[1]) < (place[0], story["chatbotnews_id"]) or at < place[0]
-
-
-def pinned(story_id: str) -> tuple[Story, StoryRevision] | None:
-    """The story and revision that `cbn-…@r2` names, or `cbn-…@r2:` and how its hash begins; None for an id without a pin.
-
-    Raises: NotFound for a revision that there is not, or that has another hash.
+def resolve_pin(story_id: str) -> tuple[Story, StoryRevision] | None:
+    """Return the story and revision named by `cbn-…@r2`, or `cbn-…@r2:` and the first digits of its hash; None without a pin.
+    Raises: NotFound for an unknown revision or another hash.
     """
-    match = _PINNED.fullmatch(story_id)
+    match = _PIN.fullmatch(story_id)
     if match is None or not is_story_id(match[1]):
         return None
     story = stories.published_story(match[1])
@@ -124,18 +119,17 @@ def pinned(story_id: str) -> tuple[Story, StoryRevision] | None:
 
 
 def get_pinned_story(story_id: str) -> bytes | None:
-    """The JSON of a pinned revision with pinned permalinks, its event and figures those of today; of a story that was withdrawn
-    since, with that status and no citations. None for an id without a pin. Raises: NotFound.
+    """Return the JSON of a pinned revision with pinned permalinks; event and figures are today's. A story that was withdrawn since
+    has that status and no citations, unless it was merged. None for an id without a pin. Raises: NotFound.
     """
-    found = pinned(story_id)
-    if found is None:
+    if (found := resolve_pin(story_id)) is None:
         return None
     story, row = found
-    derived = str(story.event_id), story.consensus_score, story.cross_source_count
-    out = revision_out(story, row, *derived)
+    out = revision_out(story, row, str(story.event_id), story.consensus_score, story.cross_source_count)
     address = permalink(story.chatbotnews_id)
     pinned_address = address + story_id.removeprefix(story.chatbotnews_id)
-    if story.status == Status.WITHDRAWN:
+    out.merged_into = (story.merged_into or "") if story.status == Status.WITHDRAWN else ""
+    if story.status == Status.WITHDRAWN and not story.merged_into:
         out.status, out.citation_objects = Status.WITHDRAWN, None
     elif out.citation_objects is not None:
         texts = out.citation_objects.model_dump()
@@ -145,29 +139,19 @@ def get_pinned_story(story_id: str) -> bytes | None:
 
 
 def get_pinned_citation(story_id: str, form: CitationFormat) -> CitationOut | None:
-    """A citation whose permalink names the revision, and the hash if the id does; None for an id without a pin.
-
-    Raises: NotFound; Withdrawn for a story that was taken back.
-    """
-    found = pinned(story_id)
-    if found is None:
+    """Return a citation with a pinned permalink; None for an id without a pin. Raises: NotFound, Withdrawn."""
+    if (found := resolve_pin(story_id)) is None:
         return None
     story, row = found
-    if story.status == Status.WITHDRAWN or row.status == Status.WITHDRAWN:
+    if (story.status == Status.WITHDRAWN and not story.merged_into) or row.status == Status.WITHDRAWN:
         raise Withdrawn(f"{story.chatbotnews_id} was withdrawn and must not be cited.", "search_wire finds other coverage.")
-    pin = story_id.removeprefix(story.chatbotnews_id)
     address = permalink(story.chatbotnews_id)
-    text = cite(citable(story, row), form).replace(address, address + pin)
+    text = cite(citable(story, row), form).replace(address, address + story_id.removeprefix(story.chatbotnews_id))
     return CitationOut(citation=text, format=str(form), story_id=story.chatbotnews_id)
 
 
-def mementos(day: dt.date) -> list[MementoOut]:
-    """Every revision of a day, oldest first, and from when on it was public. Raises: NotFound."""
-    days.snapshot_of(day)
+def list_mementos(day: dt.date) -> list[MementoOut]:
+    """Return the revisions of a day, oldest first, and from when on each was public. Raises: NotFound."""
+    snapshots.find_snapshot(day)
     rows = Snapshot.objects.filter(wire_date=day).order_by("revision").values_list("revision", "generated_at")
-    return [MementoOut(url=days.archive_url(day, revision), at=at) for revision, at in rows]
-
-
-def memento_url(path: str, moment: dt.datetime) -> str:
-    """Where an address of REST tells what it told then."""
-    return f"{settings.WIRE_SITE_URL}{path}?as_of={timestamp(moment)}"
+    return [MementoOut(url=snapshots.archive_url(day, revision), at=at) for revision, at in rows]

@@ -1,8 +1,6 @@
-"""Whether publications of the roster report what a plain sentence claims, independently of each other.
-
-Precision first: a report bears a claim out only if it has the claim's numbers, its names and nearly all of its other words, and
-says the opposite of none (`wire.stories.agreement`). What is worded quite differently is missed; what nobody reported is not
-confirmed.
+"""Reports that bear out a plain sentence, and how many newsrooms of the roster publish them independently. Precision first: a
+report bears a claim out only if it has the claim's numbers, its names and nearly all of its other words, and contradicts none
+(`wire.text.claim_match`). A claim in quite different words is missed; a claim that nobody reported is not confirmed.
 """
 
 import re
@@ -14,15 +12,16 @@ from sources import queries as sources_queries
 from sources.vocabulary import Tier
 from wire.models import Story
 from wire.models.search import newest_places
+from wire.publishing.event_view import EventView
 from wire.queries.events import events_by_id
+from wire.queries.snapshots import is_sample
 from wire.queries.stories import search_wire
-from wire.schemas import StoryOut
-from wire.snapshots.event_view import EventView
-from wire.stories import agreement
-from wire.stories.agreement import Said
-from wire.stories.question import Term
-from wire.stories.tokens import STOP_WORDS, token, words
-from wire.trust import CorroborationOut, EventCorroboration, VoiceOut
+from wire.schemas.proofs import CorroborationOut, EventCorroboration, VoiceOut
+from wire.schemas.story import StoryOut
+from wire.text import claim_match
+from wire.text.claim_match import Statement
+from wire.text.query import Term
+from wire.text.tokens import STOP_WORDS, token, words
 
 MAX_CLAIM: Final = 500  # characters
 FOUND: Final = 20  # stories that are looked at
@@ -41,30 +40,37 @@ NOT_MEANT: Final = (
 
 
 def corroborate(claim: str) -> CorroborationOut:
-    """Which events bear a claim out, and by whom they are reported. Raises: InvalidArgument for a claim without words."""
+    """Return the events that bear a claim out, and their reporters. Raises: InvalidArgument for a claim without words."""
     claim = " ".join(claim.encode("utf-8", "replace").decode().split())[:MAX_CLAIM]
-    newsroom, plain = _attributed(claim)
-    said = agreement.read(plain)
+    newsroom, plain = _split_attribution(claim)
+    said = claim_match.parse_statement(plain)
     if len(said.stems) + len(said.quantities) < 2:
         raise InvalidArgument("claim has too few words.", "Write it as a sentence: who did what.")
-    views = _events(plain)
-    found = [_event(said, view, newsroom) for view in views]
+    found = [_weigh_event(said, view, newsroom) for view in _find_events(plain)]
     borne = [event for event in found if event.voices or event.makers]
     most = max((len(event.voices) for event in borne), default=0)
     verdict = "confirmed" if most > 1 else "single_source" if borne else "not_found"
     shown = sorted(borne or found, key=lambda event: (-len(event.voices), -event.coverage))[:EVENTS]
+    # The sample wire fetches no feed, so none of its feeds is silent.
+    feeds = [] if is_sample() else sources_queries.feeds_health().feeds
+    silent = sorted({feed.publication for feed in feeds if feed.active and (feed.silent or feed.last_success_at is None)})
+    notes = [NOT_MEANT]
+    if near := [event for event in shown if not borne and (event.coverage > 0 or event.words_not_reported)]:
+        notes.append(f"Nearest: {near[0].headline!r}; compare names, numbers and verbs.")
+    if silent:
+        notes.append(f"Coverage is degraded: {len(silent)} sources are silent ({', '.join(silent[:6])}).")
     return CorroborationOut(
         claim=claim,
         verdict=verdict,  # type: ignore[arg-type]
         independent_sources=most,
         events=shown,
-        silent_sources=(silent := _silent()),
-        notes=" ".join(filter(None, (NOT_MEANT, _differences(shown) if not borne else "", _degraded(silent)))),
+        silent_sources=silent,
+        notes=" ".join(notes),
     )
 
 
-def _events(claim: str) -> list[EventView]:
-    """Events that may be about the claim: of the stories that a search finds, and of those that share its rarest words."""
+def _find_events(claim: str) -> list[EventView]:
+    """Return events that may be about the claim: of the stories that a search finds, and of those with its rarest words."""
     try:
         hits = [story.event_id for story in search_wire(claim, limit=FOUND).stories]
     except InvalidArgument:
@@ -77,8 +83,8 @@ def _events(claim: str) -> list[EventView]:
     return [views[event_id] for event_id in ids if event_id in views]
 
 
-def _attributed(claim: str) -> tuple[str | None, str]:
-    """Which newsroom of the roster a claim says that reports it, and the claim without saying so."""
+def _split_attribution(claim: str) -> tuple[str | None, str]:
+    """Return the newsroom of the roster that a claim names as its reporter, and the claim without that."""
     for pattern in _ATTRIBUTIONS:
         if match := pattern.search(claim):
             verdict = names.verify(match["name"], sources_queries.known_names())
@@ -87,38 +93,37 @@ def _attributed(claim: str) -> tuple[str | None, str]:
     return None, claim
 
 
-def _event(claim: Said, view: EventView, newsroom: str | None) -> EventCorroboration:
-    """The event's reports that bear the claim out: one whole, and then those that agree with it in good part. `newsroom`: whose
-    report has to bear it out whole.
+def _weigh_event(claim: Statement, view: EventView, newsroom: str | None) -> EventCorroboration:
+    """Return the event with the reports that bear the claim out: at least one whole, others in good part. If a `newsroom` is
+    given, its own report has to bear it out whole.
     """
-    told = [agreement.read(_text(report.story)) for report in view.reports]
-    scored = [(agreement.coverage(claim, text), report) for text, report in zip(told, view.reports, strict=True)]
+    texts = [claim_match.parse_statement(_read_text(report.story)) for report in view.reports]
+    scored = [(claim_match.measure_coverage(claim, text), report) for text, report in zip(texts, view.reports, strict=True)]
     best = max((score for score, report in scored if newsroom in (None, report.story.original_publisher)), default=0.0)
-    strange = agreement.strange(claim, *told)
-    bearing = [(score, report) for score, report in scored if best >= WHOLE and score >= PARTS and not strange]
-    reports = [report for _, report in bearing]
+    strange = claim_match.list_unsupported(claim, *texts)
+    reports = [report for score, report in scored if best >= WHOLE and score >= PARTS and not strange]
     newsrooms = [report for report in reports if report.independent and report.story.original_publisher_tier != Tier.CORPORATE]
     makers = [report for report in reports if report.story.original_publisher_tier == Tier.CORPORATE]
     voices = {report.story.original_publisher: report.story for report in newsrooms}
-    first = min(reports, key=lambda report: (report.story.published_at, report.story.chatbotnews_id), default=None)
+    first = next((report for report in reports if report.is_news), next(iter(reports), None))
     return EventCorroboration(
         event_id=view.event_id,
         headline=view.lead.headline,
         coverage=round(best, 2),
-        voices=[_voice(story) for story in sorted(voices.values(), key=lambda story: story.published_at)],
-        makers=[_voice(report.story) for report in makers],
-        first_reported=_voice(first.story) if first else None,
+        voices=[_to_voice(story) for story in sorted(voices.values(), key=lambda story: story.published_at)],
+        makers=[_to_voice(report.story) for report in makers],
+        first_reported=_to_voice(first.story) if first else None,
         words_not_reported=strange[:12],
     )
 
 
-def _text(story: StoryOut) -> str:
-    """A maker writes "we": its name belongs to what it says."""
+def _read_text(story: StoryOut) -> str:
+    # A maker writes "we", so its name belongs to its text.
     name = story.original_publisher if story.original_publisher_tier == Tier.CORPORATE else ""
     return f"{story.headline}. {story.summary_medium} {name.removesuffix(' Blog').removesuffix(' AI')}"
 
 
-def _voice(story: StoryOut) -> VoiceOut:
+def _to_voice(story: StoryOut) -> VoiceOut:
     return VoiceOut(
         chatbotnews_id=story.chatbotnews_id,
         publisher=story.original_publisher,
@@ -128,16 +133,3 @@ def _voice(story: StoryOut) -> VoiceOut:
         layered_ready=story.citation_objects.layered_ready if story.citation_objects else "",
         untrusted_instructions=story.untrusted_instructions,
     )
-
-
-def _silent() -> list[str]:
-    return sorted({feed.publication for feed in sources_queries.feeds_health().feeds if feed.silent and feed.active})
-
-
-def _degraded(silent: list[str]) -> str:
-    return f"Coverage is degraded: {len(silent)} sources are silent ({', '.join(silent[:6])})." if silent else ""
-
-
-def _differences(shown: list[EventCorroboration]) -> str:
-    near = [event for event in shown if event.coverage > 0 or event.words_not_reported]
-    return f"Nearest: {near[0].headline!r}; compare names, numbers and verbs." if near else ""

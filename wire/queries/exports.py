@@ -1,30 +1,25 @@
-"""Stories in the forms that newsrooms and reference managers take: ninjs 3, BibTeX, RIS, CSL-JSON, NDJSON."""
+"""Stories in the formats that newsrooms and reference managers read: ninjs 3, BibTeX, RIS, CSL-JSON, NDJSON."""
 
 import datetime as dt
 import hashlib
-from collections.abc import Sequence
 from typing import Any, Final
 
 import orjson
 from django.conf import settings
 
-from citations.formats import CitationFormat, cite
+from citations.format.formats import CitationFormat, cite
 from config.errors import InvalidArgument
 from wire.models import Story
-from wire.queries.days import get_archive, snapshot_of
+from wire.publishing.citations_for import citable
 from wire.queries.events import view_event
+from wire.queries.snapshots import find_snapshot, get_archive
 from wire.queries.stories import get_category, get_story, get_topic_coverage, search_wire
-from wire.schemas import StoryOut
-from wire.snapshots.citing import citable
-from wire.stories.provenance import timestamp
-from wire.stories.vocabulary import Category, Status, Topic
-from wire.trust import DayFileOut
+from wire.schemas.proofs import DayFileOut
+from wire.schemas.story import StoryOut
+from wire.text.provenance import timestamp
+from wire.text.vocabulary import Category, Status, Topic
 
-NINJS: Final = {
-    "name": "ninjs",
-    "version": "3.0",
-    "schema": "https://www.iptc.org/std/ninjs/ninjs-schema_3.0.json",
-}
+NINJS: Final = {"name": "ninjs", "version": "3.0", "schema": "https://www.iptc.org/std/ninjs/ninjs-schema_3.0.json"}
 CITED: Final = {"bib": CitationFormat.BIBTEX, "ris": CitationFormat.RIS, "csl": CitationFormat.CSL}
 TYPES: Final = {
     "bib": "application/x-bibtex; charset=utf-8",
@@ -36,12 +31,12 @@ TYPES: Final = {
 
 
 def get_ninjs_story(story_id: str) -> dict[str, Any]:
-    """One story as ninjs 3; a withdrawn one is `canceled` and has no words. Raises: NotFound."""
-    return _ninjs(get_story(story_id))
+    """Return one story as ninjs 3; a withdrawn one is `canceled` and has no words. Raises: NotFound."""
+    return _to_ninjs(get_story(story_id))
 
 
 def get_ninjs_event(event_id: str) -> dict[str, Any]:
-    """One event as a ninjs 3 composite, its reports associated, oldest first. Raises: NotFound."""
+    """Return one event as a ninjs 3 composite, its reports associated, oldest first. Raises: NotFound."""
     view = view_event(event_id)
     return {
         "uri": f"{settings.WIRE_SITE_URL}/event/{view.event_id}",
@@ -54,21 +49,19 @@ def get_ninjs_event(event_id: str) -> dict[str, Any]:
         "headlines": [{"role": "main", "value": view.lead.headline}],
         "edNote": view.agreement,
         "associations": [
-            {"name": report.story.chatbotnews_id} | {k: v for k, v in _ninjs(report.story).items() if k != "standard"}
+            {"name": report.story.chatbotnews_id} | {k: v for k, v in _to_ninjs(report.story).items() if k != "standard"}
             for report in view.reports
         ],
     }
 
 
-def _ninjs(story: StoryOut) -> dict[str, Any]:
+def _to_ninjs(story: StoryOut) -> dict[str, Any]:
     is_withdrawn = story.status == Status.WITHDRAWN
-    words: dict[str, Any] = {}
-    if not is_withdrawn:
-        words = {
-            "headlines": [{"role": "main", "value": story.headline}],
-            **({"by": story.author} if story.author else {}),
-            "descriptions": [{"role": "summary", "contentType": "text/plain", "value": story.summary_medium}],
-        }
+    words = {
+        "headlines": [{"role": "main", "value": story.headline}],
+        **({"by": story.author} if story.author else {}),
+        "descriptions": [{"role": "summary", "contentType": "text/plain", "value": story.summary_medium}],
+    }
     sources = [{"name": story.original_publisher, "role": "originator", "uri": story.original_url}]
     sources += [{"name": story.credited_source, "role": "credited"}] if story.credited_source else []
     return {
@@ -82,9 +75,10 @@ def _ninjs(story: StoryOut) -> dict[str, Any]:
         "contentCreated": timestamp(story.published_at),
         "pubStatus": "canceled" if is_withdrawn else "usable",
         "language": story.language,
-        **words,
+        **({} if is_withdrawn else words),
         "infoSources": sources,
-        "subjects": [{"name": str(one), "rel": rel} for rel, one in _subjects(story)],
+        "subjects": [{"name": str(story.category), "rel": "category"}]
+        + [{"name": str(topic), "rel": "topic"} for topic in story.topics],
         "altIds": [
             {"role": "chatbotnews_id", "value": story.chatbotnews_id},
             {"role": "story_sha256", "value": story.story_sha256},
@@ -94,23 +88,13 @@ def _ninjs(story: StoryOut) -> dict[str, Any]:
     }
 
 
-def _subjects(story: StoryOut) -> list[tuple[str, str]]:
-    return [("category", str(story.category)), *(("topic", str(topic)) for topic in story.topics)]
-
-
 def get_list(
-    form: str,
-    date: dt.date | None = None,
-    category: Category | None = None,
-    topic: Topic | None = None,
-    query: str | None = None,
+    form: str, date: dt.date | None = None, category: Category | None = None, topic: Topic | None = None, query: str | None = None
 ) -> bytes:
-    """The stories of a day, or the first of a category, topic or search (100; of a search 50), in a form of CITED or "ninjs".
-
-    Raises: InvalidArgument unless exactly one of these is given; NotFound.
+    """Return the stories of a day, or the first of a category, topic or search (100; of a search 50), in a form of CITED or
+    "ninjs". Raises: InvalidArgument unless exactly one of these is given; NotFound.
     """
-    chosen = [one for one in (date, category, topic, query) if one is not None]
-    if len(chosen) != 1:
+    if [date, category, topic, query].count(None) != 3:
         raise InvalidArgument("Not exactly one of date, category, topic and query was given.", "Give one of them.")
     if date is not None:
         listed = get_archive(date).stories
@@ -120,28 +104,24 @@ def get_list(
         listed = get_topic_coverage(topic, limit=100).stories
     else:
         listed = search_wire(str(query), limit=50).stories
-    return rendered(form, listed)
-
-
-def rendered(form: str, listed: Sequence[StoryOut]) -> bytes:
     if form == "ninjs":
-        return orjson.dumps([_ninjs(story) for story in listed])
+        return orjson.dumps([_to_ninjs(story) for story in listed])
     ids = [story.chatbotnews_id for story in listed]
     rows = {row.chatbotnews_id: row for row in Story.objects.live().filter(chatbotnews_id__in=ids).with_text()}
     cited = [cite(citable(row, row.current), CITED[form]) for one in ids if (row := rows.get(one)) and row.current]
     if form == "csl":
         return orjson.dumps([item for one in cited for item in orjson.loads(one)])
-    return ("\n\n".join(one.strip() for one in cited) + "\n").encode()
+    return ("\n\n".join(map(str.strip, cited)) + "\n").encode()
 
 
 def get_day_ndjson(day: dt.date, revision: int | None = None) -> bytes:
-    """A day's stories, one JSON object a line, in list order. Raises: NotFound."""
+    """Return a day's stories, one JSON object a line, in list order. Raises: NotFound."""
     return b"".join(story + b"\n" for story in get_archive(day, revision).story_json)
 
 
 def get_day_file(day: dt.date, revision: int | None = None) -> DayFileOut:
-    """What the NDJSON of a day is: its length and checksum, and the snapshot it shows. Raises: NotFound."""
-    snapshot, data = snapshot_of(day, revision), get_day_ndjson(day, revision)
+    """Return length, checksum and snapshot of the NDJSON of a day. Raises: NotFound."""
+    snapshot, data = find_snapshot(day, revision), get_day_ndjson(day, revision)
     return DayFileOut(
         wire_date=day,
         revision=snapshot.revision,

@@ -1,45 +1,34 @@
-"""Proofs: that a story is in its day, a day in the log over all snapshots, and one log in a later one."""
+"""Merkle proofs: of a story in its day, of a day in the log over all snapshots, of an earlier log in a later one."""
 
 import base64
 import datetime as dt
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Final
 
 from django.db.models import QuerySet, Subquery
 
 from config.errors import InvalidArgument, NotFound, NothingPublished
 from wire.models import LogEntry, Snapshot, Story, Witnessed
-from wire.models.compiled import Compiled, Row
-from wire.queries.days import get_provenance, latest_snapshot, snapshot_of
+from wire.models.compiled_sql import Compiled, Row
+from wire.publishing.transparency import log, merkle, signed_note
+from wire.queries.snapshots import find_snapshot, get_provenance, latest_snapshot
 from wire.queries.stories import published_story
-from wire.snapshots import log, merkle, notes
-from wire.stories.identity import is_story_id
-from wire.stories.vocabulary import Status
-from wire.trust import (
-    ConsistencyOut,
-    InclusionOut,
-    LeafOut,
-    LogOut,
-    ProvedDay,
-    ProvedOut,
-    WitnessedLogOut,
-    WitnessedOut,
-)
+from wire.schemas.proofs import ConsistencyOut, InclusionOut, LeafOut, LogOut, ProvedDay, ProvedOut, WitnessedLogOut, WitnessedOut
+from wire.text.identity import is_story_id
+from wire.text.vocabulary import Status
 
 MOST_LEAVES: Final = 1_000
 LEAVES: Final = 200
 
 
 def get_checkpoint() -> str:
-    """The newest signed checkpoint of the log, as a signed note (C2SP tlog-checkpoint). Raises: NothingPublished."""
-    return _note(_signed())
+    """Return the newest signed checkpoint of the log, as a signed note (C2SP tlog-checkpoint). Raises: NothingPublished."""
+    return _to_note(_read_checkpoint())
 
 
 def get_inclusion(story_id: str, day: dt.date | None = None, revision: int | None = None) -> InclusionOut:
-    """That a story's line is in a snapshot of its day (default: the latest that has it), and that snapshot in the log of the newest
-    checkpoint. Raises: NotFound.
-    """
-    entry, snapshot = _signed(), _snapshot(story_id, day, revision)
+    """Return the proof of a story in its day (default: the latest snapshot), and of that in the log. Raises: NotFound."""
+    entry, snapshot = _read_checkpoint(), _find_snapshot(story_id, day, revision)
     lines = snapshot.manifest["stories"]  # each time it is asked for, it is unpacked
     index = next((at for at, line in enumerate(lines) if line["chatbotnews_id"] == story_id), None)
     if index is None:
@@ -51,88 +40,72 @@ def get_inclusion(story_id: str, day: dt.date | None = None, revision: int | Non
         story=lines[index],
         story_index=index,
         story_count=len(lines),
-        story_path=_encoded(merkle.path(leaves, index)),
-        leaf=_leaf(snapshot, merkle.root(leaves)),
+        story_path=_encode(merkle.path(leaves, index)),
+        leaf=_to_leaf(snapshot, merkle.root(leaves)),
         log_size=entry.sequence,
-        log_path=_encoded(_hashes(merkle.inclusion(snapshot.sequence - 1, entry.sequence))),
-        checkpoint=_note(entry),
+        log_path=_encode(log.hashes(merkle.inclusion(snapshot.sequence - 1, entry.sequence))),
+        checkpoint=_to_note(entry),
     )
 
 
-def _snapshot(story_id: str, day: dt.date | None, revision: int | None) -> Snapshot:
-    """The snapshot that is meant. Raises: NotFound."""
+def _find_snapshot(story_id: str, day: dt.date | None, revision: int | None) -> Snapshot:
+    """Return the snapshot to prove; of a withdrawn story the newest that still has it. Raises: NotFound."""
     if day is None and revision is None and is_story_id(story_id):
         for status, *values in _NEWEST.rows(story_id):
             if status != Status.WITHDRAWN:
                 return Snapshot(**dict(zip(_SNAPSHOT, values, strict=True)))
     story = published_story(story_id)
-    snapshot = snapshot_of(day or story.wire_date, revision)
-    return _last_with(story, snapshot) if story.status == Status.WITHDRAWN and revision is None else snapshot
-
-
-def _last_with(story: Story, newest: Snapshot) -> Snapshot:
-    """The newest snapshot of a day that still has a story that was withdrawn since."""
-    for snapshot in Snapshot.objects.filter(wire_date=newest.wire_date).order_by("-revision")[:100]:
-        if any(line["chatbotnews_id"] == story.chatbotnews_id for line in snapshot.manifest["stories"]):
-            return snapshot
+    newest = find_snapshot(day or story.wire_date, revision)
+    if story.status == Status.WITHDRAWN and revision is None:
+        for snapshot in Snapshot.objects.filter(wire_date=newest.wire_date).order_by("-revision")[:100]:
+            if any(line["chatbotnews_id"] == story.chatbotnews_id for line in snapshot.manifest["stories"]):
+                return snapshot
     return newest
 
 
 def get_consistency(first: int, second: int | None = None) -> ConsistencyOut:
-    """That the log of `second` leaves (default: of the newest checkpoint) begins with that of `first`. Raises: InvalidArgument."""
-    newest = _signed()
+    """Return the proof that the log of `second` leaves (default: all) begins with that of `first`. Raises: InvalidArgument."""
+    newest = _read_checkpoint()
     second = newest.sequence if second is None else second
     if not 0 < first <= second <= newest.sequence:
         raise InvalidArgument(
             f"0 < first <= second <= {newest.sequence} does not hold.", "Sizes count snapshots; see the checkpoint."
         )
     roots = dict(LogEntry.objects.filter(sequence__in=[first, second]).values_list("sequence", "root"))
-    return ConsistencyOut(
-        first=first,
-        second=second,
-        first_root=_b64(roots[first]),
-        second_root=_b64(roots[second]),
-        path=_encoded(_hashes(merkle.consistency(first, second))),
-    )
+    first_root, second_root = _encode([roots[first], roots[second]])
+    path = _encode(log.hashes(merkle.consistency(first, second)))
+    return ConsistencyOut(first=first, second=second, first_root=first_root, second_root=second_root, path=path)
 
 
 def get_log(start: int = 0, limit: int = LEAVES) -> LogOut:
-    """The leaves of the log from index `start` on, oldest first, and the newest checkpoint. Raises: NothingPublished."""
-    entry = _signed()
-    rows = Snapshot.objects.filter(sequence__gt=start, sequence__lte=entry.sequence).defer("packed").order_by("sequence")[:limit]
-    snapshots = list(rows)
+    """Return the leaves of the log from index `start` on, oldest first, and the newest checkpoint. Raises: NothingPublished."""
+    entry = _read_checkpoint()
+    rows = Snapshot.objects.filter(sequence__gt=start, sequence__lte=entry.sequence).defer("packed").order_by("sequence")
+    snapshots = list(rows[:limit])
     roots = dict(LogEntry.objects.filter(sequence__in=[row.sequence for row in snapshots]).values_list("sequence", "stories_root"))
-    leaves = [_leaf(row, bytes(roots[row.sequence])) for row in snapshots]
+    leaves = [_to_leaf(row, bytes(roots[row.sequence])) for row in snapshots]
     after = start + len(leaves)
-    return LogOut(leaves=leaves, next_start=after if after < entry.sequence else None, checkpoint=_note(entry))
+    return LogOut(leaves=leaves, next_start=after if after < entry.sequence else None, checkpoint=_to_note(entry))
 
 
 def get_proved(date: dt.date | None = None, story_id: str | None = None, revision: int | None = None) -> ProvedOut:
-    """Provenance of a day (default: the latest, or the story's) without its manifest, the newest checkpoint, and the proof that the
-    story is in it, if one is given. Raises: NotFound.
-    """
+    """Return provenance of a day without manifest, the newest checkpoint, and the proof of a story, if given. Raises: NotFound."""
     proof = None if story_id is None else get_inclusion(story_id, date, revision)
     if proof is not None:
         date, revision = proof.leaf.wire_date, proof.leaf.revision
-    snapshot = snapshot_of(date, revision) if date else latest_snapshot()
+    snapshot = find_snapshot(date, revision) if date else latest_snapshot()
     day = get_provenance(snapshot.wire_date, revision=snapshot.revision)
     return ProvedOut(day=ProvedDay(**day.model_dump(exclude={"manifest"})), checkpoint=get_checkpoint(), proof=proof)
 
 
 def get_witnessed() -> WitnessedOut:
-    """Other wires' checkpoints that this one saw and signed."""
-    return WitnessedOut(
-        logs=[
-            WitnessedLogOut(
-                origin=row.origin, url=row.url, size=row.size, note=row.note, seen_at=row.seen_at, fault=row.fault or None
-            )
-            for row in Witnessed.objects.order_by("origin")
-        ]
-    )
+    """Return other wires' checkpoints that this one saw and signed, by origin."""
+    fields = ("origin", "url", "size", "note", "seen_at", "fault")
+    rows = Witnessed.objects.order_by("origin").values(*fields)
+    return WitnessedOut(logs=[WitnessedLogOut(**row | {"fault": row["fault"] or None}) for row in rows])
 
 
-def _signed() -> LogEntry:
-    """Raises: NothingPublished."""
+def _read_checkpoint() -> LogEntry:
     for values in _CHECKPOINT.rows():
         return LogEntry(**dict(zip(_ENTRY, values, strict=True)))
     raise NothingPublished("There is no signed checkpoint yet.", "The next publish signs one.")
@@ -143,35 +116,26 @@ _CHECKPOINT: Final = Compiled(lambda: LogEntry.objects.exclude(origin="").order_
 _SNAPSHOT: Final = ("sequence", "wire_date", "revision", "wire_sha256", "packed")
 
 
-def _newest(story_id: str) -> QuerySet[Snapshot, Row]:
-    """A story's status, and the newest snapshot of its day."""
+def _read_newest(story_id: str) -> QuerySet[Snapshot, Row]:
+    """Select a story's status, and the newest snapshot of its day."""
     story = Story.objects.published().filter(chatbotnews_id=story_id)
     rows = Snapshot.objects.filter(wire_date=Subquery(story.values("wire_date")[:1])).order_by("-revision")
     return rows.annotate(status=Subquery(story.values("status")[:1])).values_list("status", *_SNAPSHOT)[:1]
 
 
-_NEWEST: Final = Compiled(_newest)
+_NEWEST: Final = Compiled(_read_newest)
 
 
-def _note(entry: LogEntry) -> str:
-    text = notes.Checkpoint(entry.origin, entry.sequence, bytes(entry.root)).text
+def _to_note(entry: LogEntry) -> str:
+    text = signed_note.Checkpoint(entry.origin, entry.sequence, bytes(entry.root)).text
     signed = bytes(entry.signature)
-    return f"{text}\n{notes.line(entry.origin, signed[:4], signed[4:])}"
+    return f"{text}\n{signed_note.line(entry.origin, signed[:4], signed[4:])}"
 
 
-def _leaf(snapshot: Snapshot, stories: bytes) -> LeafOut:
+def _to_leaf(snapshot: Snapshot, stories: bytes) -> LeafOut:
     value = log.leaf_value(snapshot.sequence, str(snapshot.wire_date), snapshot.revision, snapshot.wire_sha256, stories)
     return LeafOut.model_validate(value)
 
 
-def _hashes(steps: Sequence[Sequence[merkle.Place]]) -> list[bytes]:
-    known = log.nodes(place for step in steps for place in step)
-    return [merkle.joined(step, known.__getitem__) for step in steps]
-
-
-def _encoded(hashes: Sequence[bytes]) -> list[str]:
-    return [_b64(one) for one in hashes]
-
-
-def _b64(value: bytes | memoryview) -> str:
-    return base64.b64encode(bytes(value)).decode()
+def _encode(hashes: Iterable[bytes | memoryview]) -> list[str]:
+    return [base64.b64encode(bytes(one)).decode() for one in hashes]

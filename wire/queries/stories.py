@@ -1,42 +1,40 @@
-"""One story, lists of stories, search, citations."""
+"""Queries of one story, lists of stories, search and citations."""
 
 import datetime as dt
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final, NamedTuple
 
 import orjson
 from django.db.models import Count, Max, Min
 
-from citations.formats import CitationFormat, cite
+from citations.format.formats import CitationFormat, cite
 from config.errors import NotFound, Withdrawn
+from config.plugins import get_story_extras
 from sources.models import Publication
 from sources.queries import canonical_source
-from wire import beside
-from wire.answers import StoriesAnswer
-from wire.bounds import LIST_LIMIT, SEARCH_LIMIT, Sort
 from wire.models import Story, StoryTopic
-from wire.models.compiled import Compiled, Row
+from wire.models.compiled_sql import Compiled, Row
 from wire.models.search import first_place, marks
 from wire.models.story import StoryQuerySet, StoryTopicQuerySet
-from wire.schemas import CitationOut, SearchOut, StoriesOut, StoryOut, TopicOut, estimated_tokens
-from wire.search.asking import search
+from wire.publishing.citations_for import citable
+from wire.publishing.story_json import COLUMNS, read_json
+from wire.schemas.params import LIST_LIMIT, SEARCH_LIMIT, Sort
+from wire.schemas.story import CitationOut, SearchOut, StoriesOut, StoryOut, TopicOut
+from wire.schemas.story_list import StoriesAnswer
+from wire.search.capped_count import COUNTED, count_capped
 from wire.search.cursor import Place, decode, decode_place, encode, place_of
 from wire.search.ranking import Scope, newest_page
-from wire.search.total import COUNTED, counted
-from wire.snapshots.citing import citable
-from wire.snapshots.story_json import COLUMNS, shown
-from wire.stories.identity import is_story_id
-from wire.stories.question import EVERYTHING
-from wire.stories.text import plain_text
-from wire.stories.vocabulary import Category, Status, Topic
+from wire.search.service import search
+from wire.text.identity import is_story_id
+from wire.text.plain_text import plain_text
+from wire.text.query import EVERYTHING
+from wire.text.vocabulary import Category, Status, Topic
 
 SUMMED_UP: Final = 200  # newest stories that the sentence about a topic of more than a thousand tells of
 
 
-@dataclass(frozen=True, slots=True)
-class ListHead:
-    """A list in one line: how many stories it has, counted as lists count them, and the newest one."""
+class ListHead(NamedTuple):
+    """A list in one line: its number of stories, counted as lists count them, and its newest one."""
 
     name: Category | Topic
     total: int
@@ -45,78 +43,77 @@ class ListHead:
 
 
 def get_story(story_id: str) -> StoryOut:
-    """One story with every citation rendered; a withdrawn one answers with its status and none. Raises: NotFound."""
+    """Return one story with every citation rendered; a withdrawn one has its status and none. Raises: NotFound."""
     return StoryOut.model_validate_json(get_story_json(story_id))
 
 
+def get_standing_story(story_id: str) -> StoryOut:
+    """Return a story as `get_story`; for a merged story the one that it was merged into. Raises: NotFound."""
+    story = get_story(story_id)
+    return get_standing_story(story.merged_into) if story.merged_into else story
+
+
 def get_story_json(story_id: str) -> bytes:
-    """What `get_story` returns, as the finished JSON, with what stands beside the story, such as `factchecks`. Raises: NotFound."""
-    found = shown(_STORY.rows(story_id)) if is_story_id(story_id) else []
+    """Return `get_story` as finished JSON, with the fields of other apps, such as `factchecks`. Raises: NotFound."""
+    found = read_json(_STORY.rows(story_id)) if is_story_id(story_id) else []
     if not found:
-        raise _unknown(story_id)
-    more = beside.of_story(story_id)
+        raise _not_found(story_id)
+    more = get_story_extras(story_id)
     return found[0][:-1] + b"," + orjson.dumps(more)[1:] if more else found[0]
 
 
 def get_citation(story_id: str, citation_format: CitationFormat = CitationFormat.LAYERED) -> CitationOut:
-    """One citation, the same whenever it is asked for. Raises: NotFound, Withdrawn."""
-    story = published_story(story_id)
+    """Return one citation, always the same; of a merged story that of the story merged into. Raises: NotFound, Withdrawn."""
+    story = get_standing(published_story(story_id))
     if story.status == Status.WITHDRAWN or story.current is None:
         raise Withdrawn(
-            f"{story_id} was withdrawn and must not be cited.", "get_story tells its status; search_wire finds other coverage."
+            f"{story.chatbotnews_id} was withdrawn and must not be cited.",
+            "get_story tells its status; search_wire finds other coverage.",
         )
     return CitationOut(
-        citation=cite(citable(story, story.current), citation_format), format=str(citation_format), story_id=story_id
+        citation=cite(citable(story, story.current), citation_format), format=str(citation_format), story_id=story.chatbotnews_id
     )
 
 
 def list_stories(limit: int = LIST_LIMIT, cursor: str | None = None) -> StoriesAnswer[StoriesOut]:
-    """One page of all stories, newest first. Raises: InvalidArgument for a strange cursor."""
-    return _list("stories", None, limit, cursor)
+    """Return one page of all stories, newest first. Raises: InvalidArgument for a strange cursor."""
+    return _list_page("stories", None, limit, cursor)
 
 
 def get_category(category: Category, limit: int = LIST_LIMIT, cursor: str | None = None) -> StoriesAnswer[StoriesOut]:
-    """One page of a category's stories of all days, newest first. Raises: InvalidArgument for a strange cursor."""
-    return _list(f"category {category}", category, limit, cursor)
+    """Return one page of a category's stories of all days, newest first. Raises: InvalidArgument for a strange cursor."""
+    return _list_page(f"category {category}", category, limit, cursor)
 
 
 def list_source_stories(slug: str, limit: int = LIST_LIMIT, cursor: str | None = None) -> StoriesAnswer[StoriesOut]:
-    """One page of a publication's stories of all days, newest first, also of a retired one.
-
-    Raises: NotFound for an unknown publication; InvalidArgument for a strange cursor.
-    """
+    """Return one page of a publication's stories, newest first; also of a retired one. Raises: NotFound, InvalidArgument."""
     publication = Publication.objects.called(slug).values_list("pk", flat=True).first()
     if publication is None:
         raise NotFound("There is no such publication.", "The roster is at /sources.")
-    name = f"source {slug}"
-    rows = _SOURCE.rows(publication, *list_place(name, cursor), limit + 1)
-    return _page(name, rows, limit, counted(_SOURCE_COUNT, publication))
+    rows = _SOURCE.rows(publication, *list_place(f"source {slug}", cursor), limit + 1)
+    return _to_page(f"source {slug}", rows, limit, count_capped(_SOURCE_COUNT, publication))
 
 
 def get_topic_coverage(
-    topic: Topic,
-    since: dt.datetime | None = None,
-    limit: int = LIST_LIMIT,
-    cursor: str | None = None,
+    topic: Topic, since: dt.datetime | None = None, limit: int = LIST_LIMIT, cursor: str | None = None
 ) -> StoriesAnswer[TopicOut]:
-    """One page of a topic's stories, newest first, and the topic in a sentence. Raises: InvalidArgument for a strange cursor."""
+    """Return one page of a topic's stories, newest first, and a summary. Raises: InvalidArgument for a strange cursor."""
     name = f"topic {topic}" if since is None else f"topic {topic} since {since.timestamp()}"
-    place, total = list_place(name, cursor), counted(TOPIC_COUNT, topic, since)
-    page = _page(name, TOPIC.rows(topic, since, *place, limit + 1), limit, total)
-    head = TopicOut.model_construct(topic=topic, label=topic.label, summary=_topic_summary(topic, since, total), **dict(page.head))
+    place, total = list_place(name, cursor), count_capped(TOPIC_COUNT, topic, since)
+    page = _to_page(name, TOPIC.rows(topic, since, *place, limit + 1), limit, total)
+    summary = _summarize_topic(topic, since, total)
+    head = TopicOut.model_construct(topic=topic, label=topic.label, summary=summary, **dict(page.head))
     return StoriesAnswer(head, page.story_json)
 
 
 def list_heads() -> tuple[list[ListHead], list[ListHead]]:
-    """Every category and every topic, each in the order of its vocabulary."""
-    categories = [_head(one, counted(LIST_COUNT, one), LIST.rows(one, None, "", 1)) for one in Category]
-    topics = [_head(one, counted(TOPIC_COUNT, one, None), TOPIC.rows(one, None, None, "", 1)) for one in Topic]
-    return categories, topics
+    """Return the categories and the topics, each in the order of its vocabulary."""
 
+    def head(name: Category | Topic, total: tuple[int, bool], rows: list[Row]) -> ListHead:
+        return ListHead(name, *total, next(map(StoryOut.model_validate_json, read_json(rows)), None))
 
-def _head(name: Category | Topic, total: tuple[int, bool], rows: list[Row]) -> ListHead:
-    newest = [StoryOut.model_validate_json(story) for story in shown(rows)]
-    return ListHead(name, *total, newest[0] if newest else None)
+    categories = [head(one, count_capped(LIST_COUNT, one), LIST.rows(one, None, "", 1)) for one in Category]
+    return categories, [head(one, count_capped(TOPIC_COUNT, one, None), TOPIC.rows(one, None, None, "", 1)) for one in Topic]
 
 
 def search_wire(
@@ -132,13 +129,12 @@ def search_wire(
     sort: Sort = Sort.RELEVANCE,
     sources: Sequence[str] | None = None,
 ) -> StoriesAnswer[SearchOut]:
-    """Stories that answer `query`: those that hold all its words, and where these are few those that hold most or some; every
-    "quoted phrase" word by word; since <= published_at < until; by `source` or one of `sources`, where any is given.
-
-    Best first, newer first among equals; or newest first. `matched`, `suggestion` and `period` tell how the query was read. Raises:
-    InvalidArgument when `query` holds no word or `cursor` is strange; NotInRoster when a source is none of the 24.
+    """Return stories that answer `query`: those with all its words, and where these are few those with most or some; every "quoted
+    phrase" word by word; since <= published_at < until; by `source` or one of `sources`, where any is given. Best first, newer
+    first among equals; or newest first. `matched`, `suggestion` and `period` tell how the query was read. Raises: InvalidArgument
+    when `query` holds no word or `cursor` is strange; NotInRoster when a source is none of the 24.
     """
-    scope = _scope(category, topic, [*([source] if source is not None else []), *(sources or [])], tier, since, until)
+    scope = _build_scope(category, topic, [*([source] if source is not None else []), *(sources or [])], tier, since, until)
     return search(query, scope, utc_today(), limit, cursor, sort)
 
 
@@ -147,7 +143,7 @@ def utc_today() -> dt.date:
 
 
 def newest_matches(query: str, limit: int) -> list[StoryOut]:
-    """The newest stories that hold every word of `query`, newest first. Raises: InvalidArgument when it holds no word."""
+    """Return the newest stories with every word of `query`, newest first. Raises: InvalidArgument when it holds no word."""
     found = search_wire(query, limit=limit, sort=Sort.NEWEST)
     return found.stories if found.matched in (None, "all words") else []
 
@@ -162,15 +158,12 @@ def filter_wire(
     limit: int = SEARCH_LIMIT,
     cursor: str | None = None,
 ) -> StoriesAnswer[SearchOut]:
-    """All stories that pass the filters of `search_wire`, whatever their words, newest first.
-
-    Raises: InvalidArgument when `cursor` is strange; NotInRoster when `source` is none of the 24.
-    """
-    scope = _scope(category, topic, [source] if source is not None else [], tier, since, until)
+    """Return all stories that pass the filters of `search_wire`, newest first. Raises: InvalidArgument, NotInRoster."""
+    scope = _build_scope(category, topic, [source] if source is not None else [], tier, since, until)
     return newest_page(scope, [EVERYTHING], limit, cursor)
 
 
-def _scope(
+def _build_scope(
     category: Category | None,
     topic: Topic | None,
     sources: Sequence[str],
@@ -181,10 +174,10 @@ def _scope(
     """Raises: NotInRoster."""
     names = {canonical_source(source) for source in sources}
     publications = Publication.objects.filter(name__in=names).order_by("pk").values_list("pk", flat=True) if names else []
-    of_any = tuple(mark for publication in publications for mark in marks(publication=publication))
+    any_of = tuple(mark for publication in publications for mark in marks(publication=publication))
     all_of = marks(category, [topic] if topic else [], tier=tier)
     return Scope(
-        marks=(*((mark,) for mark in all_of), *([of_any] if of_any else [])),
+        marks=(*((mark,) for mark in all_of), *([any_of] if any_of else [])),
         low=first_place(since) if since else None,
         high=first_place(until) if until else None,
     )
@@ -194,19 +187,26 @@ IDS: Final = "Ids look like cbn-0123456789ab; search_wire (/api/search.json) and
 
 
 def published_story(story_id: str) -> Story:
-    """The story, withdrawn or not, with its text. Raises: NotFound."""
+    """Return the story, withdrawn or not, with its text. Raises: NotFound."""
     story = Story.objects.published().with_text().filter(chatbotnews_id=story_id).first() if is_story_id(story_id) else None
     if story is None:
-        raise _unknown(story_id)
+        raise _not_found(story_id)
     return story
 
 
-def _unknown(story_id: str) -> NotFound:
+def get_standing(story: Story) -> Story:
+    """Return the story that a merged one leads to, with its text; any other story itself."""
+    while story.status == Status.WITHDRAWN and story.merged_into:
+        story = published_story(story.merged_into)
+    return story
+
+
+def _not_found(story_id: str) -> NotFound:
     return NotFound(f"There is no story {plain_text(story_id, 40)!r}.", pins_hint(story_id) or IDS)
 
 
 def pins_hint(story_id: str) -> str:
-    """For whoever asks with a pin what takes none, or with one that is none."""
+    """Return a hint for an id with a pin that is malformed or not accepted here; "" for other ids."""
     if "@" not in story_id:
         return ""
     return (
@@ -215,67 +215,61 @@ def pins_hint(story_id: str) -> str:
     )
 
 
-def _stories(category: str | None, published_at: dt.datetime | None = None, story_id: str = "") -> StoryQuerySet:
-    """Live stories of a category, or of all, behind a place in list order."""
-    rows = Story.objects.live() if category is None else Story.objects.live().filter(category=category)
-    return rows if published_at is None else rows.after(published_at, story_id)
+def _live(category: str | None) -> StoryQuerySet:
+    return Story.objects.live() if category is None else Story.objects.live().filter(category=category)
 
 
-def _of(publication: int, published_at: dt.datetime | None = None, story_id: str = "") -> StoryQuerySet:
-    """Live stories of a publication, behind a place in list order."""
-    rows = Story.objects.live().filter(publication=publication)
-    return rows if published_at is None else rows.after(published_at, story_id)
+def _by(publication: int) -> StoryQuerySet:
+    return Story.objects.live().filter(publication=publication)
 
 
-def _told(topic: str, since: dt.datetime | None, published_at: dt.datetime | None = None, story_id: str = "") -> StoryTopicQuerySet:
-    """Which stories are about a topic, behind a place in list order."""
-    rows = StoryTopic.objects.about(topic, since)
-    return rows if published_at is None else rows.after(published_at, story_id)
+def _about(topic: str, since: dt.datetime | None) -> StoryTopicQuerySet:
+    return StoryTopic.objects.about(topic, since)
+
+
+def _select_after(rows: Any, published_at: dt.datetime | None, story_id: str) -> Any:
+    """Select the rows after a place in list order, newest first."""
+    return (rows if published_at is None else rows.after(published_at, story_id)).newest_first()
 
 
 _STORY: Final = Compiled(lambda story_id: Story.objects.published().filter(chatbotnews_id=story_id).values_list(*COLUMNS))
-LIST: Final = Compiled(lambda *asked: _stories(*asked[:-1]).newest_first().values_list(*COLUMNS)[: asked[-1]])
-# Counted in the order of the index, and only what stands in it, so that Postgres reads nothing else.
-LIST_COUNT: Final = Compiled(lambda category, most: _stories(category).newest_first().values_list("chatbotnews_id")[:most])
-_SOURCE: Final = Compiled(lambda *asked: _of(*asked[:-1]).newest_first().values_list(*COLUMNS)[: asked[-1]])
-_SOURCE_COUNT: Final = Compiled(lambda publication, most: _of(publication).newest_first().values_list("chatbotnews_id")[:most])
+LIST: Final = Compiled(lambda category, at, id_, most: _select_after(_live(category), at, id_).values_list(*COLUMNS)[:most])
+# Counts select only columns of the index, in its order, so that Postgres reads nothing else.
+LIST_COUNT: Final = Compiled(lambda category, most: _live(category).newest_first().values_list("chatbotnews_id")[:most])
+_SOURCE: Final = Compiled(lambda source, at, id_, most: _select_after(_by(source), at, id_).values_list(*COLUMNS)[:most])
+_SOURCE_COUNT: Final = Compiled(lambda source, most: _by(source).newest_first().values_list("chatbotnews_id")[:most])
+_TOPIC_COLUMNS: Final = tuple(f"story__{name}" for name in COLUMNS)
 TOPIC: Final = Compiled(
-    lambda *asked: _told(*asked[:-1]).newest_first().values_list(*(f"story__{name}" for name in COLUMNS))[: asked[-1]]
+    lambda topic, since, at, id_, most: _select_after(_about(topic, since), at, id_).values_list(*_TOPIC_COLUMNS)[:most]
 )
-TOPIC_COUNT: Final = Compiled(lambda topic, since, most: _told(topic, since).order_by("-published_at").values_list("story")[:most])
+TOPIC_COUNT: Final = Compiled(lambda topic, since, most: _about(topic, since).order_by("-published_at").values_list("story")[:most])
 
 
-def _list(name: str, category: Category | None, limit: int, cursor: str | None) -> StoriesAnswer[StoriesOut]:
-    """One page of a list, newest first; `name` is the list's, for its cursors."""
+def _list_page(name: str, category: Category | None, limit: int, cursor: str | None) -> StoriesAnswer[StoriesOut]:
     rows = LIST.rows(category, *list_place(name, cursor), limit + 1)
-    return _page(name, rows, limit, counted(LIST_COUNT, category))
+    return _to_page(name, rows, limit, count_capped(LIST_COUNT, category))
 
 
 def list_place(name: str, cursor: str | None) -> Place | tuple[None, str]:
-    """Where the page before ended. Raises: InvalidArgument."""
+    """Return the place where the page before ended. Raises: InvalidArgument."""
     return (None, "") if cursor is None else decode_place(decode(cursor, {name: 1})[1][0])
 
 
-def _page(name: str, rows: list[Row], limit: int, total: tuple[int, bool]) -> StoriesAnswer[StoriesOut]:
-    """`rows` (COLUMNS) are those of the page, and one more if there is a next page."""
-    stories = shown(rows[:limit])
-    head = StoriesOut.model_construct(
-        stories=[],
-        next_cursor=encode(name, place_of(stories[-1])) if len(rows) > limit else None,
-        total=total[0],
-        total_is_exact=total[1],
-        est_tokens=estimated_tokens(stories),
-    )
+def _to_page(name: str, rows: list[Row], limit: int, total: tuple[int, bool]) -> StoriesAnswer[StoriesOut]:
+    """Return a page of rows (COLUMNS); one row more than `limit` means a next page. `name`: the list's, for cursors."""
+    stories = read_json(rows[:limit])
+    following = encode(name, place_of(stories[-1])) if len(rows) > limit else None
+    head = StoriesOut.model_construct(stories=[], next_cursor=following, total=total[0], total_is_exact=total[1], est_tokens=0)
     return StoriesAnswer(head, stories)
 
 
-def _topic_summary(topic: Topic, since: dt.datetime | None, total: tuple[int, bool]) -> str:
-    """What the list holds, or the newest of a long one, in figures; nothing that no story says."""
-    told, (number, is_exact) = StoryTopic.objects.about(topic, since), total
+def _summarize_topic(topic: Topic, since: dt.datetime | None, total: tuple[int, bool]) -> str:
+    """Return the list, or the newest of a long one, in figures; no claim that no story makes."""
+    number, is_exact = total
     if not number:
         return f"No stories about {topic.label} in this period."
-    newest = told.order_by("-published_at", "story").values_list("story", flat=True)[: COUNTED if is_exact else SUMMED_UP]
-    rows = Story.objects.filter(pk__in=list(newest))
+    newest = _about(topic, since).order_by("-published_at", "story").values_list("story", flat=True)
+    rows = Story.objects.filter(pk__in=list(newest[: COUNTED if is_exact else SUMMED_UP]))
     found = rows.aggregate(publishers=Count("publication", distinct=True), first=Min("wire_date"), last=Max("wire_date"))
     publishers = "1 publication" if found["publishers"] == 1 else f"{found['publishers']} publications"
     period = f"on {found['first']}" if found["first"] == found["last"] else f"from {found['first']} to {found['last']}"

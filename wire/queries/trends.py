@@ -1,4 +1,4 @@
-"""What newsrooms report most: the events of a window of time, each as one trend."""
+"""Trends: the events of a window of time that newsrooms report most."""
 
 import datetime as dt
 from collections import defaultdict
@@ -9,9 +9,10 @@ from django.conf import settings
 from django.utils import timezone
 
 from wire.models import Story
-from wire.schemas import TrendMetaOut, TrendOut, TrendsOut
-from wire.stories.provenance import timestamp
-from wire.stories.vocabulary import Category
+from wire.schemas.story import TrendMetaOut, TrendOut, TrendsOut
+from wire.text.genres import Genre, find_genre
+from wire.text.provenance import timestamp
+from wire.text.vocabulary import Category
 
 SOURCE: Final = "ChatbotNews.ai"
 MOST: Final = 20_000  # stories of one window that are looked at; a week has fewer
@@ -19,6 +20,7 @@ _LOT: Final = 500
 _COLUMNS: Final = (
     *("chatbotnews_id", "event_id", "published_at", "consensus_score", "cross_source_count", "current__headline"),
     *("current__category", "current__original_publisher", "current__language", "current__untrusted_instructions"),
+    *("original_url", "current__summary_medium"),
 )
 
 
@@ -29,9 +31,8 @@ def list_trends(
     limit: int = 50,
     now: dt.datetime | None = None,
 ) -> TrendsOut:
-    """Events with a live story published within `window` before now, most reported first, or newest first with `timestamp`.
-
-    A wire that has nothing in that time is looked at as of its newest story, and the note says so.
+    """Return events with a live story published within `window` before now, most reported first, or newest first with `timestamp`.
+    Without any story in that time the window ends with the newest story, and the note says so.
     """
     until = now or timezone.now()
     live = Story.objects.live()
@@ -52,7 +53,7 @@ def list_trends(
         found = live.filter(event_id__in=ids[begin : begin + _LOT]).order_by("published_at", "chatbotnews_id")
         for row in found.values_list(*_COLUMNS):
             events[row[1]].append(row)
-    trends = [_trend(event_id, stories) for event_id, stories in events.items()]
+    trends = [_to_trend(event_id, stories) for event_id, stories in events.items()]
     if sort_by == "timestamp":
         trends.sort(key=lambda one: (-one.timestamp.timestamp(), one.id))
     else:
@@ -60,9 +61,10 @@ def list_trends(
     return TrendsOut(trends=trends[:limit], note=note)
 
 
-def _trend(event_id: str, stories: list[tuple[Any, ...]]) -> TrendOut:
-    """An event as a trend; its stories oldest first. Its founder speaks for it, unless that one was withdrawn."""
-    founder = next((row for row in stories if row[0] == event_id), stories[0])
+def _to_trend(event_id: str, stories: list[tuple[Any, ...]]) -> TrendOut:
+    """Return an event as a trend, named by its founder if that is news; its stories are given oldest first."""
+    news = [row for row in stories if find_genre(row[5], row[10], row[11]) == Genre.NEWS] or stories
+    founder = next((row for row in news if row[0] == event_id), news[0])
     score = max(float(row[3]) for row in stories)
     return TrendOut(
         id=event_id,

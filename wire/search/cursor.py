@@ -9,19 +9,18 @@ from typing import Any
 import orjson
 
 from config.errors import InvalidArgument
-from wire.stories.identity import is_story_id
+from wire.text.identity import is_story_id
 
-Place = tuple[dt.datetime, str]
-"""A story's place in list order: (published_at, chatbotnews_id)."""
+Place = tuple[dt.datetime, str]  # a story's in list order: published_at, chatbotnews_id
 
 
 def encode(kind: str, *values: Any) -> str:
-    """URL-safe text; `kind` keeps the cursor of one list, filters included, from being read by another."""
+    """Return URL-safe text; `kind` keeps the cursor of one list, filters included, from being read by another."""
     return base64.urlsafe_b64encode(orjson.dumps([kind, *values])).decode().rstrip("=")
 
 
 def decode(cursor: str, kinds: Mapping[str, int]) -> tuple[str, list[Any]]:
-    """Kind and values of a cursor; `kinds` says how many values each has. Raises: InvalidArgument for anything else."""
+    """Return kind and values of a cursor; `kinds` says how many values each has. Raises: InvalidArgument for anything else."""
     try:
         padded = cursor.encode("ascii") + b"=" * (-len(cursor) % 4)
         found = orjson.loads(base64.b64decode(padded, altchars=b"-_", validate=True))
@@ -38,7 +37,7 @@ def encode_place(place: Place) -> list[Any]:
 
 
 def place_of(story: bytes) -> list[Any]:
-    """The encoded place of a story, given as JSON."""
+    """Return the encoded place of a story, given as JSON."""
     fields = orjson.loads(story)
     return encode_place((dt.datetime.fromisoformat(fields["published_at"]), fields["chatbotnews_id"]))
 

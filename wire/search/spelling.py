@@ -11,9 +11,9 @@ from spellchecker import SpellChecker
 
 from wire.models import Snapshot, Story
 from wire.models.search import newest_places
-from wire.stories.question import Term
-from wire.stories.tokens import token, words
-from wire.stories.wording import FILLERS
+from wire.text.query import Term
+from wire.text.synonyms import FILLERS
+from wire.text.tokens import token, words
 
 NEWEST: Final = 5000  # stories whose words a misspelt one may have meant
 SHORTEST: Final = 4  # letters of a word that may be put right
@@ -24,30 +24,26 @@ _WRITTEN: Final = re.compile(r"[^\W_]+")
 
 
 def corrections(question: str) -> dict[str, str]:
-    """For each word that no story holds and no dictionary knows the nearest that stories use, where one is near: a slip away (a
-    letter more, less or other, two swapped), of several the most frequent. Beginnings of words are no slips, and a name is
+    """Return, for each word that no story holds and no dictionary knows, the nearest that stories use, if one is near: a slip away
+    (a letter more, less or other, two swapped), of several the most frequent. Beginnings of words are no slips, and a name is
     put right by names only: Sonos may be missing from the news, but it is no slip of "songs".
     """
-    names = _names(question)
-    told = dict.fromkeys(words(question))
-    return {word: meant for word in told if _is_unknown(word) and (meant := _nearest(word, is_name=word in names))}
-
-
-def _names(text: str) -> set[str]:
-    """Words with a capital, where that tells a name: behind others, one of which has none."""
-    told = _WRITTEN.findall(text)
-    return {word.casefold() for word in told[1:] if word[0].isupper()} if any(word.islower() for word in told) else set()
+    written = _WRITTEN.findall(question)
+    # A capital tells a name behind other words, one of which has none.
+    names = {word.casefold() for word in written[1:] if word[0].isupper()} if any(map(str.islower, written)) else set()
+    found = {word: _find_nearest(word, is_name=word in names) for word in dict.fromkeys(words(question)) if _is_unknown(word)}
+    return {word: nearest for word, nearest in found.items() if nearest}
 
 
 def _is_unknown(word: str) -> bool:
     if len(word) < SHORTEST or not (word.isascii() and word.isalpha()) or word in FILLERS:
         return False
-    return not newest_places([[Term((token(word),))]], limit=1) and word not in _dictionary()
+    return not newest_places([[Term((token(word),))]], limit=1) and word not in _load_dictionary()
 
 
-def _nearest(word: str, *, is_name: bool) -> str | None:
+def _find_nearest(word: str, *, is_name: bool) -> str | None:
     newest = Snapshot.objects.order_by("-sequence").values_list("wire_sha256", flat=True).first()
-    frequencies, capitals, stories = _vocabulary(newest)
+    frequencies, capitals, stories = _count_words(newest)
     if any(other.startswith(word) for other in frequencies):
         return None
     slips = 2 if len(word) >= LONG else 1
@@ -61,22 +57,19 @@ def _nearest(word: str, *, is_name: bool) -> str | None:
     return min(near)[2] if near else None
 
 
-@lru_cache(maxsize=1)
-def _vocabulary(_wire_sha256: str | None) -> tuple[Counter[str], Counter[str], int]:
-    """How often the newest stories use each word, how often with a capital, and how many stories these are. Kept for one state of
-    the wire, which its newest snapshot's hash names.
-    """
+@lru_cache(maxsize=1)  # for one state of the wire, which its newest snapshot's hash names
+def _count_words(_wire_sha256: str | None) -> tuple[Counter[str], Counter[str], int]:
+    """Return how often the newest stories use each word, how often with a capital, and how many stories these are."""
     newest = Story.objects.live().newest_first().values_list("current__headline", "current__summary_medium")[:NEWEST]
-    stories = len(newest)
-    told = Counter(word for texts in newest for text in texts for word in _WRITTEN.findall(text) if word.isalpha())
+    written = Counter(word for texts in newest for text in texts for word in _WRITTEN.findall(text) if word.isalpha())
     used, capitals = Counter[str](), Counter[str]()
-    for written, count in told.items():
-        for word in words(written):
+    for spelling, count in written.items():
+        for word in words(spelling):
             used[word] += count
-            capitals[word] += count * written[0].isupper()
-    return used, capitals, stories
+            capitals[word] += count * spelling[0].isupper()
+    return used, capitals, len(newest)
 
 
 @cache
-def _dictionary() -> SpellChecker:
+def _load_dictionary() -> SpellChecker:
     return SpellChecker(language="en", distance=1)

@@ -1,13 +1,11 @@
-"""Cards: the picture that a chat or a social network shows beside a link to the wire. PNG, drawn when asked for."""
+"""Cards: pictures beside a link to the wire in a chat or a social network. PNG, draw_card on request."""
 
 import threading
-import unicodedata
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from functools import lru_cache, wraps
 from importlib.resources import files
 from io import BytesIO
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
@@ -15,13 +13,13 @@ from PIL import Image, ImageDraw, ImageFont
 
 from config.errors import InvalidArgument, NotFound, NothingPublished
 from config.http.responses import BRIEFLY
+from config.unicode import normalize
 from sources.vocabulary import ROSTER_SIZE
 from wire import queries
-from wire.bounds import read_date
-from wire.schemas import StoryOut
+from wire.schemas.params import read_date
 from wire.site.pages import View, read
-from wire.stories.vocabulary import Status
 from wire.templatetags.wire_site import when
+from wire.text.vocabulary import Status
 
 WIDTH, HEIGHT = 1200, 630  # pixels, as Open Graph and X want them
 MARGIN: Final = 72
@@ -34,13 +32,12 @@ MOST_CHARACTERS: Final = 500  # more than the smallest size has room for; what i
 PAPER, INK, QUIET, LINES, ACCENT = "#fbf9f4", "#1d1a16", "#5f584e", "#d9d2c4", "#a8201a"  # as in site.css
 COLORS: Final = 32  # enough for letters with soft edges; a third of the bytes
 
+# One card at a time: a typeface is for one thread, and many cards at once would take the processor from pages.
 _drawing = threading.Lock()
-"""One card at a time: a typeface is for one thread, and many cards at once would take the processor from pages."""
 
 
-@dataclass(frozen=True, slots=True)
-class Card:
-    """What stands on a card, beside the name of the wire. `instead` stands in the place of a title that cannot be drawn."""
+class Card(NamedTuple):
+    """The texts of a card beside the name of the wire. `instead` replaces a title that cannot be draw_card."""
 
     title: str
     source: str
@@ -50,13 +47,13 @@ class Card:
 
 
 def card(describe: Callable[..., Card]) -> View:
-    """The card that `describe` tells of; 404 in plain text for what is not there."""
+    """Return a view that draws the card from `describe`; 404 in plain text for a missing subject."""
 
     @require_safe
     @wraps(describe)
     def view(request: HttpRequest, **which: Any) -> HttpResponse:  # noqa: ARG001
         try:
-            png = drawn(describe(**which))
+            png = draw_card(describe(**which))
         except (NotFound, InvalidArgument, NothingPublished):
             return HttpResponse("There is no such card.\n", status=404, content_type="text/plain; charset=utf-8")
         return HttpResponse(png, content_type="image/png", headers={"Cache-Control": BRIEFLY})
@@ -66,7 +63,7 @@ def card(describe: Callable[..., Card]) -> View:
 
 @card
 def site() -> Card:
-    """Of every page that has none of its own."""
+    """Describe the card of pages without one of their own."""
     return Card(
         title="The conversational AI wire",
         source=f"AI-industry news from exactly {ROSTER_SIZE} publications",
@@ -77,17 +74,19 @@ def site() -> Card:
 
 @card
 def story(story_id: str) -> Card:
-    """A withdrawn story's says so, and no more of it than who had published it and when."""
-    found = queries.get_story(story_id)
+    """Describe a story's card. A withdrawn story shows only its publisher and date; a merged one the story it was merged into."""
+    found = queries.get_standing_story(story_id)
+    source = f"{found.original_publisher} · Tier {found.original_publisher_tier}, {found.original_publisher_tier_label}"
     if found.status == Status.WITHDRAWN:
-        return Card("Withdrawn", _source(found), f"{when(found.published_at)} · do not cite it", queries.is_sample())
-    facts = f"{when(found.published_at)} · {_sources(found.cross_source_count)}"
-    return Card(found.headline, _source(found), facts, queries.is_sample(), found.original_publisher)
+        return Card("Withdrawn", source, f"{when(found.published_at)} · do not cite it", queries.is_sample())
+    number = found.cross_source_count
+    reports = f"Reported by {number} independent sources" if number > 1 else "One source so far"
+    facts = f"{when(found.published_at)} · {reports}"
+    return Card(found.headline, source, facts, queries.is_sample(), found.original_publisher)
 
 
 @card
 def event(event_id: str) -> Card:
-    """An event's has the headline of the story that stands for it."""
     found = queries.view_event(event_id)
     agreement = found.agreement[0].upper() + found.agreement[1:]
     facts = f"First by {found.first.original_publisher}, {when(found.first.published_at)}"
@@ -96,15 +95,14 @@ def event(event_id: str) -> Card:
 
 @card
 def day(day: str) -> Card:
-    """A published day's."""
     found = queries.get_archive(read(read_date, day))
     stories, publications = len(found.stories), len({story.original_publisher for story in found.stories})
     source = f"{stories} {'story' if stories == 1 else 'stories'} from {publications} of {ROSTER_SIZE} publications"
     return Card(f"The wire of {found.wire_date:%-d %B %Y}", source, "Signed, and every story citable", queries.is_sample())
 
 
-def drawn(card: Card) -> bytes:
-    """The card as PNG: of the same card always the same bytes."""
+def draw_card(card: Card) -> bytes:
+    """Return the card as PNG: of the same card always the same bytes."""
     with _drawing:
         image = Image.new("RGB", (WIDTH, HEIGHT), PAPER)
         draw = ImageDraw.Draw(image)
@@ -112,7 +110,7 @@ def drawn(card: Card) -> bytes:
         draw.text((MARGIN + _font("Bold", 48).getlength("ChatbotNews"), 44), ".ai", ACCENT, _font("Bold", 48))
         for y, thickness in ((118, 3), (124, 1)):
             draw.line(((MARGIN, y), (WIDTH - MARGIN, y)), INK, thickness)
-        size, lines = fitted(card.title if is_drawable(card.title) else card.instead)
+        size, lines = fit_title(card.title if is_drawable(card.title) else card.instead)
         for number, line in enumerate(lines):
             draw.text((MARGIN, TITLE_TOP + round(number * size * LINE)), line, INK, _font("Bold", size))
         draw.line(((MARGIN, 478), (WIDTH - MARGIN, 478)), LINES, 2)
@@ -127,64 +125,46 @@ def drawn(card: Card) -> bytes:
 
 
 def is_drawable(text: str) -> bool:
-    """Whether the typeface has every character of `text`: Latin, Greek and Cyrillic letters and what stands between them."""
-    return all(map(_has_glyph, unicodedata.normalize("NFC", text)))
+    """Return if the typeface has every character of `text`: Latin, Greek and Cyrillic letters and punctuation."""
+    return all(map(_has_glyph, normalize("NFC", text)))
 
 
 @lru_cache(maxsize=5_000)
 def _has_glyph(character: str) -> bool:
-    return character.isspace() or _picture(character) != _picture("\uffff")  # which is no character, so no typeface has it
+    mask = _font("Bold", 40).getmask
+    return character.isspace() or bytes(mask(character)) != bytes(mask("\uffff"))  # no character, so no typeface has it
 
 
-def _picture(character: str) -> bytes:
-    return bytes(_font("Bold", 40).getmask(character))
-
-
-def fitted(text: str) -> tuple[int, list[str]]:
-    """The largest size in which the whole text has room, and its lines; of a longer text the smallest, and an ellipsis."""
-    words = " ".join(unicodedata.normalize("NFC", text).split())[:MOST_CHARACTERS].split()
+def fit_title(text: str) -> tuple[int, list[str]]:
+    """Return the largest size in which the whole text fits, and its lines; the smallest, and an ellipsis, for a longer text."""
+    words = " ".join(normalize("NFC", text).split())[:MOST_CHARACTERS].split()
     for size in TITLE_SIZES:
-        lines = _wrapped(words, size)
-        if len(lines) <= _most_lines(size):
+        lines, most = _wrap(words, size), min(MOST_LINES, int(TITLE_HEIGHT / (size * LINE)))
+        if len(lines) <= most:
             return size, lines
-    lines = lines[: _most_lines(size)]
-    *whole, last = lines
+    *whole, last = lines[:most]
     while last and width(f"{last}…", size) > ROOM:
         last = last.rpartition(" ")[0] or last[:-1]
     return size, [*whole, f"{last.rstrip(' ,;:–—-')}…"]
 
 
-def _most_lines(size: int) -> int:
-    return min(MOST_LINES, int(TITLE_HEIGHT / (size * LINE)))
-
-
-def _wrapped(words: Sequence[str], size: int) -> list[str]:
-    """Lines that fit the card; a word that is wider than one goes on in the next."""
-    lines, used = list[str](), 0.0
-    for piece in (piece for word in words for piece in _pieces(word, size)):
-        wide = width(piece, size)
-        if lines and used + width(" ", size) + wide <= ROOM:
-            lines[-1] += f" {piece}"
-            used += width(" ", size) + wide
-        else:
-            lines.append(piece)
-            used = wide
+def _wrap(words: Sequence[str], size: int) -> list[str]:
+    """Return lines that fit the card; a word wider than a line is cut wherever a line is full."""
+    lines = [""]
+    for word in words:
+        if lines[-1] and width(f"{lines[-1]} {word}", size) <= ROOM:
+            lines[-1] += f" {word}"
+            continue
+        lines += [""] if lines[-1] else []
+        for character in word:
+            if lines[-1] and width(lines[-1] + character, size) > ROOM:
+                lines.append("")
+            lines[-1] += character
     return lines
 
 
-def _pieces(word: str, size: int) -> Iterator[str]:
-    """A word, cut wherever a line is full."""
-    begin, used = 0, 0.0
-    for place, character in enumerate(word):
-        used += width(character, size)
-        if used > ROOM and place > begin:
-            yield word[begin:place]
-            begin, used = place, width(character, size)
-    yield word[begin:]
-
-
 def width(text: str, size: int) -> float:
-    """In pixels, at most: where letters are drawn closer together it is less."""
+    """Return the width in pixels, at most: where letters are drawn closer together it is less."""
     return sum(_advance(character, size) for character in text)
 
 
@@ -196,18 +176,6 @@ def _advance(character: str, size: int) -> float:
 @lru_cache(maxsize=20)
 def _font(weight: str, size: int) -> ImageFont.FreeTypeFont:
     # Basic layout, because what the other one does depends on a library that a machine may have or not.
-    return ImageFont.truetype(BytesIO(_typeface(weight)), size, layout_engine=ImageFont.Layout.BASIC)
-
-
-@lru_cache(maxsize=2)
-def _typeface(weight: str) -> bytes:
     # Not the .ttf beside it, whose ellipsis is narrower than its dots.
-    return (files("font_source_serif_pro") / "files" / f"SourceSerifPro-{weight}.otf").read_bytes()
-
-
-def _source(story: StoryOut) -> str:
-    return f"{story.original_publisher} · Tier {story.original_publisher_tier}, {story.original_publisher_tier_label}"
-
-
-def _sources(number: int) -> str:
-    return f"Reported by {number} independent sources" if number > 1 else "One source so far"
+    typeface = (files("font_source_serif_pro") / "files" / f"SourceSerifPro-{weight}.otf").read_bytes()
+    return ImageFont.truetype(BytesIO(typeface), size, layout_engine=ImageFont.Layout.BASIC)

@@ -1,4 +1,4 @@
-"""What is not there or does not work, for people and programs; and whether the wire is well."""
+"""Pages and answers for errors, and whether the wire is well."""
 
 import logging
 
@@ -21,13 +21,12 @@ log = logging.getLogger(__name__)
 
 @require_safe
 def healthz(_request: HttpRequest) -> HttpResponse:
-    """The process answers; nothing else is asked."""
     return json_answer({"status": "ok"}, "no-store")
 
 
 @require_safe
 def readyz(_request: HttpRequest) -> HttpResponse:
-    """200 when the database answers and a snapshot is served, else 503; tells the age of the snapshot in seconds."""
+    """Answer 200 with the age of the snapshot in seconds when the database answers and a snapshot is served, else 503."""
     try:
         snapshot = queries.latest_snapshot()
     except Unavailable:
@@ -50,40 +49,40 @@ def _not_ready(what: str, why: str) -> HttpResponse:
 
 
 def unreadable(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """400, as JSON under /api/ and as Django has it elsewhere."""
+    """Answer 400, as JSON under /api/ and as Django does elsewhere."""
     if request.path.startswith("/api/"):
         return error_answer(BadRequest())
     return bad_request(request, exception)
 
 
 def stale_form(request: HttpRequest, reason: str = "") -> HttpResponse:  # noqa: ARG001  it tells of cookies and tokens
-    """403 for a form of the desk that was opened before its editor logged in anew; elsewhere nothing is to be sent at all."""
+    """Answer 403 for a form of the desk that was opened before its editor logged in anew, 405 elsewhere."""
     if not request.path.startswith("/admin/"):
         return HttpResponseNotAllowed(("GET", "HEAD"))
     return _page(request, "403_csrf.html", 403)
 
 
 def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:  # noqa: ARG001
-    """403, with what to do about it; nothing public is forbidden, so whoever meets it comes from the desk."""
+    """Answer 403 with what to do about it; only the desk forbids anything."""
     return _page(request, "403.html", 403)
 
 
 def missing(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:  # noqa: ARG001
-    """404, as JSON under /api/ and as a page elsewhere."""
+    """Answer 404, as JSON under /api/ and as a page elsewhere."""
     if request.path.startswith("/api/"):
         return error_answer(NotFound("There is no such address.", "All addresses are described in /api/openapi.json."))
     return _page(request, "404.html", 404)
 
 
-def failed(request: HttpRequest) -> HttpResponse:
-    """500, telling nothing internal."""
+def show_fault(request: HttpRequest) -> HttpResponse:
+    """Answer 500 without anything internal."""
     if request.path.startswith("/api/"):
         return error_answer(InternalError())
     return render(request, "500.html", status=500)
 
 
 def _page(request: HttpRequest, template: str, status: int) -> HttpResponse:
-    """A page of the site that says what is wrong; 503 while the database is away."""
+    """Render a page about an error; 503 while the database is away."""
     try:
         return render(request, template, status=status)
     except (Error, Unavailable) as error:

@@ -1,4 +1,4 @@
-"""Every list as something to subscribe to: RSS 2.0, Atom (RFC 4287) or JSON Feed 1.1, the newest fifty."""
+"""Feeds of every list, its newest fifty: RSS 2.0, Atom (RFC 4287) or JSON Feed 1.1."""
 
 import datetime as dt
 import re
@@ -13,17 +13,17 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.utils.feedgenerator import Atom1Feed, Rss201rev2Feed
 
-from citations.formats import MAKERS
-from citations.statement import Kind, state
+from citations.format.claim_text import StatementKind, build_statement
+from citations.format.formats import MAKERS
 from config.errors import NotFound
 from config.http.responses import BRIEFLY
 from wire import queries
-from wire.bounds import MAX_QUERY
 from wire.queries import Correction
-from wire.schemas import EditorTakeOut, StoryOut
+from wire.schemas.params import MAX_QUERY
+from wire.schemas.story import StoryOut
 from wire.site.pages import public, read
-from wire.stories.vocabulary import Category, Topic
 from wire.templatetags.wire_site import html
+from wire.text.vocabulary import Category, Topic
 
 ITEMS: Final = 50
 EDITORS: Final = "ChatbotNews.ai"
@@ -38,7 +38,7 @@ _NOT_IN_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U00
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """What is new in a list. `url` is its page and its identity; `markup` is `text` at length and as HTML, where there is any."""
+    """A new entry of a list. `url` is its page and its identity; `markup` is `text` at length and as HTML, if there is any."""
 
     url: str
     title: str
@@ -54,48 +54,51 @@ class Item:
 
 @public
 def feed(request: HttpRequest, name: str, form: str) -> HttpResponse:
-    """A list in one of the three forms."""
     if form not in _TYPES:
         raise NotFound(f"There is no feed in the form {form!r}.", "Ask for rss, atom or json.")
-    title, path, items = _list(name, request.GET.get("query", ""))
+    title, path, items = _read_list(name, request.GET.get("query", ""))
     own = f"{settings.WIRE_SITE_URL}{request.get_full_path()}"
     channel = {"title": f"ChatbotNews.ai: {title}", "link": f"{settings.WIRE_SITE_URL}{path}", "feed_url": own}
-    body = _json(channel, items) if form == "json" else _xml(form, channel, items)
+    body = _to_json(channel, items) if form == "json" else _to_xml(form, channel, items)
     return HttpResponse(body, content_type=_TYPES[form], headers={"Cache-Control": BRIEFLY})
 
 
-def _list(name: str, query: str) -> tuple[str, str, Iterable[Item]]:
-    """Title, page and newest items of a list that can be subscribed to. Raises: NotFound, InvalidArgument."""
+def _read_list(name: str, query: str) -> tuple[str, str, Iterable[Item]]:
+    """Return title, page and newest items of a list that can be subscribed to. Raises: NotFound, InvalidArgument."""
     kind, _, which = name.partition("-")
     match kind:
         case "corrections":
-            return "corrections", "/corrections", map(_correction, queries.corrections(ITEMS)[0])
+            return "corrections", "/corrections", map(_correction_item, queries.corrections(ITEMS)[0])
         case "takes":
-            return "editor's takes", "/archive", (_take(*take) for take in queries.latest_takes(ITEMS))
+            takes = (
+                Item(take.url, take.title, take.summary_short, EDITORS, at, at, markup=html(take.markdown))
+                for take, at in queries.latest_takes(ITEMS)
+            )
+            return "editor's takes", "/archive", takes
         case "stories":
-            return "all stories", "/", map(_story, queries.list_stories(ITEMS).stories)
+            return "all stories", "/", map(_story_item, queries.list_stories(ITEMS).stories)
         case "category":
             category = read(Category, which)
-            return category.label, f"/category/{category}", map(_story, queries.get_category(category, ITEMS).stories)
+            return category.label, f"/category/{category}", map(_story_item, queries.get_category(category, ITEMS).stories)
         case "topic":
             topic = read(Topic, which)
-            return topic.label, f"/topic/{topic}", map(_story, queries.get_topic_coverage(topic, None, ITEMS).stories)
+            return topic.label, f"/topic/{topic}", map(_story_item, queries.get_topic_coverage(topic, None, ITEMS).stories)
         case "source":
             stories = queries.list_source_stories(which, ITEMS).stories
-            return queries.get_source(which).name, f"/source/{which}", map(_story, stories)
+            return queries.get_source(which).name, f"/source/{which}", map(_story_item, stories)
         case "event":
             event = queries.view_event(which)
             newest_first = [report.story for report in reversed(event.reports)]
-            return event.lead.headline, f"/event/{event.event_id}", map(_story, newest_first[:ITEMS])
+            return event.lead.headline, f"/event/{event.event_id}", map(_story_item, newest_first[:ITEMS])
         case "search" if query.strip() and len(query) <= MAX_QUERY:
-            return f"“{query}”", f"/search?{urlencode({'query': query})}", map(_story, queries.newest_matches(query, ITEMS))
+            return f"“{query}”", f"/search?{urlencode({'query': query})}", map(_story_item, queries.newest_matches(query, ITEMS))
     raise NotFound("There is no such feed.", "Every list names its feeds.")
 
 
-def _story(story: StoryOut) -> Item:
-    """Its text is the citation, which names the publisher before it says anything; unless that only repeats the title."""
-    said = state(story.headline, story.summary_short, of_maker=story.original_publisher_tier == MAKERS)
-    cited = story.citation_objects.layered_ready if story.citation_objects and said.kind != Kind.HEADLINE else None
+def _story_item(story: StoryOut) -> Item:
+    """Return a story with its citation as text, which names the publisher first; unless that only repeats the title."""
+    said = build_statement(story.headline, story.summary_short, of_maker=story.original_publisher_tier == MAKERS)
+    cited = story.citation_objects.layered_ready if story.citation_objects and said.kind != StatementKind.HEADLINE else None
     return Item(
         url=story.permalink,
         title=story.headline,
@@ -109,7 +112,7 @@ def _story(story: StoryOut) -> Item:
     )
 
 
-def _correction(correction: Correction) -> Item:
+def _correction_item(correction: Correction) -> Item:
     return Item(
         url=f"{settings.WIRE_SITE_URL}/story/{correction.chatbotnews_id}#revision-{correction.revision}",
         title=f"{correction.what}: {correction.headline}",
@@ -120,11 +123,7 @@ def _correction(correction: Correction) -> Item:
     )
 
 
-def _take(take: EditorTakeOut, published: dt.datetime) -> Item:
-    return Item(take.url, take.title, take.summary_short, EDITORS, published, published, markup=html(take.markdown))
-
-
-def _xml(form: str, channel: dict[str, str], items: Iterable[Item]) -> bytes:
+def _to_xml(form: str, channel: dict[str, str], items: Iterable[Item]) -> bytes:
     says = "AI-industry news from exactly 24 publications."
     document = _XML[form](_xml_text(channel["title"]), channel["link"], says, language="en", feed_url=channel["feed_url"])
     for item in items:
@@ -142,17 +141,17 @@ def _xml(form: str, channel: dict[str, str], items: Iterable[Item]) -> bytes:
 
 
 def _xml_text(text: str) -> str:
-    """What of `text` XML can hold: one character that it cannot would take the whole feed away."""
+    # One character that XML cannot hold would make the whole feed unreadable.
     return _NOT_IN_XML.sub("", text)
 
 
-def _json(channel: dict[str, str], items: Iterable[Item]) -> bytes:
+def _to_json(channel: dict[str, str], items: Iterable[Item]) -> bytes:
     version = "https://jsonfeed.org/version/1.1"
     channel = {"version": version, "title": channel["title"], "home_page_url": channel["link"], "feed_url": channel["feed_url"]}
-    return orjson.dumps({**channel, "items": [_json_item(item) for item in items]}, option=orjson.OPT_INDENT_2)
+    return orjson.dumps({**channel, "items": [_to_json_item(item) for item in items]}, option=orjson.OPT_INDENT_2)
 
 
-def _json_item(item: Item) -> dict[str, Any]:
+def _to_json_item(item: Item) -> dict[str, Any]:
     may_be_missing = {"external_url": item.original, "content_html": item.markup}
     return {
         "id": item.url,

@@ -1,21 +1,21 @@
-"""What pages say of themselves to machines: JSON-LD of schema.org, and the tags that citation managers read."""
+"""Metadata of pages: JSON-LD of schema.org, and the tags that citation managers read."""
 
 import json
 from collections.abc import Sequence
 from typing import Any, Final
 
-from django.apps import apps
 from django.conf import settings
 from django.http import HttpRequest
 from django.template.loader import render_to_string
 from django.utils.functional import SimpleLazyObject
 from django.utils.safestring import SafeString
 
-from citations.names import Person, authors_of
+from citations.format.bylines import Person, parse_authors
+from config.plugins import list_plugins
 from sources import queries as sources_queries
 from wire import queries
-from wire.schemas import StoryOut
-from wire.site import directives
+from wire.schemas.story import StoryOut
+from wire.site import llms_txt
 
 Node = dict[str, Any]
 
@@ -25,10 +25,9 @@ _UNSAFE: Final = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u
 def site(request: HttpRequest) -> dict[str, Any]:
     """Template context of every page."""
     return {
-        **directives.addresses(),
+        **llms_txt.addresses(),
         "sample": SimpleLazyObject(queries.is_sample),
-        "with_factchecks": apps.is_installed("wire.factchecks"),
-        "with_timelines": apps.is_installed("wire.timeline"),
+        "navigation": [link for plugin in list_plugins() for link in plugin.navigation],
         "graph": SimpleLazyObject(lambda: graph()),
         "publication_slugs": SimpleLazyObject(sources_queries.slugs_by_name),
         "canonical": f"{settings.WIRE_SITE_URL}{request.path}",
@@ -39,7 +38,7 @@ def graph(nodes: Sequence[Node] = ()) -> SafeString:
     """The JSON-LD of a page: the site's own nodes and these; safe inside <script>."""
     document = {
         "@context": "https://schema.org",
-        "@graph": [*json.loads(render_to_string("graph.json", directives.addresses())), *nodes],
+        "@graph": [*json.loads(render_to_string("graph.json", llms_txt.addresses())), *nodes],
     }
     text = json.dumps(document, ensure_ascii=False, indent=1)
     return SafeString("".join(_UNSAFE.get(character, character) for character in text))
@@ -54,7 +53,7 @@ def article(story: StoryOut) -> Node:
         "publisher": {"@type": "Organization", "name": story.original_publisher},
         "datePublished": f"{story.published_at:%Y-%m-%dT%H:%M:%SZ}",
     }
-    if authors := authors_of(story.author, story.original_publisher):
+    if authors := parse_authors(story.author, story.original_publisher):
         original["author"] = [
             {"@type": "Person" if isinstance(author, Person) else "Organization", "name": author.written} for author in authors
         ]

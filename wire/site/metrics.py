@@ -10,7 +10,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from django.apps import apps
 from django.conf import settings
 from django.db import Error
 from django.http import HttpRequest, HttpResponse
@@ -19,7 +18,8 @@ from django.views.decorators.http import require_safe
 
 from config.database import routing
 from config.errors import Unavailable
-from config.http import answer_cache
+from config.http import memory_cache
+from config.plugins import list_plugins
 from sources.queries import feeds_health
 from sources.schemas import FeedHealthOut
 from sources.vocabulary import Circuit
@@ -39,7 +39,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
     token = request.headers.get("Authorization", "").encode()
     if not settings.WIRE_METRICS_TOKEN or not hmac.compare_digest(token, f"Bearer {settings.WIRE_METRICS_TOKEN}".encode()):
         return missing(request)
-    lines = [*_of_process(), *_of_wire(), *_of_gateway()]
+    lines = [*_of_process(), *_of_wire(), *(line for plugin in list_plugins() for line in plugin.list_metrics())]
     return HttpResponse("\n".join(lines) + "\n", content_type=FORMAT, headers={"Cache-Control": "no-store"})
 
 
@@ -48,9 +48,9 @@ def _of_process() -> Iterator[str]:
         pages = int(Path("/proc/self/statm").read_text().split()[1])
         yield from _gauge("process_resident_memory_bytes", "Resident memory.", pages * os.sysconf("SC_PAGE_SIZE"))
     yield from _gauge("process_cpu_seconds_total", "User and system time.", f"{time.process_time():.2f}", kind="counter")
-    yield from _gauge("wire_kept_answers", "Cached answers in this process's memory.", answer_cache.answers.count)
-    yield from _gauge("wire_kept_bytes", "Bytes that cached answers take.", answer_cache.answers.bytes)
-    is_stale = int(answer_cache.answers.is_stale)
+    yield from _gauge("wire_kept_answers", "Cached answers in this process's memory.", memory_cache.answers.count)
+    yield from _gauge("wire_kept_bytes", "Bytes that cached answers take.", memory_cache.answers.bytes)
+    is_stale = int(memory_cache.answers.is_stale)
     yield from _gauge("wire_kept_stale", "Whether cached answers are served although the database cannot be read.", is_stale)
     source = routing.source
     yield from _gauge("wire_database_outages", "Times that the database went away.", source.outages, kind="counter")
@@ -61,7 +61,7 @@ def _of_process() -> Iterator[str]:
 
 def _of_wire() -> Iterator[str]:
     try:
-        lines = list(_asked())
+        lines = list(_list_wire_metrics())
     except Unavailable:
         lines = []
     except Error:
@@ -71,7 +71,7 @@ def _of_wire() -> Iterator[str]:
     yield from lines
 
 
-def _asked() -> Iterator[str]:
+def _list_wire_metrics() -> Iterator[str]:
     yield from _gauge("wire_version", "Raised by every public change.", queries.wire_version(), kind="counter")
     yield from _gauge("wire_pending_stories", "Stories with a change that is not published yet.", Story.objects.pending().count())
     newest = Snapshot.objects.order_by("-sequence").values_list("sequence", "generated_at").first()
@@ -87,14 +87,6 @@ def _asked() -> Iterator[str]:
     tried = [feed.last_try_at.timestamp() for feed in feeds if feed.last_try_at]
     if tried:
         yield from _gauge("wire_feed_last_try_timestamp_seconds", "Last fetch of any feed.", int(max(tried)))
-
-
-def _of_gateway() -> Iterator[str]:
-    """Figures of this process's resource gateway, where that is installed."""
-    if apps.is_installed("sources.gateway"):
-        from sources.gateway.metrics import lines
-
-        yield from lines()
 
 
 def _state(feed: FeedHealthOut) -> str:

@@ -1,1 +1,1 @@
-"""Template filters of the site and the desk. May import wire.schemas and wire.stories."""
+"""Template filters of the site and the desk. May import wire.schemas.story and wire.text."""

@@ -1,13 +1,17 @@
 """The MCP door over standard input and output, for desktop clients that start a process instead of calling an address."""
 
+import os
+import signal
+import sys
 from typing import Any
 
 import anyio
 from django.core.management.base import BaseCommand
 from mcp.server.stdio import stdio_server
 
-from mcpserver import usage
-from mcpserver.door import doors
+from config.command_line import INTERRUPTED
+from mcpserver.registry import doors
+from mcpserver.tooling import usage
 
 
 class Command(BaseCommand):
@@ -22,8 +26,20 @@ async def _serve() -> None:
     door = doors["/mcp"]
     server = door.server
     server.middleware.append(usage.counting(door.name, door.usage_name))
-    try:
-        async with stdio_server() as (read_stream, write_stream):
-            await server.run(read_stream, write_stream, server.create_initialization_options())
-    finally:
-        await usage.flush()
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(_leave_when_interrupted)
+        try:
+            async with stdio_server() as (read_stream, write_stream):
+                await server.run(read_stream, write_stream, server.create_initialization_options())
+        finally:
+            await usage.flush()
+        tasks.cancel_scope.cancel()
+
+
+async def _leave_when_interrupted() -> None:
+    with anyio.open_signal_receiver(signal.SIGINT) as signals:
+        async for _ in signals:
+            await usage.flush()
+            sys.stderr.write("Stopped by Ctrl-C: the client is no longer answered.\n")
+            sys.stderr.flush()
+            os._exit(INTERRUPTED)  # the thread that waits for a line of standard input could not be ended otherwise

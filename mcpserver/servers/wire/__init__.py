@@ -14,13 +14,23 @@ from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from config.errors import InvalidArgument, NotInRoster, Unavailable, WireError
-from mcpserver import arguments
-from mcpserver.adapter import ask
-from mcpserver.parts import HOUR_MS, MINUTE_MS, Answer, as_text, only_page, said_once, text_content, unknown, untraced
+from mcpserver.http.threads import run_query
 from mcpserver.servers.wire import prompts, resources, tools
 from mcpserver.servers.wire.completions import completion
 from mcpserver.servers.wire.detail import output_schema
-from mcpserver.servers.wire.trust import GetChanges, when_there_are
+from mcpserver.servers.wire.proof_tools import GetChanges, when_there_are
+from mcpserver.tooling import arguments
+from mcpserver.tooling.tools import (
+    HOUR_MS,
+    MINUTE_MS,
+    Answer,
+    as_text,
+    disable_tracing,
+    only_page,
+    said_once,
+    text_content,
+    unknown,
+)
 from sources import queries as sources_queries
 
 NAME: Final = "chatbotnews-wire"
@@ -55,7 +65,7 @@ _PROMPTS: Final = [
 
 async def list_tools(_context: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
     only_page(params)
-    names = [source.name for source in (await ask(sources_queries.list_sources)).sources]
+    names = [source.name for source in (await run_query(sources_queries.list_sources)).sources]
     listed = [tool.model_copy(update={"input_schema": _with_names(tool.input_schema, names)}) for tool in _TOOLS]
     return types.ListToolsResult(tools=listed, ttl_ms=HOUR_MS, cache_scope="public")
 
@@ -75,7 +85,7 @@ def _with_names(schema: dict[str, Any], names: list[str]) -> dict[str, Any]:
 
 
 def tools_made_of() -> int:
-    """What the list of tools is made of beside this code: the roster, by its revision."""
+    """Return what the list of tools is made of beside this code: the roster, by its revision."""
     return sources_queries.list_sources().roster_revision
 
 
@@ -86,7 +96,7 @@ async def call_tool(_context: Context, params: types.CallToolRequestParams) -> A
         raise unknown("tool", tools.TOOLS)
     try:
         given = arguments.read(tool.arguments, params.arguments)
-        answer: Answer = await ask(tool.run, given)
+        answer: Answer = await run_query(tool.run, given)
         if isinstance(given, GetChanges) and given.wait and not answer.structured["changes"]:
             answer = await when_there_are(given)
     except NotInRoster as error:
@@ -98,7 +108,7 @@ async def call_tool(_context: Context, params: types.CallToolRequestParams) -> A
 
 async def list_resources(_context: Context, params: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
     try:
-        page, cursor = await ask(resources.listed, params.cursor if params else None)
+        page, cursor = await run_query(resources.list_resources, params.cursor if params else None)
     except InvalidArgument as error:
         raise MCPError(types.INVALID_PARAMS, as_text(error)) from error
     return types.ListResourcesResult(resources=page, next_cursor=cursor, ttl_ms=MINUTE_MS, cache_scope="public")
@@ -115,7 +125,7 @@ async def list_templates(_context: Context, params: types.PaginatedRequestParams
 async def read_resource(context: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
     uri = str(params.uri)
     try:
-        mime_type, text = await ask(resources.read, uri)
+        mime_type, text = await run_query(resources.read, uri)
     except Unavailable:
         raise
     except WireError as error:
@@ -138,7 +148,7 @@ async def get_prompt(_context: Context, params: types.GetPromptRequestParams) ->
     if prompt is None:
         raise unknown("prompt", prompts.PROMPTS)
     try:
-        text = await ask(prompt.render, arguments.read(prompt.arguments, params.arguments))
+        text = await run_query(prompt.render, arguments.read(prompt.arguments, params.arguments))
     except Unavailable:
         raise
     except WireError as error:
@@ -149,7 +159,7 @@ async def get_prompt(_context: Context, params: types.GetPromptRequestParams) ->
 
 async def complete(_context: Context, params: types.CompleteRequestParams) -> types.CompleteResult:
     of = params.ref.name if isinstance(params.ref, types.PromptReference) else params.ref.uri
-    return types.CompleteResult(completion=await ask(completion, of, params.argument.name, params.argument.value))
+    return types.CompleteResult(completion=await run_query(completion, of, params.argument.name, params.argument.value))
 
 
 def usage_name(method: str, given: str) -> str:
@@ -188,4 +198,4 @@ def build() -> Server[Any]:
         on_get_prompt=get_prompt,
         on_completion=complete,
     )
-    return untraced(server)
+    return disable_tracing(server)

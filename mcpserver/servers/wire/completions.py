@@ -7,7 +7,7 @@ from mcp_types import Completion
 
 from mcpserver.servers.wire.prompts import Focus
 from wire import queries
-from wire.stories.vocabulary import Category, Topic
+from wire.text.vocabulary import Category, Topic
 
 MOST: Final = 100  # MCP, completion/complete
 

@@ -1,4 +1,4 @@
-"""How much of a list a client gets: how much of each story (`detail`), and how many of them (`max_tokens`). `full` is the
+"""Size of a list: how much of each story (`detail`), and how many of them (`max_tokens`). `full` is the
 specification's shape; the others let a client save tokens.
 """
 
@@ -9,9 +9,9 @@ from typing import Any, Final
 import orjson
 from django.conf import settings
 
-from mcpserver.json_schema import compact
-from wire.answers import StoriesAnswer
-from wire.schemas import estimated_tokens
+from mcpserver.tooling.json_schema import compact
+from wire.schemas.story import estimated_tokens
+from wire.schemas.story_list import StoriesAnswer
 
 
 class Detail(StrEnum):
@@ -37,14 +37,14 @@ ENDS: Final = " Source: {permalink}"
 Page = dict[str, Any]
 
 
-def shaped(page: StoriesAnswer[Any], detail: Detail) -> Page:
+def shape_page(page: StoriesAnswer[Any], detail: Detail) -> Page:
     """The page as JSON values, with as much of each story as `detail` says."""
     if detail is Detail.FULL:
         return page.values()
     if detail is Detail.STANDARD:
-        found = page.values(_standard)
+        found = page.shorten(_standard)
     else:
-        found = page.values(_brief)
+        found = page.shorten(_brief)
         ends = ENDS.format(permalink=f"{settings.WIRE_SITE_URL}/story/{{chatbotnews_id}}")
         found["citation_pattern"] = f"{BEGINS}{{says}}{ends}"
     found["est_tokens"] = estimated_tokens([orjson.dumps(found)])
@@ -54,7 +54,7 @@ def shaped(page: StoriesAnswer[Any], detail: Detail) -> Page:
 def _standard(story: bytes) -> dict[str, Any]:
     """With the layered citation, whole."""
     whole = orjson.loads(story)
-    return {name: whole[name] for name in STANDARD} | _cited(whole)
+    return {name: whole[name] for name in STANDARD} | _layered_citation(whole)
 
 
 def _brief(story: bytes) -> dict[str, Any]:
@@ -67,10 +67,10 @@ def _brief(story: bytes) -> dict[str, Any]:
     begins, ends = BEGINS.format_map(whole), ENDS.format_map(whole)
     if layered.startswith(begins) and layered.endswith(ends):
         return found | {"says": layered.removeprefix(begins).removesuffix(ends)}
-    return found | _cited(whole)
+    return found | _layered_citation(whole)
 
 
-def _cited(whole: Mapping[str, Any]) -> dict[str, Any]:
+def _layered_citation(whole: Mapping[str, Any]) -> dict[str, Any]:
     cited = whole["citation_objects"]
     return {"citation_objects": cited and {"layered_ready": cited["layered_ready"]}}
 
@@ -87,7 +87,7 @@ def within(budget: int | None, limit: int, items: str, ask: Callable[[int], Page
 
 
 def _fitting(page: Page, items: Sequence[Any], budget: int) -> int:
-    """How many of the items fit beside the rest of the page; fewer than there are."""
+    """Return how many of the items fit beside the rest of the page; fewer than there are."""
     costs = [estimated_tokens([orjson.dumps(item)]) for item in items]
     left, number = budget - (page["est_tokens"] - sum(costs)), 0
     while number < len(costs) - 1 and costs[number] <= left:

@@ -9,17 +9,16 @@ import orjson
 from mcp_types import Resource, ResourceTemplate
 
 from config.errors import NotFound
-from mcpserver.servers.wire.detail import Detail, shaped
-from sources import queries as sources_queries
+from mcpserver.servers.wire.detail import Detail, shape_page
 from sources.vocabulary import ROSTER_SIZE
 from wire import queries
-from wire.answers import StoriesAnswer
-from wire.bounds import read_date
-from wire.schemas import DayOut, DayStoriesOut, TopicOut
+from wire.schemas.params import read_date
+from wire.schemas.story import DayOut, DayStoriesOut, TopicOut
+from wire.schemas.story_list import StoriesAnswer
 from wire.search.cursor import decode, encode, invalid
-from wire.site.directives import llms_txt
-from wire.stories.text import plain_text
-from wire.stories.vocabulary import Category, Topic
+from wire.site.llms_txt import llms_txt
+from wire.text.plain_text import plain_text
+from wire.text.vocabulary import Category, Topic
 
 JSON: Final = "application/json"
 MARKDOWN: Final = "text/markdown"
@@ -139,7 +138,7 @@ Content = tuple[str, str]
 
 
 def read(uri: str) -> Content:
-    """What a resource holds now. Raises: NotFound, NothingPublished."""
+    """Return what a resource holds now. Raises: NotFound, NothingPublished."""
     for pattern, answer in _READERS:
         if match := re.fullmatch(pattern, uri):
             return answer(*match.groups())
@@ -158,8 +157,8 @@ def is_edge_cached(uri: str) -> bool:
     return uri == "wire://today" or uri.startswith("wire://today/")
 
 
-def listed(cursor: str | None = None) -> tuple[list[Resource], str | None]:
-    """One page of all resources: fixed ones, today's live stories, archived days; and the cursor of the next page.
+def list_resources(cursor: str | None = None) -> tuple[list[Resource], str | None]:
+    """Return a page of all resources: fixed ones, today's live stories, archived days; and the cursor of the next page.
 
     Raises: InvalidArgument for a strange cursor, and when the last resource of the page before is gone.
     """
@@ -167,7 +166,7 @@ def listed(cursor: str | None = None) -> tuple[list[Resource], str | None]:
 
 
 def templates(cursor: str | None = None) -> tuple[list[ResourceTemplate], str | None]:
-    """One page of the patterns, and the cursor of the next one. Raises: InvalidArgument for a strange cursor."""
+    """Return a page of the patterns, and the cursor of the next one. Raises: InvalidArgument for a strange cursor."""
     return _page("templates", TEMPLATES, lambda entry: entry.uri_template, cursor)
 
 
@@ -230,16 +229,16 @@ def _json(body: bytes) -> Content:
 
 
 def _brief(page: StoriesAnswer[Any]) -> Content:
-    return _json(orjson.dumps(shaped(page, Detail.BRIEF)))
+    return _json(orjson.dumps(shape_page(page, Detail.BRIEF)))
 
 
 def _today_category(slug: str) -> StoriesAnswer[DayStoriesOut]:
     """Today's stories of one category, in the shape of a list."""
-    return queries.get_todays_category(_known(Category, slug))
+    return queries.get_todays_category(_parse_slug(Category, slug))
 
 
 def _topic(slug: str) -> StoriesAnswer[TopicOut]:
-    return queries.get_topic_coverage(_known(Topic, slug))
+    return queries.get_topic_coverage(_parse_slug(Topic, slug))
 
 
 def _date(day: str) -> dt.date:
@@ -249,7 +248,7 @@ def _date(day: str) -> dt.date:
         raise NotFound("There is no such day.", HINT) from None
 
 
-def _known(vocabulary: Any, slug: str) -> Any:
+def _parse_slug(vocabulary: Any, slug: str) -> Any:
     if slug not in vocabulary.values:
         raise NotFound("There is no such resource.", f"Use one of: {', '.join(vocabulary.values)}.")
     return vocabulary(slug)
@@ -268,7 +267,7 @@ _READERS: Final[tuple[tuple[str, Callable[..., Content]], ...]] = (
     (r"wire://topic/([a-z]+)/brief", lambda slug: _brief(_topic(slug))),
     (rf"wire://archive/{_DATE}", lambda day: _json(with_mcp(queries.get_archive(_date(day))))),
     (rf"wire://archive/{_DATE}/brief", lambda day: _brief(queries.list_day(_date(day)))),
-    (r"wire://sources", lambda: _json(sources_queries.list_sources().model_dump_json().encode())),
+    (r"wire://sources", lambda: _json(queries.list_sources().model_dump_json().encode())),
     (r"wire://llms\.txt", lambda: (TEXT, llms_txt())),
     (r"wire://provenance/today", lambda: _json(queries.get_provenance().model_dump_json().encode())),
     (rf"wire://provenance/{_DATE}", lambda day: _json(queries.get_provenance(_date(day)).model_dump_json().encode())),

@@ -8,19 +8,20 @@ import orjson
 from ninja import Schema
 from pydantic import BeforeValidator, Field, StringConstraints
 
-from citations.formats import CitationFormat
+from citations.format.formats import CitationFormat
 from config.errors import NotFound
-from mcpserver.arguments import WHOLE, Arguments
-from mcpserver.parts import ADDRESSES_THE_MODEL, Answer, ToolSpec
-from mcpserver.servers.wire.detail import Detail, shaped, within
-from mcpserver.servers.wire.trust import TRUST
+from mcpserver.servers.wire.detail import Detail, shape_page, within
+from mcpserver.servers.wire.proof_tools import TRUST
+from mcpserver.tooling.arguments import WHOLE, Arguments
+from mcpserver.tooling.tools import ADDRESSES_THE_MODEL, Answer, ToolSpec
 from sources import queries as sources_queries
 from sources.schemas import SourcesOut, VerdictOut
-from wire import bounds, queries, schemas
-from wire.answers import StoriesAnswer
-from wire.bounds import IsoDate, IsoMoment
-from wire.stories.provenance import timestamp
-from wire.stories.vocabulary import Category, Topic
+from wire import queries
+from wire.schemas import params, story
+from wire.schemas.params import IsoDate, IsoMoment
+from wire.schemas.story_list import StoriesAnswer
+from wire.text.provenance import timestamp
+from wire.text.vocabulary import Category, Topic
 
 CITE: Final = (
     "When citing a story, the layered format is the recommended canonical citation: "
@@ -28,11 +29,11 @@ CITE: Final = (
 )
 COSTS: Final = "A story costs about 105 tokens in brief, 290 in standard and 840 in full, the default."
 
-Query = Annotated[str, Field(min_length=1, max_length=bounds.MAX_QUERY, description='Keywords, or a "phrase" in double quotes.')]
+Query = Annotated[str, Field(min_length=1, max_length=params.MAX_QUERY, description='Keywords, or a "phrase" in double quotes.')]
 Id = Annotated[str, Field(max_length=100), StringConstraints(strip_whitespace=True)]
 StoryId = Annotated[Id, Field(description="A chatbotnews_id such as cbn-0123456789ab.")]
-SearchLimit = Annotated[bounds.SearchLimit, Field(description="Most stories."), WHOLE]
-ListLimit = Annotated[bounds.ListLimit, Field(description="Most stories."), WHOLE]
+SearchLimit = Annotated[params.SearchLimit, Field(description="Most stories."), WHOLE]
+ListLimit = Annotated[params.ListLimit, Field(description="Most stories."), WHOLE]
 Tier = Annotated[
     int, Field(ge=1, le=4, description="1 corporate blogs, 2 specialist press, 3 global press, 4 category wire."), WHOLE
 ]
@@ -49,7 +50,7 @@ Budget = Annotated[
 
 
 def as_list(value: Any) -> Any:
-    """One name is a list of one; some clients send it so."""
+    """Read a single name as a list; some clients send it so."""
     return [value] if isinstance(value, str) else value
 
 
@@ -58,14 +59,14 @@ class SearchWire(Arguments):
     category: Section | None = None
     source: Annotated[str | None, Field(max_length=200, description="One publication.")] = None
     since: Since = None
-    limit: SearchLimit = bounds.SEARCH_LIMIT
+    limit: SearchLimit = params.SEARCH_LIMIT
     cursor: Cursor = None
     detail: How = Detail.FULL
-    sort: Annotated[bounds.Sort, Field(description="Best matches first, or newest first.")] = bounds.Sort.RELEVANCE
+    sort: Annotated[params.Sort, Field(description="Best matches first, or newest first.")] = params.Sort.RELEVANCE
     until: Annotated[IsoMoment | None, Field(description="Published before this time.")] = None
     topic: Subject | None = None
     tier: Tier | None = None
-    sources: Annotated[bounds.Sources, Field(description="Any of several publications."), BeforeValidator(as_list)] = None
+    sources: Annotated[params.Sources, Field(description="Any of several publications."), BeforeValidator(as_list)] = None
     max_tokens: Budget = None
 
 
@@ -76,7 +77,7 @@ class GetStory(Arguments):
 
 class GetCategory(Arguments):
     category: Section
-    limit: ListLimit = bounds.LIST_LIMIT
+    limit: ListLimit = params.LIST_LIMIT
     cursor: Cursor = None
     detail: How = Detail.FULL
     max_tokens: Budget = None
@@ -86,7 +87,7 @@ class GetCategory(Arguments):
 class GetTopicCoverage(Arguments):
     topic: Subject
     since: Since = None
-    limit: ListLimit = bounds.LIST_LIMIT
+    limit: ListLimit = params.LIST_LIMIT
     cursor: Cursor = None
     detail: How = Detail.FULL
     max_tokens: Budget = None
@@ -94,7 +95,7 @@ class GetTopicCoverage(Arguments):
 
 class GetConsensus(Arguments):
     story_id: Annotated[Id | None, Field(description="A chatbotnews_id; wins over headline.")] = None
-    headline: Annotated[str | None, Field(max_length=bounds.MAX_HEADLINE_QUERY, description="Used if story_id is not given.")] = (
+    headline: Annotated[str | None, Field(max_length=params.MAX_HEADLINE_QUERY, description="Used if story_id is not given.")] = (
         None
     )
 
@@ -120,13 +121,19 @@ class ListEvents(Arguments):
     date: Annotated[IsoDate | None, Field(description="A UTC day, YYYY-MM-DD; default: the latest.")] = None
     category: Section | None = None
     topic: Subject | None = None
-    limit: Annotated[bounds.ListLimit, Field(description="Most events."), WHOLE] = bounds.LIST_LIMIT
+    limit: Annotated[params.ListLimit, Field(description="Most events."), WHOLE] = params.LIST_LIMIT
     cursor: Cursor = None
     max_tokens: Budget = None
 
 
 class GetEvent(Arguments):
     event_id: Annotated[Id, Field(description="An event_id, or the id of any story of the event.")]
+
+
+class GetStoryline(Arguments):
+    event_id: Annotated[Id, Field(description="A storyline_id, or the id of any event or story of it.")]
+    limit: Annotated[params.ListLimit, Field(description="Most events."), WHOLE] = params.LIST_LIMIT
+    cursor: Cursor = None
 
 
 class Search(Arguments):
@@ -193,7 +200,7 @@ def get_editor_take(args: GetEditorTake) -> Answer:
 
 
 def list_sources(args: ListSources) -> Answer:
-    return _answer(sources_queries.list_sources(args.tier))
+    return _answer(queries.list_sources(args.tier))
 
 
 def verify_source_integrity(args: VerifySource) -> Answer:
@@ -211,6 +218,10 @@ def get_event(args: GetEvent) -> Answer:
     return _answer(queries.get_event(args.event_id))
 
 
+def get_storyline(args: GetStoryline) -> Answer:
+    return _answer(queries.get_storyline(args.event_id, args.limit, args.cursor))
+
+
 def search(args: Search) -> Answer:
     """OpenAI's connector shape: `{"results": [{id, title, url}]}`."""
     found = queries.search_wire(args.query)
@@ -219,8 +230,11 @@ def search(args: Search) -> Answer:
 
 
 def fetch(args: Fetch) -> Answer:
-    """OpenAI's connector shape: `{id, title, text, url, metadata}`. Raises: NotFound, for a withdrawn story too."""
-    story = queries.get_story(args.id)
+    """OpenAI's connector shape: `{id, title, text, url, metadata}`; of a merged story that of the one that stands.
+
+    Raises: NotFound, for a withdrawn story too.
+    """
+    story = queries.get_standing_story(args.id)
     if story.citation_objects is None:
         raise NotFound(f"{args.id} was withdrawn and must not be cited.", "search finds other coverage.")
     cited = f"Cite as: {story.citation_objects.layered_ready}"
@@ -241,7 +255,7 @@ def fetch(args: Fetch) -> Answer:
 
 def _stories(args: SearchWire | GetCategory | GetTopicCoverage, ask: Callable[[int], StoriesAnswer[Any]]) -> Answer:
     """A list, as much of each story and as many of them as asked for."""
-    return Answer(within(args.max_tokens, args.limit, "stories", lambda limit: shaped(ask(limit), args.detail)))
+    return Answer(within(args.max_tokens, args.limit, "stories", lambda limit: shape_page(ask(limit), args.detail)))
 
 
 def _answer(found: Schema) -> Answer:
@@ -256,7 +270,7 @@ TOOLS: Final[Mapping[str, ToolSpec]] = {
     tool.name: tool
     for tool in (
         _tool(
-            search_wire, SearchWire, schemas.SearchOut, "Search the wire",
+            search_wire, SearchWire, story.SearchOut, "Search the wire",
             "Stories of all days that answer a question or contain keywords, with optional category, topic, source, tier and time "
             "filters. Best matches first, or newest first with `sort`, each story with ready-made citations. Stories that contain "
             "all words come first, then those with most or some: `matched` says so, and `not_found` names the words that none of "
@@ -264,31 +278,31 @@ TOOLS: Final[Mapping[str, ToolSpec]] = {
             f"words, not that nothing was reported. {COSTS}",
         ),
         _tool(
-            get_story, GetStory, schemas.StoryOut, "Get one story",
+            get_story, GetStory, story.StoryOut, "Get one story",
             "One story by its chatbotnews_id, with every citation format pre-rendered; search_wire finds ids. "
             "A withdrawn story is returned with its status and without citations.",
         ),
         _tool(
-            get_category, GetCategory, schemas.StoriesOut, "Stories of a category",
+            get_category, GetCategory, story.StoriesOut, "Stories of a category",
             f"Stories of one of the five categories, of all days, newest first. {COSTS}",
         ),
         _tool(
-            get_topic_coverage, GetTopicCoverage, schemas.TopicOut, "Coverage of a topic",
+            get_topic_coverage, GetTopicCoverage, story.TopicOut, "Coverage of a topic",
             "Stories about one of the twelve tracked topics, newest first, with a one-sentence summary of what the list holds. "
             f"{COSTS}",
         ),
         _tool(
-            get_consensus, GetConsensus, schemas.ConsensusOut, "Who else reports it",
+            get_consensus, GetConsensus, story.ConsensusOut, "Who else reports it",
             "Cross-source check of a story or a headline: a consensus score from 0 (nobody else in the roster) to 1, the number of "
             "independent sources, and their stories. Give story_id or headline; with a headline, the figures belong to `matched`, "
             "the most similar story, which may say something else.",
         ),
         _tool(
-            get_citation, GetCitation, schemas.CitationOut, "Cite a story",
+            get_citation, GetCitation, story.CitationOut, "Cite a story",
             "One ready-made citation of a story, layered unless another format is asked for. A withdrawn story has none.",
         ),
         _tool(
-            get_editor_take, GetEditorTake, schemas.EditorTakeOut, "The day's brief",
+            get_editor_take, GetEditorTake, story.EditorTakeOut, "The day's brief",
             "The Editor's Take of a day in Markdown, the latest day if no date is given.",
         ),
         _tool(
@@ -301,18 +315,22 @@ TOOLS: Final[Mapping[str, ToolSpec]] = {
             "publication by way of ChatbotNews.ai.",
         ),
         _tool(
-            list_events, ListEvents, schemas.EventsOut, "What happened on a day",
+            list_events, ListEvents, story.EventsOut, "What happened on a day",
             "Start here for the news of a day: one line per event, about seventy tokens each. An event is one thing that happened, "
             "whoever reports it; those that most newsrooms reported on that day come first. Inline citation: 'ChatbotNews.ai, "
             "citing {publisher} (Tier {tier}), {date of published_at}: {headline}.' For others give get_citation the event's lead, "
             "or its event_id where it has none. get_event names every report; search_wire looks through all days.",
         ),
         _tool(
-            get_event, GetEvent, schemas.EventOut, "One event, every report",
+            get_event, GetEvent, story.EventOut, "One event, every report",
             "One happening with every report of it, oldest first, each with its citation: who was first, which reports are "
             "independent and which copy another's text. Takes an event_id, or the id of any story of the event. get_consensus "
             "weighs one story instead. About 160 tokens, and 200 more a report.",
         ),
+        replace(_tool(
+            get_storyline, GetStoryline, story.StorylineOut, "What came before and after",
+            "A storyline: events over weeks that follow from one another, oldest first, one line and citation each.",
+        ), is_brief=True),
         _tool(
             search, Search, SearchHits, "Search (connectors)",
             "Search for connectors and deep research: ids, titles and addresses of the ten best stories. Read one with fetch.",

@@ -8,8 +8,8 @@ from typing import Final
 
 import uvicorn
 
-from config.http import protocol
-from config.http.edge import Edge, Message, Receive, Scope, Send
+from config.http import uvicorn_protocol
+from config.http.request_guard import Edge, Message, Receive, Scope, Send
 
 PATIENCE: Final = 20.0  # seconds that a test waits for anything of the server before it fails
 LARGE: Final = 4_000_000  # bytes of an answer
@@ -49,7 +49,7 @@ class Served:
     def __init__(self) -> None:
         self.app = Application()
         # `http` takes a class or a name; --ws, --server-header and so on as `manage.py serve` has them matter to nothing here.
-        options = {"http": protocol.WireProtocol, "ws": "none", "lifespan": "off", "log_level": "critical", "port": 0}
+        options = {"http": uvicorn_protocol.WireProtocol, "ws": "none", "lifespan": "off", "log_level": "critical", "port": 0}
         self._server = uvicorn.Server(uvicorn.Config(Edge(self.app, {"/mcp": "wire"}), **options))  # type: ignore[arg-type]
         self._thread = threading.Thread(target=self._server.run)
 

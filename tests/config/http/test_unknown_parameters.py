@@ -2,9 +2,10 @@
 
 import pytest
 from django.test import Client
+from django.urls import resolve
 from pytest_django import Settings
 
-from config.api import api
+from config.api import api, parameters_of
 from tests.contract import refused
 from tests.mcpserver.asgi import request
 
@@ -30,6 +31,13 @@ def test_every_address_refuses_what_it_does_not_take_by_name(client: Client, add
     answer = request("GET", f"{address}?quince=1")
     assert (answer.status, answer.json(), answer["access-control-allow-origin"]) == (400, error, "*")
     assert request("HEAD", f"{address}?quince=1").status == 400
+
+
+def test_a_fixed_address_takes_its_own_parameters_and_no_patterns() -> None:
+    for path, methods in api.get_openapi_schema()["paths"].items():
+        if "{" not in path:
+            assert "<" not in resolve(path).route, path
+            assert parameters_of(path) == {one["name"] for one in methods["get"].get("parameters", ()) if one["in"] == "query"}
 
 
 def test_all_that_it_takes_are_named(client: Client) -> None:

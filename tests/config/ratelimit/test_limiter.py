@@ -73,9 +73,43 @@ def test_strangers_push_nobody_out_and_are_forgotten(monkeypatch: pytest.MonkeyP
     for stranger in range(1_000):
         limiter.wait(f"stranger {stranger}")
     assert limiter.wait("victim") == 60
-    assert len(limiter._logs) <= 101
+    assert len(limiter) == 100
     clock.now += 61
     assert limiter.wait("victim") == 0
     clock.now += 121
     limiter.wait("late")
-    assert list(limiter._logs) == ["late"]
+    assert len(limiter) == 1
+
+
+def test_strangers_that_fill_the_limiter_keep_no_new_client_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("config.ratelimit.limiter.MAX_CLIENTS", 100)
+    limiter = Limiter("60/m", Clock())
+    for number in range(100 + 60):
+        assert limiter.wait(f"stranger {number}") == 0
+    assert [limiter.wait("new one") for _ in range(61)] == [0] * 60 + [60]
+    assert [limiter.wait(f"another {number}") for number in range(500)] == [0] * 500
+
+
+def test_clients_of_one_network_push_out_each_other_and_nobody_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("config.ratelimit.limiter.MAX_CLIENTS", 100)
+    limiter = Limiter("60/m", Clock())
+    assert [limiter.wait("victim", "its own") for _ in range(5)] == [0] * 5, "a light user, whom strangers could push out first"
+    for number in range(15_000):
+        limiter.wait(f"neighbour {number}", "large")
+    assert len(limiter) == 7
+    assert [limiter.wait("victim", "its own") for _ in range(56)] == [0] * 55 + [60]
+
+
+def test_a_network_passes_as_much_as_256_clients_and_then_waits_as_told() -> None:
+    dice, clock = random.Random(7), Clock()
+    limiter = Limiter("2/s", clock)
+    passed: list[float] = []
+    for number in range(20_000):
+        clock.now += dice.expovariate(2_000)
+        if not limiter.wait(f"client {number}", "large"):
+            passed.append(clock.now)
+    assert 10 * 512 * 0.9 < len(passed) < 12 * 512
+    assert all(later - first > 0.9 for first, later in zip(passed, passed[2 * 512 :], strict=False))
+    assert limiter.wait("somebody", "elsewhere") == 0
+    clock.now += limiter.wait("client x", "large")
+    assert limiter.wait("client y", "large") == 0

@@ -8,20 +8,20 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from pytest_django import Settings
 
-from mcpserver.upstreams import Upstreams, faults, misbehaving
-from sources.gateway.policy import Adapter, Upstream
-from sources.gateway.policy_file import load
-from sources.gateway.reach import Call, Reached, UpstreamError
+from mcpserver.upstreams import error_codes
+from mcpserver.upstreams.config import Adapter, Upstream
+from mcpserver.upstreams.protocol import UpstreamAnswer, UpstreamCall, UpstreamError
+from mcpserver.upstreams.router import Upstreams
+from tests.mcpserver.upstreams import fault_server
 
 NAME = "mcp-server-market"
-CALL = Call(NAME, "market_crypto_trending", "market://crypto/base/trending", {"asset": "base", "limit": 5})
+CALL = UpstreamCall(NAME, "market_crypto_trending", "market://crypto/base/trending", {"asset": "base", "limit": 5})
 EXPECTED = {
     "limited": "rate_limited",
     "limited_with_reset": "rate_limited",
@@ -48,8 +48,8 @@ class Bench:
     def order(self, mode: str, **more: Any) -> None:
         self.control.write_text(json.dumps({"mode": mode, **more}))
 
-    def upstreams(self, kind: str, era: str, adapters: dict[str, Adapter] | None = None) -> Upstreams:
-        command = (sys.executable, "-S", str(misbehaving.__file__), str(self.control))
+    def upstreams(self, kind: Any, era: Any, adapters: dict[str, Adapter] | None = None) -> Upstreams:
+        command = (sys.executable, "-S", str(fault_server.__file__), str(self.control))
         eras = ("--era", "legacy" if era == "legacy" else "both")
         address = ""
         if kind == "http":
@@ -58,8 +58,7 @@ class Bench:
                 time.sleep(0.01)
             address = f"http://127.0.0.1:{self.port_file.read_text()}/mcp"
         one = Upstream(NAME, kind, (*command, *eras), address, mode=era, adapters=adapters or {})
-        policy = load()
-        return Upstreams(replace(policy, upstreams={**policy.upstreams, NAME: one}))
+        return Upstreams({NAME: one})
 
 
 @pytest.fixture
@@ -75,7 +74,7 @@ def bench(tmp_path: Path, settings: Settings) -> Iterator[Bench]:
         made.server.wait()
 
 
-async def outcome(upstreams: Upstreams, call: Call = CALL, wait: float = 5.0) -> Reached | UpstreamError:
+async def outcome(upstreams: Upstreams, call: UpstreamCall = CALL, wait: float = 5.0) -> UpstreamAnswer | UpstreamError:
     try:
         async with asyncio.timeout(wait):
             return await upstreams.ask(call)
@@ -96,7 +95,7 @@ def test_every_fault_has_its_code_and_the_next_question_works(bench: Bench, kind
                 assert isinstance(found, UpstreamError)
                 assert found.retry_after == 7
             bench.order("ok")
-            assert isinstance(await outcome(upstreams), Reached), mode
+            assert isinstance(await outcome(upstreams), UpstreamAnswer), mode
         await upstreams.close()
 
     asyncio.run(all_of_them())
@@ -110,8 +109,8 @@ def test_instructions_are_flagged_and_invisible_characters_go(bench: Bench) -> N
         bench.order("control")
         controlled = await outcome(upstreams)
         await upstreams.close()
-        assert isinstance(injected, Reached)
-        assert isinstance(controlled, Reached)
+        assert isinstance(injected, UpstreamAnswer)
+        assert isinstance(controlled, UpstreamAnswer)
         assert (injected.untrusted, controlled.untrusted) == (True, False)
         assert controlled.data[0]["topic"] == "A trend"
 
@@ -121,14 +120,14 @@ def test_instructions_are_flagged_and_invisible_characters_go(bench: Bench) -> N
 def test_a_child_that_hangs_is_ended_and_started_anew(bench: Bench) -> None:
     async def hang() -> None:
         upstreams = bench.upstreams("stdio", "legacy")
-        assert isinstance(await outcome(upstreams), Reached)
+        assert isinstance(await outcome(upstreams), UpstreamAnswer)
         first = upstreams.connection(NAME).pid
         bench.order("hang")
         for _ in range(2):
             with pytest.raises(TimeoutError):
                 await outcome(upstreams, wait=0.1)
         bench.order("ok")
-        assert isinstance(await outcome(upstreams), Reached)
+        assert isinstance(await outcome(upstreams), UpstreamAnswer)
         second = upstreams.connection(NAME).pid
         await upstreams.close()
         assert first != second
@@ -142,7 +141,7 @@ def test_what_a_child_started_dies_with_it(bench: Bench) -> None:
     async def fork() -> None:
         upstreams = bench.upstreams("stdio", "auto")
         bench.order("fork")
-        assert isinstance(await outcome(upstreams), Reached)
+        assert isinstance(await outcome(upstreams), UpstreamAnswer)
         pid = upstreams.connection(NAME).pid
         assert pid is not None
         assert _members(pid) == 2
@@ -167,7 +166,7 @@ def test_kills_leave_no_process_behind(bench: Bench) -> None:
         for number in range(int(os.environ.get("KILLS", "100"))):
             bench.order("fork" if number % 10 == 0 else "ok")
             found = await outcome(upstreams)
-            assert isinstance(found, Reached), (number, found)
+            assert isinstance(found, UpstreamAnswer), (number, found)
             pid = upstreams.connection(NAME).pid
             assert pid is not None
             os.killpg(pid, signal.SIGKILL) if number % 2 else os.kill(pid, signal.SIGKILL)
@@ -202,7 +201,7 @@ def test_a_tool_is_asked_with_mapped_arguments_and_its_answer_is_mapped(bench: B
 
 
 def test_a_private_address_is_not_dialled(bench: Bench, settings: Settings) -> None:
-    async def ask() -> Reached | UpstreamError:
+    async def ask() -> UpstreamAnswer | UpstreamError:
         upstreams = bench.upstreams("http", "auto")
         settings.WIRE_FETCH_ALLOW = ()
         found = await outcome(upstreams)
@@ -215,18 +214,14 @@ def test_a_private_address_is_not_dialled(bench: Bench, settings: Settings) -> N
 
 
 def test_a_secret_that_is_not_set_starts_nothing() -> None:
-    policy = load()
     one = Upstream(NAME, "stdio", ("false",), env={"API_KEY": "env:SURELY_NOT_SET"})
-    upstreams = Upstreams(replace(policy, upstreams={**policy.upstreams, NAME: one}))
-    found = upstreams.cannot(CALL)
+    found = Upstreams({NAME: one}).explain_refusal(CALL)
     assert found is not None
     assert (found.code, "SURELY_NOT_SET" in found.detail) == ("unconfigured", True)
 
 
 def test_a_command_that_there_is_not_is_unreachable() -> None:
-    policy = load()
-    one = Upstream(NAME, "stdio", ("/nowhere/at/all",))
-    found = asyncio.run(outcome(Upstreams(replace(policy, upstreams={**policy.upstreams, NAME: one}))))
+    found = asyncio.run(outcome(Upstreams({NAME: Upstream(NAME, "stdio", ("/nowhere/at/all",))})))
     assert isinstance(found, UpstreamError)
     assert found.code == "unreachable"
 
@@ -257,7 +252,7 @@ def _children() -> int:
                 command = (entry / "cmdline").read_bytes()
             except OSError:
                 continue
-            found += b"misbehaving" in command and str(os.getpid()).encode() != entry.name.encode()
+            found += b"fault_server" in command and str(os.getpid()).encode() != entry.name.encode()
             found += command.startswith(b"sleep\x003600")
     return found
 
@@ -275,4 +270,4 @@ def _children() -> int:
     ],
 )
 def test_a_tools_words_tell_whether_the_question_or_the_server_is_at_fault(said: str, code: str) -> None:
-    assert faults.of_tool(NAME, said, None).code == code
+    assert error_codes.from_tool(NAME, said, None).code == code

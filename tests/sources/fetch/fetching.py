@@ -24,11 +24,13 @@ def fetch(
     hosts: MutableMapping[str, HostNote] | None = None,
     resolver: Any = None,
     tls: Any = None,
+    is_page: bool = False,
     **changes: Any,
 ) -> Outcome:
     """What comes of one ask."""
     notes = {} if hosts is None else hosts
-    ((_, outcome),) = fetch_all([Ask(1, url, etag, last_modified)], policy(**changes), notes, resolver=resolver, tls=tls)
+    ask = Ask(1, url, etag, last_modified, is_page=is_page)
+    ((_, outcome),) = fetch_all([ask], policy(**changes), notes, resolver=resolver, tls=tls)
     return outcome
 
 

@@ -69,7 +69,6 @@ def test_a_packed_body_that_breaks_off_or_is_damaged_is_a_failure(server: FeedSe
             gzip.compress(NOISE)[:1000],
             gzip.compress(FEED)[:5],
             b"\x1f",
-            FEED,
             gzip.compress(b"") * 5000,
         ),
         *(gzip.compress(FEED) + gzip.compress(FEED)[:20], gzip.compress(FEED)[:-8] + b"\0" * 8),
@@ -80,6 +79,43 @@ def test_a_packed_body_that_breaks_off_or_is_damaged_is_a_failure(server: FeedSe
         server.route(f"/{n}", body=body, headers={"Content-Encoding": encoding})
     numbers = [str(n) for n in range(len(damaged) + len(deflated))]
     assert codes({n: server.url(f"/{n}") for n in numbers}) == every(numbers, "broken_answer")
+
+
+@pytest.mark.parametrize("encoding", ["UTF-8", "aws-chunked", "gzip", "deflate", "br", "gzip, identity", "none"])
+@pytest.mark.parametrize("body", [FEED, b"\xef\xbb\xbf" + FEED, b'{"version": "https://jsonfeed.org/version/1.1"}'])
+def test_plain_content_is_taken_whatever_coding_its_header_names(server: FeedServer, encoding: str, body: bytes) -> None:
+    server.route("/feed.xml", body=body, headers={"Content-Encoding": encoding})
+    assert fetched(server.url("/feed.xml")).body == body
+
+
+def test_gzip_beside_tokens_that_mean_nothing_is_unpacked(server: FeedServer) -> None:
+    server.route("/feed.xml", body=gzip.compress(FEED), headers={"Content-Encoding": "identity, gzip"})
+    assert fetched(server.url("/feed.xml")).body == FEED
+
+
+def test_a_plain_feed_that_breaks_off_gives_what_came_and_a_page_or_a_packed_feed_does_not(server: FeedServer) -> None:
+    server.route("/feed.xml", body=FEED * 100, cut=1000)
+    assert fetched(server.url("/feed.xml")).body == (FEED * 100)[:1000]
+    assert failed(server.url("/feed.xml"), is_page=True).code == "broken_answer"
+    server.route("/packed.xml", body=gzip.compress(NOISE), headers={"Content-Encoding": "gzip"}, cut=1000)
+    assert failed(server.url("/packed.xml")).code == "broken_answer"
+
+
+@pytest.mark.parametrize(
+    ("status", "range_", "code"),
+    [
+        (203, "", ""),
+        (206, f"bytes 0-{len(FEED) - 1}/{len(FEED)}", ""),
+        (206, f"bytes 0-{len(FEED) - 1}/{len(FEED) + 1}", "http_206"),
+        (206, f"bytes 1-{len(FEED)}/{len(FEED)}", "http_206"),
+        (206, "", "http_206"),
+    ],
+)
+def test_a_status_that_means_the_whole_feed_is_taken_and_a_part_is_not(
+    server: FeedServer, status: int, range_: str, code: str
+) -> None:
+    server.route("/feed.xml", status=status, body=FEED, headers={"Content-Range": range_} if range_ else {})
+    assert codes({"feed": server.url("/feed.xml")}) == {"feed": code}
 
 
 @pytest.mark.parametrize(("encoding", "wbits"), [("gzip", 31), ("deflate", 15), ("deflate", -15)])

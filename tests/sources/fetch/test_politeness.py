@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from sources.fetch import Ask, Failed, Fetched, HostNote, Outcome, client, fetch_all
-from sources.fetch.outcome import LONGEST_WAIT
+from sources.fetch.results import LONGEST_WAIT
 from sources.fetch.robots import Rules
 from tests.feedserver import FeedServer, Reply, Request
 from tests.sources.fetch.fetching import codes, failed, fetch_each, fetched, policy, robots_known
@@ -150,7 +150,7 @@ def test_a_host_without_robots_txt_has_no_rules(server: FeedServer, status: int)
 
 UNREADABLE: list[dict[str, Any]] = [
     *({"status": 500}, {"status": 503}, {"status": 429}, {"drop": True}, {"delay": 1.0}, {"drip": 0.2}),
-    *({"raw": b"garbage\r\n\r\n"}, {"headers": {"Content-Encoding": "br"}}),
+    *({"raw": b"garbage\r\n\r\n"}, {"headers": {"Content-Encoding": "br"}, "body": b"\x0b\x02\x80abc\x03"}),
     {"status": 302, "headers": {"Location": "ftp://127.0.0.1/robots.txt"}},
 ]
 

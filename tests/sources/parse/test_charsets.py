@@ -57,3 +57,49 @@ def test_decoding_never_fails(data: bytes, header: str) -> None:
 @pytest.mark.parametrize("title", ["It&#146;s", "It&#x92;s", "It&#146;s & more", "It\u0092s"])
 def test_a_reference_to_windows_1252_is_read_as_html_reads_it(title: str) -> None:
     assert parse(feed("utf-8", title).encode()).entries[0].title.startswith("It’s")
+
+
+RUSSIAN = "Нейросеть научилась печь хлеб"
+
+
+@pytest.mark.parametrize(
+    ("data", "title"),
+    [
+        (feed("windows-1251", RUSSIAN + " Z").encode("cp1251").replace(b"Z", b"\x98"), RUSSIAN + " �"),
+        (feed("cp-1251", RUSSIAN).encode("cp1251"), RUSSIAN),
+        (feed("win-1251", RUSSIAN).encode("cp1251"), RUSSIAN),
+        (feed("x-cp1251", RUSSIAN).encode("cp1251"), RUSSIAN),
+        (feed("x-sjis", JAPANESE).encode("shift_jis"), JAPANESE),
+        (feed("Shift_JIS", JAPANESE + "①㈱").encode("cp932"), JAPANESE + "①㈱"),
+        (feed("euc-kr", "똠방각하 뷁").encode("cp949"), "똠방각하 뷁"),
+        (feed("big5", "烤麵包 嘅").encode("big5hkscs"), "烤麵包 嘅"),
+        (feed("gbk", "融资额为 Z 欧元").encode("gbk").replace(b"Z", b"\x80"), "融资额为 € 欧元"),
+        (feed("gbk", "人工智能学会烤面包Z").encode("gbk").replace(b"Z", b"\xc8"), "人工智能学会烤面包�"),
+    ],
+)
+def test_a_charset_is_read_as_browsers_read_it_and_a_bad_byte_costs_one_character(data: bytes, title: str) -> None:
+    assert parse(data).entries[0].title == title
+    assert parse(data).doubt == ""
+
+
+@pytest.mark.parametrize("declared", ["utf-8", "utf-16", "no-such-charset"])
+def test_a_charset_that_is_declared_falsely_is_guessed_and_the_guess_is_said(declared: str) -> None:
+    found = parse(feed(declared, RUSSIAN).encode("cp1251"))
+    assert found.entries[0].title == RUSSIAN
+    assert "read as cp1251, a guess" in found.doubt
+
+
+def test_a_text_without_a_declaration_is_guessed_and_western_text_as_browsers_do() -> None:
+    found = parse(b"<rss><item><title>" + RUSSIAN.encode("koi8_r") + b"</title></item></rss>")
+    assert "declares no charset" in found.doubt
+    western = parse(b"<rss><item><title>" + TITLE.encode("cp1252") + b"</title></item></rss>")
+    assert western.entries[0].title == TITLE
+    assert "cp1252" in western.doubt
+
+
+@given(st.text(st.characters(codec="cp1251", min_codepoint=0x410), min_size=20), st.integers(0, 19))
+def test_one_bad_byte_never_costs_more_than_one_character(text: str, at: int) -> None:
+    data = bytearray(feed("windows-1251", text).encode("cp1251"))
+    start = data.index(b"<title>") + len(b"<title>")
+    data[start + at] = 0x98
+    assert decode(bytes(data)) == feed("windows-1251", f"{text[:at]}\ufffd{text[at + 1 :]}")

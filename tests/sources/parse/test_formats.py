@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from sources.entries import Entry
 from sources.parse import MAX_ITEMS, InvalidFeed, Sitemap, parse, parse_page, parse_sitemap, search_url
-from sources.parse.googlenews import tidied
+from sources.parse.googlenews import remove_additions
 from tests.sources.parse.test_feeds import atom, only, rss
 
 NOON = dt.datetime(2026, 1, 15, 12, tzinfo=dt.UTC)
@@ -212,15 +212,15 @@ def test_an_item_of_google_news_loses_publisher_and_list_of_links() -> None:
 )
 def test_a_title_keeps_what_google_has_not_added(url: str, source: str) -> None:
     entry = Entry("Wire", "Robots - Reuters", url, None, "Words.", credited_source=source)
-    assert tidied(entry) == entry
+    assert remove_additions(entry) == entry
 
 
 @given(st.text(min_size=1), st.text(min_size=1))
 def test_the_suffix_goes_once_and_then_there_is_nothing_to_do(headline: str, source: str) -> None:
     entry = Entry("Wire", f"{headline} - {source}", "https://news.google.com/1", None, credited_source=source)
-    assert tidied(entry).title == headline
+    assert remove_additions(entry).title == headline
     if not headline.endswith(f" - {source}"):
-        assert tidied(tidied(entry)) == tidied(entry)
+        assert remove_additions(remove_additions(entry)) == remove_additions(entry)
 
 
 @pytest.mark.parametrize(

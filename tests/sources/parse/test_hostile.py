@@ -75,6 +75,21 @@ def test_a_document_type_is_refused_in_any_encoding(encoding: str, root: str, be
 
 
 @pytest.mark.parametrize(
+    "before",
+    [
+        '<!DOCTYPE rss PUBLIC "-//Netscape Communications//DTD RSS 0.91//EN" "http://my.netscape.com/publish/formats/rss-0.91.dtd">',
+        "<!DOCTYPE rss>",
+        "<!DOCTYPE a>" * 5000,
+        "<br />\n<b>Warning</b>: Undefined variable $a in <b>/srv/x.php</b> on line <b>3</b><br />\n<?xml version='1.0'?>",
+        "Notice: undefined index\n",
+    ],
+)
+def test_what_stands_before_a_feed_and_declares_nothing_is_passed_over(before: str) -> None:
+    (entry,) = parse(f"{before}<rss><item><title>Robots</title></item></rss>".encode()).entries
+    assert entry.title == "Robots"
+
+
+@pytest.mark.parametrize(
     ("data", "words"),
     [
         (b"", "empty"),

@@ -9,7 +9,7 @@ import pytest
 from django.contrib.auth.models import Permission, User
 from django.test import Client
 
-from sources import lease
+from sources import job_lock
 from sources.models import Feed, FeedHealth, RawFetch
 from tests.factories import feed_of, served_feed
 from tests.feedserver import FeedServer
@@ -100,10 +100,10 @@ def test_a_test_shows_what_would_become_of_each_item_as_text_and_writes_nothing(
     before = everything()
     page = desk.post(address(feed, "test")).content.decode()
     assert "2 accepted, 1 rejected:bad_url" in page
-    rows = re.findall(r"<tr><td>(.*?)</td><td>(.*?)</td><td>(.*?)</td></tr>", page, re.DOTALL)
-    assert [row[0].partition("<br>")[0] for row in rows] == ["accepted", "accepted", "bad_url"]
-    assert rows[0][1:] == ("Quince ships", "https://techcrunch.com/2026/01/15/item-0/")
-    assert rows[2][2] == "javascript:alert(1)"
+    rows = re.findall(r"<tr><td>(.*?)</td><td>(.*?)</td><td>(.*?)</td><td>(.*?)</td></tr>", page, re.DOTALL)
+    assert [row[0].partition("<br>")[0] for row in rows] == ["accepted", "accepted", "rejected:bad_url"]
+    assert rows[0][2:] == ("Quince ships", "https://techcrunch.com/2026/01/15/item-0/")
+    assert rows[2][3] == "javascript:alert(1)"
     assert "The address cannot be used" in rows[2][0]
     assert "Bad &lt;b&gt;link" in page
     assert "javascript:" not in "".join(re.findall(r'(?:href|src)="[^"]*"', page))
@@ -145,7 +145,7 @@ def test_fetching_tells_of_a_failure_and_loses_nothing(desk: Client, feed: Feed,
 
 
 def test_fetching_while_an_ingest_is_at_work_is_told_and_asks_nobody(desk: Client, feed: Feed, server: FeedServer) -> None:
-    with lease.held():
+    with job_lock.acquire():
         shown = words(desk, "post", address(feed, "fetch"))
     assert "Another ingest is at work" in shown
     assert server.seen("/feed") == []

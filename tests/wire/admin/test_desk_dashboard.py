@@ -14,9 +14,9 @@ from sources.entries import Entry
 from sources.models import Feed, FeedHealth, Publication
 from tests.factories import entry, feed_of, publish, story_of, take
 from tests.wire.desk import at_desk, words
-from wire.intake import corrections
+from wire.ingest import corrections
 from wire.models import LexiconTerm, Snapshot, Story, WireState
-from wire.stories.vocabulary import Category
+from wire.text.vocabulary import Category
 
 pytestmark = pytest.mark.django_db
 

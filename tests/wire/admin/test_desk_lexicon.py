@@ -14,12 +14,12 @@ from django.test import Client
 from sources.models import Publication
 from tests.factories import entry, next_lexicon, publish, second_feed, see, story_of
 from tests.wire.desk import at_desk, save, words
-from wire.admin import files
-from wire.admin.files import MAX_ERRORS, MAX_ROWS, MAX_SHOWN
-from wire.intake import corrections, lexicon, preview
+from wire.admin import import_export
+from wire.admin.import_export import MAX_ERRORS, MAX_ROWS, MAX_SHOWN
+from wire.ingest import corrections, lexicon, lexicon_preview
 from wire.models import LexiconTerm, Story
-from wire.snapshots.publish import publish_pending
-from wire.stories.vocabulary import Category
+from wire.publishing.publish import publish_pending
+from wire.text.vocabulary import Category
 
 pytestmark = pytest.mark.django_db
 
@@ -77,11 +77,11 @@ def test_what_editors_set_and_feeds_about_ai_alone_are_left_out() -> None:
     publish(made := entry(title="Quince raises pickles"))
     corrections.classify(story_of(made).chatbotnews_id, category=Category.ANALYSIS, topics=[], reason="It is.")
     for kind, target in (("category", "funding"), ("topic", "nvidia")):
-        assert preview.changes(LexiconTerm(kind=kind, target=target, term="pickles", weight=9)) == ([], 1)
+        assert lexicon_preview.changes(LexiconTerm(kind=kind, target=target, term="pickles", weight=9)) == ([], 1)
     see(second_feed("wired"), entry(title="Quince sells pickles", url="https://www.wired.com/story/pickles", publisher="Wired"))
     publish_pending()
     off = LexiconTerm(kind="relevance", target="ai", term="sells", weight=-99)
-    assert preview.changes(off) == ([], 2)
+    assert lexicon_preview.changes(off) == ([], 2)
 
 
 @pytest.mark.usefixtures("bare")
@@ -222,7 +222,7 @@ def test_an_import_that_fails_when_it_is_confirmed_changes_nothing(desk: Client,
         raise OperationalError("database is locked")
 
     tried = bring(desk, HEAD + rows(3))
-    monkeypatch.setattr(files, "remember", fails)
+    monkeypatch.setattr(import_export, "remember", fails)
     assert confirm(desk, tried).status_code == 503
     assert LexiconTerm.objects.count() == 1
 

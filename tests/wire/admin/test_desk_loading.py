@@ -18,7 +18,7 @@ from django.conf import settings
 from django.test import Client
 def loaded(path):
     status = Client(headers={"host": "localhost"}).get(path).status_code
-    print(path, status, "wire.admin.stories" in sys.modules, "wire.intake.ingest" in sys.modules)
+    print(path, status, "wire.admin.stories" in sys.modules, "wire.ingest.run" in sys.modules)
 """
 
 

@@ -38,11 +38,11 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
 
     @cache
-    def count(rate: str) -> login._Count:
+    def count(rate: str) -> login._Counter:
         limiter = Limiter(rate, clock)
-        return login._Count(limiter.wait, limiter.give_back)
+        return login._Counter(limiter.wait, limiter.give_back)
 
-    monkeypatch.setattr(login, "_kept_count", count)
+    monkeypatch.setattr(login, "_build_counter", count)
     return clock
 
 

@@ -15,7 +15,7 @@ from django.urls import get_resolver
 from sources.models import Feed, Publication
 from tests.factories import DAY, entry, feed_of, publish, story_of
 from tests.wire.desk import PASSWORD, at_desk, person, save, words
-from wire import roles
+from wire import permissions
 from wire.models import EditorTake, LexiconTerm, Snapshot, WireState
 from wire.site.errors import forbidden
 
@@ -172,13 +172,13 @@ def test_founding_the_roles_again_sets_what_they_may() -> None:
     editor = Group.objects.get(name="editor")
     before = set(editor.permissions.values_list("codename", flat=True))
     editor.permissions.clear()
-    roles.found()
+    permissions.create_groups()
     assert set(editor.permissions.values_list("codename", flat=True)) == before
     assert Group.objects.count() == 2
-    assert {*roles.EDITED, "view_story", "view_logentry"} <= before
+    assert {*permissions.EDITED, "view_story", "view_logentry"} <= before
     assert set(Group.objects.get(name="publisher").permissions.values_list("codename", flat=True)) - before == {
-        *roles.PUBLISHED,
-        *roles.HANDED_OUT,
+        *permissions.PUBLISHED,
+        *("add_apikey", "change_apikey"),
     }
 
 

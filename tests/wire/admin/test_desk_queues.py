@@ -9,9 +9,9 @@ from sources.models import Feed, FeedHealth
 from tests.factories import entry, feed_of, publish, story_of
 from tests.wire.desk import at_desk, words
 from wire.admin.queues import QUEUES, Queue
-from wire.intake import corrections
+from wire.ingest import corrections
 from wire.models import LexiconTerm, Story, StoryRevision
-from wire.stories.vocabulary import Category
+from wire.text.vocabulary import Category
 
 pytestmark = pytest.mark.django_db
 BY_NAME = {queue.name: queue for queue in QUEUES}

@@ -14,7 +14,7 @@ from sources.models import Feed, Publication, RosterRevision
 from tests.factories import entry, publish
 from tests.wire.archives import everything
 from tests.wire.desk import at_desk, save, words
-from wire.stories.vocabulary import NEWER_RULES
+from wire.text.vocabulary import NEWER_RULES
 
 pytestmark = pytest.mark.django_db
 
@@ -85,7 +85,7 @@ def test_what_was_confirmed_is_done_with_the_fingerprint_that_was_shown_and_stay
     answer = desk.post(PAGE, answers(confirmed=confirmed), follow=True)
     assert f"The fingerprint is now {roster.current().fingerprint}" in words(answer)
     assert confirmed == f"2 {roster.current().fingerprint}"
-    assert roster.problem() is None
+    assert roster.find_problem() is None
     assert Feed.objects.get(publication__slug="the-gazette").url == "https://gazette.example/feed"
     log = LogEntry.objects.get()
     assert (log.get_edited_object(), log.change_message, log.user.get_username()) == (roster.current(), "It closed.", "publisher")

@@ -19,12 +19,12 @@ from django.core.management import call_command
 
 from tests.wire.archives import MANAGE
 from tests.wire.installation import manage
-from wire import roles
+from wire import permissions
 
 
 @pytest.mark.django_db
 def test_the_first_account_is_an_editor_and_publisher_but_no_superuser() -> None:
-    assert roles.open_first_account("a long password")
+    assert permissions.open_first_account("a long password")
     editor = authenticate(username="editor", password="a long password")
     assert isinstance(editor, User)
     assert (editor.is_staff, editor.is_superuser) == (True, False)
@@ -34,7 +34,7 @@ def test_the_first_account_is_an_editor_and_publisher_but_no_superuser() -> None
 @pytest.mark.django_db
 def test_a_wire_with_any_user_gets_no_account() -> None:
     User.objects.create_superuser("root")
-    assert not roles.open_first_account("a long password")
+    assert not permissions.open_first_account("a long password")
     assert User.objects.count() == 1
 
 

@@ -12,10 +12,10 @@ from sources.models import Publication
 from tests.factories import entry, publish, published, story_of
 from tests.wire.desk import at_desk, person, save, story_form, words
 from wire import queries
-from wire.intake import corrections
+from wire.ingest import corrections
 from wire.models import EditorTake, Snapshot, Story
-from wire.snapshots.citing import permalink
-from wire.stories.vocabulary import NEWER_RULES
+from wire.publishing.citations_for import permalink
+from wire.text.vocabulary import NEWER_RULES
 
 pytestmark = pytest.mark.django_db
 

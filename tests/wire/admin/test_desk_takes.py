@@ -16,7 +16,7 @@ from sources.models import Publication
 from tests.factories import DAY, NOW, entry, publish, published
 from tests.wire.archives import dump
 from tests.wire.desk import at_desk, story_form, words
-from tests.wire.snapshots.test_concurrency import at_once
+from tests.wire.publishing.test_concurrency import at_once
 from wire import queries
 from wire.models import EditorTake, Snapshot
 

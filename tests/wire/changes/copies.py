@@ -27,7 +27,7 @@ def read(url: str) -> Any:
 
 @dataclass(slots=True)
 class Copy:
-    """What one client has: each change that came, in order, and each story as it was read when the log last named it."""
+    """The state of a client: each change that came, in order, and each story as it was read when the log last named it."""
 
     base: str
     changes: list[Seen] = field(default_factory=list)
@@ -110,7 +110,7 @@ class Following:
 
 
 def in_the_database(env: Mapping[str, str]) -> tuple[list[Seen], dict[str, dict[str, Any]]]:
-    """Every change, and every published story as it is shown: of the installation of `env`, from the database itself."""
+    """Return every change, and every published story as it is shown: of the installation of `env`, from the database itself."""
     script = (
         "import django, json; django.setup()\n"
         "from tests.wire.changes.follower import changes, database\n"

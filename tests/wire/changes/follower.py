@@ -5,7 +5,7 @@ from typing import Any
 from config.errors import NotFound
 from wire import queries
 from wire.models import Change, Story
-from wire.snapshots.story_json import story_out
+from wire.publishing.story_json import story_out
 
 
 class Follower:
@@ -43,7 +43,7 @@ class Follower:
 
 
 def database() -> dict[str, dict[str, Any]]:
-    """Every published story as it is shown."""
+    """Return every published story as it is shown."""
     rows = Story.objects.published().with_text()
     return {story.chatbotnews_id: story_out(story).model_dump(mode="json") for story in rows}
 

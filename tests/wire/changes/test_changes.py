@@ -9,15 +9,15 @@ from sources.models import Publication
 from tests.factories import NOW, entry, publish, published, story_of
 from tests.wire.changes.follower import Follower, database
 from wire import queries
-from wire.intake import corrections
+from wire.ingest import corrections
 from wire.models import Change, Snapshot, Story
-from wire.snapshots import changes
-from wire.stories.vocabulary import Category, ChangeKind
+from wire.publishing import changelog
+from wire.text.vocabulary import Category, ChangeKind
 
 pytestmark = pytest.mark.django_db
 
 
-def told(after: int = 0) -> list[tuple[str, str, int | None]]:
+def list_changes(after: int = 0) -> list[tuple[str, str, int | None]]:
     return list(Change.objects.filter(number__gt=after).values_list("kind", "subject", "revision"))
 
 
@@ -29,7 +29,7 @@ def test_a_new_story_an_edit_a_correction_and_a_withdrawal_are_told_one_by_one()
     made = entry()
     publish(made)
     story_id = story_of(made).chatbotnews_id
-    assert told() == [
+    assert list_changes() == [
         ("story_added", story_id, 1),
         ("event_founded", story_id, None),
         ("day_published", "2026-01-15", 1),
@@ -37,7 +37,7 @@ def test_a_new_story_an_edit_a_correction_and_a_withdrawal_are_told_one_by_one()
     publish(entry(url=made.url, title="Quince Robotics says something else"))
     corrections.correct(story_id, headline="Quince Robotics said nothing", reason="It said nothing.", now=NOW)
     corrections.withdraw(story_id, reason="It was made up.", now=NOW)
-    assert [kind for kind, subject, _ in told(3) if subject == story_id][-2:] == ["story_corrected", "story_withdrawn"]
+    assert [kind for kind, subject, _ in list_changes(3) if subject == story_id][-2:] == ["story_corrected", "story_withdrawn"]
     assert [number for (number,) in Change.objects.values_list("number")] == [*range(1, last() + 1)]
 
 
@@ -60,11 +60,11 @@ def test_events_that_are_merged_and_split_by_an_editor_are_told() -> None:
     before = last()
     corrections.merge([one.chatbotnews_id, two.chatbotnews_id], reason="The same happening.", now=NOW)
     kept, gone = sorted((one, two), key=lambda story: (story.published_at, story.chatbotnews_id))
-    assert ("event_merged", gone.chatbotnews_id, None) in told(before)
-    assert ("story_moved", gone.chatbotnews_id, 1) in told(before)
+    assert ("event_merged", gone.chatbotnews_id, None) in list_changes(before)
+    assert ("story_moved", gone.chatbotnews_id, 1) in list_changes(before)
     before = last()
     corrections.split([gone.chatbotnews_id], reason="Another happening after all.", now=NOW)
-    assert ("event_split", kept.chatbotnews_id, None) in told(before)
+    assert ("event_split", kept.chatbotnews_id, None) in list_changes(before)
 
 
 def test_a_replaced_publication_is_told() -> None:
@@ -73,7 +73,7 @@ def test_a_replaced_publication_is_told() -> None:
     named = {"name": "Quince Daily", "aliases": [], "domains": ["quince.example"], "homepage": "https://quince.example"}
     admit = {**named, "slug": "quince-daily", "tier": 2, "feeds": []}
     corrections.replace_publication(Publication.objects.get(slug="zdnet"), admit, reason="It closed.", now=NOW)
-    assert ("roster_replaced", "2", 2) in told(before)
+    assert ("roster_replaced", "2", 2) in list_changes(before)
 
 
 @pytest.mark.parametrize("limit", [1, 3, 500])
@@ -94,8 +94,8 @@ def test_a_follower_has_what_the_database_has(limit: int) -> None:
 @pytest.mark.usefixtures("rich")
 def test_a_log_that_is_begun_late_leads_to_the_same_copy() -> None:
     Change.objects.all().delete()
-    assert changes.found() == last() > 0
-    assert changes.found() == 0
+    assert changelog.create_missing() == last() > 0
+    assert changelog.create_missing() == 0
     follower = Follower()
     follower.follow()
     assert follower.stories == database()
@@ -116,7 +116,7 @@ def test_only_the_kinds_that_are_asked_for_come_and_the_cursor_goes_on_all_the_s
 def test_a_cursor_of_another_log_is_refused() -> None:
     cursor = queries.get_changes(limit=1).next_cursor
     Change.objects.all().delete()
-    changes.found()
+    changelog.create_missing()
     with pytest.raises(InvalidArgument, match="a log that is no more"):
         queries.get_changes(cursor)
     for strange in ("x", "", cursor[:-2]):
@@ -128,7 +128,7 @@ def test_the_change_is_in_the_transaction_that_makes_it(monkeypatch: pytest.Monk
     def fail(*_args: object) -> None:
         raise RuntimeError
 
-    monkeypatch.setattr(changes, "record", fail)
+    monkeypatch.setattr(changelog, "record", fail)
     with pytest.raises(RuntimeError):
         publish(entry())
     assert not Story.objects.published().exists()

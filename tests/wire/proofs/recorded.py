@@ -26,7 +26,7 @@ def record() -> Answers:
 
 
 @contextmanager
-def served(answers: Answers) -> Iterator[str]:
+def serve(answers: Answers) -> Iterator[str]:
     """The address at which these answers are given."""
 
     class Handler(BaseHTTPRequestHandler):

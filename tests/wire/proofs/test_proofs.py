@@ -11,30 +11,32 @@ from django.test import Client
 from config.errors import InvalidArgument, NotFound, NothingPublished
 from tests.factories import DAY, NOW, entry, publish, published, story_of
 from tests.wire.archives import dump, empty_wire, loadwire
+from tests.wire.proofs.inclusion import is_included
 from wire import queries
-from wire.intake import corrections
+from wire.ingest import corrections
 from wire.models import Change, LogEntry, LogNode, SigningKey, Snapshot, Story
-from wire.snapshots import log, merkle, notes, signing
-from wire.stories.provenance import canonical
+from wire.publishing import signing
+from wire.publishing.transparency import log, merkle, signed_note
+from wire.text.provenance import canonical
 
 pytestmark = pytest.mark.django_db
 
 
-def checkpoint() -> notes.Checkpoint:
-    found = notes.parse(queries.get_checkpoint())
-    assert any(notes.is_signed(found, base64.b64decode(key.public_key)) for key in SigningKey.objects.all())
+def checkpoint() -> signed_note.Checkpoint:
+    found = signed_note.parse(queries.get_checkpoint())
+    assert any(signed_note.is_signed(found, base64.b64decode(key.public_key)) for key in SigningKey.objects.all())
     return found
 
 
 def assert_proved(story_id: str, **asked: object) -> None:
     proof = queries.get_inclusion(story_id, **asked)  # type: ignore[arg-type]
-    top = notes.parse(proof.checkpoint)
+    top = signed_note.parse(proof.checkpoint)
     path = [base64.b64decode(step) for step in proof.story_path]
     stories = bytes.fromhex(proof.leaf.stories_root)
-    assert merkle.is_included(merkle.leaf_hash(canonical(proof.story)), proof.story_index, proof.story_count, path, stories)
+    assert is_included(merkle.leaf_hash(canonical(proof.story)), proof.story_index, proof.story_count, path, stories)
     leaf = merkle.leaf_hash(canonical(proof.leaf.model_dump(mode="json")))
     path = [base64.b64decode(step) for step in proof.log_path]
-    assert merkle.is_included(leaf, proof.leaf.sequence - 1, proof.log_size, path, top.root)
+    assert is_included(leaf, proof.leaf.sequence - 1, proof.log_size, path, top.root)
     assert (top.size, top.root) == (checkpoint().size, checkpoint().root)
 
 
@@ -142,7 +144,7 @@ def test_a_proof_is_smaller_than_two_kilobytes(client: Client) -> None:
     assert len(client.get(f"/api/proofs/{story_id}.json").content) < 2_048
     note = client.get("/.well-known/wire-checkpoint")
     assert note["Content-Type"] == "text/plain; charset=utf-8"
-    assert notes.parse(note.content.decode()).origin == "localhost:8000"
+    assert signed_note.parse(note.content.decode()).origin == "localhost:8000"
 
 
 NO_CHECKPOINTS = [
@@ -158,4 +160,4 @@ NO_CHECKPOINTS = [
 @pytest.mark.parametrize("note", NO_CHECKPOINTS)
 def test_what_is_no_checkpoint_is_refused(note: str) -> None:
     with pytest.raises(ValueError):  # noqa: PT011  whatever is missing
-        notes.parse(note)
+        signed_note.parse(note)

@@ -14,10 +14,11 @@ from django.conf import settings as configured
 from config.errors import UpstreamFailed
 from tests.factories import NOW, entry, publish
 from tests.wire.archives import dump, empty_wire, loadwire
-from tests.wire.proofs.recorded import Answers, record, served
+from tests.wire.proofs.recorded import Answers, record, serve
 from wire.models import SigningKey, Snapshot, Witnessed
-from wire.snapshots import notes, signing
-from wire.snapshots.witness import look
+from wire.publishing import signing
+from wire.publishing.transparency import signed_note
+from wire.publishing.transparency.witness import look
 
 pytestmark = pytest.mark.django_db
 
@@ -30,7 +31,7 @@ def own_keys(settings: Any, tmp_path: Path) -> None:
 
 
 def verify(answers: Answers, *options: str) -> str:
-    with served(answers) as site:
+    with serve(answers) as site:
         run = subprocess.run(
             [sys.executable, str(VERIFIER), site, *options], capture_output=True, text=True, check=False, timeout=60
         )
@@ -65,7 +66,7 @@ def test_a_true_wire_verifies_and_goes_on_verifying(tmp_path: Path) -> None:
     assert json.loads(state.read_text())["size"] == 4
 
 
-def forged(answers: Answers, path: str, *changes: tuple[str, str]) -> Answers:
+def forge(answers: Answers, path: str, *changes: tuple[str, str]) -> Answers:
     """The answers with other words in some of them."""
     changed = dict(answers)
     for name in [name for name in answers if path in name]:
@@ -78,9 +79,9 @@ def forged(answers: Answers, path: str, *changes: tuple[str, str]) -> Answers:
 def test_each_forgery_of_what_is_served_is_found() -> None:
     days(4)
     true = record()
-    assert "story cbn-" in verify(forged(true, "/archive/", ("A robot learned trick 1", "A robot unlearned trick 1")))
-    assert "wire_sha256" in verify(forged(true, "/provenance/", ('"cross_source_count":1', '"cross_source_count":3')))
-    assert "root" in verify(forged(true, "/leaves", ("2026-01-03", "2026-01-04")))
+    assert "story cbn-" in verify(forge(true, "/archive/", ("A robot learned trick 1", "A robot unlearned trick 1")))
+    assert "wire_sha256" in verify(forge(true, "/provenance/", ('"cross_source_count":1', '"cross_source_count":3')))
+    assert "root" in verify(forge(true, "/leaves", ("2026-01-03", "2026-01-04")))
     leaves = json.loads(true["/api/log/leaves.json?start=0&limit=1000"])
     del leaves["leaves"][1]
     dropped = true | {"/api/log/leaves.json?start=0&limit=1000": json.dumps(leaves).encode()}
@@ -112,9 +113,9 @@ def test_a_history_forged_by_the_wire_itself_is_found_by_whoever_saw_the_true_on
         SigningKey.objects.all().delete()
         empty_wire()
         days(4)
-    forged = record()
-    assert verify(forged).startswith("OK"), "by itself nothing is wrong with it"
-    told = verify(forged, "--state", str(state))
+    other = record()
+    assert verify(other).startswith("OK"), "by itself nothing is wrong with it"
+    told = verify(other, "--state", str(state))
     assert told.startswith("DIFFERS: what was seen before"), told
 
 
@@ -126,6 +127,16 @@ def getter(answers: Answers, site: str) -> Any:
         return answers[path]
 
     return get
+
+
+def find_cosigning_time(checkpoint: signed_note.Checkpoint, name: str, public: bytes) -> int | None:
+    """Return when the witness of this name and key signed it, in seconds since 1970; None if it did not."""
+    for signer, signed in checkpoint.signatures:
+        if signer == name and signed[:4] == signed_note.key_id(name, public, signed_note.COSIGNATURE) and len(signed) == 76:
+            timestamp = int.from_bytes(signed[4:12], "big")
+            if signed_note.is_valid(public, signed[12:], signed_note.cosigned_text(checkpoint, timestamp)):
+                return timestamp
+    return None
 
 
 @pytest.mark.slow
@@ -141,8 +152,8 @@ def test_two_wires_watch_each_other_and_each_finds_the_others_forgery(settings: 
     seen = look("https://a.example/", getter(of_a, "https://a.example"))
     assert (seen.origin, seen.size, seen.fault) == ("a.example", 3, "")
     key = base64.b64decode(SigningKey.objects.get().public_key)
-    assert notes.cosigned_at(notes.parse(seen.note), "b.example", key) == int(seen.seen_at.timestamp())
-    assert notes.cosigned_at(notes.parse(seen.note), "c.example", key) is None
+    assert find_cosigning_time(signed_note.parse(seen.note), "b.example", key) == int(seen.seen_at.timestamp())
+    assert find_cosigning_time(signed_note.parse(seen.note), "c.example", key) is None
     of_b = record()
     assert json.loads(of_b["/api/log/witnessed.json"])["logs"][0]["note"] == seen.note
     with pytest.raises(UpstreamFailed, match="it had 3 snapshots and has 2"):
@@ -157,15 +168,15 @@ def test_two_wires_watch_each_other_and_each_finds_the_others_forgery(settings: 
     publish(entry(published_at="2026-01-12T09:00:00Z"), now=NOW + dt.timedelta(days=9))
     assert look("https://b.example", getter(of_b, "https://b.example")).size == 5
     of_a_later = record()
-    forged = dict(of_a_later)
-    forged["/api/log/consistency.json?first=3&second=4"] = json.dumps({"path": []}).encode()
-    for answers, is_true in ((forged, False), (of_a_later, True)):
+    changed = dict(of_a_later)
+    changed["/api/log/consistency.json?first=3&second=4"] = json.dumps({"path": []}).encode()
+    for answers, is_true in ((changed, False), (of_a_later, True)):
         Witnessed.objects.create(
             origin="a.example",
             url="https://a.example",
             public_key=base64.b64encode(key_of(of_a)).decode(),
             size=3,
-            root=notes.parse(of_a["/.well-known/wire-checkpoint"].decode()).root,
+            root=signed_note.parse(of_a["/.well-known/wire-checkpoint"].decode()).root,
             note=seen.note,
             seen_at=NOW,
         )

@@ -19,7 +19,7 @@ SAMPLE: Final = ROOT / "fixtures" / "sample"
 
 
 @contextmanager
-def served(data_dir: Path, port: int) -> Iterator[str]:
+def serve_wire(data_dir: Path, port: int) -> Iterator[str]:
     """The site's address. It signs its answers as well, whose key is none of the days'."""
     data_dir.mkdir(exist_ok=True)
     env = environment(data_dir, port) | {"WIRE_SIGN_ANSWERS": "on"}
@@ -34,7 +34,7 @@ def manage(data_dir: Path, port: int, *arguments: object) -> "subprocess.Complet
 
 
 def verify(site: str, *options: object) -> str:
-    """What the verifier prints; it is run where none of the wire's code is found."""
+    """Return what the verifier prints; it is run where none of the wire's code is found."""
     command = [sys.executable, "-I", str(ROOT / "docs" / "verify_wire.py"), site, *map(str, options)]
     run = subprocess.run(command, cwd="/", capture_output=True, text=True, check=False)
     assert (run.stderr, run.returncode) == ("", 0 if run.stdout.startswith("OK: ") else 1)
@@ -58,8 +58,8 @@ def test_a_forged_history_is_found_out_by_what_another_wire_saw(tmp_path: Path) 
     watched, witness = tmp_path / "watched", tmp_path / "witness"
     of_watched, of_witness = free_port(), free_port()
     own = f"OK: localhost:{of_watched}: 4 snapshots of 4 days, the newest 4 story by story\n"
-    with served(witness, of_witness) as other:
-        with served(watched, of_watched) as site:
+    with serve_wire(witness, of_witness) as other:
+        with serve_wire(watched, of_watched) as site:
             assert "Signed." in manage(witness / "sample", of_witness, "witness", f"http://127.0.0.1:{of_watched}").stdout
             assert verify(site, "--witness", other, "--state", tmp_path / "seen.json") == own
             with urllib.request.urlopen(f"{other}/api/log/witnessed.json") as answer:  # noqa: S310  a server of ours
@@ -67,7 +67,7 @@ def test_a_forged_history_is_found_out_by_what_another_wire_saw(tmp_path: Path) 
             assert (log["origin"], log["size"]) == (f"localhost:{of_watched}", 4)
             assert verify(other).startswith(f"OK: localhost:{of_witness}: 4 snapshots")
         forge(watched / "sample", of_watched, tmp_path / "forged")
-        with served(watched / "sample", of_watched) as site:
+        with serve_wire(watched / "sample", of_watched) as site:
             assert verify(site) == own, "by itself nothing is wrong with it"
             assert verify(site, "--witness", other).startswith(f"DIFFERS: what {other} saw: root at 4 snapshots is ")
             assert verify(site, "--state", tmp_path / "seen.json").startswith(

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Callable
 from typing import Any, Final
 
-from citations.formats import CitationFormat
+from citations.format.formats import CitationFormat
 
 RECORDS: Final = (CitationFormat.BIBTEX, CitationFormat.CSL, CitationFormat.RIS)
 INTROS: Final = (

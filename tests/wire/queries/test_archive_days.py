@@ -1,12 +1,16 @@
-"""The archive: published days, their list, and revisions that never change."""
+"""The archive: published days, their list, and revisions whose hashed fields never change."""
+
+import json
+from pathlib import Path
 
 import pytest
+from django.conf import settings
 from django.test import Client
 
-from tests.contract import BRIEFLY, FOREVER, refused
+from tests.contract import BRIEFLY, refused
 from tests.factories import NOW, entry, publish, story_of
 from wire import queries
-from wire.intake import corrections
+from wire.ingest import corrections
 
 pytestmark = pytest.mark.django_db
 ADDRESS = "/api/archive/2026-01-15.json"
@@ -40,12 +44,26 @@ def test_a_revision_never_changes_whatever_is_published_later(client: Client) ->
     assert [s["headline"] for s in client.get(ADDRESS).json()["stories"] if s["status"] == "corrected"] == ["Quince shipped"]
 
 
-def test_only_a_named_revision_may_be_kept_for_ever_and_its_address_is_the_canonical_one(client: Client) -> None:
+def test_the_address_of_a_named_revision_is_the_canonical_one(client: Client) -> None:
     publish(entry())
-    assert client.get(f"{ADDRESS}?revision=1")["Cache-Control"] == FOREVER
-    assert client.get(ADDRESS)["Cache-Control"] == BRIEFLY
     canonical = client.get(ADDRESS).json()["provenance"]["fpl_anchor"]["canonical_uri"]
     assert client.get(canonical.removeprefix("http://localhost:8000")).json()["meta"]["endpoint"] == canonical
+
+
+def test_a_named_revision_promises_no_bytes_but_what_its_hashes_cover(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    publish(made := entry())
+    publish(entry(url=made.url, title="Quince ships late"))
+    first = client.get(f"{ADDRESS}?revision=1")
+    assert (first["Cache-Control"], client.get(ADDRESS)["Cache-Control"]) == (BRIEFLY, BRIEFLY)
+    monkeypatch.setattr("citations.format.formats.render_inline", lambda story: f"{story.publisher} said so")
+    again = client.get(f"{ADDRESS}?revision=1", headers={"If-None-Match": first["ETag"]})
+    assert (again.status_code, again.content == first.content) == (200, False)
+    told = json.loads(first.content), json.loads(again.content)
+    hashes = [[(day["provenance"]["wire_sha256"], story["story_sha256"]) for story in day["stories"]] for day in told]
+    assert hashes[0] == hashes[1]
+    docs = [(Path(settings.BASE_DIR) / "docs" / name).read_text(encoding="utf-8") for name in ("rest.md", "provenance.md")]
+    assert "may be rendered differently by a newer version" in " ".join(docs[0].split())
+    assert "may be rendered differently by a newer version" in " ".join(docs[1].split())
 
 
 def test_a_day_without_news_names_the_nearest_day(client: Client) -> None:

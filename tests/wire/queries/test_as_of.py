@@ -6,16 +6,16 @@ from email.utils import parsedate_to_datetime
 import pytest
 from django.test import Client
 
-from citations.formats import CitationFormat, cite
+from citations.format.formats import CitationFormat, cite
 from config.errors import NotFound, Withdrawn
 from tests.factories import DAY, NOW, entry, publish, published
 from tests.mcpserver.asgi import request
 from wire import queries
-from wire.intake import corrections
+from wire.ingest import corrections
 from wire.models import Story
-from wire.schemas import StoryOut
-from wire.snapshots.citing import citable
-from wire.stories.vocabulary import Category
+from wire.publishing.citations_for import citable
+from wire.schemas.story import StoryOut
+from wire.text.vocabulary import Category
 
 pytestmark = pytest.mark.django_db
 
@@ -52,7 +52,7 @@ def test_a_day_and_its_provenance_are_those_of_the_moment() -> None:
     assert [len(day.stories) for day in (first, second)] == [1, 2]
     assert queries.get_provenance_as_of(NOW, DAY).revision == 1
     assert queries.get_provenance_as_of(NOW + 2 * HOUR).revision == 2
-    assert [memento.url[-10:] for memento in queries.mementos(DAY)] == ["revision=1", "revision=2"]
+    assert [memento.url[-10:] for memento in queries.list_mementos(DAY)] == ["revision=1", "revision=2"]
     with pytest.raises(NotFound, match="published nothing yet"):
         queries.get_day_as_of(NOW - HOUR)
     with pytest.raises(NotFound, match="was not published yet"):

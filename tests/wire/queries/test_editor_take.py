@@ -10,8 +10,8 @@ from tests.contract import refused
 from tests.factories import DAY, NOW, entry, publish, story_of
 from wire import queries
 from wire.models import EditorTake
-from wire.snapshots import editors_take
-from wire.snapshots.publish import publish as publish_day
+from wire.publishing import editors_take
+from wire.publishing.publish import publish as publish_day
 
 pytestmark = pytest.mark.django_db
 ADDRESS = "/api/editor-take/2026-01-15.json"

@@ -9,9 +9,9 @@ from django.test import Client
 
 from config.errors import InvalidArgument
 from wire import queries
-from wire.intake import corrections
+from wire.ingest import corrections
 from wire.models import Story
-from wire.stories.vocabulary import Category
+from wire.text.vocabulary import Category
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("sample_wire")]
 DAY = "2026-10-13"

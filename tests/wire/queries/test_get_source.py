@@ -8,7 +8,7 @@ from config.errors import InvalidArgument, NotFound
 from tests.factories import NOW, entry, publish, story_of, take
 from tests.wire.archives import replace_publication
 from wire import queries
-from wire.intake import corrections
+from wire.ingest import corrections
 
 pytestmark = pytest.mark.django_db
 

@@ -6,7 +6,7 @@ from django.test import Client
 from tests.contract import CITATION_KEYS, STORY_KEYS, refused
 from tests.factories import NOW, entry, publish, story_of, take
 from wire import queries
-from wire.intake import corrections
+from wire.ingest import corrections
 
 pytestmark = pytest.mark.django_db
 

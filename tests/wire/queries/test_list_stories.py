@@ -15,9 +15,9 @@ from tests.contract import refused
 from tests.examples import examples
 from tests.factories import NOW, entry, publish, story_of
 from wire import queries
-from wire.answers import StoriesAnswer
-from wire.intake import corrections
-from wire.stories.vocabulary import Category, Topic
+from wire.ingest import corrections
+from wire.schemas.story_list import StoriesAnswer
+from wire.text.vocabulary import Category, Topic
 
 pytestmark = pytest.mark.django_db
 LISTS = ["/api/categories/launches.json", "/api/topics/openai.json"]

@@ -7,7 +7,7 @@ from config.errors import NothingPublished
 from tests.contract import refused
 from tests.factories import DAY, NOW, entry, publish, story_of
 from wire import queries
-from wire.intake import corrections
+from wire.ingest import corrections
 
 pytestmark = pytest.mark.django_db
 ADDRESS = "/api/provenance/2026-01-15.json"

@@ -7,7 +7,7 @@ import pytest
 from tests.factories import NOW, entry, publish, story_of
 from wire.models import Story
 from wire.queries.trends import list_trends
-from wire.stories.vocabulary import Category
+from wire.text.vocabulary import Category
 
 DAY = dt.timedelta(hours=24)
 pytestmark = pytest.mark.django_db

@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from citations.formats import Citable, CitationFormat, cite
+from citations.format.formats import Citable, CitationFormat, cite
 from tests.factories import published
 from tests.wire.queries.prose import FORGERIES, in_prose
 from wire.models import Story
+from wire.publishing.citations_for import citable
+from wire.publishing.story_json import story_out
 from wire.queries.verification import verify_citation
-from wire.snapshots.citing import citable
-from wire.snapshots.story_json import story_out
 
 # What texts say is the same on every database.
 MANY = [pytest.mark.slow, pytest.mark.skipif(connection.vendor != "sqlite", reason="the few of every run are enough here")]
@@ -84,7 +84,8 @@ def test_words_of_a_headline_begin_no_citation(db: None, words: str) -> None:  #
 
 
 def test_one_headline_of_several_stories_is_no_reason_to_know_none(db: None) -> None:  # noqa: ARG001
-    first, second = (published(url=f"https://a.example/{n}", title="The quince guide for holiday help", summary="") for n in (1, 2))
+    usual = {"title": "The quince guide for holiday help", "summary": ""}
+    first, second = (published(**usual, url=f"https://a.example/{n}", published_at=f"2026-01-15T1{n}:00:00Z") for n in (1, 2))
     (found,) = verify_citation(cite(cited_as(first), CitationFormat.INLINE)).citations
     assert (found.verdict, found.story_id in {first.chatbotnews_id, second.chatbotnews_id}) == ("verified", True)
 

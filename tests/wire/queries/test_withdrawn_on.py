@@ -6,7 +6,7 @@ import pytest
 
 from tests.factories import DAY, NOW, entry, publish, published, story_of
 from wire import queries
-from wire.intake import corrections
+from wire.ingest import corrections
 
 pytestmark = pytest.mark.django_db
 LATER = NOW + dt.timedelta(days=9)

@@ -9,11 +9,11 @@ from django.test import Client
 from tests.contract import refused
 from tests.factories import NOW, entry, publish
 from wire import queries
-from wire.bounds import Sort
-from wire.schemas import StoryOut
+from wire.schemas.params import Sort
+from wire.schemas.story import StoryOut
 from wire.search import spelling
-from wire.stories import tokens
-from wire.stories.question import ALL, Text, forms
+from wire.text import tokens
+from wire.text.query import ALL, Text, forms
 
 pytestmark = pytest.mark.django_db
 

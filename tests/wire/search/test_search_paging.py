@@ -14,13 +14,14 @@ from tests.contract import refused
 from tests.examples import examples
 from tests.factories import NOW, entry, publish, story_of
 from wire import queries
-from wire.answers import StoriesAnswer
-from wire.bounds import Sort
 from wire.models import search
-from wire.schemas import SearchOut, StoryOut
-from wire.search import asking, ranking
-from wire.stories import question, tokens
-from wire.stories.question import Text
+from wire.schemas.params import Sort
+from wire.schemas.story import SearchOut, StoryOut
+from wire.schemas.story_list import StoriesAnswer
+from wire.search import ranking, service
+from wire.text import query as question
+from wire.text import tokens
+from wire.text.query import Text
 
 pytestmark = pytest.mark.django_db
 
@@ -46,9 +47,11 @@ def corpus(db: None) -> list[StoryOut]:  # noqa: ARG001
 
 
 def reference(query: str, stories: list[StoryOut], sort: Sort = Sort.RELEVANCE) -> list[str]:
-    """What a search finds, by its rules and nothing clever: ids, best first. Newest first, holding some words is not enough."""
-    texts = [(story, Text(tokens.tokens(story.headline), tokens.tokens(story.summary_medium), marked(story))) for story in stories]
-    asked = question.forms(query, asking.COMPANIES)
+    """Return the ids that a search finds by its rules, best first. Newest first, holding some words is not enough."""
+    texts = [
+        (story, Text(tokens.tokens(story.headline), tokens.tokens(story.summary_medium), list_marks(story))) for story in stories
+    ]
+    asked = question.forms(query, service.COMPANIES)
     if sort == Sort.NEWEST:
         asked = [form for form in asked if form.least > question.SOME]
     for form in asked:
@@ -64,12 +67,12 @@ def reference(query: str, stories: list[StoryOut], sort: Sort = Sort.RELEVANCE) 
 
 
 def is_looked_up(text: Text, form: question.Query) -> bool:
-    """Of a long question, an index is asked for the rarest words only."""
+    """An index is asked for the rarest words only of a long question."""
     padded = f" {' '.join((*text.headline, *text.summary, *text.marks))} "
     return any(all(term.share(padded) for term in terms) for terms in form.looked_up)
 
 
-def marked(story: StoryOut) -> list[str]:
+def list_marks(story: StoryOut) -> list[str]:
     return [
         *search.marks(topics=story.topics),
         *tokens.pairs(tokens.tokens(story.headline)),
@@ -165,7 +168,7 @@ def test_a_cursor_of_one_order_is_refused_with_the_other(corpus: list[StoryOut])
             queries.search_wire("t", cursor=cursor, sort=other)
 
 
-def filtered(limit: int, **filters: Any) -> Iterator[StoriesAnswer[SearchOut]]:
+def filter_pages(limit: int, **filters: Any) -> Iterator[StoriesAnswer[SearchOut]]:
     page = queries.filter_wire(**filters, limit=limit)
     yield page
     while page.next_cursor:
@@ -182,7 +185,7 @@ def test_filters_without_words_list_all_that_pass_them_newest_first(corpus: list
         *(({"since": moment}, after), ({"until": moment, "source": "TechCrunch"}, before)),
     ]
     for filters, expected in asked:
-        found = list(filtered(7, **filters))
+        found = list(filter_pages(7, **filters))
         assert ids(found) == [story.chatbotnews_id for story in expected]
         assert {(page.total, page.total_is_exact) for page in found} == {(len(expected), True)}
 
@@ -205,7 +208,7 @@ def test_every_match_is_shown_once_though_stories_arrive_between_pages(
 
     def arrive() -> None:
         if len(arrived) < 4:
-            made = entry(title="Quince t", published_at=at)
+            made = entry(title=f"Quince t {'new ' * len(arrived)}", published_at=at)
             publish(made)
             arrived.append(story_of(made).chatbotnews_id)
 

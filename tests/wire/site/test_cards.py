@@ -11,7 +11,7 @@ from PIL import Image
 from tests.contract import BRIEFLY
 from tests.examples import examples
 from tests.factories import NOW, entry, publish, story_of
-from wire.intake import corrections
+from wire.ingest import corrections
 from wire.models import WireState
 from wire.site import cards
 from wire.site.cards import Card
@@ -121,7 +121,7 @@ long_words = st.lists(st.text("aW", max_size=80), max_size=99).map(" ".join)
 @examples(100)
 @given(title=st.one_of(st.text("aW il-€…", max_size=1000), long_words))
 def test_a_title_is_at_most_five_lines_within_the_card_and_loses_no_word_but_behind_an_ellipsis(title: str) -> None:
-    size, lines = cards.fitted(title)
+    size, lines = cards.fit_title(title)
     assert len(lines) <= 5
     assert len(lines) * size * cards.LINE <= cards.TITLE_HEIGHT + size
     assert all(cards.width(line, size) <= cards.ROOM for line in lines)
@@ -130,12 +130,12 @@ def test_a_title_is_at_most_five_lines_within_the_card_and_loses_no_word_but_beh
 
 
 def test_a_short_title_is_large_and_a_long_one_shrinks_before_it_is_cut() -> None:
-    sizes = [cards.fitted("Quinces sing " * times)[0] for times in (1, 3, 6, 12, 60)]
+    sizes = [cards.fit_title("Quinces sing " * times)[0] for times in (1, 3, 6, 12, 60)]
     assert sizes == sorted(sizes, reverse=True)
     assert (sizes[0], sizes[-1]) == (cards.TITLE_SIZES[0], cards.TITLE_SIZES[-1])
-    assert [cards.fitted("Quinces sing " * times)[1][-1].endswith("…") for times in (12, 60)] == [False, True]
+    assert [cards.fit_title("Quinces sing " * times)[1][-1].endswith("…") for times in (12, 60)] == [False, True]
 
 
 def test_a_card_of_any_text_is_drawn_within_bounds() -> None:
     for title in ("", " ", "x" * 100_000, "W " * 50_000, "\x00\ud800", "e" + "\u0301" * 5_000):
-        assert cards.drawn(Card(title, "Source", "Facts", is_sample=True)).startswith(b"\x89PNG")
+        assert cards.draw_card(Card(title, "Source", "Facts", is_sample=True)).startswith(b"\x89PNG")

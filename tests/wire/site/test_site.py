@@ -13,10 +13,10 @@ from django.test import Client
 from tests.contract import BRIEFLY, SHARED
 from tests.factories import DAY, NOW, entry, publish, story_of
 from wire import queries
-from wire.intake import corrections
+from wire.ingest import corrections
 from wire.models import EditorTake, WireState
-from wire.stories.vocabulary import Category, Topic
 from wire.templatetags.wire_site import when
+from wire.text.vocabulary import Category, Topic
 
 pytestmark = pytest.mark.django_db
 PAGES = ["/", "/sources", "/editor-take/2026-01-15", "/nowhere"]

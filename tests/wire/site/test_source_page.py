@@ -13,7 +13,7 @@ from tests.factories import NOW, entry, feed_of, publish, publish_sample, story_
 from tests.wire.archives import replace_publication
 from tests.wire.site.test_site import page
 from wire import queries
-from wire.intake import corrections
+from wire.ingest import corrections
 from wire.models import WireState
 from wire.templatetags.wire_site import span
 

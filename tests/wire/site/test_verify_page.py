@@ -3,7 +3,7 @@
 import pytest
 from django.test import Client
 
-from wire.site.reference import MAX_PASTED
+from wire.site.about_pages import MAX_PASTED
 
 CITED = "According to BBC, as summarized by ChatbotNews.ai, it rained."
 

@@ -8,12 +8,12 @@ from django.db import DatabaseError
 
 from config.database import faults
 from config.errors import WireError
-from wire.archive.dump import Broken
-from wire.backup.take import take
+from wire.ops.archive.dump import Broken
+from wire.ops.backup.create import create_backup
 
 
 class Command(BaseCommand):
-    help = "Write the wire of one moment, with its keys, to a new directory, while it is served and published."
+    help = "Write every table as of one moment, and the keys, to a new directory, while it is served and published."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("path", type=Path, help="A directory that is not there yet; it holds the private key: keep it secret.")
@@ -21,7 +21,7 @@ class Command(BaseCommand):
     def handle(self, *, path: Path, **_options: Any) -> None:
         try:
             with faults.explaining():
-                manifest = take(path)
+                manifest = create_backup(path)
         except WireError as error:
             raise CommandError(f"{error.message} {error.hint}") from error
         except (Broken, DatabaseError, OSError) as error:
@@ -29,3 +29,4 @@ class Command(BaseCommand):
         size = sum(file["bytes"] for file in manifest["files"].values())
         end = f"up to snapshot {manifest['sequence']}" if manifest["sequence"] else "without any snapshot yet"
         self.stdout.write(f"Wrote {size:,} bytes to {path}: the wire of {manifest['taken_at']}, {end}.")
+        self.stdout.write(f"It holds {', '.join(f'{number:,} {system}' for system, number in manifest['counts'].items())}.")

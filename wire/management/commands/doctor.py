@@ -6,7 +6,7 @@ from typing import Any
 import orjson
 from django.core.management.base import BaseCommand, CommandParser
 
-from wire.doctor import Level, examine
+from wire.ops.doctor import Level, examine
 
 
 class Command(BaseCommand):

@@ -7,7 +7,7 @@ from typing import IO, Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from config.database import faults
-from wire.archive.dump import Broken, write
+from wire.ops.archive.dump import Broken, write
 
 
 class Command(BaseCommand):

@@ -3,8 +3,9 @@
 import csv
 import datetime as dt
 import gzip
+import io
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,13 +18,14 @@ from sources.entries import Entry
 from sources.names import Name
 from sources.queries import known_names
 from sources.vocabulary import Tier
-from wire import evaluate
-from wire.archive import reading
-from wire.evaluate import Figures, LabelledPage, Row
-from wire.intake import lexicon
-from wire.intake.classify import Lexicon
-from wire.search.asking import search
+from wire.ingest import lexicon
+from wire.ingest.classify import Lexicon
+from wire.ops.archive import reader
+from wire.ops.quality import evaluate
+from wire.ops.quality.evaluate import LabelledPage, Row
+from wire.ops.quality.event_metrics import Figures
 from wire.search.ranking import Scope
+from wire.search.service import search
 
 OWN: Final = Path(settings.BASE_DIR) / "fixtures" / "eval"
 FLOORS_FILE: Final = OWN / "floors.json"
@@ -59,6 +61,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("what", nargs="?", choices=(*KINDS, SUMMARIES, ARTICLES, ASKED), help="What the file labels.")
         parser.add_argument("file", nargs="?", type=Path, metavar="FILE", help=FILE_HELP)
+        parser.add_argument("--as-published", action="store_true", help="Events: day by day, as readers see them.")
         parser.add_argument("--json", action="store_true", help="For machines.")
 
     def handle(self, **options: Any) -> None:
@@ -66,12 +69,12 @@ class Command(BaseCommand):
         if what in (SUMMARIES, ARTICLES) and not file:
             raise CommandError(f"Name the file whose {what} are to be evaluated.")
         if what == ASKED:
-            self._print(_asked(file or OWN / "asked.json"), as_json=options["json"])
+            self._print(_evaluate_questions(file or OWN / "asked.json"), as_json=options["json"])
             return
         if file:
-            results = {what: _evaluated(what, file)}
+            results = {what: _evaluate_file(what, file, as_published=options["as_published"])}
         else:
-            results = {name: figures for one in ([what] if what else KINDS) for name, figures in _own(one).items()}
+            results = {name: figures for one in ([what] if what else KINDS) for name, figures in _evaluate_own(one).items()}
         self._print(results, as_json=options["json"])
         if options["file"] is None:
             self._hold(results)
@@ -100,73 +103,68 @@ class Command(BaseCommand):
             raise CommandError("; ".join(below) + ".")
 
 
-def _evaluated(what: str, file: Path) -> Figures:
-    """The figures of a labelled file. Raises: CommandError."""
-    if what == "search":
-        return _searches(file)
-    if what == SUMMARIES:
-        return _summaries(file)
-    if what == ARTICLES:
-        return _articles(file)
-    rows = _rows(file, COLUMNS[what])
+def _evaluate_file(what: str, file: Path, *, as_published: bool = False) -> Figures:
+    """Return the figures of a labelled file. Raises: CommandError."""
+    try:
+        match what:
+            case "search":
+                return evaluate.searches(json.loads(file.read_text(encoding="utf-8-sig")))
+            case "summaries":
+                makers = _list_makers()
+                return evaluate.summaries((one.title, one.summary, one.publisher in makers) for one in _read_entries(file))
+            case "articles":
+                return evaluate.articles(list(_read_pages(file)))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        text = str(error) if what == SUMMARIES else repr(error)
+        where = " docs/quality.md says what it holds." if what == "search" else ""
+        raise CommandError(f"{file} cannot be read: {text}.{where}") from error
+    rows = _read_rows(file, COLUMNS[what])
     match what:
         case "events" | "real-events":
-            return evaluate.events(rows)
+            return evaluate.events(rows, as_published=as_published)
         case "names":
-            return evaluate.names(rows, _names())
+            return evaluate.names(rows, _read_names())
         case _:
-            return evaluate.categories(rows, _lexicon())
+            return evaluate.categories(rows, _read_lexicon())
 
 
-def _names() -> list[Name]:
+def _read_names() -> list[Name]:
     return known_names() if _is_set_up() else roster.shipped_names()
 
 
-def _lexicon() -> Lexicon:
-    return lexicon.load() if _is_set_up() else lexicon.shipped()
+def _read_lexicon() -> Lexicon:
+    return lexicon.load() if _is_set_up() else lexicon.load_shipped()
 
 
 def _is_set_up() -> bool:
-    """Whether there is a wire whose editors' roster and lexicon count; without one, it is the shipped ones that are evaluated."""
+    """Return if there is a wire whose roster and lexicon count; without one the shipped ones are evaluated."""
     return {"wire_lexiconterm", "sources_publication"} <= set(connection.introspection.table_names())
 
 
-def _own(what: str) -> dict[str, Figures]:
-    """The project's own labels, by name; of the publication names all, and beside them those that nothing was tuned on."""
+def _evaluate_own(what: str) -> dict[str, Figures]:
+    """Return the figures of the project's own labels, by name; of publication names also those that nothing was tuned on."""
     if what == "categories":
-        return {what: _held_back("headlines.csv", _headline_alone), NEWSROOMS: _held_back("real-headlines.csv", _as_published)}
+        rows = _read_rows(OWN / "headlines.csv", COLUMNS[what])
+        # Those who labelled these headlines saw nothing else of the stories.
+        held_back: list[Row] = [
+            {name: row[name] for name in ("title", "category", "topics")} for row in rows if row["half"] == "report"
+        ]
+        alone = evaluate.categories(held_back, _read_lexicon()) | evaluate.agreement(rows)
+        rows = _read_rows(OWN / "real-headlines.csv", COLUMNS[what])
+        held_back = [row for row in rows if row["half"] == "report"]
+        if ARCHIVE.exists():
+            held_back = evaluate.with_texts(held_back, _read_entries(ARCHIVE), _list_makers())
+        return {what: alone, NEWSROOMS: evaluate.categories(held_back, _read_lexicon()) | evaluate.agreement(rows)}
     file = OWN / f"{what}.{'json' if what == 'search' else 'csv'}"
+    figures = _evaluate_file(what, file)
     if what == "names":
-        held_back = evaluate.names([row for row in _rows(file, COLUMNS[what]) if row["half"] == "report"], _names())
-        return {what: _evaluated(what, file) | {f"held_back_{name}": value for name, value in held_back.items()}}
-    return {what: _evaluated(what, file)}
+        held_back = [row for row in _read_rows(file, COLUMNS[what]) if row["half"] == "report"]
+        figures |= {f"held_back_{name}": value for name, value in evaluate.names(held_back, _read_names()).items()}
+    return {what: figures}
 
 
-def _held_back(name: str, text: Callable[[list[Row]], list[Row]]) -> Figures:
-    """Of labelled headlines, the figures of the half that nothing was tuned on, and how far the two labellings agree."""
-    rows = _rows(OWN / name, COLUMNS["categories"])
-    return evaluate.categories(text([row for row in rows if row["half"] == "report"]), _lexicon()) | evaluate.agreement(rows)
-
-
-def _headline_alone(rows: list[Row]) -> list[Row]:
-    """That is all that those who labelled them went by."""
-    return [{name: row[name] for name in ("title", "category", "topics")} for row in rows]
-
-
-def _as_published(rows: list[Row]) -> list[Row]:
-    """With their publication and, where the archive that has them is at hand, their summary."""
-    return evaluate.with_texts(rows, _entries(ARCHIVE), _makers()) if ARCHIVE.exists() else rows
-
-
-def _searches(file: Path) -> Figures:
-    try:
-        return evaluate.searches(json.loads(file.read_text(encoding="utf-8-sig")))
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise CommandError(f"{file} cannot be read: {error!r}. docs/quality.md says what it holds.") from error
-
-
-def _asked(file: Path) -> dict[str, Figures]:
-    """Figures of each half of the questions, by its name. Raises: CommandError."""
+def _evaluate_questions(file: Path) -> dict[str, Figures]:
+    """Return the figures of each half of the questions, by its name. Raises: CommandError."""
 
     def find(query: str) -> list[str]:
         return [story.chatbotnews_id for story in search(query, Scope(), today, limit=10).stories]
@@ -181,27 +179,12 @@ def _asked(file: Path) -> dict[str, Figures]:
         }
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise CommandError(f"{file} cannot be read: {error!r}. docs/quality.md says what it holds.") from error
-    return {f"{ASKED}, {half}": evaluate.asked(part, find) for half, part in parts.items()}
+    return {f"{ASKED}, {half}": evaluate.score_questions(part, find) for half, part in parts.items()}
 
 
-def _summaries(file: Path) -> Figures:
-    try:
-        makers = _makers()
-        return evaluate.summaries((entry.title, entry.summary, entry.publisher in makers) for entry in _entries(file))
-    except OSError as error:
-        raise CommandError(f"{file} cannot be read: {error}.") from error
-
-
-def _articles(file: Path) -> Figures:
-    try:
-        return evaluate.articles(list(_pages(file)))
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise CommandError(f"{file} cannot be read: {error!r}.") from error
-
-
-def _pages(file: Path) -> Iterator[LabelledPage]:
+def _read_pages(file: Path) -> Iterator[LabelledPage]:
     if not file.is_dir():
-        for line in filter(None, _unpacked(file).decode("utf-8-sig").split("\n")):
+        for line in filter(None, _read_bytes(file).decode("utf-8-sig").split("\n")):
             row = json.loads(line)
             yield LabelledPage(row["html"].encode("utf-8", "replace"), row.get("url") or "", row["text"])
         return
@@ -210,25 +193,25 @@ def _pages(file: Path) -> Iterator[LabelledPage]:
     for page in sorted(file.rglob("*.html*")):
         name = page.name.partition(".html")[0]
         row = rows.get(name) or {"articleBody": page.with_name(f"{name}.txt").read_text(encoding="utf-8")}
-        yield LabelledPage(_unpacked(page), row.get("url") or "", row["articleBody"])
+        yield LabelledPage(_read_bytes(page), row.get("url") or "", row["articleBody"])
 
 
-def _unpacked(file: Path) -> bytes:
+def _read_bytes(file: Path) -> bytes:
     return gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file.read_bytes()
 
 
-def _entries(archive: Path) -> Iterator[Entry]:
-    return (record.value for record in reading.records(archive, {}) if isinstance(record.value, Entry))
+def _read_entries(archive: Path) -> Iterator[Entry]:
+    return (record.value for record in reader.records(archive, {}) if isinstance(record.value, Entry))
 
 
-def _makers() -> set[str]:
+def _list_makers() -> set[str]:
     return {name.canonical for name in roster.shipped_names() if name.tier == Tier.CORPORATE}
 
 
-def _rows(file: Path, columns: tuple[str, ...]) -> list[Row]:
+def _read_rows(file: Path, columns: tuple[str, ...]) -> list[Row]:
     """Raises: CommandError for a file that cannot be read or lacks a column."""
     try:
-        with file.open(encoding="utf-8-sig", newline="") as lines:
+        with io.TextIOWrapper(io.BytesIO(_read_bytes(file)), encoding="utf-8-sig", newline="") as lines:
             reader = csv.DictReader(lines)
             rows: list[Row] = list(reader)
             missing = [name for name in columns if name not in (reader.fieldnames or ())]

@@ -5,8 +5,8 @@ from typing import Any
 from django.core.management.base import BaseCommand
 
 from config.database import faults
-from wire.vectors.embedder import embedder
-from wire.vectors.stored import fill
+from wire.search.vectors.embedder import embedder
+from wire.search.vectors.store import fill
 
 
 class Command(BaseCommand):

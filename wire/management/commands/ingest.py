@@ -12,24 +12,22 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
-from django.apps import apps
-from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import Error, close_old_connections
 
 from config import env
 from config.database import faults, routing
 from config.errors import Busy, WireError
-from sources import lease
-from wire.intake.feeds import feeds_of
-from wire.intake.ingest import FeedReport, Run, collect
-from wire.intake.replay import recordings, replay
+from config.plugins import list_plugins
+from sources import job_lock
+from wire.ingest.feed_entries import list_feeds
+from wire.ingest.replay import recordings, replay, try_source
+from wire.ingest.run import Run, collect
 from wire.queries import wire_version
-from wire.vectors.stored import fill
+from wire.search.vectors.store import fill
 
 LOOK_AGAIN: Final = 2.0  # seconds between two looks for a database that is away
 VECTORS_TIME: Final = 300.0  # seconds a run at most; what is left is for the next
-PUBLISHERS_TIME: Final = 300  # seconds a run at most for all publishers: the wire's own feeds are never kept waiting for long
 EX_TEMPFAIL: Final = 75  # sysexits.h: try again later
 
 
@@ -45,6 +43,9 @@ class Command(BaseCommand):
         source = parser.add_mutually_exclusive_group()
         source.add_argument("--every", type=_period, metavar="30m", help="Go on for ever, a run each period (30s, 30m, 6h).")
         source.add_argument("--from-files", type=Path, metavar="DIR", help="Replay recorded feeds, each at the date in its name.")
+        source.add_argument(
+            "--try", dest="tried", metavar="FILE|URL", help="Show what would become of each item of a feed, and store nothing."
+        )
         parser.add_argument("--publication", metavar="SLUG", help="Only this one, even if its feed is not due.")
         parser.add_argument("--end-with", type=int, metavar="PID", help=argparse.SUPPRESS)
 
@@ -53,46 +54,50 @@ class Command(BaseCommand):
             self._for_ever(options["every"], options["publication"], options["end_with"])
             return
         with faults.explaining():
+            if options["tried"]:
+                self._try(options["tried"], options["publication"])
+                return
             try:
-                self._once(options["from_files"], options["publication"])
+                if options["from_files"]:
+                    self._replay(options["from_files"], options["publication"])
+                elif self._run(options["publication"], by_hand=options["publication"] is not None).reached_nothing:
+                    raise CommandError("Not one feed answered. What was published stays; the next run tries again.")
             except Busy as busy:
                 raise CommandError(f"{busy.message} {busy.hint}", returncode=EX_TEMPFAIL) from busy
 
-    def _once(self, recorded: Path | None, publication: str | None) -> None:
-        if recorded:
-            self._replay(recorded, publication)
-        elif self._run(publication, by_hand=publication is not None).reached_nothing:
-            raise CommandError("Not one feed answered. What was published stays; the next run tries again.")
+    def _try(self, source: str, publication: str | None) -> None:
+        report, items = try_source(source, publication)
+        if report.failure:
+            raise CommandError(f"{report.code}: {report.failure} Nothing was stored.")
+        for item in items:
+            texts = (item.outcome, item.date or "no date", item.headline, item.address, item.reason)
+            self.stdout.write("\t".join(texts).rstrip())
+        if report.doubt:
+            self.stderr.write(report.doubt)
+        counts = _join_counts(report.counts) or "none"
+        self.stdout.write(f"{len(items):,} items of {report.feed.publication}: {counts}. Nothing was stored.")
 
     def _run(self, publication: str | None, *, by_hand: bool, stop: Callable[[], bool] = lambda: False) -> Run:
-        run = collect(feeds_of(publication), by_hand=by_hand, stop=stop)
+        run = collect(list_feeds(publication), by_hand=by_hand, stop=stop)
         fill(VECTORS_TIME)
         counts: Counter[str] = sum((report.counts for report in run.reports), Counter())
         results = Counter(report.result for report in run.reports) + Counter({"not due": run.waiting})
         self.stdout.write(
-            f"Feeds: {_listed(results) or 'none'}. Items: {_listed(counts) or 'none'}. Snapshots: {len(run.published)}. "
+            f"Feeds: {_join_counts(results) or 'none'}. Items: {_join_counts(counts) or 'none'}. Snapshots: {len(run.published)}. "
             f"Seconds: {', '.join(f'{stage} {seconds:.2f}' for stage, seconds in run.seconds.items())}."
         )
         self.stdout.flush()  # a journal or a file would else hear of it when the process ends
         if publication is None:
-            self._afterwards("wire.articles", "publishers", "index", f"--seconds={PUBLISHERS_TIME}", stop=stop)
-            self._afterwards("wire.factchecks", "linkfactchecks", f"--seconds={VECTORS_TIME}")
-            self._afterwards("wire.timeline", "timeline", "sync")
+            for plugin in list_plugins():
+                if plugin.after_ingest is not None:
+                    try:
+                        plugin.after_ingest(stop=stop, stdout=self.stdout, stderr=self.stderr)
+                    except CommandError as error:  # fails no ingest
+                        self.stderr.write(str(error))
         return run
 
-    def _afterwards(self, app: str, *command: str, **options: Any) -> None:
-        """A command of an app that stands above this room, by its name: a wire without that app ingests all the same. What fails
-        there is told, and fails no ingest.
-        """
-        if not apps.is_installed(app):
-            return
-        try:
-            call_command(*command, stdout=self.stdout, stderr=self.stderr, **options)
-        except CommandError as error:
-            self.stderr.write(str(error))
-
     def _for_ever(self, every: dt.timedelta, publication: str | None, parent: int | None) -> None:
-        """Runs at whole periods from the start; one that fails is reported and the next is tried. SIGTERM ends it after a feed."""
+        """Run at whole periods from the start; report a failed run and try the next. SIGTERM ends it after a feed."""
         stopped = threading.Event()
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: stopped.set())
@@ -109,18 +114,18 @@ class Command(BaseCommand):
                 self._run(publication, by_hand=False, stop=stop)
                 failures = 0
             except Busy as busy:
-                pause = min(pause, lease.TERM.total_seconds())
+                pause = min(pause, job_lock.TERM.total_seconds())
                 self.stderr.write(f"{busy.message} {busy.hint}")
             except (WireError, Error, OSError) as error:
                 if routing.is_away(error):
                     pause, failures = min(pause, LOOK_AGAIN * 2**failures), failures + 1
-                self.stderr.write(f"{faults.explained(error) or error} Trying again in {pause:.0f} s.")
+                self.stderr.write(f"{faults.explain_fault(error) or error} Trying again in {pause:.0f} s.")
             close_old_connections()
             while not stop() and time.monotonic() < started + pause:
                 stopped.wait(min(1.0, max(0.01, started + pause - time.monotonic())))
 
     def _wait_for_database(self, stop: Callable[[], bool]) -> None:
-        """Without asking any publisher for what could not be stored."""
+        """Wait without a request to any publisher, as nothing could be stored."""
         is_reported = False
         while not stop() and (why := routing.away(wire_version)):
             if not is_reported:
@@ -129,16 +134,12 @@ class Command(BaseCommand):
             time.sleep(LOOK_AGAIN)
 
     def _replay(self, directory: Path, publication: str | None) -> None:
-        def reported(report: FeedReport) -> None:
-            if report.failure:
-                self.stderr.write(report.failure)
-
-        recorded = recordings(directory, feeds_of(publication))
-        total = replay(recorded, reported)
-        self.stdout.write(f"Replayed {len(recorded)} files: {_listed(total)}.")
+        recorded = recordings(directory, list_feeds(publication))
+        total = replay(recorded, lambda report: self.stderr.write(report.failure) if report.failure else None)
+        self.stdout.write(f"Replayed {len(recorded)} files: {_join_counts(total)}.")
 
 
-def _listed(counts: Counter[str]) -> str:
+def _join_counts(counts: Counter[str]) -> str:
     return ", ".join(f"{number:,} {name}" for name, number in sorted(counts.items()))
 
 

@@ -4,12 +4,14 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
+from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 
-from wire.archive.load import load_items
+from config.plugins import list_plugins
 from wire.models import Story, WireState
-from wire.snapshots.publish import publish_pending
+from wire.ops.archive.load import load_items
+from wire.publishing.publish import publish_pending
 
 SAMPLE = Path(settings.BASE_DIR) / "fixtures" / "sample"
 
@@ -26,4 +28,7 @@ class Command(BaseCommand):
         for file in sorted(SAMPLE.glob("*.ndjson")):
             load_items(file, {})
         publish_pending()
+        for plugin in list_plugins():
+            if plugin.sample_command:
+                call_command(*plugin.sample_command.split(), stdout=self.stdout)
         self.stdout.write(f"The sample wire is ready: {Story.objects.count()} fictional stories.")

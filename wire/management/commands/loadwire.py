@@ -6,7 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from contextlib import nullcontext
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
@@ -15,26 +15,19 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import transaction
 from django.utils import timezone
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    SpinnerColumn,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from config.database import faults
-from wire.archive import reading
-from wire.archive.dump import Broken
-from wire.archive.load import load_items
-from wire.archive.restore import restore
-from wire.archive.verify import dump_records
-from wire.intake import lexicon
-from wire.intake.normalise import Context, Rejected
+from config.url_secrets import CREDENTIALS_REFUSED, has_credentials, mask_address
+from wire.ingest import lexicon
+from wire.ingest.normalise import Context, Rejected
 from wire.models import Load, Story, WireState
-from wire.snapshots.publish import publish_pending
+from wire.ops.archive import reader
+from wire.ops.archive.dump import Broken
+from wire.ops.archive.load import load_items
+from wire.ops.archive.restore import restore
+from wire.ops.archive.verify import dump_records
+from wire.publishing.publish import publish_pending
 
 SHOWN_PER_REASON: Final = 20
 
@@ -53,7 +46,7 @@ class Command(BaseCommand):
 
     def handle(self, **options: Any) -> None:
         names = _read_map(options["map"]) if options["map"] else {}
-        dumps, archives, others = _files(options["paths"])
+        dumps, archives, others = _sort_files(options["paths"])
         if others:
             named = ", ".join(file.name for file in others[:SHOWN_PER_REASON])
             self.stderr.write(
@@ -63,7 +56,9 @@ class Command(BaseCommand):
         with _Rejections(options["rejects"], self.stderr.write) as rejections:
             try:
                 with faults.explaining():
-                    rejections.open(again=_is_begun(archives, names))
+                    # A load of one of these that broke off goes on from there.
+                    digests = [reader.digest(file, names) for file in archives]
+                    rejections.open(again=Load.objects.filter(digest__in=digests, line__gt=0).exists())
                     with transaction.atomic() if options["dry_run"] else nullcontext():
                         total = self._load([*dumps, *archives], names, rejections)
                         if options["dry_run"]:
@@ -76,30 +71,22 @@ class Command(BaseCommand):
 
     def _load(self, files: list[Path], names: dict[str, str], rejections: "_Rejections") -> Counter[str]:
         total: Counter[str] = Counter()
-        with _progress() as progress:
+        with _build_progress() as progress:
             files_done = progress.add_task("files", total=len(files), visible=len(files) > 1)
             task = progress.add_task("")  # one bar for all files: a bar each would be drawn again for each line of any
-
-            def advance(number: int) -> None:
-                progress.update(task, completed=number)
-
             for file in files:
-
-                def refuse(number: int, why: Rejected, file: Path = file) -> None:
-                    rejections.add(file, number, why)
-
-                progress.reset(task, description=file.name, total=sum(1 for _ in reading.lines(file)))
-                if reading.is_dump(file):
-                    total += restore(dump_records(file), advance)
+                progress.reset(task, description=file.name, total=sum(1 for _ in reader.lines(file)))
+                if reader.is_dump(file):
+                    total += restore(dump_records(file), lambda number: progress.update(task, completed=number))
                 else:
-                    total += self._load_archive(file, names, refuse, advance)
+                    refuse = partial(rejections.add, file)
+                    total += self._load_archive(file, names, refuse, lambda number: progress.update(task, completed=number))
                 progress.update(task, completed=progress.tasks[task].total)
                 progress.advance(files_done)
         return total
 
-    @cached_property
+    @cached_property  # read once for all files
     def _context(self) -> Context:
-        """Read once for all files."""
         return Context.load(lexicon.load(), timezone.now())
 
     def _load_archive(
@@ -117,7 +104,7 @@ class Command(BaseCommand):
 
     def _publish(self) -> list[Any]:
         waiting = Story.objects.pending().values("wire_date").distinct().count()
-        with _progress() as progress:
+        with _build_progress() as progress:
             task = progress.add_task("publishing days", total=waiting)
             return publish_pending(progress=lambda _day: progress.advance(task))
 
@@ -132,7 +119,7 @@ class Command(BaseCommand):
 
 
 class _Rejections:
-    """Every refusal, to a file if one is wanted; the first of each reason by `write`, at the latest when the load breaks off."""
+    """Refusals, all to a file if one is wanted; the first of each reason by `write`, at the latest when the load breaks off."""
 
     def __init__(self, file: Path | None, write: Callable[[str], Any]) -> None:
         self._file = file
@@ -151,7 +138,7 @@ class _Rejections:
             self._handle.close()
 
     def open(self, *, again: bool) -> None:
-        """`again`: behind what a run that broke off wrote. Raises: CommandError."""
+        """Open the file; `again` appends to that of a run that broke off. Raises: CommandError."""
         try:
             self._handle = self._file.open("ab" if again else "wb") if self._file else None
         except OSError as error:
@@ -170,7 +157,7 @@ class _Rejections:
             shown.append(f"{file.name}:{number}: {why.code}: {why.message}")
 
     def tell(self) -> None:
-        """Once."""
+        """Report once."""
         for code, shown in self._shown.items():
             for line in shown:
                 self._write(line)
@@ -183,22 +170,17 @@ class _Rejections:
         self._shown, self._strangers = {}, Counter()
 
 
-def _is_begun(archives: list[Path], names: dict[str, str]) -> bool:
-    """Whether a load of one of these broke off, so that this one goes on from there."""
-    return Load.objects.filter(digest__in=[reading.digest(file, names) for file in archives], line__gt=0).exists()
-
-
-def _files(paths: list[Path]) -> tuple[list[Path], list[Path], list[Path]]:
-    """Dumps, which need a wire that is still empty, other archives, and what is none."""
+def _sort_files(paths: list[Path]) -> tuple[list[Path], list[Path], list[Path]]:
+    """Return dumps, which need a wire that is still empty, other archives, and other files."""
     try:
-        archives, others = reading.expand(paths)
-        files = [(file, reading.is_dump(file)) for file in archives]
+        archives, others = reader.expand(paths)
+        files = [(file, reader.is_dump(file)) for file in archives]
     except FileNotFoundError as error:
         raise CommandError(f"There is no {error}. Nothing was loaded.") from error
     except OSError as error:
         raise CommandError(f"{error}. Nothing was loaded.") from error
     if not files:
-        raise CommandError(f"There is no archive: files end in {', '.join(reading.SUFFIXES)} or these and .gz. Nothing was loaded.")
+        raise CommandError(f"There is no archive: files end in {', '.join(reader.SUFFIXES)} or these and .gz. Nothing was loaded.")
     return [file for file, is_dump in files if is_dump], [file for file, is_dump in files if not is_dump], others
 
 
@@ -209,17 +191,12 @@ def _read_map(file: Path) -> dict[str, str]:
         raise CommandError(f"The map {file} cannot be read: {error}. Nothing was loaded.") from error
     if not isinstance(names, dict) or not all(isinstance(value, str) for value in names.values()):
         raise CommandError(f'The map {file} must be a JSON object {{"name in the archive": "roster name"}}. Nothing was loaded.')
+    if addresses := [mask_address(name) for pair in names.items() for name in pair if has_credentials(name)]:
+        raise CommandError(f"The map {file} names {addresses[0]}. {CREDENTIALS_REFUSED} Nothing was loaded.")
     return names
 
 
-def _progress() -> Progress:
-    columns = (
-        SpinnerColumn(),
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("ETA"),
-        TimeRemainingColumn(),
-    )
-    return Progress(*columns, console=Console(stderr=True))
+def _build_progress() -> Progress:
+    texts = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    times = (TimeElapsedColumn(), TextColumn("ETA"), TimeRemainingColumn())
+    return Progress(*texts, *times, console=Console(stderr=True))

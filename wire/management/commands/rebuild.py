@@ -7,7 +7,7 @@ from typing import Any, Final
 from django.core.management.base import BaseCommand, CommandParser
 
 from config.database import faults
-from wire.intake import rebuild
+from wire.ingest import rebuild
 
 SHOWN: Final = 50
 
@@ -20,40 +20,40 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--since", type=dt.date.fromisoformat, required=True, metavar="DATE", help="UTC day, YYYY-MM-DD.")
+        parser.add_argument(
+            "--final-days", action="store_true", help="Also change final days; each gets a new revision, which names the reason."
+        )
         parser.add_argument("--yes", action="store_true", help="Do it without asking.")
 
     def handle(self, **options: Any) -> None:
         with faults.explaining():
-            plan = rebuild.plan(options["since"])
+            chosen = {"since": options["since"], "final_days": options["final_days"]}
+            plan = rebuild.plan(**chosen)
             self._show(plan)
+            if plan.left_alone:
+                self.stdout.write(f"{plan.left_alone:,} of final days stay as they are; --final-days changes these too.")
             if not (plan.added or plan.changed):
                 self.stdout.write("Nothing would change.")
                 return
-            if not (options["yes"] or self._agreed()):
+            may_ask = sys.stdin.isatty() and not options["yes"]
+            if not (options["yes"] or (may_ask and input("Do it? [y/N] ").strip().lower() in {"y", "yes"})):
                 self.stdout.write("Nothing was changed. Give --yes to do it.")
                 return
-            done, snapshots = rebuild.apply(options["since"])
+            done, snapshots = rebuild.apply(**chosen)
         self.stdout.write(f"Done: {len(done.added)} added, {len(done.changed)} changed, {len(snapshots)} snapshots published.")
-
-    def _agreed(self) -> bool:
-        return sys.stdin.isatty() and input("Do it? [y/N] ").strip().lower() in {"y", "yes"}
 
     def _show(self, plan: rebuild.Plan) -> None:
         self.stdout.write(f"{plan.fetches:,} fetches read again.")
         for line in plan.unreadable:
             self.stderr.write(f"cannot be read: {line}")
         self._list("would be added", [repr(headline) for headline in plan.added])
-        self._list(
-            "would change",
-            [
-                f"{c.chatbotnews_id} {c.headline!r}: "
-                + "; ".join(f"{name} {c.was[name]!r} -> {c.becomes[name]!r}" for name in c.was)
-                for c in plan.changed
-            ],
-        )
-        self._list(
-            "would be refused today and stay; withdraw them in the admin if they must go", [" ".join(r) for r in plan.refused]
-        )
+        changed = []
+        for one in plan.changed:
+            values = "; ".join(f"{name} {one.was[name]!r} -> {one.becomes[name]!r}" for name in one.was)
+            changed.append(f"{one.chatbotnews_id} {one.headline!r}: {values}")
+        self._list("would change", changed)
+        refused = "would be refused today and stay; withdraw them in the admin if they must go"
+        self._list(refused, [" ".join(row) for row in plan.refused])
 
     def _list(self, what: str, lines: list[str]) -> None:
         if lines:

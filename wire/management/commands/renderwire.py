@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management.base import BaseCommand
 
 from config.database import faults
-from wire.snapshots import story_json
+from wire.publishing import story_json
 
 
 class Command(BaseCommand):

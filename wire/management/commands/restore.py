@@ -7,9 +7,11 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError
 
 from config.errors import WireError
-from wire.archive.dump import Broken
-from wire.backup.restore import restore, verify
-from wire.snapshots import story_json
+from wire.ops.archive.dump import Broken
+from wire.ops.backup.contents import count_systems
+from wire.ops.backup.manifest import holds_wire_alone
+from wire.ops.backup.restore import restore, verify
+from wire.publishing import story_json
 
 
 class Command(BaseCommand):
@@ -36,3 +38,9 @@ class Command(BaseCommand):
             f"The wire of {manifest['taken_at']} is back: {result.counts['snapshot']:,} snapshots, "
             f"{result.counts['story']:,} stories verify; the chain ends in {result.last_sha256}."
         )
+        self.stdout.write(f"There are {', '.join(f'{number:,} {system}' for system, number in count_systems().items())}.")
+        if holds_wire_alone(manifest):
+            self.stdout.write(
+                "The backup is of an earlier release, which on Postgres left out all but the wire: fact-checks, publishers, "
+                "corpora, agents and accounts are not in it. Restore these from a pg_dump of that time."
+            )

@@ -17,16 +17,16 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import Error
 
 from config.database.routing import missing
-from wire import roles
+from wire import permissions
 from wire.models import Snapshot
-from wire.snapshots.signing import key_file
+from wire.publishing.signing import key_file
 
 LOOK_AGAIN: Final = 2.0  # seconds between two looks for the first real snapshot
 ENDINGS: Final = (signal.SIGTERM, signal.SIGHUP)
 GRACE: Final = 8  # seconds that children may take to stop; container engines kill after ten
 OF_DATABASES: Final = {f"{name}{file}" for name in ("DATABASE_URL", "DATABASE_REPLICA_URL") for file in ("", "_FILE")}
 UVICORN: Final = (
-    *("config.asgi:application", "--http", "config.http.protocol:WireProtocol", "--ws", "none"),
+    *("config.asgi:application", "--http", "config.http.uvicorn_protocol:WireProtocol", "--ws", "none"),
     *("--timeout-graceful-shutdown", str(GRACE - 3), "--log-level", "warning"),
     *("--no-server-header", "--no-access-log", "--no-proxy-headers"),
 )
@@ -44,19 +44,17 @@ class Command(BaseCommand):
     def handle(self, **_options: Any) -> None:
         for number in ENDINGS:
             if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup leaves the one of a terminal that closes
-                signal.signal(number, _stop)
+                signal.signal(number, signal.default_int_handler)
         _expect_no_loss()
         call_command("migrate", verbosity=0)
         sample_env = None
         if not _has_content():
             sample_env = _sample_environment()
-            # The last ones are of apps above this room: articles of an invented publisher and of its own, and timelines.
-            timeline = ["timeline sync --sample"] if apps.is_installed("wire.timeline") else []
-            for command in ("migrate", "loadsample", "publishers sample", *timeline):
-                _managed(command, sample_env)
+            for command in ("migrate", "loadsample"):
+                _run_command(command, sample_env)
         self._open_the_desk(sample_env)
         server = self._start(sample_env)
-        feeding = _Feeding()
+        feeding = _IngestProcess()
         try:
             while server.poll() is None:
                 feeding.keep_up()
@@ -77,17 +75,16 @@ class Command(BaseCommand):
             raise SystemExit(server.returncode)
 
     def _open_the_desk(self, sample_env: Mapping[str, str] | None) -> None:
-        """On a wire without any user, open the first account; its password is shown here, once, and kept nowhere in clear.
-
-        The sample wire, if that is served, gets the same one: editors need not log in anew under another when real news comes.
-        """
+        """Open the first account of a wire without users, and of the sample wire; show its password once, store it nowhere."""
         password = secrets.token_urlsafe(15)
-        opened = ["live"] if roles.open_first_account(password) else []
-        if sample_env is not None and _managed("firstaccount", sample_env, standard_input=password):
+        opened = ["live"] if permissions.open_first_account(password) else []
+        if sample_env is not None and _run_command("firstaccount", sample_env, standard_input=password):
             opened.append("sample")
         if opened:
             which = " and ".join(opened)
-            self.stdout.write(f"Editors work under /admin/. First account of the {which} wire: {roles.FIRST_ACCOUNT} {password}")
+            self.stdout.write(
+                f"Editors work under /admin/. First account of the {which} wire: {permissions.FIRST_ACCOUNT} {password}"
+            )
             self.stdout.write("The password is not shown again: write it down, or change it there.")
 
     def _start(self, sample_env: Mapping[str, str] | None) -> "subprocess.Popen[bytes]":
@@ -99,10 +96,7 @@ class Command(BaseCommand):
 
 
 def _expect_no_loss() -> None:
-    """A key without the database whose days it signed is a loss, and no new wire: its chain would begin a second time.
-
-    Raises: CommandError.
-    """
+    """Raise CommandError for a key without the database whose days it signed: its chain would begin a second time."""
     if (why := missing()) and key_file().exists():
         raise CommandError(
             f"The database is gone: {why}, but the key that signed its days is. Nothing was changed. Restore a backup; "
@@ -111,9 +105,7 @@ def _expect_no_loss() -> None:
 
 
 def _has_content() -> bool:
-    """Whether anything was published or put in, which the sample wire would hide. An app of its own says in `has_content` of its
-    AppConfig whether it holds something that did not come with it.
-    """
+    """Return if anything was published or entered; an app says in `has_content` of its AppConfig if it holds such content."""
     try:
         apart = [app.has_content for app in apps.get_app_configs() if hasattr(app, "has_content")]
         return Snapshot.objects.exists() or any(has_content() for has_content in apart)
@@ -121,8 +113,8 @@ def _has_content() -> bool:
         return False  # away for a while, which is no reason to stop serving the sample
 
 
-class _Feeding:
-    """`manage.py ingest --every …` beside the server: started again when it dies, later each time, never together with itself."""
+class _IngestProcess:
+    """`manage.py ingest --every …` beside the server: restarted when it dies, later each time, never twice at once."""
 
     def __init__(self) -> None:
         self.process: subprocess.Popen[bytes] | None = None
@@ -141,9 +133,8 @@ class _Feeding:
 
 
 def _sample_environment() -> dict[str, str]:
-    """A data directory, and so a database and a chain, of its own; never the one that DATABASE_URL names.
-
-    Beside the default one, but within one that an operator named: nothing else may be ours to write.
+    """Return the environment of a data directory, and so a database and a chain, of its own; never that of DATABASE_URL. Beside
+    the default one, but within one that an operator named: nothing else may be ours to write.
     """
     env = {name: value for name, value in os.environ.items() if name not in OF_DATABASES}
     live = Path(settings.WIRE_DATA_DIR)
@@ -151,16 +142,20 @@ def _sample_environment() -> dict[str, str]:
     return env | {"WIRE_DATA_DIR": str(beside / "sample")}
 
 
-def _managed(command: str, env: Mapping[str, str], standard_input: str = "") -> str:
-    """What a command writes. A secret goes over its standard input, where no list of processes shows it."""
+def _run_command(command: str, env: Mapping[str, str], standard_input: str = "") -> str:
+    """Return the output of a command. Secrets go over standard input, which no process list shows. Raises: CommandError."""
     name, *more = command.split()
     arguments = [sys.executable, str(settings.BASE_DIR / "manage.py"), name, "--verbosity", "0", *more]
-    ran = subprocess.run(arguments, env=dict(env), check=True, input=standard_input, stdout=subprocess.PIPE, text=True)  # noqa: S603
+    ran = subprocess.run(arguments, env=dict(env), check=False, input=standard_input, stdout=subprocess.PIPE, text=True)  # noqa: S603
+    if ran.returncode:
+        raise CommandError(
+            f"manage.py {command} failed, for the reason above. Nothing is served: put it right, then run this again."
+        )
     return ran.stdout
 
 
 def _end(*processes: "subprocess.Popen[bytes] | None") -> None:
-    """Ask all of them to stop, then wait for each; what takes too long is killed, which loses nothing."""
+    """Ask all of them to stop, then wait for each; kill what takes too long, which loses nothing."""
     alive = [process for process in processes if process is not None and process.poll() is None]
     for process in alive:
         process.terminate()
@@ -171,7 +166,3 @@ def _end(*processes: "subprocess.Popen[bytes] | None") -> None:
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
-
-
-def _stop(_signal: int, _frame: Any) -> None:
-    raise KeyboardInterrupt

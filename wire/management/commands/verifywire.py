@@ -6,9 +6,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from config.database import faults
-from wire.archive import reading
-from wire.archive.dump import Broken
-from wire.archive.verify import dump_records, verify, verify_database
+from wire.ops.archive import reader
+from wire.ops.archive.dump import Broken
+from wire.ops.archive.verify import dump_records, verify, verify_database
 
 
 class Command(BaseCommand):
@@ -25,7 +25,7 @@ class Command(BaseCommand):
                 with faults.explaining():
                     self._say("database", verify_database())
                 return
-            files = [file for file in reading.expand([from_files])[0] if reading.is_dump(file)]
+            files = [file for file in reader.expand([from_files])[0] if reader.is_dump(file)]
             if not files:
                 raise CommandError(f"There is no dump in {from_files}; `manage.py dumpwire FILE.ndjson.gz` writes one.")
             for file in files:
@@ -41,3 +41,8 @@ class Command(BaseCommand):
             f"{what}: {counts['snapshot']:,} snapshots, {counts['story']:,} stories, {counts['revision']:,} revisions "
             f"verify; the chain ends in {result.last_sha256}."
         )
+        if others := counts["other_key"]:
+            self.stdout.write(
+                f"{others:,} rows bear the seal of another SECRET_KEY. If it was changed, manage.py sealrows seals them under this "
+                "one; if not, somebody else sealed them."
+            )

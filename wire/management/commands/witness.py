@@ -8,9 +8,9 @@ from django.core.management.base import BaseCommand, CommandError
 
 from config.database import faults
 from config.errors import WireError
-from sources.fetch.once import get_once
-from wire.intake.feeds import policy
-from wire.snapshots.witness import look
+from sources.fetch.fetch_once import get_once
+from wire.ingest.feed_entries import policy
+from wire.publishing.transparency.witness import look
 
 
 class Command(BaseCommand):
@@ -27,7 +27,7 @@ class Command(BaseCommand):
         for url in urls:
             try:
                 with faults.explaining():
-                    seen = look(url, partial(get_once, user_agent=policy().user_agent))
+                    seen = look(url, partial(get_once, policy=policy()))
                 self.stdout.write(f"{seen.origin}: {seen.size} snapshots, all that were seen before among them. Signed.")
             except WireError as error:
                 wrong.append(f"{error.message} {error.hint}")

@@ -1,20 +1,20 @@
-"""Whether what a text says of the wire is so: every citation in it, found and held against the record."""
+"""Verification: every citation of the wire in a text, found and compared with the record."""
 
-from collections.abc import Iterable
-from typing import Final
+from typing import Any, Final
 
-from citations.finding import find_citations
-from citations.formats import CitationFormat, cite
-from citations.found import Found
-from citations.markup import unmarked
+from citations.find.finder import find_citations
+from citations.find.markup import strip_markup
+from citations.find.match import CitationMatch
+from citations.format.formats import CitationFormat, cite
 from wire.models import Story
+from wire.publishing.citations_for import citable, permalink
+from wire.queries.stories import get_standing
 from wire.queries.verification.checks import check
-from wire.queries.verification.record import Checked, Known, Publications
-from wire.queries.verification.resolving import resolve
-from wire.snapshots.citing import citable, permalink
-from wire.stories.identity import is_story_id
-from wire.stories.vocabulary import Status
-from wire.trust import VerifiedCitation, VerifiedOut
+from wire.queries.verification.record import Publications, StoryRecord
+from wire.queries.verification.resolve import resolve
+from wire.schemas.proofs import VerifiedCitation, VerifiedOut
+from wire.text.identity import is_story_id
+from wire.text.vocabulary import Status
 
 MOST: Final = 100  # citations of one text
 MAX_TEXT: Final = 20_000  # characters
@@ -26,86 +26,72 @@ NOT_JUDGED: Final = "Checked against what the wire recorded; whether the publish
 
 
 def verify_citation(text: str) -> VerifiedOut:
-    """Every citation of the wire in `text`, in any of its formats or as an id or permalink, each held against the record.
+    """Check every citation of the wire in `text`, in any of its formats or as an id or permalink.
 
     Raises nothing for any text; at most MOST citations are answered.
     """
     is_cut, text = len(text) > MAX_TEXT, text[:MAX_TEXT]
-    citations, left = _citations(text)
-    plain = unmarked(text)
+    citations, left = _verify_all(text)
+    plain = strip_markup(text)
     if plain != text:  # HTML or LaTeX, unless a headline is about tags: then the wire's own strings stand in it as it is
-        as_read, left_of_it = _citations(plain)
-        if _exact(as_read) >= _exact(citations):
-            citations, left = as_read, left_of_it
-    return VerifiedOut(
-        citations=citations,
-        found=len(citations),
-        verified=sum(one.verdict == "verified" for one in citations),
-        notes=" ".join(filter(None, (_unread(left, is_cut), NOT_JUDGED if citations else NONE_FOUND))),
-    )
+        as_plain, left_of_plain = _verify_all(plain)
+        exact, plain_exact = (
+            sum(check.field == "citation" for one in some for check in one.checks) for some in (citations, as_plain)
+        )
+        if plain_exact >= exact:
+            citations, left = as_plain, left_of_plain
+    notes = [NOT_JUDGED if citations else NONE_FOUND]
+    if left:
+        notes.insert(0, f"{left} more citations were found and not checked: send the rest by itself.")
+    elif is_cut:
+        notes.insert(0, f"The text was read up to its character {MAX_TEXT:,} only: send the rest by itself.")
+    verified = sum(one.verdict == "verified" for one in citations)
+    return VerifiedOut(citations=citations, found=len(citations), verified=verified, notes=" ".join(notes))
 
 
-def _unread(left: int, is_cut: bool) -> str:
-    """What of a text was not checked, and what to do."""
-    if not left and not is_cut:
-        return ""
-    more = (
-        f"{left} more citations were found and not checked" if left else f"The text was read up to its character {MAX_TEXT:,} only"
-    )
-    return f"{more}: send the rest by itself."
-
-
-def _exact(citations: list[VerifiedCitation]) -> int:
-    """How many are the wire's own strings, word for word."""
-    return sum(check.field == "citation" for one in citations for check in one.checks)
-
-
-def _citations(text: str) -> tuple[list[VerifiedCitation], int]:
-    """The first MOST of a text, and how many there are beyond them."""
+def _verify_all(text: str) -> tuple[list[VerifiedCitation], int]:
+    """Return the first MOST citations of a text, and how many there are beyond them."""
     everything = find_citations(text)
     found = everything[:MOST]
-    stories = _stories({one.story_id for one in found if one.story_id is not None and is_story_id(one.story_id)})
+    ids = {one.story_id for one in found if one.story_id is not None and is_story_id(one.story_id)}
+    rows = Story.objects.published().filter(chatbotnews_id__in=list(ids)).with_text().prefetch_related("revisions", "aliases")
+    stories = {story.chatbotnews_id: StoryRecord(story) for story in rows}
     publications = Publications()
     strays = [one for one in found if one.story_id not in stories]
-    meant = dict(zip(map(id, strays), resolve(strays, publications) if strays else [], strict=True))
-    verified = [_verified(one, stories.get(one.story_id or ""), meant.get(id(one), []), publications) for one in found]
+    similar = dict(zip(map(id, strays), resolve(strays, publications) if strays else [], strict=True))
+    verified = [_verify(one, stories.get(one.story_id or ""), similar.get(id(one), []), publications) for one in found]
     return verified, len(everything) - len(found)
 
 
-def _stories(ids: Iterable[str]) -> dict[str, Known]:
-    rows = Story.objects.published().filter(chatbotnews_id__in=list(ids)).with_text().prefetch_related("revisions", "aliases")
-    return {story.chatbotnews_id: Known(story) for story in rows}
-
-
-def _verified(found: Found, known: Known | None, meant: list[Known], publications: Publications) -> VerifiedCitation:
-    """`known`: the story that it names; `meant`: where there is none, those that say the same."""
-    if known is None and (len(meant) != 1 or found.story_id is not None):
-        return _unknown(found, meant, publications)
-    story = known or meant[0]
-    return _answer(found, story, check(found, story, publications))
-
-
-def _answer(found: Found, known: Known, result: Checked) -> VerifiedCitation:
-    story, current = known.story, known.current
+def _verify(
+    found: CitationMatch, named: StoryRecord | None, similar: list[StoryRecord], publications: Publications
+) -> VerifiedCitation:
+    """`named`: the story that it names; `similar`: where there is none, those that say the same."""
+    if named is None and (len(similar) != 1 or found.story_id is not None):
+        return _answer_unknown(found, similar, publications)
+    known = named or similar[0]
+    result = check(found, known, publications)
+    story, current, standing = known.story, known.current, get_standing(known.story)
     is_withdrawn = story.status == Status.WITHDRAWN
+    is_earlier = result.revision is not None and result.revision < current.revision
     problems = list(result.problems)
-    if is_withdrawn:
+    if standing.pk != story.pk:
+        problems.append(f"The story was merged into {standing.chatbotnews_id}, the same article: cite that one.")
+    elif is_withdrawn:
         problems.append("The story was withdrawn and must not be cited.")
-    elif result.revision is not None and result.revision < current.revision:
+    elif is_earlier:
         problems.append(f"It is of revision {result.revision}; revision {current.revision} is current ({story.status}).")
     if result.is_wrong:
         verdict = "wrong"
     elif result.is_reworded:
         verdict = "reworded"
     else:
-        outdated = is_withdrawn or (result.revision is not None and result.revision < current.revision)
-        verdict = "outdated" if outdated else "verified"
-    form = found.format or CitationFormat.LAYERED
-    return VerifiedCitation(
-        text=found.text[:2_000],
-        format=str(found.format or "mention"),
-        verdict=verdict,  # type: ignore[arg-type]
-        problems=problems,
+        verdict = "outdated" if is_withdrawn or is_earlier else "verified"
+    return _answer(
+        found,
+        verdict,
+        problems,
+        correct=_cite(standing, found.format),
         checks=result.checks,
         quotations=result.quotations,
         story_id=story.chatbotnews_id,
@@ -114,41 +100,36 @@ def _answer(found: Found, known: Known, result: Checked) -> VerifiedCitation:
         revision=current.revision,
         cited_revision=result.revision,
         story_sha256=current.story_sha256,
-        correct=None if is_withdrawn else cite(citable(story, current), form),
     )
 
 
-def _unknown(found: Found, meant: list[Known], publications: Publications) -> VerifiedCitation:
-    """A citation of a story that the wire has not, or that may be of several; `meant`: those that say the same."""
+def _answer_unknown(found: CitationMatch, similar: list[StoryRecord], publications: Publications) -> VerifiedCitation:
+    """Answer a citation of a story that the wire has not, or that may be of several; `similar`: those that say the same."""
     named = found.other_id or found.story_id
-    problems: list[str] = []
     if found.story_id is None and found.other_id is not None:
-        problems.append(f"{named!r} is no id of this wire: those are cbn- and twelve characters.")
+        problems = [f"{named!r} is no id of this wire: those are cbn- and twelve characters."]
     elif named is not None:
-        problems.append(f"The wire has no story {named}.")
-    elif meant:
-        listed = ", ".join(known.story.chatbotnews_id for known in meant[:5])
-        problems.append(f"It names no id, and several stories say this: {listed}.")
+        problems = [f"The wire has no story {named}."]
+    elif similar:
+        listed = ", ".join(known.story.chatbotnews_id for known in similar[:5])
+        problems = [f"It names no id, and several stories say this: {listed}."]
     else:
-        problems.append("It names no id, and no story of the wire says this.")
-    if found.publisher and (outside := publications.outside(found.publisher)):
-        problems.append(outside)
-    correct = None
-    if len(meant) == 1 and meant[0].story.status != Status.WITHDRAWN:
-        correct = cite(citable(meant[0].story, meant[0].current), found.format or CitationFormat.LAYERED)
-        problems.append(f"{meant[0].story.chatbotnews_id} says this; see `correct`.")
-    return VerifiedCitation(
-        text=found.text[:2_000],
-        format=str(found.format or "mention"),
-        verdict="unknown",
-        problems=problems,
-        checks=[],
-        quotations=[],
-        story_id=None,
-        permalink=None,
-        status=None,
-        revision=None,
-        cited_revision=None,
-        story_sha256=None,
-        correct=correct,
-    )
+        problems = ["It names no id, and no story of the wire says this."]
+    if found.publisher and (outsider := publications.describe_outsider(found.publisher)):
+        problems.append(outsider)
+    correct = _cite(similar[0].story, found.format) if len(similar) == 1 else None
+    if correct:
+        problems.append(f"{similar[0].story.chatbotnews_id} says this; see `correct`.")
+    nothing = dict.fromkeys(("story_id", "permalink", "status", "revision", "cited_revision", "story_sha256"))
+    return _answer(found, "unknown", problems, correct=correct, checks=[], quotations=[], **nothing)
+
+
+def _answer(found: CitationMatch, verdict: str, problems: list[str], **fields: Any) -> VerifiedCitation:
+    form = str(found.format or "mention")
+    return VerifiedCitation(text=found.text[:2_000], format=form, verdict=verdict, problems=problems, **fields)  # type: ignore[arg-type]
+
+
+def _cite(story: Story, form: CitationFormat | None) -> str | None:
+    if story.current is None or story.status == Status.WITHDRAWN:
+        return None
+    return cite(citable(story, story.current), form or CitationFormat.LAYERED)

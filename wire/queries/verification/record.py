@@ -1,28 +1,28 @@
-"""A story's record and the roster's names, as citations are held against them, and what came of one."""
+"""A story's record and the roster's names, as citations are compared with them, and the findings about one citation."""
 
 from dataclasses import dataclass, field
 from functools import cached_property
 from urllib.parse import unquote
 
-from citations.folding import stands_in, words_of
-from citations.formats import Citable
+from citations.find.normalize import is_quoted_from, words_of
+from citations.format.formats import Citable
 from sources import names
 from sources.queries import known_names
 from wire.models import Story, StoryRevision
-from wire.snapshots.citing import citable
-from wire.stories.identity import canonical_url
-from wire.trust import CheckOut, QuotationOut
+from wire.publishing.citations_for import citable
+from wire.schemas.proofs import CheckOut, QuotationOut
+from wire.text.identity import canonical_url
 
 
-class Known:
-    """A story with every published revision."""
+class StoryRecord:
+    """A story with every published revision, the newest first."""
 
     def __init__(self, story: Story) -> None:
         assert story.current is not None, "surfaces read published revisions only"  # noqa: S101
         self.story = story
         self.current: StoryRevision = story.current
         self.revisions = [self.current]
-        if self.current.revision > 1:  # as most are not, and many stories are looked at for one that names no id
+        if self.current.revision > 1:  # most have one, and an id that is missing makes many stories be looked at
             published = [row for row in story.revisions.all() if row.revision <= self.current.revision]
             self.revisions = sorted(published, key=lambda row: -row.revision)
 
@@ -32,7 +32,7 @@ class Known:
         return {self.story.original_url, *(alias.url for alias in self.story.aliases.all())}
 
     def is_url(self, said: str) -> bool:
-        """Whether an address is the article's, its escapes and what only tracks readers aside."""
+        """Return true for an address of the article, its escapes and what only tracks readers aside."""
         if {said, unquote(said)} & (self.urls | {unquote(url) for url in self.urls}):
             return True
         try:
@@ -40,8 +40,8 @@ class Known:
         except ValueError:
             return False
 
-    def meant(self, pinned: int | None) -> list[StoryRevision]:
-        """The revision that is pinned; every one, the newest first, where none is or where there is no such."""
+    def candidate_revisions(self, pinned: int | None) -> list[StoryRevision]:
+        """Return the revision that is pinned; all, the newest first, where none is or where there is no such."""
         return [row for row in self.revisions if row.revision == pinned] or self.revisions
 
     def citable(self, revision: StoryRevision) -> Citable:
@@ -49,26 +49,23 @@ class Known:
 
     @cached_property
     def texts(self) -> list[tuple[str, int, str]]:
-        """What the record says: the name of the text, the revision, the text; the newest first."""
+        """Name of the text, revision, text; the newest first."""
         named = (("headline", "headline"), ("summary", "summary_medium"))
         return [(name, row.revision, text) for row in self.revisions for name, column in named if (text := getattr(row, column))]
 
     @cached_property
     def statements(self) -> dict[int, str]:
-        """What the layered citation says of each revision."""
+        """Statement of the layered citation by revision."""
         return {row.revision: self.citable(row).statement.text for row in self.revisions}
 
     @cached_property
     def words(self) -> frozenset[str]:
-        """Every word that the record has of it."""
-        whole = [text for _, _, text in self.texts]
-        for row in self.revisions:
-            whole += [row.author or "", row.original_publisher, row.credited_source or ""]
-        return frozenset(word for text in whole for word in words_of(text))
+        names_of = (f"{row.author or ''} {row.original_publisher} {row.credited_source or ''}" for row in self.revisions)
+        return frozenset(word for text in (*(text for _, _, text in self.texts), *names_of) for word in words_of(text))
 
-    def places_of(self, quoted: str) -> list[tuple[str, int]]:
-        """Where quoted words stand, the newest first: the name of the text and the revision."""
-        return [(name, number) for name, number, text in self.texts if stands_in(quoted, text)]
+    def find_quote(self, quoted: str) -> list[tuple[str, int]]:
+        """Return where quoted words stand, the newest first: the name of the text and the revision."""
+        return [(name, number) for name, number, text in self.texts if is_quoted_from(quoted, text)]
 
 
 class Publications:
@@ -78,40 +75,44 @@ class Publications:
     def _names(self) -> list[names.Name]:
         return known_names()
 
-    def canonical(self, said: str) -> str | None:
-        """The roster's own spelling; None for a name outside it."""
+    def canonical_name(self, said: str) -> str | None:
+        """Return the roster's own spelling; None for a name outside it."""
         return names.verify(said.strip(" .,;:\"'*_"), self._names).canonical_name
 
-    def outside(self, said: str) -> str:
-        """A sentence about a name outside the roster; "" for one in it."""
+    def describe_outsider(self, said: str) -> str:
+        """Return a sentence about a name outside the roster; "" for one in it."""
         verdict = names.verify(said.strip(" .,;:\"'*_"), self._names)
         return "" if verdict.in_roster else f"{said.strip()[:80]!r} is not one of the 24 publications of this wire."
 
     @cached_property
-    def spelled(self) -> dict[tuple[str, ...], str]:
-        """Canonical names by their words."""
+    def by_words(self) -> dict[tuple[str, ...], str]:
         return {words_of(one.canonical): one.canonical for one in self._names}
 
 
 @dataclass
-class Checked:
-    """What came of a citation."""
+class CheckResult:
+    """Findings about one citation."""
 
     checks: list[CheckOut] = field(default_factory=list)
     quotations: list[QuotationOut] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
-    revision: int | None = None
-    """The revision whose words it has."""
-    pinned: int | None = None
-    """The one that it names."""
+    revision: int | None = None  # whose words it has
+    pinned: int | None = None  # which it names
     is_wrong: bool = False
     is_reworded: bool = False
 
     def add(self, name: str, said: str, record: str | None, *, ok: bool, problem: str = "") -> None:
         self.checks.append(CheckOut(field=name, said=said[:500], record=record, ok=ok))
         if not ok:
-            self.is_wrong = True
-            self.problems.append(problem or f"{name}: it says {said[:300]!r}, the record says {record!r}.")
+            self.fail(problem or f"{name}: it says {said[:300]!r}, the record says {record!r}.")
+
+    def accept(self, name: str, said: str, record: str, revision: int) -> None:
+        self.revision = self.revision or revision
+        self.add(name, said, record, ok=True)
+
+    def fail(self, problem: str) -> None:
+        self.is_wrong = True
+        self.problems.append(problem)
 
     def note(self, text: str) -> None:
         self.is_reworded = True

@@ -1,0 +1,1 @@
+"""Citations of the wire found in any text: `finder` leads. Pure, no Django."""

@@ -1,0 +1,84 @@
+"""The words around an id: which of them are said of its story. Pure."""
+
+import re
+from typing import Final
+
+from citations.find.normalize import words_of
+from citations.format.sentences import word_set
+
+LONGEST: Final = 1_600  # characters of a citation in prose
+NAMES: Final = 80  # characters of an author's name before a title
+_POINTS_BACK: Final = re.compile(r"\s*(?:\(|(?:It|They|He|She|This|That|These|Those|Its|Their|His|Her)\b)")
+URL: Final = re.compile(r"https?://[^\s<>\"'\])\u3000-\uffff]+", re.I)
+NO_WORDS: Final = re.compile(  # ids, addresses and numbers of notes
+    r"https?://[^\s<>\"'()\[\]{}|;,…\u3000-\uffff]+|[\w.:/%@~-]*cbn-[0-9a-z]{12}(?:@r\w+(?::\w+)?)?"
+    r"|\btier[ -]?\d+|\[[ x]\]|\[\^?[1-9]\d?\]:?|^\W*\d{1,3}[.):]+(?=\s)|\b\d{1,3}[ -]min(?:ute)?s?[ -]read\b",
+    re.I,
+)
+_TIER: Final = re.compile(r"\btier[\"']?[ :=-]{0,3}(\d{1,3})\b", re.I)
+_ABBREVIATIONS: Final = "Jan Feb Mar Apr Jun Jul Aug Sep Sept Oct Nov Dec No Nr Mr Ms Mrs Dr St vs cf pp p n f"
+_NO_ABBREVIATION: Final = "".join(rf"(?<!\b{word}\.)" for word in _ABBREVIATIONS.split())
+SENTENCE: Final = re.compile(  # the end of one
+    rf"(?:\.{_NO_ABBREVIATION}|[!?])"
+    r"[\"')\]]* (?=[\"'(\[]?[A-Z0-9\u0370-\uffff])|[。！？][)）]*"
+)
+LEADS: Final = word_set(  # words that lead to a story and say nothing of it
+    """according to as reported by summarized summarised indexed cited citing via see source sources read more at in on the a an
+    and of from link story wire chatbotnews ai id this also here ref reference references tier crediting says said reports
+    writes wrote https http www that with for citation per url permalink quelle siehe laut bei mehr zum voir fuente fonte bron
+    details full original article website site archive archived retrieved accessed available footnote item slide page note no nr
+    row date publisher headline title chat bot news com org html conversational
+    has have had is was are were it its there find found can be you we summary
+    outlet layout post newspaper medium category published journal author authors quote quoted citations wrote reads name
+    carried brought claim claims statement excerpt evidence fact json yaml"""
+)
+
+
+def find_urls(text: str) -> list[str]:
+    return [url.rstrip(".,;:!?") for url in URL.findall(text)]
+
+
+def has_content(text: str) -> bool:
+    """Return true if words stand in it that say something, and do not only lead to a story."""
+    return any(word not in LEADS and not word.isdigit() for word in words_of(URL.sub(" ", text)))
+
+
+def last_claim(text: str) -> str:
+    """Return the last sentence of a text; with those before, while there are only names and words that lead to a story, and what
+    stands in a bracket; and with the whole of a quotation that ends in it and the name before that.
+    """
+    ends = _sentence_ends(text)
+    begin = end = len(text)
+    while begin == len(text) or has_names_only(text[begin:end]) or _POINTS_BACK.match(text, begin):
+        if not ends:
+            begin = 0
+            break
+        begin, end = ends.pop(), begin
+    if text.count('"', begin) % 2 and '"' in text[:begin]:
+        begin = text.rindex('"', 0, begin)
+    return text[begin:] if begin > NAMES or not has_names_only(text[:begin]) else text
+
+
+def has_names_only(text: str) -> bool:
+    return all(word in LEADS or word[0].isupper() or word.isdigit() for word in re.findall(r"[^\W_]+", URL.sub(" ", text)))
+
+
+def last_sentence_start(text: str) -> int:
+    return next(reversed(_sentence_ends(text)), 0)
+
+
+def _sentence_ends(text: str) -> list[int]:
+    """Return where sentences end, but for the last one."""
+    bare = text.rstrip(" ([<（")
+    return [match.end() for match in SENTENCE.finditer(bare) if match.end() < len(bare)]
+
+
+def find_tier(text: str) -> int | None:
+    match = _TIER.search(text)
+    return int(match[1]) if match else None
+
+
+def open_bracket(text: str) -> str:
+    """Return the text of the bracket that is still open at the end."""
+    start = max(text.rfind("("), text.rfind("["))
+    return text[start:] if start > max(text.rfind(")"), text.rfind("]")) else ""

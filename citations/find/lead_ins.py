@@ -1,0 +1,106 @@
+"""Layered and inline citations, which their first words show; and those of them that name no id. Pure."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+
+from citations.find.context import LONGEST, last_claim, last_sentence_start
+from citations.find.match import CitationMatch
+from citations.find.normalize import words_of
+from citations.find.records import NAME
+from citations.find.segments import BREAK, ID
+from citations.format.dates import DATE, iso
+from citations.format.formats import CitationFormat
+
+NEAR_ID: Final = re.compile(  # looks like an id; CBN-2041 may be a ticket's
+    r"(?<![\w-])cbn-(?:[0-9a-z]{9,20}(?![0-9a-z-])|(?-i:(?<=cbn-)(?=[a-z]*\d)(?=\d*[a-z])[0-9a-z]{4,8}(?![\w-]))"
+    r"|[0-9a-z]{1,40}(?=…|\.\.\.))",
+    re.I,
+)
+CORRECTED: Final = re.compile(r"[>).,\"']{0,3}\s?[\[(]corrected (\d{4}-\d\d-\d\d)[\])]", re.I)
+LAYERED: Final = re.compile(
+    r"(?<!\w)(?:according to|as reported by|per) (?P<publisher>(?:(?!\.\s)[^\n]){1,150}?),? ?\(?(?:as |and )?"
+    rf"summari[sz]ed (?:by|at|on|via) \[?{NAME}(?:\]\((?!\S*cbn-)[^\s()]{{1,200}}\)|[\])])?,? ?(?:that )?",
+    re.I,
+)
+INLINE: Final = re.compile(rf"{NAME},? ?\(?citing (?P<publisher>[^\n]{{1,150}}?),? ?[(,]? ?tier (?P<tier>\d{{1,3}})\)?", re.I)
+_PLACEHOLDER: Final = re.compile(r"<[^<>]{1,40}>|\{[^{}]{1,40}\}")  # of whoever explains the format
+_CREDITING: Final = re.compile(r", crediting (?P<name>[^\n]{1,150}?)(?=, \d{4}-)", re.I)
+_ENDS: Final = re.compile(r"[)\]\"']*[.!?]?[)\]\"']*(?:\s|$)")
+QUOTED: Final = re.compile(r'(?<!\w)"([^"\n]{1,1000}?)"(?!\w)')
+
+
+def find_lead_ins(text: str) -> list[re.Match[str]]:
+    """Return where layered and inline citations begin, in order; the innermost of such as lie in each other."""
+    found: list[re.Match[str]] = []
+    for pattern in (LAYERED, INLINE) if "chat" in text.lower() else ():
+        at = 0
+        while match := pattern.search(text, at):
+            inner = pattern.search(text, match.start() + 1, match.end())
+            while inner and inner.end() == match.end():
+                match, inner = inner, pattern.search(text, inner.start() + 1, inner.end())
+            found.append(match)
+            at = match.end()
+    return sorted((head for head in found if not _PLACEHOLDER.search(head["publisher"])), key=lambda head: head.start())
+
+
+def find_without_id(raw: str) -> Iterator[CitationMatch]:
+    """Yield layered and inline citations that name no id, and what only looks like an id."""
+    text = raw.replace(BREAK, " ")
+    heads = find_lead_ins(text)
+    for number, head in enumerate(heads):
+        is_last = number + 1 == len(heads)
+        before = text[: head.start()]
+        rest = raw[head.end() : min(len(text) if is_last else heads[number + 1].start(), head.end() + LONGEST)]
+        first = rest.partition(BREAK)[0]
+        rest = first if len(words_of(first)) > 2 else rest.replace(BREAK, " ")
+        if not is_last and rest.rstrip().endswith(":") and (begin := last_sentence_start(rest)):  # it leads to the next one
+            rest = rest[:begin]
+        if before.endswith('"') and not rest.startswith('"'):  # all of it is quoted
+            rest = rest.partition('"')[0]
+        match = _read_layered(before, head, rest, is_first=not number) if head.re is LAYERED else _read_inline(head, rest)
+        yield replace(match, ahead=before[last_sentence_start(before) :][-100:])
+    for near in NEAR_ID.finditer(text):
+        if not ID.fullmatch(near[0]) and not (heads and text.startswith(("…", "..."), near.end())):
+            yield CitationMatch(text[max(0, near.start() - 200) : near.end()].strip(), other_id=near[0])
+
+
+def _read_layered(before: str, head: re.Match[str], rest: str, *, is_first: bool) -> CitationMatch:
+    whole = head[0] + rest
+    said = re.split(r"\s[(\[]?source:", rest, maxsplit=1, flags=re.I)[0].strip()
+    if quoted := QUOTED.match(said):
+        said = quoted[0]
+        whole = whole[: whole.index(said) + len(said)]
+    if is_first and _ENDS.match(said):  # "…, according to X, as summarized by ChatbotNews.ai."
+        said = last_claim(before)
+        said, whole = said.strip(" ("), said + head[0]
+    cut = next((near for near in NEAR_ID.finditer(whole) if whole.startswith(("…", "..."), near.end())), None)
+    return CitationMatch(
+        whole.strip(),
+        CitationFormat.LAYERED,
+        other_id=f"{cut[0]}…" if cut else None,
+        publisher=head["publisher"],
+        statement=said or None,
+        is_open=True,
+    )
+
+
+def _read_inline(head: re.Match[str], rest: str) -> CitationMatch:
+    whole = (head[0] + rest).strip()
+    crediting = _CREDITING.match(rest)
+    rest = rest[crediting.end() :] if crediting else rest
+    date = DATE.search(rest, 0, 60)
+    rest = rest[date.end() :] if date else rest
+    corrected = CORRECTED.match(rest)
+    rest = rest[corrected.end() :] if corrected else rest
+    return CitationMatch(
+        whole,
+        CitationFormat.INLINE,
+        publisher=head["publisher"],
+        tier=int(head["tier"]),
+        credited=crediting["name"] if crediting else None,
+        dates=(iso(date),) if date else (),
+        corrected_on=corrected[1] if corrected else None,
+        rest=rest.lstrip(" :,.-") or None,
+    )

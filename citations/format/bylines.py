@@ -1,0 +1,185 @@
+"""A byline, one line of free text, as the people and organisations that wrote a story. Pure.
+
+nameparser splits a name into its parts; this module finds the names. In doubt a name stays whole: as it is written it
+is right in every format, taken apart wrongly it is right in none.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from nameparser import Lexicon, Parser
+
+from citations.format.sentences import word_set
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """`family` has the particles before it ("van Beethoven"), `suffix` is what tells namesakes apart ("Jr.")."""
+
+    given: str
+    family: str
+    suffix: str = ""
+
+    @property
+    def written(self) -> str:
+        return " ".join(filter(None, (self.given, self.family, self.suffix)))
+
+    @property
+    def inverted(self) -> str:
+        """The name as bibliographies sort it: "King, Martin Luther, Jr."."""
+        return ", ".join(filter(None, (self.family, self.given, self.suffix)))
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """A name that stays as it is written: an organisation's, a handle, a single word, or one whose parts cannot be told."""
+
+    written: str
+
+    @property
+    def inverted(self) -> str:
+        return self.written
+
+
+Author = Person | Whole
+
+
+_COURTESIES: Final = word_set("dame dr herr lady lord miss mme mr mrs ms mx prof professor sir")
+_PARSER: Final = Parser(Lexicon.default().remove(titles=Lexicon.default().titles - _COURTESIES))  # Dean and King are names too
+
+_BY: Final = re.compile(r"^(?:[a-z]+ ){0,2}by:? +", re.I)  # "Reported by"
+_OTHERS: Final = re.compile(r",? +(?:and|with) +(?:(?:news )?agenc(?:y|ies)|others|staff|wires)$", re.I)
+_BRACKETED: Final = re.compile(r" *[(\[][^()\[\]]*[)\]]")  # "Jane Doe (Contributor)"
+_DEGREE: Final = re.compile(r",? (?:Ph\.?D|M\.?D|M\.?B\.?A|M\.?Sc|Esq)\b\.?")
+_NAMESAKE: Final = re.compile(r", *((?:Jr|Sr)\b\.?|I{2,3}\b|IV\b)")
+_APART: Final = re.compile(r" *[;|•、，；] *| +[/–—·] +|/(?=[A-Z])")  # whatever stands between these stands alone
+_CONJUNCTIONS: Final = word_set("and with und et y e og och en и &")
+_AND: Final = re.compile(rf",? +(?:{'|'.join(sorted(_CONJUNCTIONS))}) +")
+_LISTED: Final = re.compile(rf"{_AND.pattern}|, *")
+_COMMA: Final = re.compile(r", *")
+
+_WORD: Final = r"[^\W\d_](?:[^\W\d_]|[\u0300-\u036f'’.\-])*"
+_NAME: Final = re.compile(rf"{_WORD}(?:,? {_WORD}){{1,6}}")
+_PARTICLES: Final = word_set(
+    """af al av ben bin bint da das de degli dei del della den der di do dos du e el ibn la las le los o of ten ter till van von
+    y zu zum zur"""
+)
+_INVERTED: Final = re.compile(rf"(?:(?:{'|'.join(sorted(_PARTICLES))}) +)*{_WORD}, *{_WORD}(?: +{_WORD}){{0,3}}", re.I)
+_ADDENDUM: Final = re.compile(r" +(?:in(?! +AI\b)|for|at|from) +(?:the +)?[A-Z@].*$")  # "Jane Doe in San Francisco", "for Reuters"
+_HANDLE: Final = re.compile(r"(?:(?<= )|^)@\w+(?: +|$)")
+
+_DESK: Final = r"(?:correspondent|reporter|writer|columnist|contributor|journalist|editor)"
+_ROLE: Final = re.compile(
+    rf"(?:[\w&'’-]+ +){{0,4}}?(?:{_DESK}s?|editor[- ]in[- ]chief|editor[- ]at[- ]large|producer|photographer|director|president"
+    r"|manager|engineer|scientist|researcher|officer|analyst|strategist|advocate|evangelist|(?:co-?)?founder|freelancer|intern"
+    r"|c[etfo]o|[se]?vp|(?:senior|research|distinguished|technical) (?:fellow|lead)|professor)(?:(?: +(?:of|at|for|on)\b|,).*)?"
+    r"|(?:head|chief|editor|vice president) (?:of|at|for)\b.*|special to .+|(?:for|at|in|from) .+",
+    re.I,
+)
+_ROLE_FIRST: Final = re.compile(rf"(?:(?:[\w&-]+ +){{0,3}}{_DESK}|ceo) +(?=\S+ +\S)", re.I)  # "Staff Writer Jane Doe"
+
+# What a name holds that no person is called.
+_HOUSES: Final = word_set(
+    """academy administration agence agency ai alliance amazon anthropic ap archive association authority aws bank blog bloomberg
+    board bureau center centre college commission committee communications company conference contributors corp corp.
+    corporation council deepmind department desk developers digital editorial editors engineering federation fellows
+    forum foundation google group guests inc inc. initiative institute lab laboratory labs limited ltd ltd. magazine media
+    microsoft ministry network news newsletter newsroom nvidia office openai organisation organization partners platform
+    podcast policy press presse project publishing readers redaktion relations reporters research reuters review rédaction
+    sciences security services society staff studio studios support team teams tech technologies technology times today
+    trust university users wire writers"""
+)
+_CAMEL: Final = re.compile(r"[a-z][A-Z]")  # OpenAI, TechCrunch
+_CAMEL_NAMES: Final = re.compile(r"(?:Mc|Mac|Fitz|De|Del|Della|Di|Du|La|Le|Van|Von|O['’]|D['’]|Ab)[A-Z][^\W\d_]*\.?")
+_UNSPACED: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{2,}")  # scripts that write a name as one word
+_OF_A_HOUSE: Final = re.compile(r" (?:AI )?(?:Blog|News|Newsroom)$")
+
+
+def parse_authors(byline: str | None, *house: str) -> list[Author]:
+    """Return everyone whom a byline names, in its order, but not the publication, whose names are `house`."""
+    return [_parse_author(name) for name in _split_names(clean_byline(byline, *house) or "", house)]
+
+
+def clean_byline(byline: str | None, *house: str) -> str | None:
+    """Return the byline as it is shown: as the publisher wrote it; without job titles, places and the publication, if it names
+    these beside the authors; None if it names nobody else.
+    """
+    text, names = _BY.sub("", byline or ""), _split_names(byline or "", house)
+    bare, wanted = (
+        [word for word in re.findall(r"[^\W_]+", said) if word not in _CONJUNCTIONS] for said in (text, " ".join(names))
+    )
+    if bare == wanted:
+        return text or None
+    listed = ", ".join(names)
+    return clean_byline(listed if _split_names(listed, ()) == names else "; ".join(names), *house)  # more may show up now
+
+
+@lru_cache(maxsize=1000)
+def _split_names(byline: str, house: Sequence[str]) -> tuple[str, ...]:
+    """Return the names in a byline as they are written, without what is said of their bearers."""
+    own = {_fold(name) for called in house for name in (called, _OF_A_HOUSE.sub("", called))}
+    text = _BRACKETED.sub("", byline).strip() or byline.strip(" ()[]")
+    text = _NAMESAKE.sub(r" \1", _DEGREE.sub("", _OTHERS.sub("", text)))
+    pieces = [_BY.sub("", piece) for part in filter(None, _APART.split(text)) for piece in _split_row(_BY.sub("", part))]
+    roles = [_is_role(piece) for piece in pieces]
+    if all(roles):
+        return tuple(pieces[:1])  # "Jane Doe Senior editor": better too much than nobody
+    found: list[str] = []
+    for piece, is_role, after_role in zip(pieces, roles, [False, *roles], strict=False):
+        name = _HANDLE.sub("", _ROLE_FIRST.sub("", _ADDENDUM.sub("", piece))).strip(" ,") or piece
+        is_employer = after_role and _is_house(name)  # "Jane Doe, VP, Google Research"
+        if not is_role and not is_employer and _fold(name) not in own:
+            found.append(name)
+    return tuple(dict.fromkeys(found))
+
+
+def _split_row(text: str) -> list[str]:
+    """Split names with commas and "and" between them; keep one name whole, where taking it apart would leave half of one."""
+    for between in (_AND, _LISTED, _COMMA):
+        pieces = [piece for piece in between.split(text) if piece]
+        if all(_is_inverted(piece) or ("," not in piece and _is_independent(piece)) for piece in pieces):
+            return pieces
+    return [text]
+
+
+def _is_independent(piece: str) -> bool:
+    return " " in piece.strip() or _is_role(piece) or _is_house(piece) or piece.startswith("@") or bool(_UNSPACED.fullmatch(piece))
+
+
+def _is_inverted(piece: str) -> bool:
+    """Return true for one name with the family name first: "Doe, Jane"."""
+    family, _, given = piece.partition(",")
+    return bool(_INVERTED.fullmatch(piece)) and not (_is_role(given.strip()) or _is_house(family) or _is_house(given))
+
+
+def _is_role(piece: str) -> bool:
+    return bool(_ROLE.fullmatch(piece)) and not piece.lower().startswith("the ")
+
+
+def _is_house(name: str) -> bool:
+    words = name.split()
+    return (
+        name.lower().startswith("the ")
+        or any(word.lower() in _HOUSES for word in words)
+        or any(_CAMEL.search(part) and not _CAMEL_NAMES.fullmatch(part) for word in words for part in word.split("-"))
+    )
+
+
+def _parse_author(name: str) -> Author:
+    # Words in small letters show that it is no name ("Google DeepMind team"), but for particles and names without any capital.
+    has_words = not name.islower() and any(word.islower() and word not in _PARTICLES for word in name.split())
+    if not _NAME.fullmatch(name) or _is_house(name) or _is_role(name) or has_words:
+        return Whole(name)
+    parsed = _PARSER.parse(name)
+    if name.isupper():
+        parsed = parsed.capitalized(force=True)
+    person = Person(" ".join(filter(None, (parsed.given, parsed.middle))), parsed.family, parsed.suffix)
+    is_certain = person.given and parsed.family and not (parsed.nickname or parsed.maiden) and "," not in person.written
+    return person if is_certain and (not parsed.suffix or _NAMESAKE.fullmatch(f", {parsed.suffix}")) else Whole(name)
+
+
+def _fold(name: str) -> str:
+    return " ".join(name.casefold().removeprefix("the ").split())

@@ -1,0 +1,70 @@
+"""A fact-check as a citation: who checked the claim, how it was rated, and where that is read."""
+
+import datetime as dt
+import json
+from dataclasses import dataclass
+from urllib.parse import quote
+
+from citations.format.formats import MONTHS, URI_IN_RIS, WIRE, one_line, write_ris
+
+
+@dataclass(frozen=True, slots=True)
+class CitableFactCheck:
+    id: str
+    claim: str
+    rating: str | None
+    checker: str | None
+    url: str
+    permalink: str
+    published_on: dt.date | None
+
+    def __post_init__(self) -> None:
+        for name in ("claim", "rating", "checker"):
+            if text := getattr(self, name):
+                object.__setattr__(self, name, one_line(text))
+
+
+def cite(check: CitableFactCheck) -> str:
+    """Return the layered citation, canonical here as it is for stories: who says what, found by whom, where."""
+    day = check.published_on
+    when = f" ({day.day} {MONTHS[day.month - 1]} {day.year})" if day else ""
+    rated = f"rated “{check.rating}”" if check.rating else "checked, without a rating"
+    claim = check.claim.removesuffix(".")
+    found = "" if check.url == check.permalink else f", found by {WIRE}: {check.permalink}"
+    return f"According to {check.checker or 'its fact-checkers'}{when}, the claim “{claim}” was {rated}. Source: {check.url}{found}"
+
+
+def csl(check: CitableFactCheck) -> str:
+    day = check.published_on
+    item = {
+        "id": check.id,
+        "type": "webpage",
+        "title": _title(check),
+        **({"author": [{"literal": check.checker}]} if check.checker else {}),
+        **({"issued": {"date-parts": [[day.year, day.month, day.day]]}} if day else {}),
+        "URL": check.url,
+        "genre": "Fact-check",
+        "source": WIRE,
+        "note": check.permalink,
+    }
+    return json.dumps([item], ensure_ascii=False)
+
+
+def ris(check: CitableFactCheck) -> str:
+    day = check.published_on
+    return write_ris(
+        {
+            "type_of_reference": "ELEC",
+            "id": check.id,
+            "title": _title(check),
+            **({"authors": [check.checker]} if check.checker else {}),
+            **({"year": str(day.year), "date": day.strftime("%Y/%m/%d/")} if day else {}),
+            "urls": [quote(check.url, safe=URI_IN_RIS)],
+            "database_provider": WIRE,
+            "notes": [check.permalink],
+        }
+    )
+
+
+def _title(check: CitableFactCheck) -> str:
+    return f"{check.claim} [Fact-check: {check.rating}]" if check.rating else f"{check.claim} [Fact-check]"

@@ -1,0 +1,55 @@
+"""Commands end with a sentence: what happened and what to do, where Python would show a traceback."""
+
+import errno
+import signal
+import sys
+from collections.abc import Sequence
+from typing import Final
+
+from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
+
+INTERRUPTED: Final = 130  # as shells count it: 128 and the number of SIGINT
+STOPPED: Final = (
+    "Stopped before the end. What was committed is kept, and what was under way is rolled back: run the command again; "
+    "it goes on from there or begins anew."
+)
+
+
+def run(arguments: Sequence[str]) -> None:
+    """Run a management command. Faults of ours keep their traceback, and `--traceback` shows it for all."""
+    try:
+        from django.core.management import execute_from_command_line
+
+        execute_from_command_line(list(arguments))
+    except KeyboardInterrupt:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # a second one ends the process at once, and without a word
+        sys.stderr.write(f"\n{STOPPED}\n")
+        sys.exit(INTERRUPTED)
+    except Exception as error:
+        if "--traceback" in arguments or not (words := describe_failure(error)):
+            raise
+        sys.stderr.write(f"{words}\n")
+        sys.exit(1)
+
+
+def describe_failure(error: Exception) -> str:
+    """Return what went wrong outside of this program and what to do, in one line; empty for a fault of ours."""
+    if isinstance(error, ImproperlyConfigured):
+        return f"{' '.join(str(error).split())} Nothing was changed. docs/settings.md lists the settings."
+    if settings.configured:  # else it is the settings themselves that could not be read, and faults needs them
+        from config.database.faults import explain_fault
+
+        if words := explain_fault(error):
+            return words
+    if not isinstance(error, OSError):
+        return ""
+    if error.errno == errno.EPIPE:
+        return "Nobody reads the output any more. What was committed is kept."
+    reason = error.strerror or " ".join(str(error).split())
+    if error.filename is None:
+        return f"The system refused: {reason}. What was committed is kept. Put it right, then run this again."
+    return (
+        f"{error.filename} cannot be read or written: {reason}. What was committed is kept. "
+        "Look whether it is there, whose it is and how its disk is mounted (WIRE_DATA_DIR), then run this again."
+    )

@@ -1,0 +1,57 @@
+"""Places for what a client holds open, such as streams: so many in all, for one client, and for the network it lives in."""
+
+import contextlib
+from collections import Counter
+from collections.abc import Iterator
+from typing import Final
+
+from config.http.client_address import client_key, network_of
+from config.http.request_guard import Refusal, Scope
+
+PER_CLIENT: Final = 4
+NETWORK_PART: Final = 4  # one network has at most this part of all places, and at least those of a client
+RETRY_AFTER: Final = 60  # seconds
+
+
+class Places:
+    """The places of one process that are taken."""
+
+    def __init__(self) -> None:
+        self._clients, self._networks = Counter[str](), Counter[str]()
+
+    def __len__(self) -> int:
+        return self._clients.total()
+
+    def refusal(self, scope: Scope, most: int) -> Refusal | None:
+        """Return the refusal of a client that gets none of `most` places, None for one that gets a place."""
+        client = client_key(scope)
+        if self._clients[client] >= PER_CLIENT:
+            return _refusal(429, f"You hold {PER_CLIENT} streams, as many as one client may.", "Close one of them first")
+        if self._networks[network_of(client)] >= max(PER_CLIENT, most // NETWORK_PART):
+            return _refusal(429, "Clients of your network hold all streams that one network may.", "Share one of them")
+        if len(self) >= most:
+            return _refusal(503, f"{most} streams are open, as many as this server holds.", "Try again in a minute")
+        return None
+
+    @contextlib.contextmanager
+    def hold(self, scope: Scope, most: int) -> Iterator[Refusal | None]:
+        """Hold a place for as long as the block lasts. Yields why there is none, else None."""
+        if (refusal := self.refusal(scope, most)) is not None:
+            yield refusal
+            return
+        client = client_key(scope)
+        counted = ((self._clients, client), (self._networks, network_of(client)))
+        for counter, name in counted:
+            counter[name] += 1
+        try:
+            yield None
+        finally:
+            for counter, name in counted:
+                counter[name] -= 1
+                if not counter[name]:
+                    del counter[name]
+
+
+def _refusal(status: int, message: str, hint: str) -> Refusal:
+    headers = ((b"retry-after", b"%d" % RETRY_AFTER), (b"access-control-expose-headers", b"Retry-After"))
+    return Refusal(status, "too_many_streams", message, f"{hint}, or poll: /api/changes.json?wait=20, get_changes.", headers)

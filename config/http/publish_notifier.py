@@ -1,0 +1,54 @@
+"""Waiting for the next publish, whichever process makes it, and how much of it all processes show. For one event loop."""
+
+import asyncio
+from typing import Final
+
+MOST: Final = 200
+"""Who may wait in one process at the same time; whoever comes then is not kept waiting."""
+
+_waiting: set[asyncio.Event] = set()
+
+
+class Settled:
+    """The number of the last change that every process shows. A process looks for publishes twice a second, so that another may
+    answer from its cache for as long after this one knows better: whoever hears of a change and reads the story then would get what
+    it was before. So nobody hears of it until all have looked. `number` is None where nobody looks, as in a shell; any thread.
+    """
+
+    number: int | None = None
+
+
+settled: Final = Settled()
+
+
+def announce() -> None:
+    """Wake all who wait: a publish is told."""
+    for event in _waiting:
+        event.set()
+
+
+class Watch:
+    """From `with` on, no publish is missed, also between two waits."""
+
+    def __init__(self) -> None:
+        self._event = asyncio.Event()
+
+    def __enter__(self) -> "Watch":
+        self.is_watching = len(_waiting) < MOST
+        if self.is_watching:
+            _waiting.add(self._event)
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        _waiting.discard(self._event)
+
+    async def wait(self, seconds: float) -> bool:
+        """Tell whether there was a publish since the last wait, or within these seconds."""
+        if not self.is_watching or seconds <= 0:
+            return False
+        try:
+            await asyncio.wait_for(self._event.wait(), seconds)
+        except TimeoutError:
+            return False
+        self._event.clear()
+        return True

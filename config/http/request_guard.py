@@ -1,0 +1,270 @@
+"""Checks that every public request passes first, before its body is read: Host, Origin, size, rate; then a bound on its body.
+
+One mechanism for the site, REST and every MCP server. Pure ASGI, so that a refusal costs neither Django nor the MCP SDK.
+"""
+
+import contextlib
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, MutableMapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Final
+
+import orjson
+from django.conf import settings
+
+from config.http.client_address import client_key, network_of
+from config.ratelimit.limiter import Limiter
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Coroutine[Any, Any, None]]
+Headers = Sequence[tuple[bytes, bytes]]
+OwnLimit = Callable[[str], Awaitable[tuple[str, int] | None]]
+
+WIRE: Final = "wire"
+"""The name under which REST, the site's searches and cards, pages of publishers and the wire's own MCP server count together."""
+MAX_BODY: Final = 65_536  # bytes; no public request needs more
+MAX_DESK_BODY: Final = 10_485_760  # bytes; editors bring roster and lexicon as files
+JSONRPC_REFUSED: Final = -32000  # JSON-RPC 2.0: the range for errors of the server's own
+_HOST: Final = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^:\[\]]+)(?::[0-9]*)?")
+_LENGTH: Final = re.compile(rb"0|[1-9][0-9]{0,8}")
+_ONCE: Final = frozenset((b"host", b"origin", b"content-length", b"transfer-encoding"))
+
+
+class Edge:
+    """`app` behind the checks. `servers`: the MCP servers, path to name; a path that ends in a slash is that of a family, whose
+    members are one step below it and count as one. `own_limit` tells for a path the limit of whoever's content is asked for, as the
+    name under which requests count and how many a client may send in a minute; it holds beside the one limit of all.
+    """
+
+    def __init__(self, app: App, servers: Mapping[str, str], own_limit: OwnLimit | None = None) -> None:
+        self._app = app
+        self._servers = servers
+        self._own_limit = own_limit
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        path = scope["path"]
+        server = self._server_at(path)
+        if (server is None or path[-1] == "/") and (meant := self._meant_by(path)) != path:
+            path, server = meant, self._server_at(meant)
+            scope = {**scope, "path": path, "raw_path": path.encode()}
+        refusal = _refusal(scope, is_mcp=server is not None)
+        if refusal is None and (rate := settings.WIRE_RATE_LIMIT) != "off" and (counted := _counted_as(scope, server)):
+            refusal = await _over_limit(scope, counted, rate)
+            if refusal is None and self._own_limit is not None and (own := await self._own_limit(path)) is not None:
+                refusal = await _over_limit(scope, f"own {own[0]}", f"{own[1]}/m")
+        if refusal is None and _body_is_read(scope, is_mcp=server is not None):
+            body = await _body(scope, receive)
+            if body is None:
+                return
+            if isinstance(body, bytes):
+                receive = replay(body, receive)
+            else:
+                refusal = body
+        if refusal is None:
+            await self._app(scope, receive, send)
+        else:
+            await refusal.send(send, jsonrpc=server is not None)
+
+    def _meant_by(self, path: str) -> str:
+        """An address typed with a slash is the same server's, and without one its family's."""
+        if path[-1:] == "/":
+            return path[:-1] if self._server_at(path[:-1]) else path
+        return f"{path}/" if f"{path}/" in self._servers and not self._server_at(path) else path
+
+    def _server_at(self, path: str) -> str | None:
+        """The name under which requests to this path count."""
+        return self._servers.get(path) or self._servers.get(family_of(path))
+
+
+def family_of(path: str) -> str:
+    """The path of the family that a server at `path` would belong to."""
+    return path[: path.rfind("/") + 1]
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """An answer that ends a request at the edge."""
+
+    status: int
+    code: str
+    message: str
+    hint: str
+    headers: tuple[tuple[bytes, bytes], ...] = ()
+
+    async def send(self, send: Send, *, jsonrpc: bool) -> None:
+        error = {"error": self.code, "message": self.message, "hint": self.hint}
+        if jsonrpc:
+            text = f"{self.message} {self.hint}"
+            body = orjson.dumps({"jsonrpc": "2.0", "id": None, "error": {"code": JSONRPC_REFUSED, "message": text, "data": error}})
+        else:
+            body = orjson.dumps(error)
+        headers = [
+            (b"content-type", b"application/json"),
+            (b"content-length", b"%d" % len(body)),
+            (b"cache-control", b"no-store"),
+            (b"access-control-allow-origin", b"*"),
+            *self.headers,
+        ]
+        await send({"type": "http.response.start", "status": self.status, "headers": headers})
+        await send({"type": "http.response.body", "body": body})
+
+
+_WRONG_HOST: Final = Refusal(421, "wrong_host", "This server does not serve that Host.", "Use its public address.")
+_CLOSE: Final = ((b"connection", b"close"),)
+"""Where whoever stands in front may have read the request otherwise, and take what follows for the rest of it."""
+_TWICE: Final = Refusal(400, "header_twice", "Host, Origin or a length of the body comes twice.", "Send each of them once.", _CLOSE)
+_AMBIGUOUS: Final = Refusal(
+    400,
+    "ambiguous_length",
+    "The length of the body can be read in two ways.",
+    "Send a plain Content-Length, or chunked alone.",
+    _CLOSE,
+)
+_WRONG_ORIGIN: Final = Refusal(
+    403, "origin_refused", "This Origin may not use the MCP server.", "Clients other than browsers should send none."
+)
+
+
+def _refusal(scope: Scope, *, is_mcp: bool) -> Refusal | None:
+    headers = dict(scope["headers"])
+    if len(headers) < len(scope["headers"]) and _comes_twice(scope):
+        return _TWICE
+    if not _host_allowed(headers.get(b"host", b"")):
+        return _WRONG_HOST
+    origin = headers.get(b"origin")
+    if is_mcp and origin is not None and origin.decode("latin-1") not in settings.WIRE_ALLOWED_ORIGINS:
+        return _WRONG_ORIGIN
+    if headers.get(b"transfer-encoding", b"chunked").lower() != b"chunked":
+        return _AMBIGUOUS
+    length = headers.get(b"content-length")
+    if length is None:
+        return None
+    if length.isdigit() and length[0] == 48 and length != b"0":  # RFC 9110 allows leading zeros; some read them as octal
+        return _AMBIGUOUS
+    if _LENGTH.fullmatch(length) and (int(length) <= MAX_BODY or int(length) <= _most(scope)):
+        return None
+    return _too_large(_most(scope))
+
+
+def _comes_twice(scope: Scope) -> bool:
+    """Reject duplicate routing headers: a proxy might pick the other one."""
+    named = [name for name, _ in scope["headers"] if name in _ONCE]
+    return len(named) > len(set(named))
+
+
+def _most(scope: Scope) -> int:
+    """The most bytes that a body may have."""
+    return MAX_DESK_BODY if scope["path"].startswith("/admin/") else MAX_BODY
+
+
+def _too_large(most: int) -> Refusal:
+    what = "file" if most == MAX_DESK_BODY else "request"
+    return Refusal(413, "body_too_large", f"The body is larger than {most:,} bytes.", f"Send a smaller {what}.")
+
+
+def _body_is_read(scope: Scope, *, is_mcp: bool) -> bool:
+    """By whoever is behind: an MCP server reads that of a POST, REST that of anything but a read. The site wants none, but Django
+    would first write whatever comes to the disk, to its end.
+    """
+    if is_mcp:
+        return bool(scope["method"] == "POST")
+    if scope["path"].startswith("/api/"):
+        return scope["method"] not in ("GET", "HEAD")
+    return any(name in (b"content-length", b"transfer-encoding") for name, _ in scope["headers"])
+
+
+@lru_cache(maxsize=1_000)
+def _host_allowed(host: bytes) -> bool:
+    """A name or address of ours, with any port or none."""
+    found = _HOST.fullmatch(host.decode("latin-1"))
+    return found is not None and found[1].lower() in settings.ALLOWED_HOSTS
+
+
+def _counted_as(scope: Scope, server: str | None) -> str:
+    """The name under which a request counts towards the limit; "" for one that does not: preflights, and pages that cost little."""
+    if scope["method"] == "OPTIONS":
+        return ""
+    if server is not None:
+        return server
+    path = scope["path"]
+    return WIRE if path.startswith(("/api/", "/articles/", "/feeds/search.", "/og/")) or path == "/search" else ""
+
+
+_shared: Any = None
+"""The SharedLimiter, while there is one. Its module is loaded then only: a wire without Redis need not carry that library."""
+
+
+async def _over_limit(scope: Scope, counted: str, rate: str) -> Refusal | None:
+    """A rate for one client and one server, over all processes that have the same Redis; a higher one for the client's network."""
+    limiter, key = _limiter_of(rate), client_key(scope)
+    client, network = f"{counted} {key}", f"{counted} {network_of(key)}"
+    wait = limiter.wait(client, network) if _shared is None else await _shared.wait(client, limiter, network)
+    return _too_many(limiter, wait) if wait else None
+
+
+@lru_cache(maxsize=100)  # rates; publishers of the same one share its limiter, each under its own name
+def _limiter_of(rate: str) -> Limiter:
+    return Limiter(rate)
+
+
+def _too_many(limiter: Limiter, wait: int) -> Refusal:
+    """Headers as in draft-ietf-httpapi-ratelimit-headers; only here, since a cached answer knows no client."""
+    headers = (
+        (b"retry-after", b"%d" % wait),
+        (b"ratelimit-policy", b'"doors";q=%d;w=%d' % (limiter.limit, limiter.period)),
+        (b"ratelimit", b'"doors";r=0;t=%d' % wait),
+        (b"access-control-expose-headers", b"Retry-After, RateLimit, RateLimit-Policy"),
+    )
+    message = f"More than {limiter.limit} requests in {limiter.period} seconds."
+    return Refusal(429, "rate_limited", message, f"Wait {wait} seconds.", headers)
+
+
+@contextlib.asynccontextmanager
+async def shared_limit() -> AsyncIterator[None]:
+    """While it lasts, requests are counted together with all other processes that have the same Redis, if there is one."""
+    global _shared
+    if settings.WIRE_RATE_LIMIT == "off" or not settings.REDIS_URL:
+        yield
+        return
+    from config.ratelimit.redis_limiter import SharedLimiter
+
+    _shared = SharedLimiter(_limiter_of(settings.WIRE_RATE_LIMIT), settings.REDIS_URL, settings.SECRET_KEY)
+    try:
+        yield
+    finally:
+        shared, _shared = _shared, None
+        await shared.close()
+
+
+async def _body(scope: Scope, receive: Receive) -> bytes | Refusal | None:
+    """The whole body, a refusal as soon as it is too large, or None if the client leaves. uvicorn_protocol limits the time."""
+    most = _most(scope)
+    message = await receive()
+    body = message.get("body", b"")
+    while message["type"] == "http.request" and len(body) <= most:
+        if not message.get("more_body"):
+            return bytes(body)
+        message = await receive()
+        body += message.get("body", b"")
+    return _too_large(most) if len(body) > most else None
+
+
+def replay(body: bytes, receive: Receive) -> Receive:
+    """A `receive` that gives the body that was read already, then whatever follows."""
+    given = False
+
+    async def replayed() -> Message:
+        nonlocal given
+        if given:
+            return await receive()
+        given = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return replayed

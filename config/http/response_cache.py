@@ -1,0 +1,210 @@
+"""Django's answers to GET and HEAD as finished bytes: cached, compressed once for each coding, 304 without asking Django.
+
+Django sees nothing of a read but its address, so no header of one client can ever colour an answer that another one gets.
+"""
+
+import base64
+import gzip
+import hashlib
+import time
+from collections.abc import Callable, Mapping, Set
+from dataclasses import dataclass, field
+from functools import lru_cache, partial
+from typing import Final
+from urllib.parse import unquote_plus
+
+import zstandard
+from django.conf import settings
+
+from config.http import publish_notifier, signatures
+from config.http.memory_cache import AnswerCache
+from config.http.request_guard import App, Headers, Message, Receive, Scope, Send
+
+READS: Final = ("GET", "HEAD")
+CHANGES: Final = "/api/changes.json"
+WORTH_COMPRESSING: Final = 1_000  # bytes; below, headers weigh more than what is saved
+COMPRESSORS: Final[Mapping[bytes, Callable[[bytes], bytes]]] = {
+    b"zstd": zstandard.ZstdCompressor(level=3).compress,
+    b"gzip": partial(gzip.compress, compresslevel=6, mtime=0),
+}
+STALE: Final = (b"warning", b'110 - "Response is Stale"')
+"""RFC 7234, 5.5.1. RFC 9111 has no header in its place; Age, which it keeps, says since when the database cannot be read."""
+_HOST: Final = (b"host", b"localhost")  # by whatever name of ours the first request came, the answer is for all
+# A 304 is not signed: a cache puts its headers in the place of those it has (RFC 9111, 3.2), and the answer there has its own.
+_DROPPED_BY_304: Final = {
+    *(b"content-type", b"content-length", b"content-encoding", b"content-digest"),
+    *signatures.HEADERS,
+}
+
+
+@dataclass(slots=True)
+class Answer:
+    """An answer of Django's. A cacheable one has an ETag, and `variants` by content coding, each with an ETag of its own."""
+
+    status: int
+    headers: Headers
+    body: bytes
+    is_cacheable: bool = False
+    signed_for: tuple[str, bytes] | None = None
+    """The path and the query that its signature covers; a query that means the same is signed for whoever sends it."""
+    made_at: float = field(default_factory=lambda: time.time())
+    variants: dict[bytes, "Variant"] = field(default_factory=dict)
+
+    def variant(self, coding: bytes) -> "Variant":
+        """Made when it is first asked for."""
+        if coding not in self.variants:
+            self.variants[coding] = _variant(self, coding)
+        return self.variants[coding]
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    tag: bytes
+    headers: Headers
+    body: bytes
+    unchanged: Headers
+    """The headers of a 304."""
+
+
+def _variant(answer: Answer, coding: bytes) -> Variant:
+    headers, body, tag = answer.headers, answer.body, dict(answer.headers)[b"etag"]
+    if coding:
+        body = COMPRESSORS[coding](body)
+        tag = tag[:-1] + b"-" + coding + b'"'
+        changed = {b"etag": tag, b"content-length": str(len(body)).encode()}
+        headers = [*((name, changed.get(name, value)) for name, value in headers), (b"content-encoding", coding)]
+    if dict(headers).get(b"content-type", b"").startswith(b"application/json"):
+        digest = base64.b64encode(hashlib.sha256(body).digest())
+        headers = [*headers, (b"content-digest", b"sha-256=:" + digest + b":")]  # RFC 9530: of the bytes as they are sent
+    if answer.signed_for is not None:
+        headers = [*headers, *signatures.of_answer(answer.status, headers, *answer.signed_for, answer.made_at)]
+    return Variant(tag, headers, body, [one for one in headers if one[0] not in _DROPPED_BY_304])
+
+
+class CachedApp:
+    """`reads`, called only for what is not cached; `app` for everything else.
+
+    `parameters_of` names the parameters that a path takes; None sends all of a path to `app`. Others are not passed on, unless
+    `app` is to refuse them.
+    """
+
+    def __init__(
+        self,
+        app: App,
+        reads: App,
+        answers: AnswerCache,
+        parameters_of: Callable[[str], Set[str] | None],
+        *,
+        refuses_unknown: bool = False,
+    ) -> None:
+        self._app = app
+        self._reads = reads
+        self._answers = answers
+        self._parameters_of = parameters_of
+        self._refuses_unknown = refuses_unknown
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        known, sent = self._parameters_of(scope["path"]) if scope["method"] in READS else None, scope["query_string"]
+        if known is None or (sent and self._refuses_unknown and not _names(sent) <= known):
+            await self._app(scope, receive, send)
+            return
+        query = canonical(sent, known) if sent else b""
+        # The log of changes grows when changes are told, and not when they are published.
+        told = publish_notifier.settled.number if scope["path"] == CHANGES else None
+        key = ("http", scope["path"], query, told)
+        answer, is_stale = self._answers.get(key), self._answers.is_stale
+        if answer is None:
+            answer, is_stale = await self._answers.make(key, partial(self._make, scope, query)), False
+        status, headers, body = _render(answer, scope, stale_for=self._answers.age if is_stale else None)
+        await send({"type": "http.response.start", "status": status, "headers": headers})
+        await send({"type": "http.response.body", "body": body})
+
+    async def _make(self, scope: Scope, query: bytes) -> tuple[Answer, int | None]:
+        made = await _ask(self._reads, {**scope, "query_string": query})
+        made.signed_for = (scope["path"], query) if signatures.are_for(scope["path"]) else None
+        return made, 2 * len(made.body) + len(query) + 1_000 if made.is_cacheable else None
+
+
+def canonical(query: bytes, known: Set[str]) -> bytes:
+    """The parameters that mean something, in one order where order means nothing: if each is there once."""
+    if b"&" not in query:
+        return query if _name(query) in known else b""
+    parts = [(_name(part), part) for part in query.split(b"&")]
+    parts = [(name, part) for name, part in parts if name in known]
+    if len({name for name, _ in parts}) == len(parts):
+        parts.sort()
+    return b"&".join(part for _, part in parts)
+
+
+def _names(query: bytes) -> set[str]:
+    return {_name(part) for part in query.split(b"&") if part}
+
+
+def _name(part: bytes) -> str:
+    name = part.partition(b"=")[0].decode("latin-1")
+    return unquote_plus(name) if "%" in name or "+" in name else name
+
+
+@lru_cache(maxsize=100)
+def coding_for(accepted: bytes) -> bytes:
+    """The content coding for an Accept-Encoding: zstd before gzip, or b"" for none of them (RFC 9110, 12.5.3)."""
+    for coding in COMPRESSORS:
+        if coding in accepted and any(_accepts(part, coding) for part in accepted.lower().split(b",")):
+            return coding
+    return b""
+
+
+def _accepts(part: bytes, coding: bytes) -> bool:
+    name, _, weight = part.partition(b";")
+    return name.strip() == coding and weight.strip().rstrip(b"0") not in (b"q=", b"q=0.")
+
+
+async def _ask(app: App, scope: Scope) -> Answer:
+    """Django's answer to a GET of this address by nobody in particular."""
+    start: Message = {}
+    chunks = []
+
+    async def send(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            start.update(message)
+        else:
+            chunks.append(message.get("body", b""))
+
+    scheme = "https" if settings.SITE_IS_HTTPS else "http"
+    await app({**scope, "method": "GET", "scheme": scheme, "headers": [_HOST]}, _no_body, send)
+    body = b"".join(chunks)
+    headers = [(name.lower(), value) for name, value in start["headers"] if name.lower() != b"content-length"]
+    fields = dict(headers)
+    is_cacheable = start["status"] == 200 and b"etag" in fields and fields.get(b"cache-control", b"").startswith(b"public")
+    return Answer(start["status"], [*headers, (b"content-length", str(len(body)).encode())], body, is_cacheable)
+
+
+async def _no_body() -> Message:
+    return {"type": "http.request", "body": b"", "more_body": False}
+
+
+def _render(answer: Answer, scope: Scope, stale_for: int | None) -> tuple[int, Headers, bytes]:
+    """Return what this client gets of an answer."""
+    status, headers, body = answer.status, answer.headers, answer.body
+    if answer.is_cacheable:
+        request = dict(scope["headers"])
+        variant = answer.variant(coding_for(request.get(b"accept-encoding", b"")) if len(body) >= WORTH_COMPRESSING else b"")
+        headers, body = variant.headers, variant.body
+        if b"if-none-match" in request and _matches(request[b"if-none-match"], variant.tag):
+            status, headers, body = 304, variant.unchanged, b""
+        elif answer.signed_for is not None and scope["query_string"] != answer.signed_for[1]:
+            # A signature is of the query as it was sent. It is not stored, so that no way of writing a query takes memory.
+            headers = [one for one in headers if one[0] not in signatures.HEADERS]
+            headers += signatures.of_answer(status, headers, answer.signed_for[0], scope["query_string"], answer.made_at)
+    if stale_for is not None:
+        headers = [*headers, STALE, (b"age", b"%d" % stale_for)]
+    return status, headers, b"" if scope["method"] == "HEAD" else body
+
+
+def _matches(condition: bytes, tag: bytes) -> bool:
+    """If-None-Match compares weakly (RFC 9110, 13.1.2)."""
+    return (
+        condition == tag
+        or condition.strip() == b"*"
+        or any(one.strip().removeprefix(b"W/") == tag for one in condition.split(b","))
+    )

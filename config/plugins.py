@@ -1,0 +1,100 @@
+"""Plugins: what each app brings to the house, pages, REST, MCP servers, desk, checks. Nothing else in the house names an app.
+
+An app calls `register` in its `AppConfig.ready` and has a module `plugin` with its `PLUGIN`. That module is imported when somebody
+first asks for the plugins, because views and forms take long to load and many commands need none. An AppConfig with a method
+`has_content` says there whether somebody put anything in, which the sample wire would hide.
+"""
+
+import datetime as dt
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from django.apps import apps
+
+if TYPE_CHECKING:
+    from django.urls import URLPattern, URLResolver
+    from ninja import Router
+
+_names: set[str] = set()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MenuItem:
+    """A list of the desk's menu: its title, a Material symbol, and the model as "app.model"."""
+
+    title: str
+    icon: str
+    model: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plugin:
+    """Everything that an app may bring. All parts but the first two may be left out."""
+
+    label: str
+    """The app's label, which its permissions and tables bear."""
+    title: str
+    """Above its lists in the desk's menu."""
+
+    # The public side
+    urlpatterns: "Sequence[URLPattern | URLResolver]" = ()
+    router: "Router | None" = None
+    """REST, at /api/{label}."""
+    tag: str = ""
+    """Heads the router's operations in OpenAPI."""
+    navigation: Sequence[tuple[str, str]] = ()
+    """Title and address of its pages in every page's footer."""
+    sitemaps: Sequence[str] = ()
+    """Paths, named by /sitemap.xml."""
+    directives: str = ""
+    """The template of its part of llms.txt."""
+    mcp_servers: Mapping[str, str] = field(default_factory=dict)
+    """Path to module, as `mcpserver.servers` explains."""
+    list_server_cards: Callable[[], Iterable[tuple[dict[str, Any], dict[str, Any]]]] = tuple
+    """Returns how the card of each server differs from the wire's, and what /.well-known/mcp.json says beside it."""
+    get_page_parameters: Callable[[str], frozenset[str] | None] = lambda _path: None
+    """Returns the query parameters of a page that may be cached; None for all other paths."""
+    is_slow: Callable[[str], bool] = lambda _path: False
+    """Tells whether a REST path may wait for somebody else's server: such requests run in threads of their own, uncached."""
+    knows_keys: bool = False
+    """Whether REST answers holders of a key otherwise: such requests are neither cached nor answered from the cache."""
+    get_rate_limit: Callable[[str], Awaitable[tuple[str, int] | None]] | None = None
+    """Returns a name and its requests a minute, where a path has a limit of its own."""
+    get_story_extras: Mapping[str, Callable[[str], Sequence[Any]]] = field(default_factory=dict)
+    """What stands beside a story in its answer, by its name there: functions of the story's id."""
+    list_metrics: Callable[[], Iterable[str]] = tuple
+    """Returns lines in Prometheus' text format."""
+
+    # Editors and operators
+    menu: Sequence[MenuItem] = ()
+    edit_permissions: Sequence[str] = ()
+    """Codenames that every editor has; all may see."""
+    publish_permissions: Sequence[str] = ()
+    """Codenames that publishers have besides."""
+    checks: Mapping[str, Callable[[dt.datetime], Iterable[Any]]] = field(default_factory=dict)
+    """Checks of the doctor, by name: functions that yield findings (`wire.ops.doctor`)."""
+    list_faults: Callable[[], Iterable[str]] = tuple
+    """Recomputes the app's rows for `verifywire`: returns a sentence for each that differs."""
+    after_ingest: Callable[..., None] | None = None
+    """Called behind each ingest of all feeds with `stop`, a function, and `stdout` and `stderr`. Raises: CommandError."""
+    sample_command: str = ""
+    """The words of the command that fills the sample wire."""
+
+
+def register(app_name: str) -> None:
+    _names.add(app_name)
+
+
+@lru_cache(maxsize=1)
+def list_plugins() -> Sequence[Plugin]:
+    """Return the plugins of all apps that registered, in the order of INSTALLED_APPS."""
+    return [import_module(f"{app.name}.plugin").PLUGIN for app in apps.get_app_configs() if app.name in _names]
+
+
+def get_story_extras(story_id: str) -> dict[str, Sequence[Any]]:
+    """Return what apps have beside a story, without what is empty."""
+    extras = {name: get(story_id) for plugin in list_plugins() for name, get in plugin.get_story_extras.items()}
+    return {name: extra for name, extra in extras.items() if extra}

@@ -1,0 +1,158 @@
+"""A limit over all processes that have the same Redis: the sliding log of `limiter`, stored there."""
+
+import asyncio
+import hashlib
+import logging
+import math
+import secrets
+import time
+from typing import Any, Final
+
+import redis
+import redis.asyncio
+from redis.asyncio.retry import Retry as AsyncRetry
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+
+from config.ratelimit.limiter import Limiter
+
+logger = logging.getLogger(__name__)
+
+PATIENCE: Final = 0.25  # seconds in which Redis must answer
+RETRIES: Final = 1  # a timeout may be this process's own stall, after which Redis answers at once
+COMPLAIN_EVERY: Final = 60.0  # seconds between two log lines about a Redis that does not answer
+
+_COUNT: Final = """
+local clock = redis.call('TIME')
+local now = clock[1] * 1000000 + clock[2]
+local limit, period = tonumber(ARGV[1]), ARGV[2] * 1000000
+if redis.call('ZSCORE', KEYS[1], ARGV[3]) then
+    return 0
+end
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - period)
+if redis.call('ZCARD', KEYS[1]) >= limit then
+    return redis.call('ZRANGE', KEYS[1], 0, 0, 'WITHSCORES')[2] + period - now
+end
+if KEYS[2] then
+    local window = math.floor(now / period)
+    local left = 1 - (now % period) / period
+    local passed = tonumber(redis.call('HGET', KEYS[2], window) or 0)
+    local before = tonumber(redis.call('HGET', KEYS[2], window - 1) or 0)
+    local most = tonumber(ARGV[4])
+    if passed + before * left >= most then
+        if before > 0 and passed < most then
+            left = left - (most - 1 - passed) / before
+        end
+        return math.max(1, math.ceil(left * period))
+    end
+    if passed == 0 then
+        redis.call('HDEL', KEYS[2], window - 2)
+    end
+    redis.call('HINCRBY', KEYS[2], window, 1)
+    redis.call('PEXPIRE', KEYS[2], 2 * period / 1000)
+end
+redis.call('ZADD', KEYS[1], now, ARGV[3])
+redis.call('PEXPIRE', KEYS[1], period / 1000)
+return 0
+"""
+"""Counts one request by the server's clock. Returns 0, or after how many microseconds the next one may pass. Each request has a
+name, ARGV[3]: whoever asks again because the answer was late is not counted twice. KEYS[2] counts the client's network, in windows
+as `limiter` does.
+"""
+
+
+class SharedLimiter:
+    """`Limiter` over any number of processes, exact as long as Redis answers; Redis stores one entry for each counted request.
+
+    A request that Redis does not answer in time is counted by its process alone: while Redis is away, `limit` requests pass for
+    each process. No failure is remembered, so the next request asks Redis again.
+
+    `wait` is for one event loop, `wait_blocking` and `give_back` are for any thread.
+    """
+
+    def __init__(self, local: Limiter, address: str, secret: str) -> None:
+        self.local = local
+        options: dict[str, Any] = {"socket_timeout": PATIENCE, "socket_connect_timeout": PATIENCE, "protocol": 2}
+        self._blocking = redis.Redis.from_url(address, **options, retry=Retry(NoBackoff(), RETRIES))
+        self._async = redis.asyncio.Redis.from_url(address, **options, retry=AsyncRetry(NoBackoff(), RETRIES))
+        self._secret = hashlib.sha256(secret.encode()).digest()
+        self._waiting: list[tuple[Limiter, str, str, asyncio.Future[int]]] = []
+        self._asking: asyncio.Task[None] | None = None
+        self._complain_at = 0.0
+
+    async def wait(self, client: str, limiter: Limiter | None = None, network: str = "") -> int:
+        """Count a request, towards another limit than `local` if one is given. Returns 0 if it may pass, else the whole seconds
+        after which the next one may.
+        """
+        answer: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        self._waiting.append((limiter or self.local, client, network, answer))
+        if self._asking is None:
+            self._asking = asyncio.create_task(self._ask_for_all())
+        return await answer
+
+    def wait_blocking(self, client: str) -> int:
+        """`wait` for callers that may block."""
+        try:
+            return self._decide(self.local, client, self._blocking.eval(*self._question(self.local, client)))
+        except redis.RedisError as error:
+            self._complain(error)
+            return self.local.wait(client)
+
+    def give_back(self, client: str) -> None:
+        """Uncount the newest request of this client that passed."""
+        self.local.give_back(client)
+        try:
+            self._blocking.zpopmax(self._key(self.local, client))
+        except redis.RedisError as error:
+            self._complain(error)
+
+    async def close(self) -> None:
+        """Let go of both connections, once nobody waits for an answer any more."""
+        if self._asking is not None:
+            await self._asking
+        await self._async.aclose()
+        self._blocking.close()
+
+    async def _ask_for_all(self) -> None:
+        """Ask Redis for everybody who waits, in one trip; again as long as others came meanwhile. Over a connection each, a burst
+        would open hundreds, and exceed the timeout with some.
+        """
+        try:
+            while self._waiting:
+                batch, self._waiting = self._waiting, []
+                try:
+                    async with self._async.pipeline(transaction=False) as pipeline:
+                        for limiter, client, network, _ in batch:
+                            pipeline.eval(*self._question(limiter, client, network))
+                        replies = await pipeline.execute()
+                    asked = zip(batch, replies, strict=True)
+                    waits = [self._decide(limiter, client, reply, network) for (limiter, client, network, _), reply in asked]
+                except redis.RedisError as error:
+                    self._complain(error)
+                    batch, self._waiting = batch + self._waiting, []  # who came meanwhile has waited as well
+                    waits = [limiter.wait(client, network) for limiter, client, network, _ in batch]
+                for (*_, answer), wait in zip(batch, waits, strict=True):
+                    if not answer.done():
+                        answer.set_result(wait)
+        finally:
+            self._asking = None
+
+    def _question(self, limiter: Limiter, client: str, network: str = "") -> tuple[Any, ...]:
+        keys = [self._key(limiter, client), *([self._key(limiter, f"network {network}")] if network else [])]
+        return _COUNT, len(keys), *keys, limiter.limit, limiter.period, secrets.token_bytes(12), limiter.network_limit
+
+    def _key(self, limiter: Limiter, client: str) -> str:
+        """No address leaves this process, and another rate begins another count."""
+        name = f"{limiter.rate} {client}".encode()
+        return f"wire:limit:{hashlib.blake2b(name, key=self._secret, digest_size=12).hexdigest()}"
+
+    def _decide(self, limiter: Limiter, client: str, microseconds: Any, network: str = "") -> int:
+        if int(microseconds) <= 0:
+            limiter.wait(client, network)  # counting alone, should it come to that, does not begin at nothing
+            return 0
+        return math.ceil(int(microseconds) / 1_000_000)
+
+    def _complain(self, error: Exception) -> None:
+        if time.monotonic() >= self._complain_at:
+            self._complain_at = time.monotonic() + COMPLAIN_EVERY
+            logger.warning("Redis does not answer; requests are counted by each process alone: %r", error)

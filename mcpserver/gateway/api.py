@@ -1,0 +1,76 @@
+"""REST of the gateway: parse, ask one query, render. Views are asynchronous: a wait for an upstream holds up nobody else."""
+
+from typing import Annotated, Any, Final
+
+from django.http import HttpRequest, HttpResponse
+from ninja import Path, Query, Router, Schema
+
+from config.errors import Unauthorized
+from config.http.responses import JSON, errors
+from config.tokens import bearer_in
+from mcpserver.gateway import queries
+from mcpserver.gateway.auth import Caller
+from mcpserver.gateway.gateway import LONGEST_WAIT, WAIT
+from mcpserver.gateway.request import MAX_URI
+from mcpserver.gateway.response import EXHAUSTED, ReadOut
+
+router = Router(by_alias=True)
+
+# An answer is of one caller and one moment.
+PRIVATE: Final = {"Cache-Control": "private, no-store"}
+REFUSALS: Final = {
+    400: "`unknown_parameter`: the address does not take a parameter; the hint names those that it takes.",
+    401: "`unauthorized`: the resource needs a key, or the key is unknown. Send it as `Authorization: Bearer …`.",
+    403: "`forbidden`: the key was not granted this resource.",
+    404: "`not_found`: there is no such resource, or no such request of this caller's.",
+    422: "`invalid_argument`: a parameter of the resource is missing or out of its bounds; the message names it.",
+    502: "The resource must not be answered with nothing, and nobody answered: the body has `provenance`.",
+    503: "With `strict=true`: nobody answered and nothing is stored; the body has `provenance`.",
+}
+
+
+def _describe(schema: type[Schema], *refusals: int) -> dict[str, Any]:
+    described = {status: {"description": REFUSALS[status]} for status in (400, *refusals)}
+    return {"response": {200: schema, **errors(*refusals)}, "openapi_extra": {"responses": described}}
+
+
+async def _find_caller(request: HttpRequest) -> Caller:
+    return await queries.find_caller(bearer_in(request.headers.get("authorization")))
+
+
+@router.get("/read.json", **_describe(ReadOut, 401, 403, 404, 422, 502, 503), summary="Read a resource of an upstream")
+async def read(
+    request: HttpRequest,
+    uri: Annotated[str, Query(min_length=1, max_length=MAX_URI, description="Its address, such as news://global/trends?limit=5.")],
+    wait: Annotated[float, Query(ge=0, le=LONGEST_WAIT, description="Seconds to wait for upstreams, at most.")] = WAIT,
+    strict: Annotated[bool, Query(description="503 instead of an empty answer when nobody answered.")] = False,
+) -> HttpResponse:
+    response = await queries.read(uri, await _find_caller(request), wait)
+    status = 502 if response.is_error else 503 if strict and response.outcome == EXHAUSTED else 200
+    answer = HttpResponse(response.body, status=status, content_type=JSON, headers=PRIVATE)
+    if status != 200:
+        answer["Retry-After"] = str(max(1, round(response.retry_after or 30)))
+    return answer
+
+
+@router.get("/resources.json", **_describe(queries.ResourcesOut, 401), summary="Every resource: limits left, circuit, age")
+async def resources(request: HttpRequest) -> HttpResponse:
+    return _render(await queries.resources(await _find_caller(request)))
+
+
+@router.get("/requests/{request_id}.json", **_describe(queries.ExplainOut, 401, 404, 422), summary="How a request was answered")
+async def explain(
+    request: HttpRequest, request_id: Annotated[str, Path(max_length=64, description="An answer's provenance.request_id.")]
+) -> HttpResponse:
+    return _render(await queries.explain(request_id, await _find_caller(request)))
+
+
+@router.get("/status.json", **_describe(queries.StatusOut, 401), summary="How upstreams and heartbeats stand (with a key)")
+async def status(request: HttpRequest) -> HttpResponse:
+    if (await _find_caller(request)).is_anonymous:
+        raise Unauthorized("The status of upstreams is told to agents only.", "Send a key as `Authorization: Bearer …`.")
+    return _render(await queries.status())
+
+
+def _render(found: Schema) -> HttpResponse:
+    return HttpResponse(found.model_dump_json(), content_type=JSON, headers=PRIVATE)

@@ -1,0 +1,305 @@
+"""Fetches from upstreams: one fetch for all equal requests, counted before it is sent, retried, validated and cached."""
+
+import asyncio
+import datetime as dt
+import itertools
+import logging
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, Final
+
+import orjson
+import rfc8785
+
+from config.errors import InternalError
+from mcpserver.gateway import agent_heartbeats, payload_schemas
+from mcpserver.gateway.auth import ANYBODY, Caller
+from mcpserver.gateway.cache import CacheEntry, EntryCache
+from mcpserver.gateway.canonical_json import digest
+from mcpserver.gateway.circuit_breaker import CircuitBreaker
+from mcpserver.gateway.host import BOOT, Host
+from mcpserver.gateway.quota import Quota
+from mcpserver.gateway.request import GatewayRequest
+from mcpserver.gateway.request_log import RequestLogger
+from mcpserver.gateway.resource_policy import Policy
+from mcpserver.gateway.response import Attempt, format_moment
+from mcpserver.gateway.writer import BackgroundWriter
+from mcpserver.upstreams import protocol
+from mcpserver.upstreams.protocol import UpstreamAnswer, UpstreamCall, UpstreamClient, UpstreamError
+
+REFRESH_PAUSE: Final = 10.0  # seconds after a refresh began, before the same entry is refreshed again
+MAX_DATA: Final = 1_000_000  # bytes of an answer's data as JSON
+MAX_RETRY_WAIT: Final = 65.0  # seconds; an upstream that asks for more patience is asked again by the next request
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class Fetch:
+    """A fetch under way, for which all equal requests wait. Times are of the loop's clock."""
+
+    request: GatewayRequest
+    deadline: float  # of the request that began it: until then our own spacing is waited for
+    attempts: list[Attempt] = field(default_factory=list)
+    entry: CacheEntry | None = None
+    is_over: bool = False
+    next_at: float | None = None  # when the next attempt begins, while it is waited for
+    remaining: int | None = None
+    _changed: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def notify(self) -> None:
+        self._changed.set()
+        self._changed = asyncio.Event()
+
+    async def wait_for_change(self, seconds: float) -> None:
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._changed.wait(), seconds)
+
+    async def pause(self, seconds: float) -> None:
+        self.next_at = asyncio.get_running_loop().time() + seconds
+        self.notify()
+        await asyncio.sleep(seconds)
+        self.next_at = None
+
+
+@dataclass(frozen=True)
+class Fetcher:
+    policy: Policy
+    client: UpstreamClient
+    cache: EntryCache
+    quota: Quota
+    breakers: Mapping[str, CircuitBreaker]
+    logger: RequestLogger
+    writer: BackgroundWriter
+    host: Host
+    _fetches: dict[str, Fetch] = field(default_factory=dict, init=False)
+    _refreshed_at: dict[str, float] = field(default_factory=dict, init=False)
+
+    def __post_init__(self) -> None:
+        self.host.on_new_loop.append(self._fetches.clear)
+
+    def is_fetching(self, request: GatewayRequest) -> bool:
+        return request.key in self._fetches
+
+    async def fetch(
+        self, request: GatewayRequest, caller: Caller, deadline: float, attempts: list[Attempt], max_attempts: int | None = None
+    ) -> Fetch | None:
+        """Ask the upstream, or join an equal request; wait until `deadline` at most. None if it cannot be asked."""
+        resource, fetch = request.resource, self._fetches.get(request.key)
+        if fetch is None:
+            if refusal := self.client.explain_refusal(_to_call(request)):
+                attempts.append(self.skip(request.uri, resource.upstream, refusal.code, refusal.detail))
+                return None
+            fetch = self._start(request, caller, deadline, max_attempts or resource.attempts)
+        loop = asyncio.get_running_loop()
+        while fetch.entry is None and not fetch.is_over and (left := deadline - loop.time()) > 0:
+            if fetch.next_at is not None and fetch.next_at + resource.timeout > deadline:
+                break
+            await fetch.wait_for_change(left)
+        attempts += fetch.attempts
+        if fetch.entry is None and not fetch.is_over and fetch.next_at is None:
+            detail = "No answer within the time of this question; it goes on behind."
+            attempts.append(self.skip(request.uri, resource.upstream, protocol.TIMEOUT, detail))
+        return fetch
+
+    def refresh(self, request: GatewayRequest) -> None:
+        """Renew an entry behind the response that it gives."""
+        now, last = self.host.steady(), self._refreshed_at.get(request.key, float("-inf"))
+        if self.is_fetching(request) or now < last + REFRESH_PAUSE or self.client.explain_refusal(_to_call(request)):
+            return
+        if len(self._refreshed_at) >= 10_000:
+            self._refreshed_at.clear()
+        self._refreshed_at[request.key] = now
+        self._start(request, ANYBODY, asyncio.get_running_loop().time(), 1)
+
+    def skip(self, uri: str, upstream: str, code: str, detail: str) -> Attempt:
+        return Attempt(uri, upstream, self.host.now(), error=code, detail=detail)
+
+    def _start(self, request: GatewayRequest, caller: Caller, deadline: float, max_attempts: int) -> Fetch:
+        fetch = self._fetches[request.key] = Fetch(request, deadline)
+        self.host.start(self._run(fetch, caller, max_attempts))
+        return fetch
+
+    async def _run(self, fetch: Fetch, caller: Caller, max_attempts: int) -> None:
+        request, upstream = fetch.request, fetch.request.resource.upstream
+        try:
+            for number in itertools.count(1):
+                try:
+                    fetch.entry = await self._attempt(fetch, caller, is_retry=number > 1)
+                    break
+                except UpstreamError as error:
+                    wait = self._get_wait(error, number)
+                    is_timeout = error.code == protocol.TIMEOUT
+                    most = min(max_attempts, request.resource.timeout_attempts) if is_timeout else max_attempts
+                    if error.code not in protocol.RETRIED or number >= most or wait > MAX_RETRY_WAIT:
+                        break
+                await fetch.pause(wait)
+        except Exception:
+            log.exception("Asking %s failed on our side.", upstream)
+            fetch.attempts.append(self.skip(request.uri, upstream, protocol.INTERNAL, InternalError().message))
+        finally:
+            fetch.is_over = True
+            if self._fetches.get(request.key) is fetch:
+                del self._fetches[request.key]
+            fetch.notify()
+
+    def _get_wait(self, error: UpstreamError, number: int) -> float:
+        """Return the seconds before the next attempt: a wait that the upstream tells wins if it is longer."""
+        waits = self.policy.defaults.waits
+        return max(waits[min(number, len(waits)) - 1] if waits else 0.0, error.retry_after or 0.0)
+
+    async def _attempt(self, fetch: Fetch, caller: Caller, *, is_retry: bool) -> CacheEntry:
+        """Raises: UpstreamError."""
+        request, upstream = fetch.request, fetch.request.resource.upstream
+        breaker, attempt = self.breakers[upstream], Attempt(request.uri, upstream, self.host.now())
+        fetch.attempts.append(attempt)
+        try:
+            if not breaker.admit():
+                detail = f"{upstream} is left alone after failures ({breaker.error})."
+                raise UpstreamError(protocol.CIRCUIT_OPEN, detail, max(0.0, breaker.open_for))
+            try:
+                await self._acquire_quota(fetch, caller, is_retry=is_retry)
+            except BaseException:
+                breaker.release_probe()
+                raise
+            attempt.at, attempt.is_sent = self.host.now(), True
+            began = asyncio.get_running_loop().time()
+            try:
+                entry = await self._ask(request)
+            finally:
+                attempt.took = asyncio.get_running_loop().time() - began
+        except UpstreamError as error:
+            attempt.error, attempt.detail, attempt.retry_after = error.code, error.detail, error.retry_after
+            self._note_failure(upstream, error)
+            fetch.notify()
+            raise
+        if breaker.note_success():
+            log.warning("%s answers again.", upstream)
+        self.logger.note_upstream(upstream, breaker, self.host.now())
+        self.writer.flush_soon()
+        return entry
+
+    async def _acquire_quota(self, fetch: Fetch, caller: Caller, *, is_retry: bool) -> None:
+        """Count an attempt before it is sent. Raises: UpstreamError where it would have to wait too long."""
+        loop, resource = asyncio.get_running_loop(), fetch.request.resource
+        while limits := self.quota.list_limits(fetch.request, caller, is_retry=is_retry):
+            try:
+                wait, fetch.remaining = await self.quota.acquire(limits)
+            except Exception as error:
+                log.exception("Limits cannot be counted.")
+                detail = "Limits cannot be counted at the moment, so nobody is asked."
+                raise UpstreamError(protocol.INTERNAL, detail) from error
+            if not wait:
+                return
+            if loop.time() + wait + resource.timeout <= fetch.deadline:
+                await fetch.pause(wait)
+            elif resource.retry_limit and not is_retry:
+                # Nothing came of the call that was counted last, or it would be answered again: this is its retry.
+                is_retry = True
+            else:
+                spacing = f", {resource.min_interval:g} s apart" if resource.min_interval else ""
+                limit = f"Our own limit for {resource.upstream} ({resource.limit} in {resource.period:g} s{spacing})"
+                raise UpstreamError(protocol.LIMITED_HERE, f"{limit} lets the next one pass in {wait:.0f} s.", wait)
+
+    def _note_failure(self, upstream: str, error: UpstreamError) -> None:
+        if error.code in (protocol.CIRCUIT_OPEN, protocol.LIMITED_HERE):
+            return
+        breaker = self.breakers[upstream]
+        if error.code not in protocol.OPENS_CIRCUIT:
+            breaker.release_probe()
+        elif breaker.note_failure(error.code):
+            log.error("%s is left alone until %s: %s", upstream, format_moment(breaker.opened_until), error.detail)
+        if error.code in (protocol.UNAUTHORIZED, protocol.INVALID):  # for the operator to mend
+            log.error("%s: %s (%s)", upstream, error.detail, error.code)
+        self.logger.note_upstream(upstream, breaker, self.host.now(), error)
+        self.writer.flush_soon()
+
+    async def _ask(self, request: GatewayRequest) -> CacheEntry:
+        """Return the validated answer of the upstream, stored. Raises: UpstreamError."""
+        resource = request.resource
+        try:
+            async with asyncio.timeout(resource.timeout):
+                answer = await self.client.ask(_to_call(request))
+        except TimeoutError:
+            detail = f"{resource.upstream} did not answer within {resource.timeout:g} s."
+            raise UpstreamError(protocol.TIMEOUT, detail) from None
+        data = payload_schemas.validate(resource, request.params, answer.data)
+        if resource.answers == "heartbeat":
+            data = await self._record_heartbeat(request, data, untrusted=answer.untrusted)
+        entry = self.build_entry(request, replace(answer, data=data))
+        if resource.ttl_for(request.params):
+            # Stored before it is answered: an entry that was given is there after a crash.
+            if resource.answers == "transactions":
+                self.cache.add(await self._build_history(request, entry))
+            if payload_schemas.is_settled(resource.answers, data):
+                self.cache.add(entry)
+            await self.cache.save()
+        return entry
+
+    async def _record_heartbeat(self, request: GatewayRequest, beat: dict[str, Any], *, untrusted: bool) -> dict[str, Any]:
+        """Return the heartbeat, verified. Raises: UpstreamError for a rejected one."""
+        agent_id, key = request.params["agent_id"], self.policy.upstreams[request.resource.upstream].public_key
+        now = dt.datetime.fromtimestamp(self.host.now(), dt.UTC)
+        record = partial(agent_heartbeats.record, agent_id, beat, key, now, request.key, untrusted=untrusted)
+        verified, reason = await self.host.write(record)
+        if reason:
+            log.error("A heartbeat for %s was rejected: %s.", agent_id, reason)
+            raise UpstreamError(protocol.INVALID, f"The heartbeat was rejected: {reason}.")
+        return verified
+
+    def build_entry(self, request: GatewayRequest, answer: UpstreamAnswer) -> CacheEntry:
+        """Raises: UpstreamError for data that are too large or no JSON."""
+        resource, data, now = request.resource, answer.data, self.host.now()
+        ttl = resource.ttl_for(request.params)
+        try:
+            sha256 = digest(data)
+        except (rfc8785.CanonicalizationError, RecursionError) as error:
+            raise UpstreamError(protocol.INVALID, "The answer holds what is no JSON.") from error
+        size = len(orjson.dumps(data))
+        if size > MAX_DATA:
+            raise UpstreamError(protocol.INVALID, f"The answer has {size:,} bytes; at most {MAX_DATA:,} are taken.")
+        return CacheEntry(
+            key=request.key,
+            resource=resource.name,
+            agent=request.owner,
+            attributes_sha256=request.attributes_sha256,
+            uri=request.shared_uri,
+            data=data,
+            sha256=sha256,
+            count=len(payload_schemas.list_items(resource.answers, data)),
+            upstream=resource.upstream,
+            untrusted=answer.untrusted,
+            marker=answer.marker,
+            note=answer.note,
+            fetched_at=now,
+            fresh_until=now + ttl,
+            gone_after=now + max(ttl, resource.stale) if ttl else now,
+            size=size,
+            steady_at=self.host.steady(),
+            boot=BOOT,
+        )
+
+    async def _build_history(self, request: GatewayRequest, entry: CacheEntry) -> CacheEntry:
+        """Return an entry of all transactions that were ever seen, for the time when nobody answers."""
+        before = [await self.cache.find(key) for key in (request.history_key, request.key)]
+        data = payload_schemas.merge_settled([entry.data, *(old.data for old in before if old is not None)])
+        return replace(
+            entry,
+            key=request.history_key,
+            data=data,
+            sha256=digest(data),
+            count=len(data["transactions"]),
+            size=len(orjson.dumps(data)),
+            note="These are all transactions that were seen so far and no longer change.",
+            fresh_until=entry.fetched_at,
+        )
+
+
+def _to_call(request: GatewayRequest) -> UpstreamCall:
+    resource = request.resource
+    is_exact = resource.answers == "heartbeat"
+    return UpstreamCall(
+        resource.upstream, resource.name, request.uri, request.upstream_params, request.attributes, is_exact=is_exact
+    )

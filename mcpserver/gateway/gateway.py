@@ -1,0 +1,241 @@
+"""The way of a request from the cache to the chain: fresh, else fetched within limits, else of another resource, else stale.
+
+A caller waits no longer than it said. What it does not wait for goes on in the background and fills the cache.
+"""
+
+import asyncio
+import datetime as dt
+import logging
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+import orjson
+
+from mcpserver.gateway import agent_heartbeats, payload_schemas
+from mcpserver.gateway.auth import Caller
+from mcpserver.gateway.cache import CacheEntry, EntryCache
+from mcpserver.gateway.canonical_json import digest
+from mcpserver.gateway.circuit_breaker import CircuitBreaker
+from mcpserver.gateway.fetcher import Fetch, Fetcher
+from mcpserver.gateway.host import Host
+from mcpserver.gateway.quota import Quota
+from mcpserver.gateway.request import GatewayRequest, build_chain_request
+from mcpserver.gateway.request_log import RequestLogger, read_resets
+from mcpserver.gateway.resource_policy import Policy, PolicyError
+from mcpserver.gateway.response import CACHED, EXHAUSTED, FALLBACK, FRESH, STALE, Attempt, GatewayResponse, format_moment, new_id
+from mcpserver.gateway.writer import BackgroundWriter
+from mcpserver.upstreams.protocol import ENDS_CHAIN, NOT_GRANTED, SKIPPED, UpstreamAnswer, UpstreamClient
+
+WAIT: Final = 20.0  # seconds that a request waits, unless it says otherwise
+LONGEST_WAIT: Final = 65.0
+LOOK: Final = 5.0  # seconds between two looks at what the desk and other processes did
+
+log = logging.getLogger(__name__)
+
+
+@dataclass
+class Gateway:
+    """The gateway of one process, of its parts. `build_gateway` puts them together."""
+
+    policy: Policy
+    client: UpstreamClient
+    cache: EntryCache
+    quota: Quota
+    breakers: Mapping[str, CircuitBreaker]
+    logger: RequestLogger
+    writer: BackgroundWriter
+    fetcher: Fetcher
+    host: Host
+    read_policy: Callable[[], Policy] | None = None  # with the desk's numbers as they are now
+    _looked_at: float = field(default=float("-inf"), init=False)
+    _resets: dict[str, int] | None = field(default=None, init=False)
+
+    async def ask(self, request: GatewayRequest, caller: Caller, wait: float = WAIT) -> GatewayResponse:
+        """Return the response to a request, within `wait` seconds. Raises: Unauthorized, Forbidden."""
+        caller.check(request.resource.uri)
+        self.host.follow_loop()
+        began = time.perf_counter()
+        response = await self._answer(request, caller, asyncio.get_running_loop().time() + wait)
+        self._account(response, caller, began)
+        return response
+
+    def repeat(self, request: GatewayRequest, entry: CacheEntry, before: GatewayResponse, caller: Caller) -> GatewayResponse:
+        """Return once more what was answered from this entry: with an id and an age of its own, logged and counted."""
+        began = time.perf_counter()
+        response = self._respond(request, CACHED, entry, before=before)
+        self._account(response, caller, began)
+        return response
+
+    def get_fresh_in_memory(self, request: GatewayRequest) -> CacheEntry | None:
+        now, entry = self.host.now(), self.cache.get(request.key)
+        if entry is None or not entry.is_fresh(now, self.client.marker(request.resource.upstream)):
+            return None
+        if now > entry.fetched_at + self.policy.defaults.refresh_at * (entry.fresh_until - entry.fetched_at):
+            self.fetcher.refresh(request)
+        return entry
+
+    async def look(self) -> None:
+        """Follow the desk's numbers and `gateway forget`. What cannot be read changes nothing."""
+        try:
+            await self.cache.drop_deleted()
+            resets = await self.host.read(read_resets)
+            policy = await self.host.read(self.read_policy) if self.read_policy is not None else self.policy
+        except PolicyError as error:
+            log.error("The desk's numbers are left as they were: %s", error)
+        except Exception:
+            log.exception("Nobody can tell what the desk and other processes did.")
+        else:
+            before, self._resets = self._resets, resets
+            for upstream, number in resets.items():
+                if before is not None and number != before.get(upstream, 0) and upstream in self.breakers:
+                    self.breakers[upstream].reset()
+            if policy.resources != self.policy.resources:
+                self.policy = policy
+
+    async def flush(self) -> None:
+        await self.writer.flush()
+
+    async def close(self) -> None:
+        """Give up what goes on in the background, write what waits, and let go of every upstream."""
+        await self.host.cancel_tasks()
+        await self.client.close()
+        await self.flush()
+
+    def _account(self, response: GatewayResponse, caller: Caller, began: float) -> None:
+        cost = self.policy.resources[response.resource].cost
+        self.logger.note(response, caller.name, time.perf_counter() - began, cost)
+        self.writer.flush_soon()
+        now = self.host.steady()
+        if abs(now - self._looked_at) > LOOK:
+            self._looked_at = now
+            self.host.start(self.look())
+
+    async def _answer(self, request: GatewayRequest, caller: Caller, deadline: float) -> GatewayResponse:
+        entry = await self._find_fresh(request) or await self._find_heartbeat(request)
+        if entry is not None:
+            return self._respond(request, CACHED, entry)
+        attempts: list[Attempt] = []
+        fetch = await self.fetcher.fetch(request, caller, deadline, attempts)
+        if fetch is not None and fetch.entry is not None:
+            return self._respond(request, FRESH, fetch.entry, attempts, fetch)
+        entry = await self._follow_chain(request, caller, deadline, attempts)
+        if entry is not None:
+            return self._respond(request, FALLBACK, entry, attempts, fetch)
+        entry = await self.cache.find(request.history_key if request.resource.answers == "transactions" else request.key)
+        if entry is not None and entry.is_usable(self.host.now()):
+            return self._respond(request, STALE, entry, attempts, fetch)
+        return self._respond(request, EXHAUSTED, None, attempts, fetch)
+
+    async def _find_fresh(self, request: GatewayRequest) -> CacheEntry | None:
+        entry = self.get_fresh_in_memory(request)
+        if entry is None and request.resource.ttl_for(request.params) and not self.fetcher.is_fetching(request):
+            await self.cache.load(request.key)
+            entry = self.get_fresh_in_memory(request)
+        return entry
+
+    async def _find_heartbeat(self, request: GatewayRequest) -> CacheEntry | None:
+        """Return the heartbeat that answered this request last, until the next is due: its response may have been lost."""
+        resource = request.resource
+        if resource.answers != "heartbeat" or self.fetcher.is_fetching(request):
+            return None
+        now = dt.datetime.fromtimestamp(self.host.now(), dt.UTC)
+        since = now - dt.timedelta(seconds=max(resource.min_interval, resource.period / resource.limit))
+        try:
+            found = await self.host.read(partial(agent_heartbeats.find_answer, request.key, since, now))
+        except Exception:
+            log.exception("The table of heartbeats cannot be read.")
+            return None
+        if found is None:
+            return None
+        data, at = orjson.loads(bytes(found.data)), found.received_at.timestamp()
+        note = f"This heartbeat was handed out at {format_moment(at)} already: carry out each instruction_id once."
+        entry = self.fetcher.build_entry(request, UpstreamAnswer(data, found.untrusted, note=note))
+        return replace(entry, fetched_at=at, fresh_until=at, gone_after=at)
+
+    async def _follow_chain(
+        self, request: GatewayRequest, caller: Caller, deadline: float, attempts: list[Attempt]
+    ) -> CacheEntry | None:
+        """Return what another resource answers, in the order of the policy. An upstream that does not answer is not asked twice."""
+        for uri in request.resource.chain:
+            member = build_chain_request(self.policy, uri, request)
+            if member is None:
+                attempts.append(self.fetcher.skip(uri, request.resource.upstream, SKIPPED, "The agent has no such attribute."))
+                continue
+            upstream = member.resource.upstream
+            if not caller.may_read(member.resource.uri):
+                attempts.append(self.fetcher.skip(member.uri, upstream, NOT_GRANTED, "The agent may not read it."))
+                continue
+            if (entry := await self._find_fresh(member)) is not None:
+                return entry
+            if any(attempt.upstream == upstream and attempt.error in ENDS_CHAIN for attempt in attempts):
+                detail = f"{upstream} does not answer at the moment."
+                attempts.append(self.fetcher.skip(member.uri, upstream, SKIPPED, detail))
+                continue
+            fetch = await self.fetcher.fetch(member, caller, deadline, attempts, max_attempts=1)
+            if fetch is not None and fetch.entry is not None:
+                return fetch.entry
+        return None
+
+    def _respond(
+        self,
+        request: GatewayRequest,
+        outcome: str,
+        entry: CacheEntry | None,
+        attempts: Sequence[Attempt] = (),
+        fetch: Fetch | None = None,
+        before: GatewayResponse | None = None,
+    ) -> GatewayResponse:
+        resource = request.resource
+        response = GatewayResponse(
+            request_id=new_id(),
+            resource=resource.name,
+            asked=request.uri,
+            outcome=outcome,
+            now=self.host.now(),
+            private=resource.private,
+            attempts=list(attempts),
+            remaining=fetch.remaining if fetch else None,
+        )
+        if entry is None:
+            response.is_error = resource.exhausted == "error"
+            response.data_json = b"null" if response.is_error else orjson.dumps(payload_schemas.build_empty(resource.answers))
+        else:
+            response.answered = request.uri if entry.key == request.key else entry.uri
+            response.upstream, response.untrusted = entry.upstream, entry.untrusted
+            response.fetched_at, response.fresh_until = entry.fetched_at, entry.fresh_until
+            body = (before.data_json, before.sha256, before.count) if before else self._cut(entry, request.max_items)
+            response.data_json, response.sha256, response.count = body
+        response.note = " ".join(filter(None, (response.explain(resource.title), entry.note if entry else "")))
+        return response
+
+    def _cut(self, entry: CacheEntry, max_items: int | None) -> tuple[bytes, str | None, int]:
+        """Return the data of an entry as JSON, with so many items at most, their SHA-256 and the number of items."""
+        if max_items is None or max_items >= entry.count:
+            return orjson.dumps(entry.data), entry.sha256, entry.count
+        kind = self.policy.resources[entry.resource].answers
+        data = payload_schemas.replace_items(kind, entry.data, payload_schemas.list_items(kind, entry.data)[:max_items])
+        return orjson.dumps(data), digest(data), max_items
+
+
+def build_gateway(
+    policy: Policy,
+    client: UpstreamClient,
+    host: Host,
+    *,
+    counts: bool = True,
+    max_bytes: int = 1_000_000_000,
+    log_rows: int = 200_000,
+    journal: Path | None = None,
+    read_policy: Callable[[], Policy] | None = None,
+) -> Gateway:
+    cache = EntryCache(host)
+    quota = Quota(policy, host, is_on=counts)
+    breakers = {name: CircuitBreaker(policy.circuit, host) for name in policy.upstreams}
+    logger = RequestLogger(log_rows, journal)
+    writer = BackgroundWriter(cache, logger, host, max_bytes)
+    fetcher = Fetcher(policy, client, cache, quota, breakers, logger, writer, host)
+    return Gateway(policy, client, cache, quota, breakers, logger, writer, fetcher, host, read_policy)

@@ -1,0 +1,110 @@
+"""Limits over all processes: a sliding log and a least distance for each bucket. Never sleeps.
+
+The log of a bucket is one row, changed in a transaction that locks it, so processes that share the database share the limit
+exactly. It is of the wall clock, and follows its steps: with each change stands the same moment on the machine's steady clock.
+Where that cannot be compared, after a restart or on another machine, entries of the future count as of now.
+"""
+
+import math
+from array import array
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple
+
+from django.db import transaction
+
+from mcpserver.gateway.host import AHEAD, BOOT, measure_step
+from mcpserver.gateway.models import Bucket
+
+MICRO: Final = 1_000_000
+MAX_LOG: Final = 100_000  # entries of one bucket; no limit is larger
+
+
+class Limit(NamedTuple):
+    """A limit that an attempt is counted in. Times are seconds."""
+
+    bucket: str
+    limit: int
+    period: float
+    spacing: float = 0.0
+
+
+class Admission(NamedTuple):
+    """`wait`: 0 if the attempt may go; else seconds after which the next one may. `remaining`: how many more may go now."""
+
+    wait: float
+    remaining: int
+
+
+def acquire_all(attempts: Sequence[Sequence[Limit]], now: float, steady: float) -> list[Admission]:
+    """Count each attempt in all of its limits, or in none: first come, first served, in one transaction."""
+    names = sorted({limit.bucket for limits in attempts for limit in limits})
+    with transaction.atomic():
+        rows = _lock(names)
+        if len(rows) < len(names):
+            Bucket.objects.bulk_create([Bucket(name=name) for name in names if name not in rows], ignore_conflicts=True)
+            rows = _lock(names)
+        logs = {name: _read_log(row, now, steady) for name, row in rows.items()}
+        admissions = []
+        for limits in attempts:
+            admission = _decide(logs, limits, now)
+            if not admission.wait and limits:
+                admission = Admission(0.0, admission.remaining - 1)
+                for limit in limits:
+                    _append(logs[limit.bucket], limit, now)
+            admissions.append(admission)
+        for name, log in logs.items():
+            if log.tobytes() != bytes(rows[name].log):
+                Bucket.objects.filter(name=name).update(log=log.tobytes(), used_at=now, steady_at=steady, boot=BOOT)
+    return admissions
+
+
+def peek(limits: Sequence[Limit], now: float, steady: float) -> Admission:
+    rows = Bucket.objects.filter(name__in=[limit.bucket for limit in limits])
+    return _decide({row.name: _read_log(row, now, steady) for row in rows}, limits, now)
+
+
+def forget(*, resource: str = "", agent: str = "") -> list[str]:
+    """Delete the buckets of a resource, of an agent, or of both; all without either. Return their names."""
+    names = [
+        name
+        for name in Bucket.objects.order_by("name").values_list("name", flat=True)
+        if (not resource or name.split(" ")[0] == resource) and (not agent or f"@{agent}" in name.split(" "))
+    ]
+    Bucket.objects.filter(name__in=names).delete()
+    return names
+
+
+def _lock(names: Sequence[str]) -> dict[str, Bucket]:
+    return {row.name: row for row in Bucket.objects.select_for_update().filter(name__in=names).order_by("name")}
+
+
+def _decide(logs: Mapping[str, "array[int]"], limits: Sequence[Limit], now: float) -> Admission:
+    at, wait, remaining = int(now * MICRO), 0, []
+    for limit in limits:
+        log, period = logs.get(limit.bucket, array("q")), int(limit.period * MICRO)
+        used = len(log) - bisect_right(log, at - period)
+        if used >= limit.limit:
+            wait = max(wait, log[len(log) - limit.limit] + period - at)
+        if log:
+            wait = max(wait, log[-1] + int(limit.spacing * MICRO) - at)
+        remaining.append(max(0, limit.limit - used))
+    return Admission(wait / MICRO, min(remaining, default=0))
+
+
+def _read_log(row: Bucket, now: float, steady: float) -> "array[int]":
+    log = array("q", bytes(row.log))
+    if step := int(measure_step(row.used_at, row.steady_at, row.boot, now, steady) * MICRO):
+        log = array("q", (moment + step for moment in log))
+    at = int(now * MICRO)
+    if log and log[-1] > at + AHEAD * MICRO:
+        log = array("q", (min(moment, at) for moment in log))
+    return log
+
+
+def _append(log: "array[int]", limit: Limit, now: float) -> None:
+    """Add this moment, and forget what no window holds any more; the newest stays, for the spacing."""
+    at = int(now * MICRO)
+    begin = at - math.ceil(max(limit.period, limit.spacing) * MICRO)
+    del log[: max(bisect_right(log, begin), len(log) - MAX_LOG)]
+    log.append(max(at, log[-1]) if log else at)

@@ -1,0 +1,197 @@
+"""The resource gateway from a terminal: check its policy, read a resource, make keys, look at the log, try what fails."""
+
+import asyncio
+import datetime as dt
+import json
+import os
+from argparse import ArgumentParser
+from collections.abc import Awaitable, Callable
+from typing import Any, Final, TypeVar
+
+from django.core.exceptions import ValidationError
+from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
+
+from config.errors import WireError
+from config.url_secrets import mask_address, mask_addresses
+from mcpserver.gateway import agent_heartbeats, auth, cache, fault_injection, limiter, queries, request_log, runtime
+from mcpserver.gateway.auth import Caller
+from mcpserver.gateway.gateway import LOOK, WAIT
+from mcpserver.gateway.models import Agent, Entry, RequestLog
+from mcpserver.gateway.resource_policy import Policy, PolicyError
+
+T = TypeVar("T")
+FORGETTABLE: Final = ("answers", "limits", "circuits")
+
+
+class Command(BaseCommand):
+    help = "The resource gateway: check, list, read, status, heartbeat, agent, try, log, forget."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        what = parser.add_subparsers(dest="what", required=True)
+        what.add_parser("check", help="Read the policy and say what is configured. Exit 1 if it cannot be used.")
+        what.add_parser("list", help="Every resource: limits left, circuit, newest answer.")
+        read = what.add_parser("read", help="Read one resource, as an agent would.")
+        read.add_argument("uri")
+        read.add_argument("--agent", default="", help="Read as this agent.")
+        read.add_argument("--wait", type=float, default=WAIT, help="Seconds.")
+        what.add_parser("status", help="How upstreams and heartbeats stand.")
+        beat = what.add_parser(
+            "heartbeat", help="Fetch, verify and record a heartbeat. Its instructions are printed, never executed."
+        )
+        beat.add_argument("agent_id")
+        beat.add_argument("--agent", default="operator", help="Whose limit it counts towards.")
+        beat.add_argument("--last", action="store_true", help="Show the last one; fetch nothing.")
+        agent = what.add_parser("agent", help="Make an agent or a new key for one; without a name, list them.")
+        agent.add_argument("name", nargs="?")
+        agent.add_argument("--grant", action="append", default=[], help="Beginning of addresses it may read: twitter://")
+        agent.add_argument("--share", type=int, default=100, help="Per cent of each limit it may use up alone.")
+        agent.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="An attribute: twitter_id=12345")
+        agent.add_argument("--revoke", action="store_true", help="Its key opens nothing from now on.")
+        tried = what.add_parser("try", help="Run a resource's policy against a server on this machine that misbehaves.")
+        tried.add_argument("resource", nargs="?", default="news_global_trends", help="Its name in the policy.")
+        log = what.add_parser("log", help="The newest requests.")
+        log.add_argument("--number", type=int, default=20)
+        log.add_argument("--agent", default=None)
+        log.add_argument("--failed", action="store_true", help="Only those with an error.")
+        forget = what.add_parser(
+            "forget", help="Delete stored answers, forget the calls that were counted, and ask upstreams that were left alone."
+        )
+        forget.add_argument("--resource", default="", help="Of this resource alone, by its name in the policy.")
+        forget.add_argument("--agent", default="", help="Of this agent alone. A circuit is of no agent and stays as it is.")
+        forget.add_argument("--all", action="store_true", help="Of every resource and agent.")
+        forget.add_argument("--only", action="append", choices=FORGETTABLE, default=[], help="This alone; may be given twice.")
+
+    def handle(self, *_args: Any, what: str, **options: Any) -> None:
+        try:
+            getattr(self, f"_{what}")(**options)
+        except PolicyError as error:
+            raise CommandError(f"The policy cannot be used: {error}") from error
+        except WireError as error:
+            raise CommandError(f"{error.message} {error.hint}".strip()) from error
+
+    def _check(self, **_options: Any) -> None:
+        policy = runtime.policy()
+        for upstream in policy.upstreams.values():
+            where = mask_addresses(" ".join(upstream.command)) or mask_address(upstream.address)
+            self.stdout.write(f"{upstream.name}: {upstream.kind} {where}".rstrip())
+            for name in (*upstream.env.values(), *upstream.headers.values()):
+                if name.startswith("env:"):
+                    state = "set" if os.environ.get(name[4:]) or os.environ.get(f"{name[4:]}_FILE") else "NOT SET"
+                    self.stdout.write(f"  {name[4:]} is {state}")
+        for resource in policy.resources.values():
+            kind = policy.upstreams[resource.upstream].kind
+            self.stdout.write(f"{resource.uri}: {kind}; chain: {' → '.join(resource.chain) or 'none'}")
+        self.stdout.write(f"The policy is in order: {len(policy.resources)} resources, {len(policy.upstreams)} upstreams.")
+
+    def _list(self, **_options: Any) -> None:
+        found = _run(lambda: queries.resources(Caller("operator", ("",))))
+        for one in found.resources:
+            left = "no limit" if one.remaining is None else f"{one.remaining} of {one.limit} left in {one.period_s:g} s"
+            age = "nothing stored" if one.newest_age_s is None else f"newest {one.newest_age_s:.0f} s old"
+            state = one.unavailable or f"circuit {one.circuit}"
+            self.stdout.write(f"{one.uri}: {left}; {age}; {state}")
+
+    def _read(self, *, uri: str, agent: str, wait: float, **_options: Any) -> None:
+        caller = _find_caller(agent)
+        answer = _run(lambda: queries.read(uri, caller, wait))
+        self.stdout.write(json.dumps(json.loads(answer.body), indent=2, ensure_ascii=False))
+
+    def _status(self, **_options: Any) -> None:
+        found = _run(queries.status)
+        for one in found.upstreams:
+            parts = [f"{one.name}: {one.kind}"]
+            parts += [f"last answer {one.answered_at}"] if one.answered_at else []
+            parts += [f"last failure {one.failed_at}: {one.error}: {one.detail}"] if one.failed_at else []
+            self.stdout.write("; ".join(parts))
+        for beat in found.heartbeats:
+            self.stdout.write(f"heartbeat of {beat.agent_id}: {beat.state}, last {beat.received_at or 'never'}")
+
+    def _heartbeat(self, *, agent_id: str, agent: str, last: bool, **_options: Any) -> None:
+        if not last:
+            caller = Caller(agent, ("openclaw://",))
+            answer = _run(lambda: queries.read(f"openclaw://heartbeat?agent_id={agent_id}", caller, 30.0))
+            if answer.is_error:
+                self.stdout.write(answer.note)
+        self.stdout.write(json.dumps(agent_heartbeats.state(agent_id, timezone.now()), indent=2))
+
+    def _agent(self, *, name: str | None, grant: list[str], share: int, revoke: bool, **options: Any) -> None:
+        if name is None:
+            for one in Agent.objects.all():
+                state = "revoked" if one.revoked_at else f"{one.share} %"
+                self.stdout.write(
+                    f"{one.name}: {state}; {', '.join(one.grants) or 'news:// only'}; {one.attributes or ''}".rstrip("; ")
+                )
+            return
+        if revoke:
+            if not Agent.objects.filter(name=name, revoked_at=None).update(revoked_at=timezone.now()):
+                raise CommandError(f"There is no agent {name} with a key that works.")
+            self.stdout.write(f"Revoked. Running servers notice within {auth.CACHE_SECONDS:g} seconds.")
+            return
+        if wrong := [one for one in options["set"] if "=" not in one]:
+            raise CommandError(f"--set {wrong[0]}: NAME=VALUE is needed. Nothing was changed.")
+        try:
+            token = auth.make(name, grant, share, dict(one.split("=", 1) for one in options["set"]))
+        except ValidationError as error:
+            raise CommandError(" ".join(error.messages)) from error
+        self.stdout.write(f"The key of {name}. It is shown once and stored nowhere:\n{token}")
+
+    def _log(self, *, number: int, agent: str | None, failed: bool, **_options: Any) -> None:
+        rows = RequestLog.objects.all()
+        rows = rows if agent is None else rows.filter(agent_id=agent)
+        rows = rows.exclude(error_code=None) if failed else rows
+        for one in rows[:number]:
+            when = one.timestamp.astimezone(dt.UTC).strftime("%Y-%m-%d %H:%M:%S")
+            error = f" {one.error_code}" if one.error_code else ""
+            who = one.agent_id or "anybody"
+            self.stdout.write(f"{when} {one.request_id} {who} {one.asked} {one.outcome}{error} {one.duration_ms:.1f} ms")
+
+    def _forget(self, *, resource: str, agent: str, only: list[str], **options: Any) -> None:
+        if not resource and not agent and not options["all"]:
+            raise CommandError("Say what: --resource NAME, --agent NAME, or --all.")
+        policy, of = runtime.policy(), only or FORGETTABLE
+        if resource and resource not in policy.resources and not Entry.objects.filter(resource=resource).exists():
+            raise CommandError(f"There is no resource {resource!r}, nothing was deleted. There are {', '.join(policy.resources)}.")
+        if "answers" in of:
+            self.stdout.write(f"{cache.forget(resource=resource, agent=agent)} stored answers deleted.")
+        if "limits" in of:
+            names = limiter.forget(resource=resource, agent=agent)
+            self.stdout.write(f"{len(names)} limits begin anew{': ' if names else '.'}{', '.join(names)}")
+        if "circuits" in of and not agent:
+            upstreams = [policy.resources[resource].upstream] if resource in policy.resources else list(policy.upstreams)
+            left_alone = request_log.reset_circuits(upstreams)
+            said = f" {', '.join(left_alone)} was left alone or had failed." if left_alone else ""
+            self.stdout.write(f"The circuits of {len(upstreams)} upstreams are closed.{said}")
+        self.stdout.write(f"Heartbeats, log and counts stay. Running servers follow within {LOOK:g} seconds of use.")
+
+    def _try(self, *, resource: str, **_options: Any) -> None:
+        policy = runtime.policy()
+        if resource not in policy.resources:
+            raise CommandError(f"There is no resource {resource!r}: {', '.join(policy.resources)}.")
+        asyncio.run(self._inject_faults(policy, resource))
+
+    async def _inject_faults(self, policy: Policy, resource: str) -> None:
+        async for fault, answer in fault_injection.inject_faults(policy, resource):
+            codes = ", ".join(sorted({attempt.error for attempt in answer.attempts if attempt.error})) or "no error"
+            flag = ", flagged as untrusted" if answer.untrusted else ""
+            self.stdout.write(f"{fault}: {answer.outcome} ({codes}){flag}")
+
+
+def _find_caller(agent: str) -> Caller:
+    if not agent:
+        return auth.ANYBODY
+    row = Agent.objects.filter(name=agent).first()
+    if row is None:
+        raise CommandError(f"There is no agent {agent}.")
+    return auth.to_caller(row)
+
+
+def _run(work: Callable[[], Awaitable[T]]) -> T:
+    async def whole() -> T:
+        try:
+            return await work()
+        finally:
+            await runtime.close()
+            runtime.replace(None)
+
+    return asyncio.run(whole())

@@ -1,0 +1,234 @@
+"""The shape of each kind of answer, and its check. Pure but for pydantic."""
+
+import datetime as dt
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, TypeAdapter, ValidationError
+
+from mcpserver.gateway.resource_policy import Resource
+from mcpserver.upstreams.protocol import INVALID, UpstreamError
+
+MAX_ITEMS: Final = 1_000
+MAX_TEXT: Final = 10_000  # characters
+Id = Annotated[str, Field(max_length=200)]
+Text = Annotated[str, Field(max_length=MAX_TEXT)]
+Count = Annotated[int, Field(ge=0, le=10**15)]
+Number = Annotated[float, Field(allow_inf_nan=False)]
+
+
+def _utc(value: dt.datetime) -> str:
+    return value.astimezone(dt.UTC).replace(tzinfo=None).isoformat(timespec="seconds") + "Z"
+
+
+Moment = Annotated[AwareDatetime, PlainSerializer(_utc, return_type=str, when_used="json")]
+
+
+class Lenient(BaseModel):
+    # Fields of an upstream that are not in the contract are left out.
+    model_config = ConfigDict(extra="ignore")
+
+
+class PublicMetrics(Lenient):
+    like_count: Count = 0
+    retweet_count: Count = 0
+    reply_count: Count = 0
+    quote_count: Count = 0
+
+
+class Entities(Lenient):
+    hashtags: list[Text] = []
+    urls: list[Text] = []
+    mentions: list[Text] = []
+
+
+class Tweet(Lenient):
+    id: Id
+    text: Text
+    author_id: Id
+    author_username: Id | None = None
+    created_at: Moment
+    public_metrics: PublicMetrics | None = None
+    entities: Entities | None = None
+
+
+class TrendMetadata(Lenient):
+    category: Id | None = None
+    cross_source_count: Count | None = None
+    consensus_score: Annotated[float, Field(ge=0, le=1)] | None = None
+    event_id: Id | None = None
+    story_ids: list[Id] = []
+    publishers: list[Id] = []
+    untrusted_instructions: bool = False
+
+
+class TrendData(Lenient):
+    id: Id
+    topic: Text
+    source: Id
+    url: Text | None = None
+    engagement_score: Annotated[float, Field(ge=0, le=100, allow_inf_nan=False, description="0-100, normalised by its source.")]
+    geographic_origin: Id | None = None
+    timestamp: Annotated[Moment, Field(description="When it was first reported.")]
+    language: Id | None = None
+    metadata: TrendMetadata
+
+
+class CryptoTrend(Lenient):
+    trend: TrendData
+    price_change: Annotated[Number | None, Field(description="Per cent.")] = None
+    volume_change: Annotated[Number | None, Field(description="Per cent.")] = None
+    sentiment_score: Annotated[float, Field(ge=-1, le=1)] | None = None
+
+
+class Document(Lenient):
+    id: Id
+    content: dict[str, Any]
+    distance: Number | None = None
+    certainty: Annotated[float, Field(ge=0, le=1)] | None = None
+
+
+class Vectors(Lenient):
+    results: Annotated[list[Document], Field(max_length=MAX_ITEMS)]
+    search_time_ms: Count | None = None
+
+
+def _amount(value: Any) -> str:
+    """Return an amount as exact decimal text. Raises: ValueError."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        raise ValueError("a number is needed")
+    found = Decimal(str(value))
+    if not found.is_finite() or abs(found.adjusted()) > 60:
+        raise ValueError("a finite number is needed")
+    return format(found, "f")
+
+
+class Transaction(Lenient):
+    model_config = ConfigDict(extra="ignore", populate_by_name=True)
+
+    tx_id: Id
+    sender: Annotated[Id, Field(alias="from")]
+    to: Id
+    amount: Number
+    amount_exact: Annotated[str, BeforeValidator(_amount)] = "0"
+    currency: Literal["USDC", "ETH", "BASE"]
+    timestamp: Moment
+    status: Literal["pending", "confirmed", "failed"]
+
+
+class Transactions(Lenient):
+    transactions: Annotated[list[Transaction], Field(max_length=MAX_ITEMS)]
+
+
+class Instruction(Lenient):
+    instruction_id: Id
+    command: Literal["post_update", "respond_to_query", "execute_campaign"]
+    payload: dict[str, Any]
+    checksum: Annotated[str, Field(pattern=r"^[0-9a-fA-F]{64}$")]
+
+
+class HeartbeatData(Lenient):
+    agent_id: Annotated[Id | None, Field(description="The agent that it is for, as it was asked for.")] = None
+    heartbeat_id: Annotated[str, Field(pattern=r"^[0-9a-fA-F-]{32,36}$")]
+    timestamp: Moment
+    agent_status_required: Literal["online", "maintenance", "update_required"]
+    instructions: Annotated[list[Instruction], Field(max_length=100)]
+    next_heartbeat_due: Moment | None = None
+    signature_version: Annotated[int | None, Field(ge=1, le=1_000, description="2; 1 is refused where a key is pinned.")] = None
+    signature: Annotated[
+        str | None,
+        Field(
+            max_length=200,
+            description="Ed25519, base64, over the RFC 8785 JSON of signature_version, agent_id, heartbeat_id, timestamp, "
+            "agent_status_required, next_heartbeat_due and instructions.",
+        ),
+    ] = None
+    verified: Literal["signature", "integrity_only"] | None = None
+
+
+class AgentProfile(Lenient):
+    agent_id: Id
+    name: Id
+    status: Literal["active", "busy", "paused", "error"] = "active"
+    capabilities: list[Id] = []
+    region: Id | None = None
+    profile_url: Text | None = None
+    last_seen: Moment | None = None
+    signature: Text | None = None
+
+
+KINDS: Final[Mapping[str, TypeAdapter[Any]]] = {
+    "tweets": TypeAdapter(Annotated[list[Tweet], Field(max_length=MAX_ITEMS)]),
+    "trends": TypeAdapter(Annotated[list[TrendData], Field(max_length=MAX_ITEMS)]),
+    "crypto": TypeAdapter(Annotated[list[CryptoTrend], Field(max_length=MAX_ITEMS)]),
+    "vectors": TypeAdapter(Vectors),
+    "transactions": TypeAdapter(Transactions),
+    "heartbeat": TypeAdapter(HeartbeatData),
+    "agents": TypeAdapter(Annotated[list[AgentProfile], Field(max_length=MAX_ITEMS)]),
+}
+_LISTS: Final[Mapping[str, str]] = {"vectors": "results", "transactions": "transactions", "heartbeat": "instructions"}
+
+
+def validate(resource: Resource, params: Mapping[str, Any], data: Any) -> Any:
+    """Return the data as the contract has them, as JSON values. Raises: UpstreamError, naming the first fault."""
+    if not is_storable(data):
+        raise UpstreamError(INVALID, "The answer holds NUL or half a pair of UTF-16, which no text may hold.")
+    if resource.answers == "transactions":
+        data = _copy_amounts(data)
+    try:
+        found = KINDS[resource.answers].validate_python(data)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(str(part)[:40] for part in first["loc"]) or "the answer"
+        raise UpstreamError(INVALID, f"The answer does not fit its schema: {where}: {first['msg']}.") from error
+    fitting = KINDS[resource.answers].dump_python(found, mode="json", by_alias=True, exclude_none=False)
+    if resource.name == "news_region_trends" and any(trend["geographic_origin"] != params["region"] for trend in fitting):
+        raise UpstreamError(INVALID, "The answer is of something else than was asked.")
+    return fitting
+
+
+def is_storable(data: Any) -> bool:
+    """Return whether every text of JSON values can be stored: a table takes no NUL and no half a pair of UTF-16."""
+    kind = type(data)
+    if kind is str:
+        return "\0" not in data and (data.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in data))
+    if kind is dict:
+        return all(map(is_storable, data)) and all(map(is_storable, data.values()))
+    return all(map(is_storable, data)) if kind is list else True
+
+
+def _copy_amounts(data: Any) -> Any:
+    """Add each amount as text: a binary number does not hold every decimal."""
+    if not isinstance(data, Mapping) or not isinstance(data.get("transactions"), list):
+        return data
+    rows = [{"amount_exact": row.get("amount"), **row} if isinstance(row, Mapping) else row for row in data["transactions"]]
+    return {**data, "transactions": rows}
+
+
+def build_empty(kind: str) -> Any:
+    return {_LISTS[kind]: []} if kind in _LISTS else []
+
+
+def list_items(kind: str, data: Any) -> list[Any]:
+    return list(data[_LISTS[kind]] if kind in _LISTS else data)
+
+
+def replace_items(kind: str, data: Any, items: list[Any]) -> Any:
+    return {**data, _LISTS[kind]: items} if kind in _LISTS else items
+
+
+def is_settled(kind: str, data: Any) -> bool:
+    """Return whether an answer may be given again as it is; a pending transaction may change any moment."""
+    return kind != "transactions" or all(row["status"] != "pending" for row in data["transactions"])
+
+
+def merge_settled(answers: Iterable[Any]) -> Any:
+    """Return all transactions of these answers that no longer change, newest first. An earlier answer wins over later ones."""
+    rows: dict[str, Any] = {}
+    for answer in answers:
+        for row in answer["transactions"]:
+            if row["status"] != "pending":
+                rows.setdefault(row["tx_id"], row)
+    newest = sorted(rows.values(), key=lambda row: (row["timestamp"], row["tx_id"]), reverse=True)
+    return {"transactions": newest[:MAX_ITEMS]}

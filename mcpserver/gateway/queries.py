@@ -1,0 +1,209 @@
+"""The queries of the gateway, for REST, MCP and commands.
+
+The descriptions of the schemas are part of the OpenAPI document.
+"""
+
+import datetime as dt
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+from ninja import Field, Schema
+
+from config.errors import InvalidArgument, NotFound
+from mcpserver.gateway import agent_heartbeats, auth, limiter, runtime
+from mcpserver.gateway.auth import Caller
+from mcpserver.gateway.gateway import WAIT, Gateway
+from mcpserver.gateway.models import Entry, RequestLog, UpstreamState
+from mcpserver.gateway.request import GatewayRequest, build_request, parse_request
+from mcpserver.gateway.resource_policy import Resource
+from mcpserver.gateway.response import AttemptOut, GatewayResponse, format_moment
+
+VECTOR_SEARCH: Final = "weaviate_vector_search"
+_REQUEST_ID: Final = re.compile(r"[0-9a-f]{1,32}")
+
+
+class ParameterOut(Schema):
+    name: str
+    type: str
+    default: Any = None
+    values: list[str] = []
+    required: bool = False
+
+
+class ResourceOut(Schema):
+    """One resource and how it stands."""
+
+    uri: str
+    title: str
+    description: str
+    may_read: bool = Field(description="With the key that was sent, or without one.")
+    unavailable: str | None = Field(description="Why it cannot be fetched at all here; null if it can.")
+    upstream: str
+    circuit: str = Field(description="closed: asked. open: left alone after failures. half_open: the next question probes it.")
+    limit: int
+    period_s: float
+    min_interval_s: float
+    remaining: int | None = Field(description="Calls left in the window; null where a parameter decides, and for our own wire.")
+    next_in_s: float | None = Field(description="Seconds until the next call may go out.")
+    ttl_s: float
+    stale_s: float
+    timeout_s: float
+    newest_age_s: float | None = Field(description="Age of the newest stored answer that this caller may read.")
+    chain: list[str]
+    params: list[ParameterOut]
+
+
+class ResourcesOut(Schema):
+    resources: list[ResourceOut]
+
+
+class ExplainOut(Schema):
+    """One line of the log."""
+
+    request_id: str
+    timestamp: str
+    resource: str
+    agent_id: str
+    asked: str
+    answered: str
+    outcome: str
+    upstream: str
+    duration_ms: float
+    cache_hit: bool
+    result_count: int | None
+    error_code: str | None
+    retry_attempt: int
+    rate_limit_remaining: int | None
+    cost_units: float
+    stale_s: float
+    sha256: str
+    attempts: list[AttemptOut]
+
+
+class UpstreamOut(Schema):
+    """How an upstream fares: the circuit of this process, and what any process noted last."""
+
+    name: str
+    kind: str
+    circuit: str
+    failures: int
+    opened_until: str | None
+    answered_at: str | None
+    failed_at: str | None
+    error: str
+    detail: str
+
+
+class HeartbeatOut(Schema):
+    agent_id: str
+    state: str
+    received_at: str | None
+
+
+class StatusOut(Schema):
+    upstreams: list[UpstreamOut]
+    heartbeats: list[HeartbeatOut]
+
+
+async def find_caller(token: str | None) -> Caller:
+    cached = auth.get_cached_caller(token)
+    return cached if cached is not None else await runtime.read(lambda: auth.find_caller(token))
+
+
+async def read(uri: str, caller: Caller, wait: float = WAIT) -> GatewayResponse:
+    gateway = await runtime.gateway()
+    request = parse_request(gateway.policy, uri, caller.name, caller.attributes)
+    if request.resource.tool_only:
+        raise InvalidArgument(f"{request.resource.uri} takes more than an address holds.", "Call the tool gateway_vector_search.")
+    return await gateway.ask(request, caller, wait)
+
+
+async def vector_search(given: Mapping[str, Any], caller: Caller, wait: float = WAIT) -> GatewayResponse:
+    gateway = await runtime.gateway()
+    request = build_request(gateway.policy.resources[VECTOR_SEARCH], given, caller.name, caller.attributes)
+    return await gateway.ask(request, caller, wait)
+
+
+async def resources(caller: Caller) -> ResourcesOut:
+    gateway = await runtime.gateway()
+    return await runtime.read(
+        lambda: ResourcesOut(resources=[_describe(gateway, resource, caller) for resource in gateway.policy.resources.values()])
+    )
+
+
+async def explain(request_id: str, caller: Caller) -> ExplainOut:
+    """Return the log of a request of this caller. Raises: NotFound."""
+    gateway = await runtime.gateway()
+    # A database may take no text that cannot be an id, such as one with NUL.
+    if not _REQUEST_ID.fullmatch(request_id):
+        raise NotFound("This is no id of a request.", "provenance.request_id of an answer names it: small letters a-f and digits.")
+    if gateway.logger.is_waiting:
+        await gateway.flush()
+    rows = RequestLog.objects.filter(request_id=request_id, agent_id=caller.name).values(*ExplainOut.model_fields)
+    row = await runtime.read(rows.first)
+    if row is None:
+        raise NotFound("There is no such request, or it was somebody else's.", "provenance.request_id of an answer names it.")
+    return ExplainOut(**row | {"timestamp": format_moment(row["timestamp"].timestamp())})
+
+
+async def status() -> StatusOut:
+    gateway = await runtime.gateway()
+    return await runtime.read(lambda: _read_status(gateway))
+
+
+def _describe(gateway: Gateway, resource: Resource, caller: Caller) -> ResourceOut:
+    now, steady = gateway.host.now(), gateway.host.steady()
+    sample = GatewayRequest(resource, {}, caller.name, caller.attributes)
+    limits = [] if resource.limit_per else gateway.quota.list_limits(sample, caller)
+    admission = limiter.peek(limits, now, steady) if limits else None
+    may_read = caller.may_read(resource.uri)
+    entries = Entry.objects.filter(resource=resource.name, agent=sample.owner, attributes_sha256=sample.attributes_sha256)
+    fetched = entries.order_by("-fetched_at").values_list("fetched_at", flat=True).first() if may_read else None
+    is_off = gateway.policy.upstreams[resource.upstream].kind == "off"
+    return ResourceOut(
+        uri=resource.uri,
+        title=resource.title,
+        description=resource.description,
+        may_read=may_read,
+        unavailable=f"{resource.upstream} is not configured in this installation." if is_off else None,
+        upstream=resource.upstream,
+        circuit=gateway.breakers[resource.upstream].state.value,
+        limit=resource.limit,
+        period_s=resource.period,
+        min_interval_s=resource.min_interval,
+        remaining=admission.remaining if admission else None,
+        next_in_s=round(admission.wait, 1) if admission else None,
+        ttl_s=resource.ttl,
+        stale_s=resource.stale,
+        timeout_s=resource.timeout,
+        newest_age_s=round(max(0.0, now - fetched), 1) if fetched else None,
+        chain=list(resource.chain),
+        params=[
+            ParameterOut(name=one.name, type=one.type, default=one.default, values=list(one.values), required=one.is_required)
+            for one in resource.params.values()
+        ],
+    )
+
+
+def _read_status(gateway: Gateway) -> StatusOut:
+    rows = {row.name: row for row in UpstreamState.objects.all()}
+    upstreams = []
+    for name, upstream in gateway.policy.upstreams.items():
+        breaker, row = gateway.breakers[name], rows.get(name, UpstreamState())
+        upstreams.append(
+            UpstreamOut(
+                name=name,
+                kind=upstream.kind,
+                circuit=breaker.state.value,
+                failures=breaker.failures,
+                opened_until=format_moment(breaker.opened_until),
+                answered_at=format_moment(row.answered_at.timestamp()) if row.answered_at else None,
+                failed_at=format_moment(row.failed_at.timestamp()) if row.failed_at else None,
+                error=row.error,
+                detail=row.detail,
+            )
+        )
+    states = agent_heartbeats.list_states(dt.datetime.fromtimestamp(gateway.host.now(), dt.UTC))
+    heartbeats = [HeartbeatOut(**{name: state[name] for name in ("agent_id", "state", "received_at")}) for state in states]
+    return StatusOut(upstreams=upstreams, heartbeats=heartbeats)

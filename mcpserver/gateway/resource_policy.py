@@ -1,0 +1,192 @@
+"""The policy: which resources there are, how often each upstream may be asked, and which resources answer in their place.
+
+`policy_file` reads it from TOML. Pure: no Django, no clock.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import field, replace
+from functools import cached_property
+from typing import Annotated, Any, Final, Literal, Self
+
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, ValidationInfo, field_validator, model_validator
+from pydantic.dataclasses import dataclass
+
+from mcpserver.upstreams.config import FOREVER, TABLE, Duration, Upstream, matches, name_tables
+
+NUMBERS: Final = ("limit", "min_interval", "ttl", "stale", "timeout", "attempts", "cost")  # what the desk may override
+_HOLE: Final = re.compile(r"\{([a-z_.]+)\}")
+Count = Annotated[int, Field(ge=1)]
+PositiveDuration = Annotated[Duration, Field(gt=0)]
+
+
+class PolicyError(Exception):
+    """The policy cannot be used; the message names the table and the key, and says what is expected there."""
+
+
+def explain(error: ValidationError, table: str = "") -> PolicyError:
+    """Return the first fault of a policy as a sentence. It repeats no value, which may be a secret."""
+    fault = error.errors(include_url=False, include_input=False)[0]
+    where = ".".join(filter(None, (table, *map(str, fault["loc"]))))
+    match fault["type"]:
+        case "unexpected_keyword_argument":
+            sentence = "this key is unknown; mcpserver/gateway/policy.toml shows every key"
+        case "missing":
+            sentence = "this key is missing"
+        case "int_from_float" | "int_parsing" | "int_type":
+            sentence = "a whole number is needed"
+        case "greater_than":
+            sentence = "a time longer than nothing is needed"
+        case "value_error":
+            sentence = str(fault["ctx"]["error"])
+        case _:
+            sentence = fault["msg"].replace("Input", "the value").replace("tuple", "list").replace("dictionary", "table")
+    return PolicyError(f"{where}: {sentence}." if where else f"{sentence}.")
+
+
+def _check_pattern(pattern: str) -> str:
+    try:
+        re.compile(pattern)
+    except re.error as error:
+        raise ValueError(f"this is no regular expression: {error}") from error
+    return pattern
+
+
+@dataclass(frozen=True, config=TABLE)
+class Parameter:
+    name: str
+    type: Literal["integer", "number", "string", "enum", "list", "window", "uuid", "numbers"]
+    default: Any = None
+    min: float | None = None
+    max: Any = None
+    values: tuple[str, ...] = ()
+    internal: tuple[str, ...] = ()  # values that only a chain may use
+    pattern: Annotated[str, AfterValidator(_check_pattern)] = ""
+    optional: bool = False
+    local: bool = False  # applied here to what was fetched, so that questions that differ in nothing else share an entry
+    also: str = ""  # another name for the same; given both with different values, a question is refused
+    help: str = ""
+
+    @field_validator("values")
+    @classmethod
+    def _check_values(cls, values: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
+        if info.data.get("type") == "enum" and not values:
+            raise ValueError("an enum lists its values")
+        return values
+
+    @property
+    def is_required(self) -> bool:
+        return self.default is None and not self.optional
+
+
+@dataclass(frozen=True, config=TABLE)
+class Resource:
+    """A resource of an upstream. Times are seconds."""
+
+    name: Annotated[str, matches(r"[a-z][a-z0-9_]{0,59}", "a name has small letters, digits and underscores")]
+    uri: str
+    upstream: str
+    answers: Literal["tweets", "trends", "crypto", "vectors", "transactions", "heartbeat", "agents"]
+    limit: Count
+    period: PositiveDuration
+    ttl: Duration
+    timeout: PositiveDuration
+    title: str = ""
+    description: str = ""
+    params: Annotated[Mapping[str, Parameter], BeforeValidator(name_tables)] = field(default_factory=dict)
+    stale: Duration = 0.0
+    # Other addresses that answer in its place, in order; `policy_file` flattens it: none twice, never its own.
+    chain: tuple[str, ...] = ()
+    min_interval: Duration = 0.0
+    limit_scope: Literal["shared", "credential", "agent"] = "shared"
+    limit_per: tuple[str, ...] = ()
+    private: bool = False
+    tool_only: bool = False
+    ttl_of: Mapping[str, Duration] = field(default_factory=dict)  # by `parameter=value`
+    attempts: Count = 3
+    timeout_attempts: int = 2
+    retry_limit: int = 0
+    exhausted: Literal["empty", "error"] = "empty"
+    cost: Annotated[float, Field(ge=0, le=FOREVER)] = 0.0
+
+    @model_validator(mode="after")
+    def _check_parameters(self) -> Self:
+        for name in (*self.holes, *self.limit_per):
+            if name not in self.params:
+                raise ValueError(f"there is no parameter {name!r}, which its uri or limit_per names")
+        return self
+
+    @property
+    def holes(self) -> tuple[str, ...]:
+        return tuple(_HOLE.findall(self.uri))
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        """The form of its address without parameters, with a group for each hole."""
+        return re.compile(_HOLE.sub("([^/?#]+)", re.escape(self.uri).replace(r"\{", "{").replace(r"\}", "}")))
+
+    def ttl_for(self, params: Mapping[str, Any]) -> float:
+        matching = (ttl for key, ttl in self.ttl_of.items() if str(params.get(key.partition("=")[0])) == key.partition("=")[2])
+        return next(matching, self.ttl)
+
+
+@dataclass(frozen=True, config=TABLE)
+class Defaults:
+    attempts: Count = 3
+    timeout_attempts: int = 2
+    waits: tuple[Duration, ...] = (5.0, 30.0)
+    refresh_at: float = 0.75
+
+
+@dataclass(frozen=True, config=TABLE)
+class CircuitPolicy:
+    opens_at: int = 3
+    first_wait: Duration = 30.0
+    longest_wait: Duration = 600.0
+
+
+@dataclass(frozen=True, config=TABLE)
+class Policy:
+    version: Literal[1]
+    resources: Annotated[Mapping[str, Resource], BeforeValidator(name_tables)] = field(default_factory=dict)
+    upstreams: Annotated[Mapping[str, Upstream], BeforeValidator(name_tables)] = field(default_factory=dict)
+    defaults: Defaults = field(default_factory=Defaults)
+    circuit: CircuitPolicy = field(default_factory=CircuitPolicy)
+
+    @model_validator(mode="after")
+    def _check_names(self) -> Self:
+        for resource in self.resources.values():
+            if resource.upstream not in self.upstreams:
+                raise ValueError(f"resources.{resource.name}.upstream: there is no upstream {resource.upstream!r}")
+        for upstream in self.upstreams.values():
+            for name in upstream.adapters:
+                if name not in self.resources:
+                    raise ValueError(f"upstreams.{upstream.name}.adapters: there is no resource {name!r}")
+        if len({resource.uri for resource in self.resources.values()}) < len(self.resources):
+            raise ValueError("resources: two of them have the same uri")
+        return self
+
+    def overridden(self, numbers: Mapping[str, Mapping[str, Any]]) -> "Policy":
+        """Return the policy with other numbers, by resource. Raises: PolicyError."""
+        resources = dict(self.resources)
+        for name, changes in numbers.items():
+            if name not in resources:
+                continue
+            if strange := sorted(changes.keys() - set(NUMBERS)):
+                raise PolicyError(f"{name}.{strange[0]} cannot be overridden; only {', '.join(NUMBERS)} can.")
+            try:
+                changed = replace(resources[name], **changes)
+            except ValidationError as error:
+                raise explain(error, name) from error
+            if changed.min_interval and "min_interval" in changes and "limit" not in changes:
+                # A shorter interval lifts the limit to what it lets through: four hours make six a day of four.
+                changed = replace(changed, limit=max(changed.limit, int(changed.period // changed.min_interval)))
+            resources[name] = changed
+        return replace(self, resources=resources)
+
+    def find_resource(self, path: str) -> tuple[Resource, Sequence[str]] | None:
+        """Return the resource of an address without parameters, and the texts that fill its holes."""
+        for resource in self.resources.values():
+            if match := resource.pattern.fullmatch(path):
+                return resource, match.groups()
+        return None

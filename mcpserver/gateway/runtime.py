@@ -1,0 +1,100 @@
+"""The gateway of this process: built by the first question, of the settings and of what the desk overrides."""
+
+import asyncio
+import threading
+from collections import defaultdict
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+from django.conf import settings
+from django.db import connection
+
+from config.database import routing
+from config.database.threads import in_thread
+from mcpserver.gateway.gateway import Gateway, build_gateway
+from mcpserver.gateway.host import Host
+from mcpserver.gateway.models import Override
+from mcpserver.gateway.policy_file import load
+from mcpserver.gateway.resource_policy import Policy
+from mcpserver.upstreams.protocol import UpstreamClient
+
+T = TypeVar("T")
+
+# One thread: what it does are short transactions, which would wait for each other anyway.
+_writer: Final = ThreadPoolExecutor(1, thread_name_prefix="gateway")
+_lock: Final = threading.Lock()
+_gateway: Gateway | None = None
+
+
+async def write(work: Callable[[], T]) -> T:
+    def run() -> T:
+        routing.look_after_connection()
+        if connection.vendor == "sqlite" and not connection.in_atomic_block:
+            # What a power cut takes of limits, entries and accounts nobody misses; a wait for the disk at each attempt would show.
+            connection.cursor().execute("PRAGMA synchronous=NORMAL")
+        return routing.write(work)
+
+    return await asyncio.get_running_loop().run_in_executor(_writer, run)
+
+
+async def read(work: Callable[[], T]) -> T:
+    return await in_thread(partial(routing.read, work))
+
+
+def policy() -> Policy:
+    return _override(load(settings.WIRE_GATEWAY_POLICY))
+
+
+def _override(found: Policy) -> Policy:
+    numbers: dict[str, dict[str, float]] = defaultdict(dict)
+    for row in Override.objects.all():
+        numbers[row.resource][row.number] = row.value
+    return found.overridden(numbers)
+
+
+def connect(found: Policy) -> UpstreamClient:
+    from mcpserver.upstreams.router import Upstreams  # loads the MCP SDK, which takes a second
+
+    return Upstreams(found.upstreams)
+
+
+async def gateway() -> Gateway:
+    """Return this process's gateway. Raises: PolicyError."""
+    global _gateway
+    if _gateway is None:
+        read_policy = partial(_override, load(settings.WIRE_GATEWAY_POLICY))
+        found = await read(read_policy)
+        with _lock:
+            if _gateway is None:
+                _gateway = build_gateway(
+                    found,
+                    connect(found),
+                    Host(write, read),
+                    max_bytes=settings.WIRE_GATEWAY_CACHE_BYTES,
+                    log_rows=settings.WIRE_GATEWAY_LOG_ROWS,
+                    journal=Path(settings.WIRE_DATA_DIR) / "gateway",
+                    read_policy=read_policy,
+                )
+    return _gateway
+
+
+def ready() -> Gateway | None:
+    return _gateway
+
+
+def replace(other: Gateway | None) -> None:
+    """Set another gateway for this process; None builds it anew of the settings."""
+    global _gateway
+    _gateway = other
+
+
+async def close() -> None:
+    if _gateway is not None:
+        await _gateway.close()
+
+
+def in_writer(work: Callable[[], Any]) -> Any:
+    return _writer.submit(work).result()

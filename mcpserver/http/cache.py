@@ -1,0 +1,173 @@
+"""The result of one request: from the cache, or made by the SDK's `serve_one` in process."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple
+
+import anyio
+import mcp_types as types
+import orjson
+from mcp.server.connection import Connection
+from mcp.server.lowlevel import Server
+from mcp.server.runner import serve_one
+from mcp.shared.exceptions import NoBackChannelError
+from mcp.shared.transport_context import TransportContext
+from mcp_types.methods import CLIENT_REQUESTS, validate_client_request
+
+from config.http import memory_cache
+from mcpserver.http.bearer import bearer
+from mcpserver.tooling.tools import PAYMENT
+from mcpserver.tooling.usage import CountedCall
+
+CACHED: Final = {
+    *("tools/list", "tools/call", "resources/list", "resources/templates/list", "resources/read"),
+    *("prompts/list", "prompts/get", "server/discover"),
+}
+"""Methods whose results depend on nothing but the wire and the question."""
+TIMELESS: Final = frozenset(("resources/templates/list", "prompts/list", "server/discover"))
+"""Methods whose results depend not even on the wire."""
+FOLLOWED: Final = "get_changes"
+"""The tool whose answers grow when changes are told, and not when they are published; some who ask it wait for that."""
+OVERHEAD: Final = 500  # bytes of a cached entry beside its text and its key
+
+Key = tuple[Any, ...]
+
+
+class Caller(NamedTuple):
+    """The client's account of itself: protocol revision, info, capabilities."""
+
+    version: str
+    info: Any = None
+    capabilities: Any = None
+
+
+class Result(NamedTuple):
+    json: bytes
+    worked: bool
+    """Whether it is none that reports an error."""
+
+
+class Repeat(NamedTuple):
+    """A request that succeeded: the key of its result, and what it counts as."""
+
+    key: Key
+    method: str
+    asked: CountedCall | None
+
+
+@dataclass(slots=True)
+class Exchange:
+    """The SDK's dispatch context for one request: nothing can be sent back but its answer."""
+
+    request_id: types.RequestId
+    transport: TransportContext
+    message_metadata: None = None
+    can_send_request: bool = False
+    cancel_requested: anyio.Event = field(default_factory=anyio.Event)
+
+    async def send_raw_request(self, method: str, _params: Mapping[str, Any] | None, _opts: Any = None) -> dict[str, Any]:
+        raise NoBackChannelError(method)
+
+    async def notify(self, _method: str, _params: Mapping[str, Any] | None, _opts: Any = None) -> None:
+        return
+
+    async def progress(self, _progress: float, _total: float | None = None, _message: str | None = None) -> None:
+        return
+
+
+def result_key(server: str, version: str, method: str, params: Any) -> Key | None:
+    """Return the key of a result: the question, without `_meta`, which is the client's own. None for what is not cached: what
+    somebody paid for, or asked for with a key, is theirs; the log of changes grows between two publishes.
+    """
+    if (
+        method not in CACHED
+        or bearer.get() is not None
+        or (params and (_pays(params.get("_meta")) or params.get("name") == FOLLOWED))
+    ):
+        return None
+    question = {name: value for name, value in params.items() if name != "_meta"} if params else {}
+    try:
+        return "mcp", server, version, method, orjson.dumps(question, option=orjson.OPT_SORT_KEYS)
+    except TypeError:  # nested too deeply, as no question of ours is
+        return None
+
+
+def _is_degraded(found: Mapping[str, Any]) -> bool:
+    """Tell whether an answer says that a part of what makes it failed: the next who asks may get a better one."""
+    structured = found.get("structuredContent")
+    return isinstance(structured, dict) and bool(structured.get("degraded"))
+
+
+def _pays(meta: Any) -> bool:
+    return isinstance(meta, dict) and PAYMENT in meta
+
+
+async def result_of(
+    name: str, server: Server[Any], caller: Caller, method: str, params: Any, headers: Mapping[str, str], *, cacheable: bool = True
+) -> tuple[Result, Key | None]:
+    """The result, and the key under which it is cached if it succeeded.
+
+    Raises: MCPError and whatever else the SDK answers with a JSON-RPC error; Unavailable.
+    """
+    key = result_key(name, caller.version, method, params) if cacheable else None
+
+    async def make() -> tuple[Result, int | None]:
+        connection = Connection.from_envelope(*caller)
+        transport = TransportContext(kind="streamable-http", can_send_request=False, headers=headers)
+        found = await serve_one(server, Exchange(0, transport), method, params, connection=connection, lifespan_state={})
+        result = Result(orjson.dumps(found), not found.get("isError"))
+        keeps = result.worked and key and not _is_degraded(found)
+        return result, len(result.json) + 2 * len(key[-1]) + OVERHEAD if keeps and key else None
+
+    if key is None:
+        return (await make())[0], None
+    check(server, caller.version, method, params)
+    cached: Result | None = memory_cache.answers.get(key)
+    if cached is None:
+        made: Result = await memory_cache.answers.make(key, make)
+        return made, key if made.worked else None
+    return _mark_stale(method, cached), key
+
+
+def repeat_key(server: str, headers: Any, message: Any) -> Key | None:
+    """Return the key of a whole request: everything that decides how it is answered, `_meta` and headers included, but its id."""
+    try:
+        return "repeat", server, headers, orjson.dumps(message)
+    except TypeError:
+        return None
+
+
+def find_repeat(key: Key) -> tuple[Repeat, bytes] | None:
+    """The result of a request that is the same as one that succeeded, if it is still cached. Nothing is checked again: every
+    check would come to the same.
+    """
+    repeat: Repeat | None = memory_cache.answers.get(key)
+    if repeat is None:
+        return None
+    cached: Result | None = memory_cache.answers.get(repeat.key)
+    return None if cached is None else (repeat, _mark_stale(repeat.method, cached).json)
+
+
+def remember(key: Key, result: Key, method: str, asked: CountedCall | None) -> None:
+    """Answer this request from the cache alone from now on."""
+    headers = sum(len(name) + len(value) + 200 for name, value in key[2])
+    memory_cache.answers.put(key, Repeat(result, method, asked), len(key[-1]) + len(result[-1]) + headers + OVERHEAD)
+
+
+def check(server: Server[Any], version: str, method: str, params: Any) -> None:
+    """Check what the SDK checks of the first client: `_meta` is in no result's key, and a bad one must be refused, and to
+    nobody else who asks the same meanwhile. Raises: pydantic.ValidationError.
+    """
+    if (method, version) in CLIENT_REQUESTS:
+        validate_client_request(method, version, params)
+    entry = server.get_request_handler(method)
+    if entry is not None:
+        entry.params_type.model_validate(params or {}, by_name=False)
+
+
+def _mark_stale(method: str, cached: Result) -> Result:
+    """The result; one that was made before the database went away says so."""
+    if not memory_cache.answers.is_stale or method in TIMELESS:
+        return cached
+    found = orjson.loads(cached.json)
+    return Result(orjson.dumps(found | {"_meta": {**found.get("_meta", {}), "is_stale": True}}), cached.worked)

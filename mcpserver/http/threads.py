@@ -1,0 +1,40 @@
+"""Between the MCP SDK's async world and Django's queries: one thread hop."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, TypeVar
+
+from django.db import DataError
+
+from config.database import routing
+from config.database.errors import refuse_nul
+from config.database.threads import in_thread
+from config.errors import Unavailable
+
+T = TypeVar("T")
+
+
+async def run_query(query: Callable[..., T], *args: Any, **kwargs: Any) -> T:
+    """Run a query in a thread that keeps its database connection. Raises: Unavailable, what the query raises."""
+    if routing.source.away:
+        raise Unavailable  # without waiting for a thread
+    return await _run(partial(routing.read, partial(query, *args, **kwargs)))
+
+
+async def ask_outside(query: Callable[..., T], *args: Any) -> T:
+    """The same for a query that may have to ask somebody else's server. Raises: Unavailable, what the query raises."""
+    if routing.source.away:
+        raise Unavailable
+    return await _run(partial(routing.read, partial(query, *args)), goes_outside=True)
+
+
+async def store(change: Callable[[], T]) -> T:
+    """Write in such a thread. Raises: what `change` raises."""
+    return await _run(partial(routing.write, change))
+
+
+async def _run(call: Callable[[], T], *, goes_outside: bool = False) -> T:
+    try:
+        return await in_thread(call, goes_outside=goes_outside)
+    except DataError as error:
+        raise refuse_nul(error) from error

@@ -1,0 +1,456 @@
+"""Streamable HTTP: one request in, one JSON answer out, for every protocol revision from the same server.
+
+Results come from `cache.py`; only a stream (`subscriptions/listen`) goes through the SDK's own application.
+A server may give sessions (`sessions.py`); none needs one. Rules: MCP 2025-03-26 … 2026-07-28, "Streamable HTTP".
+"""
+
+import itertools
+import logging
+from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence, Set
+from functools import partial
+from typing import Any, Final
+
+import mcp_types as types
+import orjson
+from django.db import DatabaseError
+from mcp.server.lowlevel import Server
+from mcp.server.runner import modern_error_data
+from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ResourcesListChanged, ToolsListChanged
+from mcp.server.transport_security import TransportSecuritySettings
+from mcp.shared.exceptions import MCPError
+from mcp.shared.inbound import (
+    ERROR_CODE_HTTP_STATUS,
+    X_MCP_HEADER_KEY,
+    InboundLadderRejection,
+    classify_inbound_request,
+    find_duplicated_routing_header,
+    unsupported_protocol_version_rejection,
+    validate_mcp_param_headers,
+)
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_HANDSHAKE_VERSION, MODERN_PROTOCOL_VERSIONS
+
+from config.errors import Unauthorized, Unavailable, WireError
+from config.http.connection_slots import Places
+from config.http.request_guard import JSONRPC_REFUSED, Message, Receive, Refusal, Scope, Send, replay
+from config.tokens import bearer_of
+from mcpserver.http.bearer import bearer
+from mcpserver.http.cache import Caller, Key, check, find_repeat, remember, repeat_key, result_of
+from mcpserver.http.sessions import HEADER as SESSION_HEADER
+from mcpserver.http.sessions import Sessions
+from mcpserver.http.stream import ALLOW, Streams, acceptable, serve_stream
+from mcpserver.http.threads import run_query, store
+from mcpserver.tooling import usage
+
+logger = logging.getLogger(__name__)
+
+UNNAMED_VERSION: Final = "2025-03-26"  # what a request without MCP-Protocol-Version speaks, by that revision's rule
+DEEPEST: Final = 100  # levels of lists and objects; no question needs ten
+BARE: Final = {"uri"}
+MAX_ECHO: Final = 200  # characters of a name that a client gave and that nothing has
+MAX_LISTENING: Final = 100  # subscriptions/listen streams of one process at a time
+SESSION_UNKNOWN: Final = -32001  # what the SDKs' servers answer with the 404 of a session that is not there
+VERSIONS: Final = (*HANDSHAKE_PROTOCOL_VERSIONS, *MODERN_PROTOCOL_VERSIONS)
+MODERN_KEY: Final = types.PROTOCOL_VERSION_META_KEY
+UNREADABLE: Final = object()
+_DECIDING: Final = frozenset((b"accept", b"content-type"))
+"""Headers that decide how a request is answered, beside those that begin with mcp-."""
+
+
+class McpEndpoint:
+    """The ASGI application of one MCP server whose lists never change, so that it has no streams.
+
+    `name` stands in its cache keys. Several servers may be counted under one name, `counted_as`; `teller` counts for those whom
+    such a server serves.
+    """
+
+    sessions: Sessions | None = None
+    """Where a server gives its clients of handshake revisions sessions; None for one that makes none."""
+    admit: Callable[[str | None], Awaitable[None]] | None = None
+    """Raises WireError for a request that bears no key, or this one, where a server wants keys."""
+
+    def __init__(
+        self, name: str, server: Server[Any], usage_name: usage.Naming, counted_as: str = "", teller: usage.Teller | None = None
+    ) -> None:
+        self.name = name
+        self.server = server
+        self.usage_name = usage_name
+        self._counted_as = counted_as or name
+        self._teller = teller
+        self.uncached: Set[str] = frozenset()
+        """Methods whose results are not cached."""
+        self.quick: Callable[[str, Any, str], Callable[[], bytes] | None] | None = None
+        """Answers at once what needs neither a query nor the SDK."""
+        self.close: Callable[[], Awaitable[None]] | None = None
+        """Ends what the server holds open."""
+        # By tool: whether headers repeat arguments of it. Looking through its schema takes longer than answering.
+        self._repeating: dict[str, bool] = {}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        pairs = scope["headers"]
+        fields = dict(pairs)
+        if b"origin" in fields:
+            send = _readable_by(fields[b"origin"], send)
+        method = scope["method"]
+        if self.admit is not None and method != "OPTIONS" and not await self._is_admitted(fields, send):
+            return
+        if method == "POST":
+            await self._post(scope, fields, receive, send)
+        elif method == "OPTIONS":
+            await _send(send, 204, b"")
+        elif method == "GET" and _wants_stream(dict(_decode_headers(pairs))):
+            await self._stream(scope, receive, send)
+        elif method == "DELETE" and self.sessions is not None:
+            await self._end_session(self.sessions, fields, send)
+        else:
+            await _send(send, 405, b"", [ALLOW])
+
+    async def _is_admitted(self, fields: Mapping[bytes, bytes], send: Send) -> bool:
+        """Tell whether the request bears a key that it needs; if not, it is refused."""
+        assert self.admit is not None  # noqa: S101
+        try:
+            await self.admit(bearer_of(fields))
+        except WireError as error:
+            more: tuple[tuple[bytes, bytes], ...] = ()
+            if isinstance(error, Unauthorized):
+                more = ((b"www-authenticate", error.challenge.encode()),)
+            elif isinstance(error, Unavailable):
+                more = ((b"retry-after", b"%d" % error.retry_after),)
+            await Refusal(error.status, error.code, error.message, error.hint, more).send(send, jsonrpc=True)
+            return False
+        return True
+
+    async def _end_session(self, sessions: Sessions, fields: Mapping[bytes, bytes], send: Send) -> None:
+        session = fields.get(SESSION_HEADER)
+        if session is None:
+            await _send(send, *_error(None, types.INVALID_REQUEST, "Name the session to end in Mcp-Session-Id."))
+            return
+        try:
+            ended = await store(partial(sessions.end, session.decode("latin-1")))
+        except DatabaseError:
+            await _send(send, *_error(None, JSONRPC_REFUSED, "The session cannot be ended at the moment. Ask again.", status=503))
+            return
+        await _send(send, *((204, b"") if ended else _NO_SESSION))
+
+    async def _is_in_session(self, fields: Mapping[bytes, bytes]) -> bool:
+        """Tell whether the session of a request lives; of one that names none, or of a revision without sessions, yes.
+        While nobody can look, its signature and its age decide.
+        """
+        session = fields.get(SESSION_HEADER)
+        if (
+            self.sessions is None
+            or session is None
+            or fields.get(b"mcp-protocol-version", b"").decode("latin-1") in MODERN_PROTOCOL_VERSIONS
+        ):
+            return True
+        try:
+            return await run_query(self.sessions.lives, session.decode("latin-1"))
+        except Unavailable:
+            return self.sessions.left(session.decode("latin-1")) > 0
+
+    async def _stream(self, _scope: Scope, _receive: Receive, send: Send) -> None:
+        """Serve a GET stream, if there is one."""
+        await _send(send, 405, b"", [ALLOW])
+
+    async def _listen(self, _message: Any, _headers: dict[str, str], _scope: Scope, _receive: Receive, _send: Send) -> bool:
+        """Tell whether this is a request for a stream; then it was served."""
+        return False
+
+    async def _post(self, scope: Scope, fields: Mapping[bytes, bytes], receive: Receive, send: Send) -> None:
+        body = (await receive()).get("body", b"")
+        try:
+            message = _read(body)
+        except ValueError:
+            message = UNREADABLE
+        bearer.set(bearer_of(fields) if b"authorization" in fields else None)
+        begins = self.sessions is not None and type(message) is dict and message.get("method") == "initialize"
+        if self.sessions is not None and not begins and not await self._is_in_session(fields):
+            await _send(send, *_NO_SESSION)
+            return
+        repeat = self._repeat_key(fields, message) if len(fields) == len(scope["headers"]) else None
+        if repeat is not None and (found := find_repeat(repeat)) is not None:
+            (_, _, asked), result = found
+            self._count(asked, worked=True)
+            await _send(send, 200, build_response(message["id"], result))
+            return
+        headers = dict(_decode_headers(scope["headers"]))
+        reply = _unacceptable(headers)
+        if reply is None and message is UNREADABLE:
+            reply = _error(None, types.PARSE_ERROR, f"Parse error: the body is not JSON of at most {DEEPEST} levels.")
+        if reply is None and await self._listen(message, headers, scope, replay(body, receive), send):
+            return
+        status, answer = reply or await self._answer(message, headers, scope, repeat)
+        begun = [(SESSION_HEADER, self.sessions.begin().encode())] if begins and self.sessions and b'"result":' in answer else []
+        await _send(send, status, answer, begun)
+
+    def _repeat_key(self, fields: Mapping[bytes, bytes], message: Any) -> Key | None:
+        """Return the key by which a repeated request is known; None for one without a plain id, and for one that bears a key."""
+        if bearer.get() is not None:
+            return None
+        if type(message) is not dict or type(message.get("id")) not in (int, str):
+            return None
+        headers = tuple([pair for pair in fields.items() if pair[0] in _DECIDING or pair[0][:4] == b"mcp-"])
+        return repeat_key(self.name, headers, {name: value for name, value in message.items() if name != "id"})
+
+    async def _answer(self, message: Any, headers: dict[str, str], scope: Scope, repeat: Key | None) -> tuple[int, bytes]:
+        """HTTP status and body for one JSON-RPC message, which is known by `repeat` if it comes again."""
+        if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
+            return _error(None, types.INVALID_REQUEST, "The body must be a single JSON-RPC 2.0 request or notification.")
+        request_id = message.get("id")
+        if "id" in message and (isinstance(request_id, bool) or not isinstance(request_id, int | str)):
+            return _error(None, types.INVALID_REQUEST, "id must be a string or a whole number.")
+        method, params = message.get("method"), message.get("params")
+        if not isinstance(method, str):
+            if "id" in message and ("result" in message or "error" in message):
+                return 202, b""  # the answer to a question that this server never asked
+            return _error(request_id, types.INVALID_REQUEST, "method must be a string.")
+        if params is not None and not isinstance(params, dict):
+            return _error(request_id, types.INVALID_PARAMS, "params must be an object.")
+        pairs = scope["headers"]
+        if len(headers) < len(pairs) and (duplicated := find_duplicated_routing_header(_decode_headers(pairs))) is not None:
+            return _error(request_id, types.HEADER_MISMATCH, f"The header {duplicated} appears more than once.")
+        version = headers.get("mcp-protocol-version")
+        if version is not None and version not in VERSIONS:
+            # A client of the envelope reads the list that server/discover gives; any other is told of the handshake's, too.
+            served = MODERN_PROTOCOL_VERSIONS if _has_envelope(params) else VERSIONS
+            return _build_rejection(request_id, unsupported_protocol_version_rejection(version, served))
+        if "id" not in message:
+            return 202, b""
+        if version not in MODERN_PROTOCOL_VERSIONS and (method == "initialize" or not _has_envelope(params)):
+            caller = Caller(LATEST_HANDSHAKE_VERSION if method == "initialize" else version or UNNAMED_VERSION)
+            return await self._serve(caller, request_id, method, params, {}, {}, repeat)
+        route = classify_inbound_request(message, headers=headers)
+        if isinstance(route, InboundLadderRejection):
+            return _build_rejection(request_id, route)
+        if method == "tools/call" and (rejection := self._mismatch(params, headers)) is not None:
+            return _build_rejection(request_id, rejection)
+        caller = Caller(route.protocol_version, route.client_info, route.client_capabilities)
+        return await self._serve(caller, request_id, method, params, headers, ERROR_CODE_HTTP_STATUS, repeat)
+
+    def _mismatch(self, params: Any, headers: Mapping[str, str]) -> InboundLadderRejection | None:
+        """Tell whether a `Mcp-Param-*` header contradicts the argument that it repeats."""
+        lookup, name, arguments = self.server.get_tool_input_schema, params.get("name"), params.get("arguments")
+        schema = lookup(name) if lookup is not None and isinstance(name, str) else None
+        if not schema or not isinstance(arguments, dict):
+            return None
+        if name not in self._repeating:
+            self._repeating[name] = X_MCP_HEADER_KEY.encode() in orjson.dumps(schema)
+        return validate_mcp_param_headers(schema, arguments, headers) if self._repeating[name] else None
+
+    async def _serve(
+        self,
+        caller: Caller,
+        request_id: Any,
+        method: str,
+        params: Any,
+        headers: Mapping[str, str],
+        statuses: Mapping[int, int],
+        repeat: Key | None,
+    ) -> tuple[int, bytes]:
+        """`statuses`: the HTTP status of a JSON-RPC error code, where the protocol revision has one; 200 for the others."""
+        worked, asked = False, usage.name_call(self.usage_name, method, params)
+        try:
+            if self.quick is not None and (made := self._at_once(caller, method, params)) is not None:
+                worked = True
+                return 200, build_response(request_id, made)
+            cacheable = method not in self.uncached
+            (result, worked), key = await result_of(self.name, self.server, caller, method, params, headers, cacheable=cacheable)
+        except Unavailable as error:
+            data = error.as_dict() | {"retry_after": error.retry_after}
+            return _error(request_id, JSONRPC_REFUSED, f"{error.message} {error.hint}", data, status=200)
+        except Exception as error:
+            found = modern_error_data(error)
+            if not isinstance(error, MCPError):
+                logger.debug("refused %s: %s", method, found.message)
+            return _error(request_id, found.code, found.message, found.data, status=statuses.get(found.code, 200))
+        finally:
+            if asked is not None and worked and self._teller is not None:
+                asked = asked._replace(about=self._teller.about(asked, params))
+            self._count(asked, worked=worked)
+        if repeat is not None and key is not None:
+            remember(repeat, key, method, asked)
+        return 200, build_response(request_id, result)
+
+    def _at_once(self, caller: Caller, method: str, params: Any) -> bytes | None:
+        """Return what `quick` answers, and count it, after the checks that the SDK makes of every request. In a read
+        that is nothing but an address, which `quick` knows, there is nothing else to check.
+        """
+        assert self.quick is not None  # noqa: S101
+        if method not in self.uncached or not isinstance(params, dict):
+            return None
+        found = self.quick(method, params, caller.version)
+        if found is None:
+            return None
+        if params.keys() != BARE:
+            check(self.server, caller.version, method, params)
+        return found()
+
+    def _count(self, asked: usage.CountedCall | None, *, worked: bool) -> None:
+        if asked is None:
+            return
+        usage.count(self._counted_as, asked, worked=worked)
+        if worked and self._teller is not None:
+            self._teller.count(asked)
+
+
+class StreamingEndpoint(McpEndpoint):
+    """The application of a server at `path` that announces changes of its lists on streams, those of the SDK's among them.
+    `tools_made_of` tells what its list of tools follows, if anything that is stored.
+    """
+
+    def __init__(
+        self,
+        path: str,
+        name: str,
+        server: Server[Any],
+        usage_name: usage.Naming,
+        tools_made_of: Callable[[], Hashable] | None = None,
+    ) -> None:
+        super().__init__(name, server, usage_name)
+        self._tools_made_of = tools_made_of
+        self._tools_seen: Hashable = None
+        self._streams, self._listening = Streams(), Places()
+        self._bus = InMemorySubscriptionBus()
+        listening = ListenHandler(self._bus, max_subscriptions=MAX_LISTENING)
+        server.add_request_handler("subscriptions/listen", types.SubscriptionsListenRequestParams, listening)
+        security = TransportSecuritySettings(
+            enable_dns_rebinding_protection=False
+        )  # config.http.request_guard has checked Host and Origin
+        self.sdk = server.streamable_http_app(
+            streamable_http_path=path, json_response=True, stateless_http=True, transport_security=security
+        )
+
+    async def announce(self) -> None:
+        """Tell every open stream, of either era, that the list of resources changed, and that of tools if it did."""
+        tools = await self.tools_changed()
+        self._streams.announce(["resources", "tools"] if tools else ["resources"])
+        await self._bus.publish(ResourcesListChanged())
+        if tools:
+            await self._bus.publish(ToolsListChanged())
+
+    async def tools_changed(self) -> bool:
+        """Tell if the list of tools is made of something new since the last look; when nobody can look, the next look tells."""
+        if self._tools_made_of is None:
+            return False
+        try:
+            found = await run_query(self._tools_made_of)
+        except WireError:
+            return False
+        before, self._tools_seen = self._tools_seen, found
+        return before != found
+
+    async def _stream(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self._streams.serve(scope, receive, send)
+
+    async def _listen(self, message: Any, headers: dict[str, str], scope: Scope, receive: Receive, send: Send) -> bool:
+        if not _opens_stream(message, headers):
+            return False
+        if acceptable(scope):
+            with self._listening.hold(scope, MAX_LISTENING) as refusal:
+                if refusal is not None:
+                    await refusal.send(send, jsonrpc=True)
+                else:
+                    await serve_stream(self.sdk, scope, receive, send)
+        else:
+            reply = _error(None, types.INVALID_REQUEST, "Accept must allow text/event-stream as well.", status=406)
+            await _send(send, *reply)
+        return True
+
+
+def build_response(request_id: Any, result: bytes) -> bytes:
+    """The JSON-RPC response; `result` is JSON already."""
+    return b"".join((b'{"jsonrpc":"2.0","id":', orjson.dumps(request_id), b',"result":', result, b"}"))
+
+
+def _read(body: bytes) -> Any:
+    """Raises: ValueError for what is no JSON, and for nesting that somebody further in would run out of stack over."""
+    message = orjson.loads(body)
+    if body.count(b"{") + body.count(b"[") > DEEPEST:
+        level = [message]
+        for _ in range(DEEPEST):
+            held = (inner.values() if isinstance(inner, dict) else inner for inner in level if isinstance(inner, dict | list))
+            level = list(itertools.chain.from_iterable(held))
+        if level:
+            raise ValueError(f"more than {DEEPEST} levels")
+    return message
+
+
+def _has_envelope(params: Any) -> bool:
+    meta = params.get("_meta") if params else None
+    return isinstance(meta, dict) and MODERN_KEY in meta
+
+
+def _unacceptable(headers: Mapping[str, str]) -> tuple[int, bytes] | None:
+    if headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+        return _error(None, types.INVALID_REQUEST, "Content-Type must be application/json.", status=415)
+    accept = headers.get("accept", "*/*").lower()
+    if not any(kind in accept for kind in ("application/json", "application/*", "*/*")):
+        return _error(None, types.INVALID_REQUEST, "Accept must allow application/json.", status=406)
+    return None
+
+
+def _wants_stream(headers: Mapping[str, str]) -> bool:
+    """2026-07-28 has no GET stream; it has subscriptions/listen."""
+    modern = headers.get("mcp-protocol-version") in MODERN_PROTOCOL_VERSIONS
+    return "text/event-stream" in headers.get("accept", "").lower() and not modern
+
+
+def _opens_stream(message: Any, headers: Mapping[str, str]) -> bool:
+    """Tell whether it is a request for `subscriptions/listen`, in the revision that has it."""
+    if headers.get("mcp-protocol-version") not in MODERN_PROTOCOL_VERSIONS or not isinstance(message, dict):
+        return False
+    return message.get("method") == "subscriptions/listen" and "id" in message
+
+
+def _build_rejection(request_id: Any, rejection: InboundLadderRejection | None) -> tuple[int, bytes]:
+    assert rejection is not None  # noqa: S101
+    return _error(request_id, rejection.code, rejection.message, rejection.data)
+
+
+def _error(request_id: Any, code: int, message: str, data: Any = None, *, status: int | None = None) -> tuple[int, bytes]:
+    error: dict[str, Any] = {"code": code, "message": message}
+    if data is not None:
+        error["data"] = data[:MAX_ECHO] if isinstance(data, str) else data
+    status = status if status is not None else ERROR_CODE_HTTP_STATUS.get(code, 400)
+    return status, orjson.dumps({"jsonrpc": "2.0", "id": request_id, "error": error})
+
+
+_NO_SESSION: Final = _error(
+    None, SESSION_UNKNOWN, "Session not found: it expired, was ended, or is none of this server's. Initialize anew.", status=404
+)
+
+
+def _decode_headers(pairs: Sequence[tuple[bytes, bytes]]) -> list[tuple[str, str]]:
+    """Names and values; blanks around a value are none of it (RFC 9110, 5.5), and not every HTTP parser takes them away."""
+    return [(name.decode("latin-1"), value.decode("latin-1").strip(" \t")) for name, value in pairs]
+
+
+def _readable_by(origin: bytes, send: Send) -> Send:
+    """A `send` whose answers a browser client of the allowlist may read; an Origin outside it never gets here."""
+    allowed = [
+        (b"access-control-allow-origin", origin),
+        (b"access-control-allow-methods", b"POST, GET, DELETE, OPTIONS"),
+        (
+            b"access-control-allow-headers",
+            b"authorization, content-type, accept, mcp-protocol-version, mcp-method, mcp-name, mcp-session-id",
+        ),
+        (b"access-control-expose-headers", b"mcp-session-id"),
+        (b"access-control-max-age", b"86400"),
+        (b"vary", b"Origin"),
+    ]
+
+    async def readable(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            message = {**message, "headers": [*message["headers"], *allowed]}
+        await send(message)
+
+    return readable
+
+
+def _headers_of(body: bytes) -> list[tuple[bytes, bytes]]:
+    kind = [(b"content-type", b"application/json"), (b"cache-control", b"no-store")] if body else []
+    return [*kind, (b"content-length", b"%d" % len(body))]
+
+
+async def _send(send: Send, status: int, body: bytes, headers: Sequence[tuple[bytes, bytes]] = ()) -> None:
+    await send({"type": "http.response.start", "status": status, "headers": [*_headers_of(body), *headers]})
+    await send({"type": "http.response.body", "body": body})

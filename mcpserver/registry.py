@@ -1,0 +1,80 @@
+"""All MCP servers of this process: routes, streams, usage counts, and the lifespan that they share."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from importlib import import_module
+from typing import Final
+
+from mcpserver.http.transport import McpEndpoint, StreamingEndpoint
+from mcpserver.servers import SERVERS
+from mcpserver.tenant_servers import Family
+from mcpserver.tooling import batched_counter
+
+FLUSH: Final = 10.0  # seconds between two writes of counts
+
+
+def build_endpoints(servers: Mapping[str, str]) -> dict[str, McpEndpoint]:
+    """The ASGI application of each server that stands alone, by path."""
+    doors = dict[str, McpEndpoint]()
+    for path, module_name in servers.items():
+        if not path.endswith("/"):
+            module = import_module(module_name)
+            name, tools_made_of = module_name.rpartition(".")[2], getattr(module, "tools_made_of", None)
+            if getattr(module, "STREAMS", True):
+                door: McpEndpoint = StreamingEndpoint(path, name, module.build(), module.usage_name, tools_made_of)
+            else:
+                door = McpEndpoint(name, module.build(), module.usage_name)
+            doors[path] = door
+            door.sessions, door.admit = getattr(module, "sessions", None), getattr(module, "admit", None)
+            door.uncached = getattr(module, "UNCACHED", frozenset())
+            door.quick, door.close = getattr(module, "quick", None), getattr(module, "close", None)
+    return doors
+
+
+def build_families(servers: Mapping[str, str]) -> dict[str, Family]:
+    """The ASGI application of each family of servers, by the beginning of their paths."""
+    return {
+        path: Family(path, module_name.rpartition(".")[2], import_module(module_name))
+        for path, module_name in servers.items()
+        if path.endswith("/")
+    }
+
+
+doors: Final = build_endpoints(SERVERS)
+families: Final = build_families(SERVERS)
+
+
+@asynccontextmanager
+async def lifespan() -> AsyncIterator[None]:
+    """Runs the SDK's stream applications and the background task while the process serves."""
+    async with contextlib.AsyncExitStack() as stack:
+        for door in _streaming():
+            await stack.enter_async_context(door.sdk.router.lifespan_context(door.sdk))
+            await door.tools_changed()
+        flushing = asyncio.create_task(_keep_flushing())
+        try:
+            yield
+        finally:
+            flushing.cancel()
+            await batched_counter.flush()
+            for close in (door.close for door in doors.values()):
+                if close is not None:
+                    await close()
+
+
+async def announce_publish() -> None:
+    """Tell every open stream, of each server and either era, which lists changed."""
+    for door in _streaming():
+        await door.announce()
+
+
+def _streaming() -> list[StreamingEndpoint]:
+    return [door for door in doors.values() if isinstance(door, StreamingEndpoint)]
+
+
+async def _keep_flushing() -> None:
+    while True:
+        await asyncio.sleep(FLUSH)
+        await batched_counter.flush()

@@ -1,0 +1,58 @@
+"""Building blocks of the corpora's MCP servers: their lists of tools, and the SDK's server around their handlers."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, Final
+
+import mcp_types as types
+from mcp.server.caching import CacheHint
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel import Server
+
+from mcpserver.tooling.json_schema import compact
+from mcpserver.tooling.tools import HOUR_MS, ToolSpec, disable_tracing, only_page, unknown
+
+VERSION: Final = "1.0.0"
+Context = ServerRequestContext[Any, Any]
+Listing = Callable[[Context, types.PaginatedRequestParams | None], Awaitable[Any]]
+
+
+class Toolbox:
+    """The tools of a server, by name, and as they are listed. `adapt` changes how each is listed."""
+
+    def __init__(self, *tools: ToolSpec, adapt: Callable[[types.Tool], types.Tool] = lambda tool: tool) -> None:
+        self.tools: Mapping[str, ToolSpec] = {tool.name: tool for tool in tools}
+        self.listed: Sequence[types.Tool] = [adapt(tool.listed(compact)) for tool in tools]
+
+    def find(self, name: str) -> ToolSpec:
+        """Raises: MCPError."""
+        if name not in self.tools:
+            raise unknown("tool", self.tools)
+        return self.tools[name]
+
+    def usage_name(self, method: str, given: str) -> str:
+        """Return the name under which a call is counted."""
+        return given if method == "tools/call" and given in self.tools else ""
+
+
+def list_on_one_page(result: type[Any], **items: Sequence[Any]) -> Listing:
+    """Return the handler of a list that never changes."""
+
+    async def answer(_context: Context, params: types.PaginatedRequestParams | None) -> Any:
+        only_page(params)
+        return result(**items, ttl_ms=HOUR_MS, cache_scope="public")
+
+    return answer
+
+
+def build_server(name: str, toolbox: Toolbox, call_tool: Callable[..., Any], ttl_ms: int, **options: Any) -> Server[Any]:
+    """Return the server without any transport, for every client; `ttl_ms` is how long what it says of itself may be cached."""
+    server: Server[Any] = Server(
+        name,
+        version=VERSION,
+        cache_hints={"server/discover": CacheHint(ttl_ms=ttl_ms, scope="public")},
+        get_tool_input_schema={tool.name: tool.input_schema for tool in toolbox.listed}.get,
+        on_list_tools=list_on_one_page(types.ListToolsResult, tools=toolbox.listed),
+        on_call_tool=call_tool,
+        **options,
+    )
+    return disable_tracing(server)

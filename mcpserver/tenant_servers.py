@@ -1,0 +1,69 @@
+"""A family of MCP servers: one for each row of a table, all of one module, made when they are asked for."""
+
+from collections.abc import Hashable, Mapping
+from types import ModuleType
+from typing import Any, Final
+
+from config.errors import NotFound, Unavailable, WireError
+from config.http import memory_cache
+from config.http.request_guard import Receive, Refusal, Scope, Send
+from mcpserver.http.threads import run_query
+from mcpserver.http.transport import McpEndpoint
+
+DOOR_BYTES: Final = 20_000  # of memory, about, that a server takes with its handlers
+MEMBER_BYTES: Final = 1_000
+
+
+class Family:
+    """The ASGI application of all servers below `path`. `kind` offers what `mcpserver.servers` says of a family's module.
+
+    A server is built of its row when it is first asked for, and kept in the answer cache until the wire changes: a row that was
+    added, changed or removed shows like any other change, without a restart, and what is kept is bounded. Each has the plain Door
+    and no streams: the SDK's streaming application would have to be entered and left in the task that runs the process's lifespan,
+    which is over when a row is added, and lists of members never change.
+
+    All members are read at once, so that a name that nobody has costs no query and is kept nowhere.
+    """
+
+    def __init__(self, path: str, name: str, kind: ModuleType) -> None:
+        self.path = path
+        self.name = name
+        self._kind = kind
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        member = scope["path"][len(self.path) :]
+        key = "door", self.name, member
+        door: McpEndpoint | None = memory_cache.answers.get(key)
+        if door is None:
+            try:
+                door = await self._made(key, member)
+            except WireError as error:
+                later = ((b"retry-after", b"%d" % error.retry_after),) if isinstance(error, Unavailable) else ()
+                await Refusal(error.status, error.code, error.message, error.hint, later).send(send, jsonrpc=True)
+                return
+        await door(scope, receive, send)
+
+    async def _made(self, key: Hashable, member: str) -> McpEndpoint:
+        """Raises: NotFound, Unavailable."""
+
+        async def make() -> tuple[McpEndpoint, int]:
+            row = (await self._members()).get(member)
+            if row is None:
+                raise NotFound("There is no such server.", self._kind.UNKNOWN)
+            if isinstance(row, NotFound):
+                raise row
+            kind = self._kind
+            teller = kind.teller(row) if hasattr(kind, "teller") else None
+            return McpEndpoint(f"{self.name}/{member}", kind.build(row), kind.usage_name, self.name, teller), DOOR_BYTES
+
+        made: McpEndpoint = await memory_cache.answers.make(key, make)
+        return made
+
+    async def _members(self) -> Mapping[str, Any]:
+        async def make() -> tuple[Mapping[str, Any], int]:
+            found: Mapping[str, Any] = await run_query(self._kind.members)
+            return found, MEMBER_BYTES * (1 + len(found))
+
+        key = "members", self.name
+        kept: Mapping[str, Any] | None = memory_cache.answers.get(key)
+        return kept if kept is not None else await memory_cache.answers.make(key, make)

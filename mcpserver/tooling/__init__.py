@@ -1,0 +1,1 @@
+"""Tools as every server has them: arguments, JSON Schemas, results, usage counts."""

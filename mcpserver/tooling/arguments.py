@@ -1,0 +1,128 @@
+"""Arguments of tools and prompts, checked against types; and those types as JSON Schema for the client."""
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final, TypeVar
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
+
+from config.errors import InvalidArgument
+from wire.text.plain_text import plain_text
+
+LONGEST_NAME: Final = 30  # characters of an unknown argument's name that its refusal repeats
+MOST_NAMES: Final = 3  # unknown arguments that one refusal names
+
+
+class Arguments(BaseModel):
+    """Base of all argument sets: nothing unknown is accepted."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, regex_engine="python-re")
+
+
+A = TypeVar("A", bound=Arguments)
+
+
+def whole(value: Any) -> Any:
+    """`10.0` and `"10"` are whole numbers, `true` is not: JSON does not tell 10 from 10.0, and some clients write every value as
+    a text.
+    """
+    if isinstance(value, str) and re.fullmatch(r"\s*[0-9]{1,9}\s*", value):
+        return int(value)
+    return number(value)
+
+
+def number(value: Any) -> Any:
+    """The same, but a text is no number."""
+    if isinstance(value, bool) or not (isinstance(value, int) or (isinstance(value, float) and value.is_integer())):
+        raise ValueError("a whole number is needed")
+    return int(value)
+
+
+WHOLE: Final = BeforeValidator(whole)
+NUMBER: Final = BeforeValidator(number)
+"""Each stands after the bounds in an `Annotated`, so that it looks first, and the bounds stay part of the JSON Schema."""
+
+
+def read(model: type[A], raw: Mapping[str, Any] | None) -> A:
+    """The arguments, typed. `null` means left out, and so does `""` for what may be left out: some clients send every argument.
+
+    Raises: InvalidArgument, saying what is wrong with each and what is accepted.
+    """
+    given = {name: value for name, value in (raw or {}).items() if not _is_left_out(model, name, value)}
+    try:
+        return model.model_validate(given)
+    except ValidationError as error:
+        rows = error.errors(include_url=False, include_input=False)
+    strange = [str(row["loc"][0]) for row in rows if row["type"] == "extra_forbidden"]
+    problems = [_problem(model, row["loc"], row["type"], row["msg"]) for row in rows if row["type"] != "extra_forbidden"]
+    if strange:
+        problems.append(_unknown(strange))
+    known = ", ".join(f"{name}{'' if field.is_required() else '?'}" for name, field in model.model_fields.items())
+    raise InvalidArgument(" ".join(problems), f"Arguments: {known or 'none'} (? = optional).")
+
+
+def input_schema(model: type[Arguments]) -> dict[str, Any]:
+    """JSON Schema of an argument set, without references. What may be left out may be null as well."""
+    schema = model.model_json_schema()
+    definitions = schema.get("$defs", {})
+    required = schema.get("required", [])
+    properties = {
+        name: _flat(value, definitions) if name in required else nullable(_flat(value, definitions))
+        for name, value in schema.get("properties", {}).items()
+    }
+    found: dict[str, Any] = {"type": "object", "properties": properties, "additionalProperties": False}
+    if required:
+        found["required"] = required
+    return found
+
+
+def nullable(value: dict[str, Any]) -> dict[str, Any]:
+    """The schema of an argument that may be null: OpenAI's strict mode makes every argument required, so a model leaves one out
+    by null.
+
+    Both spellings of it, since neither is read everywhere: smolagents knows a list of types only; LlamaIndex and LangChain's
+    Gemini know `anyOf` only, take other lists of types for texts and break on a null among the values of an enumeration
+    (docs/clients.md). To smolagents 5 is an integer, and in a list of types no number.
+    """
+    both = {"type": [value["type"], *(["integer"] if value["type"] == "number" else ()), "null"]}
+    if value["type"] == "string" and "enum" not in value:
+        return value | both
+    outside = {key: value[key] for key in ("description", "default") if key in value}
+    inside = {key: part for key, part in value.items() if key not in outside}
+    return both | {"anyOf": [inside, {"type": "null"}]} | outside
+
+
+def _is_left_out(model: type[Arguments], name: str, value: Any) -> bool:
+    field = model.model_fields.get(name)
+    return value is None or (value == "" and field is not None and not field.is_required())
+
+
+def _flat(value: Mapping[str, Any], definitions: Mapping[str, Any]) -> dict[str, Any]:
+    """Enumerations in place; without what only repeats a name, and without examples, on which Google's SDK breaks."""
+    found = dict(value)
+    if "anyOf" in found:
+        found = {**next(option for option in found.pop("anyOf") if option.get("type") != "null"), **found}
+    if "$ref" in found:
+        target = definitions[found.pop("$ref").rsplit("/", 1)[-1]]
+        found = {**{key: target[key] for key in ("type", "enum") if key in target}, **found}
+    if "items" in found:
+        found["items"] = _flat(found["items"], definitions)
+    dropped = ("title", "examples", *(("default",) if found.get("default") is None else ()))
+    return {key: part for key, part in found.items() if key not in dropped}
+
+
+def _problem(model: type[Arguments], loc: tuple[int | str, ...], kind: str, message: str) -> str:
+    """Return a sentence about an argument."""
+    name = str(loc[0]) if loc and str(loc[0]) in model.model_fields else "An argument"
+    if kind == "missing":
+        return f"{name} is missing."
+    return f"{name}: {message.removeprefix('Value error, ')}."
+
+
+def _unknown(names: list[str]) -> str:
+    """Names the unknown arguments. They are a stranger's words: plain, shortened and quoted."""
+    told = [f"{plain_text(name, LONGEST_NAME)!r}" for name in names[:MOST_NAMES]]
+    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+    if len(names) == 1:
+        return f"{told[0]} is an unknown argument."
+    return f"{', '.join(told)}{more} are unknown arguments."

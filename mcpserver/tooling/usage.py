@@ -1,0 +1,79 @@
+"""Counts what agents ask for: server, kind, name, minute and outcome, and nothing of who asked or with what arguments."""
+
+import datetime as dt
+import time
+from collections.abc import Callable, Hashable, Mapping
+from typing import Any, Final, NamedTuple, Protocol
+
+from mcp.server.context import CallNext, HandlerResult, ServerMiddleware, ServerRequestContext
+
+from mcpserver.tooling.batched_counter import Tally
+from wire.usage import UsageKey, add
+
+COUNTED: Final = {"tools/call": "name", "resources/read": "uri", "prompts/get": "name"}
+UNKNOWN: Final = "(unknown)"
+LONGEST: Final = 100  # characters; no name of ours has more
+
+Naming = Callable[[str, str], str]
+"""`usage_name` of a server: the name under which a method and a name or URI are counted, "" for one that it does not know."""
+
+
+class CountedCall(NamedTuple):
+    """The name that a request counts under. `about`: whatever a Teller wants to know of it."""
+
+    method: str
+    name: str
+    about: Hashable = None
+
+
+class Teller(Protocol):
+    """Counts what worked for those whom a server serves."""
+
+    def about(self, asked: CountedCall, params: Mapping[str, Any]) -> Hashable:
+        """Interface for those who are told of requests. Called once for requests that are the same."""
+
+    def count(self, asked: CountedCall) -> None:
+        """Count one request, cached or not."""
+
+
+def name_call(naming: Naming, method: str, params: Mapping[str, Any] | None) -> CountedCall | None:
+    """Return None for what is not counted."""
+    if method not in COUNTED:
+        return None
+    given = (params or {}).get(COUNTED[method])
+    name = naming(method, given) if isinstance(given, str) and len(given) <= LONGEST else ""
+    return CountedCall(method, name or UNKNOWN)
+
+
+def count(server: str, what: CountedCall, *, worked: bool) -> None:
+    """Count one request, in memory."""
+    _waiting[server, what.method, what.name, int(time.time() // 60), worked] += 1
+
+
+def counting(server: str, naming: Naming) -> ServerMiddleware[Any]:
+    """SDK middleware that counts, for transports of the SDK's own."""
+
+    async def counted(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+        worked = False
+        try:
+            result = await call_next(ctx)
+            worked = not (isinstance(result, dict) and result.get("isError"))
+            return result
+        finally:
+            if (what := name_call(naming, ctx.method, ctx.params)) is not None:
+                count(server, what, worked=worked)
+
+    return counted
+
+
+def _write(counted: Mapping[tuple[str, str, str, int, bool], int]) -> None:
+    add({_key(*key): number for key, number in counted.items()})
+
+
+def _key(server: str, method: str, name: str, minute: int, worked: bool) -> UsageKey:
+    return UsageKey(server, method, name, dt.datetime.fromtimestamp(minute * 60, dt.UTC), "success" if worked else "error")
+
+
+_waiting: Final[Tally[tuple[str, str, str, int, bool]]] = Tally(_write)
+"""By server, method, name, minute since 1970 and whether it worked."""
+flush = _waiting.flush

@@ -1,0 +1,102 @@
+"""The HTTP client under the SDK's: it dials checked addresses only, bounds what it reads, and tells statuses apart."""
+
+import email.utils
+import ssl
+import time
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextvars import ContextVar
+from functools import cache
+from ipaddress import ip_network
+from typing import Final
+
+import httpcore2
+import httpx2
+
+from config.env import Networks
+from mcpserver.upstreams.error_codes import from_status
+from mcpserver.upstreams.protocol import INVALID, UNREACHABLE, UpstreamError
+from sources.fetch.results import NotFetched, Policy
+from sources.fetch.transport import Dialler, system_resolver
+
+MAX_BODY: Final = 2_000_000  # bytes of one answer
+MAX_CONNECTIONS: Final = 20
+CONNECT: Final = 5.0  # seconds
+READ: Final = 70.0  # the gateway's own timeouts are shorter
+PLAIN: Final = {"accept-encoding": "identity"}
+TIMEOUT: Final = httpx2.Timeout(CONNECT, read=READ, pool=None)
+# Failures of the requests in this context. The SDK turns what a transport raises into general errors, and hands requests over with
+# the context of who sent them.
+faults: Final[ContextVar[list[UpstreamError] | None]] = ContextVar("faults", default=None)
+
+
+@cache  # to read the system's certificates takes 20 ms and more
+def _load_tls() -> ssl.SSLContext:
+    return httpcore2.default_ssl_context()
+
+
+class GuardedTransport(httpx2.AsyncHTTPTransport):
+    """A transport that adds its failures to `faults`."""
+
+    def __init__(self, name: str, networks: Sequence[str], allow: Networks) -> None:
+        super().__init__(verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT), trust_env=False)  # of a pool that is replaced below
+        allowed = (*allow, *(ip_network(network) for network in networks))
+        dialler = Dialler(Policy(user_agent="", allow=allowed), system_resolver)
+        self._pool = httpcore2.AsyncConnectionPool(_load_tls(), max_connections=MAX_CONNECTIONS, network_backend=dialler)
+        self._name = name
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        try:
+            response = await super().handle_async_request(request)
+        except NotFetched as error:
+            note(UpstreamError(UNREACHABLE, f"{self._name}: {error}"))
+            raise httpx2.ConnectError(str(error)) from error
+        except httpx2.TransportError as error:
+            note(UpstreamError(UNREACHABLE, f"{self._name} cannot be reached: {type(error).__name__}."))
+            raise
+        if response.status_code in (401, 403, 429) or response.status_code >= 500:
+            note(from_status(self._name, response.status_code, _read_retry_after(response.headers)))
+        if response.headers.get("content-encoding", "identity") != "identity":  # it could grow beyond any bound
+            note(UpstreamError(INVALID, f"{self._name} sends a compressed answer, which nobody asked for."))
+            await response.aclose()
+            raise httpx2.ReadError("compressed")
+        assert isinstance(response.stream, httpx2.AsyncByteStream)  # noqa: S101
+        response.stream = _BoundedStream(response.stream)
+        return response
+
+
+def note(error: UpstreamError) -> None:
+    if (noted := faults.get()) is not None:
+        noted.append(error)
+
+
+class _BoundedStream(httpx2.AsyncByteStream):
+    def __init__(self, stream: httpx2.AsyncByteStream) -> None:
+        self._stream = stream
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        read = 0
+        async for chunk in self._stream:
+            read += len(chunk)
+            if read > MAX_BODY:
+                note(UpstreamError(INVALID, f"The answer is larger than {MAX_BODY:,} bytes."))
+                raise httpx2.ReadError("too large")
+            yield chunk
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+
+def build_client(transport: GuardedTransport, headers: Mapping[str, str]) -> httpx2.AsyncClient:
+    return httpx2.AsyncClient(transport=transport, headers={**headers, **PLAIN}, timeout=TIMEOUT, trust_env=False)
+
+
+def _read_retry_after(headers: Mapping[str, str]) -> float | None:
+    """Return Retry-After, in seconds or as a date (RFC 9110, 10.2.3); else a reset as X's API has it, seconds since 1970."""
+    value = headers.get("retry-after", "")
+    if value.isdigit():
+        return float(value)
+    try:
+        return max(0.0, email.utils.parsedate_to_datetime(value).timestamp() - time.time())
+    except (ValueError, TypeError):
+        reset = headers.get("x-rate-limit-reset", "")
+        return max(0.0, float(reset) - time.time()) if reset.isdigit() else None

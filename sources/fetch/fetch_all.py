@@ -1,0 +1,112 @@
+"""Fetching of many feeds at once, for a caller that is not asynchronous."""
+
+import contextlib
+import queue
+import threading
+from collections.abc import Callable, Generator, Iterable, MutableMapping
+from typing import TYPE_CHECKING, Final
+
+from sources.fetch.results import Ask, HostNote, Outcome, Policy
+
+if TYPE_CHECKING:
+    import ssl
+
+    from sources.fetch.transport import Resolver
+
+READY: Final = 2  # outcomes that wait for the caller
+
+Result = tuple[Ask, Outcome]
+
+
+def fetch_all(
+    asks: Iterable[Ask],
+    policy: Policy,
+    hosts: MutableMapping[str, HostNote],
+    *,
+    resolver: "Resolver | None" = None,
+    tls: "ssl.SSLContext | None" = None,
+) -> Generator[Result, None, None]:
+    """Yield each ask with its outcome, as it comes; every ask comes out once.
+
+    `hosts` is keyed by `host[:port]` as in an address and updated in place, from another thread while this runs. A slow caller
+    slows the fetching down instead of filling memory. Closing the iterator cancels what is under way.
+    `resolver` and `tls` stand in for the system's, in tests.
+    """
+    import asyncio
+
+    from sources.fetch.client import Client
+    from sources.fetch.transport import Network, system_resolver
+    from sources.fetch.url import WebAddress
+
+    by_host: dict[str, list[Ask]] = {}
+    for ask in asks:
+        try:
+            host = WebAddress.parse(ask.url).authority
+        except ValueError:  # the client says what is wrong with it
+            host = ""
+        by_host.setdefault(host, []).append(ask)
+    ready: queue.SimpleQueue[Result | BaseException | None] = queue.SimpleQueue()
+    room = asyncio.Semaphore(READY)
+    running: asyncio.Task[None] | None = None
+    is_closed = False
+
+    async def main() -> None:
+        nonlocal running
+        running = asyncio.current_task()
+        if is_closed:
+            return
+        network = Network(policy, resolver or system_resolver, tls)
+        client = Client(policy, hosts, network)
+        slots = asyncio.Semaphore(policy.concurrency)
+
+        async def in_turn(asks: list[Ask]) -> None:
+            for ask in asks:
+                async with slots:
+                    outcome = await client.get(ask)
+                    await room.acquire()
+                    ready.put((ask, outcome))
+                    del outcome
+
+        try:
+            async with asyncio.TaskGroup() as group:
+                for of_one_host in by_host.values():
+                    group.create_task(in_turn(of_one_host))
+        finally:
+            network.close()
+
+    loop = asyncio.new_event_loop()
+
+    def work() -> None:
+        end: BaseException | None = None
+        try:
+            with asyncio.Runner(loop_factory=lambda: loop) as runner:
+                runner.run(main())
+        except asyncio.CancelledError:
+            pass
+        except BaseException as error:  # of any kind: it belongs to the caller, who waits for it
+            end = error
+        ready.put(end)
+
+    def cancel() -> None:
+        """Ends the first task, whose groups end the others: one that is cancelled itself before it began is never awaited."""
+        nonlocal is_closed
+        is_closed = True
+        if running is not None:
+            running.cancel()
+
+    def in_loop(act: Callable[[], object]) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop is closed already
+            loop.call_soon_threadsafe(act)
+
+    thread = threading.Thread(target=work, name="fetch", daemon=True)
+    thread.start()
+    try:
+        while isinstance(result := ready.get(), tuple):
+            yield result
+            del result
+            in_loop(room.release)
+        if result is not None:
+            raise result
+    finally:
+        in_loop(cancel)
+        thread.join()

@@ -1,0 +1,34 @@
+"""Addresses as feeds give them: relative to something, or no address at all."""
+
+from urllib.parse import urljoin, urlsplit
+
+
+def resolve(base: str, link: str) -> str:
+    """Return `link`, absolute if `base` is (RFC 3986 §5); as it stands if it cannot be resolved. Other schemes pass through."""
+    link = link.strip()
+    try:
+        return urljoin(base, link) if link else ""
+    except ValueError:
+        return link
+
+
+def web(base: str, link: str) -> str:
+    """Like `resolve`, but empty unless it is an absolute http(s) address."""
+    address = resolve(base, link)
+    return address if is_web(address) else ""
+
+
+def is_web(address: str) -> bool:
+    try:
+        parts = urlsplit(address)
+    except ValueError:
+        return False
+    return parts.scheme in {"http", "https"} and bool(parts.hostname)
+
+
+def host(address: str) -> str:
+    """Return the host in lower case, without `www.`; empty if there is none."""
+    try:
+        return (urlsplit(address).hostname or "").removeprefix("www.")
+    except ValueError:
+        return ""

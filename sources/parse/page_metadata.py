@@ -1,0 +1,171 @@
+"""Metadata of an article's own page, which a sitemap does not tell: title, date, author. Executes nothing."""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+import orjson
+
+from sources.entries import Entry
+from sources.parse.charsets import decode
+from sources.parse.dates import read_date
+from sources.parse.links import host, is_web, resolve, web
+from sources.parse.markup import as_markup, tokens, unescape
+from sources.parse.soft404 import is_not_found
+
+MAX_PAGE: Final = 1_000_000  # bytes that are looked at; metadata stands at the beginning
+MAX_NODES: Final = 1_000  # of JSON-LD
+_RAW: Final = ("script", "style", "title", "textarea", "noscript")
+_TEXT: Final = ("article", "main")
+_BESIDE: Final = ("aside", "figure", "footer", "form", "header", "nav", "blockquote")
+_ENDS_PARAGRAPH: Final = frozenset({"p", "div", "section", "h1", "h2", "h3", "h4", "ul", "ol", *_TEXT, *_BESIDE})
+PARAGRAPH: Final = 60  # characters: shorter ones are bylines, dates and labels
+SEPARATORS: Final = (" | ", " \\ ", " - ", " – ", " — ", " · ", " : ")
+
+
+def parse_page(data: bytes, *, content_type: str = "", url: str = "") -> Entry | None:
+    """Return the page's metadata as an entry, `publisher` being the name of its site; None when it has no title.
+
+    For each field the first that there is: Open Graph (https://ogp.me), Twitter's cards, JSON-LD (https://schema.org/Article), then
+    HTML's own elements. The canonical link counts only on the page's own host, so that no page speaks for another site; without it
+    the address is `url`. A date is UTC; None where it is not told or cannot be right. All descriptions are given, and at last
+    the article's first paragraph. A page is `is_not_found` if a title or its first heading says so, and nothing marks it as an
+    article: no date, no `og:type`, no JSON-LD. Never raises.
+    """
+    return read_page(decode(data[:MAX_PAGE], content_type), url)[0]
+
+
+def read_page(text: str, url: str) -> tuple[Entry | None, bool]:
+    """Return the same of a text, and whether the page says that it is not free to read (schema.org's `isAccessibleForFree`)."""
+    meta, scripts = _scan(text[:MAX_PAGE])
+    nodes = [node for script in scripts for node in _list_nodes(script)]
+    is_paid = any(str(node.get("isAccessibleForFree", True)).lower() in {"false", "http://schema.org/false"} for node in nodes)
+    kinds = [(node, str(kind)) for node in nodes for kind in _as_list(node.get("@type"))]
+    article = next((node for node, kind in kinds if kind.endswith(("Article", "Posting"))), {})
+    return _build_entry(meta, article, url), is_paid
+
+
+def _build_entry(meta: dict[str, str], article: dict[str, Any], url: str) -> Entry | None:
+    site = meta.get("og:site_name", "")
+    title = meta.get("og:title") or meta.get("twitter:title") or _string(article.get("headline")) or meta.get("<title>", "")
+    titles = (title, meta.get("<title>", ""), meta.get("<h1>", ""))
+    for separator in SEPARATORS:
+        title = (title.removesuffix(separator + site) if site else title) or title
+    if not title:
+        return None
+    canonical = web(url, meta.get("<canonical>", ""))
+    dates = (meta.get("article:published_time", ""), _string(article.get("datePublished")), meta.get("datepublished", ""))
+    is_marked = bool(article) or any(dates) or meta.get("og:type", "").lower() == "article"
+    is_missing = not is_marked and any(map(is_not_found, titles))
+    told = (*map(meta.get, ("og:description", "description", "twitter:description")), _string(article.get("description")))
+    summary, *others = dict.fromkeys(as_markup(text) for text in (*told, meta.get("<p>")) if text) or [""]
+    # schema.org: an image is an address, an ImageObject, or a list of either; an author is a name, an object, or such a list.
+    image = next(iter(_as_list(article.get("image"))), None)
+    address = _string(image.get("url") if isinstance(image, dict) else image)
+    images = (meta.get("og:image", ""), meta.get("twitter:image", ""), address)
+    people = [person.get("name") if isinstance(person, dict) else person for person in _as_list(article.get("author"))]
+    names = ", ".join(dict.fromkeys(filter(None, map(_string, people))))
+    authors = (meta.get("author", ""), names, meta.get("article:author", ""))
+    return Entry(
+        publisher=site,
+        title=as_markup(title),
+        url=canonical if host(canonical) == host(url) and canonical and not is_missing else url,
+        published_at=next(filter(None, map(read_date, dates)), None),
+        summary=summary,
+        author=next((name for name in authors if name and not is_web(resolve("", name))), ""),
+        language=meta.get("<lang>", "")[:35],
+        image=next((found for image in images if (found := web(url, image))), ""),
+        other_summaries=tuple(others),
+        is_not_found=is_missing,
+    )
+
+
+def _scan(text: str) -> tuple[dict[str, str], list[str]]:
+    """Return the first value of each name in `<meta>`, by property, name or itemprop, and the page's JSON-LD.
+
+    HTML's own elements are in it as `<title>`, `<canonical>` and `<lang>`, the first main heading, if it stands before the text,
+    as `<h1>`, and an article's first paragraph as `<p>`.
+    """
+    meta, scripts, inside = dict[str, str](), list[str](), ""
+    body = _Body()
+    for kind, raw_name, value in tokens(text, _RAW):
+        name = raw_name.lower()
+        if not body.paragraph and name not in _RAW and inside not in _RAW:
+            body.add(kind, name, value)
+        if isinstance(value, dict):
+            attrs = {key.lower(): " ".join(content.split()) for key, content in value.items()}
+            inside = "linked data" if name == "script" and attrs.get("type", "").lower() == "application/ld+json" else name
+            for key, content in _list_values(name, attrs):
+                if content:
+                    meta.setdefault(key.lower(), content)
+        elif kind == "end":
+            inside = ""
+        elif inside == "title" and (title := " ".join(unescape(value).split())):
+            meta.setdefault("<title>", title)
+        elif inside == "linked data":
+            scripts.append(value)
+    meta |= {name: text for name, text in (("<p>", body.paragraph), ("<h1>", body.heading)) if text}
+    return meta, scripts
+
+
+class _Body:
+    """Finds the first paragraph of an article's text, past captions, notes and navigation, and the main heading before it."""
+
+    def __init__(self) -> None:
+        self.paragraph = self.heading = ""
+        self._depth = dict.fromkeys((*_TEXT, *_BESIDE), 0)
+        self._open: list[str] | None = None
+        self._heading: list[str] | None = None
+
+    def add(self, kind: str, name: str, value: str | dict[str, str]) -> None:
+        if kind == "text":
+            for texts in (self._open, self._heading):
+                if texts is not None:
+                    texts.append(str(value))
+            return
+        if name == "h1" and not self.heading:
+            self.heading = " ".join("".join(self._heading or ()).split())
+            self._heading = [] if kind == "start" and not self.heading else None
+        if self._open is not None and name in _ENDS_PARAGRAPH:
+            text = " ".join("".join(self._open).split())
+            self.paragraph, self._open = (text if len(text) >= PARAGRAPH else ""), None
+        if name in self._depth and kind != "empty":
+            self._depth[name] = max(0, self._depth[name] + (1 if kind == "start" else -1))
+        is_text = any(self._depth[tag] for tag in _TEXT) and not any(self._depth[tag] for tag in _BESIDE)
+        if name == "p" and kind == "start" and is_text:
+            self._open = []
+
+
+def _list_values(name: str, attrs: dict[str, str]) -> Iterator[tuple[str, str]]:
+    if name == "meta":
+        for key in {attrs.get("property", ""), attrs.get("name", ""), attrs.get("itemprop", "")} - {""}:
+            yield key, attrs.get("content", "")
+    elif name == "time" and attrs.get("itemprop", "").lower() == "datepublished":
+        yield "datepublished", attrs.get("datetime", "")
+    elif name == "link" and "canonical" in attrs.get("rel", "").lower().split():
+        yield "<canonical>", attrs.get("href", "")
+    elif name == "html":
+        yield "<lang>", attrs.get("lang", "")
+
+
+def _list_nodes(script: str) -> Iterator[dict[str, Any]]:
+    try:
+        waiting = [orjson.loads(script)]
+    except ValueError:
+        return
+    for _ in range(MAX_NODES):
+        if not waiting:
+            return
+        node = waiting.pop(0)
+        if isinstance(node, dict):
+            yield node
+            waiting.append(node.get("@graph"))
+        elif isinstance(node, list):
+            waiting += node[:MAX_NODES]
+
+
+def _as_list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def _string(value: Any) -> str:
+    return " ".join(value.split()) if isinstance(value, str) else ""

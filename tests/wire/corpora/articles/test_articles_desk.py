@@ -1,0 +1,311 @@
+"""Publisher content at the desk: adding, changing, testing and removing, by those who may."""
+
+import datetime as dt
+from typing import Any
+
+import pytest
+from django.contrib.admin.models import LogEntry
+from django.contrib.auth.models import Permission, User
+from django.test import Client
+
+from tests.wire.corpora.articles.publishers import HOSTILE, NOW, count, draft, publisher, store
+from tests.wire.desk import at_desk, save, words
+from wire.corpora.articles import indexer
+from wire.corpora.articles import store as storing
+from wire.corpora.articles.models import Article, Publisher, Source
+from wire.models import WireState
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def nobody(db: None) -> None:  # noqa: ARG001
+    """No publisher but those that a test makes."""
+    Publisher.objects.all().delete()
+
+
+LIST = "/admin/articles/publisher/"
+SOURCES = "/admin/articles/source/"
+ARTICLES = "/admin/articles/article/"
+
+
+@pytest.fixture
+def desk() -> Client:
+    return at_desk("editor")
+
+
+@pytest.fixture
+def reader() -> Client:
+    """Somebody who may look at publisher content, and no more."""
+    user = User.objects.create_user("reader", is_staff=True)
+    views = Permission.objects.filter(content_type__app_label="articles", codename__startswith="view_")
+    user.user_permissions.set(views)
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def form(*sources: tuple[str, str], **changes: object) -> dict[str, object]:
+    """A publisher's form, filled in, with these new sources."""
+    facts: dict[str, object] = {
+        **{"name": "Quill", "slug": "quill", "homepage": "https://quill.example/", "domains": "quill.example"},
+        **{"consent_note": "By letter.", "consented_on": "2026-03-01", "full_text": "on", "excerpt_length": 600},
+        **{"left_out": "", "licence_kind": "none", "licence": "", "may_answer": "on"},
+        **{"sources-TOTAL_FORMS": len(sources), "sources-INITIAL_FORMS": 0},
+    }
+    for number, (kind, url) in enumerate(sources):
+        facts |= {f"sources-{number}-kind": kind, f"sources-{number}-url": url}
+    return {name: value for name, value in (facts | changes).items() if value is not None}
+
+
+def change(made: Publisher) -> str:
+    return f"{LIST}{made.pk}/change/"
+
+
+def errors(answer: Any) -> set[str]:
+    """The fields that a form was refused for."""
+    assert answer.status_code == 200, answer
+    return set(answer.context["adminform"].form.errors)
+
+
+def test_a_publisher_that_is_added_is_served_at_once(desk: Client, client: Client) -> None:
+    before = WireState.objects.get().version
+    sources = (("feed", "https://quill.example/feed"), ("sitemap", "https://www.quill.example/sitemap.xml"))
+    answer = save(desk, f"{LIST}add/", form(*sources, left_out="/private/\n\n/drafts/\n/private/", domains=" Quill.example \n"))
+    assert answer.status_code == 302, words(answer)
+    made = Publisher.objects.get(slug="quill")
+    assert (made.domains, made.left_out, made.may_train) == (["quill.example"], ["/private/", "/drafts/"], False)
+    assert list(made.sources.values_list("kind", "url")) == list(sources)
+    assert WireState.objects.get().version > before, "what is cached of the list must go"
+    assert client.get("/articles/quill").status_code == 200
+    assert client.get("/articles/quill/ai.txt").status_code == 200
+    assert client.get("/api/articles/quill/recent.json").json()["articles"] == []
+    assert [one["slug"] for one in client.get("/api/articles/publishers.json").json()["publishers"]] == ["quill"]
+
+
+def test_changed_terms_show_at_once_and_are_in_the_history(desk: Client, client: Client) -> None:
+    quill = publisher("quill", 1)
+    assert "User-Agent: *\nDisallow: /" in client.get("/articles/quill/ai.txt").content.decode()
+    before = WireState.objects.get().version
+    assert save(desk, change(quill), form(slug=None, may_train="on", full_text=None, name="The Quill")).status_code == 302
+    quill.refresh_from_db()
+    assert (quill.slug, quill.name, quill.may_train, quill.full_text) == ("quill", "The Quill", True, False)
+    assert WireState.objects.get().version > before
+    assert "User-Agent: *\nAllow: /" in client.get("/articles/quill/ai.txt").content.decode()
+    entry = LogEntry.objects.get()
+    assert "May train" in entry.get_change_message()
+    assert "The Quill" in words(desk.get(f"{LIST}{quill.pk}/history/"))
+
+
+@pytest.mark.parametrize(
+    ("changes", "field"),
+    [
+        ({"consent_note": ""}, "consent_note"),
+        ({"consented_on": ""}, "consented_on"),
+        ({"domains": ""}, "domains"),
+        ({"domains": "https://quill.example/"}, "domains"),
+        ({"domains": "quill.example\nquill example"}, "domains"),
+        ({"domains": "com"}, "domains"),
+        ({"domains": "quill.example\nco.uk"}, "domains"),
+        ({"domains": "GitHub.io:8443"}, "domains"),
+        ({"domains": "kobe.jp"}, "domains"),
+        ({"domains": "xn--55qx5d.cn"}, "domains"),
+        ({"domains": "quill.example\x00"}, "domains"),
+        ({"domains": "*.quill.example"}, "domains"),
+        ({"left_out": "private/"}, "left_out"),
+        ({"left_out": "/private\n/a b"}, "left_out"),
+        ({"left_out": "/\x00"}, "left_out"),
+        ({"homepage": "ftp://quill.example/"}, "homepage"),
+        ({"homepage": "javascript:alert(1)"}, "homepage"),
+        ({"slug": "publishers"}, "slug"),
+        ({"slug": "Publishers"}, "slug"),
+        ({"slug": "a b"}, "slug"),
+        ({"excerpt_length": 5001}, "excerpt_length"),
+        ({"licence_kind": "cc"}, "licence"),
+        ({"licence_kind": "rsl", "licence": "See our site."}, "licence"),
+    ],
+)
+def test_what_cannot_be_is_refused_at_its_field(desk: Client, changes: dict[str, str], field: str) -> None:
+    assert errors(save(desk, f"{LIST}add/", form(**changes))) == {field}
+    assert not Publisher.objects.exists()
+
+
+@pytest.mark.parametrize(
+    "url", ["https://elsewhere.example/feed", "https://notquill.example/feed", "https://quill.example:8443/feed", "not an address"]
+)
+def test_a_source_on_another_host_is_refused(desk: Client, url: str) -> None:
+    answer = save(desk, f"{LIST}add/", form(("feed", url)))
+    assert answer.status_code == 200
+    assert list(answer.context["inline_admin_formsets"][0].formset.errors[0]) == ["url"]
+    assert not Publisher.objects.exists()
+
+
+def test_a_source_twice_is_refused(desk: Client) -> None:
+    answer = save(desk, f"{LIST}add/", form(*[("feed", "https://quill.example/feed")] * 2))
+    assert answer.status_code == 200
+    assert not Source.objects.exists()
+
+
+def test_what_another_editor_saved_meanwhile_is_not_overwritten_and_indexing_disturbs_nobody(desk: Client) -> None:
+    quill = publisher("quill")
+    seen = desk.get(change(quill)).context["adminform"].form.initial["seen"]
+    Publisher.objects.update(indexed_at=NOW)
+    assert desk.post(change(quill), form(slug=None, name="One", seen=seen)).status_code == 302
+    answer = desk.post(change(quill), form(slug=None, name="Two", seen=seen))
+    assert "Somebody saved this meanwhile" in words(answer)
+    quill.refresh_from_db()
+    assert quill.name == "One"
+
+
+def test_the_list_and_a_publishers_page_show_how_it_fares(desk: Client) -> None:
+    quill = publisher("quill", 3)
+    store(quill, draft(quill, 10, title="", markdown=None), draft(quill, 11, title="", markdown=None))
+    storing.mark_failed(Article.objects.filter(state="waiting").first() or Article(), "No article on it.", NOW)
+    fine = {"kind": "feed", "url": "https://quill.example/feed", "asked_at": NOW, "worked_at": NOW, "found": 3}
+    Source.objects.create(publisher=quill, **fine)
+    failing = {"kind": "sitemap", "asked_at": NOW, "failures": 4, "error": "The server answered 503."}
+    Source.objects.create(publisher=quill, url="https://quill.example/sitemap.xml", **failing)
+    publisher("medlar")
+    for page in (LIST, change(quill)):
+        shown = words(desk.get(page))
+        assert "fine: 3 articles on 15 Mar 2026 10:00 UTC" in shown
+        assert "failing (4 in a row): The server answered 503." in shown
+    assert "Quill quill 3 1 1 0" in words(desk.get(LIST))
+    assert "Medlar medlar 0 0 0 0 none" in words(desk.get(LIST))
+    assert "3 served 1 waiting: named by a sitemap, page not read yet 1 failed" in words(desk.get(change(quill)))
+    assert f'<a href="{SOURCES}{quill.sources.all()[0].pk}/change/">Test…</a>' in desk.get(change(quill)).content.decode()
+
+
+def test_removing_is_a_step_of_its_own_that_leaves_a_tombstone(desk: Client, client: Client) -> None:
+    quill = publisher("quill", 2)
+    Source.objects.create(publisher=quill, kind="feed", url="https://quill.example/feed")
+    count(quill, NOW.date(), "list-recent")
+    assert desk.get(f"{LIST}{quill.pk}/delete/").status_code == 403
+    assert b"deletelink" not in desk.get(change(quill)).content
+    page = f"{LIST}{quill.pk}/remove/"
+    shown = words(desk.get(page))
+    assert "All of its articles are deleted, 2 that are served now among them" in shown
+    assert "It cannot be undone." in shown
+    assert "This field is required." in words(desk.post(page, {"reason": ""}))
+    assert client.get("/articles/quill").status_code == 200
+    before = WireState.objects.get().version
+    answer = desk.post(page, {"reason": "They asked us to."}, follow=True)
+    assert "Removed, with 2 articles. Its addresses say so from now on." in words(answer)
+    assert "Remove…" not in words(answer)
+    quill.refresh_from_db()
+    assert quill.removed_at is not None
+    assert [rows.exists() for rows in (Article.objects, quill.sources, quill.counts)] == [False] * 3
+    assert WireState.objects.get().version > before
+    assert LogEntry.objects.get().change_message == "Removed, with 2 articles. Reason: They asked us to."
+    told = f"Quill was removed on {quill.removed_at:%Y-%m-%d} and is served no more."
+    for path in ("/articles/quill", "/articles/quill/asked", "/articles/quill/llms.txt", "/api/articles/quill.json"):
+        answer = client.get(path)
+        assert answer.status_code == 404
+        assert told in answer.content.decode()
+    assert b'name="_save"' not in desk.get(change(quill)).content
+    assert desk.post(change(quill), form(slug=None)).status_code == 403
+    assert "removed already" in words(desk.post(page, {"reason": "Again."}, follow=True))
+    assert "already exists" in words(save(desk, f"{LIST}add/", form()))
+
+
+def test_articles_are_found_and_looked_at_with_what_they_said_before_and_never_edited(desk: Client) -> None:
+    quill = publisher("quill", 2)
+    publisher("medlar", 1)
+    store(quill, draft(quill, 0, title="Rewritten", markdown=HOSTILE), draft(quill, 5, title=HOSTILE))
+    assert "4 articles" in words(desk.get(ARTICLES))
+    assert "Medlar served 15 Mar 2026 10:00 UTC" in words(desk.get(ARTICLES))
+    Article.objects.filter(publisher__slug="medlar").update(error="The server answered 503.")
+    assert "Medlar served: The server answered 503." in words(desk.get(ARTICLES))
+    assert "Rewritten" in words(desk.get(ARTICLES, {"q": "rewritten"}))
+    assert "3 articles" in words(desk.get(ARTICLES, {"publisher__id__exact": str(quill.pk), "state__exact": "live"}))
+    assert "0 articles" in words(desk.get(ARTICLES, {"state__exact": "gone"}))
+    page = f"{ARTICLES}{Article.objects.get(title='Rewritten').pk}/change/"
+    shown = desk.get(page).content.decode()
+    assert 'href="https://quill.example/article-0"' in shown
+    assert "Quince number 0" in shown, "its revision"
+    assert "<script>alert(1)" not in shown + desk.get(ARTICLES).content.decode()
+    assert b'name="_save"' not in desk.get(page).content
+    assert desk.post(page, {"title": "Ours"}).status_code == 403
+    assert desk.get(f"{ARTICLES}add/").status_code == 403
+
+
+@pytest.fixture
+def source() -> Source:
+    return Source.objects.create(publisher=publisher("quill"), kind="feed", url="https://quill.example/feed")
+
+
+def test_a_test_shows_what_would_be_stored_and_stores_nothing(
+    desk: Client, source: Source, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    quill = source.publisher
+    tried = [draft(quill, 0, title=HOSTILE), draft(quill, 1, markdown=None, title="", published_at=None)]
+    monkeypatch.setattr(indexer, "try_out", lambda one: tried if one == source else [])
+    assert b'form="test-source"' in desk.get(f"{SOURCES}{source.pk}/change/").content
+    answer = desk.post(f"{SOURCES}{source.pk}/test")
+    shown = words(answer)
+    assert "1 article with text; 1 named, to be read from its page. Nothing was stored." in shown
+    assert "(none) Ada Quill from its page https://quill.example/article-1" in shown
+    assert "&lt;script&gt;alert(1)" in answer.content.decode()
+    assert not Article.objects.exists()
+    monkeypatch.setattr(indexer, "try_out", lambda _one: [draft(quill, number) for number in range(150)])
+    assert "The first 100 of them." in words(desk.post(f"{SOURCES}{source.pk}/test"))
+    monkeypatch.setattr(indexer, "try_out", lambda _one: [])
+    assert "The source names no article. Nothing was stored." in words(desk.post(f"{SOURCES}{source.pk}/test"))
+    monkeypatch.setattr(indexer, "try_out", lambda _one: "The server answered <503>.")
+    assert "The server answered &lt;503&gt;. Nothing was stored." in words(desk.post(f"{SOURCES}{source.pk}/test"))
+    assert desk.get(f"{SOURCES}{source.pk}/test").status_code == 405
+
+
+def test_readers_look_and_change_nothing(reader: Client, source: Source, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(indexer, "try_out", lambda _one: pytest.fail("the publisher was asked"))
+    quill = source.publisher
+    store(quill, draft(quill, 0))
+    for page in (LIST, change(quill), SOURCES, f"{SOURCES}{source.pk}/change/", ARTICLES):
+        answer = reader.get(page)
+        assert answer.status_code == 200
+        assert b'name="_save"' not in answer.content
+        assert "Remove…" not in words(answer)
+        assert b"test-source" not in answer.content.replace(b'id="test-source"', b"")
+    assert "Domains quill.example" in words(reader.get(change(quill)))
+    for page in (f"{LIST}add/", f"{LIST}{quill.pk}/remove/"):
+        assert reader.get(page).status_code == 403
+    for page in (change(quill), f"{LIST}{quill.pk}/remove/", f"{SOURCES}{source.pk}/test"):
+        assert reader.post(page, {"reason": "Mine."}).status_code == 403
+    assert Article.objects.count() == 1
+
+
+@pytest.mark.parametrize("role", ["editor", "publisher"])
+def test_both_groups_have_it_in_their_menu(role: str) -> None:
+    shown = words(at_desk(role).get("/admin/"))
+    for title in ("Publisher content", "Publishers", "Their sources", "Their articles"):
+        assert title in shown
+
+
+def test_staff_without_a_group_and_strangers_see_nothing(source: Source) -> None:
+    stranger = at_desk()
+    for page in (LIST, SOURCES, ARTICLES, change(source.publisher), f"{LIST}{source.publisher_id}/remove/"):
+        assert stranger.get(page).status_code == 403
+        answer = Client().get(page)
+        assert (answer.status_code, answer["Location"].partition("?")[0]) == (302, "/admin/login/")
+    assert "Their sources" not in words(stranger.get("/admin/"))
+
+
+def test_a_form_of_another_site_removes_nobody() -> None:
+    quill = publisher("quill", 1)
+    strict = Client(enforce_csrf_checks=True)
+    strict.force_login(User.objects.create_superuser("root"))
+    assert strict.post(f"{LIST}{quill.pk}/remove/", {"reason": "None."}).status_code == 403
+    quill.refresh_from_db()
+    assert quill.removed_at is None
+
+
+def test_a_hostile_name_is_text_at_the_desk(desk: Client) -> None:
+    quill = publisher("quill", 1, name=HOSTILE[:120], licence=HOSTILE, consent_note=HOSTILE)
+    for page in (LIST, change(quill), f"{LIST}{quill.pk}/remove/", ARTICLES, f"{LIST}{quill.pk}/history/"):
+        assert "<script>alert(1)" not in desk.get(page).content.decode()
+
+
+def test_the_day_of_consent_is_a_day(desk: Client) -> None:
+    assert errors(save(desk, f"{LIST}add/", form(consented_on="soon"))) == {"consented_on"}
+    assert save(desk, f"{LIST}add/", form()).status_code == 302
+    assert Publisher.objects.get().consented_on == dt.date(2026, 3, 1)

@@ -1,0 +1,147 @@
+"""`manage.py publishers`: what an operator types, and what is said when it cannot be done."""
+
+import io
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from sources import job_lock
+from tests.feedserver import FeedServer
+from tests.wire.corpora.articles.site import Site, item, paragraph
+from wire.corpora.articles import queries
+from wire.corpora.articles.models import Article, IndexLease, Publisher, Source
+from wire.models import Postings, WireState
+
+
+def publishers(*arguments: str, **options: Any) -> str:
+    out = io.StringIO()
+    call_command("publishers", *arguments, stdout=out, stderr=out, **options)
+    return out.getvalue()
+
+
+def add(server: FeedServer, *more: str, slug: str = "cooks") -> str:
+    where = ("--homepage", server.url("/"), "--domain", f"127.0.0.1:{server.port}")
+    consent = ("--consent-note", "By letter.", "--consented-on", "2026-03-01")
+    return publishers("add", slug, "Cooks Daily", *where, *consent, *more)
+
+
+def test_added_indexed_listed_and_removed(site: Site) -> None:
+    site.feed("/feed", item(site.url("/a"), "Koogle", paragraph("Koogle")))
+    site.page("/b", "Dumplings")
+    site.sitemap("/map", site.url("/b"))
+    Source.objects.all().delete()
+    told = add(
+        site.server, "--feed", site.url("/feed"), "--sitemap", site.url("/map"), "--licence", "CC BY 4.0", "--excerpt", "300"
+    )
+    assert "Cooks Daily is served at /mcp/articles/cooks" in told
+    cooks = Publisher.objects.get(slug="cooks")
+    assert (cooks.full_text, cooks.excerpt_length, cooks.licence_kind, cooks.may_answer, cooks.may_train) == (
+        False,
+        300,
+        "text",
+        True,
+        False,
+    )
+    assert "never indexed" in publishers("list")
+    told = publishers("index", "cooks")
+    assert "cooks: 1 asked" not in told
+    assert "2 asked, 2 new, 1 pages, 1 waiting. Left for later: 0." in told
+    told = publishers("list")
+    assert "cooks: Cooks Daily, 2 live; indexed " in told
+    assert f"  feed {site.url('/feed')}: named 1" in told
+    assert len(queries.list_recent("cooks", 10).articles) == 2
+    before = WireState.objects.get().version
+    assert "removed, with 2 articles" in publishers("remove", "cooks")
+    assert (Article.objects.filter(publisher=cooks).count(), Postings.objects.filter(index=f"articles {cooks.pk}").count()) == (
+        0,
+        0,
+    )
+    assert WireState.objects.get().version > before
+    assert "cooks: Cooks Daily, removed on " in publishers("list")
+    with pytest.raises(CommandError, match="was removed, and its slug stays its own"):
+        add(site.server, "--feed", site.url("/feed"))
+
+
+def test_what_cannot_be_added_says_why_and_changes_nothing(site: Site) -> None:
+    feed = site.url("/feed")
+    for more, words in (
+        ((), "Name at least one --feed or --sitemap"),
+        (("--feed", site.url("/feed", "127.0.0.2")), "add --domain 127.0.0.2"),
+        (("--feed", "file:///etc/passwd"), "cannot be asked: it is no http or https address"),
+        (("--feed", feed, "--domain", "not a host"), "is no host name"),
+        (("--feed", feed, "--domain", "com"), "whole top-level domain"),
+        (("--feed", feed, "--domain", "co.uk"), "“co.uk” is a public suffix.*Name the publisher's own host"),
+        (("--feed", feed, "--price", "{}}"), "invalid _json value"),
+        (("--feed", feed, "--price", '{"amount": 5}'), "“scheme” is missing"),
+        (("--feed", feed, "--per-minute", "0"), "per_minute"),
+        (("--feed", feed, "--leave-out", "private"), "starts with a slash"),
+        (("--feed", feed, "--excerpt", "9999999"), "excerpt_length"),
+        (("--feed", feed, "--consented-on", "tomorrow"), "invalid _day value"),
+    ):
+        with pytest.raises(CommandError, match=words):
+            add(site.server, *more)
+    for slug, words in (("No Slug", "slug"), ("publishers", "is an address of the API")):
+        with pytest.raises(CommandError, match=words):
+            add(site.server, "--feed", feed, slug=slug)
+    with pytest.raises(CommandError, match="is there already"):
+        add(site.server, "--feed", feed, slug="koogle")
+    with pytest.raises(CommandError, match="--consent-note"):
+        publishers("add", "cooks", "Cooks", "--homepage", site.url("/"), "--domain", "x.example", "--consented-on", "2026-03-01")
+    assert set(Publisher.objects.values_list("slug", flat=True)) == {"koogle", "wire"}
+
+
+def test_all_are_indexed_and_one_that_fails_keeps_no_other_from_its_turn(site: Site) -> None:
+    site.feed("/feed", item(site.url("/a"), "Koogle", paragraph("Koogle")))
+    add(site.server, "--feed", site.url("/gone"), slug="a-first")
+    with pytest.raises(CommandError, match=r"Not one source of a-first answered: .*/gone.* What was indexed stays"):
+        publishers("index")
+    assert Article.objects.filter(publisher=site.publisher, state=Article.State.LIVE).count() == 1
+    assert publishers("index", "koogle")  # others are left alone
+    with pytest.raises(CommandError, match="There is no publisher nobody"):
+        publishers("index", "koogle", "nobody")
+
+
+def test_pages_and_time_have_a_limit(site: Site) -> None:
+    site.sitemap("/map", *(site.page(f"/{number}", f"Page {number}") for number in range(4)))
+    assert "Left for later: 3." in publishers("index", "koogle", "--pages", "1")
+    assert publishers("index", "koogle", "--seconds", "0") == ""
+    assert publishers("index", "koogle", stop=lambda: True) == ""
+    assert "Left for later: 0." in publishers("index", "koogle")
+
+
+def test_a_publisher_that_another_process_indexes_is_left_to_it(site: Site) -> None:
+    site.feed("/feed", item(site.url("/a"), "Koogle", paragraph("Koogle")))
+    IndexLease.objects.create(publisher=site.publisher)
+    with job_lock.acquire(IndexLease.objects.filter(publisher=site.publisher), "indexing of koogle"):
+        for command in ("index", "remove"):
+            with pytest.raises(CommandError, match="Another indexing of koogle is at work") as refused:
+                publishers(command, "koogle")
+            assert refused.value.returncode == 75
+        assert "Another indexing of koogle" in publishers("index")
+    assert publishers("index", "koogle")
+
+
+def test_the_wires_own_cannot_be_removed(db: None) -> None:  # noqa: ARG001
+    with pytest.raises(CommandError, match="own content"):
+        publishers("remove", "wire")
+
+
+def test_ingest_indexes_publishers_after_the_wires_feeds_and_does_not_fail_with_them(site: Site) -> None:
+    site.feed("/feed", item(site.url("/a"), "Koogle", paragraph("Koogle")))
+    add(site.server, "--feed", site.url("/gone"), slug="a-first")
+    from sources.models import Feed
+
+    Feed.objects.update(active=False)
+    out, errors = io.StringIO(), io.StringIO()
+    call_command("ingest", stdout=out, stderr=errors)
+    assert "koogle: 1 asked, 1 new" in out.getvalue()
+    assert "Not one source of a-first answered" in errors.getvalue()
+
+
+def test_what_was_not_taken_is_named_by_reason_in_the_result_and_in_the_list(site: Site) -> None:
+    items = [item(site.url("/a"), title, paragraph(title)) for title in ("First", "Second")]
+    site.feed("/feed", *items, item(site.url("/private/x"), "Hidden"))
+    words = f"not taken: 1 left out, such as “Hidden” {site.url('/private/x')}; 1 same address, such as “Second” {site.url('/a')}"
+    assert words in publishers("index", "koogle")
+    assert words in publishers("list")

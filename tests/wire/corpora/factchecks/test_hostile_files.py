@@ -1,0 +1,219 @@
+"""A file that is made to cost much costs little, by command and at the desk; one odd entry costs that entry."""
+
+import contextlib
+import gzip
+import io
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.test import Client
+
+from tests.claims import claim
+from tests.wire.desk import at_desk
+from wire.corpora.factchecks import admin, file_formats, load_jobs
+from wire.corpora.factchecks.models import Claim, LoadJob
+
+pytestmark = pytest.mark.django_db
+
+WHOLE: Final = admin.MAX_UPLOAD - 1_000  # what else stands in a form
+UPLOAD: Final = "/admin/factchecks/loadjob/upload/"
+SECONDS: Final = 2.0  # of CPU
+GROWTH: Final = 4 * 1.5  # from a quarter to the whole
+MEASURABLE: Final = 0.25  # seconds: below it the clock and the first call of everything decide
+
+
+def repeated(unit: str, before: str = "", after: str = "") -> Callable[[int], str]:
+    return lambda length: before + unit * ((length - len(before) - len(after)) // len(unit)) + after
+
+
+def of_new_words(length: int) -> str:
+    texts = (" ".join(f"q{number}x{place}zung" for place in range(7_000)) for number in range(length // 90_000))
+    return json.dumps([{"id": f"w{number}", "synopsis": text} for number, text in enumerate(texts)])
+
+
+def of_many_facts(length: int) -> str:
+    facts = [{"text": " ".join(f"q{number}x{place}" for place in range(8_000))} for number in range(length // 110_000)]
+    return json.dumps([{"id": "f", "synopsis": "x", "facts": facts}])
+
+
+SHAPES: Final[dict[str, tuple[str, Callable[[int], str]]]] = {
+    "numbers": ("a.json", repeated("0,", "[", "0]")),
+    "brackets": ("a.json", repeated("[")),
+    "objects in objects": ("a.json", repeated('{"a":', "[")),
+    "deep, then flat": ("a.json", repeated("[]", "[" + "[" * 3_000, "]" * 3_001)),
+    "deep, then a string": ("a.json", repeated('\\"', "[" + "[" * 3_000 + '"', '"' + "]" * 3_001)),
+    "empty objects": ("a.json", repeated("{},", "[[", "{}]]")),
+    "a string without an end": ("a.json", repeated("\\n", '["')),
+    "digits": ("a.json", repeated("9", '[{"id":"a","n":', "}]")),
+    "blanks": ("a.json", repeated(" ", "[")),
+    "small claims": (
+        "a.json",
+        lambda length: "[" + ",".join(f'{{"id":"a{n}","synopsis":"m {n}"}}' for n in range(length // 34)) + "]",
+    ),
+    "new words": ("a.json", of_new_words),
+    "a claim of many facts": ("a.json", of_many_facts),
+    "keywords": ("a.json", repeated("a,", '[{"@type":"ClaimReview","claimReviewed":"x","keywords":"', '"}]')),
+    "lines": ("a.ndjson", repeated("{}\n")),
+    "a line without an end": ("a.ndjson", repeated("a", '{"id":"a"}\n{"b":"')),
+    "openings of scripts": ("a.html", repeated("<script ")),
+    "scripts without an end": ("a.html", repeated('<script type="application/ld+json">')),
+    "small scripts": ("a.html", repeated('<script type="application/ld+json">{}</script>')),
+    "commas": ("a.csv", repeated(",")),
+    "wide and long": ("a.csv", lambda length: "," * (length // 2) + "\n" + "x\n" * (length // 4)),
+    "a quotation without an end": ("a.csv", repeated("a", 'claim\n"')),
+    "rows": ("a.csv", repeated("a\n", "claim\n")),
+    "items": ("a.xml", repeated("<item/>", '<rss version="2.0"><channel>', "</channel></rss>")),
+    "elements in elements": ("a.xml", repeated("<a>")),
+}
+SLOWEST: Final = ("numbers", "brackets", "objects in objects", "openings of scripts", "scripts without an end", "wide and long")
+
+
+def used(run: Callable[[], Any]) -> float:
+    begun = time.process_time()
+    run()
+    return time.process_time() - begun
+
+
+def load(file: Path) -> None:
+    with contextlib.suppress(CommandError):  # it says what is wrong, as others test
+        call_command("loadfactchecks", str(file), "--no-vectors")
+
+
+def is_bounded(cost: Callable[[int], float]) -> bool:
+    """Whether a file at its limit costs less than it may, and hardly more than four quarters of it. The best of two counts."""
+    whole = min(cost(WHOLE), cost(WHOLE))
+    return whole < SECONDS and (whole < MEASURABLE or whole <= GROWTH * max(min(cost(WHOLE // 4), cost(WHOLE // 4)), 0.01))
+
+
+@pytest.fixture
+def desk() -> Client:
+    return at_desk("editor")
+
+
+def upload(desk: Client, name: str, content: bytes) -> Any:
+    file = io.BytesIO(content)
+    file.name = name
+    return desk.post(UPLOAD, {"file": file, "language": "en"})
+
+
+@pytest.mark.parametrize("shape", SLOWEST)
+def test_the_command_gives_up_early_on_a_file_of_nothing(tmp_path: Path, shape: str) -> None:
+    name, make = SHAPES[shape]
+    (tmp_path / name).write_text(make(WHOLE // 4))
+    assert used(lambda: load(tmp_path / name)) < SECONDS / 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shape", [shape for shape in SHAPES if shape not in ("small claims", "new words", "rows")])
+def test_a_file_at_its_limit_is_loaded_in_linear_time(tmp_path: Path, shape: str) -> None:
+    """The command takes a file of claims of any size, and each of its claims costs its share: these are no files of claims."""
+    name, make = SHAPES[shape]
+
+    def cost(length: int) -> float:
+        (tmp_path / name).write_text(make(length))
+        LoadJob.objects.all().delete()
+        return used(lambda: load(tmp_path / name))
+
+    assert is_bounded(cost)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("packed", [False, True], ids=["plain", "packed"])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_an_upload_at_its_limit_costs_little(desk: Client, shape: str, packed: bool) -> None:
+    name, make = SHAPES[shape]
+
+    def cost(length: int) -> float:
+        content = make(length).encode()
+        if packed:
+            content = gzip.compress(content)
+        LoadJob.objects.all().delete()
+        Claim.objects.all().delete()
+        return used(lambda: upload(desk, f"{name}.gz" if packed else name, content))
+
+    assert is_bounded(cost)
+
+
+def test_a_few_bytes_that_unpack_to_many_are_refused(desk: Client) -> None:
+    content = gzip.compress(b"[" + b" " * 100_000_000)
+    answers = list[Any]()
+    assert used(lambda: answers.append(upload(desk, "a.json.gz", content))) < SECONDS
+    assert answers[0].status_code == 400
+    assert b"more than may be uploaded" in answers[0].content
+
+
+ODD: Final = {
+    "65 bits": '{"id":"odd-1","synopsis":"x","facts":[{"index":123456789012345678901234567890,"text":"a"}]}',
+    "not finite": '{"id":"odd-1","synopsis":"x","facts":[{"index":0,"text":"a","score":1e999}]}',
+    "no number": '{"id":"odd-1","synopsis":"x","facts":[{"index":0,"text":"a","score":NaN}]}',
+    "a rating of 400 digits": '{"@type":"ClaimReview","identifier":"odd-1","url":"https://a.example/1","claimReviewed":"x",'
+    '"reviewRating":{"ratingValue":1' + "0" * 400 + ',"worstRating":1,"bestRating":5}}',
+    "5,000 digits": '{"id":"odd-1","n":' + "9" * 5_000 + "}",
+    "nested": '{"id":"odd-1","facts":' + "[" * 100_000 + "]" * 100_000 + "}",
+    "nested around strings": '{"id":"odd-1","facts":' + '["]\\"",' * 100_000 + '"\\\\"' + "]" * 100_000 + "}",
+}
+FORMS: Final[dict[str, Callable[[list[str]], str]]] = {
+    "dump.json": lambda entries: f"[{','.join(entries)}]",
+    "held.json": lambda entries: f'{{"claims":[{",".join(entries)}]}}',
+    "dump.ndjson": lambda entries: "\n".join(entries),
+}
+
+
+@pytest.mark.parametrize("odd", ODD)
+@pytest.mark.parametrize("form", FORMS)
+def test_one_odd_entry_is_refused_and_the_others_are_stored(tmp_path: Path, form: str, odd: str) -> None:
+    good = [json.dumps(claim(number, f"Bees paint {number}")) for number in (1, 2)]
+    (tmp_path / form).write_text(FORMS[form]([good[0], ODD[odd], good[1]]))
+    call_command("loadfactchecks", str(tmp_path / form))
+    job = LoadJob.objects.get()
+    assert (job.created, job.errors, job.status) == (2, 1, "done")
+    assert job.messages[0].startswith("Entry 2: ")
+    assert "odd-1" in job.messages[0] or "digits" in odd or "nested" in odd  # what cannot be parsed has no name but its place
+
+
+@pytest.mark.parametrize("odd", ["65 bits", "not finite", "a rating of 400 digits", "nested"])
+def test_the_desk_answers_400_names_the_odd_entry_and_stores_the_others(desk: Client, odd: str) -> None:
+    good = [json.dumps(claim(number, f"Bees paint {number}")) for number in (1, 2)]
+    answer = upload(desk, "dump.json", FORMS["dump.json"]([good[0], ODD[odd], good[1]]).encode())
+    assert answer.status_code == 400
+    assert "Entry 2: " in answer.content.decode()
+    assert Claim.objects.count() == 2
+
+
+@pytest.mark.parametrize(("name", "content"), [("a.json", b"[{"), ("a.json", b"\xff\xfe"), ("a.exe", b"x"), ("a.json.gz", b"x")])
+def test_the_desk_answers_400_to_what_is_no_file_of_claims(desk: Client, name: str, content: bytes) -> None:
+    assert upload(desk, name, content).status_code == 400
+
+
+def test_an_upload_that_takes_long_ends_and_the_next_goes_on(desk: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(admin, "UPLOAD_SECONDS", 0.0)
+    monkeypatch.setattr(load_jobs, "MOST_AT_ONCE", 200)
+    content = json.dumps([claim(number, f"Bees paint the pier {number}") for number in range(30)]).encode()
+    assert upload(desk, "a.json", content).status_code == 302
+    first = LoadJob.objects.get()
+    assert first.status == "pending"
+    assert 0 < first.processed < 30
+    for _ in range(30):
+        upload(desk, "a.json", content)
+        if LoadJob.objects.get().status == "done":
+            break
+    assert (Claim.objects.count(), LoadJob.objects.get().created) == (30, 30)
+
+
+def test_claims_before_the_break_of_a_file_are_stored(tmp_path: Path) -> None:
+    whole = json.dumps([claim(number, f"Bees paint {number}") for number in range(5)])
+    (tmp_path / "a.json").write_text(whole[:-30])
+    with pytest.raises(CommandError):
+        call_command("loadfactchecks", str(tmp_path / "a.json"))
+    assert Claim.objects.count() == 4
+
+
+def test_a_page_without_a_whole_script_says_so(tmp_path: Path) -> None:
+    (tmp_path / "a.html").write_text('<script type="application/ld+json">{')
+    with pytest.raises(file_formats.Unreadable, match="no end"):
+        list(file_formats.entries(tmp_path / "a.html", ""))

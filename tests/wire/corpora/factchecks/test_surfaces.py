@@ -1,0 +1,184 @@
+"""REST, pages, checkbot-rag's own addresses and the desk."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import rispy
+from django.test import Client
+from pytest_django import Settings
+
+from tests.claims import FIXTURES, LEAD, TURBINES, claim, german, load
+from tests.mcpserver.asgi import request
+from tests.wire.desk import at_desk
+from wire.corpora.factchecks import store
+from wire.corpora.factchecks.models import ApiKey, Claim, LoadJob, RatingName
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture(autouse=True)
+def no_rate_limit(settings: Settings) -> None:
+    settings.WIRE_RATE_LIMIT = "off"
+
+
+def get(path: str) -> Any:
+    answer = request("GET", path)
+    assert answer.status == 200, answer.body
+    return answer.json()
+
+
+class TestRest:
+    def test_every_address_answers(self) -> None:
+        load(LEAD, *german())
+        assert get("/api/factchecks/search.json?query=Blei")["claims"][0]["id"] == LEAD["id"]
+        assert get("/api/factchecks/claims.json?limit=3")["total"] == 41
+        assert get("/api/factchecks/claims/2025/11/20-2.json") == get(f"/api/factchecks/claims/{LEAD['id']}.json")
+        assert get("/api/factchecks/categories.json")["categories"][0]["count"] > 1
+        assert get("/api/factchecks/rating-labels.json")["rating_labels"]
+        assert get("/api/factchecks/stats.json")["claims"] == 41
+
+    @pytest.mark.parametrize("name", ["category", "rating_label", "status"])
+    def test_a_value_that_no_claim_can_have_finds_none(self, name: str) -> None:
+        load(LEAD)
+        assert get(f"/api/factchecks/claims.json?{name}=a%00b")["claims"] == []
+        assert get(f"/api/factchecks/search.json?query=Blei&{name}=a%00b")["claims"] == []
+
+    def test_citations_come_in_three_formats(self) -> None:
+        load(LEAD)
+        layered = get("/api/factchecks/citations/2025/11/20-2.json")["citation"]
+        assert layered.startswith("According to its fact-checkers (20 November 2025), the claim “Leitungswasser in Bremen")
+        (item,) = json.loads(get("/api/factchecks/citations/2025/11/20-2.json?format=csl")["citation"])
+        assert (item["type"], item["URL"]) == ("webpage", "https://example.org/a")
+        (entry,) = rispy.loads(get("/api/factchecks/citations/2025/11/20-2.json?format=ris")["citation"])
+        assert entry["title"].startswith("Leitungswasser in Bremen")
+
+    def test_a_withdrawn_one_is_not_to_be_cited(self) -> None:
+        (first,) = load(LEAD)
+        store.withdraw(first, "Wrong.", first.changed_at)
+        assert request("GET", "/api/factchecks/citations/2025/11/20-2.json").status == 410
+        assert get("/api/factchecks/claims/2025/11/20-2.json")["status"] == "withdrawn"
+
+    @pytest.mark.parametrize(
+        ("path", "status"),
+        [
+            ("claims/nix.json", 404),
+            ("claims/2025/11/21-1.json", 404),
+            ("search.json", 422),
+            ("search.json?query=", 422),
+            ("search.json?query=x&limit=0", 422),
+            ("search.json?query=x&limit=21", 422),
+            ("search.json?query=x&language=xx", 422),
+            ("search.json?query=x&nonsense=1", 400),
+            ("claims.json?cursor=x", 422),
+            ("story/nix.json", 404),
+        ],
+    )
+    def test_what_cannot_be_answered_says_why(self, path: str, status: int) -> None:
+        load(LEAD, TURBINES)
+        answer = request("GET", f"/api/factchecks/{path}")
+        assert answer.status == status
+        assert set(answer.json()) == {"error", "message", "hint"}
+
+
+class TestPages:
+    def test_a_search_and_a_list(self) -> None:
+        load(LEAD, *german())
+        assert b"Leitungswasser in Bremen" in request("GET", "/factchecks?query=Blei").body
+        assert b"More fact-checks" in request("GET", "/factchecks").body
+        assert request("GET", "/factchecks?query=%3F%21").status == 422
+        assert request("GET", "/factcheck/nix").status == 404
+        assert b"/factcheck/2025/11/20-2</loc>" in request("GET", "/sitemap-factchecks.xml").body
+
+    def test_a_page_carries_a_claim_review_that_a_load_reads_again(self, tmp_path: Path) -> None:
+        from wire.corpora.factchecks import file_formats
+
+        load(LEAD | {"ratingLabelName": "falsch"})
+        body = request("GET", "/factcheck/2025/11/20-2").body.decode()
+        (graph,) = re.findall(r'<script type="application/ld\+json">(.*?)</script>', body, re.S)
+        (review,) = [node for node in json.loads(graph)["@graph"] if node["@type"] == "ClaimReview"]
+        assert review["claimReviewed"] == LEAD["synopsis"]
+        assert review["reviewRating"] == {
+            "@type": "Rating",
+            "alternateName": "falsch",
+            "ratingValue": 1,
+            "worstRating": 1,
+            "bestRating": 5,
+        }
+        page = tmp_path / "page.html"
+        page.write_text(body)
+        (draft,) = file_formats.entries(page, "")
+        assert draft.synopsis == LEAD["synopsis"]  # type: ignore[union-attr]
+
+    def test_texts_are_escaped(self) -> None:
+        load(claim(1, "<script>alert(1)</script> Mond", publishingUrl="javascript:alert(1)"))
+        body = request("GET", "/factcheck/2026/01/01-1").body
+        assert b"<script>alert" not in body
+        assert b"javascript:" not in body
+
+    def test_a_withdrawn_one_says_so_and_has_no_review(self) -> None:
+        (first,) = load(LEAD)
+        store.withdraw(first, "The source erred.", first.changed_at)
+        body = request("GET", "/factcheck/2025/11/20-2").body
+        assert b"The source erred." in body
+        assert b"ClaimReview" not in body
+
+
+class TestDesk:
+    @pytest.fixture
+    def desk(self) -> Client:
+        return at_desk("editor")
+
+    def test_every_list_and_form_opens(self) -> None:
+        load(LEAD, *german())
+        desk = at_desk("editor", "publisher")
+        for page in ("claim", "ratingname", "storylink", "loadjob", "apikey", "storylink/add", "apikey/add", "loadjob/upload"):
+            assert desk.get(f"/admin/factchecks/{page}/").status_code == 200, page
+        assert desk.get(f"/admin/factchecks/claim/{Claim.objects.all()[0].pk}/change/").status_code == 200
+
+    def test_an_editor_withdraws_gives_back_and_supersedes(self, desk: Client) -> None:
+        first, *_ = load(LEAD, *german())
+        page = f"/admin/factchecks/claim/{first.pk}/retract/"
+        assert desk.get(page).status_code == 200
+        assert desk.post(page, {"reason": "", "superseded_by": ""}).status_code == 200
+        assert desk.post(page, {"reason": "", "superseded_by": "nix"}).status_code == 200
+        assert desk.post(page, {"reason": "It was wrong."}).status_code == 302
+        assert Claim.objects.get(pk=first.pk).withdrawn_reason == "It was wrong."
+        assert desk.post(page).status_code == 302
+        assert Claim.objects.get(pk=first.pk).withdrawn_at is None
+        assert desk.post(page, {"superseded_by": german()[0]["shortId"]}).status_code == 302
+        assert Claim.objects.get(pk=first.pk).superseded_by == german()[0]["id"]
+
+    def test_an_upload_loads_at_once(self, desk: Client) -> None:
+        with (FIXTURES / "claims_de.json").open("rb") as file:
+            assert desk.post("/admin/factchecks/loadjob/upload/", {"file": file, "language": "de"}).status_code == 302
+        assert (Claim.objects.count(), LoadJob.objects.get().status) == (40, "done")
+
+    def test_a_running_load_is_cancelled(self, desk: Client) -> None:
+        job = LoadJob.objects.create(source="x", fingerprint="x", status="running")
+        page = f"/admin/factchecks/loadjob/{job.pk}/cancel/"
+        assert desk.get(page).status_code == 200
+        assert desk.post(page).status_code == 302
+        job.refresh_from_db()
+        assert job.cancel_requested
+
+    def test_an_editor_s_rating_of_a_label_counts(self, desk: Client) -> None:
+        load(claim(1, "Mond", ratingLabelName="quatsch"))
+        assert desk.post("/admin/factchecks/ratingname/quatsch/change/", {"rating": "false"}).status_code == 302
+        name = RatingName.objects.get(key="quatsch")
+        assert (name.rating, name.is_edited) == ("false", True)
+
+    def test_a_key_is_shown_once_and_revoked(self) -> None:
+        desk = at_desk("editor", "publisher")
+        answer = desk.post("/admin/factchecks/apikey/add/", {"name": "Newsroom"}, follow=True)
+        (token,) = re.findall(r"fck_[\w-]{43}", answer.content.decode())
+        assert token not in desk.get("/admin/factchecks/apikey/").content.decode()
+        key = ApiKey.objects.get()
+        desk.post("/admin/factchecks/apikey/", {"action": "revoke", "_selected_action": [key.pk]})
+        key.refresh_from_db()
+        assert key.revoked_at is not None
+
+    def test_an_editor_hands_out_no_keys(self, desk: Client) -> None:
+        assert desk.get("/admin/factchecks/apikey/add/").status_code == 403

@@ -1,0 +1,113 @@
+"""What is searched in memory is what exact cosines say, though only few of them are taken."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from tests.claims import claim, load
+from wire.corpora.factchecks import vector_store
+from wire.corpora.factchecks.models import Claim, ClaimVector, FactcheckState
+from wire.corpora.factchecks.vector_store import InMemory
+
+pytestmark = pytest.mark.django_db
+CLAIMS, DIMENSIONS, MODEL = 300, 70, "drawn"
+
+
+@pytest.fixture
+def vectors() -> NDArray[np.float32]:
+    """One for each claim and a second for every tenth, all on one side of zero, as models make them."""
+    load(*(claim(number, f"Behauptung {number}") for number in range(CLAIMS)))
+    chance = np.random.default_rng(7)
+    drawn = chance.standard_normal((CLAIMS + CLAIMS // 10, DIMENSIONS)) * 0.3 + chance.standard_normal(DIMENSIONS)
+    drawn /= np.linalg.norm(drawn, axis=1, keepdims=True)
+    halves = drawn.astype("<f2")
+    keys = dict(Claim.objects.values_list("number", "pk"))
+    rows = [
+        ClaimVector(claim_id=keys[number], part=part, model=MODEL, dimensions=DIMENSIONS, vector=halves[at].tobytes())
+        for at, (number, part) in enumerate(_places())
+    ]
+    ClaimVector.objects.bulk_create(rows)
+    return halves.astype(np.float32)
+
+
+def _places() -> list[tuple[int, int]]:
+    return [*((number, 0) for number in range(CLAIMS)), *((number, 1) for number in range(0, CLAIMS, 10))]
+
+
+def exact(vectors: NDArray[np.float32], question: NDArray[np.float32]) -> dict[int, float]:
+    """By claim, the cosine of its best part."""
+    found: dict[int, float] = {}
+    for (number, _), cosine in zip(_places(), (vectors @ question).tolist(), strict=True):
+        found[number] = max(cosine, found.get(number, -2.0))
+    return found
+
+
+def opened() -> InMemory:
+    store = InMemory(MODEL, DIMENSIONS)
+    assert store.follow()
+    return store
+
+
+EVERY = np.ones(CLAIMS, dtype=bool)
+NONE = np.zeros(0, dtype=np.int64)
+
+
+def test_few_vectors_are_compared_exactly(vectors: Any) -> None:
+    allowed, question = EVERY.copy(), vectors[17]
+    allowed[::3] = False
+    numbers, cosines = opened().compare(question, np.array([3, 5]), 10, allowed)
+    expected = exact(vectors, question)
+    nearest = sorted((number for number in expected if allowed[number]), key=lambda number: -expected[number])[:10]
+    assert numbers.tolist() == sorted({3, 5, *nearest})
+    assert np.allclose(cosines, [expected[number] for number in numbers], atol=1e-3)
+
+
+def test_of_many_the_nearest_is_found_by_signs(vectors: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vector_store, "RESCORED", 60)
+    store, chance = opened(), np.random.default_rng(8)
+    for number in range(0, CLAIMS, 5):
+        question = vectors[number] + chance.standard_normal(DIMENSIONS).astype(np.float32) * 0.05
+        expected = exact(vectors, question)
+        numbers, cosines = store.compare(question, NONE, 20, EVERY)
+        assert np.allclose(cosines, [expected[one] for one in numbers], atol=1e-3)
+        assert max(expected, key=lambda one: expected[one]) in numbers
+
+
+def test_signs_keep_to_the_filters(vectors: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vector_store, "RESCORED", 20)
+    allowed = np.arange(CLAIMS) % 2 == 1
+    numbers, _ = opened().compare(vectors[4], np.array([4]), 10, allowed)
+    assert [number for number in numbers.tolist() if number % 2 == 0] == [4]
+
+
+def test_vectors_that_come_later_are_followed(vectors: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vector_store, "PIECE", 7)
+    monkeypatch.setattr(vector_store, "RESCORED", 20)
+    late = list(ClaimVector.objects.filter(claim__number__gte=250))
+    ClaimVector.objects.filter(claim__number__gte=250).delete()
+    store = opened()
+    assert 280 not in store.compare(vectors[280], NONE, 10, EVERY)[0]
+    for row in late:
+        row.pk = None
+    ClaimVector.objects.bulk_create(late)
+    store.follow()
+    numbers, cosines = store.compare(vectors[280], NONE, 10, EVERY)
+    assert numbers[int(np.argmax(cosines))] == 280
+
+
+def test_vectors_that_are_gone_are_forgotten(vectors: Any) -> None:
+    store = opened()
+    ClaimVector.objects.filter(claim__number=280).delete()
+    FactcheckState.objects.update(vectors_dropped=9)
+    assert not store.follow(at_once=True)
+    assert store.follow()
+    numbers, cosines = store.compare(vectors[280], np.array([280]), 10, EVERY)
+    assert np.isnan(cosines[numbers.tolist().index(280)])
+
+
+def test_without_vectors_nothing_is_near() -> None:
+    load(claim(1, "Mond"))
+    numbers, cosines = opened().compare(np.ones(DIMENSIONS, dtype=np.float32), np.array([0]), 10, np.ones(1, dtype=bool))
+    assert (numbers.tolist(), np.isnan(cosines).tolist()) == ([0], [True])

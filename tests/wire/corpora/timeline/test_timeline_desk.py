@@ -1,0 +1,160 @@
+"""Timeline corpora at the desk: edited in a draft, released by those who may."""
+
+from typing import Any
+
+import pytest
+from django.contrib.admin.models import LogEntry
+from django.test import Client
+
+from tests.wire.corpora.timeline.corpora import SLUG, harbour
+from tests.wire.desk import at_desk, save, words
+from wire.corpora.timeline import queries, store
+from wire.corpora.timeline.models import Corpus, Report, Row, Thread, TimelineEvent
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("harbour_clock")]
+
+EVENT = {
+    **{"row_id": "new-clock", "row_title": "The clock returns", "row_date": "2022-03-01", "row_layer": "official-science"},
+    **{
+        "row_summary": "The clock hangs again.",
+        "row_source_url": "https://example.org/harbour/return",
+        "row_motifs": "stopped-clock",
+    },
+    **{"row_claim_status": "official"},
+}
+
+
+@pytest.fixture
+def corpus(db: None) -> Corpus:  # noqa: ARG001
+    return harbour()
+
+
+@pytest.fixture
+def desk() -> Client:
+    return at_desk("editor")
+
+
+def form(desk: Client, page: str, **changes: object) -> dict[str, object]:
+    """A row's form as it is opened, with these changes."""
+    opened = desk.get(page).context["adminform"].form
+    filled: dict[str, object] = {}
+    for name in opened.fields:
+        value = opened[name].value()
+        if value not in (None, "", False):
+            filled[name] = opened.fields[name].prepare_value(value)
+    return filled | changes
+
+
+def change(model: Any, key: str) -> str:
+    row = model.objects.get(key=key, until=None, dropped=False)
+    return f"/admin/timeline/{model._meta.model_name}/{row.pk}/change/"
+
+
+def test_every_list_and_form_opens(desk: Client) -> None:
+    for name in (
+        "corpus",
+        "report",
+        "thread",
+        "timelineevent",
+        "motif",
+        "catalogitem",
+        "sourcefamily",
+        "corpusrelease",
+        "motifedge",
+    ):
+        assert desk.get(f"/admin/timeline/{name}/").status_code == 200, name
+    for model in (Report, Thread, TimelineEvent):
+        row = model.objects.first()
+        assert row is not None
+        assert desk.get(change(model, row.key)).status_code == 200
+    assert desk.get("/admin/timeline/report/add/").status_code == 200
+
+
+def test_a_row_that_is_saved_unchanged_stays_the_same(desk: Client, corpus: Corpus) -> None:
+    rows: dict[type[Row], tuple[str, ...]] = {  # with every field that a row may have, and with as few as there are
+        Report: ("hc-1", "hc-2", "hc-5"),
+        Thread: ("clock-and-tide", "lamp-and-memory"),
+        TimelineEvent: ("tide-wave",),
+    }
+    for model, keys in rows.items():
+        for key in keys:
+            page = change(model, key)
+            answer = desk.post(page, form(desk, page))
+            assert answer.status_code == 302, words(answer)
+    assert store.changes(corpus) == {}
+
+
+def test_an_edit_waits_for_its_release(desk: Client, corpus: Corpus) -> None:
+    page = change(Thread, "lamp-and-memory")
+    answer = desk.post(page, form(desk, page, row_skeptical_frame="A white lamp beside a green shade."), follow=True)
+    assert answer.status_code == 200
+    (thread,) = queries.story_threads(SLUG, thread_id="lamp-and-memory").threads
+    assert thread.frames.skeptical is None
+    assert "1 change" in words(desk.get("/admin/timeline/corpus/"))
+    release = f"/admin/timeline/corpus/{corpus.pk}/release/"
+    assert "threads lamp-and-memory changed: skeptical_frame" in words(desk.get(release))
+    desk.post(release, {"note": "The third frame of the lamp."})
+    (thread,) = queries.story_threads(SLUG, thread_id="lamp-and-memory").threads
+    assert thread.frames.skeptical == "A white lamp beside a green shade."
+    assert queries.story_threads(SLUG, thread_id="lamp-and-memory", as_of=1).threads[0].frames.skeptical is None
+    assert LogEntry.objects.filter(change_message__contains="Released 2: The third frame").exists()
+    assert "Nothing changed since release 2" in words(desk.get(release))
+
+
+def test_a_new_row_is_checked_by_the_rules_of_files(desk: Client, corpus: Corpus) -> None:
+    add = "/admin/timeline/timelineevent/add/"
+    wrong = EVENT | {"corpus": corpus.pk, "row_source_url": "http://example.org/", "row_motifs": "stopped-clock\ngone"}
+    told = words(save(desk, add, wrong))
+    assert "needs a source_url that begins with https://" in told
+    assert "names the unknown motif gone" in told
+    assert not TimelineEvent.objects.filter(key="new-clock").exists()
+    assert save(desk, add, EVENT | {"corpus": corpus.pk}).status_code == 302
+    row = TimelineEvent.objects.get(key="new-clock")
+    assert (row.since, row.row["motifs"], row.position) == (None, ["stopped-clock"], 6)
+    assert "There is one with this id already." in words(save(desk, add, EVENT | {"corpus": corpus.pk}))
+
+
+def test_a_row_that_is_deleted_leaves_with_the_next_release(desk: Client, corpus: Corpus) -> None:
+    event = TimelineEvent.objects.get(key="first-batch")
+    desk.post(f"/admin/timeline/timelineevent/{event.pk}/delete/", {"post": "yes"})
+    assert queries.events(SLUG).total == 6
+    desk.post(f"/admin/timeline/corpus/{corpus.pk}/release/", {"note": "Without the batch."})
+    assert (queries.events(SLUG).total, queries.events(SLUG, as_of=1).total) == (5, 6)
+
+
+def test_a_draft_that_breaks_a_rule_is_not_released(desk: Client, corpus: Corpus) -> None:
+    report = Report.objects.get(key="hc-2")
+    desk.post(f"/admin/timeline/report/{report.pk}/delete/", {"post": "yes"})
+    answer = desk.post(f"/admin/timeline/corpus/{corpus.pk}/release/", {"note": "Without a report."})
+    assert answer.status_code == 422
+    assert "names the unknown report hc-2" in words(answer)
+    assert queries.get_corpus(SLUG).release == 1
+    desk.post(f"/admin/timeline/corpus/{corpus.pk}/release/", {"undo": "1"})
+    assert store.changes(corpus) == {}
+
+
+def test_saving_what_somebody_else_changed_meanwhile_is_refused(desk: Client) -> None:
+    page = change(Thread, "lamp-and-memory")
+    opened = form(desk, page, row_title="Mine")
+    desk.post(page, form(desk, page, row_title="Theirs"))
+    answer = desk.post(page, opened)
+    assert answer.status_code == 302  # the row that was opened is in the draft no more
+    assert Thread.objects.get(key="lamp-and-memory", until=None, dropped=False).row["title"] == "Theirs"
+
+
+def test_corpus_json_is_checked(desk: Client, corpus: Corpus) -> None:
+    page = f"/admin/timeline/corpus/{corpus.pk}/change/"
+    refused = save(desk, page, {"corpus_json": '{"slug": "harbour-clock", "name": "x", "mood": 1}'})
+    assert "mood" in words(refused)
+    answer = save(desk, page, {"corpus_json": '{"slug": "other", "name": "x"}'})
+    assert "The slug stays harbour-clock" in words(answer)
+    assert save(desk, page, {"corpus_json": '{"slug": "harbour-clock", "name": "Another name"}'}).status_code == 302
+    corpus.refresh_from_db()
+    assert corpus.name == "Another name"
+    assert queries.get_corpus(SLUG).name == "The harbour clock"
+
+
+def test_nobody_but_editors_may_release(corpus: Corpus) -> None:
+    visitor = at_desk()
+    assert visitor.get(f"/admin/timeline/corpus/{corpus.pk}/release/").status_code == 403
+    assert visitor.get("/admin/timeline/report/").status_code == 403

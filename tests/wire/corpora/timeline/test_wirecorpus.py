@@ -1,0 +1,116 @@
+"""The wire as a corpus: what is published, and no judgement beyond it."""
+
+from typing import Any
+
+import pytest
+
+from tests.factories import entry, publish, published
+from wire.corpora.timeline import queries, releases, store, verify
+from wire.corpora.timeline.corpus_config import parse_corpus_file
+from wire.corpora.timeline.errors import ReportRemoved
+from wire.corpora.timeline.models import Corpus, Report, Thread
+from wire.corpora.timeline.validation import expect
+from wire.corpora.timeline.wire_sync import CORPUS, synchronise
+from wire.ingest import corrections
+from wire.models import Snapshot, Story
+
+pytestmark = pytest.mark.django_db
+
+
+def test_each_live_story_is_a_report_and_again_changes_nothing(sample_wire: None) -> None:  # noqa: ARG001
+    loaded = synchronise()
+    assert loaded is not None
+    assert loaded.release is not None
+    live = set(Story.objects.live().values_list("chatbotnews_id", flat=True))
+    assert set(Report.objects.values_list("key", flat=True)) == live
+    assert queries.search_reports("wire").total_matches == len(live)
+    assert list(verify.faults(loaded.corpus)) == []
+    again = synchronise()
+    assert again is not None
+    assert (again.release, again.counts) == (None, {})
+
+
+def test_what_it_holds_keeps_the_rules_of_every_corpus(sample_wire: None) -> None:  # noqa: ARG001
+    loaded = synchronise()
+    assert loaded is not None
+    expect(releases.draft(loaded.corpus), parse_corpus_file(CORPUS))
+
+
+def test_only_a_maker_about_itself_is_official() -> None:
+    own = published(publisher="OpenAI Blog", title="OpenAI opens a lab", url="https://openai.com/index/lab")
+    other = published(publisher="TechCrunch", title="OpenAI opens another lab", url="https://techcrunch.com/lab")
+    analysis = published(
+        publisher="The Verge", title="Why AI agents matter: an analysis", url="https://theverge.com/why", summary="Opinion."
+    )
+    synchronise()
+    grades = {
+        story.chatbotnews_id: queries.get_report("wire", story.chatbotnews_id).evidence_grade for story in (own, other, analysis)
+    }
+    assert grades[own.chatbotnews_id] == "official"
+    assert grades[other.chatbotnews_id] == "reported"
+    stances = {report.id: report.stance for report in queries.search_reports("wire").reports}
+    assert stances == {own.chatbotnews_id: "official", other.chatbotnews_id: None, analysis.chatbotnews_id: None}
+    expected = "interpretive" if analysis.category == "analysis" else "reported"
+    assert grades[analysis.chatbotnews_id] == expected
+
+
+def test_a_withdrawn_story_leaves_and_its_id_says_so() -> None:
+    story = published(title="A robot sings", url="https://techcrunch.com/robot")
+    published(title="A robot dances", url="https://techcrunch.com/dances")
+    synchronise()
+    corrections.withdraw(story.chatbotnews_id, reason="It was invented.")
+    loaded = synchronise()
+    assert loaded is not None
+    assert loaded.counts["reports"] == {"removed": 1}
+    with pytest.raises(ReportRemoved, match="left this corpus with release 2"):
+        queries.get_report("wire", story.chatbotnews_id)
+    assert queries.get_report("wire", story.chatbotnews_id, as_of=1).title == "A robot sings"
+
+
+def test_what_several_publications_report_is_an_event_and_from_three_on_a_thread() -> None:
+    title = "Quince Robotics unveils the Gherkin robot for kitchens"
+    publish(
+        entry(publisher="TechCrunch", title=title, url="https://techcrunch.com/gherkin"),
+        entry(publisher="The Verge", title=title, url="https://theverge.com/gherkin"),
+        entry(publisher="Wired", title=title, url="https://wired.com/gherkin"),
+    )
+    synchronise()
+    (event,) = queries.events("wire").events
+    assert (event.layer, event.claim_status) == ("press-coverage", "reported")
+    assert event.attribution is not None
+    assert {"TechCrunch", "The Verge", "Wired"} <= set(event.attribution.removeprefix("Reported by ").rstrip(".").split(", "))
+    (thread,) = queries.story_threads("wire").threads
+    assert (thread.id, len(thread.reports)) == (f"event-{event.id}", 3)
+    assert thread.frames.model_dump() == {"belief": None, "neutral": None, "skeptical": None}
+    report = queries.get_report("wire", thread.reports[0].id)
+    assert report.anchors is not None
+    assert report.anchors[0]["anchor_id"] == event.id
+    assert len(report.related_reports) == 2
+
+
+def test_a_thread_of_an_editor_stays_and_unreleased_changes_are_not_released_with_the_news() -> None:
+    published(title="A robot sings", url="https://techcrunch.com/robot")
+    synchronise()
+    corpus = Corpus.objects.get(slug="wire")
+    thread: dict[str, Any] = {
+        **{"id": "robots", "title": "Robots", "public_summary": "Robots in the news.", "belief_frame": None},
+        **{"neutral_frame": "What robots do.", "motifs": [], "anchor_ids": [], "report_ids": [], "suggested_questions": []},
+    }
+    store.update(corpus, "threads", [(None, thread)], set())
+    published(title="A robot dances", url="https://techcrunch.com/dances")
+    assert synchronise() is None
+    assert queries.story_threads("wire").total == 0
+    releases.release(corpus, "Robots.")
+    loaded = synchronise()
+    assert loaded is not None
+    assert loaded.release is not None
+    assert Thread.objects.draft(corpus.pk).get().key == "robots"
+    assert queries.story_threads("wire", thread_id="robots").threads[0].frames.neutral == "What robots do."
+
+
+def test_a_wire_without_news_has_no_corpus_yet() -> None:
+    assert not Snapshot.objects.exists()
+    loaded = synchronise()
+    assert loaded is not None
+    assert loaded.release is None
+    assert queries.list_corpora().corpora == []

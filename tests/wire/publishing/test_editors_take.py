@@ -1,0 +1,248 @@
+"""The brief as a function: what it says, its citations, and that it renders as what it says."""
+
+import datetime as dt
+import html
+import random
+import re
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from wire.publishing import editors_take
+from wire.text.genres import find_genre
+from wire.text.vocabulary import Category
+
+DAY = dt.date(2026, 1, 15)
+AT = dt.datetime(2026, 1, 15, 10, tzinfo=dt.UTC)
+plain_words = st.text("abcdefgh&;#_*[]<>()|~`\\\\!1é語", min_size=1, max_size=12)
+summaries = st.lists(plain_words, min_size=1, max_size=80).map(lambda words: " ".join(words)[:160])
+headlines = st.lists(plain_words, min_size=1, max_size=60).map(lambda words: " ".join(words)[:400])
+
+
+def brief(
+    number: int,
+    headline: str = "Quince ships",
+    category: str = "industry",
+    sources: int = 1,
+    event: str | None = None,
+    quotable: bool = True,
+    summary: str = "It has shipped a robot",
+) -> editors_take.Brief:
+    story = f"cbn-{number}"
+    said = summary or headline
+    citation = f"According to Publisher {number % 7}, as summarized by ChatbotNews.ai, {said}. Source: https://w.example/{story}"
+    return editors_take.Brief(
+        chatbotnews_id=story,
+        event_id=event or story,
+        headline=headline,
+        summarized=bool(summary),
+        publisher=f"Publisher {number % 7}",
+        tier=2,
+        has_topics=True,
+        category=category,
+        consensus_score=0.5 if sources > 1 else 0.0,
+        cross_source_count=sources,
+        published_at=AT - dt.timedelta(minutes=number),
+        began=AT,
+        makers=0,
+        cite=lambda: citation,
+        permalink=f"https://w.example/{story}",
+        quotable=quotable,
+        genre=find_genre(headline),
+    )
+
+
+events = st.sampled_from([None, "cbn-0", "cbn-x"])
+rows = st.tuples(headlines, st.sampled_from(list(Category)), st.integers(1, 12), events, st.booleans(), st.just("") | summaries)
+briefs = (
+    st.lists(rows, min_size=1, max_size=24)
+    .map(lambda told: [brief(number, *row) for number, row in enumerate(told)])
+    .filter(lambda stories: any(story.quotable for story in stories))
+)
+befores = st.none() | st.builds(editors_take.Before, st.just(DAY - dt.timedelta(days=1)), st.sampled_from([None, "cbn-0", "cbn-x"]))
+YESTERDAY = DAY - dt.timedelta(days=1)
+
+
+def paragraphs(markdown: str) -> list[str]:
+    return markdown.strip().split("\n\n")
+
+
+def render_text(markdown: str) -> str:
+    """Return what a reader sees, spaces folded."""
+    page = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"]).render(markdown)
+    return " ".join(html.unescape(re.sub(r"<[^>]*>", "", page)).split())
+
+
+def has_link(story: editors_take.Brief, markdown: str) -> bool:
+    return f"]({story.permalink})" in markdown
+
+
+@given(briefs, befores)
+def test_a_brief_is_short_and_says_that_rules_wrote_it(
+    stories: list[editors_take.Brief], before: editors_take.Before | None
+) -> None:
+    markdown = editors_take.write(DAY, stories, before)
+    assert editors_take.words([markdown]) <= editors_take.MOST_WORDS
+    assert len(paragraphs(markdown)) <= 4
+    assert paragraphs(markdown)[1] == "*Written by rules from this day's stories.*"
+
+
+@given(briefs, befores, st.randoms())
+def test_the_same_stories_give_the_same_brief(
+    stories: list[editors_take.Brief], before: editors_take.Before | None, dice: random.Random
+) -> None:
+    told = editors_take.write(DAY, stories, before)
+    dice.shuffle(stories)
+    assert editors_take.write(DAY, stories, before) == told
+
+
+@given(briefs, befores)
+def test_headlines_and_citations_read_as_the_story_has_them_and_stand_whole(
+    stories: list[editors_take.Brief], before: editors_take.Before | None
+) -> None:
+    markdown = editors_take.write(DAY, stories, before)
+    seen = render_text(markdown)
+    told = [story for story in stories if has_link(story, markdown) or f"Source: {story.permalink}\n" in markdown]
+    assert told
+    for story in told:
+        assert story.quotable
+        headline, citation = " ".join(story.headline.split()), " ".join(story.cite().split())
+        assert headline in seen or citation in seen or f"main story is reported by {story.publisher}" in seen or len(stories) == 1
+
+
+@given(briefs, befores)
+def test_its_summary_is_its_first_sentence_whole(stories: list[editors_take.Brief], before: editors_take.Before | None) -> None:
+    markdown = editors_take.write(DAY, stories, before)
+    summary = editors_take.detail(markdown).summary
+    assert " ".join(summary.removesuffix(".").split()) in render_text(markdown)
+    assert len(summary) <= 160
+    assert "Written by" not in summary
+
+
+def test_the_lead_is_told_with_its_sources_and_its_citation() -> None:
+    stories = [brief(0, "Marmot opens"), *(brief(number, f"Quince ships {number}", sources=2, event="q") for number in (1, 2))]
+    told = paragraphs(editors_take.write(DAY, stories, None))
+    lead = "The day's main story, reported by Publisher 2 and Publisher 1: [Quince ships 2](https://w.example/cbn-2)."
+    assert told[2] == f"{lead}\n{stories[2].cite()}"
+    assert told[3] == "Also: [Marmot opens](https://w.example/cbn-0) (Publisher 0)."
+    assert paragraphs(editors_take.opening(editors_take.write(DAY, stories, None))) == [lead, told[3]]
+
+
+def test_a_page_shows_no_address_where_the_citation_is_the_first_sentence() -> None:
+    lead = replace(brief(1, "Marmot opens", sources=3), summarized=False)
+    markdown = editors_take.write(DAY, [brief(0), lead], None)
+    assert "The day's main story: According to Publisher 1" in markdown
+    assert f"Source: {lead.permalink}" in markdown
+    shown = render_text(editors_take.opening(markdown))
+    assert "Source:" not in shown
+    assert lead.permalink not in shown
+    assert "Two other independent sources report it too." in shown
+
+
+def test_sources_that_reported_on_other_days_are_counted() -> None:
+    told = editors_take.write(DAY, [brief(0), brief(1, "Marmot opens", sources=3)], None)
+    assert "reported by Publisher 1 and two other independent sources: [Marmot opens](" in told
+    told = editors_take.write(DAY, [brief(0), brief(1, "Marmot opens", sources=2)], None)
+    assert "reported by Publisher 1 and one other independent source: [Marmot opens](" in told
+
+
+def test_a_lead_that_only_one_publication_reports_is_said_to_be_that() -> None:
+    told = editors_take.write(DAY, [brief(0, "Who needs quinces?"), brief(1)], None)
+    assert "reported by Publisher 0 alone: [Who needs quinces?](https://w.example/cbn-0)\n" in told
+
+
+def test_the_next_events_are_of_other_categories() -> None:
+    categories = [Category.INDUSTRY, Category.INDUSTRY, Category.INDUSTRY, Category.FUNDING, Category.AGENTS, Category.ANALYSIS]
+    stories = [brief(number, f"Quince {number}", category) for number, category in enumerate(categories)]
+    told = editors_take.write(DAY, stories, None)
+    assert [number for number, story in enumerate(stories) if has_link(story, told)] == [0, 3, 4, 5]
+    told = editors_take.write(DAY, stories[:3], None)
+    assert all(has_link(story, told) for story in stories[:3]), "of one category, if there are no others"
+
+
+def test_a_round_up_neither_leads_nor_is_told_beside_other_news() -> None:
+    stories = [brief(0, "The Download: quinces, and more"), brief(1), brief(2, "Morning brief"), brief(3, "Marmot opens")]
+    told = editors_take.write(DAY, stories, None)
+    assert [has_link(story, told) for story in stories] == [False, True, False, True]
+    assert editors_take.find_lead(DAY, stories) == "cbn-1"
+    assert has_link(stories[0], editors_take.write(DAY, stories[:1], None))
+
+
+def test_it_says_whether_the_lead_of_the_day_before_is_still_reported() -> None:
+    stories = [brief(0, sources=2), brief(1, "Marmot opens")]
+    for lead, told in [("cbn-0", "Still the main story after 14 January"), ("cbn-1", "Still in the news from 14 January: [Marmot")]:
+        assert told in editors_take.write(DAY, stories, editors_take.Before(YESTERDAY, lead))
+    for before in (None, editors_take.Before(YESTERDAY, None), editors_take.Before(YESTERDAY, "cbn-x")):
+        assert "Still" not in editors_take.write(DAY, stories, before)
+
+
+def test_a_lead_without_a_summary_is_told_by_its_citation_alone() -> None:
+    story = brief(1, summary="", sources=3)
+    told = editors_take.write(DAY, [story, brief(2)], None)
+    assert paragraphs(told)[2] == (
+        f"The day's main story: {story.cite()}\n[Two other independent sources](https://w.example/cbn-1) report it too."
+    )
+    assert told.count("Quince ships") == 2, "once for each story"
+    said = "The day's main story: According to Publisher 1, as summarized by ChatbotNews.ai, Quince ships."
+    assert editors_take.detail(told).summary == said
+
+
+def test_what_is_too_long_is_left_out_and_never_cut() -> None:
+    stories = [brief(0, "quince " * 40, sources=2), brief(1, "marmot " * 40, "funding")]
+    told = editors_take.write(DAY, stories, None)
+    assert "[The day's main story](https://w.example/cbn-0) is reported by Publisher 0 and one other independent source.\n" in told
+    assert stories[0].cite() in told
+    assert "quince " not in told.replace("quinces", "")
+    assert not has_link(stories[1], told)
+    endless = editors_take.write(DAY, [brief(1, "a " * 495, summary="")], None)
+    assert paragraphs(endless)[2] == "[The day's one story](https://w.example/cbn-1) is reported by Publisher 1."
+
+
+def test_an_empty_day_and_a_day_without_a_quotable_story_are_said_to_be_that() -> None:
+    assert editors_take.write(DAY, [], None) == "# Editor's Take: 15 January 2026\n\nNo stories were published on this day.\n"
+    for number, said in [
+        (1, "The text of the day's one story addresses language models, so nothing is quoted here."),
+        (2, "The texts of all stories of this day address language models, so nothing is quoted here."),
+    ]:
+        told = editors_take.write(DAY, [replace(brief(n), quotable=False) for n in range(number)], None)
+        assert editors_take.detail(told).summary == paragraphs(told)[2] == said
+
+
+def test_a_take_of_an_earlier_release_is_read_as_it_was() -> None:
+    opening = "1 story from 1 publication on 1 event, which rests on one witness alone so far."
+    old = f"# Editor's Take: 15 January 2026\n\n{opening}\n\n**Lead** (one witness so far; Launches). According to …\n"
+    assert editors_take.detail(old) == editors_take.TakeDetail("Editor's Take: 15 January 2026", opening)
+    assert editors_take.opening(old) == opening
+
+
+def test_the_opening_of_a_brief_is_its_first_paragraph() -> None:
+    for markdown in ("# T\r\n\r\nFirst *one*.\r\n\r\nSecond.", "# T\nFirst *one*.\n\nSecond.", "First *one*.\n\n# T"):
+        assert editors_take.opening(editors_take.by_hand(DAY, markdown)) == "First *one*."
+
+
+def test_the_lead_of_a_day_is_the_one_its_brief_began_with() -> None:
+    stories = [brief(number, f"Quince {number}", sources=2 if number in (2, 3) else 1) for number in range(5)]
+    flagged = replace(brief(1, sources=3), quotable=False)
+    assert editors_take.find_lead(DAY, [*stories, flagged]) == "cbn-2"
+    assert has_link(stories[2], editors_take.opening(editors_take.write(DAY, stories, None)))
+    assert editors_take.find_lead(DAY, [flagged]) is editors_take.find_lead(DAY, []) is None
+
+
+@pytest.mark.parametrize(
+    ("tier", "sources", "makers", "told"),
+    [
+        (2, 3, 0, "Publisher 0 and two other independent sources"),
+        (2, 2, 1, "Publisher 0 and the company itself"),
+        (2, 4, 1, "Publisher 0, two other independent sources and the company itself"),
+        (1, 2, 1, "Publisher 0 and one independent source"),
+        (1, 2, 2, "Publisher 0 and another company"),
+    ],
+)
+def test_a_maker_is_no_independent_source(tier: int, sources: int, makers: int, told: str) -> None:
+    lead = replace(brief(0, sources=sources, summary="", headline="Quince ships a robot"), makers=makers, tier=tier)
+    lead = replace(lead, summarized=True)
+    markdown = editors_take.write(DAY, [lead, brief(1)], None)
+    assert re.search(rf"(reported by {told}:|\({told}\))", render_text(markdown))

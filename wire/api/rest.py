@@ -1,0 +1,177 @@
+"""REST: parse, call one query, render. Every answer is a finished JSON body with its caching rule."""
+
+from typing import Annotated, Any
+
+import orjson
+from django.http import HttpRequest, HttpResponse
+from ninja import Path, Query, Router
+from pydantic import StringConstraints
+
+from citations.format.formats import CitationFormat
+from config.http.responses import BRIEFLY, SHARED, answer, errors, json_response, memento
+from sources.schemas import FeedsHealthOut, SourcesOut
+from wire import queries
+from wire.schemas import params
+from wire.schemas import story as schemas
+from wire.schemas.params import SINCE, IsoDate, IsoMoment, ListLimit, SearchQuery
+from wire.text.vocabulary import Category, Topic
+
+router = Router(by_alias=True)
+
+Cursor = Annotated[str | None, Query(max_length=500, description="`next_cursor` of the page before.")]
+Day = Annotated[IsoDate, Path(description="A UTC day, YYYY-MM-DD.")]
+Revision = Annotated[int | None, Query(ge=1, le=1_000_000, description="A past revision; what its hashes cover never changes.")]
+AsOf = Annotated[IsoMoment | None, Query(description="As the wire told it at this moment; default: now.")]
+Trimmed = StringConstraints(strip_whitespace=True)
+StoryIdPath = Annotated[str, Path(max_length=100, description="A chatbotnews_id.", examples=["cbn-0123456789ab"]), Trimmed]
+
+
+@router.get("/today.json", response={200: schemas.DayOut, **errors(404, 422, 503)}, summary="The latest published day, complete")
+def today(request: HttpRequest, as_of: AsOf = None) -> HttpResponse:
+    if as_of is not None:
+        return memento(json_response(queries.get_day_as_of(as_of).json(), BRIEFLY), request.path, as_of)
+    return json_response(queries.get_today().json(), SHARED)
+
+
+@router.get(
+    "/today.schema.json", response={200: dict[str, Any], **errors()}, summary="JSON Schema of today.json and of every archived day"
+)
+def today_schema(request: HttpRequest) -> HttpResponse:
+    schema = schemas.DayOut.model_json_schema(by_alias=True, mode="serialization")
+    return json_response(orjson.dumps({"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}), SHARED)
+
+
+@router.get("/archive.json", response={200: schemas.ArchiveOut, **errors(422)}, summary="Published days, newest first")
+def archive(request: HttpRequest, limit: ListLimit = params.LIST_LIMIT, cursor: Cursor = None) -> HttpResponse:
+    return answer(queries.list_days(limit, cursor), BRIEFLY)
+
+
+@router.get("/archive/{day}.json", response={200: schemas.DayOut, **errors(404, 422)}, summary="One published day, complete")
+def archived_day(request: HttpRequest, day: Day, revision: Revision = None, as_of: AsOf = None) -> HttpResponse:
+    if as_of is not None and revision is None:
+        return memento(json_response(queries.get_day_as_of(as_of, day).json(), BRIEFLY), request.path, as_of)
+    return json_response(queries.get_archive(day, revision).json(), BRIEFLY)
+
+
+@router.get("/stories/{story_id}.json", response={200: schemas.StoryOut, **errors(404, 422)}, summary="One story")
+def story(request: HttpRequest, story_id: StoryIdPath, as_of: AsOf = None) -> HttpResponse:
+    if as_of is not None:
+        return memento(json_response(queries.get_story_as_of(story_id, as_of), BRIEFLY), request.path, as_of)
+    return json_response(queries.get_pinned_story(story_id) or queries.get_story_json(story_id), BRIEFLY)
+
+
+@router.get("/search.json", response={200: schemas.SearchOut, **errors(422)}, summary="Search all days")
+def search(request: HttpRequest, asked: Query[SearchQuery]) -> HttpResponse:
+    return json_response(queries.search_wire(**dict(asked)).json(), BRIEFLY)
+
+
+@router.get("/categories/{category}.json", response={200: schemas.StoriesOut, **errors(404, 422)}, summary="A category")
+def category(
+    request: HttpRequest, category: Category, limit: ListLimit = params.LIST_LIMIT, cursor: Cursor = None, as_of: AsOf = None
+) -> HttpResponse:
+    if as_of is not None:
+        return memento(
+            json_response(queries.get_category_as_of(category, as_of, limit, cursor).json(), BRIEFLY), request.path, as_of
+        )
+    return json_response(queries.get_category(category, limit, cursor).json(), SHARED)
+
+
+@router.get("/topics/{topic}.json", response={200: schemas.TopicOut, **errors(404, 422)}, summary="A topic, newest first")
+def topic(
+    request: HttpRequest,
+    topic: Topic,
+    since: Annotated[IsoMoment | None, Query(description=SINCE)] = None,
+    limit: ListLimit = params.LIST_LIMIT,
+    cursor: Cursor = None,
+) -> HttpResponse:
+    return json_response(queries.get_topic_coverage(topic, since, limit, cursor).json(), BRIEFLY)
+
+
+@router.get(
+    "/events.json", response={200: schemas.EventsOut, **errors(404, 422, 503)}, summary="A day's events, most widely reported first"
+)
+def events(
+    request: HttpRequest,
+    date: Annotated[IsoDate | None, Query(description="A UTC day, YYYY-MM-DD; default: the latest published.")] = None,
+    category: Category | None = None,
+    topic: Topic | None = None,
+    limit: ListLimit = params.LIST_LIMIT,
+    cursor: Cursor = None,
+) -> HttpResponse:
+    return answer(queries.list_events(date, category, topic, limit, cursor), BRIEFLY)
+
+
+@router.get(
+    "/events/{event_id}.json", response={200: schemas.EventOut, **errors(404, 422)}, summary="One event, with every report of it"
+)
+def event(
+    request: HttpRequest,
+    event_id: Annotated[str, Path(max_length=100, description="An event_id, or the id of any story of it."), Trimmed],
+) -> HttpResponse:
+    return answer(queries.get_event(event_id), BRIEFLY)
+
+
+@router.get(
+    "/storylines/{event_id}.json", response={200: schemas.StorylineOut, **errors(404, 422)}, summary="One storyline, event by event"
+)
+def storyline(
+    request: HttpRequest,
+    event_id: Annotated[str, Path(max_length=100, description="A storyline_id, or the id of any event or story of it."), Trimmed],
+    limit: ListLimit = params.LIST_LIMIT,
+    cursor: Cursor = None,
+) -> HttpResponse:
+    return answer(queries.get_storyline(event_id, limit, cursor), BRIEFLY)
+
+
+@router.get("/consensus.json", response={200: schemas.ConsensusOut, **errors(404, 422)}, summary="Who else reports it")
+def consensus(
+    request: HttpRequest,
+    story_id: Annotated[
+        Annotated[str, Trimmed] | None, Query(max_length=100, description="Wins over `headline` when both are given.")
+    ] = None,
+    headline: Annotated[str | None, Query(max_length=params.MAX_HEADLINE_QUERY)] = None,
+) -> HttpResponse:
+    return answer(queries.get_consensus(story_id, headline), BRIEFLY)
+
+
+@router.get("/citations/{story_id}.json", response={200: schemas.CitationOut, **errors(404, 410, 422)}, summary="One citation")
+def citation(
+    request: HttpRequest,
+    story_id: StoryIdPath,
+    format: CitationFormat = CitationFormat.LAYERED,  # noqa: A002  the contract's name
+) -> HttpResponse:
+    return answer(queries.get_pinned_citation(story_id, format) or queries.get_citation(story_id, format), BRIEFLY)
+
+
+@router.get("/editor-take/{day}.json", response={200: schemas.EditorTakeOut, **errors(404, 422)}, summary="A day's editor's take")
+def editor_take(request: HttpRequest, day: Day) -> HttpResponse:
+    return answer(queries.get_editor_take(day), BRIEFLY)
+
+
+@router.get("/provenance/{day}.json", response={200: schemas.ProvenanceOut, **errors(404, 422)}, summary="How to check a day")
+def provenance(request: HttpRequest, day: Day, revision: Revision = None, as_of: AsOf = None) -> HttpResponse:
+    if as_of is not None and revision is None:
+        return memento(answer(queries.get_provenance_as_of(as_of, day), BRIEFLY), request.path, as_of)
+    return answer(queries.get_provenance(day, revision=revision), BRIEFLY)
+
+
+@router.get(
+    "/sources.json",
+    response={200: SourcesOut, **errors(422)},
+    summary="The roster of 24 publications",
+    tags=["roster"],
+    operation_id="sources_api_sources",  # generated clients depend on this id; the route was in `sources` once
+)
+def sources(request: HttpRequest, tier: Annotated[int | None, Query(ge=1, le=4)] = None) -> HttpResponse:
+    return answer(queries.list_sources(tier), BRIEFLY)
+
+
+@router.get(
+    "/health/feeds.json",
+    response={200: FeedsHealthOut, **errors()},
+    summary="How old each source is, and the health of its feeds",
+    tags=["roster"],
+    operation_id="sources_api_feeds_health",  # generated clients depend on this id; the route was in `sources` once
+)
+def feeds_health(request: HttpRequest) -> HttpResponse:
+    return answer(queries.feeds_health(), "no-store")

@@ -1,0 +1,346 @@
+"""Publisher content at the desk: consent and terms, sources and their health, articles, payments, and removing a publisher."""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from django import forms
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.db import models, transaction
+from django.db.models import Count, Q, QuerySet
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import get_object_or_404, render
+from django.urls import URLPattern, path, reverse
+from django.utils import timezone
+from django.utils.html import format_html
+from django.views.decorators.http import require_POST
+from unfold.widgets import UnfoldAdminTextInputWidget
+
+from wire.admin.base import (
+    FreshForm,
+    MaskedAddressAdmin,
+    ModelAdmin,
+    ReadOnly,
+    StackedInline,
+    TabularInline,
+    count,
+    lines,
+    marks,
+    moment,
+    never,
+    remember,
+)
+from wire.corpora.articles import indexer, store
+from wire.corpora.articles.models import OWN, Article, ArticleRevision, LicenceKind, Payment, Publisher, Source
+from wire.corpora.common.forms import LinesField
+from wire.text.plain_text import REASON, plain_line
+
+SHOWN: Final = 100  # articles of a test; all are counted
+STATES: Final = {
+    Article.State.LIVE: "served",
+    Article.State.WAITING: "waiting: named by a sitemap, page not read yet",
+    Article.State.FAILED: "failed: page cannot be read as an article",
+    Article.State.GONE: "gone: removed by the publisher",
+}
+
+
+class PublisherForm(FreshForm[Publisher]):
+    domains = LinesField(
+        distinct=True, help_text="Host names of its own, one a line; their subdomains are included. Nothing else is fetched."
+    )
+    left_out = LinesField(
+        distinct=True, required=False, help_text="Beginnings of paths that are not indexed, one a line, such as /private/."
+    )
+
+    def clean_slug(self) -> str:
+        return str(self.cleaned_data["slug"]).lower()
+
+    def clean_homepage(self) -> str:
+        homepage = str(self.cleaned_data["homepage"])
+        if not homepage.startswith(("https://", "http://")):
+            raise forms.ValidationError("Give a web address: https://…")
+        return homepage
+
+    def clean_domains(self) -> list[str]:
+        return list(dict.fromkeys(domain.lower() for domain in self.cleaned_data["domains"]))
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean()
+        kind, licence = data.get("licence_kind"), str(data.get("licence") or "")
+        if kind != LicenceKind.NONE and not licence:
+            self.add_error("licence", "Name the licence, or write the terms.")
+        if kind == LicenceKind.RSL and licence and not licence.startswith(("https://", "http://")):
+            self.add_error("licence", "Give the address of the RSL terms: https://…")
+        return data
+
+    def read_stored(self) -> object:
+        columns = [field for field in self.fields if field != "seen"]  # without those that indexing writes
+        rows = Publisher.objects.filter(pk=self.instance.pk).values_list(*columns, "removed_at")
+        return list(rows), list(Source.objects.filter(publisher=self.instance).order_by("pk").values_list("pk", "kind", "url"))
+
+
+def describe_state(source: Source) -> str:
+    if source.asked_at is None:
+        return "not asked yet"
+    if source.failures:
+        return f"failing ({source.failures} in a row): {source.error or source.error_code}"
+    refused = sum(told["count"] for told in source.refusals.values())
+    not_taken = f", {refused:,} not taken" if refused else ""
+    return f"fine: {count(source.found, 'article', 'articles')}{not_taken} on {moment(source.asked_at)}"
+
+
+class SourceInline(MaskedAddressAdmin, TabularInline[Source, Publisher]):
+    model = Source
+    extra = 1  # pages work without a script, too
+    fields = ("kind", "url", "state")
+    readonly_fields = ("state",)
+    formfield_overrides = {models.URLField: {"assume_scheme": "https"}}
+
+    @admin.display(description="State")
+    def state(self, source: Source) -> str:
+        if source.pk is None:
+            return ""
+        page = reverse("admin:articles_source_change", args=[source.pk])
+        return format_html('<span class="desk">{} <a href="{}">Test…</a></span>', describe_state(source), page)
+
+
+class RemoveForm(forms.Form):
+    reason = forms.CharField(
+        max_length=REASON,
+        widget=UnfoldAdminTextInputWidget,
+        help_text="One sentence for the history of the desk; readers never see it.",
+    )
+
+    def clean_reason(self) -> str:
+        return plain_line(self.cleaned_data["reason"], REASON)
+
+
+def _count_column(state: Article.State) -> Callable[[Publisher], str]:
+    @admin.display(description="Articles" if state == Article.State.LIVE else state.capitalize(), ordering=f"in_{state}")
+    def count_articles(publisher: Publisher) -> str:
+        return f"{getattr(publisher, f'in_{state}'):,}"
+
+    count_articles.__name__ = state  # of the column, in the page
+    return count_articles
+
+
+@admin.register(Publisher)
+class PublisherAdmin(ModelAdmin[Publisher]):
+    """Publishers who agreed that agents may read their articles here. None is ever deleted: removing one leaves a tombstone."""
+
+    form = PublisherForm
+    list_display = ("name", "slug", *map(_count_column, STATES), "health", "status", "public")
+    search_fields = ("name", "slug", "homepage")
+    change_form_template = "admin/publisher.html"
+    prepopulated_fields = {"slug": ("name",)}
+    formfield_overrides = {models.URLField: {"assume_scheme": "https"}}
+    inlines = (SourceInline,)
+    has_delete_permission = never
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Publisher]:
+        counts = {f"in_{state}": Count("articles", filter=Q(articles__state=state)) for state in STATES}
+        return super().get_queryset(request).annotate(**counts).prefetch_related("sources")
+
+    def get_fieldsets(self, request: HttpRequest, obj: Publisher | None = None) -> Any:
+        is_form = obj is None or self.has_change_permission(request, obj)
+        domains, left_out, seen = ("domains", "left_out", ("seen",)) if is_form else ("its_domains", "its_left_out", ())
+        return (
+            ("Who", {"fields": ("name", "slug", "homepage", domains)}),
+            ("Consent", {"fields": ("consent_note", "consented_on")}),
+            ("What agents get", {"fields": ("full_text", "excerpt_length", left_out, "per_minute", "price")}),
+            ("Terms", {"fields": ("licence_kind", "licence", "may_answer", "may_train", *seen)}),
+            *((("How it fares", {"fields": ("articles", "last_indexed")}),) if obj else ()),
+        )
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Publisher | None = None) -> tuple[str, ...]:  # noqa: ARG002
+        return ("slug", "its_domains", "its_left_out", "articles", "last_indexed") if obj else ()
+
+    def get_prepopulated_fields(self, request: HttpRequest, obj: Publisher | None = None) -> Any:
+        return {} if obj else super().get_prepopulated_fields(request, obj)
+
+    def get_inlines(self, request: HttpRequest, obj: Publisher | None) -> Any:  # noqa: ARG002
+        return () if obj and obj.removed_at else self.inlines
+
+    def has_change_permission(self, request: HttpRequest, obj: Publisher | None = None) -> bool:
+        return super().has_change_permission(request, obj) and not (obj and obj.removed_at)
+
+    def get_urls(self) -> list[URLPattern]:
+        return [
+            path("<int:pk>/remove/", self.admin_site.admin_view(self.remove), name="articles_publisher_remove"),
+            *super().get_urls(),
+        ]
+
+    def view_on_site(self, publisher: Publisher) -> str:
+        return reverse("publisher", args=[publisher.slug])
+
+    def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
+        super().save_related(request, form, formsets, change)
+        if form.instance.slug != OWN:
+            store.leave_out(form.instance)
+        store.announce()  # terms are public: whoever asks gets the new ones from now on
+
+    @admin.display(description="Articles")
+    def articles(self, publisher: Publisher) -> str:
+        page = reverse("admin:articles_article_changelist")
+        rows = [
+            (f"{page}?publisher__id__exact={publisher.pk}&state__exact={state}", _count_column(state)(publisher), meaning)
+            for state, meaning in STATES.items()
+        ]
+        return format_html('<span class="desk">{}</span>', lines('<a href="{}">{}</a> {}', rows))
+
+    @admin.display(description="Domains")
+    def its_domains(self, publisher: Publisher) -> str:
+        return ", ".join(publisher.domains)
+
+    @admin.display(description="Left out")
+    def its_left_out(self, publisher: Publisher) -> str:
+        return ", ".join(publisher.left_out) or "nothing"
+
+    @admin.display(description="Last indexed")
+    def last_indexed(self, publisher: Publisher) -> str:
+        return moment(publisher.indexed_at) if publisher.indexed_at else "never"
+
+    @admin.display(description="Sources")
+    def health(self, publisher: Publisher) -> str:
+        return lines("{}", [(describe_state(source),) for source in publisher.sources.all()]) or "none"
+
+    @admin.display(description="Status")
+    def status(self, publisher: Publisher) -> str:
+        return marks("removed") if publisher.removed_at else ""
+
+    @admin.display(description="Public page")
+    def public(self, publisher: Publisher) -> str:
+        page = self.view_on_site(publisher)
+        return format_html('<a href="{}" aria-label="Public page of {}">View</a>', page, publisher.name)
+
+    def remove(self, request: HttpRequest, pk: int) -> HttpResponse:
+        """Show what will happen and ask why; only a post of that form removes."""
+        if not request.user.has_perm("articles.delete_publisher"):
+            raise PermissionDenied
+        publisher = get_object_or_404(self.get_queryset(request), pk=pk)
+        back = HttpResponseRedirect(reverse("admin:articles_publisher_change", args=[pk]))
+        if publisher.removed_at:
+            self.message_user(request, "This publisher is removed already. Nothing was changed.", messages.WARNING)
+            return back
+        form = RemoveForm(request.POST if request.method == "POST" else None)
+        if request.method == "POST" and form.is_valid():
+            with transaction.atomic():
+                number = store.remove(publisher, timezone.now())
+                done = f"Removed, with {count(number, 'article', 'articles')}"
+                remember(request, [publisher], f"{done}. Reason: {form.cleaned_data['reason']}")
+            self.message_user(request, f"{done}. Its addresses say so from now on.")
+            return back
+        context = {**self.admin_site.each_context(request), "title": "Remove a publisher", "opts": self.opts}
+        return render(request, "admin/publisher_remove.html", context | {"publisher": publisher, "form": form})
+
+
+@admin.register(Source)
+class SourceAdmin(MaskedAddressAdmin, ReadOnly):
+    """A feed or sitemap and its health. It is changed at its publisher's page; here it may be tested without storing anything."""
+
+    list_display = ("address", "publisher", "kind", "state", "found")
+    list_filter = ("kind", "publisher")
+    list_select_related = ("publisher",)
+    search_fields = ("url", "publisher__name")
+    fields = ("publisher", "kind", "url", "state", "found", "not_taken", "asked_at", "worked_at", "by_hand")
+    readonly_fields = ("state", "not_taken", "by_hand")
+    change_form_template = "admin/article_source.html"
+
+    @admin.display(description="State")
+    def state(self, source: Source) -> str:
+        return describe_state(source)
+
+    @admin.display(description="Not taken")
+    def not_taken(self, source: Source) -> str:
+        rows = [(reason, told["count"], ", ".join(told["first"])) for reason, told in source.refusals.items()]
+        return format_html('<span class="desk">{}</span>', lines("{}: {}, such as {}", rows)) if rows else "nothing"
+
+    @admin.display(description="By hand")
+    def by_hand(self, source: Source) -> str:  # noqa: ARG002
+        """The button of a form of its own (an admin page is one form already); see the template."""
+        return format_html(
+            '<span class="desk"><button form="test-source" type="submit" class="plain">Test this source</button> {}</span>',
+            "A test asks the publisher now, shows what would be stored, and stores nothing.",
+        )
+
+    def get_fields(self, request: HttpRequest, obj: Source | None = None) -> Any:
+        may_test = request.user.has_perm("articles.change_source")
+        return [field for field in super().get_fields(request, obj) if may_test or field != "by_hand"]
+
+    def get_urls(self) -> list[URLPattern]:
+        test = self.admin_site.admin_view(require_POST(self.test))
+        return [path("<int:pk>/test", test, name="articles_source_test"), *super().get_urls()]
+
+    def test(self, request: HttpRequest, pk: int) -> HttpResponse:
+        source = get_object_or_404(Source.objects.select_related("publisher"), pk=pk)
+        if not request.user.has_perm("articles.change_source"):
+            raise PermissionDenied
+        tried = indexer.try_out(source)
+        drafts = [] if isinstance(tried, str) else tried
+        context = {
+            **self.admin_site.each_context(request),
+            "title": f"Test of {source}",
+            "source": source,
+            "failure": tried if isinstance(tried, str) else "",
+            "whole": sum(draft.markdown is not None for draft in drafts),
+            "named": sum(draft.markdown is None for draft in drafts),
+            "drafts": drafts[:SHOWN],
+        }
+        return render(request, "admin/article_source_test.html", context)
+
+
+class RevisionInline(StackedInline[ArticleRevision, Article]):
+    model = ArticleRevision
+    extra = 0
+    fields = readonly_fields = ("replaced_at", "title", "author", "description", "markdown", "content_sha256")
+    has_add_permission = has_change_permission = has_delete_permission = never
+
+
+@admin.register(Article)
+class ArticleAdmin(ReadOnly):
+    list_display = ("headline", "publisher", "standing", "publication", "read")
+    list_filter = ("state", "publisher")
+    list_select_related = ("publisher",)
+    search_fields = ("title", "url", "author")
+    search_help_text = "Words of the title or the address, or the author"
+    ordering = ("-pk",)  # in the order of an index, for lists of any length
+    list_per_page = 50
+    show_full_result_count = False
+    fields = (
+        *("title", "publisher", "state", "address", "author", "published_at", "language", "description", "markdown"),
+        *("content_sha256", "first_seen_at", "last_seen_at", "read_at", "gone_at", "failures", "error"),
+    )
+    readonly_fields = ("address",)
+    inlines = (RevisionInline,)
+
+    @admin.display(description="Title", ordering="title")
+    def headline(self, article: Article) -> str:
+        return str(article)[:140]
+
+    @admin.display(description="State", ordering="state")
+    def standing(self, article: Article) -> str:
+        word = STATES[Article.State(article.state)].partition(":")[0]
+        return f"{word}: {article.error[:140]}" if article.error else word
+
+    @admin.display(description="Published", ordering="place")
+    def publication(self, article: Article) -> str:
+        return moment(article.published_at) if article.published_at else ""
+
+    @admin.display(description="Read", ordering="read_at")
+    def read(self, article: Article) -> str:
+        return moment(article.read_at) if article.read_at else ""
+
+    @admin.display(description="Its page at the publisher")
+    def address(self, article: Article) -> str:
+        return format_html('<a href="{0}" rel="noopener noreferrer">{0}</a>', article.url)
+
+
+@admin.register(Payment)
+class PaymentAdmin(ReadOnly):
+    list_display = ("taken_at", "publisher", "amount", "asset", "network", "key", "settling_at", "settled_at")
+    list_filter = ("publisher",)
+    list_select_related = ("publisher",)
+    search_fields = ("transaction", "key")
+    list_per_page = 50
+    show_full_result_count = False
+    fields = ("publisher", "key", "amount", "asset", "network", "transaction", "taken_at", "settling_at", "settled_at")

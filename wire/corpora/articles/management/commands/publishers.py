@@ -1,0 +1,247 @@
+"""Add publishers whose articles agents may read, index them, list and remove them."""
+
+import datetime as dt
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Final
+
+import orjson
+from django.core.exceptions import ValidationError
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import Error, transaction
+from django.db.models import F
+from django.utils import timezone
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from config.database import faults
+from config.errors import Busy, InvalidArgument, WireError
+from config.url_secrets import mask_address
+from sources import job_lock
+from sources.fetch.url import WebAddress
+from wire.corpora.articles import sample, store
+from wire.corpora.articles.indexer import MAX_PAGES, MAX_SECONDS, RunReport, describe_refusals, index
+from wire.corpora.articles.models import OWN, Article, IndexLease, LicenceKind, Publisher, Source
+from wire.corpora.articles.url_keys import is_own
+
+log = logging.getLogger(__name__)
+
+EX_TEMPFAIL: Final = 75  # sysexits.h: try again later
+NOTHING: Final = "Nothing was changed."
+
+
+class Command(BaseCommand):
+    help = (
+        "Publishers who agreed that agents search and read their articles here: add one with its feeds and sitemaps, index, list, "
+        "remove; fill those of the sample wire. Exit status: 0 done (single pages may have failed), 1 refused, or no source of a "
+        "publisher answered, 75 another process is indexing."
+    )
+
+    requires_system_checks: list[str] = []  # they import every surface, which doubles the time of a run that finds nothing new
+    stealth_options = ("stop",)  # of `index`, for who calls it within a run of its own: whether to end after the batch at hand
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        actions = parser.add_subparsers(dest="action", required=True, metavar="add|index|list|remove|sample")
+        add = actions.add_parser("add", help="A publisher, with its consent; its server answers at once.").add_argument
+        add("slug", metavar="SLUG", help="Its place: /mcp/articles/SLUG. Never changes.")
+        add("name", metavar="NAME")
+        add("--homepage", required=True, metavar="URL")
+        add("--domain", action="append", required=True, metavar="HOST", help="Of its own, subdomains included; again.")
+        add("--feed", action="append", default=[], metavar="URL", help="RSS, Atom or JSON Feed; again for more.")
+        add("--sitemap", action="append", default=[], metavar="URL", help="Sitemap or index of sitemaps; again.")
+        add("--consent-note", required=True, metavar="TEXT", help="Who agreed to what, and where that is written down.")
+        add("--consented-on", required=True, type=_day, metavar="YYYY-MM-DD")
+        add("--leave-out", action="append", default=[], metavar="/PATH", help="Beginning of paths to leave out; again.")
+        add("--excerpt", type=int, metavar="CHARACTERS", help="Give excerpts of that length instead of whole articles.")
+        add("--per-minute", type=int, metavar="N", help="Requests of one client in a minute, at most.")
+        add("--price", type=_json, default={}, metavar="JSON", help="What an article costs, as x402 payment requirements.")
+        add("--licence", default="", metavar="TEXT", help="Its name or address, or the terms.")
+        add("--licence-kind", choices=LicenceKind.values, help="What --licence is; text unless told otherwise.")
+        add("--may-train", action="store_true", help="Models may be trained on the text.")
+        add("--may-not-answer", action="store_true", help="Models may not use the text to answer a question.")
+        run = actions.add_parser("index", help="Ask sources and read waiting pages, of these publishers or of all.").add_argument
+        run("slugs", nargs="*", metavar="SLUG", help="Also before their sources are due again.")
+        run("--pages", type=_number, default=MAX_PAGES, metavar="N", help=f"Of each publisher at most ({MAX_PAGES:,}).")
+        run("--seconds", type=_number, metavar="N", help=f"In all at most; else {MAX_SECONDS:.0f} for each publisher.")
+        actions.add_parser("list", help="All of them, with how they fare.")
+        ending = "End a publisher's server; its articles are deleted, its row tells that it was here."
+        actions.add_parser("remove", help=ending).add_argument("slug", metavar="SLUG")
+        actions.add_parser("sample", help="Fill the sample wire's publishers: the wire's own, and an almanac that is all fiction.")
+
+    def handle(self, **options: Any) -> None:
+        with faults.explaining():
+            try:
+                getattr(self, f"_{options['action']}")(options)
+            except Busy as busy:
+                raise CommandError(f"{busy.message} {busy.hint}", returncode=EX_TEMPFAIL) from busy
+
+    def _add(self, options: dict[str, Any]) -> None:
+        names = ("name", "homepage", "consent_note", "consented_on", "licence", "may_train", "per_minute", "price")
+        publisher = Publisher(
+            slug=options["slug"].lower(),
+            domains=[domain.lower() for domain in options["domain"]],
+            full_text=options["excerpt"] is None,
+            left_out=options["leave_out"],
+            licence_kind=options["licence_kind"] or (LicenceKind.TEXT if options["licence"] else LicenceKind.NONE),
+            may_answer=not options["may_not_answer"],
+            **{name: options[name] for name in names},
+        )
+        if options["excerpt"] is not None:
+            publisher.excerpt_length = options["excerpt"]
+        sources = [(Source.Type.FEED, url) for url in options["feed"]] + [(Source.Type.SITEMAP, url) for url in options["sitemap"]]
+        if not sources:
+            raise CommandError(f"Name at least one --feed or --sitemap. {NOTHING}")
+        if known := Publisher.objects.with_slug(publisher.slug).first():
+            what = "was removed, and its slug stays its own" if known.removed_at else "is there already"
+            raise CommandError(f"{known.name} ({known.slug}) {what}. {NOTHING} Take another slug, or change it in the desk.")
+        try:
+            publisher.full_clean()
+        except ValidationError as error:
+            faulty = " ".join(f"{name}: {' '.join(messages)}" for name, messages in error.message_dict.items())
+            raise CommandError(f"{faulty} {NOTHING}") from error
+        for url in [publisher.homepage, *(url for _, url in sources)]:
+            _expect_own(publisher, url)
+        with transaction.atomic():
+            publisher.save()
+            Source.objects.bulk_create([Source(publisher=publisher, kind=kind, url=url) for kind, url in dict.fromkeys(sources)])
+            store.announce()
+        self.stdout.write(
+            f"{publisher.name} is served at /mcp/articles/{publisher.slug}. Index it: publishers index {publisher.slug}"
+        )
+
+    def _index(self, options: dict[str, Any]) -> None:
+        """Index one after the other, the one that waited longest first. A fault of one keeps no other from its turn."""
+        waiting = Publisher.objects.live().order_by(F("indexed_at").asc(nulls_first=True), "slug")
+        publishers = _find_publishers(options["slugs"]) if options["slugs"] else waiting
+        stop: Callable[[], bool] = options.get("stop") or (lambda: False)
+        ends = None if options["seconds"] is None else dt.timedelta(seconds=options["seconds"]) + timezone.now()
+        failures, busy = [], None
+        for publisher in publishers:
+            left = MAX_SECONDS if ends is None else (ends - timezone.now()).total_seconds()
+            if stop() or left <= 0:
+                break
+            try:
+                with _show_progress(publisher.slug) as progress:
+                    limits = {"most_pages": options["pages"], "seconds": left}
+                    report = index(publisher, stop=stop, by_hand=bool(options["slugs"]), progress=progress, **limits)
+            except Busy as error:
+                busy = error
+                self.stderr.write(f"{error.message} {error.hint}")
+                continue
+            except WireError as error:
+                failures.append(f"{publisher.slug}: {error.message} {error.hint}")
+                continue
+            except (Error, OSError):
+                raise
+            except Exception:
+                log.exception("%s could not be indexed.", publisher.slug)
+                failures.append(f"{publisher.slug}: a fault of the wire's own; the log says why.")
+                continue
+            self._print(report)
+            if report.reached_nothing:
+                failures.append(f"Not one source of {publisher.slug} answered: {report.errors[0]}")
+        if failures:
+            raise CommandError(f"{' '.join(failures)} What was indexed stays; the next run tries again.")
+        if busy and options["slugs"]:
+            raise busy
+
+    def _print(self, report: RunReport) -> None:
+        counts = ", ".join(f"{number:,} {name}" for name, number in sorted(report.counts.items()) if number)
+        self.stdout.write(
+            f"{report.publisher.slug}: {counts or 'nothing new'}. Left for later: {report.left:,}. {report.seconds:.1f} s."
+        )
+        for line in report.refused:
+            self.stdout.write(f"  {line}")
+        for error in report.errors:
+            self.stderr.write(error)
+        self.stdout.flush()  # a journal or a file would else hear of it when the process ends
+
+    def _sample(self, _options: dict[str, Any]) -> None:
+        try:
+            almanac = sample.create_almanac()
+        except InvalidArgument as error:
+            raise CommandError(f"{error.message} {NOTHING} {error.hint}") from error
+        if almanac.removed_at:
+            self.stdout.write(f"{almanac.name} was removed here, and stays so.")
+        slugs = [OWN] if almanac.removed_at else [OWN, sample.SLUG]
+        self._index({"slugs": slugs, "pages": MAX_PAGES, "seconds": None})
+
+    def _list(self, _options: dict[str, Any]) -> None:
+        for publisher in Publisher.objects.all():
+            if publisher.removed_at:
+                self.stdout.write(f"{publisher.slug}: {publisher.name}, removed on {publisher.removed_at:%Y-%m-%d}")
+                continue
+            rows = Article.objects.filter(publisher=publisher)
+            states = {state: rows.filter(state=state).count() for state in Article.State.values}
+            told = ", ".join(f"{number:,} {state}" for state, number in states.items() if number) or "no article yet"
+            when = f"indexed {publisher.indexed_at:%Y-%m-%d %H:%M} UTC" if publisher.indexed_at else "never indexed"
+            self.stdout.write(f"{publisher.slug}: {publisher.name}, {told}; {when}")
+            for source in publisher.sources.all():
+                health = source.error or (f"named {source.found:,}" if source.worked_at else "never asked")
+                self.stdout.write(f"  {source.kind} {source}: {health}")
+                if refusals := source.refusals:
+                    self.stdout.write(f"    not taken: {describe_refusals(refusals)}")
+
+    def _remove(self, options: dict[str, Any]) -> None:
+        (publisher,) = _find_publishers([options["slug"]])
+        if publisher.slug == OWN:
+            raise CommandError(f"The wire's own content is no publisher's that could be removed. {NOTHING}")
+        IndexLease.objects.get_or_create(publisher=publisher)
+        with job_lock.acquire(IndexLease.objects.filter(publisher=publisher), f"indexing of {publisher.slug}"):
+            number = store.remove(publisher, timezone.now())
+        self.stdout.write(f"{publisher.name} is removed, with {number:,} articles. Its addresses say so from now on.")
+
+
+def _find_publishers(slugs: Sequence[str]) -> list[Publisher]:
+    found = {publisher.slug: publisher for publisher in Publisher.objects.live().filter(slug__in=slugs)}
+    if strange := [slug for slug in slugs if slug not in found]:
+        raise CommandError(f"There is no publisher {', '.join(strange)}. {NOTHING} See publishers list.")
+    return [found[slug] for slug in dict.fromkeys(slugs)]
+
+
+def _expect_own(publisher: Publisher, url: str) -> None:
+    if is_own(publisher, url):
+        return
+    try:
+        host = WebAddress.parse(url).authority
+    except ValueError as error:
+        raise CommandError(f"{mask_address(url)} cannot be asked: {error}. {NOTHING}") from error
+    raise CommandError(
+        f"{mask_address(url)} is not on {', '.join(publisher.domains)}, or is left out. {NOTHING} "
+        f"Nothing else is ever fetched: if {host} is the publisher's own, add --domain {host}."
+    )
+
+
+def _day(raw: str) -> dt.date:
+    day = dt.date.fromisoformat(raw)
+    if day > timezone.now().date():
+        raise ValueError(raw)
+    return day
+
+
+def _json(raw: str) -> Any:
+    return orjson.loads(raw)
+
+
+def _number(raw: str) -> int:
+    number = int(raw)
+    if number < 0:
+        raise ValueError(raw)
+    return number
+
+
+@contextmanager
+def _show_progress(slug: str) -> Iterator[Callable[[str, int, int], None]]:
+    bar = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    times = (TimeElapsedColumn(), TextColumn("ETA"), TimeRemainingColumn())
+    console = Console(stderr=True)
+    with Progress(*bar, *times, console=console, disable=not console.is_terminal) as progress:
+        tasks: dict[str, Any] = {}
+
+        def tell(what: str, done: int, total: int) -> None:
+            if what not in tasks:
+                tasks[what] = progress.add_task(f"{slug}: {what}")
+            progress.update(tasks[what], completed=done, total=total)
+
+        yield tell

@@ -1,0 +1,381 @@
+"""Publishers who agreed to be read by agents, where their articles are found, and the articles.
+
+All times are UTC. A publisher that was removed keeps its row and nothing else: the tombstone that its addresses answer with.
+"""
+
+import datetime as dt
+from functools import lru_cache
+from typing import Any, ClassVar, Final, Self
+
+import idna
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator, slug_re
+from django.db import models
+from django.db.models import Q
+
+from config.database.row_seal import Sealed, SealedQuerySet
+from config.url_secrets import CREDENTIALS_REFUSED, has_credentials, mask_address
+from sources.fetch.url import WebAddress
+from sources.models import Leased
+from wire.corpora.articles.excluded_paths import is_below
+from wire.corpora.articles.pricing import InvalidPrice, parse_price
+
+OWN: Final = "wire"  # the slug of the wire's own publisher, which is there from the start
+RESERVED: Final = frozenset({"publishers"})  # slugs that would be addresses of the API: /api/articles/publishers.json
+MAX_EXCERPT: Final = 5_000
+MAX_PER_MINUTE: Final = 6_000
+AT_ONCE: Final = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)  # `Article.ask_at` of a page that changed: before all that are due
+SUFFIX_HINT: Final = "Name the publisher's own host, such as www.example.org."
+NAMED_REFUSALS: Final = 3  # refused items of a reason
+Refusals = dict[str, dict[str, Any]]  # refused items by reason: their `count`, and the `first` of them by name
+_HOST: Final = RegexValidator(
+    r"^(?=.{1,253}$)[a-z0-9_-]+(\.[a-z0-9_-]+)*(:[0-9]{1,5})?$", "Use a plain host name such as example.org."
+)
+
+
+class LicenceKind(models.TextChoices):
+    """What the text in `Publisher.licence` is."""  # stands in the OpenAPI document
+
+    NONE = "none", "all rights reserved"
+    CC = "cc", "Creative Commons licence"
+    RSL = "rsl", "address of RSL terms"
+    TEXT = "text", "terms in words"
+
+
+class PublisherQuerySet(SealedQuerySet["Publisher"]):
+    def live(self) -> Self:
+        return self.filter(removed_at=None)
+
+    def with_slug(self, slug: str) -> Self:
+        """Removed or not; none for text that is no slug, which Postgres may refuse to look for."""
+        return self.filter(slug=slug) if slug_re.match(slug) else self.none()
+
+
+class Publisher(Sealed):
+    UNSEALED: ClassVar = frozenset({"next_number", "indexed_at"})
+
+    slug = models.SlugField(max_length=40, unique=True, help_text="Part of its address: /mcp/articles/{slug}. Never changes.")
+    name = models.CharField(max_length=120)
+    homepage = models.URLField(max_length=500)
+    domains = models.JSONField(
+        default=list,
+        help_text="Host names of its own, subdomains included, with a port if it is not the usual one; nothing else is fetched.",
+    )
+    consent_note = models.TextField(help_text="Who agreed to what, and where that is written down. Not shown.")
+    consented_on = models.DateField(help_text="UTC date of the consent.")
+    full_text = models.BooleanField(default=True, help_text="Give whole articles; otherwise an excerpt and the address.")
+    excerpt_length = models.PositiveIntegerField(
+        default=600,
+        validators=[MaxValueValidator(MAX_EXCERPT)],
+        help_text="Characters of an article that are given without full text.",
+    )
+    left_out = models.JSONField(default=list, blank=True, help_text="Beginnings of paths that are not indexed, such as /private/.")
+    licence_kind = models.CharField(max_length=4, choices=LicenceKind.choices, default=LicenceKind.NONE)
+    licence = models.TextField(blank=True, help_text="The licence: its name or address, or the terms.")
+    may_answer = models.BooleanField(default=True, help_text="Models may use the text to answer a question, citing it.")
+    may_train = models.BooleanField(default=False, help_text="Models may be trained on the text.")
+    per_minute = models.PositiveIntegerField(
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(1), MaxValueValidator(MAX_PER_MINUTE)],
+        help_text="Requests of one client in a minute, at most; empty for the wire's own limit alone, which holds in any case.",
+    )
+    price = models.JSONField(
+        default=dict,
+        blank=True,
+        help_text="What one article costs, as x402 payment requirements; empty if nothing. Searches and lists stay free.",
+    )
+    next_number = models.PositiveIntegerField(default=0, editable=False, help_text="Of its next article; none is used twice.")
+    created_at = models.DateTimeField(auto_now_add=True)
+    indexed_at = models.DateTimeField(null=True, blank=True, editable=False, help_text="When indexing last came to its end.")
+    removed_at = models.DateTimeField(null=True, blank=True, editable=False)
+
+    objects = PublisherQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["slug"]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def clean(self) -> None:
+        if has_credentials(self.homepage):
+            raise ValidationError({"homepage": CREDENTIALS_REFUSED})
+        if self.slug in RESERVED:
+            raise ValidationError({"slug": f"“{self.slug}” is an address of the API. Choose another."})
+        if not isinstance(self.domains, list) or not self.domains:
+            raise ValidationError({"domains": "Name at least one host name of the publisher."})
+        for domain in self.domains:
+            _expect_host(domain)
+        if not isinstance(self.left_out, list):
+            raise ValidationError({"left_out": "Give a list of beginnings of paths."})
+        for path in self.left_out:
+            if not isinstance(path, str) or not path.startswith("/") or not path.isprintable() or " " in path:
+                raise ValidationError({"left_out": f"“{path}” begins no path. It starts with a slash, such as /private/."})
+        try:
+            self.price = parse_price(self.price)
+        except InvalidPrice as error:
+            raise ValidationError({"price": str(error)}) from error
+        if self.price and not settings.WIRE_X402_FACILITATOR:
+            raise ValidationError({"price": "Nobody could pay it: this installation has no WIRE_X402_FACILITATOR."})
+
+    def owns(self, host: str) -> bool:
+        """Return whether a host (with its port, unless that is the usual one) is one of its domains or below one."""
+        return any(host == domain or host.endswith(f".{domain}") for domain in self.own_domains)
+
+    @property
+    def own_domains(self) -> tuple[str, ...]:
+        """Domains without public suffixes, which no form takes but other ways into the database may."""
+        return tuple(domain for domain in self.domains if not is_public_suffix(domain))
+
+    def leaves_out(self, target: str) -> bool:
+        """Return whether a path, with or without a query, is below one that is left out, however it is spelled."""
+        return is_below(target, self.left_out)
+
+
+class Source(models.Model):
+    class Type(models.TextChoices):
+        FEED = "feed", "feed"
+        SITEMAP = "sitemap", "sitemap"
+
+    publisher = models.ForeignKey(Publisher, on_delete=models.CASCADE, related_name="sources")
+    kind = models.CharField(max_length=7, choices=Type.choices)
+    url = models.URLField(max_length=2048)
+    etag = models.CharField(max_length=512, blank=True, editable=False)
+    last_modified = models.CharField(max_length=512, blank=True, editable=False)
+    digest = models.CharField(max_length=64, blank=True, editable=False, help_text="SHA-256 of the document that was read last.")
+    read_at = models.DateTimeField(null=True, editable=False, help_text="When it was read whole, not merely found unchanged.")
+    children = models.JSONField(
+        default=dict, editable=False, help_text="By address, the sitemaps that it leads to: what is to be known when asking again."
+    )
+    asked_at = models.DateTimeField(null=True, editable=False)
+    worked_at = models.DateTimeField(null=True, editable=False)
+    found = models.PositiveIntegerField(default=0, editable=False, help_text="Articles that it named when it was read last.")
+    refused = models.JSONField(
+        default=dict, editable=False, help_text="By reason, how many items of it were not taken, and the first of them."
+    )
+    failures = models.PositiveSmallIntegerField(default=0, editable=False, help_text="In a row.")
+    error_code = models.CharField(max_length=30, blank=True, editable=False)
+    error = models.CharField(max_length=500, blank=True, editable=False)
+
+    class Meta:
+        ordering = ["publisher", "pk"]
+        constraints = [models.UniqueConstraint(fields=["publisher", "url"], name="article_source_once")]
+
+    def __str__(self) -> str:
+        return mask_address(self.url)  # as everybody may see it; `url` alone holds the whole address
+
+    def clean(self) -> None:
+        if has_credentials(self.url):
+            raise ValidationError({"url": CREDENTIALS_REFUSED})
+        domains = self.publisher.domains
+        try:
+            is_own = not self.url or not domains or self.publisher.owns(WebAddress.parse(self.url).authority)
+        except ValueError:
+            is_own = False
+        if not is_own:
+            raise ValidationError({"url": f"This is not on the publisher's own hosts: {', '.join(domains)}."})
+
+    @property
+    def refusals(self) -> Refusals:
+        """Items refused when it, and each sitemap that it leads to, was read last."""
+        merged: Refusals = {}
+        for refusals in (self.refused, *(child.get("refused", {}) for child in self.children.values())):
+            for reason, refused in refusals.items():
+                total = merged.setdefault(reason, {"count": 0, "first": []})
+                total["count"] += refused["count"]
+                total["first"] = [*total["first"], *refused["first"]][:NAMED_REFUSALS]
+        return merged
+
+
+class IndexLease(Leased):
+    publisher = models.OneToOneField(Publisher, on_delete=models.CASCADE, primary_key=True, related_name="+")
+
+
+class ArticleQuerySet(SealedQuerySet["Article"]):
+    def live(self) -> Self:
+        return self.filter(state=Article.State.LIVE)
+
+    def waiting(self) -> Self:
+        """Articles whose page is to be fetched: never read, or changed since."""
+        changed = Q(state__in=(Article.State.LIVE, Article.State.GONE), ask_at=AT_ONCE)
+        return self.filter(Q(state=Article.State.WAITING, missing_since=None) | changed)
+
+    def missing(self) -> Self:
+        """Articles whose page was not found when it was last asked for, and that do not count as gone yet."""
+        return self.filter(missing_since__isnull=False, gone_at=None)
+
+    def newest_first(self) -> Self:
+        """Articles without a date come last."""
+        return self.order_by("-place", "number")
+
+
+class Article(Sealed):
+    """An article as it was read last. `number` counts a publisher's articles from 0 and is what its postings name."""
+
+    class State(models.TextChoices):
+        WAITING = "waiting", "named by a sitemap, nothing known of it yet"
+        LIVE = "live", "answered"
+        FAILED = "failed", "its page cannot be read as an article"
+        GONE = "gone", "removed by its publisher"
+
+    UNSEALED: ClassVar = frozenset({"last_seen_at", "read_at", "listed_change", "ask_at", "missing_since", "failures", "error"})
+
+    publisher = models.ForeignKey(Publisher, on_delete=models.CASCADE, related_name="articles")
+    number = models.PositiveIntegerField()
+    state = models.CharField(max_length=7, choices=State.choices, default=State.WAITING)
+    url = models.CharField(max_length=2048, help_text="As the publisher gives it; what is fetched and answered.")
+    key = models.CharField(max_length=2048, help_text="Its canonical form, by which it is recognised.")
+    title = models.CharField(max_length=500, blank=True)
+    author = models.CharField(max_length=300, blank=True)
+    published_at = models.DateTimeField(null=True)
+    place = models.BigIntegerField(default=0, help_text="Milliseconds since 1970 of its publication; 0 without a date, and before.")
+    description = models.TextField(blank=True, help_text="Plain text.")
+    language = models.CharField(max_length=35, blank=True)
+    markdown = models.TextField(blank=True, help_text="The text; empty until it was read.")
+    content_sha256 = models.CharField(max_length=64, blank=True, help_text="Of title, author, date, description and text.")
+    first_seen_at = models.DateTimeField()
+    last_seen_at = models.DateTimeField(help_text="When a feed, a sitemap or its page last showed it.")
+    read_at = models.DateTimeField(null=True, help_text="When its text was last read.")
+    listed_change = models.DateTimeField(null=True, help_text="The last change that its sitemap tells.")
+    ask_at = models.DateTimeField(null=True, help_text="When its page is asked again, whatever sources say; 1970 for at once.")
+    missing_since = models.DateTimeField(null=True, help_text="First of the answers 404 or 410 that came without another between.")
+    gone_at = models.DateTimeField(null=True)
+    failures = models.PositiveSmallIntegerField(default=0)
+    error = models.CharField(max_length=500, blank=True)
+
+    objects = ArticleQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["publisher", "key"], name="article_once"),
+            models.UniqueConstraint(fields=["publisher", "number"], name="article_number_once"),
+            models.CheckConstraint(condition=~Q(state="gone") | Q(gone_at__isnull=False), name="article_gone_since"),
+        ]
+        indexes = [
+            models.Index(fields=["publisher", "state", "-place", "number"], name="article_newest"),
+            models.Index(fields=["publisher", "state", "id"], name="article_by_state"),
+            models.Index(fields=["publisher", "state", "ask_at"], name="article_to_ask"),
+            models.Index(
+                fields=["publisher", "missing_since"],
+                name="article_missing",
+                condition=Q(missing_since__isnull=False, gone_at=None),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.title or self.url
+
+    @property
+    def is_read(self) -> bool:
+        """False also for live articles whose text is not stored yet: a feed of titles alone lists them before they are read."""
+        return self.state == Article.State.LIVE and bool(self.content_sha256)
+
+
+class ArticleAlias(Sealed):
+    publisher = models.ForeignKey(Publisher, on_delete=models.CASCADE, related_name="+")
+    article = models.ForeignKey(Article, on_delete=models.CASCADE, related_name="aliases")
+    key = models.CharField(max_length=2048)
+
+    objects = SealedQuerySet.as_manager()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["publisher", "key"], name="article_alias_once")]
+
+    def __str__(self) -> str:
+        return self.key
+
+
+class ArticleRevision(Sealed):
+    article = models.ForeignKey(Article, on_delete=models.CASCADE, related_name="revisions")
+    title = models.CharField(max_length=500)
+    author = models.CharField(max_length=300, blank=True)
+    description = models.TextField(blank=True)
+    markdown = models.TextField(blank=True)
+    published_at = models.DateTimeField(null=True, help_text="Empty also for one that was replaced before dates were stored here.")
+    content_sha256 = models.CharField(max_length=64)
+    replaced_at = models.DateTimeField()
+
+    objects = SealedQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["article", "-replaced_at"]
+
+    def __str__(self) -> str:
+        return f"{self.title} until {self.replaced_at:%Y-%m-%d %H:%M}"
+
+
+class ArticleCount(models.Model):
+    """Calls to a publisher's server on one UTC day, by tool and article; nothing about the caller."""
+
+    publisher = models.ForeignKey(Publisher, on_delete=models.CASCADE, related_name="counts")
+    day = models.DateField()
+    tool = models.CharField(max_length=20)
+    number = models.IntegerField(default=-1, help_text="The article's number; -1 where a tool asks for none.")
+    count = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        ordering = ["publisher", "-day", "tool", "number"]
+        constraints = [models.UniqueConstraint(fields=["publisher", "day", "tool", "number"], name="article_count_once")]
+
+    def __str__(self) -> str:
+        return f"{self.publisher_id} {self.day} {self.tool}: {self.count}"
+
+
+class Payment(models.Model):
+    """A payment for one article, taken once and never deleted after it was charged. Nothing about the payer."""
+
+    publisher = models.ForeignKey(Publisher, on_delete=models.CASCADE, related_name="payments")
+    sha256 = models.CharField(max_length=64, unique=True, help_text="Of network, asset, payer and nonce, or of the transaction.")
+    signature_sha256 = models.CharField(max_length=64, blank=True, help_text="Of the signature that it came with.")
+    key = models.CharField(max_length=2048, help_text="Of the article's address.")
+    amount = models.CharField(max_length=40, help_text="In the asset's smallest unit.")
+    asset = models.CharField(max_length=100)
+    network = models.CharField(max_length=100)
+    terms = models.JSONField(default=dict, help_text="The price when it came: what the facilitator is asked to settle.")
+    transaction = models.CharField(max_length=200, blank=True, help_text="As the facilitator named it when it was settled.")
+    settlement = models.CharField(  # noqa: DJ001  many are not settled yet, and unique
+        max_length=400, null=True, unique=True, help_text="Network and transaction, which pay for one article."
+    )
+    taken_at = models.DateTimeField(help_text="When it came last.")
+    settling_at = models.DateTimeField(
+        null=True, help_text="When the facilitator was last asked to settle it: from then on it may have been charged."
+    )
+    settled_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["publisher", "-taken_at"]
+
+    def __str__(self) -> str:
+        return f"{self.amount} of {self.asset} for {self.key}"
+
+
+def _expect_host(domain: object) -> None:
+    try:
+        _HOST(domain)
+    except ValidationError as error:
+        raise ValidationError({"domains": f"“{domain}” is no host name. Write it alone, such as example.org."}) from error
+    if "." not in str(domain) and str(domain).partition(":")[0] != "localhost":
+        raise ValidationError({"domains": f"“{domain}” would be a whole top-level domain. Name the publisher's own host."})
+    if is_public_suffix(str(domain)):
+        raise ValidationError({"domains": f"“{domain}” is a public suffix: anybody may own a name below it. {SUFFIX_HINT}"})
+
+
+@lru_cache(maxsize=1_000)
+def is_public_suffix(domain: str) -> bool:
+    """Return whether strangers may own names below a host, such as co.uk or github.io. `domain` may have a port.
+
+    The list of publicsuffix.org comes with a library: nothing is downloaded, and a suffix newer than the library is unknown.
+    """
+    from tld import is_tld  # reads the list, which few processes need
+
+    name = domain.partition(":")[0]
+    try:
+        return is_tld(name) or is_tld(idna.decode(name))  # names of other scripts are on the list in their own letters
+    except idna.IDNAError:
+        return False
+
+
+def to_place(published_at: dt.datetime | None) -> int:
+    return 0 if published_at is None else max(0, int(published_at.timestamp() * 1000))

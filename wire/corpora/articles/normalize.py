@@ -1,0 +1,137 @@
+"""Turn what a feed, a sitemap or a page says into a draft that is safe to store, or refuse it with a code."""
+
+import datetime as dt
+import re
+from typing import Final
+from urllib.parse import urlsplit
+
+from sources.entries import Entry
+from sources.fetch.url import WebAddress
+from sources.parse.article import to_markdown
+from sources.parse.dates import read_date
+from wire.corpora.articles import rendering
+from wire.corpora.articles.models import Article, Publisher
+from wire.corpora.articles.store import ArticleDraft
+from wire.corpora.articles.url_keys import canonical_key
+from wire.text.plain_text import byline, plain_text, strip_invisible
+
+MIN_CONTENT: Final = 200  # characters of an item's own text from which on it is the article
+MAX_TITLE: Final = 500
+MAX_DESCRIPTION: Final = 1_000
+MAX_TEXT: Final = 1_000_000
+MAX_ADDRESS: Final = 2_048
+EARLIEST: Final = dt.datetime(1800, 1, 1, tzinfo=dt.UTC)
+EPOCH: Final = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)  # which is what programs write that know no date
+TOLERANCE: Final = dt.timedelta(days=1)  # clocks and time zones differ; further ahead is a mistake
+_LANGUAGE: Final = re.compile(r"(?=.{2,35}\Z)[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8})*")  # RFC 5646 §2.1, §4.4.1
+
+
+class RefusedItem(Exception):
+    """`code` is what refusals are counted by: `foreign`, `left out` or `bad address`."""
+
+    def __init__(self, code: str) -> None:
+        super().__init__(code)
+        self.code = code
+
+
+def draft_entry(publisher: Publisher, entry: Entry, now: dt.datetime) -> ArticleDraft:
+    """Draft an item of a feed or a sitemap; `now` is in UTC. It has its text if that is at least MIN_CONTENT characters.
+
+    Raises: RefusedItem.
+    """
+    url, key = _expect_own(publisher, entry.url)
+    content, markdown = plain_text(entry.content, MIN_CONTENT), None
+    if len(content) >= MIN_CONTENT // 2:
+        try:
+            markdown = strip_invisible(to_markdown(entry.content, url))[:MAX_TEXT]
+            if len(rendering.render(markdown, "text")) < MIN_CONTENT:
+                markdown = None
+        except ValueError:  # nothing that can be read
+            markdown = None
+    change = _to_utc(entry.changed_at)
+    return ArticleDraft(
+        url=url,
+        key=key,
+        title=plain_text(entry.title, MAX_TITLE) or (plain_text(content, 80) if markdown else ""),
+        author=byline(entry.author) or "",
+        published_at=_publication_date(entry, now),
+        description=plain_text(entry.summary, MAX_DESCRIPTION) or (rendering.snippet("", markdown) if markdown else ""),
+        language=_language(entry.language),
+        markdown=markdown,
+        change=change if change is not None and change <= now else None,  # one to come would have the page read at each run
+    )
+
+
+def draft_page(
+    publisher: Publisher, url: str, entry: Entry, markdown: str, known: Article | None, now: dt.datetime
+) -> ArticleDraft:
+    """Draft the article of a page at `url`, where it was found after redirects; `known` fills in what the page does not say.
+
+    Its address is the one that the page names as its own, if that is one of the publisher's and no front page. Raises: RefusedItem,
+    also if that is left out.
+    """
+    at = named = _expect_own(publisher, url)
+    try:
+        named = _expect_own(publisher, entry.url)
+    except RefusedItem as refusal:
+        if refusal.code == "left out":  # the same article by another way
+            raise
+    if is_front(publisher, named[0]):
+        named = at
+    text = strip_invisible(markdown)[:MAX_TEXT]
+    known = known or Article()
+    return ArticleDraft(
+        url=named[0],
+        key=named[1],
+        title=plain_text(entry.title, MAX_TITLE) or known.title or rendering.snippet("", text)[:80],
+        author=byline(entry.author) or known.author,
+        published_at=_publication_date(entry, now) or known.published_at,
+        description=plain_text(entry.summary, MAX_DESCRIPTION) or known.description or rendering.snippet("", text),
+        language=_language(entry.language) or known.language,
+        markdown=text,
+    )
+
+
+def is_front(publisher: Publisher, url: str) -> bool:
+    """Return whether an address is a site's front page, where removed addresses often redirect."""
+    parts = urlsplit(url)
+    return (parts.path in {"", "/"} and not parts.query) or url.rstrip("/") == publisher.homepage.rstrip("/")
+
+
+def _expect_own(publisher: Publisher, raw: str) -> tuple[str, str]:
+    """Return the address as it is asked for, and its key. Raises: RefusedItem."""
+    try:
+        address = WebAddress.parse(raw)
+        key = canonical_key(raw)
+    except ValueError as error:
+        raise RefusedItem("bad address") from error
+    url = str(address).partition("#")[0]
+    if len(url) > MAX_ADDRESS or len(key) > MAX_ADDRESS:
+        raise RefusedItem("bad address")
+    if not publisher.owns(address.authority):
+        raise RefusedItem("foreign")
+    if publisher.leaves_out(address.target):
+        raise RefusedItem("left out")
+    return url, key
+
+
+def _language(raw: str) -> str:
+    tag = raw.strip().replace("_", "-")
+    return tag if _LANGUAGE.fullmatch(tag) else ""
+
+
+def _publication_date(entry: Entry, now: dt.datetime) -> dt.datetime | None:
+    """Return it in UTC, whole seconds, up to TOLERANCE ahead; None for one that cannot be right."""
+    moment = None if entry.published_at_estimated else _to_utc(entry.published_at)
+    # One ahead is not cut to now, which would be another date, and a revision, at each run.
+    return moment if moment is not None and moment != EPOCH and EARLIEST <= moment <= now + TOLERANCE else None
+
+
+def _to_utc(raw: dt.datetime | str | None) -> dt.datetime | None:
+    moment = read_date(raw) if isinstance(raw, str) else raw
+    if moment is None:
+        return None
+    try:
+        return (moment if moment.tzinfo else moment.replace(tzinfo=dt.UTC)).astimezone(dt.UTC).replace(microsecond=0)
+    except OverflowError:
+        return None

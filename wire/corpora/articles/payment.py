@@ -1,0 +1,290 @@
+"""Payments for articles by x402, version 2: ask, check the payment, give the article, then have the payment settled.
+
+No money passes here. Whoever runs the installation names a facilitator, the service that checks and settles payments for it
+(WIRE_X402_FACILITATOR); without one, nothing that has a price is given. An agent is never charged for what it did not get: a
+payment is settled after the article was read, and an article is only given when it was settled.
+
+A payment is what its payer signed (`payment_authorization`), and buys one article for ever. Its row is bound to that article before
+the money moves; once the facilitator was asked to move it, the row is never deleted unless the facilitator said that it did not.
+"""
+
+import datetime as dt
+import logging
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, TypeVar
+
+import orjson
+from django.conf import settings
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from config.database import routing
+from config.errors import PaymentRequired, UpstreamFailed
+from wire.corpora.articles import live_fetch
+from wire.corpora.articles.models import Payment, Publisher
+from wire.corpora.articles.payment_authorization import Authorization, InvalidPayment, read_authorization
+from wire.corpora.articles.pricing import Price, describe_price
+from wire.corpora.articles.url_keys import canonical_key
+
+T = TypeVar("T")
+
+VERSION: Final = 2
+HELD: Final = dt.timedelta(hours=1)  # a payment buys its article again: in parts, in another format, or after a lost answer
+TAKING: Final = dt.timedelta(seconds=30)  # whoever takes a payment is not disturbed; who was killed meanwhile is done by then
+PATIENCE: Final = 5.0  # seconds for one step of the facilitator's answer
+DEADLINE: Final = 10.0  # seconds for its body; shorter than TAKING, so that two never settle one payment side by side
+MAX_ANSWER: Final = 65_536  # bytes of it
+AT_ONCE: Final = 3  # payments that are checked at a time in a process: the threads are needed for readers, too
+HOW_TO_PAY: Final = (
+    'Pay as `accepts` says and ask again with the payment: the header PAYMENT-SIGNATURE, or _meta["x402/payment"] in MCP.'
+)
+BUSY: Final = "This payment is being taken at this moment. Send it again in 30 seconds."
+_JSON: Final = [("content-type", "application/json"), ("accept", "application/json")]
+
+_checks: Final = threading.BoundedSemaphore(AT_ONCE)
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Settlement:
+    transaction: str
+    network: str
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return x402's SettlementResponse, without who paid."""
+        return {"success": True, "transaction": self.transaction, "network": self.network}
+
+
+class Facilitator:
+    """The service at `/verify` and `/settle` below an address. Raises: UpstreamFailed when it does not answer yes or no."""
+
+    def __init__(self, address: str) -> None:
+        self._address = address
+
+    def verify(self, payment: Mapping[str, Any], terms: Price) -> str:
+        """Return why the payment cannot be taken; "" if it can."""
+        found = self._ask("verify", payment, terms)
+        if not isinstance(found.get("isValid"), bool):
+            raise self._no_answer("verify", "it says neither that the payment is valid nor that it is not")
+        return "" if found["isValid"] else _reason(found, "invalidReason")
+
+    def settle(self, payment: Mapping[str, Any], terms: Price) -> Settlement | str:
+        """Return the settlement, or why there is none. The same payment twice is settled once."""
+        found = self._ask("settle", payment, terms)
+        if not isinstance(found.get("success"), bool):
+            raise self._no_answer("settle", "it says neither that the payment was settled nor that it was not")
+        named = str(found.get("transaction") or "")
+        if found["success"]:
+            return Settlement(named[:200], str(found.get("network") or terms["network"])[:100])
+        reason = _reason(found, "errorReason")
+        if named:  # it was sent to the network, and only nobody waited for its end
+            log.warning("The facilitator could not settle a payment (%s), and names transaction %s.", reason, named[:200])
+            raise UpstreamFailed(
+                f"The payment may have been made, as transaction {named[:200]}, but is not confirmed: {reason}.",
+                "Send the same payment again in a minute, for the same article: it is not charged twice.",
+            )
+        return reason
+
+    def _ask(self, what: str, payment: Mapping[str, Any], terms: Price) -> Mapping[str, Any]:
+        import httpcore2  # takes longer to load than all the rest of this module, and few installations take payments
+
+        url, body = f"{self._address}/{what}", {"x402Version": VERSION, "paymentPayload": payment, "paymentRequirements": terms}
+        times = {"timeout": dict.fromkeys(("connect", "read", "write", "pool"), PATIENCE)}
+        ends = time.monotonic() + DEADLINE
+        content = bytearray()
+        try:
+            with httpcore2.stream("POST", url, headers=_JSON, content=orjson.dumps(body), extensions=times) as answer:
+                for piece in answer.iter_stream():
+                    content += piece
+                    if len(content) > MAX_ANSWER or time.monotonic() > ends:
+                        raise self._no_answer(what, "its answer is too long, or comes too slowly")
+            found = orjson.loads(content)
+        except (httpcore2.TimeoutException, httpcore2.NetworkError, httpcore2.ProtocolError, OSError, ValueError) as error:
+            raise self._no_answer(what, str(error)) from error
+        if answer.status >= 500 or not isinstance(found, dict):
+            raise self._no_answer(what, f"status {answer.status}")
+        return found
+
+    @staticmethod
+    def _no_answer(what: str, why: str) -> UpstreamFailed:
+        """After /settle the money may have moved."""
+        log.warning("The facilitator did not answer /%s: %s", what, why)
+        return UpstreamFailed(
+            "The service that takes payments does not answer.",
+            "Send the same payment again in a minute, for the same article: what was paid already is not charged twice.",
+        )
+
+
+def buy(publisher: Publisher, url: str, payment: object, give: Callable[[], T]) -> tuple[T, Settlement]:
+    """Return the result of `give` for this payment, and its settlement.
+
+    A payment buys one article, as often as it is asked for within HELD. Raises: PaymentRequired, which says what to pay or why
+    this payment is not taken; UpstreamFailed when the facilitator does not answer; what `give` raises, and then nothing is charged.
+    """
+    resource = {"url": url, "description": f"An article of {publisher.name}", "mimeType": "text/markdown"}
+    terms = {"x402Version": VERSION, "error": "", "resource": resource, "accepts": [publisher.price]}  # x402's PaymentRequired
+    if not settings.WIRE_X402_FACILITATOR:
+        why = f"An article of {publisher.name} costs money, which this installation cannot take."
+        raise PaymentRequired(why, f"Read it at its publisher: {url}", terms | {"error": why, "accepts": []})
+    try:
+        if payment is None:
+            raise InvalidPayment(f"An article of {publisher.name} costs {describe_price(publisher.price)}.")
+        return _buy(publisher, url, read_authorization(payment), give)
+    except InvalidPayment as error:
+        raise PaymentRequired(str(error), HOW_TO_PAY, terms | {"error": str(error)}) from error
+
+
+def _buy(publisher: Publisher, url: str, offered: Authorization, give: Callable[[], T]) -> tuple[T, Settlement]:
+    """Raises: InvalidPayment, and as `buy`."""
+    facilitator, key = Facilitator(settings.WIRE_X402_FACILITATOR), canonical_key(url)
+    row = _expect_unused(publisher, key, offered)
+    if row is not None and row.settled_at is not None:
+        if not _is_recent(row):
+            raise InvalidPayment("This payment was used already, long ago.")
+        if row.signature_sha256 and row.signature_sha256 != offered.signature:
+            raise InvalidPayment("This payment was used already, with another signature.")
+        return give(), Settlement(row.transaction, row.network)
+    terms = publisher.price if row is None or _is_free(row) else row.terms or publisher.price
+    _expect_terms(publisher, url, key, offered, terms)
+    if row is None or row.settling_at is None or row.signature_sha256 not in {"", offered.signature}:
+        if not _checks.acquire(blocking=False):
+            raise UpstreamFailed(
+                "Other payments are being checked at this moment; this one was not.", "Send it again in 10 seconds."
+            )
+        try:
+            reason = facilitator.verify(offered.payment, terms)
+        finally:
+            _checks.release()
+        if reason:
+            raise InvalidPayment(f"The payment is not valid: {reason}.")
+    mine = routing.write(lambda: _take(publisher, key, offered, terms))
+    if mine is None:
+        _expect_unused(publisher, key, offered)
+        raise InvalidPayment(BUSY)
+    try:
+        given = give()
+    except Exception:  # nothing was charged: it may buy another article. One that may have been charged before stays.
+        routing.write(Payment.objects.filter(pk=mine.pk, taken_at=mine.taken_at, settling_at=None).delete)
+        raise
+    is_first = mine.settling_at is None
+    if not routing.write(lambda: _begin_settling(mine)):
+        raise InvalidPayment(BUSY)
+    settled = facilitator.settle(offered.payment, terms)  # if it does not answer, the row stays: sent again, it is settled
+    if isinstance(settled, str):
+        why = f"The payment could not be settled: {settled}."
+        if is_first:
+            routing.write(Payment.objects.filter(pk=mine.pk, taken_at=mine.taken_at, settled_at=None).delete)
+        else:
+            why += (
+                " An earlier attempt had no answer, so it may have been charged, and stays noted for this article. Do not pay "
+                "again before whoever runs this site has looked it up."
+            )
+        raise InvalidPayment(why)
+    other = routing.write(lambda: _save_settlement(mine, offered, settled))
+    if other is not None and not (_is_recent(other) and _is_for(other, publisher, key)):
+        raise InvalidPayment("This payment was used already: its transaction paid for another article, or long ago.")
+    return given, settled
+
+
+def _expect_unused(publisher: Publisher, key: str, offered: Authorization) -> Payment | None:
+    """Return the row of a payment, if it has one. Raises: InvalidPayment for one that is another article's."""
+    row = routing.write(lambda: _find_payment(offered))  # a replica may not know of it yet
+    if row is not None and not _is_free(row) and not _is_for(row, publisher, key):
+        raise InvalidPayment("This payment was used already, for another article.")
+    return row
+
+
+def _find_payment(offered: Authorization) -> Payment | None:
+    """Return the row of a payment; of one that came before identities were stored, by its whole payload."""
+    found = {row.sha256: row for row in Payment.objects.filter(sha256__in=(offered.identity, offered.message))}
+    return found.get(offered.identity) or found.get(offered.message)
+
+
+def _is_free(row: Payment) -> bool:
+    """Return whether its taker was killed before anything was charged, so that it may buy any article."""
+    return row.settled_at is None and row.settling_at is None and row.taken_at < timezone.now() - TAKING
+
+
+def _is_recent(row: Payment) -> bool:
+    return row.settled_at is not None and row.settled_at >= timezone.now() - HELD
+
+
+def _is_for(row: Payment, publisher: Publisher, key: str) -> bool:
+    """Return whether it pays for this article, which may have come to another address since."""
+    return row.publisher_id == publisher.pk and (row.key == key or live_fetch.is_same_article(publisher, row.key, key))
+
+
+def _take(publisher: Publisher, key: str, offered: Authorization, terms: Price) -> Payment | None:
+    """Return the row of a payment, for its taker alone; None while somebody else takes it."""
+    now = timezone.now()
+    taken: dict[str, Any] = {"signature_sha256": offered.signature, "taken_at": now}
+    bound = {name: terms[name] for name in ("amount", "asset", "network")}
+    bound |= {"publisher": publisher, "key": key, "terms": dict(terms)}
+    try:
+        with transaction.atomic():
+            if (row := _find_payment(offered)) is None:
+                return Payment.objects.create(sha256=offered.identity, **bound, **taken)
+    except IntegrityError:
+        return None
+    stale = Payment.objects.filter(pk=row.pk, settled_at=None, taken_at=row.taken_at, taken_at__lt=now - TAKING)
+    if _is_free(row):
+        taken |= bound
+    elif not _is_for(row, publisher, key):
+        return None
+    return Payment.objects.get(pk=row.pk) if stale.update(**taken) else None
+
+
+def _begin_settling(mine: Payment) -> bool:
+    """Note, before the money moves, that it may have moved. False if somebody else took the payment over meanwhile."""
+    now = timezone.now()
+    if not Payment.objects.filter(pk=mine.pk, taken_at=mine.taken_at).update(settling_at=now, taken_at=now):
+        return False
+    mine.taken_at = mine.settling_at = now
+    return True
+
+
+def _save_settlement(mine: Payment, offered: Authorization, settled: Settlement) -> Payment | None:
+    """Note that a payment was settled. Return the other payment that the same transaction settled before, if there is one.
+
+    One transaction of a facilitator's may settle many payments that are exact.
+    """
+    name = f"{settled.network} {settled.transaction}"
+    own = f"{name} {offered.identity}" if offered.is_exact or not settled.transaction else name
+    values = {"transaction": settled.transaction, "network": settled.network, "settled_at": timezone.now(), "settlement": own}
+    others = Payment.objects.filter(settlement__in=(own, name)).exclude(pk=mine.pk)
+    if (other := others.first()) is None:
+        try:
+            with transaction.atomic():
+                Payment.objects.filter(pk=mine.pk).update(**values)
+        except IntegrityError:
+            other = others.get()
+        else:
+            return None
+    log.warning("Transaction %s was named for two payments; it counts for the first.", settled.transaction)
+    Payment.objects.filter(pk=mine.pk).delete()
+    return other
+
+
+def _expect_terms(publisher: Publisher, url: str, key: str, offered: Authorization, terms: Price) -> None:
+    """Raises: InvalidPayment."""
+    same = all(offered.accepted.get(name) == terms[name] for name in ("scheme", "network", "amount", "asset", "payTo"))
+    if offered.payment.get("x402Version") != VERSION or not same:
+        raise InvalidPayment("The payment is for other terms: `accepted` must be one of `accepts`, in x402Version 2.")
+    resource = offered.payment.get("resource")
+    named = resource.get("url") if isinstance(resource, Mapping) else None
+    if named in (None, url):
+        return
+    try:
+        is_same = live_fetch.is_same_article(publisher, canonical_key(str(named)), key)
+    except ValueError:
+        is_same = False
+    if not is_same:
+        raise InvalidPayment("The payment is for another article.")
+
+
+def _reason(found: Mapping[str, Any], name: str) -> str:
+    return " ".join(str(found.get(name) or "the facilitator gives no reason").split())[:200].rstrip(".")

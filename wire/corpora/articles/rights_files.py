@@ -1,0 +1,110 @@
+"""A publisher's terms as machines read them: llms.txt, ai.txt, RSL and the TDM reservation. All are functions of its row."""
+
+import re
+from collections.abc import Callable
+from functools import wraps
+from typing import Final, TypeVar
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.template import Context, Engine
+from django.views.decorators.http import require_safe
+
+from config.errors import NotFound
+from config.http.responses import BRIEFLY
+from wire.corpora.articles import queries
+from wire.corpora.articles.models import LicenceKind, Publisher
+from wire.corpora.articles.pricing import describe_price
+from wire.text.plain_text import plain_line
+
+PLAIN: Final = "text/plain; charset=utf-8"
+RSL: Final = "application/rsl+xml; charset=utf-8"
+ADDRESS: Final = re.compile(r"https?://[^\s<>\"]+")
+MAX_LINE: Final = 500  # characters of a publisher's own words in a file; the page has them whole
+
+R = TypeVar("R", bound=HttpResponseBase)
+
+
+def view_publisher(
+    missing: Callable[[HttpRequest, NotFound], R],
+) -> Callable[[Callable[[HttpRequest, Publisher], R]], Callable[..., R]]:
+    """Return a decorator for views of a publisher that is served; `missing` answers for any other."""
+
+    def decorate(view: Callable[[HttpRequest, Publisher], R]) -> Callable[..., R]:
+        @require_safe
+        @wraps(view)
+        def serve(request: HttpRequest, slug: str) -> R:
+            try:
+                publisher = queries.find_publisher(slug)
+            except NotFound as error:
+                return missing(request, error)
+            response = view(request, publisher)
+            response["tdm-reservation"] = _tdm_reservation(publisher)
+            return response
+
+        return serve
+
+    return decorate
+
+
+def _answer_missing(_request: HttpRequest, error: NotFound) -> HttpResponse:
+    headers = {"Cache-Control": "no-store"}
+    return HttpResponse(f"{error.message} {error.hint}\n", status=404, content_type=PLAIN, headers=headers)
+
+
+def _tdm_reservation(publisher: Publisher) -> str:
+    """Return TDMRep's `tdm-reservation` (W3C): "1" where the rights to mine the text for training are reserved."""
+    return "0" if publisher.may_train else "1"
+
+
+@view_publisher(_answer_missing)
+def llms_txt(_request: HttpRequest, publisher: Publisher) -> HttpResponse:
+    api, mcp = f"{settings.WIRE_SITE_URL}/api", f"{settings.WIRE_MCP_URL}/articles/{publisher.slug}"
+    return _render("llms.txt", PLAIN, publisher, api=api, mcp=mcp)
+
+
+@view_publisher(_answer_missing)
+def ai_txt(_request: HttpRequest, publisher: Publisher) -> HttpResponse:
+    """The rule for training sets as Spawning's ai.txt has it; answering as a Content-Signal line; the reservation of TDMRep."""
+    return _render("ai.txt", PLAIN, publisher, reservation=_tdm_reservation(publisher))
+
+
+@view_publisher(_answer_missing)
+def license_xml(_request: HttpRequest, publisher: Publisher) -> HttpResponse:
+    """The terms in RSL 1.0. `search` is what a publisher agrees to by being served; credit is due for every use."""
+    uses = {"search": True, "ai-input": publisher.may_answer, "ai-train": publisher.may_train}
+    scheme, terms = publisher.homepage.partition("://")[0], f"{_page(publisher)}#terms"
+    address = ADDRESS.search(publisher.licence)
+    licence = address[0] if address else ""
+    return _render(
+        "license.xml",
+        RSL,
+        publisher,
+        homepage=publisher.homepage,
+        contents=[f"{scheme}://{domain}/" for domain in publisher.domains],
+        permits=" ".join(use for use, is_allowed in uses.items() if is_allowed),
+        prohibits=" ".join(use for use, is_allowed in uses.items() if not is_allowed),
+        standard=licence if publisher.licence_kind == LicenceKind.CC else "",
+        is_priced=bool(publisher.price),
+        terms=(licence if publisher.licence_kind == LicenceKind.RSL else "") or terms,
+        price=terms,
+    )
+
+
+def _page(publisher: Publisher) -> str:
+    return f"{settings.WIRE_SITE_URL}/articles/{publisher.slug}"
+
+
+def _render(name: str, content_type: str, publisher: Publisher, **context: object) -> HttpResponse:
+    """Give the publisher's own words to the template as single lines, so that none of them can pass for a rule of the file."""
+    kind = LicenceKind(publisher.licence_kind).label
+    words = {
+        "name": publisher.name,
+        "licence": f"{kind}: {publisher.licence}" if publisher.licence else kind,
+        "price": f"{describe_price(publisher.price)}, paid by x402" if publisher.price else "none",
+    }
+    own = {"publisher": publisher, "page": _page(publisher)} | {name: plain_line(text, MAX_LINE) for name, text in words.items()}
+    values = Context(own | context, autoescape=content_type == RSL)  # the others are plain text
+    text = Engine.get_default().get_template(f"articles/{name}").render(values)
+    return HttpResponse(text, content_type=content_type, headers={"Cache-Control": BRIEFLY})

@@ -1,0 +1,26 @@
+"""Cursors that are bound to the question whose answer they page through."""
+
+import hashlib
+from typing import Any
+
+import orjson
+
+from wire.search.cursor import decode, encode, invalid
+
+
+class ListCursor:
+    """The cursors of one list: `kind` names it, the question holds every filter. A place is a tuple of whole numbers."""
+
+    def __init__(self, kind: str, *question: Any) -> None:
+        self._kind = kind
+        self._mark = hashlib.sha256(orjson.dumps([kind, *question])).hexdigest()[:16]
+
+    def write(self, *place: int) -> str:
+        return encode(self._kind, self._mark, *place)
+
+    def read(self, cursor: str, size: int) -> list[int]:
+        """Return the `size` numbers of a place. Raises: InvalidArgument for a cursor of another list or question."""
+        mark, *place = decode(cursor, {self._kind: 1 + size})[1]
+        if mark != self._mark or any(type(number) is not int or abs(number) >= 2**63 for number in place):
+            raise invalid()
+        return place

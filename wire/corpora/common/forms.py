@@ -1,0 +1,41 @@
+"""Fields of the desk's forms."""
+
+from typing import Any
+
+import orjson
+from django import forms
+from unfold.widgets import UnfoldAdminTextareaWidget
+
+
+class LinesField(forms.CharField):
+    """A list, written with one value a line; `distinct` drops lines that came before."""
+
+    def __init__(self, *, distinct: bool = False, **options: Any) -> None:
+        super().__init__(widget=UnfoldAdminTextareaWidget({"rows": 3}), **options)
+        self._is_distinct = distinct
+
+    def prepare_value(self, value: Any) -> Any:
+        return "\n".join(map(str, value)) if isinstance(value, list) else value
+
+    def to_python(self, value: Any) -> Any:
+        lines = [stripped for line in str(value or "").splitlines() if (stripped := line.strip())]
+        return list(dict.fromkeys(lines)) if self._is_distinct else lines
+
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        return bool((initial or []) != self.to_python(data))
+
+
+class JsonField(forms.CharField):
+    """A nested value, written as JSON."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(widget=UnfoldAdminTextareaWidget({"rows": 8, "spellcheck": "false"}), **options)
+
+    def prepare_value(self, value: Any) -> Any:
+        return value if isinstance(value, str) or value is None else orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
+
+    def to_python(self, value: Any) -> Any:
+        try:
+            return orjson.loads(value) if str(value or "").strip() else None
+        except ValueError as error:
+            raise forms.ValidationError(f"This is not JSON: {error}.") from error

@@ -1,0 +1,18 @@
+"""Documentation of the routes of a corpus's REST."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from pydantic import BaseModel
+
+from config.http.responses import errors
+
+UNKNOWN_PARAMETER: Final = (
+    "`unknown_parameter`: the address does not take a parameter; the hint names those that it takes."  # of status 400
+)
+
+
+def document_answers(schema: type[BaseModel], *statuses: int, refusals: Mapping[int, str]) -> dict[str, Any]:
+    """Return a route's options: its schema, and each refusal with what it means there; every route may refuse with 400."""
+    described = {status: {"description": refusals[status]} for status in (400, *statuses)}
+    return {"response": {200: schema, **errors(*statuses)}, "openapi_extra": {"responses": described}}

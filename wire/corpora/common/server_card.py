@@ -1,0 +1,38 @@
+"""Cards of MCP servers: each is the wire's own card, since transport and revisions are the same, with a few fields of its own."""
+
+from typing import Any
+
+import orjson
+from django.http import HttpResponse
+
+from config.http.responses import BRIEFLY, json_answer
+from wire.site import llms_txt
+
+
+def read_wire_card() -> dict[str, Any]:
+    card: dict[str, Any] = orjson.loads(llms_txt.server_card().encode())
+    return card
+
+
+def describe_server(name: str, title: str, description: str, website: str, url: str, terms: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields in which a server's card differs from the wire's; `url` is where it is asked."""
+    (remote,) = read_wire_card()["remotes"]
+    return {
+        "name": f"ai.chatbotnews/{name}",
+        "title": title,
+        "description": description,
+        "websiteUrl": website,
+        "remotes": [remote | {"url": url}],
+        "_meta": {"ai.chatbotnews/terms": terms},
+    }
+
+
+def answer_card(own: dict[str, Any]) -> HttpResponse:
+    return answer_openly(read_wire_card() | own)
+
+
+def answer_openly(value: Any) -> HttpResponse:
+    """Answer JSON that any site's script may read."""
+    response = json_answer(value, BRIEFLY)
+    response["Access-Control-Allow-Origin"] = "*"
+    return response

@@ -1,0 +1,274 @@
+"""Fact-checks at the desk: withdrawing and superseding, what labels mean, loads, links with stories, and keys."""
+
+import tempfile
+from pathlib import Path
+from typing import Any, Final
+
+from django import forms
+from django.contrib import admin, messages
+from django.contrib.admin.models import ADDITION
+from django.core.exceptions import PermissionDenied
+from django.db import transaction
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import get_object_or_404, render
+from django.urls import URLPattern, path, reverse
+from django.utils import timezone
+from django.utils.html import format_html, format_html_join
+from unfold.widgets import UnfoldAdminFileFieldWidget, UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
+
+from wire.admin.base import ModelAdmin, ReadOnly, action, count, marks, moment, never, remember
+from wire.corpora.factchecks import api_keys, file_formats, load_jobs, store
+from wire.corpora.factchecks.file_formats import Unreadable
+from wire.corpora.factchecks.languages import CODES
+from wire.corpora.factchecks.models import ApiKey, Claim, LoadJob, RatingName, StoryLink
+from wire.corpora.factchecks.serializers import permalink
+from wire.text.plain_text import REASON, plain_line
+
+MAX_UPLOAD: Final = 10_485_760  # bytes, also of what a packed file holds
+UPLOAD_SECONDS: Final = 0.6  # of CPU, after which an upload ends with what it has stored; the same file goes on from there
+
+
+class RetractForm(forms.Form):
+    reason = forms.CharField(
+        max_length=REASON, required=False, widget=UnfoldAdminTextInputWidget, help_text="Withdraw it: readers see this sentence."
+    )
+    superseded_by = forms.CharField(
+        max_length=200, required=False, widget=UnfoldAdminTextInputWidget, help_text="Or the id of the fact-check that replaces it."
+    )
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or self.cleaned_data
+        reason, other = plain_line(data.get("reason", ""), REASON), data.get("superseded_by", "").strip()
+        if bool(reason) == bool(other):
+            raise forms.ValidationError("Give a reason, or the fact-check that takes its place.")
+        found = Claim.objects.with_name(other).first() if other else None
+        if other and found is None:
+            self.add_error("superseded_by", "There is no such fact-check.")
+        other = found.external_id if found else ""
+        return {"reason": reason, "superseded_by": other}
+
+
+@admin.register(Claim)
+class ClaimAdmin(ReadOnly):
+    """A claim as its fact-checker published it. Only loads change it; here it is withdrawn or superseded, and given back."""
+
+    list_display = ("title", "id_shown", "rating_label", "language", "status", "mark", "published_at", "public")
+    list_filter = ("status", "internal", "language", "rating_label")
+    search_fields = ("synopsis", "short_id", "external_id")
+    exclude = ("facts", "origins")
+    readonly_fields = ("retract", "earlier")
+    show_full_result_count = False
+
+    @admin.display(description="")
+    def mark(self, claim: Claim) -> str:
+        if claim.withdrawn_at:
+            return marks("withdrawn")
+        return marks("superseded") if claim.superseded_by else marks("internal") if claim.internal else ""
+
+    @admin.display(description="Public page")
+    def public(self, claim: Claim) -> str:
+        return format_html('<a href="{}" aria-label="Public page of {}">View</a>', permalink(claim), claim.title)
+
+    @admin.display(description="Withdraw or supersede")
+    def retract(self, claim: Claim) -> str:
+        page = reverse("admin:factchecks_claim_retract", args=[claim.pk])
+        told = "Give it back…" if claim.withdrawn_at or claim.superseded_by else "Withdraw or supersede…"
+        return format_html('<span class="desk"><a href="{}">{}</a></span>', page, told)
+
+    @admin.display(description="Earlier versions")
+    def earlier(self, claim: Claim) -> str:
+        rows = [
+            (moment(one.until), one.fields["rating_label"] or "not rated", one.fields["synopsis"])
+            for one in claim.revisions.order_by("-revision")[:20]
+        ]
+        return format_html_join("", "<p>Until {}: {} · {}</p>", rows) or "None."
+
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view(self.retract_page)
+        return [path("<int:pk>/retract/", view, name="factchecks_claim_retract"), *super().get_urls()]
+
+    def retract_page(self, request: HttpRequest, pk: int) -> HttpResponse:
+        if not request.user.has_perm("factchecks.change_claim"):
+            raise PermissionDenied
+        claim = get_object_or_404(Claim, pk=pk)
+        is_back = bool(claim.withdrawn_at or claim.superseded_by)
+        form = RetractForm(request.POST if request.method == "POST" and not is_back else None)
+        if request.method == "POST" and (is_back or form.is_valid()):
+            with transaction.atomic():
+                done = self._change(claim, is_back, {} if is_back else form.cleaned_data)
+                remember(request, [claim], done)
+            self.message_user(request, done)
+            return HttpResponseRedirect(reverse("admin:factchecks_claim_change", args=[pk]))
+        context = {**self.admin_site.each_context(request), "title": "Withdraw or supersede", "opts": self.opts}
+        return render(request, "admin/factcheck_retract.html", context | {"claim": claim, "form": form, "is_back": is_back})
+
+    def _change(self, claim: Claim, is_back: bool, data: dict[str, str]) -> str:
+        if is_back:
+            store.give_back(claim, timezone.now())
+            store.supersede(claim, "")
+            return "Given back: it is found again."
+        if data["reason"]:
+            store.withdraw(claim, data["reason"], timezone.now())
+            return f"Withdrawn. Reason: {data['reason']}"
+        store.supersede(claim, data["superseded_by"])
+        return f"Superseded by {data['superseded_by']}."
+
+
+@admin.register(RatingName)
+class RatingNameAdmin(ModelAdmin[RatingName]):
+    """The meaning of fact-checkers' labels on the common scale. New labels come with loads, as unknown."""
+
+    list_display = ("label", "rating", "is_edited")
+    list_filter = ("rating", "is_edited")
+    search_fields = ("label",)
+    fields = ("label", "rating")
+    readonly_fields = ("label",)
+    has_add_permission = has_delete_permission = never
+
+    def save_model(self, request: HttpRequest, obj: RatingName, form: Any, change: bool) -> None:
+        obj.is_edited = True
+        super().save_model(request, obj, form, change)
+        store.announce()
+
+
+class UploadForm(forms.Form):
+    file = forms.FileField(
+        widget=UnfoldAdminFileFieldWidget,
+        help_text="A dump, ClaimReview, CSV, TSV or feed, as of loadfactchecks; .gz of these; at most 10 MB, also unpacked.",
+    )
+    language = forms.ChoiceField(
+        choices=[("", "as they say, else detected"), *((code, code) for code in CODES)],
+        required=False,
+        widget=UnfoldAdminSelectWidget,
+        help_text="Of claims that name none.",
+    )
+
+    def clean_file(self) -> Any:
+        file = self.cleaned_data["file"]  # only its name says which form it has
+        if not str(file.name).lower().removesuffix(".gz").endswith(file_formats.SUFFIXES):
+            raise forms.ValidationError(f"A name that ends in {', '.join(file_formats.SUFFIXES)} says what it is.")
+        return file
+
+
+@admin.register(LoadJob)
+class LoadJobAdmin(ReadOnly):
+    """Loads of claims, the newest first; a running one may be cancelled, a file uploaded."""
+
+    list_display = ("source", "status", "total", "processed", "created", "updated", "skipped", "errors", "start")
+    list_filter = ("status",)
+    readonly_fields = ("stop",)
+    exclude = ("fingerprint", "cancel_requested")
+    actions_list = ("upload",)
+
+    @admin.display(description="Started")
+    def start(self, job: LoadJob) -> str:
+        return moment(job.created_at)
+
+    @admin.display(description="Cancel")
+    def stop(self, job: LoadJob) -> str:
+        if job.status not in (LoadJob.Status.PENDING, LoadJob.Status.RUNNING):
+            return "It is over."
+        page = reverse("admin:factchecks_loadjob_cancel", args=[job.pk])
+        return format_html('<span class="desk"><a href="{}">Cancel after the batch at hand…</a></span>', page)
+
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view(self.cancel)
+        return [path("<int:pk>/cancel/", view, name="factchecks_loadjob_cancel"), *super().get_urls()]
+
+    def cancel(self, request: HttpRequest, pk: int) -> HttpResponse:
+        job = get_object_or_404(LoadJob, pk=pk)
+        if not request.user.has_perm("factchecks.change_loadjob"):
+            raise PermissionDenied
+        if request.method == "POST":
+            done = load_jobs.cancel(job)
+            self.message_user(request, "It ends after the batch at hand." if done else "It is over already. Nothing was changed.")
+            if done:
+                remember(request, [job], "Cancelled.")
+            return HttpResponseRedirect(reverse("admin:factchecks_loadjob_changelist"))
+        context = {**self.admin_site.each_context(request), "title": "Cancel a load", "opts": self.opts, "job": job}
+        return render(request, "admin/factcheck_cancel.html", context)
+
+    def has_upload_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perm("factchecks.change_loadjob")
+
+    @action(description="Upload claims", icon="upload", permissions=["upload"], url_path="upload")
+    def upload(self, request: HttpRequest) -> HttpResponse:
+        form = UploadForm(request.POST or None, request.FILES or None)
+        if request.method == "POST" and form.is_valid() and self._load(request, form):
+            return HttpResponseRedirect(reverse("admin:factchecks_loadjob_changelist"))
+        context = {**self.admin_site.each_context(request), "title": "Upload claims", "opts": self.opts, "form": form}
+        return render(request, "admin/factcheck_upload.html", context, status=400 if form.errors else 200)
+
+    def _load(self, request: HttpRequest, form: UploadForm) -> bool:
+        """Store what can be, and return whether that is all. The form says what was refused."""
+        uploaded = form.cleaned_data["file"]
+        with tempfile.TemporaryDirectory() as directory:
+            file = Path(directory) / Path(str(uploaded.name)).name
+            file.write_bytes(uploaded.read())
+            try:
+                job = load_jobs.job_for(file, form.cleaned_data["language"])
+                before = job.processed
+                load_jobs.load(job, file, seconds=UPLOAD_SECONDS, most_bytes=MAX_UPLOAD)
+            except Unreadable as error:
+                form.add_error(None, f"{error}. What was loaded before stays.")
+                return False
+        remember(request, [job], f"Uploaded {file.name}.", ADDITION)
+        stored = f"{count(job.created, 'claim is', 'claims are')} new, {job.updated:,} changed, {job.skipped:,} unchanged"
+        self.message_user(request, f"{stored}, {job.errors:,} refused.", messages.WARNING if job.errors else messages.SUCCESS)
+        if job.status == LoadJob.Status.PENDING:
+            done = f"Entries {before + 1:,} to {job.processed:,} are done. Upload the same file again to go on behind them, or run "
+            self.message_user(request, f"{done}manage.py loadfactchecks with it.", messages.WARNING)
+        if job.errors:
+            form.add_error(None, [*job.messages, f"{job.errors:,} entries were refused; the others are stored."])
+        return not job.errors
+
+
+@admin.register(StoryLink)
+class StoryLinkAdmin(ModelAdmin[StoryLink]):
+    """Links of stories with claims. What an editor cuts stays cut; what an editor adds is pinned."""
+
+    list_display = ("claim", "story", "kind", "similarity")
+    list_filter = ("kind",)
+    list_select_related = ("claim", "story")
+    raw_id_fields = ("claim", "story")
+    fields = ("claim", "story", "kind")
+    search_fields = ("claim__synopsis", "story__chatbotnews_id")
+    has_delete_permission = never
+
+    def formfield_for_choice_field(self, db_field: Any, request: Any, **kwargs: Any) -> Any:
+        kwargs["choices"] = [(kind.value, kind.label) for kind in (StoryLink.Origin.PINNED, StoryLink.Origin.CUT)]
+        return super().formfield_for_choice_field(db_field, request, **kwargs)
+
+    def get_readonly_fields(self, request: HttpRequest, obj: StoryLink | None = None) -> tuple[str, ...]:  # noqa: ARG002
+        return ("claim", "story") if obj else ()
+
+    def save_model(self, request: HttpRequest, obj: StoryLink, form: Any, change: bool) -> None:
+        super().save_model(request, obj, form, change)
+        store.announce()
+
+
+@admin.register(ApiKey)
+class ApiKeyAdmin(ModelAdmin[ApiKey]):
+    """Keys that were handed out. From the first one on everybody needs one: to revoke the last closes fact-checks."""
+
+    list_display = ("name", "created_at", "revoked_at")
+    fields = ("name",)
+    actions = ("revoke",)
+    has_delete_permission = never
+
+    def has_change_permission(self, request: HttpRequest, obj: ApiKey | None = None) -> bool:
+        return obj is None and super().has_change_permission(request, obj)
+
+    def save_model(self, request: HttpRequest, obj: ApiKey, form: Any, change: bool) -> None:  # noqa: ARG002
+        token = api_keys.hand_out(obj.name)
+        obj.pk = ApiKey.objects.latest("pk").pk
+        self.message_user(request, f"The key, shown this once: {token}", messages.WARNING)
+
+    @admin.action(description="Revoke selected keys", permissions=["change"])
+    def revoke(self, request: HttpRequest, queryset: QuerySet[ApiKey]) -> None:
+        chosen = list(queryset.filter(revoked_at=None))
+        for key in chosen:
+            api_keys.revoke(key)
+        remember(request, chosen, "Revoked.")
+        self.message_user(request, f"Revoked: {count(len(chosen), 'key', 'keys')}.")

@@ -1,0 +1,154 @@
+"""REST of fact-checks: parse, ask one query, render. The MCP server asks the same queries, within the same bounds."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Annotated, Any, Final, Literal
+
+from django.http import HttpRequest, HttpResponse
+from ninja import Path, Query, Router, Schema
+
+from config.errors import Withdrawn
+from config.http.responses import BRIEFLY, answer
+from config.tokens import bearer_in
+from wire.corpora.common.rest import UNKNOWN_PARAMETER, document_answers
+from wire.corpora.factchecks import api_keys, queries
+from wire.corpora.factchecks.languages import Code
+from wire.corpora.factchecks.schemas import (
+    ClaimCategoriesOut,
+    ClaimOut,
+    ClaimRevisionsOut,
+    ClaimsOfStoryOut,
+    ClaimsOut,
+    FactcheckCitationOut,
+    FactcheckStatsOut,
+    FoundClaimsOut,
+    RatingLabelsOut,
+)
+from wire.schemas.params import IsoMoment, ListLimit
+
+router = Router(by_alias=True)
+
+MAX_QUERY: Final = 2_000
+REFUSALS: Final = {
+    400: UNKNOWN_PARAMETER,
+    401: "`unauthorized`: this installation hands out keys, and none that is in force was sent.",
+    404: "`not_found`: there is no such fact-check.",
+    410: "`story_withdrawn`: it was withdrawn and must not be cited.",
+    422: "`invalid_argument`: an argument is missing, out of its bounds, or not of this list; the message names it.",
+}
+
+Text = Annotated[str, Query(min_length=1, max_length=MAX_QUERY, description="The claim or question, in words.")]
+Found = Annotated[int, Query(ge=1, le=20)]
+Name = Annotated[str | None, Query(max_length=200)]
+Cursor = Annotated[str | None, Query(max_length=500, description="`next_cursor` of the page before.")]
+Id = Annotated[str, Path(max_length=200, description="An id or short id; its slashes may stand as they are.")]
+Language = Annotated[
+    Code | Literal["auto"] | None,
+    Query(description="The query's, for its word forms; detected if left out. It filters nothing."),
+]
+Categories = Annotated[list[str] | None, Query(alias="category", max_length=20, description="Any of these; again for more.")]
+Rating = Annotated[str | None, Query(max_length=200, description="A fact-checker's own label, or a rating of the one scale.")]
+Since = Annotated[IsoMoment | None, Query(description="Only fact-checks published at or after this time.")]
+
+
+def _answers(schema: type[Schema], *statuses: int) -> dict[str, Any]:
+    return document_answers(schema, 401, *statuses, refusals=REFUSALS)
+
+
+def require_key(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """Check the key where one is needed, and let no shared cache store the answer then."""
+
+    @wraps(view)
+    def answer_with_key(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        rule = api_keys.rule_for("api")
+        api_keys.expect(bearer_in(request.headers.get("authorization")), rule)
+        response = view(request, *args, **kwargs)
+        if rule.is_required:
+            response["Cache-Control"] = "private, no-store"
+        return response
+
+    return answer_with_key
+
+
+@router.get("/search.json", **_answers(FoundClaimsOut, 422), summary="Search fact-checks by words and meaning")
+@require_key
+def search_factchecks(
+    request: HttpRequest,
+    query: Text,
+    limit: Found = 5,
+    category: Categories = None,
+    rating_label: Rating = None,
+    language: Language = None,
+    status: Name = None,
+    published_since: Since = None,
+    cursor: Cursor = None,
+) -> HttpResponse:
+    code = None if language == "auto" else language
+    found = queries.search(query, limit, category, rating_label, code, status, published_since, cursor)
+    return answer(found, "no-store" if found.degraded else BRIEFLY)
+
+
+@router.get("/claims.json", **_answers(ClaimsOut, 422), summary="Fact-checks, newest first")
+@require_key
+def factchecks(
+    request: HttpRequest,
+    limit: ListLimit = 20,
+    rating_label: Rating = None,
+    category: Name = None,
+    status: Name = None,
+    cursor: Cursor = None,
+) -> HttpResponse:
+    return answer(queries.list_claims(limit, rating_label, category, status, cursor), BRIEFLY)
+
+
+@router.get("/claims/{path:any_id}.json", **_answers(ClaimOut, 404, 422), summary="One fact-check")
+@require_key
+def factcheck(request: HttpRequest, any_id: Id) -> HttpResponse:
+    return answer(queries.get_claim(any_id), BRIEFLY)
+
+
+@router.get("/revisions/{path:any_id}.json", **_answers(ClaimRevisionsOut, 404, 422), summary="Earlier versions of a fact-check")
+@require_key
+def factcheck_revisions(
+    request: HttpRequest,
+    any_id: Id,
+    before: Annotated[int | None, Query(ge=1, le=2**31 - 1, description="`next_before` of the page before.")] = None,
+) -> HttpResponse:
+    return answer(queries.list_revisions(any_id, before), BRIEFLY)
+
+
+@router.get("/citations/{path:any_id}.json", **_answers(FactcheckCitationOut, 404, 410, 422), summary="A fact-check as a citation")
+@require_key
+def factcheck_citation(
+    request: HttpRequest,
+    any_id: Id,
+    format: Literal["layered", "csl", "ris"] = "layered",  # noqa: A002  the contract's name
+) -> HttpResponse:
+    found = queries.get_claim(any_id)
+    if found.withdrawn_at is not None:
+        raise Withdrawn(f"{found.short_id or found.id} was withdrawn and must not be cited.", "Its own address says why.")
+    return answer(FactcheckCitationOut(citation=found.citations[format], format=format, id=found.id), BRIEFLY)
+
+
+@router.get("/categories.json", **_answers(ClaimCategoriesOut), summary="Categories of fact-checks")
+@require_key
+def factcheck_categories(request: HttpRequest) -> HttpResponse:
+    return answer(queries.list_categories(), BRIEFLY)
+
+
+@router.get("/rating-labels.json", **_answers(RatingLabelsOut), summary="Fact-checkers' labels, and what they mean")
+@require_key
+def factcheck_rating_labels(request: HttpRequest) -> HttpResponse:
+    return answer(queries.list_rating_labels(), BRIEFLY)
+
+
+@router.get("/stats.json", **_answers(FactcheckStatsOut), summary="How many fact-checks there are, and how they are searched")
+@require_key
+def factcheck_stats(request: HttpRequest) -> HttpResponse:
+    return answer(queries.stats(), BRIEFLY)
+
+
+@router.get("/story/{story_id}.json", **_answers(ClaimsOfStoryOut, 404, 422), summary="Fact-checks of claims that a story is about")
+@require_key
+def factchecks_of_story(request: HttpRequest, story_id: Annotated[str, Path(max_length=100)]) -> HttpResponse:
+    return answer(queries.of_story(story_id), BRIEFLY)

@@ -1,0 +1,58 @@
+"""Keys that open fact-checks. FACTCHECKS_KEYS decides whether a key is needed, not the number of keys in force: revoking the last
+one closes the server.
+"""
+
+from hmac import compare_digest
+from typing import Final, Literal, NamedTuple
+
+from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
+
+from config.errors import Unauthorized
+from config.tokens import new_token, token_hash
+from wire.corpora.factchecks import store
+from wire.corpora.factchecks.models import ApiKey
+
+PREFIX: Final = "fck"
+Surface = Literal["mcp", "api"]
+
+
+class KeyRule(NamedTuple):
+    is_required: bool
+    hashes: tuple[str, ...]
+
+
+def hand_out(name: str) -> str:
+    """Store a new key and return it; it cannot be shown again. Under `auto`, everybody needs a key from now on."""
+    token = new_token(PREFIX)
+    with transaction.atomic():
+        ApiKey.objects.create(name=name, token_sha256=token_hash(token))
+        store.announce()  # answers that were cached for everybody go
+    return token
+
+
+def revoke(key: ApiKey) -> None:
+    with transaction.atomic():
+        ApiKey.objects.filter(pk=key.pk, revoked_at=None).update(revoked_at=timezone.now())
+        store.announce()
+
+
+def rule_for(surface: Surface) -> KeyRule:
+    """Keys of the table open both surfaces, a key of the environment its own. Under `auto`, keys are required once one was handed
+    out, also when all are revoked.
+    """
+    own = settings.FACTCHECKS_MCP_KEY if surface == "mcp" else settings.FACTCHECKS_API_KEY
+    stored = list(ApiKey.objects.values_list("token_sha256", "revoked_at"))
+    hashes = (*(digest for digest, revoked_at in stored if revoked_at is None), *([token_hash(own)] if own else []))
+    is_required = bool(stored or own) if settings.FACTCHECKS_KEYS == "auto" else settings.FACTCHECKS_KEYS == "required"
+    return KeyRule(is_required, hashes)
+
+
+def expect(token: str | None, rule: KeyRule) -> None:
+    """Raises: Unauthorized, where keys are needed and this is none. Every key is compared, each in constant time."""
+    if not rule.is_required:
+        return
+    given = token_hash(token or "")
+    if not sum(compare_digest(given, digest) for digest in rule.hashes):  # not any(), which would stop at the first
+        raise Unauthorized("This server needs a key." if not token else "This key is not in force.")

@@ -1,0 +1,114 @@
+"""A claim cut into parts that are searched for their meaning: an overview, and one for each published fact. Pure.
+
+Each part has two texts: `content`, with labels in the claim's language, which is shown, and `plain`, without labels and ids, which
+the vector is made of: labels in it make search worse.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from wire.text.quoting import fold, quote_lines
+
+LONGEST: Final = 6_000  # characters of a part
+OVERLAP: Final = LONGEST // 5
+_SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+")
+
+Kind = Literal["claim_overview", "fact_detail"]
+
+_LABELS: Final[Mapping[str, tuple[str, str, str, str, str, str, str]]] = {
+    "de": ("Behauptung", "Bewertung", "Einschätzung", "Urteil", "Kategorien", "ID", "Quelle"),
+    "en": ("Claim", "Summary", "Assessment", "Rating", "Categories", "ID", "Source"),
+    "fr": ("Affirmation", "Résumé", "Évaluation", "Verdict", "Catégories", "ID", "Source"),
+    "es": ("Afirmación", "Resumen", "Evaluación", "Veredicto", "Categorías", "ID", "Fuente"),
+    "it": ("Affermazione", "Sintesi", "Valutazione", "Verdetto", "Categorie", "ID", "Fonte"),
+    "pt": ("Alegação", "Resumo", "Avaliação", "Veredito", "Categorias", "ID", "Fonte"),
+    "nl": ("Bewering", "Samenvatting", "Beoordeling", "Oordeel", "Categorieën", "ID", "Bron"),
+    "da": ("Påstand", "Resumé", "Vurdering", "Dom", "Kategorier", "ID", "Kilde"),
+    "no": ("Påstand", "Sammendrag", "Vurdering", "Dom", "Kategorier", "ID", "Kilde"),
+    "sv": ("Påstående", "Sammanfattning", "Bedömning", "Omdöme", "Kategorier", "ID", "Källa"),
+    "fi": ("Väite", "Tiivistelmä", "Arvio", "Tuomio", "Luokat", "ID", "Lähde"),
+    "ru": ("Утверждение", "Вывод", "Оценка", "Вердикт", "Категории", "ID", "Источник"),
+    "tr": ("İddia", "Özet", "Değerlendirme", "Karar", "Kategoriler", "ID", "Kaynak"),
+    "ro": ("Afirmație", "Rezumat", "Evaluare", "Verdict", "Categorii", "ID", "Sursă"),
+    "hu": ("Állítás", "Összefoglaló", "Értékelés", "Ítélet", "Kategóriák", "ID", "Forrás"),
+    "id": ("Klaim", "Ringkasan", "Penilaian", "Putusan", "Kategori", "ID", "Sumber"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    kind: Kind
+    fact_index: int | None
+    content: str
+    plain: str
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    language: str
+    short_id: str
+    synopsis: str
+    summary: str
+    statement: str
+    label: str
+    categories: Sequence[Mapping[str, str]]
+    facts: Sequence[Mapping[str, Any]]
+
+
+def labels_of(language: str) -> tuple[str, str, str, str, str, str, str]:
+    # English where the language is not known.
+    return _LABELS.get("no" if language in ("nb", "nn") else language, _LABELS["en"])
+
+
+def chunks_of(claim: Texts) -> list[Chunk]:
+    return [_overview(claim), *(chunk for fact in published_only(claim.facts) for chunk in _details(fact, claim.language))]
+
+
+def published_only(entries: Sequence[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+    """Yield facts or sources that may be shown: all but those that say that they are not published."""
+    return (entry for entry in entries if entry.get("publish") is not False)
+
+
+def _overview(claim: Texts) -> Chunk:
+    language = "de" if claim.language == "de" else "en"
+    categories = ", ".join(one.get(language, "") or one["name"] for one in claim.categories)
+    values = (claim.synopsis, claim.summary, claim.statement, claim.label, categories, claim.short_id)
+    labelled = [f"{label}: {value}" for label, value in zip(labels_of(claim.language), values, strict=False) if value]
+    endings = (".", "!", "?", "…", ":")
+    plain = " ".join(text if text.rstrip().endswith(endings) else f"{text}." for text in values[:3] if text)
+    return Chunk("claim_overview", None, "\n\n".join(labelled), plain or claim.short_id)
+
+
+def _details(fact: Mapping[str, Any], language: str) -> list[Chunk]:
+    source, text = labels_of(language)[-1], str(fact.get("text") or "")
+    excerpts = [str(one["excerpt"]) for one in published_only(fact.get("sources") or ()) if one.get("excerpt")]
+    sources = "\n".join(f"{source}: {fold(excerpt)}" for excerpt in excerpts)
+    # Labels of the text are not ours: only a line that we made begins with one.
+    content = "\n\n".join(part for part in (quote_lines(text, labelled=True), sources) if part)
+    if len(content) <= LONGEST:
+        plain = " ".join(part for part in (text, *excerpts) if part)
+        return [Chunk("fact_detail", fact.get("index"), content, plain)] if content else []
+    return [Chunk("fact_detail", fact.get("index"), piece, piece) for piece in pieces(content)]
+
+
+def pieces(text: str) -> list[str]:
+    """Cut a text into whole sentences, up to LONGEST characters a piece; each begins with the last OVERLAP characters of the one
+    before. A sentence that is longer by itself is cut where it has to be.
+    """
+    found, current, length = list[str](), list[str](), 0  # of `current` when it is joined by spaces
+    for sentence in _SENTENCE_END.split(text):
+        if current and length + 1 + len(sentence) > LONGEST:
+            found.append(" ".join(current))
+            overlap = found[-1][-OVERLAP:].partition(" ")[2] if len(sentence) < LONGEST - OVERLAP else ""
+            current, length = [overlap] if overlap else [], len(overlap)
+        length += len(sentence) + bool(current)
+        current.append(sentence)
+        if length > LONGEST:
+            rest = " ".join(current)
+            while len(rest) > LONGEST:
+                found.append(rest[:LONGEST])
+                rest = rest[LONGEST - OVERLAP :]
+            current, length = [rest], len(rest)
+    return [piece.strip() for piece in (*found, " ".join(current)) if piece.strip()]

@@ -1,0 +1,41 @@
+"""Checks of fact-checks that the doctor makes: keys, the model and the store that search them, and what is missing."""
+
+import datetime as dt
+from collections.abc import Iterator
+
+from django.conf import settings
+
+from wire.corpora.factchecks import api_keys, embedding, vector_store
+from wire.corpora.factchecks.load_jobs import SILENT
+from wire.corpora.factchecks.models import FactcheckState, LoadJob
+from wire.ops.doctor.finding import Finding, ok, warn
+
+NAME = "fact-checks"
+
+
+def examine(now: dt.datetime) -> Iterator[Finding]:
+    closed = [surface for surface in ("mcp", "api") if (rule := api_keys.rule_for(surface)).is_required and not rule.hashes]
+    if closed:
+        found = f"Keys are required and none is in force: nobody can ask ({' and '.join(closed)})."
+        yield warn(NAME, found, "Hand out a key at the desk, or set FACTCHECKS_KEYS=off to open fact-checks to everybody.")
+    if settings.FACTCHECKS_KEYS == "off" and any(api_keys.rule_for(surface).hashes for surface in ("mcp", "api")):
+        yield warn(NAME, "Keys are in force, and everybody may ask without one.", "Set FACTCHECKS_KEYS=auto to require them.")
+    state = FactcheckState.objects.get(pk=1)
+    if not state.found:
+        yield ok(NAME, "None are loaded.")
+        return
+    model = embedding.get_model()
+    if model is None:
+        found = f"{state.found:,} are found by words alone: no model makes vectors here."
+        yield warn(NAME, found, "See FACTCHECKS_EMBEDDING in docs/settings.md.")
+    else:
+        store = vector_store.store_for(model.name, model.dimensions).name
+        lacking = embedding.missing(model.name).count()
+        found = f"{state.found:,} are found by words and meaning; vectors by {model.name}, searched by {store}."
+        if lacking:
+            yield warn(NAME, f"{found} {lacking:,} lack theirs.", "Run manage.py embedfactchecks, or let ingest make them.")
+        else:
+            yield ok(NAME, found)
+    silent = LoadJob.objects.filter(status=LoadJob.Status.RUNNING, beat_at__lt=now - SILENT)
+    if stuck := silent.count():
+        yield warn(NAME, f"{stuck} loads stopped half-way.", "Run manage.py loadfactchecks with the same file: it goes on.")

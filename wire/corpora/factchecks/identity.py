@@ -1,0 +1,134 @@
+"""Finds the stored claim that an entry of a file is about. Pure.
+
+A claim belongs to its checker: the organisation that rated it, by its name and by the site that it publishes at. Ids of
+other organisations are theirs, so an entry never replaces the claim of another checker, whatever id it brings.
+"""
+
+import re
+import uuid
+from collections.abc import Mapping, Sequence
+from enum import Enum, auto
+from typing import Final, Protocol
+from urllib.parse import urlsplit
+
+from wire.text.tokens import fold_text
+
+_NAMESPACE: Final = uuid.UUID("5f2b3e6e-6a3c-5d0e-9a53-9d3d8c6f4b11")
+_ROW_NUMBER: Final = re.compile(r"[-+]?[0-9]{1,9}(?:\.0*)?")
+
+
+class RefusedClaim(ValueError):
+    """An entry that cannot be stored; the message says why."""
+
+
+class Match(Enum):
+    SAME = auto()
+    OTHER = auto()  # another checker's claim: both stand
+    CONFLICT = auto()  # one id, and nothing says that it is the same claim
+
+
+class Rated(Protocol):
+    """The fields of a claim that make its identity, stored or as a file has it."""
+
+    @property
+    def publisher(self) -> str: ...
+    @property
+    def publishing_url(self) -> str: ...
+    @property
+    def synopsis(self) -> str: ...
+    @property
+    def rating_summary(self) -> str: ...
+
+
+class Incoming(Rated, Protocol):
+    @property
+    def external_id(self) -> str: ...
+    @property
+    def is_dump(self) -> bool: ...
+    @property
+    def former_ids(self) -> Sequence[str]: ...
+
+
+def is_row_number(value: str) -> bool:
+    """Up to nine digits, also as a spreadsheet writes them (`12.0`): they count rows, and every table has the same ones."""
+    return _ROW_NUMBER.fullmatch(value) is not None
+
+
+def make_id(publisher: str, url: str, claim: str, headline: str = "") -> str:
+    """Make the id of a claim whose entry brings none. Where nobody says who rated it, its headline counts as well."""
+    name = _line(publisher)
+    if name:
+        return str(uuid.uuid5(_NAMESPACE, f"{name}\n{url}\n{claim}"))
+    return str(uuid.uuid5(_NAMESPACE, f"{url}\n{claim}" if url or not headline else f"\n{claim}\n{headline}"))
+
+
+def scoped_id(draft: Rated, own: str) -> str:
+    """Make the id of a claim whose own id another checker's claim already has."""
+    return str(uuid.uuid5(_NAMESPACE, f"{_line(draft.publisher)}\n{_site(draft.publishing_url)}\n{own}\nscoped"))
+
+
+def candidate_ids(draft: Incoming) -> Sequence[str]:
+    return [draft.external_id, scoped_id(draft, draft.external_id), *draft.former_ids]
+
+
+def find_id(draft: Incoming, holders: Mapping[str, Rated], names: Mapping[str, str]) -> str:
+    """Return the id under which a claim is stored, or is to be. `holders` are the claims that have one of its candidates, `names`
+    the ids of claims by every name that they have. Raises: RefusedClaim.
+    """
+    own, scoped = draft.external_id, scoped_id(draft, draft.external_id)
+    found = {one: compare(holders[one], draft) for one in (own, scoped) if one in holders}
+    same = next((one for one, match in found.items() if match is Match.SAME), None)
+    if same is not None:
+        return same
+    if Match.CONFLICT in found.values():
+        raise RefusedClaim(
+            f"its id {quote(own)} is that of another claim ({quote(holders[own].synopsis)}), whose URL and text are others. "
+            "That one stays; give this one an id of its own, or none"
+        )
+    for former in draft.former_ids:
+        if former in holders and _is_equal(holders[former], draft):
+            return former
+    free = next((one for one in (own, scoped) if one not in holders and names.get(one, one) == one), None)
+    if free is None:
+        raise RefusedClaim(f"its id {quote(own)} is another claim's. That one stays; give this one an id of its own, or none")
+    return free
+
+
+def compare(stored: Rated, draft: Incoming) -> Match:
+    if _line(stored.publisher) != _line(draft.publisher):
+        return Match.OTHER
+    sites = _site(stored.publishing_url), _site(draft.publishing_url)
+    is_other_text = _line(stored.synopsis) != _line(draft.synopsis)
+    if draft.is_dump and not all(sites):
+        return Match.SAME  # the id is the key of one database, whose claims get their address when they are published
+    if sites[0] != sites[1]:
+        return Match.CONFLICT if is_other_text else Match.OTHER
+    pages = (url.partition("#")[0].partition("://")[2] for url in (stored.publishing_url, draft.publishing_url))
+    is_other_url = len({page.removeprefix("www.").rstrip("/") for page in pages}) > 1  # sites change these without moving a page
+    is_anonymous = not draft.publisher and not sites[1]
+    return Match.CONFLICT if is_other_text and (is_other_url or is_anonymous) else Match.SAME
+
+
+def _is_equal(stored: Rated, draft: Rated) -> bool:
+    return (
+        _line(stored.publisher) == _line(draft.publisher)
+        and stored.publishing_url == draft.publishing_url
+        and stored.synopsis == draft.synopsis
+        and bool(draft.publisher or draft.publishing_url or stored.rating_summary == draft.rating_summary)
+    )
+
+
+def _line(text: str) -> str:
+    return fold_text(" ".join(text.split()))
+
+
+def _site(url: str) -> str:
+    try:
+        return (urlsplit(url).hostname or "").removeprefix("www.")
+    except ValueError:
+        return ""
+
+
+def quote(text: str) -> str:
+    line = " ".join(text.split())
+    return f"“{line[:60]}…”" if len(line) > 60 else f"“{line}”"

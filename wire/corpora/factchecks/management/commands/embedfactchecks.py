@@ -1,0 +1,31 @@
+"""Make the vectors that fact-checks lack."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from config.database import faults
+from config.errors import WireError
+from wire.corpora.factchecks import embedding
+
+
+class Command(BaseCommand):
+    help = (
+        "Make the vectors by which fact-checks are found by meaning, of claims that have none of the model in use. After another "
+        "model was chosen, searches go on with the old vectors until all are made. Resumable; run by every ingest for a while."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--seconds", type=float, metavar="N", help="At most.")
+
+    def handle(self, **options: Any) -> None:
+        model = embedding.get_model()
+        if model is None:
+            raise CommandError("No model makes vectors here: see FACTCHECKS_EMBEDDING in docs/settings.md. Nothing was changed.")
+        with faults.explaining():
+            try:
+                made = embedding.fill(options["seconds"])
+            except WireError as error:
+                raise CommandError(f"{error.message} What was made stays; run it again to go on.") from error
+            left = embedding.missing(model.name).count()
+        self.stdout.write(f"Vectors of {made:,} claims made by {model.name}; {left:,} left.")

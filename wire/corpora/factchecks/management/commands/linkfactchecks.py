@@ -1,0 +1,34 @@
+"""Find the stories that are about claims."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandParser
+
+from config.database import faults
+from config.errors import WireError
+from wire.corpora.factchecks import embedding, story_links
+from wire.corpora.factchecks.models import FactcheckState
+
+
+class Command(BaseCommand):
+    help = (
+        "Find which stories of the last days are about claims that were checked; run by every ingest. What editors pinned or cut "
+        "stays. With --seconds, the vectors that claims lack are made first, for so long."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--days", type=int, default=story_links.DAYS, metavar="N", help=f"Of publication ({story_links.DAYS}).")
+        parser.add_argument("--seconds", type=float, metavar="N", help="For vectors, at most.")
+
+    def handle(self, **options: Any) -> None:
+        with faults.explaining():
+            if not FactcheckState.objects.get(pk=1).next_number:
+                return  # no claim was ever loaded
+            try:
+                made = embedding.fill(options["seconds"]) if options["seconds"] else 0
+            except WireError as error:
+                made = 0
+                self.stderr.write(f"{error.message} {error.hint}")
+            links = story_links.link(options["days"])
+        if made or links is not None:
+            self.stdout.write(f"Fact-checks: vectors of {made:,} claims made, {links or 0:,} links with stories.")

@@ -1,0 +1,374 @@
+"""Makes an entry of a file a claim that may be stored: bounded, plain, complete. Pure.
+
+Four forms: the JSON dump of Faktenforum, schema.org ClaimReview, rows of a table, items of a feed of reviews.
+"""
+
+import datetime as dt
+import hashlib
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+import orjson
+
+from wire.corpora.factchecks.identity import RefusedClaim as RefusedClaim
+from wire.corpora.factchecks.identity import is_row_number, make_id, quote
+from wire.corpora.factchecks.languages import CODES, detect
+from wire.corpora.factchecks.ratings import Rating, of_number
+from wire.text.plain_text import plain_text, strip_invisible
+
+MAX_TEXT: Final = 100_000  # characters of one text
+MAX_TITLE: Final = 2_000  # characters of what a feed tells of an item
+MAX_FACTS: Final = 200
+MAX_SOURCES: Final = 100
+MAX_CATEGORIES: Final = 50
+MAX_URL: Final = 2_048
+MAX_PARTS: Final = 100_000  # of a JSON-LD document
+MAX_DEPTH: Final = 8
+_HOLDING_REVIEWS: Final = ("@graph", "dataFeedElement", "item", "itemListElement", "mainEntity", "review")
+_NOT_TEXT: Final = re.compile(r"[\x00\ud800-\udfff]")
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimDraft:
+    external_id: str
+    short_id: str = ""
+    process_id: str = ""
+    status: str = "published"
+    internal: bool = False
+    synopsis: str = ""
+    rating_label: str = ""
+    rating_summary: str = ""
+    rating_statement: str = ""
+    publishing_url: str = ""
+    publisher: str = ""
+    claimant: str = ""
+    published_at: dt.datetime | None = None
+    language: str = ""
+    categories: Sequence[Mapping[str, str]] = field(default_factory=list)
+    facts: Sequence[Mapping[str, Any]] = field(default_factory=list)
+    origins: Sequence[Mapping[str, Any]] = field(default_factory=list)
+    superseded_by: str = ""
+    rating_hint: Rating | None = field(default=None, compare=False)  # the probable meaning of a label that nobody knows yet
+    is_dump: bool = False
+    former_ids: Sequence[str] = ()  # ids that earlier releases gave the same claim
+
+    @property
+    def name(self) -> str:
+        return quote(self.synopsis or self.short_id or self.external_id)
+
+    @property
+    def size(self) -> int:
+        """About the number of characters that are indexed for it."""
+        texts = len(self.synopsis) + len(self.rating_summary) + len(self.rating_statement)
+        return texts + sum(len(fact["text"]) + sum(len(one["excerpt"]) for one in fact["sources"]) for fact in self.facts)
+
+    @property
+    def sha256(self) -> str:
+        """Hash of everything that is stored."""
+        fields = asdict(self) | {"published_at": self.published_at.isoformat() if self.published_at else None, "rating_hint": None}
+        del fields["is_dump"], fields["former_ids"]
+        return hashlib.sha256(orjson.dumps(fields, option=orjson.OPT_SORT_KEYS)).hexdigest()
+
+
+def name_of(entry: Any) -> str:
+    """Return the name of an entry that cannot be read, quoted; "" for one without."""
+    names = ("id", "shortId", "identifier", "url", "claimReviewed")
+    values = (entry.get(name) for name in names) if isinstance(entry, Mapping) else ()
+    return next((quote(value[:200]) for value in values if isinstance(value, str) and value.strip()), "")
+
+
+def of_dump(entry: Any, language: str) -> ClaimDraft:
+    claim = _object(entry)
+    external_id, short_id = _line(claim.get("id"), 200), _line(claim.get("shortId"), 200)
+    if not external_id and not short_id:
+        raise RefusedClaim("it has neither id nor shortId")
+    categories = [_read_category(one) for one in _list(claim.get("claimCategories"), MAX_CATEGORIES)]
+    draft = ClaimDraft(
+        external_id=external_id or short_id,
+        short_id=short_id,
+        process_id=_line(claim.get("processId"), 200),
+        status=_line(claim.get("status"), 40) or "published",
+        internal=claim.get("internal") is True,
+        synopsis=_text(claim.get("synopsis")),
+        rating_label=_line(claim.get("ratingLabelName"), 200),
+        rating_summary=_text(claim.get("ratingSummary")),
+        rating_statement=_text(claim.get("ratingStatement")),
+        publishing_url=_url(claim.get("publishingUrl")),
+        publisher=_line(claim.get("publisher"), 200),
+        published_at=_moment(claim.get("publishingDate") or claim.get("createdAt")),
+        categories=[one for one in categories if one["name"]],
+        facts=[_read_fact(one, place) for place, one in enumerate(_list(claim.get("facts"), MAX_FACTS))],
+        origins=[_clean(one) for one in _list(claim.get("origins"), MAX_SOURCES)],
+        superseded_by=_line(claim.get("supersededBy"), 200),
+        is_dump=True,
+    )
+    return _with_language(draft, claim.get("language"), language)
+
+
+def of_claim_review(entry: Any, language: str) -> ClaimDraft:
+    review = _object(entry)
+    claim, url = _text(review.get("claimReviewed")), _url(_first(review.get("url")) or _first(review.get("@id")))
+    if not claim:
+        raise RefusedClaim("it has no claimReviewed")
+    rating, item = (
+        found if isinstance(found := _first(review.get(name)), Mapping) else {} for name in ("reviewRating", "itemReviewed")
+    )
+    seen = [{"url": _url(_field(one, "url"))} for one in _many(item.get("appearance")) or _many(item.get("firstAppearance"))]
+    name = review.get("name") or review.get("headline")
+    summary = _text(name) if name and _text(name) != claim else ""
+    publisher = _line(_field(review.get("author") or review.get("publisher"), "name"), 200)
+    identifier = _line(review.get("identifier"), 200) if publisher or url else ""  # else it is nobody's
+    draft = ClaimDraft(
+        external_id=identifier or make_id(publisher, url, claim, summary),
+        synopsis=claim,
+        rating_label=_line(rating.get("alternateName") or rating.get("name"), 200) or _line(rating.get("ratingValue"), 200),
+        rating_summary=summary,
+        rating_statement=_text(review.get("reviewBody") or review.get("description")),
+        publishing_url=url,
+        publisher=publisher,
+        claimant=_line(_field(item.get("author"), "name"), 200),
+        published_at=_moment(review.get("datePublished")),
+        categories=[{"name": one} for one in _keywords(review.get("keywords"))],
+        origins=[one for one in seen if one["url"]],
+        rating_hint=_guess_rating(rating),
+        former_ids=[_line(review.get("identifier"), 200) or make_id("", url, claim)],
+    )
+    return _with_language(draft, review.get("inLanguage"), language)
+
+
+# Names of columns, folded: ours, ClaimsKG's, those of common collections.
+_COLUMNS: Final[Mapping[str, Sequence[str]]] = {
+    "id": ("id", "external_id", "claimreview_id", "uuid"),
+    "short_id": ("short_id", "shortid"),
+    "synopsis": (
+        *("synopsis", "claim", "vclaim", "claimreviewed", "claim_reviewed", "claimreview_claimreviewed", "claim_text", "text"),
+    ),
+    "summary": ("rating_summary", "ratingsummary", "summary", "title", "headline", "extra_title"),
+    "statement": ("rating_statement", "ratingstatement", "statement", "body", "extra_body"),
+    "label": ("rating_label", "ratinglabel", "ratinglabelname", "rating", "verdict", "rating_alternatename", "rating_ratingname"),
+    "url": ("publishing_url", "publishingurl", "url", "claimreview_url", "link"),
+    "publisher": ("publisher", "claimreview_author_name", "claimreview_author", "fact_checker", "site", "source"),
+    "claimant": ("claimant", "creativework_author_name", "speaker"),
+    "date": ("published_at", "publishingdate", "date", "claimreview_datepublished", "datepublished", "createdat"),
+    "categories": ("categories", "category", "tags", "extra_tags", "keywords", "topics"),
+    "language": ("language", "lang", "inlanguage"),
+    "status": ("status",),
+}
+_FORMER_ID_COLUMNS: Final = (*_COLUMNS["id"], "")  # earlier releases took an index, with a name or without, for an id
+
+
+def of_row(row: Mapping[str, str], language: str) -> ClaimDraft:
+    folded = {name.strip().lower(): value for name, value in row.items() if isinstance(name, str) and isinstance(value, str)}
+
+    def value(field: str) -> str:
+        return next((folded[name] for name in _COLUMNS[field] if folded.get(name, "").strip()), "")
+
+    claim, url, publisher = _text(value("synopsis")), _url(value("url")), _line(value("publisher"), 200)
+    if not claim:
+        raise RefusedClaim(f"it has no claim; columns for it are {', '.join(_COLUMNS['synopsis'])}")
+    ids = [_line(folded.get(name, ""), 200) for name in _FORMER_ID_COLUMNS]
+    own = next((one for one in ids[:-1] if one and not is_row_number(one)), "")
+    draft = ClaimDraft(
+        external_id=own or make_id(publisher, url, claim, _text(value("summary"))),
+        short_id=_line(value("short_id"), 200),
+        status=_line(value("status"), 40) or "published",
+        synopsis=claim,
+        rating_label=_line(value("label"), 200),
+        rating_summary=_text(value("summary")),
+        rating_statement=_text(value("statement")),
+        publishing_url=url,
+        publisher=publisher,
+        claimant=_line(value("claimant"), 200),
+        published_at=_moment(value("date")),
+        categories=[{"name": one} for one in _keywords(value("categories").strip("[]").replace("'", ""))],
+        former_ids=[next(filter(None, ids), "") or make_id("", url, claim)],
+    )
+    return _with_language(draft, value("language"), language)
+
+
+def of_item(title: str, url: str, summary: str, published_at: dt.datetime | str | None, language: str) -> ClaimDraft:
+    """Read an item of a publisher's feed of reviews, which has no rating: its title stands for the claim. Raises: RefusedClaim."""
+    claim, address = plain_text(title, MAX_TITLE), _url(url)
+    if not claim or not address:
+        raise RefusedClaim("it has no title or no address")
+    draft = ClaimDraft(
+        external_id=make_id("", address, ""),
+        synopsis=claim,
+        rating_summary=plain_text(summary, MAX_TITLE),
+        publishing_url=address,
+        published_at=_moment(published_at.isoformat() if isinstance(published_at, dt.datetime) else published_at),
+    )
+    return _with_language(draft, None, language)
+
+
+def reviews_in(value: Any) -> Iterator[Any]:
+    """Yield every ClaimReview in a JSON-LD document: one, a list, an @graph, the Data Commons feed's `dataFeedElement` and `item`.
+
+    Raises: RefusedClaim, where too much is to be looked through.
+    """
+    waiting, seen = [(value, 0)], 0
+    while waiting:
+        value, depth = waiting.pop()
+        if isinstance(value, list):
+            parts = value
+        elif _is_review(value):
+            yield value
+            continue
+        else:
+            parts = [value[name] for name in _HOLDING_REVIEWS if name in value] if isinstance(value, Mapping) else []
+        seen += len(parts)
+        if seen > MAX_PARTS:
+            raise RefusedClaim(f"it holds more than {MAX_PARTS:,} parts that could be reviews")
+        if depth < MAX_DEPTH:
+            waiting += [(part, depth + 1) for part in reversed(parts) if isinstance(part, list | Mapping)]
+
+
+def _is_review(value: Any) -> bool:
+    if not isinstance(value, Mapping):
+        return False
+    kinds = value.get("@type")
+    return kinds == "ClaimReview" or (isinstance(kinds, list) and "ClaimReview" in kinds) or "claimReviewed" in value
+
+
+def _with_language(draft: ClaimDraft, own: Any, given: str) -> ClaimDraft:
+    code = str(own or "").strip().lower().replace("_", "-").partition("-")[0]
+    if code not in CODES:
+        code = given or detect(f"{draft.synopsis} {draft.rating_summary} {draft.rating_statement[:2000]}") or ""
+    return replace(draft, language=code)
+
+
+def _guess_rating(rating: Mapping[str, Any]) -> Rating | None:
+    try:
+        value, worst, best = (float(rating[name]) for name in ("ratingValue", "worstRating", "bestRating"))
+    except (KeyError, TypeError, ValueError, OverflowError):
+        return None
+    return of_number(value, worst, best)
+
+
+def _read_category(entry: Any) -> dict[str, str]:
+    if isinstance(entry, str):
+        return {"name": _line(entry, 200)}
+    entry = _object(entry)
+    category = entry.get("category") if isinstance(entry.get("category"), Mapping) else {}
+    labels = {"de": _line(category.get("labelDe"), 200), "en": _line(category.get("labelEn"), 200)}
+    name = _line(entry.get("categoryName") or entry.get("name") or category.get("name"), 200)
+    return {"name": name, **{code: label for code, label in labels.items() if label}}
+
+
+def _read_fact(entry: Any, place: int) -> dict[str, Any]:
+    fact = _clean(entry)
+    index = fact.get("index")
+    fact["index"] = index if isinstance(index, int) and not isinstance(index, bool) else place
+    fact["text"] = _text(fact.get("text"))
+    sources = [_clean(one) for one in _list(fact.get("sources"), MAX_SOURCES)]
+    fact["sources"] = [
+        one | {"excerpt": _text(one.get("excerpt")), "url": _url(one.get("url")), "archiveUrl": _url(one.get("archiveUrl"))}
+        for one in sources
+    ]
+    return fact
+
+
+def _clean(entry: Any) -> dict[str, Any]:
+    """Return an object of the dump with all its fields, bounded; what cannot be text in a database is taken out of its texts."""
+
+    def clean(value: Any, depth: int) -> Any:
+        if isinstance(value, str):
+            return _storable(value[: 2 * MAX_TEXT])[:MAX_TEXT]
+        if depth > 6:
+            return None
+        if isinstance(value, Mapping):
+            return {_storable(str(name)[:400])[:200]: clean(one, depth + 1) for name, one in list(value.items())[:100]}
+        if isinstance(value, list):
+            return [clean(one, depth + 1) for one in value[:MAX_SOURCES]]
+        return _number(value)
+
+    cleaned: dict[str, Any] = clean(_object(entry), 0)
+    return cleaned
+
+
+def _storable(text: str) -> str:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return _NOT_TEXT.sub("", text)
+    return text.replace("\0", "")
+
+
+def _number(value: Any) -> Any:
+    """Return a number that every database and every reader of JSON takes; anything else as it is. Raises: RefusedClaim."""
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        raise RefusedClaim("it holds a whole number of more than 64 bits")
+    if isinstance(value, float) and not math.isfinite(value):
+        raise RefusedClaim("it holds a number that is not finite")
+    return value
+
+
+def _object(entry: Any) -> Mapping[str, Any]:
+    if not isinstance(entry, Mapping):
+        raise RefusedClaim(f"it is no object but {type(entry).__name__}")
+    return entry
+
+
+def _list(value: Any, most: int) -> list[Any]:
+    if value is None:
+        return []
+    if not isinstance(value, list):
+        raise RefusedClaim(f"a list is expected, not {type(value).__name__}")
+    return value[:most]
+
+
+def _many(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [] if value is None else [value]
+
+
+def _first(value: Any) -> Any:
+    return next(iter(_many(value)), None)
+
+
+def _field(value: Any, name: str) -> Any:
+    value = _first(value)
+    return value.get(name) if isinstance(value, Mapping) else value
+
+
+def _keywords(value: Any) -> list[str]:
+    words = value[:MAX_TEXT].split(",") if isinstance(value, str) else _many(value)
+    return list(dict.fromkeys(line for one in words[: 20 * MAX_CATEGORIES] if (line := _line(one, 200))))[:MAX_CATEGORIES]
+
+
+def _text(value: Any) -> str:
+    """Return a text with its line breaks, in NFC, without invisible characters."""
+    if value is None:
+        return ""
+    if not isinstance(value, str | int | float) or isinstance(value, bool):
+        raise RefusedClaim(f"a text is expected, not {type(value).__name__}")
+    return strip_invisible(_storable(str(_number(value))[: 2 * MAX_TEXT]).replace("\r\n", "\n")).strip()[:MAX_TEXT]
+
+
+def _line(value: Any, most: int) -> str:
+    return " ".join(_text(value).split())[:most]
+
+
+def _url(value: Any) -> str:
+    """Return a web address; "" for anything else."""
+    text = _text(value)
+    if len(text) > MAX_URL or any(map(str.isspace, text)):
+        return ""
+    try:
+        parts = urlsplit(text)
+    except ValueError:
+        return ""
+    return text if parts.scheme.lower() in ("http", "https") and parts.netloc else ""
+
+
+def _moment(value: Any) -> dt.datetime | None:
+    """Read ISO 8601; a naive time is UTC. None for anything else, and for years that databases do not know."""
+    try:
+        found = dt.datetime.fromisoformat(_text(value))
+        found = found.replace(tzinfo=dt.UTC) if found.tzinfo is None else found.astimezone(dt.UTC)
+    except (ValueError, OverflowError, RefusedClaim):
+        return None
+    return found if 1900 <= found.year <= 2200 else None

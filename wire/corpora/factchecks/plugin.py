@@ -1,0 +1,43 @@
+"""The plugin of fact-checks: what they bring to the house."""
+
+from typing import Any
+
+from django.core.management import call_command
+
+from config.plugins import MenuItem, Plugin
+from wire.corpora.factchecks import api, cache_rules, completeness, health, mcp_card, queries
+
+LINK_SECONDS = 300  # a run at most; what is left is for the next
+
+
+def link_stories(*, stop: Any, **output: Any) -> None:
+    call_command("linkfactchecks", f"--seconds={LINK_SECONDS}", **output)
+
+
+PLUGIN = Plugin(
+    label="factchecks",
+    title="Fact-checks",
+    urlpatterns=mcp_card.urlpatterns,
+    router=api.router,
+    tag="fact-checks",
+    navigation=[("Fact-checks", "/factchecks")],
+    sitemaps=["/sitemap-factchecks.xml"],
+    directives="factchecks/directives.txt",
+    mcp_servers={"/mcp/factchecks": "mcpserver.servers.factchecks"},
+    list_server_cards=mcp_card.cards,
+    get_page_parameters=cache_rules.parameters_of,
+    knows_keys=True,
+    get_story_extras={"factchecks": queries.beside},
+    menu=[
+        MenuItem(title="Fact-checks", icon="fact_check", model="factchecks.claim"),
+        MenuItem(title="Rating labels", icon="label", model="factchecks.ratingname"),
+        MenuItem(title="Links with stories", icon="link", model="factchecks.storylink"),
+        MenuItem(title="Loads", icon="upload_file", model="factchecks.loadjob"),
+        MenuItem(title="Keys", icon="vpn_key", model="factchecks.apikey"),
+    ],
+    edit_permissions=["change_claim", "change_ratingname", "change_loadjob", "add_storylink", "change_storylink"],
+    publish_permissions=["add_apikey", "change_apikey"],
+    checks={"fact-checks": health.examine},
+    list_faults=completeness.list_faults,
+    after_ingest=link_stories,
+)

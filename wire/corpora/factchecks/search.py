@@ -1,0 +1,263 @@
+"""Claims that answer a question: by words, by meaning, and both together.
+
+Words: BM25 over stems, a term's compounds counting less. Meaning: cosines, counted in deviations from what is usual for the
+question, so that the same weight fits models whose cosines lie close together. Filters come before ranking. Both databases give the
+same order.
+"""
+
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+import numpy as np
+from django.conf import settings
+from numpy.typing import NDArray
+
+from wire.corpora.factchecks.index_terms import INDEX, filter_token
+from wire.corpora.factchecks.models import FactcheckState, Word
+from wire.corpora.factchecks.query_terms import OF_PARTS, Question, Vocabulary, question
+from wire.corpora.factchecks.vector_store import Store
+from wire.models import Postings
+from wire.search import index
+from wire.search.index import Numbers
+from wire.search.vectors.embedder import Vectors
+
+CANDIDATES: Final = 100  # claims of each half that are compared by both
+SHARE: Final = 0.25  # of the best claim's score by words, below which a claim only shares a word or two with the question
+NEAREST: Final = 15  # claims that are found by meaning alone, at most
+NEAR: Final = 2.0  # deviations above the usual from which a claim is found by meaning alone
+MEANING: Final = 0.35  # what a deviation counts beside the best score by words, which counts 1
+CACHED_BYTES: Final = 48_000_000  # of postings
+RRF_K: Final = 60.0
+RRF_WORDS: Final = 0.5
+RRF_MEANING: Final = 1.0
+
+Scores = NDArray[np.float64]
+
+
+class ClaimHit(NamedTuple):
+    """A claim that was found. `rank` falls from hit to hit, `tie` decides among equals."""
+
+    rank: int
+    tie: int
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """Before ranking: any of these categories, any of these labels, and so on; None for no such filter. `since` in milliseconds."""
+
+    statuses: Sequence[str] = ()
+    categories: Sequence[str] | None = None
+    labels: Sequence[str] | None = None
+    since: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Meant:
+    """The vector half: what the question means, and where vectors are searched."""
+
+    vector: Vectors
+    store: Store
+
+
+class ByWords(NamedTuple):
+    """By number: the share of the best score by words, and whether a claim passes every filter."""
+
+    shares: Scores
+    allowed: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimRanking:
+    """The hits, best first; by number the share of the best score by words, and cosines of those that were compared."""
+
+    hits: list[ClaimHit]
+    words: Scores
+    meaning: Mapping[int, float] = field(default_factory=dict)
+
+
+class _IndexCache:
+    """Postings of the index as it is now, cached while it does not change."""
+
+    def __init__(self) -> None:
+        self.vocabulary = Vocabulary()
+        self._seen = 0
+        self._version = -1
+        self._bytes = 0
+        self._postings: dict[str, tuple[Numbers, NDArray[np.int64]]] = {}
+        self._moments: Numbers | None = None
+        self.spoken: list[str] = []  # languages of the claims
+        self._lock = threading.Lock()
+
+    def follow(self) -> FactcheckState:
+        """Return the state of the index, after reading the words that came since the last time."""
+        state = FactcheckState.objects.get(pk=1)
+        with self._lock:
+            if state.version != self._version:
+                self._postings, self._bytes, self._moments = {}, 0, None
+                self._version = state.version
+                begun = filter_token("language", "")
+                tokens = Postings.objects.filter(index=INDEX, token__startswith=begun).values_list("token", flat=True).distinct()
+                self.spoken = sorted(token.removeprefix(begun) for token in tokens if token != begun)
+                while rows := list(Word.objects.filter(pk__gt=self._seen).order_by("pk").values_list("pk", "token")[:50_000]):
+                    self.vocabulary.add(token for _, token in rows)
+                    self._seen = rows[-1][0]
+        return state
+
+    def weights(self, tokens: Sequence[str], version: int) -> dict[str, tuple[Numbers, NDArray[np.int64]]]:
+        """Return numbers and weights of each token; both are empty for one that no claim has."""
+        known = self._postings
+        wanted = [token for token in dict.fromkeys(tokens) if token not in known]
+        read = index.weights(INDEX, wanted) if wanted else {}
+        empty = np.zeros(0, dtype=np.int64)
+        new = {token: read.get(token, (empty, empty)) for token in wanted}
+        found = {token: known.get(token) or new[token] for token in tokens}
+        with self._lock:
+            if version == self._version and known is self._postings:
+                if self._bytes > CACHED_BYTES:
+                    self._postings, self._bytes = {}, 0
+                self._postings.update(new)
+                self._bytes += sum(200 + numbers.nbytes + weights.nbytes for numbers, weights in new.values())
+        return found
+
+    def moments(self, version: int) -> Numbers:
+        found = self._moments
+        if found is None:
+            found = index.values(INDEX)
+            with self._lock:
+                if version == self._version:
+                    self._moments = found
+        return found
+
+
+_index: _IndexCache = _IndexCache()
+
+
+def forget() -> None:
+    """Drop what is cached of the index, as after another database took its place."""
+    global _index
+    _index = _IndexCache()
+
+
+def parse_question(text: str, language: str | None) -> tuple[Question, FactcheckState]:
+    """Parse a question. `language`: the code that was given; None to have it detected."""
+    state = _index.follow()
+    return question(text, language, _index.spoken, _index.vocabulary), state
+
+
+def is_used(name: str, value: str) -> bool:
+    state, token = _index.follow(), filter_token(name, value)
+    return len(_index.weights([token], state.version)[token][0]) > 0
+
+
+def by_words(asked: Question, state: FactcheckState, filters: Filters, *, none: bool = False) -> ByWords:
+    moments = _index.moments(state.version)
+    size = max(len(moments), state.next_number)
+    allowed = _find_allowed(filters, size, state, moments)
+    scores = np.zeros(size) if none else _score_words(asked, state, size) * allowed
+    best = float(scores.max(initial=0.0))
+    return ByWords(scores / best if best > 0 else scores, allowed)
+
+
+def rank_claims(words: ByWords, meant: Meant | None, fusion: str = "") -> ClaimRanking:
+    """Rank the claims. Without `meant` words decide alone; with neither nothing is found. `fusion` overrides FACTCHECKS_FUSION."""
+    shares, allowed = words
+    if meant is None:
+        return ClaimRanking(_sort_hits(np.flatnonzero(shares >= SHARE), shares), shares)
+    compared, cosines = meant.store.compare(meant.vector, _most(shares, CANDIDATES), CANDIDATES, allowed)
+    mean, deviation = meant.store.usual(meant.vector)
+    far = (np.nan_to_num(cosines, nan=mean).astype(np.float64) - mean) / max(deviation, 1e-6)
+    fused = np.where(shares >= SHARE, shares - 4.0, -np.inf)  # those that were not compared come last, by words alone
+    near = compared[np.argsort(-far, kind="stable")[:NEAREST]]
+    known = ~np.isnan(cosines)
+    is_near = np.isin(compared, near) & known & (far >= (NEAR if meant.store.is_sampled else -np.inf))
+    matches = (shares[compared] >= SHARE) | is_near
+    is_by_rank = (fusion or settings.FACTCHECKS_FUSION) == "rrf"
+    scores = _fuse_by_rank(shares[compared], far) if is_by_rank else shares[compared] + MEANING * far
+    fused[compared] = np.where(matches, scores, -np.inf)
+    meaning = {number: round(float(cosine), 4) for number, cosine in zip(compared[known].tolist(), cosines[known], strict=True)}
+    return ClaimRanking(_sort_hits(np.flatnonzero(fused > -np.inf), fused), shares, meaning)
+
+
+def _fuse_by_rank(shares: Scores, far: Scores) -> Scores:
+    """Reciprocal rank fusion, as checkbot-rag has it: only the first of each half count."""
+    ranks = [np.empty(len(half)) for half in (shares, far)]
+    for rank, half in zip(ranks, (shares, far), strict=True):
+        rank[np.argsort(-half, kind="stable")] = np.arange(1, len(half) + 1)
+    words = np.where((shares > 0) & (ranks[0] <= NEAREST), RRF_WORDS / (RRF_K + ranks[0]), 0.0)
+    fused: Scores = words + np.where(ranks[1] <= NEAREST, RRF_MEANING / (RRF_K + ranks[1]), 0.0)
+    return fused
+
+
+def _find_allowed(filters: Filters, size: int, state: FactcheckState, moments: Numbers) -> NDArray[np.bool_]:
+    """Mark by number the claims that pass every filter."""
+    wanted = {"status": filters.statuses, "category": filters.categories, "rating": filters.labels}
+    tokens = [[filter_token(name, value) for value in values] for name, values in wanted.items() if values is not None]
+    postings = _index.weights([token for some in tokens for token in some], state.version)
+    allowed = np.ones(size, dtype=bool)
+    for some in tokens:
+        passing = np.zeros(size, dtype=bool)
+        for token in some:
+            numbers = postings[token][0]
+            passing[numbers[numbers < size]] = True
+        allowed &= passing
+    if filters.since is not None:
+        late = np.zeros(size, dtype=bool)
+        late[: len(moments)] = moments[:size] >= filters.since
+        allowed &= late
+    return allowed
+
+
+def _score_words(asked: Question, state: FactcheckState, size: int) -> Scores:
+    postings = _index.weights([token for term in asked.terms for token in (*term.tokens, *term.parts)], state.version)
+    scores = np.zeros(size, dtype=np.float64)
+    for term in asked.terms:
+        by_worth = sorted(term.tokens.items(), key=lambda one: one[1])
+        held = [(*postings[token], worth) for token, worth in by_worth if len(postings[token][0])]
+        if len(held) == 1 and not term.parts:
+            numbers, weights, worth = held[0]
+            scores[numbers] += weights * (worth * _rarity(len(numbers), state.found))
+        elif held or term.parts:
+            of_term = np.zeros(size, dtype=np.float64)
+            for token in term.parts:
+                numbers, weights = postings[token]
+                of_term[numbers] += weights * (OF_PARTS / len(term.parts))
+            for numbers, weights, worth in held:
+                of_term[numbers] = np.maximum(of_term[numbers], weights * worth)
+            scores += of_term * _rarity(int(np.count_nonzero(of_term)), state.found)
+    return scores
+
+
+def rarities(tokens: Sequence[str]) -> dict[str, float]:
+    state = _index.follow()
+    postings = _index.weights(tokens, state.version)
+    return {token: _rarity(len(numbers), state.found) for token, (numbers, _) in postings.items()}
+
+
+def _rarity(holding: int, of: int) -> float:
+    return float(np.log(1 + (max(of, holding) - holding + 0.5) / (holding + 0.5)))
+
+
+def _most(scores: Scores, many: int) -> Numbers:
+    """Return the numbers of the highest scores above 0; among equals those that come first in lists."""
+    numbers = np.flatnonzero(scores)
+    if len(numbers) > many:
+        least = np.partition(scores[numbers], -many)[-many]
+        numbers = numbers[scores[numbers] >= least]
+        numbers = numbers[np.lexsort((_ties(numbers), -scores[numbers]))][:many]
+    return numbers
+
+
+def _sort_hits(numbers: Numbers, scores: Scores) -> list[ClaimHit]:
+    ranks = np.round(scores[numbers] * 1_000_000).astype(np.int64)
+    ties = _ties(numbers)
+    order = np.lexsort((ties, -ranks))
+    return [ClaimHit(*one) for one in zip(ranks[order].tolist(), ties[order].tolist(), numbers[order].tolist(), strict=True)]
+
+
+def _ties(numbers: Numbers) -> Numbers:
+    # An order among equals that has nothing to do with the order in which claims were loaded.
+    mixed = (numbers.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+    return (mixed >> np.uint64(33)).astype(np.int64)

@@ -1,0 +1,219 @@
+"""Timeline corpora at the desk: rows are edited in a draft, and a release makes the draft public."""
+
+from typing import Any, ClassVar, Final
+
+from django import forms
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.db import transaction
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import get_object_or_404, render
+from django.urls import URLPattern, path, reverse
+from django.utils.html import format_html
+from unfold.widgets import UnfoldAdminTextInputWidget
+
+from config.errors import WireError
+from wire.admin.base import ModelAdmin, ReadOnly, count, marks, moment, never, remember
+from wire.corpora.timeline import diff, releases, store
+from wire.corpora.timeline.forms import PREFIX, CorpusForm, form_of
+from wire.corpora.timeline.models import (
+    MODELS,
+    CatalogItem,
+    Corpus,
+    CorpusRelease,
+    Motif,
+    MotifEdge,
+    Report,
+    SourceFamily,
+    Thread,
+    TimelineEvent,
+)
+from wire.corpora.timeline.reader import RefusedCorpus
+from wire.models import WireState
+from wire.text.plain_text import REASON, plain_line
+
+SHOWN: Final = 200  # differences that a page lists; all are counted
+
+
+class ReleaseForm(forms.Form):
+    note = forms.CharField(max_length=REASON, widget=UnfoldAdminTextInputWidget, help_text="One sentence, shown with the release.")
+
+    def clean_note(self) -> str:
+        return plain_line(self.cleaned_data["note"], REASON)
+
+
+@admin.register(Corpus)
+class CorpusAdmin(ModelAdmin[Corpus]):
+    """A corpus: what it says of itself, and its release."""
+
+    form = CorpusForm
+    fields = ("corpus_json", "seen")
+    list_display = ("name", "slug", "release", "waiting", "public")
+    search_fields = ("name", "slug")
+    change_form_template = "admin/timeline_corpus.html"
+    has_delete_permission = never
+
+    def get_fields(self, request: HttpRequest, obj: Corpus | None = None) -> Any:
+        return self.fields if obj is None or self.has_change_permission(request, obj) else ("slug", "name", "written")
+
+    def get_urls(self) -> list[URLPattern]:
+        return [
+            path("<int:pk>/release/", self.admin_site.admin_view(self.release), name="timeline_corpus_release"),
+            *super().get_urls(),
+        ]
+
+    def view_on_site(self, corpus: Corpus) -> str:
+        return reverse("timeline", args=[corpus.slug])
+
+    @admin.display(description="Not released yet")
+    def waiting(self, corpus: Corpus) -> str:
+        changed = sum(sum(counted.values()) for counted in store.changes(corpus).values())
+        return marks(count(changed, "change", "changes")) if changed else ""
+
+    @admin.display(description="Public page")
+    def public(self, corpus: Corpus) -> str:
+        return format_html('<a href="{}" aria-label="Public page of {}">View</a>', self.view_on_site(corpus), corpus.name)
+
+    def release(self, request: HttpRequest, pk: int) -> HttpResponse:
+        """Show what the next release changes; a post of that form makes it, or gives the draft up."""
+        if not request.user.has_perm("timeline.add_corpusrelease"):
+            raise PermissionDenied
+        corpus = get_object_or_404(Corpus, pk=pk)
+        back = HttpResponseRedirect(reverse("admin:timeline_corpus_change", args=[pk]))
+        form, problems = ReleaseForm(request.POST if request.method == "POST" else None), []
+        if "undo" in request.POST:
+            with transaction.atomic():
+                WireState.lock()
+                store.undo(corpus)
+                remember(request, [corpus], "Gave up all changes that were not released")
+            self.message_user(request, "The draft is as the newest release.")
+            return back
+        if request.method == "POST" and form.is_valid():
+            try:
+                with transaction.atomic():
+                    made = releases.release(corpus, form.cleaned_data["note"])
+                    if made is not None:
+                        remember(request, [corpus], f"Released {made.number}: {made.note}")
+            except RefusedCorpus as refused:
+                problems = refused.problems
+            except WireError as error:
+                self.message_user(request, f"{error} {error.hint} Nothing was released.", messages.ERROR)
+                return back
+            else:
+                done = (
+                    f"Release {made.number} is public." if made else "Nothing changed since the last release. Nothing was released."
+                )
+                self.message_user(request, done, messages.SUCCESS if made else messages.WARNING)
+                return back
+        before = diff.of_release(corpus, corpus.release)
+        differences = list(diff.differences(before, diff.of_draft(corpus)))
+        context = {
+            **self.admin_site.each_context(request),
+            "title": f"Release {corpus.name}",
+            "opts": self.opts,
+            "corpus": corpus,
+            "next": corpus.release + 1,
+            "form": form,
+            "problems": problems[:SHOWN],
+            "differences": differences[:SHOWN],
+            "number": len(differences),
+            "described": store.changes(corpus).get("corpus"),
+        }
+        return render(request, "admin/timeline_release.html", context, status=422 if problems else 200)
+
+
+@admin.register(CorpusRelease)
+class ReleaseAdmin(ReadOnly):
+    """A release, which never changes."""
+
+    list_display = ("corpus", "number", "when", "note", "sha256")
+    list_filter = ("corpus",)
+    list_select_related = ("corpus",)
+    fields = ("corpus", "number", "released_at", "note", "sha256", "previous_sha256", "signature", "key_id", "manifest")
+
+    @admin.display(description="Released", ordering="released_at")
+    def when(self, release: CorpusRelease) -> str:
+        return moment(release.released_at)
+
+
+@admin.register(CatalogItem, Motif, SourceFamily, Thread)
+class RowAdmin(ModelAdmin[Any]):
+    """Rows of drafts, which the next release will have. Released ones stay for their releases."""
+
+    list_display: tuple[str, ...] = ("key", "title", "corpus", "state")
+    list_filter: ClassVar[tuple[str, ...]] = ("corpus",)
+    list_select_related = ("corpus",)
+    search_fields = ("key", "body")
+    list_per_page = 50
+    show_full_result_count = False
+    ordering = ("corpus", "position")
+
+    @property
+    def table(self) -> str:
+        return next(table for table, model in MODELS.items() if model is self.model)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        found: QuerySet[Any] = super().get_queryset(request).filter(until=None, dropped=False)
+        return found
+
+    def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
+        if not self.has_change_permission(request, obj):
+            return super().get_form(request, obj, change, **kwargs)
+        return form_of(self.table)
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        if not self.has_change_permission(request, obj):
+            return ("corpus", "key", "body")
+        form = form_of(self.table)
+        own = [name for name in form.base_fields if name.startswith(PREFIX)]
+        return [*([] if obj else ["corpus"]), *own, "seen"]
+
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:  # noqa: ARG002
+        """In the place of the row that it was: what a release has is never written over."""
+        store.update(obj.corpus, self.table, [(None, form.row)], set())
+        stored = type(obj).objects.draft(obj.corpus_id).get(key=form.row["id"])
+        obj.pk, obj.key, obj.body = stored.pk, stored.key, stored.body
+
+    def delete_model(self, request: HttpRequest, obj: Any) -> None:  # noqa: ARG002
+        store.drop(type(obj), [obj.pk])
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:  # noqa: ARG002
+        store.drop(self.model, list(queryset.values_list("pk", flat=True)))
+
+    def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
+        # Rows that a release has are only left out of the next.
+        names = [f"{one.key}: {self.title(one)}" for one in objs]
+        missing = set() if self.has_delete_permission(request) else {self.opts.verbose_name}
+        return names, {self.opts.verbose_name_plural: len(names)}, missing, []
+
+    @admin.display(description="Title")
+    def title(self, row: Any) -> str:
+        said = row.row
+        return str(said.get("title") or said.get("label"))[:120] if isinstance(said, dict) else ""
+
+    @admin.display(description="State")
+    def state(self, row: Any) -> str:
+        return marks("not released") if row.since is None else ""
+
+
+@admin.register(Report)
+class ReportAdmin(RowAdmin):
+    list_display = ("key", "title", "evidence_grade", "stance", "date_observed", "corpus", "state")
+    list_filter = ("corpus", "evidence_grade", "stance")
+
+
+@admin.register(TimelineEvent)
+class EventAdmin(RowAdmin):
+    list_display = ("key", "title", "date", "layer", "corpus", "state")
+    list_filter = ("corpus", "layer")
+
+
+@admin.register(MotifEdge)
+class EdgeAdmin(ReadOnly):
+    """Links that curators wrote; they come with a load."""
+
+    list_display = ("key", "corpus", "body")
+    list_filter = ("corpus",)
+    list_select_related = ("corpus",)
+    fields = ("corpus", "key", "body", "since", "until")

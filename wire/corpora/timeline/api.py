@@ -1,0 +1,175 @@
+"""REST of timeline corpora: parse, ask one query, render. The MCP servers ask the same queries and answer the same JSON."""
+
+from functools import partial
+from typing import Annotated, Any, Final
+
+import orjson
+from django.http import HttpRequest, HttpResponse
+from ninja import Path, Query, Router, Schema
+from pydantic import BaseModel, Field
+
+from config.errors import NotFound
+from config.http.responses import BRIEFLY, errors, json_response
+from wire.corpora.common.rest import UNKNOWN_PARAMETER, document_answers
+from wire.corpora.timeline import dump, queries, schemas
+from wire.corpora.timeline.queries.scope import scope_of
+from wire.corpora.timeline.vocabulary import Frame, Grade, Stance
+from wire.schemas.params import MAX_QUERY
+
+router = Router()
+
+REFUSALS: Final = {
+    400: UNKNOWN_PARAMETER,
+    404: "There is no such corpus, release, report or thread; the hint says how to find one.",
+    410: "`report_removed`: the report left the corpus; the message says with which release.",
+    422: "An argument cannot be used; the message names it and what is accepted.",
+}
+
+Slug = Annotated[str, Path(max_length=60, description="A corpus, as corpora.json lists it.", examples=["wire"])]
+Key = Annotated[str, Path(max_length=120)]
+Ids = Annotated[list[Annotated[str, Field(max_length=120)]] | None, Field(max_length=20)]
+Word = Annotated[str | None, Field(max_length=120)]
+AsOf = Annotated[int | None, Field(ge=1, le=2**31 - 1, description="A release by its number; its rows never change.")]
+
+
+class Asked(Schema):
+    as_of: AsOf = None
+
+
+class Filtered(Asked):
+    query: Annotated[str | None, Field(max_length=MAX_QUERY, description='Words that must all occur, or a "phrase".')] = None
+    motifs: Annotated[Ids, Field(description="All of them; again for more.")] = None
+    phenomenon_types: Annotated[Ids, Field(description="Any of them; again for more.")] = None
+    source_types: Annotated[Ids, Field(description="Any of them; again for more.")] = None
+    stance: Stance | None = None
+    evidence_grade: Grade | None = None
+    date_start: Annotated[str | None, Field(max_length=40, description="YYYY-MM-DD, included.")] = None
+    date_end: Annotated[str | None, Field(max_length=40, description="YYYY-MM-DD, included.")] = None
+    limit: Annotated[int, Field(ge=1, le=100)] = 20
+    cursor: Annotated[str | None, Field(max_length=300, description="`next_cursor` of the page before.")] = None
+
+
+class TimelineSearchQuery(Filtered):
+    limit: Annotated[int, Field(ge=1, le=50)] = 10
+
+
+class CatalogueQuery(Filtered):
+    category: Word = None
+    status: Word = None
+    motif: Word = None
+
+
+class MotifQuery(Filtered):
+    family: Word = None
+    motif: Word = None
+
+
+class ThreadQuery(Filtered):
+    thread_id: Annotated[Word, Field(description="One thread by its id.")] = None
+    lens: Frame | None = None
+
+
+class EventQuery(Filtered):
+    layer: Word = None
+
+
+class CompareQuery(Asked):
+    topic: str = Field(min_length=1, max_length=MAX_QUERY)
+    frames: list[Frame] | None = Field(None, max_length=3)
+    limit: int = Field(20, ge=1, le=100)
+    cursor: str | None = Field(None, max_length=300)
+
+
+class DeepenQuery(Asked):
+    report_id: Word = None
+    motif: Word = None
+    thread_id: Word = None
+
+
+class WordingQuery(Asked):
+    draft: str = Field(min_length=1, max_length=4_000, description="The text to check; more by MCP.")
+
+
+_answers = partial(document_answers, refusals=REFUSALS)
+
+
+def _answer(found: BaseModel) -> HttpResponse:
+    # Cached briefly: a release's rows never change, but a newer version may compute something else from them.
+    return json_response(orjson.dumps(found.model_dump(mode="json", exclude_unset=True)), BRIEFLY)
+
+
+@router.get("/corpora.json", **_answers(schemas.CorporaOut), summary="Corpora of dated reports")
+def corpora(request: HttpRequest) -> HttpResponse:
+    return _answer(queries.list_corpora())
+
+
+@router.get("/{corpus}.json", **_answers(schemas.CorpusOut, 404, 422), summary="A corpus and its newest release")
+def corpus(request: HttpRequest, corpus: Slug) -> HttpResponse:
+    return _answer(queries.get_corpus(corpus))
+
+
+@router.get("/{corpus}/reports.json", **_answers(schemas.TimelineSearchOut, 404, 422), summary="Search a corpus's reports")
+def reports(request: HttpRequest, corpus: Slug, asked: Query[TimelineSearchQuery]) -> HttpResponse:
+    return _answer(queries.search_reports(corpus, **dict(asked)))
+
+
+@router.get("/{corpus}/reports/{report_id}.json", **_answers(schemas.TimelineReportOut, 404, 410, 422), summary="One report, whole")
+def report(request: HttpRequest, corpus: Slug, report_id: Key, asked: Query[Asked]) -> HttpResponse:
+    return _answer(queries.get_report(corpus, report_id, asked.as_of))
+
+
+@router.get("/{corpus}/catalog.json", **_answers(schemas.CatalogueOut, 404, 422), summary="Remembered and recorded variants")
+def catalog(request: HttpRequest, corpus: Slug, asked: Query[CatalogueQuery]) -> HttpResponse:
+    return _answer(queries.mandela_catalog(corpus, **dict(asked)))
+
+
+@router.get("/{corpus}/motifs.json", **_answers(schemas.MotifMapOut, 404, 422), summary="Motifs and their links")
+def motifs(request: HttpRequest, corpus: Slug, asked: Query[MotifQuery]) -> HttpResponse:
+    return _answer(queries.motif_map(corpus, **dict(asked)))
+
+
+@router.get("/{corpus}/threads.json", **_answers(schemas.ThreadsOut, 404, 422), summary="Threads with their frames")
+def threads(request: HttpRequest, corpus: Slug, asked: Query[ThreadQuery]) -> HttpResponse:
+    return _answer(queries.story_threads(corpus, **dict(asked)))
+
+
+@router.get("/{corpus}/events.json", **_answers(schemas.TimelineEventsOut, 404, 422), summary="Timeline events, oldest first")
+def timeline_events(request: HttpRequest, corpus: Slug, asked: Query[EventQuery]) -> HttpResponse:
+    return _answer(queries.events(corpus, **dict(asked)))
+
+
+@router.get("/{corpus}/compare.json", **_answers(schemas.CompareOut, 404, 422), summary="A topic as each side tells it")
+def compare(request: HttpRequest, corpus: Slug, asked: Query[CompareQuery]) -> HttpResponse:
+    return _answer(queries.compare_sources(corpus, **dict(asked)))
+
+
+@router.get("/{corpus}/deepen.json", **_answers(schemas.DeepenOut, 404, 410, 422), summary="Directions for research")
+def deepen(request: HttpRequest, corpus: Slug, asked: Query[DeepenQuery]) -> HttpResponse:
+    return _answer(queries.deepen_story(corpus, **dict(asked)))
+
+
+@router.get("/{corpus}/stats.json", **_answers(schemas.StatsOut, 404, 422), summary="Statistics of a corpus")
+def stats(request: HttpRequest, corpus: Slug, asked: Query[Asked]) -> HttpResponse:
+    return _answer(queries.stats(corpus, asked.as_of))
+
+
+@router.get("/{corpus}/manifest.json", **_answers(schemas.ManifestOut, 404, 422), summary="What a corpus is, and its rules")
+def manifest(request: HttpRequest, corpus: Slug, asked: Query[Asked]) -> HttpResponse:
+    return _answer(queries.agent_manifest(corpus, asked.as_of))
+
+
+@router.get("/{corpus}/wording.json", **_answers(schemas.WordingOut, 404, 422), summary="Check a draft against the rules")
+def wording(request: HttpRequest, corpus: Slug, asked: Query[WordingQuery]) -> HttpResponse:
+    return _answer(queries.check_wording(corpus, asked.draft, asked.as_of))
+
+
+@router.get(
+    "/{corpus}/files/{name}.json",
+    response={200: dict[str, Any], **errors(404, 422)},
+    summary="A file of a release, as `timeline load` takes it",
+)
+def file(request: HttpRequest, corpus: Slug, name: Key, asked: Query[Asked]) -> HttpResponse:
+    scope = scope_of(corpus, asked.as_of)
+    if name not in queries.FILES:
+        raise NotFound("There is no such file.", f"Files: {', '.join(queries.FILES)}.")
+    return json_response(dump.file(scope.corpus, scope.release, f"{name}.json"), BRIEFLY)

@@ -1,0 +1,123 @@
+"""Layout of the pictures of a corpus: two lanes of dated events, and the graph of motifs. Pure; templates draw."""
+
+import datetime as dt
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from wire.corpora.timeline.schemas import EdgeOut, NodeOut, TimelineEventOut
+from wire.corpora.timeline.vocabulary import OFFICIAL
+
+WIDTH: Final = 960
+MARGIN: Final = 40
+AXIS: Final = 150  # height of the line between the lanes
+STEP: Final = 30  # between marks above each other
+STACKED: Final = 4  # marks above each other before the stack begins anew
+NEAR: Final = 26  # marks that are closer than this would cover each other
+MOST_TICKS: Final = 12
+SIZE: Final = 720  # of the graph
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    number: int
+    x: int
+    y: int
+    title: str
+    is_official: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Lanes:
+    """Two lanes: official events above the axis, all others below."""
+
+    marks: list[Mark]
+    ticks: list[tuple[int, str]]
+    width: int = WIDTH
+    height: int = 2 * AXIS
+    axis: int = AXIS
+
+
+def lanes(events: Sequence[TimelineEventOut], lane_of: Mapping[str, str]) -> Lanes:
+    days = [dt.date.fromisoformat(event.date).toordinal() for event in events]
+    first, last = (days[0], days[-1]) if days else (0, 0)
+    marks, levels = [], {True: (-NEAR, 0), False: (-NEAR, 0)}
+    for number, (event, day) in enumerate(zip(events, days, strict=True), 1):
+        x = _across(day, first, last)
+        official = lane_of.get(event.layer) == OFFICIAL
+        before, level = levels[official]
+        level = (level + 1) % STACKED if x - before < NEAR else 0
+        levels[official] = (x, level)
+        away = STEP * (level + 1)
+        marks.append(Mark(number, x, AXIS - away if official else AXIS + away, f"{event.title} ({event.date})", official))
+    return Lanes(marks, _ticks(first, last))
+
+
+def _across(day: int, first: int, last: int) -> int:
+    span = last - first
+    return WIDTH // 2 if not span else MARGIN + round((day - first) / span * (WIDTH - 2 * MARGIN))
+
+
+def _ticks(first: int, last: int) -> list[tuple[int, str]]:
+    """Return years, or months where there is less than two years; never more than fit."""
+    if not first:
+        return []
+    start, end = dt.date.fromordinal(first), dt.date.fromordinal(last)
+    by_year = last - first > 730
+    months = range(start.year * 12 + start.month - 1, end.year * 12 + end.month)
+    dates = [dt.date(number // 12, number % 12 + 1, 1) for number in months if not by_year or number % 12 == 0]
+    shown = [day for day in dates if first <= day.toordinal() <= last] or [start]
+    step = math.ceil(len(shown) / MOST_TICKS)
+    return [(_across(day.toordinal(), first, last), f"{day:%Y}" if by_year else f"{day:%b %Y}") for day in shown[::step]]
+
+
+@dataclass(frozen=True, slots=True)
+class Dot:
+    label: str
+    freq: int
+    x: int
+    y: int
+    radius: int
+    label_y: int
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A link; `is_curated` alone: no report shows it."""
+
+    x1: int
+    y1: int
+    x2: int
+    y2: int
+    width: float
+    is_curated: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """Motifs on a circle, in their order, so that the same corpus always has the same picture."""
+
+    dots: list[Dot]
+    lines: list[Line]
+    size: int = SIZE
+
+
+def graph(nodes: Sequence[NodeOut], edges: Sequence[EdgeOut]) -> Graph:
+    places = {}
+    most = max((node.freq for node in nodes), default=0) or 1
+    dots = []
+    for number, node in enumerate(nodes):
+        angle = 2 * math.pi * number / max(1, len(nodes)) - math.pi / 2
+        x, y = (round(SIZE / 2 + (SIZE / 2 - 90) * turn(angle)) for turn in (math.cos, math.sin))
+        radius = 6 + round(14 * math.sqrt(node.freq / most))
+        places[node.id] = x, y
+        below = math.sin(angle) >= 0
+        dots.append(Dot(node.label, node.freq, x, y, radius, y + radius + 18 if below else y - radius - 8))
+    heaviest = max((edge.weight for edge in edges), default=0) or 1
+    lines = [
+        Line(*places[edge.a], *places[edge.b], round(1 + 5 * edge.weight / heaviest, 1), edge.weight == 0)
+        for edge in edges
+        if edge.a in places and edge.b in places
+    ]
+    return Graph(dots, lines)

@@ -1,0 +1,133 @@
+"""Forms of rows, made from the types that say what a row may hold: one form a table, checked by the same rules as a file."""
+
+from typing import Any, Final
+
+import orjson
+from django import forms
+from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget, UnfoldBooleanWidget
+
+from wire.admin.base import FreshForm
+from wire.corpora.common.forms import JsonField, LinesField
+from wire.corpora.timeline import row_schemas, validation
+from wire.corpora.timeline.corpus_config import parse_corpus_file
+from wire.corpora.timeline.models import MODELS, Corpus
+from wire.models import WireState
+
+ROWS: Final[dict[str, type[row_schemas.Row]]] = {
+    "sources": row_schemas.SourceFamilyRow,
+    "motifs": row_schemas.MotifRow,
+    "events": row_schemas.EventRow,
+    "reports": row_schemas.ReportRow,
+    "items": row_schemas.ItemRow,
+    "threads": row_schemas.ThreadRow,
+}
+PREFIX: Final = "row_"  # of fields, so that none has the name of a column
+_LONG: Final = ("summary", "frame", "definition", "notes", "policy", "caution", "variant")
+
+
+def field_of(name: str, schema: dict[str, Any], required: bool) -> forms.Field:
+    options: dict[str, Any] = {"required": required, "label": name.replace("_", " ").capitalize()}
+    kinds = schema.get("anyOf", [schema])
+    kind = next((one for one in kinds if one.get("type") != "null"), kinds[0])
+    if kind.get("type") == "array" and kind["items"].get("type") == "string":
+        return LinesField(**options | {"required": False, "help_text": "One a line."})
+    if kind.get("type") == "array" or "$ref" in kind:
+        return JsonField(**options, help_text="As JSON.")
+    if kind.get("type") == "boolean":
+        return forms.BooleanField(required=False, label=options["label"], widget=UnfoldBooleanWidget)
+    if kind.get("type") in {"integer", "number"}:
+        number = forms.IntegerField if kind["type"] == "integer" else forms.FloatField
+        return number(required=False, label=options["label"], widget=UnfoldAdminTextInputWidget)
+    if "enum" in kind:
+        choices = [("", "not judged" if name == "stance" else "choose"), *((one, one) for one in kind["enum"])]
+        return forms.ChoiceField(choices=choices, required=required and name != "stance", label=options["label"])
+    long = any(part in name for part in _LONG)
+    return forms.CharField(**options, widget=UnfoldAdminTextareaWidget({"rows": 3}) if long else UnfoldAdminTextInputWidget)
+
+
+class RowForm(FreshForm[Any]):
+    """A row of a draft. `row` is its content once the form is valid; saving stores that."""
+
+    table: str = ""
+    row: dict[str, Any]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if self.instance.pk:
+            for name, value in self.instance.row.items():
+                self.initial[PREFIX + name] = value
+            if f"{PREFIX}id" in self.fields:
+                self.fields[f"{PREFIX}id"].disabled = True
+            del self.fields["corpus"]  # a row stays where it is
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean()
+        corpus = self.instance.corpus if self.instance.pk else data.get("corpus")
+        if corpus is None or self.errors:
+            return data
+        WireState.lock()
+        self.row = self._build_row(data)
+        for message, fields in self._problems(corpus):
+            name = PREFIX + fields[0] if fields and PREFIX + fields[0] in self.fields else None
+            self.add_error(name, message)
+        return data
+
+    def _problems(self, corpus: Corpus) -> list[tuple[str, tuple[str, ...]]]:
+        wrong = list(validation.find_wrong_fields(self.table, self.row))
+        if wrong:
+            return wrong
+        if not self.instance.pk and MODELS[self.table].objects.draft(corpus.pk).filter(key=self.row["id"]).exists():
+            return [("There is one with this id already.", ("id",))]
+        known = {table: set(model.objects.draft(corpus.pk).values_list("key", flat=True)) for table, model in MODELS.items()}
+        known[self.table].add(self.row["id"])
+        return list(validation.find_broken_rules(self.table, self.row, parse_corpus_file(orjson.loads(corpus.written)), known))
+
+    def _build_row(self, data: dict[str, Any]) -> dict[str, Any]:
+        """Return the row in the order of its type; what was left empty and need not be there is not."""
+        before = self.instance.row if self.instance.pk else {}
+        needed = {name for name, field in ROWS[self.table].model_fields.items() if field.is_required()}
+        written: dict[str, Any] = {}
+        for name in dict.fromkeys((*before, *ROWS[self.table].model_fields)):
+            value = data.get(PREFIX + name)
+            if isinstance(value, str):
+                value = value.replace("\r\n", "\n").strip() or None
+            is_empty = value is None or value == [] or value is False
+            if name in needed or not is_empty or (name in before and before[name] == value):
+                written[name] = value
+        return written
+
+
+def form_of(table: str) -> type[RowForm]:
+    schema = ROWS[table].model_json_schema()["properties"]
+    required = {name for name, field in ROWS[table].model_fields.items() if field.is_required()}
+    fields = {PREFIX + name: field_of(name, part, name in required) for name, part in schema.items()}
+    meta = type("Meta", (), {"model": MODELS[table], "fields": ("corpus",)})
+    return type(f"{table.capitalize()}Form", (RowForm,), {**fields, "table": table, "Meta": meta})
+
+
+class CorpusForm(FreshForm[Corpus]):
+    corpus_json = JsonField(label="corpus.json", help_text="Name, licence, vocabularies, rules. What is left out is as usual.")
+
+    class Meta:
+        model = Corpus
+        fields = ()
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if self.instance.pk:
+            self.initial["corpus_json"] = orjson.loads(self.instance.written)
+
+    def clean_corpus_json(self) -> dict[str, Any]:
+        said = self.cleaned_data["corpus_json"]
+        try:
+            found = parse_corpus_file(said)
+        except ValueError as error:
+            raise forms.ValidationError(str(error)) from error
+        if self.instance.pk and found.slug != self.instance.slug:
+            raise forms.ValidationError(f"The slug stays {self.instance.slug}: it is part of addresses.")
+        if not self.instance.pk and Corpus.objects.filter(slug=found.slug).exists():
+            raise forms.ValidationError(f"There is a corpus {found.slug} already.")
+        self.instance.slug, self.instance.name = found.slug, found.name
+        self.instance.written = orjson.dumps(said).decode()
+        checked: dict[str, Any] = said
+        return checked

@@ -1,0 +1,79 @@
+"""From a directory to a release: read, checked whole, stored whole or not at all."""
+
+import datetime as dt
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import orjson
+from django.db import transaction
+from django.utils.text import slugify
+
+from config.errors import Busy
+from wire.corpora.timeline import reader, releases, store, validation, verify
+from wire.corpora.timeline.corpus_config import CorpusFile
+from wire.corpora.timeline.models import Corpus, CorpusRelease
+from wire.corpora.timeline.reader import Written
+from wire.models import WireState
+
+
+class Unreleased(Busy):
+    """The desk has changes that are not released and would be lost."""
+
+
+@dataclass(slots=True)
+class LoadResult:
+    corpus: Corpus
+    counts: dict[str, Counter[str]] = field(default_factory=dict)
+    release: CorpusRelease | None = None
+
+
+def check(directory: Path, slug: str = "") -> tuple[Written, CorpusFile]:
+    """Read a directory and check every rule. Raises: RefusedCorpus, with every problem."""
+    written = reader.read(directory)
+    corpus = validation.corpus_of(written, slug or slugify(directory.resolve().name) or "corpus")
+    validation.expect(written, corpus)
+    return written, corpus
+
+
+def load(
+    directory: Path,
+    slug: str = "",
+    note: str = "",
+    *,
+    discard: bool = False,
+    now: dt.datetime | None = None,
+    progress: Callable[[str, int], object] = lambda _what, _done: None,
+) -> LoadResult:
+    """Release a directory, if anything in it changed. `discard`: give up what the desk did not release.
+
+    Raises: RefusedCorpus; Unreleased.
+    """
+    written, said = check(directory, slug)
+    with transaction.atomic():
+        WireState.lock()
+        corpus, is_new = Corpus.objects.get_or_create(slug=said.slug, defaults={"name": said.name, "written": "{}"})
+        if not is_new and store.has_changes(corpus):
+            if not discard:
+                raise Unreleased(
+                    f"The desk has changes of {corpus.slug} that are not released. Nothing was loaded.",
+                    "Release them, or load with --discard to give them up.",
+                )
+            store.undo(corpus)
+        loaded = LoadResult(corpus)
+        # Without corpus.json the corpus says what it is called, and no more.
+        described: dict[str, Any] = written.corpus or said.model_dump(mode="json", include={"slug", "name", "version"})
+        corpus.name, corpus.written = said.name, orjson.dumps(described).decode()
+        corpus.meta = orjson.dumps(written.meta).decode()
+        corpus.save(update_fields=["name", "written", "meta", "changed_at"])
+        for table, rows in written.rows.items():
+            counted = store.replace(corpus, table, rows, lambda done, table=table: progress(table, done))  # type: ignore[misc]
+            if counted:
+                loaded.counts[table] = counted
+        if is_new and written.release:
+            loaded.release = verify.restore(corpus, written, lambda done: progress("index", done))
+        else:
+            loaded.release = releases.release(corpus, note, now, lambda done: progress("index", done), checked=True)
+        return loaded

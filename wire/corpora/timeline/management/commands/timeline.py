@@ -1,0 +1,178 @@
+"""Check corpora, load and dump them, prove that releases are unchanged, and keep the wire's own up to date."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from config.database.faults import explaining
+from config.errors import WireError
+from wire.corpora.timeline import diff, dump, load, omitted_names, reader, verify, wire_sync
+from wire.corpora.timeline.models import Corpus, CorpusRelease
+from wire.corpora.timeline.reader import RefusedCorpus
+
+EX_TEMPFAIL: Final = 75  # sysexits.h: try again later
+NOTHING: Final = "Nothing was changed."
+
+
+class Command(BaseCommand):
+    help = (
+        "Timeline corpora: check a directory, load it as a release, dump a release, verify releases, compare two, bring the wire's "
+        "own up to date. Exit status: 0 done, 1 refused or not as it was signed, 75 the desk has changes that are not released."
+    )
+    requires_system_checks: list[str] = []
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        actions = parser.add_subparsers(dest="action", required=True, metavar="check|load|dump|verify|compare|sync|list|name")
+        check = actions.add_parser("check", help="Every rule that a directory breaks, by file and line; nothing is stored.")
+        check.add_argument("directory", type=Path, metavar="DIR")
+        load = actions.add_parser("load", help="A directory as the corpus's next release, whole or not at all.")
+        load.add_argument("directory", type=Path, metavar="DIR")
+        load.add_argument("--note", default="", metavar="TEXT", help="What this release is; public.")
+        load.add_argument("--discard", action="store_true", help="Give up changes of the desk that are not released.")
+        for one in (check, load):
+            one.add_argument("--slug", default="", metavar="SLUG", help="Of a directory without corpus.json; else its name.")
+        dump = actions.add_parser("dump", help="A release as a directory that loads again, byte for byte.")
+        dump.add_argument("slug", metavar="SLUG")
+        dump.add_argument("directory", type=Path, metavar="DIR")
+        dump.add_argument("--as-of", type=int, metavar="N", help="Another release than the newest.")
+        verify = actions.add_parser("verify", help="Recompute every release: rows, hashes, chain, signatures, statistics.")
+        verify.add_argument("slugs", nargs="*", metavar="SLUG", help="All without one.")
+        verify.add_argument("--from-files", type=Path, metavar="DIR", help="A dumped directory instead of the database.")
+        verify.add_argument("--key", metavar="BASE64", help="The public key to trust, with --from-files.")
+        compare = actions.add_parser("compare", help="What differs between two releases, row by row.")
+        compare.add_argument("slug", metavar="SLUG")
+        compare.add_argument("old", type=int, metavar="N")
+        compare.add_argument("new", metavar="M|DIR|draft", help="Another release, a directory, or what the next would be.")
+        sync = actions.add_parser("sync", help="The wire's own corpus, from what is published by now.")
+        sync.add_argument("--sample", action="store_true", help="And the small invented corpus that ships with the wire.")
+        actions.add_parser("list", help="All corpora.")
+        actions.add_parser("name", help="Reads a name that is to be left out; writes what corpus.json says of it.")
+
+    def handle(self, **options: Any) -> None:
+        with explaining():
+            try:
+                getattr(self, f"_{options['action']}")(options)
+            except RefusedCorpus as refused:
+                for problem in refused.problems:
+                    self.stderr.write(str(problem))
+                number = len(refused.problems)
+                raise CommandError(f"{number} {'problem' if number == 1 else 'problems'}. {NOTHING}") from refused
+            except load.Unreleased as error:
+                raise CommandError(f"{error.message} {error.hint}", returncode=EX_TEMPFAIL) from error
+            except WireError as error:
+                raise CommandError(f"{error.message} {error.hint}".strip()) from error
+
+    def _check(self, options: dict[str, Any]) -> None:
+        written, corpus = load.check(options["directory"], options["slug"])
+        rows = ", ".join(f"{len(rows):,} {table}" for table, rows in written.rows.items())
+        self.stdout.write(f"{corpus.slug} keeps every rule: {rows}.")
+
+    def _load(self, options: dict[str, Any]) -> None:
+        with _show_progress() as advance:
+            loaded = load.load(options["directory"], options["slug"], options["note"], discard=options["discard"], progress=advance)
+        self._say(loaded)
+
+    def _say(self, loaded: load.LoadResult) -> None:
+        slug = loaded.corpus.slug
+        if loaded.release is None:
+            self.stdout.write(f"{slug} is unchanged; its newest release is {loaded.corpus.release}.")
+            return
+        parts = [f"{table} {', '.join(f'{n:,} {what}' for what, n in counted.items())}" for table, counted in loaded.counts.items()]
+        counts = "; ".join(parts) or "corpus.json changed"
+        self.stdout.write(f"{slug} release {loaded.release.number}: {counts}. SHA-256 {loaded.release.sha256}")
+
+    def _dump(self, options: dict[str, Any]) -> None:
+        corpus = _corpus(options["slug"])
+        release = _release(corpus, options["as_of"])
+        paths = dump.dump(corpus, release, options["directory"])
+        self.stdout.write(f"{corpus.slug} release {release.number}: {len(paths)} files in {options['directory']}.")
+
+    def _verify(self, options: dict[str, Any]) -> None:
+        if directory := options["from_files"]:
+            faults = list(verify.faults_of_files(reader.read(directory), options["key"]))
+            if not faults:
+                self.stdout.write(f"{directory} is as it was released.")
+        else:
+            faults = []
+            for corpus in [_corpus(slug) for slug in options["slugs"]] or Corpus.objects.all():
+                found = [f"{corpus.slug}: {fault}" for fault in verify.faults(corpus)]
+                faults += found
+                if not found:
+                    self.stdout.write(f"{corpus.slug}: {corpus.releases.count()} releases are as they were signed.")
+        for fault in faults:
+            self.stderr.write(fault)
+        if faults:
+            raise CommandError(f"{len(faults)} {'fault' if len(faults) == 1 else 'faults'}.")
+
+    def _compare(self, options: dict[str, Any]) -> None:
+        corpus, new = _corpus(options["slug"]), options["new"]
+        old = diff.of_release(corpus, _release(corpus, options["old"]).number)
+        if new == "draft":
+            rows = diff.of_draft(corpus)
+        elif new.isdigit():
+            rows = diff.of_release(corpus, _release(corpus, int(new)).number)
+        else:
+            rows = diff.of_files(load.check(Path(new), corpus.slug)[0])
+        counted = Counter[str]()
+        for one in diff.differences(old, rows):
+            counted[one.what] += 1
+            self.stdout.write(str(one))
+        self.stdout.write(f"{corpus.slug}: {', '.join(f'{n} {what}' for what, n in sorted(counted.items())) or 'no difference'}.")
+
+    def _sync(self, options: dict[str, Any]) -> None:
+        if options["sample"]:
+            self._say(load.load(Path(settings.BASE_DIR) / "fixtures" / "timeline"))
+        loaded = wire_sync.synchronise()
+        if loaded is None:
+            raise CommandError(
+                "The desk has changes of the wire's corpus that are not released; it stays as it is until they are.",
+                returncode=EX_TEMPFAIL,
+            )
+        self._say(loaded)
+
+    def _list(self, _options: dict[str, Any]) -> None:
+        for corpus in Corpus.objects.all():
+            self.stdout.write(f"{corpus.slug}\trelease {corpus.release}\t{corpus.name}")
+
+    def _name(self, _options: dict[str, Any]) -> None:
+        try:
+            found = omitted_names.left_out(input())
+        except (ValueError, EOFError) as error:
+            raise CommandError(str(error) or "Write the name on standard input.") from error
+        self.stdout.write(found.model_dump_json())
+
+
+def _corpus(slug: str) -> Corpus:
+    corpus = Corpus.objects.filter(slug=slug).first()
+    if corpus is None:
+        raise CommandError(f"There is no corpus {slug!r}. See them with timeline list.")
+    return corpus
+
+
+def _release(corpus: Corpus, number: int | None) -> CorpusRelease:
+    release = corpus.releases.filter(number=corpus.release if number is None else number).first()
+    if release is None:
+        raise CommandError(f"{corpus.slug} has no release {number}; its newest is {corpus.release}.")
+    return release
+
+
+@contextmanager
+def _show_progress() -> Iterator[Callable[[str, int], object]]:
+    """Show on a terminal how far a load is."""
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True, disable=not Console(stderr=True).is_terminal) as progress:
+        tasks: dict[str, Any] = {}
+
+        def advance(what: str, done: int) -> None:
+            if what not in tasks:
+                tasks[what] = progress.add_task(what, total=None)
+            progress.advance(tasks[what], done)
+
+        yield advance

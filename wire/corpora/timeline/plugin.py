@@ -1,0 +1,47 @@
+"""The plugin of timeline corpora: what they bring to the house."""
+
+from typing import Any
+
+from django.core.management import call_command
+
+from config.plugins import MenuItem, Plugin
+from wire.corpora.timeline import api, cache_rules, health, mcp_card, verify
+
+EDITED = ("report", "thread", "timelineevent", "motif", "catalogitem", "sourcefamily")
+
+
+def sync_wire(*, stop: Any, **output: Any) -> None:
+    call_command("timeline", "sync", **output)
+
+
+PLUGIN = Plugin(
+    label="timeline",
+    title="Timelines",
+    urlpatterns=mcp_card.urlpatterns,
+    router=api.router,
+    tag="timeline corpora",
+    navigation=[("Timelines", "/timeline/")],
+    sitemaps=["/sitemap-timeline.xml"],
+    directives="timeline/directives.txt",
+    mcp_servers={"/mcp/timeline": "mcpserver.servers.timeline", "/mcp/timeline/": "mcpserver.servers.timeline"},
+    list_server_cards=mcp_card.cards,
+    get_page_parameters=cache_rules.parameters_of,
+    menu=[
+        MenuItem(title="Corpora", icon="timeline", model="timeline.corpus"),
+        MenuItem(title="Reports", icon="summarize", model="timeline.report"),
+        MenuItem(title="Threads", icon="linked_services", model="timeline.thread"),
+        MenuItem(title="Timeline events", icon="event", model="timeline.timelineevent"),
+        MenuItem(title="Motifs", icon="tag", model="timeline.motif"),
+        MenuItem(title="Catalogue", icon="book", model="timeline.catalogitem"),
+        MenuItem(title="Source families", icon="source", model="timeline.sourcefamily"),
+        MenuItem(title="Releases", icon="verified", model="timeline.corpusrelease"),
+    ],
+    edit_permissions=[
+        *("add_corpus", "change_corpus", "add_corpusrelease"),
+        *(f"{action}_{row}" for action in ("add", "change", "delete") for row in EDITED),
+    ],
+    checks={"left-out names": health.examine},
+    list_faults=verify.list_faults,
+    after_ingest=sync_wire,
+    sample_command="timeline sync --sample",
+)

@@ -1,0 +1,103 @@
+"""Directions for research on a subject. Queries and questions are made of the corpus's fields: no source is invented."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from wire.corpora.timeline import answer_phrases
+from wire.corpora.timeline.errors import BadInput, UnknownReport
+from wire.corpora.timeline.models import Motif
+from wire.corpora.timeline.queries.lists import events_named, thread_of
+from wire.corpora.timeline.queries.motifs import edges
+from wire.corpora.timeline.queries.reports import report_of, rows_named
+from wire.corpora.timeline.queries.scope import Scope, expect_motifs, quote, scope_of
+from wire.corpora.timeline.schemas import DeepenOut
+from wire.corpora.timeline.vocabulary import FRAMES, OFFICIAL, UNVERIFIED, VERIFIED
+
+MAX_RELATED: Final = 50  # motifs
+MAX_OPEN: Final = 50  # things that are left to verify
+
+
+@dataclass(slots=True)
+class Subject:
+    """A subject of research: its name, its motifs, and what its fields leave open."""
+
+    label: str
+    motifs: list[str]
+    is_flagged: bool = False
+    anchor_ids: list[str] = field(default_factory=list)
+    open: list[str] = field(default_factory=list)
+
+
+def deepen_story(
+    slug: str, report_id: str | None = None, motif: str | None = None, thread_id: str | None = None, as_of: int | None = None
+) -> DeepenOut:
+    """Return directions about exactly one of them. Raises: BadInput, NotFound, UnknownMotif."""
+    scope = scope_of(slug, as_of)
+    if sum(map(bool, (report_id, motif, thread_id))) != 1:
+        first = scope.rows(Motif).in_order().values_list("key", flat=True).first() or "…"
+        raise BadInput("Provide exactly one of report_id, motif, or thread_id.", f'Example: {{ "motif": "{first}" }}.')
+    if report_id:
+        try:
+            row = report_of(scope, report_id)
+        except UnknownReport:
+            raise UnknownReport(f"No report {quote(report_id)}.", "Use timeline_search_reports first.") from None
+        anchors = [anchor["anchor_id"] for anchor in row.get("anchors") or ()]
+        flagged = UNVERIFIED in (row.get("safety_flags") or ())
+        subject = Subject(row["title"], row["motifs"], flagged, anchors, list(_left_open([row])))
+    elif thread_id:
+        row = thread_of(scope, thread_id, briefly=True)
+        missing = [f"Thread {row['id']} has no {name} frame." for name in FRAMES if not row.get(f"{name}_frame")]
+        reports = rows_named(scope, row["report_ids"][:MAX_OPEN])
+        subject = Subject(row["title"], row["motifs"], bool(row.get("flag")), row["anchor_ids"], [*missing, *_left_open(reports)])
+    else:
+        expect_motifs(scope, [str(motif)], "")
+        row = scope.rows(Motif).get(key=motif).row
+        caution = [f"{row['label']}: {row['caution']}"] if row.get("caution") else []
+        subject = Subject(row["label"], [str(motif)], open=caution)
+    return _directions(scope, subject)
+
+
+def _left_open(reports: Iterable[Any]) -> Iterable[str]:
+    """Yield a sentence for everything that reports themselves say is not verified."""
+    for row in reports:
+        if not row["source"].get("source_url"):
+            yield f"Report {row['id']} names no source address."
+        for claim in row["claims"]:
+            if claim["status"] != VERIFIED:
+                yield f"Claim of {row['id']}, filed as {claim['status']}: {claim['text']}"
+
+
+def _directions(scope: Scope, subject: Subject) -> DeepenOut:
+    motifs = subject.motifs
+    rows = {one.key: one.row for one in scope.rows(Motif).filter(key__in=motifs)}
+    defined = [rows[motif] for motif in motifs if motif in rows]
+    lanes = scope.settings.vocabularies.lanes()
+    anchors = [event for event in events_named(scope, subject.anchor_ids) if lanes[event["layer"]] == OFFICIAL]
+    search_words = scope.settings.search_words
+    queries = [
+        *(f'"{row["id"].replace("-", " ")}" {search_words}' for row in defined),
+        f'"{subject.label}" original post',
+        *(f'"{event["title"]}" community reaction' for event in anchors),
+        *(f'"{alias}" {search_words}' for row in defined for alias in row["aliases"]),
+    ]
+    neighbours = dict.fromkeys(one for a, b, *_ in edges(scope) if a in motifs or b in motifs for one in (a, b))  # curated first
+    images = [
+        answer_phrases.IMAGE.format(label=row["label"].lower(), definition=row["short_definition"].lower()) for row in defined
+    ]
+    return DeepenOut(
+        **scope.answered,
+        subject=subject.label,
+        source_search_queries=list(dict.fromkeys(queries)),
+        related_motifs=[one for one in neighbours if one not in motifs][:MAX_RELATED],
+        comparison_questions=[question.format(subject=subject.label) for question in answer_phrases.QUESTIONS],
+        expansion_prompts=[*images, answer_phrases.CAPTION],
+        visualization_ideas=[
+            *(f"{row['label']}: {visual}" for row in defined for visual in row.get("recommended_visuals", ())),
+            # official events and readings never share a lane
+            *(f"Two lanes: “{event['title']}” ({event['date']}) above, the reports' readings below." for event in anchors),
+        ],
+        verification_checklist=[*answer_phrases.CHECKS, answer_phrases.FLAGGED if subject.is_flagged else answer_phrases.UNFLAGGED],
+        needs_verification=subject.open[:MAX_OPEN],
+        rule=answer_phrases.DIRECTIONS,
+    )

@@ -1,0 +1,119 @@
+"""Makes releases of a corpus's draft: the hash, linked to the one before, signed with the wire's key, and the search index.
+
+Nothing that answers the public may import this.
+"""
+
+import datetime as dt
+from collections.abc import Callable
+from itertools import groupby
+from typing import Any, Final
+
+import orjson
+import rfc8785
+from django.db import transaction
+from django.utils import timezone
+
+from wire.corpora.timeline import canonical_json, search, statistics, store
+from wire.corpora.timeline.corpus_config import parse_corpus_file
+from wire.corpora.timeline.models import MODELS, Corpus, CorpusRelease, Report
+from wire.corpora.timeline.reader import TABLES, Written
+from wire.corpora.timeline.validation import expect
+from wire.models import WireState
+from wire.publishing.signing import sign
+from wire.search import index as postings
+
+MAX_NOTE: Final = 500
+
+
+def release(
+    corpus: Corpus,
+    note: str = "",
+    now: dt.datetime | None = None,
+    progress: Callable[[int], object] = lambda _: None,
+    *,
+    checked: bool = False,
+) -> CorpusRelease | None:
+    """Release the draft; None if it is as the last one. Unless it is `checked`, the draft must keep every rule.
+
+    Raises: RefusedCorpus, which leaves everything as it was; WireError when it cannot be signed.
+    """
+    with transaction.atomic():
+        WireState.lock()
+        corpus.refresh_from_db()
+        if not store.has_changes(corpus):
+            return None
+        if not checked:
+            expect(draft(corpus), parse_corpus_file(orjson.loads(corpus.written)))
+        number, before = corpus.release + 1, corpus.releases.first()
+        previous = before.sha256 if before else ""
+        index(corpus, number, progress)
+        manifest = build_manifest(corpus, number, previous, corpus.written, corpus.meta)
+        sha256 = canonical_json.sha256(manifest)
+        signature, key = sign(sha256)
+        proof = {"sha256": sha256, "signature": signature, "key_id": key.key_id, "public_key": key.public_key}
+        at = (now or timezone.now()).replace(microsecond=0)
+        return store_release(corpus, number, manifest, released_at=at, note=note[:MAX_NOTE], previous_sha256=previous, **proof)
+
+
+def draft(corpus: Corpus) -> Written:
+    """Return the draft in the form of files, to be checked."""
+    rows = {table.name: [row.row for row in MODELS[table.name].objects.draft(corpus.pk).in_order()] for table in TABLES}
+    return Written(rows=rows, meta={}, corpus=orjson.loads(corpus.written))
+
+
+def build_manifest(corpus: Corpus, number: int, previous: str, written: str, meta: str) -> dict[str, Any]:
+    """Return the value whose hash is a release's, from its rows as they are stored; `previous` is "" for the first."""
+    rows = {name: model.objects.in_release(corpus.pk, number).in_order() for name, model in MODELS.items()}
+    tables = {name: canonical_json.table(some.values_list("sha256", flat=True)) for name, some in rows.items()}
+    return {
+        "v": 1,
+        "corpus": corpus.slug,
+        "release": number,
+        "previous_sha256": previous or None,
+        "corpus_sha256": canonical_json.sha256(orjson.loads(written)),
+        "meta_sha256": canonical_json.sha256(orjson.loads(meta)),
+        "tables": tables,
+    }
+
+
+def store_release(corpus: Corpus, number: int, manifest: Any, **fields: Any) -> CorpusRelease:
+    """Store the release, and make it the newest."""
+    counts = statistics.counts(corpus.pk, number, parse_corpus_file(orjson.loads(corpus.written)))
+    release = CorpusRelease.objects.create(
+        corpus=corpus,
+        number=number,
+        manifest=rfc8785.dumps(manifest).decode(),
+        written=corpus.written,
+        meta=corpus.meta,
+        counts=orjson.dumps(counts).decode(),
+        **fields,
+    )
+    Corpus.objects.filter(pk=corpus.pk).update(release=number)
+    corpus.release = number
+    WireState.raise_version()
+    return release
+
+
+def index(corpus: Corpus, number: int, progress: Callable[[int], object]) -> None:
+    """Make the draft the rows of this release: new reports are indexed, and what left keeps its last release."""
+    words, lives = search.index_of(corpus.pk), search.lives_of(corpus.pk)
+    gone = Report.objects.filter(corpus=corpus, dropped=True, until=None).values_list("number", "since")
+    postings.set_values(lives, {place: search.life(since, number) for place, since in gone})
+    fresh = Report.objects.filter(corpus=corpus, since=None).order_by("number")
+    columns = fresh.values_list("number", "date_observed", "position", "body").iterator(store.BATCH)
+    for block, rows in groupby(columns, key=lambda row: row[0] // postings.BLOCK):
+        documents, ranks, ages = {}, {}, {}
+        for place, date, position, body in rows:
+            documents[place] = search.tokens_of(orjson.loads(body))
+            ranks[place] = search.rank_of(date, position)
+            ages[place] = search.life(number, None)
+        if postings.is_filled(words, block):
+            postings.add(words, documents)
+        else:
+            postings.fill(words, block, documents)
+        postings.set_values(words, ranks)
+        postings.set_values(lives, ages)
+        progress(len(documents))
+    for model in MODELS.values():
+        model.objects.filter(corpus=corpus, since=None).update(since=number)
+        model.objects.filter(corpus=corpus, dropped=True, until=None).update(until=number, dropped=False)

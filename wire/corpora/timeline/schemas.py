@@ -1,0 +1,343 @@
+"""Answers about a corpus. A field that a row does not have is left out, not null."""
+
+from typing import Any
+
+from pydantic import BaseModel as Schema  # ninja's own reads every part anew, and so counts every field as set
+from pydantic import Field
+
+from wire.corpora.timeline.vocabulary import Frame, Grade, Stance
+
+CURSOR = "Give it as `cursor` for the next page; null on the last."
+Counts = dict[str, int]
+
+
+class CorpusOut(Schema):
+    """A corpus and where it is."""
+
+    slug: str
+    name: str
+    about: str
+    licence: str
+    attribution: str | None
+    release: int
+    released_at: str
+    sha256: str
+    reports: int
+    page: str
+    mcp: str
+
+
+class CorporaOut(Schema):
+    corpora: list[CorpusOut]
+
+
+class Answered(Schema):
+    """What every answer says of itself: as_of=release asks the same again."""
+
+    corpus: str
+    release: int = Field(description="Give it as `as_of` to have this answer again, whatever is released later.")
+
+
+class BriefOut(Schema):
+    """A report in a list."""
+
+    id: str
+    title: str
+    phenomenon_type: str
+    source_type: str
+    evidence_grade: Grade
+    stance: Stance | None
+    date_observed: str | None
+    motifs: list[str]
+    summary: str
+    source_url: str | None
+    flags: list[str] = Field(description="Safety flags: keep them in what you write.")
+
+
+class TimelineSearchOut(Answered):
+    query: str | None
+    total_matches: int
+    returned: int
+    next_cursor: str | None = Field(description=CURSOR)
+    language_note: str
+    reports: list[BriefOut]
+    matches_over_time: Counts = Field(description="All matches by month, or by year where there are many months.")
+    hint: str | None = Field(None, description="What to change where nothing matched.")
+
+
+class PhrasingOut(Schema):
+    say: str
+    avoid: str
+
+
+class TimelineClaimOut(Schema):
+    text: str
+    claim_type: str
+    status: str
+    source_url: str | None = None
+
+
+class TimelineReportOut(Answered):
+    """A whole report, as it was filed."""
+
+    id: str
+    title: str
+    summary: str
+    long_summary: str | None = None
+    phenomenon_type: str
+    date_observed: str | None = None
+    date_posted: str | None = None
+    date_added: str
+    location: dict[str, Any] | None = None
+    source: dict[str, Any]
+    evidence_grade: Grade
+    stance: Stance | None
+    motifs: list[str]
+    claims: list[TimelineClaimOut] = Field(description="What it claims; status says how far each claim carries.")
+    anchors: list[dict[str, Any]] | None = None
+    related_report_ids: list[str] | None = None
+    safety_flags: list[str] | None = None
+    display_flag: str | None = None
+    recommended_agent_language: list[str] | None = None
+    related_reports: list[BriefOut]
+    recommended_phrasing: PhrasingOut
+
+
+class ItemOut(Schema):
+    """A memory, and what is on record."""
+
+    id: str
+    title: str
+    category: str
+    remembered_variant: str
+    current_variant: str
+    community_notes: str
+    mainstream_notes: str | None = None
+    motifs: list[str]
+    first_known_wave: str | None = None
+    source_links: list[str]
+    related_report_ids: list[str]
+    status: str
+
+
+class CatalogueOut(Answered):
+    total: int
+    returned: int
+    next_cursor: str | None = Field(description=CURSOR)
+    framing: str
+    items: list[ItemOut]
+    hint: str | None = None
+
+
+class NodeOut(Schema):
+    id: str
+    label: str
+    family: str
+    freq: int = Field(description="Reports that carry it, counted.")
+    curated_freq: int | None = Field(description="What the corpus's editors wrote.")
+    definition: str
+    aliases: list[str]
+    caution: str | None
+
+
+class EdgeOut(Schema):
+    a: str
+    b: str
+    weight: int = Field(description="Reports that carry both, counted.")
+    curated_weight: int | float | None = Field(
+        description="What the corpus's editors wrote; null for a link that only reports show."
+    )
+
+
+class MotifMapOut(Answered):
+    total: int
+    returned: int
+    next_cursor: str | None = Field(description=CURSOR)
+    nodes: list[NodeOut]
+    edges: list[EdgeOut] = Field(description="Links of these nodes with each other and with those of pages before.")
+    note: str
+    hint: str | None = None
+
+
+class ThreadAnchorOut(Schema):
+    id: str
+    title: str
+    date: str
+    layer: str
+    source_url: str | None
+
+
+class ThreadReportOut(Schema):
+    id: str
+    title: str
+    evidence_grade: Grade
+
+
+class FramesOut(Schema):
+    """The three sides; null where nobody wrote one."""
+
+    belief: str | None
+    neutral: str | None
+    skeptical: str | None
+
+
+class ThreadOut(Schema):
+    id: str
+    title: str
+    anchor_label: str | None
+    needs_source: bool
+    public_summary: str
+    frames: FramesOut
+    active_frame: str | None
+    motifs: list[str]
+    anchors: list[ThreadAnchorOut]
+    reports: list[ThreadReportOut]
+    research_prompts: list[str]
+
+
+class ThreadsOut(Answered):
+    total: int
+    returned: int
+    next_cursor: str | None = Field(description=CURSOR)
+    active_lens: Frame | None
+    threads: list[ThreadOut]
+    hint: str | None = None
+
+
+class TimelineEventOut(Schema):
+    id: str
+    title: str
+    date: str
+    date_label: str | None = None
+    short: str | None = None
+    layer: str
+    summary: str
+    source_url: str | None = None
+    motifs: list[str]
+    claim_status: str
+    attribution: str | None = None
+    flag: bool | None = None
+
+
+class TimelineEventsOut(Answered):
+    total: int
+    returned: int
+    next_cursor: str | None = Field(description=CURSOR)
+    layer_rules: dict[str, str]
+    events: list[TimelineEventOut] = Field(description="Oldest first.")
+    hint: str | None = None
+
+
+class TimelineFactOut(Schema):
+    fact: str
+    source_url: str | None
+
+
+class TimelineEvidenceOut(Schema):
+    """A claim, with what stands behind it."""
+
+    text: str
+    claim_type: str
+    status: str
+    source_url: str | None
+    report_id: str
+    report_title: str
+    evidence_grade: Grade
+    stance: Stance | None
+    source_type: str
+    disputed_by: list[str] = Field(description="Ids of skeptical or official reports of this thread on the same motifs.")
+
+
+class CompareOut(Answered):
+    topic: str
+    matched_thread: str
+    matched_words: list[str]
+    unmatched_words: list[str] = Field(description="Words of the topic that this thread says nothing about.")
+    belief: str | None = None
+    neutral: str | None = None
+    skeptical: str | None = None
+    shared_facts: list[TimelineFactOut] = Field(description="Official events of the thread, with their sources.")
+    disputed_or_unsourced: list[str]
+    disputed_claims: list[TimelineEvidenceOut] = Field(description="All that are filed as disputed.")
+    total_claims: int
+    next_cursor: str | None = Field(description="Of claims. " + CURSOR)
+    claims: list[TimelineEvidenceOut]
+    recommended_wording: str
+
+
+class DeepenOut(Answered):
+    subject: str
+    source_search_queries: list[str]
+    related_motifs: list[str]
+    comparison_questions: list[str]
+    expansion_prompts: list[str]
+    visualization_ideas: list[str]
+    verification_checklist: list[str]
+    needs_verification: list[str] = Field(description="What this subject's own fields leave open.")
+    rule: str
+
+
+class NeedsSourceOut(Schema):
+    events: list[str]
+    threads: list[str]
+    reports: list[str]
+
+
+class StatsOut(Answered):
+    corpus_version: str
+    released_at: str
+    totals: Counts
+    reports_by_phenomenon: Counts
+    reports_by_source_type: Counts
+    reports_by_evidence_grade: Counts
+    reports_by_stance: Counts
+    reports_by_year: Counts
+    reports_by_month: Counts
+    reports_by_language: Counts
+    phenomenon_by_evidence_grade: dict[str, Counts]
+    claims_by_status: Counts = Field(description="How far the claims are verified.")
+    claims_by_type: Counts
+    reports_with_source_url: int
+    motif_frequency: Counts = Field(description="Reports that carry each motif, counted.")
+    motif_frequency_curated: Counts
+    needs_source: NeedsSourceOut
+
+
+class ManifestOut(Answered):
+    name: str
+    version: str
+    what_this_is: str
+    what_it_never_claims: str
+    language_rules: list[str]
+    evidence_grades: dict[str, str]
+    layer_rules: dict[str, str]
+    recommended_first_calls: list[str]
+    install: dict[str, Any]
+    raw_endpoints: list[str]
+    citation_policy: str
+    contribute: str | None
+    licence: str
+    attribution: str | None
+    release_sha256: str
+    corpora: list[str] = Field(description="Other corpora of this server; each has a server of its own at its end of the address.")
+
+
+class FindingOut(Schema):
+    """A phrase that breaks a rule of the corpus."""
+
+    rule: str = Field(description="avoid, symbolic-as-fact, official-cause or left-out-name.")
+    phrase: str
+    start: int = Field(description="Characters of the draft before it.")
+    end: int
+    why: str
+    instead: str = Field(description="A wording that keeps the rule; empty where the phrase has to go.")
+    about: list[str] = Field(description="Ids of reports or events that the rule comes from.")
+
+
+class WordingOut(Answered):
+    ok: bool
+    findings: list[FindingOut]
+    language_rules: list[str]
+    unread_from: int | None = Field(
+        None, description="Characters of the draft before the first sentence that was not compared; check the rest by itself."
+    )

@@ -1,0 +1,262 @@
+"""Reports by words, phrases and filters, newest first: all of it from the wire's own postings.
+
+A report's number is its document. Its tokens are words of all of its texts and its fields ("=motif:machine-silence"); its value is
+its place in lists, in a second index the releases that have it. Both databases answer the same, and a release always the same.
+"""
+
+import datetime as dt
+import re
+import zlib
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import pairwise
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import orjson
+
+from config.errors import InvalidArgument
+from wire.corpora.timeline.models import Report
+from wire.corpora.timeline.validation import texts
+from wire.search import index
+from wire.search.index import Numbers
+from wire.text.tokens import STOP_WORDS, token, words
+
+LONGEST: Final = 60  # characters of a token
+MAX_TERMS: Final = 32  # words of a question; more are refused
+VERIFIED_PHRASES: Final = 2_000  # candidates of a phrase whose text is read; beyond them words that only stand near each other pass
+MONTHS: Final = 24  # beyond them, matches are counted by year
+PAIRS: Final = 16_384  # kinds of neighbours that the index tells apart
+NEVER: Final = 2**31 - 1  # release in which a report ends that is still there
+_NO_NUMBERS: Final[Numbers] = np.zeros(0, dtype=np.int64)
+_PHRASE: Final = re.compile(r'"([^"]*)"')
+_SKIPPED: Final = frozenset({"id", "anchor_id", "source_id", "source_url", "related_report_ids", "author_policy", "date_added"})
+
+
+class Release(NamedTuple):
+    """Which release of which corpus is asked; `sha256` keeps what is cached of one from being taken for another's."""
+
+    corpus: int
+    number: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    query: str = ""
+    motifs: Sequence[str] = ()
+    phenomenon_types: Sequence[str] = ()
+    source_types: Sequence[str] = ()
+    stance: str | None = None
+    evidence_grade: str | None = None
+    date_start: dt.date | None = None
+    date_end: dt.date | None = None
+
+    def are_empty(self) -> bool:
+        return self == Filters()
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """Terms of a query: stems that must all occur, and phrases, whose stems must stand side by side."""
+
+    stems: list[str] = field(default_factory=list)
+    phrases: list[list[str]] = field(default_factory=list)
+
+
+def terms(query: str) -> Terms:
+    """Parse a query, without stop words unless there is nothing else. Raises: InvalidArgument."""
+    phrases = [found for phrase in _PHRASE.findall(query) if len(found := stems(phrase)) > 1]
+    written = words(query)
+    wanted = [word for word in written if word not in STOP_WORDS] or written
+    found = list(dict.fromkeys([*map(_short, wanted), *(stem for phrase in phrases for stem in phrase)]))
+    if query.strip() and not found:
+        raise InvalidArgument("query holds no word.", "Give words, or leave query out.")
+    if len(found) > MAX_TERMS:
+        raise InvalidArgument(f"query has more than {MAX_TERMS} words.", "Leave out what is not needed.")
+    return Terms(found, phrases)
+
+
+def stems(text: str) -> list[str]:
+    return [_short(word) for word in words(text)]
+
+
+def index_words(*values: Any) -> str:
+    found = dict.fromkeys(stem for text in texts(list(values)) for stem in stems(text))
+    return f" {' '.join(found)} "
+
+
+def tokens_of(row: Any) -> dict[str, int]:
+    found: list[str] = []
+    for text in _searchable_texts(row):
+        if hashed := [_hash_word(word) for word in words(text)]:
+            stems, lefts, rights = zip(*hashed, strict=True)
+            found += stems
+            found += [_PAIR_TOKENS[left + right] for left, right in zip(lefts, rights[1:], strict=False)]
+    fields = [f"=motif:{motif}" for motif in row["motifs"]]
+    fields += [f"=phenomenon:{row['phenomenon_type']}", f"=source:{row['source']['source_type']}"]
+    fields += [f"=stance:{row['stance']}"] if row["stance"] else []
+    fields += [f"=grade:{row['evidence_grade']}"]
+    return dict.fromkeys([*found, *(one[:LONGEST] for one in fields)], 1)
+
+
+def rank_of(date: dt.date | None, position: int) -> int:
+    """Return a report's place in lists: greater is earlier. Newest first, undated ones last, else as they were filed."""
+    return (date.toordinal() if date else 0) << 32 | (2**32 - 1 - position)
+
+
+def ordinal(rank: Any) -> Any:
+    return rank >> 32
+
+
+def index_of(corpus: int) -> str:
+    return f"timeline {corpus}"
+
+
+def lives_of(corpus: int) -> str:
+    return f"timeline {corpus} lives"
+
+
+def life(since: int, until: int | None) -> int:
+    return since << 32 | (NEVER if until is None else until)
+
+
+@lru_cache(maxsize=16)
+def ranks(release: Release) -> Numbers:
+    """Return the rank of each report of a release by its number, 0 for those that it does not have. Read-only."""
+    lives = index.values(lives_of(release.corpus))
+    alive = (lives > 0) & (lives >> 32 <= release.number) & ((lives & 0xFFFFFFFF) > release.number)
+    placed = index.values(index_of(release.corpus))
+    size = min(len(lives), len(placed))
+    found = np.where(alive[:size], placed[:size], 0)
+    found.flags.writeable = False
+    return found
+
+
+def matching(release: Release, filters: Filters) -> Numbers:
+    """Return the numbers of the reports that fulfil all of it, in no order. Raises: InvalidArgument."""
+    placed, asked = ranks(release), terms(filters.query)
+    pairs = (_PAIR_TOKENS[_hash_left(one) + _hash_right(two)] for phrase in asked.phrases for one, two in pairwise(phrase))
+    fixed = [*asked.stems, *pairs, *(f"=motif:{motif}" for motif in filters.motifs)]
+    fixed += [f"=stance:{filters.stance}"] if filters.stance else []
+    fixed += [f"=grade:{filters.evidence_grade}"] if filters.evidence_grade else []
+    any_of = [[f"=phenomenon:{one}" for one in filters.phenomenon_types], [f"=source:{one}" for one in filters.source_types]]
+    groups = [[one[:LONGEST] for one in group] for group in (*([one] for one in dict.fromkeys(fixed)), *filter(None, any_of))]
+    held = index.weights(index_of(release.corpus), {one for group in groups for one in group})
+    found: Numbers | None = None
+    for group in sorted(groups, key=lambda group: sum(len(held[one][0]) for one in group if one in held)):
+        parts = [held[one][0] for one in group if one in held]
+        numbers = parts[0] if len(parts) == 1 else np.flatnonzero(np.bincount(np.concatenate([_NO_NUMBERS, *parts])))
+        found = numbers if found is None else found[_among(found, numbers, len(placed))]
+        if not len(found):
+            return found
+    numbers = np.flatnonzero(placed) if found is None else found[(found < len(placed))]
+    numbers = numbers[placed[numbers] > 0]
+    if filters.date_start:
+        numbers = numbers[ordinal(placed[numbers]) >= filters.date_start.toordinal()]
+    if filters.date_end:
+        days = ordinal(placed[numbers])
+        numbers = numbers[(days <= filters.date_end.toordinal()) & (days > 0)]
+    return _with_phrases(release, numbers, asked.phrases)
+
+
+def _among(found: Numbers, numbers: Numbers, size: int) -> Any:
+    """Mark those of `found` that are among `numbers`: a table of bits is quicker than sorting, as soon as there are many."""
+    if len(found) < 64:
+        at = np.searchsorted(numbers, found)
+        return (at < len(numbers)) & (numbers[np.minimum(at, len(numbers) - 1)] == found)
+    held = np.zeros(max(size, int(found.max()) + 1, int(numbers.max()) + 1), dtype=bool)
+    held[numbers] = True
+    return held[found]
+
+
+def page(release: Release, numbers: Numbers, limit: int, before: int | None) -> tuple[list[int], int | None]:
+    """Return up to `limit` of them, best first, those below the rank `before`; and the last one's rank if more follow."""
+    placed = ranks(release)[numbers]
+    if before is not None:
+        numbers, placed = numbers[placed < before], placed[placed < before]
+    if len(numbers) > limit + 1:
+        least = np.partition(placed, -(limit + 1))[-(limit + 1)]
+        numbers, placed = numbers[placed >= least], placed[placed >= least]
+    order = np.argsort(-placed)
+    shown = [int(number) for number in numbers[order[:limit]]]
+    return shown, int(placed[order[limit - 1]]) if len(order) > limit else None
+
+
+def over_time(release: Release, numbers: Numbers) -> dict[str, int]:
+    """Count these reports by month, or by year where there are more than MONTHS months; without undated ones."""
+    counts = np.bincount(_months(release)[numbers])
+    months = [int(month) for month in np.flatnonzero(counts) if month]
+    found = Counter[str]()
+    for month in months:
+        found[f"{month // 12:04}-{month % 12 + 1:02}" if len(months) <= MONTHS else f"{month // 12:04}"] += int(counts[month])
+    return dict(found)
+
+
+@lru_cache(maxsize=16)
+def _months(release: Release) -> Numbers:
+    """Return the month of each report by its number, counted from the year 0; 0 for undated ones."""
+    days = ordinal(ranks(release))
+    dates = (days - dt.date(1970, 1, 1).toordinal()).astype("datetime64[D]")
+    found: Numbers = np.where(days > 0, dates.astype("datetime64[M]").astype(np.int64) + 1970 * 12, 0)
+    found.flags.writeable = False
+    return found
+
+
+def rows_of(corpus: int, numbers: Iterable[int]) -> dict[int, Any]:
+    found = Report.objects.filter(corpus_id=corpus, number__in=list(numbers)).values_list("number", "body")
+    return {number: orjson.loads(body) for number, body in found}
+
+
+def _with_phrases(release: Release, numbers: Numbers, phrases: list[list[str]]) -> Numbers:
+    if not phrases or not len(numbers):
+        return numbers
+    newest = numbers[np.argsort(-ranks(release)[numbers])]
+    read = newest[:VERIFIED_PHRASES]
+    bodies = rows_of(release.corpus, map(int, read))
+
+    def holds(row: Any, phrase: list[str]) -> bool:
+        size = len(phrase)
+        texts = (stems(text) for text in _searchable_texts(row))
+        return any(text[at : at + size] == phrase for text in texts for at in range(len(text) - size + 1))
+
+    holding = [number for number in map(int, read) if all(holds(bodies[number], phrase) for phrase in phrases)]
+    return np.concatenate((np.array(holding, dtype=np.int64), newest[VERIFIED_PHRASES:]))
+
+
+def _searchable_texts(row: Any) -> Iterable[str]:
+    for name, value in row.items():
+        if name in _SKIPPED or name.startswith("date"):
+            continue
+        if isinstance(value, list):
+            for inner in value:
+                yield from _searchable_texts(inner) if isinstance(inner, dict) else (inner,)
+        elif isinstance(value, dict):
+            yield from _searchable_texts(value)
+        elif isinstance(value, str):
+            yield value
+
+
+# Tokens of pairs of neighbours. Twice over, so that a sum of two hashes needs no division.
+_PAIR_TOKENS: Final = [f"+{number % PAIRS}" for number in range(2 * PAIRS)]
+
+
+def _hash_left(stem: str) -> int:
+    return 31 * _hash_right(stem) % PAIRS
+
+
+def _hash_right(stem: str) -> int:
+    return (zlib.crc32(stem.encode()) | 1) % PAIRS
+
+
+@lru_cache(maxsize=65_536)
+def _hash_word(word: str) -> tuple[str, int, int]:
+    """Return its stem, and what it adds to the pair with the word behind it, and with the one before."""
+    stem = _short(word)
+    return stem, _hash_left(stem), _hash_right(stem)
+
+
+def _short(word: str) -> str:
+    return token(word)[:LONGEST]

@@ -1,0 +1,311 @@
+"""The wire itself as a corpus: stories are reports, events timeline events, topics motifs, widely reported events threads.
+
+Only what the wire knows is said. A maker about itself is `official`, analysis `interpretive`, all else `reported`; nobody judges a
+stance, and frames stay empty until an editor writes them. Brought up to date after each publish, day by day: days that no snapshot
+published since are not looked at.
+"""
+
+import datetime as dt
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Final
+
+import orjson
+from django.db import models, transaction
+
+from sources.models import Publication
+from sources.vocabulary import Tier
+from wire.corpora.timeline import releases, store
+from wire.corpora.timeline.corpus_config import parse_corpus_file
+from wire.corpora.timeline.load import LoadResult
+from wire.corpora.timeline.models import Corpus, Report, TimelineEvent
+from wire.models import Snapshot, Story, WireState
+from wire.text.vocabulary import Category, Topic
+
+SLUG: Final = "wire"
+THREAD: Final = "event-"  # how ids of threads begin that are made here; an editor's begin otherwise
+OFFICIAL: Final = "official-announcement"
+PRESS: Final = "press-coverage"
+TYPES: Final = {1: "maker-blog", 2: "specialist-press", 3: "newswire", 4: "category-wire"}
+REPORTED_BY: Final = 2  # publications from which on something is an event of the timeline; a maker's own announcement always is
+THREADED_BY: Final = 3  # publications from which on an event is a thread
+MAX_TITLE: Final = 480
+MAX_MEMBERS: Final = 100  # stories of one event that its thread names
+MAX_RELATED: Final = 20
+_WORD: Final = re.compile(r"[A-Za-z0-9]+")
+
+CORPUS: Final[dict[str, Any]] = {
+    "slug": SLUG,
+    "name": "The AI-news wire",
+    "version": "1",
+    "about": (
+        "News about AI from exactly 24 publications: each story is a report, each happening that several publications report, or "
+        "that a maker announces, an event."
+    ),
+    "never_claims": (
+        "That a publication's report is true because it was published, that one event caused another, or what a publication "
+        "thinks of what it reports: nobody judges a stance here, so stance is null."
+    ),
+    "licence": "CC BY 4.0 for the wire's own words; headlines and summaries stay under their publishers' copyright.",
+    "attribution": "ChatbotNews.ai, and the publication of each report",
+    "vocabularies": {
+        "phenomenon_types": Category.values,
+        "source_types": list(TYPES.values()),
+        "claim_types": ["official-fact", "press-report", "analysis"],
+        "claim_statuses": ["verified-source", "reported", "needs-source", "disputed"],
+        "event_statuses": ["official", "reported"],
+        "layers": [
+            {"id": OFFICIAL, "lane": "official", "rule": "What a maker says of itself, at its own address."},
+            {"id": PRESS, "lane": "community", "rule": "What publications report — never a cause of what a maker announces."},
+        ],
+        "anchor_layers": [],
+        "relations": ["reports-on"],
+        "author_policies": ["public", "unknown"],
+        "safety_flags": ["untrusted-instructions", "corrected-by-editor", "date-estimated", "source-needs-verification"],
+        "families": ["company", "theme"],
+        "categories": ["correction"],
+        "item_statuses": ["needs-review"],
+    },
+    "say": ["reports", "announced", "according to", "analysis by"],
+    "avoid": ["proven", "everyone knows", "it is certain that", "this will happen"],
+    "rules": [
+        "Name the publication of each report, and cite its address.",
+        "Say 'announced' of what a maker says of itself, 'reports' of what others say, and keep the two in clauses of their own.",
+        "Do not tie one event causally to another unless a report that you cite does.",
+    ],
+    "search_words": "AI news",
+}
+_THEMES: Final = frozenset({Topic.AGENTS, Topic.FUNDING, Topic.REGULATION})
+
+
+def synchronise(now: dt.datetime | None = None, progress: Callable[[int], object] = lambda _: None) -> LoadResult | None:
+    """Bring the corpus up to date and release it; None where the desk has changes that wait for their release.
+
+    Raises: WireError when the release cannot be signed.
+    """
+    with transaction.atomic():
+        WireState.lock()
+        described = orjson.dumps(CORPUS).decode()
+        corpus, is_new = Corpus.objects.get_or_create(slug=SLUG, defaults={"name": CORPUS["name"], "written": described})
+        if not is_new and corpus.release and store.has_changes(corpus):
+            return None
+        loaded = LoadResult(corpus)
+        last = Snapshot.objects.aggregate(last=models.Max("sequence"))["last"] or 0
+        meta = orjson.loads(corpus.meta)
+        before = meta.get("reports.json", {}).get("snapshot", 0)
+        if not last or (before == last and corpus.release):
+            return loaded
+        days = set(Snapshot.objects.filter(sequence__gt=before).values_list("wire_date", flat=True))
+        loaded.counts["sources"] = store.replace(corpus, "sources", _families())
+        loaded.counts["motifs"] = store.replace(corpus, "motifs", _motifs())
+        touched = _TouchedDays(corpus, days)
+        for table, rows in (("events", touched.events), ("reports", touched.reports), ("threads", touched.threads)):
+            placed = ((None, row) for row in rows())
+            loaded.counts[table] = store.update(corpus, table, placed, touched.candidates(table), progress)
+        meta["reports.json"] = {"name": "Stories as the wire published them", "snapshot": last}
+        corpus.meta, corpus.written = orjson.dumps(meta).decode(), described
+        corpus.save(update_fields=["meta", "written", "changed_at"])
+        loaded.counts = {table: counted for table, counted in loaded.counts.items() if counted}
+        if loaded.counts or not corpus.release:
+            loaded.release = releases.release(corpus, f"Snapshot {last} of the wire.", now, checked=True)
+        else:
+            store.undo(corpus)  # a snapshot that changed nothing of what is told here
+        return loaded
+
+
+class _TouchedDays:
+    """Rows that days which were published again may have changed: their stories, and every event that has one of these."""
+
+    def __init__(self, corpus: Corpus, days: set[dt.date]) -> None:
+        self._corpus, self._days = corpus, sorted(days)
+        self._houses = {one.pk: (one.slug, one.name) for one in Publication.objects.all()}
+        before = TimelineEvent.objects.draft(corpus.pk).filter(date__in=self._days).values_list("key", flat=True)
+        self._events = set(before)
+        for some in store.batches(self._days):
+            live = Story.objects.live().filter(wire_date__in=some)
+            self._events.update(one for one in live.values_list("event_id", flat=True) if one)
+
+    def candidates(self, table: str) -> set[str]:
+        """Return keys that are to be removed unless their rows come."""
+        if table == "events":
+            return set(self._events)
+        if table == "threads":
+            return {f"{THREAD}{one}" for one in self._events}
+        drafted = Report.objects.draft(self._corpus.pk)
+        found = set[str]()
+        for some in store.batches(self._days):
+            found.update(drafted.filter(date_observed__in=some).values_list("key", flat=True))
+        return found
+
+    def reports(self) -> Iterator[Any]:
+        for some in store.batches(self._days, 30):
+            stories = list(_with_text(Story.objects.live().filter(wire_date__in=some)))
+            events = self._find_events({story.event_id for story in stories if story.event_id})
+            for story in stories:
+                yield _to_report(story, self._houses, events.get(str(story.event_id)))
+
+    def events(self) -> Iterator[Any]:
+        for some in store.batches(sorted(self._events)):
+            for event in self._find_events(some).values():
+                yield event.row
+
+    def threads(self) -> Iterator[Any]:
+        for some in store.batches(sorted(self._events)):
+            for event in self._find_events(some).values():
+                if event.publications >= THREADED_BY:
+                    yield event.thread
+
+    def _find_events(self, ids: Iterable[str]) -> dict[str, "_Event"]:
+        by_event = defaultdict[str, list[Story]](list)
+        for some in store.batches(ids):
+            for story in _with_text(Story.objects.live().filter(event_id__in=some)):
+                by_event[str(story.event_id)].append(story)
+        found = {key: _Event(key, stories, self._houses) for key, stories in by_event.items()}
+        return {key: event for key, event in found.items() if event.publications >= REPORTED_BY or event.official}
+
+
+class _Event:
+    def __init__(self, key: str, stories: Sequence[Story], houses: dict[int, tuple[str, str]]) -> None:
+        self.key, self._stories = key, stories
+        self.official = next(
+            (story for story in stories if _is_official(story, houses) and story.original_url.startswith("https://")), None
+        )
+        self._lead = self.official or stories[0]
+        self._names = list(dict.fromkeys(houses[story.publication_id][1] for story in stories))
+        self.publications = len(self._names)
+        self.members = [story.chatbotnews_id for story in stories]
+        self._motifs = list(dict.fromkeys(topic for story in stories for topic in _text(story).topics))
+
+    @property
+    def row(self) -> dict[str, Any]:
+        text, attribution = _text(self._lead), f"Reported by {', '.join(self._names)}."
+        if self.official:
+            maker = _text(self.official).original_publisher
+            others = [name for name in self._names if name != maker]
+            attribution = f"Announced by {maker}{'; reported by ' if others else ''}{', '.join(others)}."
+        return {
+            "id": self.key,
+            "title": _title(text.headline),
+            "date": str(min(story.wire_date for story in self._stories)),
+            "layer": OFFICIAL if self.official else PRESS,
+            "summary": text.summary_short or _title(text.headline),
+            "source_url": self._lead.original_url,
+            "motifs": self._motifs,
+            "claim_status": "official" if self.official else "reported",
+            "attribution": attribution[:MAX_TITLE],
+        }
+
+    @property
+    def thread(self) -> dict[str, Any]:
+        row = self.row
+        return {
+            "id": f"{THREAD}{self.key}",
+            "title": row["title"],
+            "anchor_label": row["date"],
+            "public_summary": row["summary"],
+            "belief_frame": None,
+            "neutral_frame": None,
+            "motifs": self._motifs,
+            "anchor_ids": [self.key],
+            "report_ids": self.members[:MAX_MEMBERS],
+            "suggested_questions": [],
+        }
+
+    @property
+    def anchor(self) -> dict[str, Any]:
+        row = self.row
+        return {"anchor_id": self.key, "label": row["title"], "date": row["date"], "layer": row["layer"], "relation": "reports-on"}
+
+
+def _with_text(stories: Any) -> Iterable[Story]:
+    found: Iterable[Story] = stories.select_related("current").order_by("published_at", "chatbotnews_id").iterator(2_000)
+    return found
+
+
+def _text(story: Story) -> Any:
+    return story.current
+
+
+def _to_report(story: Story, houses: dict[int, tuple[str, str]], event: _Event | None) -> dict[str, Any]:
+    text, (slug, _) = _text(story), houses[story.publication_id]
+    official = _is_official(story, houses)
+    grade = "official" if official else "interpretive" if text.category == Category.ANALYSIS else "reported"
+    kind, say, avoid = {
+        "official": ("official-fact", "{} announced…", "avoid: it is proven that…"),
+        "interpretive": ("analysis", "an analysis by {} holds…", "avoid: it is a fact that…"),
+        "reported": ("press-report", "{} reports…", "avoid: it is known that…"),
+    }[grade]
+    flags = {
+        "untrusted-instructions": text.untrusted_instructions,
+        "corrected-by-editor": text.corrected_on is not None,
+        "date-estimated": text.published_at_estimated,
+    }
+    claim_status = "verified-source" if official else "reported"
+    title = _title(text.headline)
+    row = {
+        "id": story.chatbotnews_id,
+        "title": title,
+        "summary": text.summary_short or title,
+        "long_summary": text.summary_medium or None,
+        "phenomenon_type": str(text.category),
+        "date_observed": str(story.wire_date),
+        "date_posted": str(story.published_at.astimezone(dt.UTC).date()),
+        "date_added": str(story.first_seen_at.astimezone(dt.UTC).date()),
+        "source": {
+            "source_id": slug,
+            "source_type": TYPES[text.original_publisher_tier],
+            "source_url": story.original_url,
+            **({"author_display": text.author} if text.author else {}),
+            "author_policy": "public" if text.author else "unknown",
+            "language": text.language,
+        },
+        "evidence_grade": grade,
+        "stance": "official" if official else None,
+        "motifs": list(dict.fromkeys(text.topics)),
+        "claims": [{"text": title, "claim_type": kind, "status": claim_status, "source_url": story.original_url}],
+        "anchors": [event.anchor] if event else None,
+        "related_report_ids": [one for one in event.members if one != story.chatbotnews_id][:MAX_RELATED] if event else None,
+        "safety_flags": [name for name, holds in flags.items() if holds] or None,
+        "recommended_agent_language": [say.format(text.original_publisher), avoid],
+    }
+    return {name: value for name, value in row.items() if value is not None or name == "stance"}
+
+
+def _is_official(story: Story, houses: dict[int, tuple[str, str]]) -> bool:
+    """Return whether a maker speaks about itself: a corporate blog whose maker is named in the text, or among its topics."""
+    text = _text(story)
+    if text.original_publisher_tier != Tier.CORPORATE:
+        return False
+    maker = houses[story.publication_id][1].split()[0].lower()
+    words = {word.lower() for word in _WORD.findall(f"{text.headline} {text.summary_medium}")}
+    return maker in text.topics or maker in words
+
+
+def _title(headline: str) -> str:
+    return headline if len(headline) <= MAX_TITLE else f"{headline[: MAX_TITLE - 1].rstrip()}…"
+
+
+def _families() -> Iterator[dict[str, Any]]:
+    for one in Publication.objects.in_roster_order():
+        yield {
+            "id": one.slug,
+            "label": one.name,
+            "kind": TYPES[one.tier],
+            "policy": "Headline and short summary in the publication's own words, with its address.",
+            **({"home_url": one.homepage} if one.homepage.startswith("http") else {}),
+        }
+
+
+def _motifs() -> Iterator[dict[str, Any]]:
+    for topic in Topic:
+        yield {
+            "id": str(topic.value),
+            "label": str(topic.label),
+            "short_definition": f"Stories about {topic.label}, as the wire's lexicon finds them.",
+            "family": "theme" if topic in _THEMES else "company",
+            "aliases": [],
+        }
+
+
+parse_corpus_file(CORPUS)  # a mistake above shows when this is imported, not when somebody publishes

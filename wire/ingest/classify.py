@@ -1,0 +1,199 @@
+"""Category and topics of a story, and whether it is about AI at all, by the lexicon. Pure; quality is measured elsewhere."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from wire.text.vocabulary import Category, Topic
+
+HEADLINE_WEIGHT: Final = 3.0
+TOPIC_THRESHOLD: Final = 3.0  # one plain mention in the headline; of what summaries say too, three there
+RELEVANCE_THRESHOLD: Final = 3.0  # one plain mention of AI anywhere, or a hint (weight 1) in the headline
+DEFAULT: Final = Category.INDUSTRY
+# When two categories weigh the same, the more specific one wins.
+TIE_ORDER: Final = (Category.FUNDING, Category.AGENTS, Category.LAUNCHES, Category.ANALYSIS, Category.INDUSTRY)
+
+OF_CATEGORY: Final = {Topic.AGENTS: Category.AGENTS, Topic.FUNDING: Category.FUNDING}  # defined alike: see fixtures/eval/GUIDE.md
+# Where no headline names a maker, the summary does in one story of seven, and is about it in one of ten of these: too few to count.
+SUMMARIES_SAY: Final = frozenset({Topic.REGULATION})
+
+GAP: Final = 5  # the most words that `…` stands for
+EDGE: Final = "^"
+REMEMBERED: Final = 2_000  # texts; the feeds of one run show about as many
+REMEMBERED_WORDS: Final = 20_000
+
+_TOKEN: Final = re.compile(r"[^\W_]+|[:?|%$€£]")
+_DIGIT: Final = re.compile(r"\d")
+_LABEL: Final = re.compile(r"\A\s*\[[^\]]*\]")  # [Updated], [Fictional]
+_ELEMENT: Final = re.compile(r"[^\W_]+\*?|[:?|%$€£^…#]")
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """Pattern of words. A word with a capital letter only matches that spelling; `word*` takes any ending; `…` stands for up to
+    five words and `#` for one with a digit in it; `^` is where the headline starts or ends. The marks `: ? | % $ € £` count as
+    words; other punctuation is passed over, in terms as in texts, and so is a bracketed label before a headline.
+    """
+
+    target: str
+    text: str
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Element:
+    text: str
+    prefix: bool
+    exact_case: bool
+
+    @property
+    def is_word(self) -> bool:
+        """True if it stands for one whole word, whatever its case."""
+        return not self.prefix and self.text not in ("…", "#")
+
+    def takes(self, token: str, folded: str) -> bool:
+        if self.text == "#":
+            return _DIGIT.search(token) is not None
+        word = token if self.exact_case else folded
+        return word.startswith(self.text) if self.prefix else word == self.text
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Pattern:
+    target: str
+    weight: float
+    first: _Element
+    rest: tuple[_Element, ...]
+    words: frozenset[str]  # whole words that any text it is in has, folded: a quick way to say no
+
+
+def _match(elements: Sequence[_Element], raw: list[str], folded: list[str], at: int) -> bool:
+    for number, element in enumerate(elements):
+        if element.text == "…":
+            following = elements[number + 1]
+            if following.is_word and following.text.casefold() not in folded[at : at + GAP + 1]:
+                return False  # most
+            return _match_gaps(elements[number:], raw, folded, at)
+        if at >= len(raw) or not element.takes(raw[at], folded[at]):
+            return False
+        at += 1
+    return True
+
+
+def _match_gaps(elements: Sequence[_Element], raw: list[str], folded: list[str], at: int) -> bool:
+    # All places are followed at once, so that no term takes long, however many gaps it has.
+    places: Sequence[int] = (at,)
+    for element in elements:
+        if element.text == "…" and len(places) == 1:
+            places = range(places[0], places[0] + GAP + 1)
+        elif element.text == "…":
+            places = sorted({place + skipped for place in places for skipped in range(GAP + 1)})
+        else:
+            places = [place + 1 for place in places if place < len(raw) and element.takes(raw[place], folded[place])]
+        if not places:
+            return False
+    return True
+
+
+class Lexicon:
+    """Terms made ready to look up: a text's words are read once, whatever the number of terms. Of `makers`, the text is a
+    publication's name: what it posts has its maker's topic.
+    """
+
+    def __init__(
+        self, categories: Iterable[Term], topics: Iterable[Term], relevance: Iterable[Term], makers: Iterable[Term] = ()
+    ) -> None:
+        self._categories, self._topics, self._relevance = (_Reader(terms).weigh for terms in (categories, topics, relevance))
+        self._makers = frozenset((maker.text, maker.target) for maker in makers if maker.weight > 0)
+
+    def category(self, headline: str, summary: str) -> Category:
+        """Return the category with the most weight; the default when nothing speaks for any."""
+        return self.category_or_none(headline, summary) or DEFAULT
+
+    def category_or_none(self, headline: str, summary: str) -> Category | None:
+        """Return the category with the most weight; None when nothing speaks for any."""
+        weights = self.category_weights(headline, summary)
+        best = max(TIE_ORDER, key=lambda category: weights.get(category, 0.0))
+        return best if weights.get(best, 0.0) > 0 else None
+
+    def category_weights(self, headline: str, summary: str) -> Mapping[str, float]:
+        """Return what the text's terms weigh together for each category that any of them speaks for or against."""
+        return self._categories(headline, summary)
+
+    def topics(self, headline: str, summary: str, publication: str = "") -> list[Topic]:
+        """Return topics with enough weight, that of the category and of the maker whose `publication` it is; in their order."""
+        weights, category = self.category_weights(headline, summary), self.category(headline, summary)
+        by_headline, by_all = self._topics(headline, ""), self._topics(headline, summary)
+        return [
+            topic
+            for topic in Topic
+            if (OF_CATEGORY.get(topic) == category and weights[category] >= TOPIC_THRESHOLD)
+            or (publication, topic) in self._makers
+            or (by_all if topic in SUMMARIES_SAY else by_headline).get(topic, 0.0) >= TOPIC_THRESHOLD
+        ]
+
+    def is_about_ai(self, headline: str, summary: str) -> bool:
+        """Return whether a story of a feed that brings all kinds of news belongs on this wire."""
+        return sum(self._relevance(headline, summary).values()) >= RELEVANCE_THRESHOLD
+
+
+def _parse_elements(text: str) -> tuple[_Element, ...]:
+    """Return a term's elements. A gap needs something on both sides, so others are left out."""
+    found = _ELEMENT.findall(text.replace("...", "…"))
+    kept = [element for at, element in enumerate(found) if element != "…" or (0 < at < len(found) - 1 and found[at - 1] != "…")]
+    return tuple(
+        _Element(word if exact_case else word.casefold(), element.endswith("*"), exact_case)
+        for element in kept
+        for word in [element.rstrip("*")]
+        for exact_case in [word != word.casefold()]
+    )
+
+
+def _key(element: _Element) -> str:
+    word = element.text.casefold()
+    return f"{word[:4]}*" if element.prefix else word
+
+
+@lru_cache(maxsize=REMEMBERED_WORDS)
+def _keys(word: str) -> tuple[str, ...]:
+    return word, *(f"{word[:length]}*" for length in range(1, min(len(word), 4) + 1)), *("#" if _DIGIT.search(word) else "")
+
+
+class _Reader:
+    """Weighs texts by an index of patterns, in one order always, or sums might differ in their last digit."""
+
+    def __init__(self, terms: Iterable[Term]) -> None:
+        # By where to look for a pattern: the folded first word, or its first four letters (or fewer) and `*`, or `#`. After `^`,
+        # the second word is looked up too, since every headline has a start.
+        self._index: dict[str, list[_Pattern]] = defaultdict(list)
+        for term in terms:
+            if elements := _parse_elements(term.text):
+                keys = [_key(element) for element in elements[:2]]
+                words = frozenset(element.text.casefold() for element in elements if element.is_word)
+                pattern = _Pattern(term.target, term.weight, elements[0], elements[1:], words)
+                self._index["".join(keys) if keys[0] == EDGE and keys[1:] != ["…"] else keys[0]].append(pattern)
+        self._starting = lru_cache(maxsize=REMEMBERED_WORDS)(self._list_starting)
+        # Feeds show each text again and again, so the last ones are not read anew.
+        self.weigh = lru_cache(maxsize=REMEMBERED)(self._weigh)
+
+    def _weigh(self, headline: str, summary: str) -> dict[str, float]:
+        weights: dict[str, float] = defaultdict(float)
+        words = [EDGE, *_TOKEN.findall(_LABEL.sub("", headline)), EDGE]
+        for raw, factor in ((words, HEADLINE_WEIGHT), (_TOKEN.findall(summary), 1.0)):
+            folded = [word.casefold() for word in raw]
+            present = frozenset(folded)
+            for at, word in enumerate(raw):
+                patterns = self._starting(word)
+                if word == EDGE and not at:
+                    patterns += tuple(pattern for key in _keys(folded[1]) for pattern in self._index.get(EDGE + key, ()))
+                for pattern in patterns:
+                    if pattern.words <= present and _match(pattern.rest, raw, folded, at + 1):
+                        weights[pattern.target] += factor * pattern.weight
+        return weights
+
+    def _list_starting(self, token: str) -> tuple[_Pattern, ...]:
+        word = token.casefold()
+        return tuple(pattern for key in _keys(word) for pattern in self._index.get(key, ()) if pattern.first.takes(token, word))

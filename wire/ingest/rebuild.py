@@ -1,0 +1,170 @@
+"""Fetched bytes of the last weeks, read again with today's rules: a preview, and the change itself."""
+
+import datetime as dt
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from django.db import transaction
+
+from sources import job_lock, raw_store
+from sources.entries import Entry
+from sources.models import FeedHealth, RawFetch
+from sources.parse import InvalidFeed
+from wire.ingest import article_pages, lexicon
+from wire.ingest.feed_entries import canonical_address, count, read, refuse_sample
+from wire.ingest.match import Outcome
+from wire.ingest.normalise import Context, Rejected
+from wire.ingest.save import Prepared, prepare, store
+from wire.models import Snapshot, Story, StoryAlias, StoryRevision
+from wire.publishing.publish import publish_pending
+from wire.text.identity import chatbotnews_id, headline_key
+
+
+@dataclass(frozen=True, slots=True)
+class StoryChange:
+    """A story that today's rules read otherwise. `was` and `becomes` map the fields that differ."""
+
+    chatbotnews_id: str
+    headline: str
+    was: dict[str, object]
+    becomes: dict[str, object]
+
+
+@dataclass(slots=True)
+class Plan:
+    """Effect of a rebuild. `refused` were accepted once and would not be today; they stay, for an editor to withdraw."""
+
+    fetches: int = 0
+    unreadable: list[str] = field(default_factory=list)
+    counts: Counter[str] = field(default_factory=Counter)
+    added: list[str] = field(default_factory=list)
+    changed: list[StoryChange] = field(default_factory=list)
+    refused: list[tuple[str, str]] = field(default_factory=list)
+
+    @property
+    def left_alone(self) -> int:
+        """Stories of final days that stay as they are."""
+        return self.counts[Outcome.FINAL_DAY]
+
+
+SHOWN: Final = ("headline", "author", "summary_medium", "category", "topics", "untrusted_instructions")
+
+
+def plan(since: dt.date, *, final_days: bool = False) -> Plan:
+    """Return what `apply` would do now; writes nothing. Raises: Busy while an ingest works."""
+    with job_lock.acquire() as lease:
+        found, again = _read_again(since, final_days)
+        with transaction.atomic():
+            lease.renew()
+            _store_again(again, found)
+            transaction.set_rollback(True)
+    return found
+
+
+def apply(since: dt.date, *, final_days: bool = False) -> tuple[Plan, list[Snapshot]]:
+    """Read everything fetched since the UTC day `since` again and publish: all of it, or nothing but what waited before.
+
+    Stories that the rules now tell otherwise get a revision that says so; editors' corrections and withdrawals stand, and so do
+    final days unless `final_days`.
+    """
+    with job_lock.acquire() as lease:
+        found, again = _read_again(since, final_days)
+        with transaction.atomic():
+            lease.renew()
+            _store_again(again, found)
+        return found, publish_pending(progress=lambda _day: lease.renew())
+
+
+@dataclass(frozen=True, slots=True)
+class _Again:
+    """Entries of one fetch whose item no later fetch of the same feed has: what was seen last counts."""
+
+    entries: list[Entry]
+    prepared: Prepared
+    context: Context
+
+
+class _Items:
+    """The items of a feed that were read so far, by address; a page may show several."""
+
+    def __init__(self) -> None:
+        self._marks: dict[str, set[tuple[str, str]]] = defaultdict(set)
+        self._shared: set[str] = set()
+
+    def add(self, entries: Sequence[Entry]) -> list[Entry]:
+        """Add the entries of a document, and return those whose item was not there yet."""
+        guids = Counter(entry.guid for entry in entries)  # one that several items of a document share identifies none of them
+        shown: dict[str, list[tuple[tuple[str, str], Entry]]] = defaultdict(list)
+        for entry in entries:
+            mark = (entry.guid if guids[entry.guid] == 1 else "", headline_key(entry.title))
+            shown[canonical_address(entry) or entry.url].append((mark, entry))
+        self._shared |= {url for url, items in shown.items() if len({mark for mark, _ in items}) > 1}
+        unseen = {id(entry) for url, items in shown.items() for mark, entry in items if not self._has_item(url, mark)}
+        for url, items in shown.items():
+            self._marks[url] |= {mark for mark, _ in items}
+        return [entry for entry in entries if id(entry) in unseen]
+
+    def _has_item(self, url: str, mark: tuple[str, str]) -> bool:
+        """Return whether an address showed this item, perhaps with another headline."""
+        is_shared, (guid, headline) = url in self._shared, mark
+        return any(
+            guid == other_guid or (headline == other_headline and not is_shared)
+            if guid and other_guid
+            else headline == other_headline or not is_shared
+            for other_guid, other_headline in self._marks[url]
+        )
+
+
+def _read_again(since: dt.date, final_days: bool) -> tuple[Plan, list[_Again]]:
+    """Return every fetch since then, oldest first, parsed and cleaned; no transaction is open meanwhile."""
+    refuse_sample()
+    found = Plan()
+    start = dt.datetime.combine(since, dt.time(), dt.UTC)
+    context = Context.load(lexicon.load(), start)
+    newer_items: dict[int, _Items] = defaultdict(_Items)
+    again = []
+    fetches = RawFetch.objects.filter(fetched_at__gte=start).select_related("feed__publication")
+    for fetched in fetches.order_by("-fetched_at", "-id").iterator(100):
+        found.fetches += 1
+        try:
+            body = raw_store.read(fetched.sha256)
+            if fetched.is_page:
+                entries = article_pages.article(fetched.feed, body, fetched.content_type, fetched.url)
+            else:  # a bare address would stand before what its page says
+                parsed = read(fetched.feed, body, fetched.content_type, fetched.url)
+                entries = article_pages.split_titled(fetched.feed, FeedHealth(), parsed.entries)
+        except (InvalidFeed, OSError) as error:
+            found.unreadable.append(f"{fetched}: {error}")
+            continue
+        unseen = newer_items[fetched.feed_id].add(entries)
+        here = context.seen_in(fetched.feed, fetched.fetched_at, by_newer_rules=True, final_days=final_days)
+        again.append(_Again(unseen, prepare(unseen, here), here))
+    return found, again[::-1]
+
+
+def _store_again(again: list[_Again], found: Plan) -> None:
+    """Store what was read again, and note in `found` what that changes."""
+    before = StoryRevision.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
+    for fetch in again:
+        outcomes = store(fetch.prepared, fetch.context)
+        found.counts += count(outcomes)
+        found.refused += _find_refused(fetch.entries, outcomes)
+    for revision in StoryRevision.objects.filter(pk__gt=before).select_related("story").order_by("pk"):
+        if revision.revision == 1:
+            found.added.append(revision.headline)
+            continue
+        old = StoryRevision.objects.get(story=revision.story_id, revision=revision.revision - 1)
+        differs = [name for name in SHOWN if getattr(old, name) != getattr(revision, name)]
+        was, becomes = ({name: getattr(row, name) for name in differs} for row in (old, revision))
+        found.changed.append(StoryChange(revision.story.chatbotnews_id, revision.headline, was, becomes))
+
+
+def _find_refused(entries: list[Entry], outcomes: list[Outcome | Rejected]) -> list[tuple[str, str]]:
+    """Return stories that are known by an address which is refused today, with the reason."""
+    refusals = [(canonical_address(e), o.message) for e, o in zip(entries, outcomes, strict=True) if isinstance(o, Rejected)]
+    refused = {url: why for url, why in refusals if url}
+    known = Story.objects.filter(chatbotnews_id__in=map(chatbotnews_id, refused)).values_list("original_url", "chatbotnews_id")
+    aliased = StoryAlias.objects.filter(url__in=refused).values_list("url", "story__chatbotnews_id")
+    return [(story_id, refused[url]) for url, story_id in [*known, *aliased]]

@@ -1,0 +1,145 @@
+"""Replay of recorded feeds, each file at its own date; and dry runs of files and addresses."""
+
+import datetime as dt
+import gzip
+import re
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import Final
+
+from django.utils import timezone
+
+from config.errors import InvalidArgument
+from sources import job_lock
+from sources.fetch import Fetched
+from sources.models import Feed, FeedHealth, Publication
+from sources.parse import InvalidFeed
+from wire.ingest import lexicon
+from wire.ingest.feed_entries import address, count, list_feeds, read, refuse_sample
+from wire.ingest.normalise import Context
+from wire.ingest.run import FeedReport, try_body, try_out
+from wire.ingest.save import save_entries
+from wire.ingest.skip_reasons import ItemOutcome
+from wire.models import Snapshot
+from wire.publishing.publish import publish_pending
+
+_DATED: Final = re.compile(
+    r"(\d{4}-\d{2}-\d{2})(?:[T_-]?(\d{2})-?:?(\d{2})(?:-?:?(\d{2}))?)?Z?[^\d]*\.(?:xml|rss|atom|rdf|json)(?:\.gz)?"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """A file: `feed` answered it at `seen_at` (UTC; a file that is dated by day was seen at that day's end, today's by now)."""
+
+    file: Path
+    feed: Feed
+    seen_at: dt.datetime
+
+
+def recordings(directory: Path, feeds: Iterable[Feed]) -> list[Recorded]:
+    """List the files of `directory` named `YYYY-MM-DD[THHMM[SS]].xml`, oldest first.
+
+    Below it, a folder named by a publication's slug holds that publication's; if it is none of `feeds`, it is passed over.
+    Files outside such folders belong to the one publication of `feeds`. Raises: InvalidArgument when that is not one, or a
+    date is none or after today.
+    """
+    feeds, now = list(feeds), timezone.now().replace(microsecond=0)
+    others = set(Publication.objects.values_list("slug", flat=True)) - {feed.publication.slug for feed in feeds}
+    found = []
+    for file in sorted(directory.rglob("*"), key=lambda file: (file.name, file)):
+        if _DATED.fullmatch(file.name) and file.is_file():
+            slug = file.relative_to(directory).parts[0]
+            if slug not in others:
+                found.append(find_recording(file, slug, feeds, now))
+    if not found:
+        raise InvalidArgument(f"{directory} holds no recorded feed.", "Its files are named YYYY-MM-DD.xml, .rss, .atom or .json.")
+    return sorted(found, key=lambda item: item.seen_at)
+
+
+def find_recording(file: Path, slug: str, feeds: Sequence[Feed], now: dt.datetime) -> Recorded:
+    """Return a file as a recording of the feed of the publication with this slug, or of the one publication of `feeds`; one that
+    is not named by a date was seen at `now`. Raises: InvalidArgument as `recordings` does.
+    """
+    first = {feed.publication.slug: feed for feed in reversed(feeds)}
+    feed = first.get(slug) or (next(iter(first.values())) if len(first) == 1 else None)
+    if feed is None:
+        raise InvalidArgument(
+            f"It is not clear whose feed {file.name} is.",
+            "Name the publication with --publication SLUG, or put the file into a folder named by its slug.",
+        )
+    match = _DATED.fullmatch(file.name)
+    if not match:
+        return Recorded(file, feed, now)
+    try:
+        day = dt.date.fromisoformat(match[1])
+        time = dt.time(int(match[2]), int(match[3]), int(match[4] or 0)) if match[2] else dt.time(23, 59, 59)
+    except ValueError as error:
+        raise InvalidArgument(f"{file.name} is not named by a date: {error}.", "Name it YYYY-MM-DD.xml.") from error
+    if day > now.date():
+        raise InvalidArgument(f"{file.name} is of a day to come.", f"Today is {now.date()} (UTC); correct the name.")
+    return Recorded(file, feed, min(now, dt.datetime.combine(day, time, dt.UTC)))
+
+
+def read_recording(file: Path) -> bytes:
+    """Return a file's bytes, unpacked. Raises: InvalidFeed for a damaged archive, OSError."""
+    body = file.read_bytes()
+    try:
+        return gzip.decompress(body) if body.startswith(b"\x1f\x8b") else body
+    except (EOFError, OSError, zlib.error) as error:
+        raise InvalidFeed(str(error)) from error
+
+
+def replay(recorded: list[Recorded], on_report: Callable[[FeedReport], None] = lambda _report: None) -> Counter[str]:
+    """Store the items of every file at its own date and publish after each date; return the counts of all outcomes.
+
+    Health and raw bytes are those of live feeds and stay as they are. Again changes nothing. Raises: Busy.
+    """
+    refuse_sample()
+    total: Counter[str] = Counter()
+    with job_lock.acquire() as lease:
+        context = Context.load(lexicon.load(), recorded[0].seen_at)
+        for seen_at, files in groupby(recorded, key=lambda item: item.seen_at):
+            for item in files:
+                try:
+                    entries = read(item.feed, read_recording(item.file)).entries
+                except InvalidFeed as error:
+                    report = FeedReport(item.feed, "failed", code="invalid_feed", failure=f"{item.file.name}: {error}")
+                else:
+                    report = FeedReport(item.feed, "taken", count(save_entries(entries, context.seen_in(item.feed, item.seen_at))))
+                total += report.counts or Counter({f"file:{report.result}": 1})
+                on_report(report)
+            lease.renew()
+            # Into a wire that went on meanwhile nothing is published as of a time before its newest snapshot.
+            latest = Snapshot.objects.values_list("generated_at", flat=True).first()
+            now = max(seen_at, latest or seen_at)
+            total["snapshots"] += len(publish_pending(now=now, progress=lambda _day: lease.renew()))
+    return total
+
+
+def try_source(source: str, publication: str | None = None) -> tuple[FeedReport, list[ItemOutcome]]:
+    """Return what a run would take from a file or an http(s) address, item by item.
+
+    An address that is no feed's of the roster is read by the rules of the first feed of `publication`, a slug, and so is a file,
+    as `recordings` has it. Raises: NotFound for a publication without an active feed; InvalidArgument where it is not clear whose
+    feed it is, or there is no such file; OSError for one that cannot be read.
+    """
+    feeds = list_feeds(publication)
+    if source.lower().startswith(("http://", "https://")):
+        feed = next((feed for feed in feeds if address(feed) == source), feeds[0] if publication is not None else None)
+        if feed is None:
+            raise InvalidArgument("No active feed of the roster has this address.", "Name its publication with --publication SLUG.")
+        return try_out(feed, source)
+    file = Path(source)
+    if not file.is_file():
+        raise InvalidArgument(f"There is no file {source}.", "Name a feed's file, or an address with http:// or https://.")
+    recorded = find_recording(file, file.resolve().parent.name, feeds, timezone.now().replace(microsecond=0))
+    try:
+        fetched = Fetched(read_recording(file), content_type="", etag="", last_modified="", url="", moved_to="")
+    except InvalidFeed as error:
+        return FeedReport(recorded.feed, "failed", code="invalid_feed", failure=f"{file.name}: {error}"), []
+    return try_body(recorded.feed, FeedHealth(feed=recorded.feed), fetched, recorded.seen_at)

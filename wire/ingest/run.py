@@ -1,0 +1,329 @@
+"""Runs of ingest: ask every feed that is due, store items feed by feed, publish once at the end."""
+
+import datetime as dt
+import json
+import logging
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from copy import copy
+from dataclasses import dataclass, field, replace
+from functools import cache, cached_property, partial
+
+from django.db import InterfaceError, OperationalError, transaction
+from django.utils import timezone
+
+from config.errors import Busy
+from config.url_secrets import mask_address
+from sources import fetch, health, job_lock, raw_store
+from sources.entries import Entry
+from sources.hosts import HostNotes
+from sources.models import Feed, FeedHealth, RawFetch
+from sources.parse import InvalidFeed
+from wire.ingest import article_pages, lexicon
+from wire.ingest.feed_entries import address, canonical_address, count, policy, read, refuse_sample
+from wire.ingest.match import Outcome
+from wire.ingest.normalise import Context
+from wire.ingest.save import Prepared, prepare, store
+from wire.ingest.skip_reasons import ItemOutcome, describe_item, merge_recent_items
+from wire.models import Snapshot, Story
+from wire.publishing.publish import publish_pending
+
+log = logging.getLogger("wire.ingest")
+
+
+@dataclass(slots=True)
+class FeedReport:
+    """Result of one feed: `taken`, `unchanged`, `failed`, or `waiting` because its host asked to be left alone.
+
+    `counts` of its items by outcome, refusals by reason. `doubt` says if the charset had to be guessed.
+    """
+
+    feed: Feed
+    result: str
+    counts: Counter[str] = field(default_factory=Counter)
+    code: str = ""
+    failure: str = ""
+    doubt: str = ""
+
+
+@dataclass(slots=True)
+class Run:
+    """Result of a run. `pages` counts articles read from their own pages, `waiting` feeds that were not due.
+
+    `seconds` by stage: fetch (waiting for answers), parse, store, publish.
+    """
+
+    reports: list[FeedReport] = field(default_factory=list)
+    pages: Counter[str] = field(default_factory=Counter)
+    waiting: int = 0
+    published: list[Snapshot] = field(default_factory=list)
+    seconds: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
+
+    @property
+    def failed(self) -> list[FeedReport]:
+        return [report for report in self.reports if report.result == "failed"]
+
+    @property
+    def reached_nothing(self) -> bool:
+        """True if feeds were asked and not one of them answered."""
+        asked = [report for report in self.reports if report.result != "waiting"]
+        return bool(asked) and len(self.failed) == len(asked)
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        started = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds[name] += time.perf_counter() - started
+
+
+def collect(
+    feeds: Sequence[Feed],
+    *,
+    by_hand: bool = False,
+    how: fetch.Policy | None = None,
+    on_report: Callable[[FeedReport], None] = lambda _report: None,
+    stop: Callable[[], bool] = lambda: False,
+) -> Run:
+    """Fetch, store and publish. `by_hand` asks feeds also before their next try; `stop` ends the run after the feed at hand.
+
+    Each feed is one transaction with its health, so a run that is killed loses nothing: what was committed is published
+    by the next run, what was not is fetched again. Raises: Busy while another ingest works, InvalidArgument on the sample wire.
+    """
+    refuse_sample()
+    with job_lock.acquire() as lease:
+        at_work = _Collector(lease, how or policy())
+        run, now = at_work.run, timezone.now()
+        due = {feed.pk: feed for feed in feeds if by_hand or health.is_due(_current_health(feed), now)}
+        run.waiting = len(feeds) - len(due)
+        for ask, outcome in at_work.answers(map(_build_ask, due.values()), stop):
+            report = at_work.take(due[ask.key], outcome)
+            run.reports.append(report)
+            _log_report(report)
+            on_report(report)
+        well = [report.feed for report in run.reports if report.result in ("taken", "unchanged")]
+        for ask, outcome in at_work.answers(article_pages.asks(well), stop):
+            at_work.take_page(due[ask.key], ask, outcome)
+        with run.stage("publish"):
+            run.published = publish_pending(progress=lambda _day: lease.renew())
+        raw_store.prune(timezone.now())
+    return run
+
+
+def try_out(feed: Feed, url: str = "", *, how: fetch.Policy | None = None) -> tuple[FeedReport, list[ItemOutcome]]:
+    """Return what a run would take from one feed now, item by item; from `url`, if given, by the rules of `feed`. Asks the
+    publisher, and writes nothing.
+    """
+    ask = fetch.Ask(feed.pk, url or address(feed))
+    ((_, outcome),) = fetch.fetch_all([ask], how or policy(), HostNotes())
+    if not isinstance(outcome, fetch.Fetched):
+        code, words = (outcome.code, outcome.message) if isinstance(outcome, fetch.Failed) else ("http_304", "Nothing came.")
+        return FeedReport(feed, "failed", code=code, failure=words), []
+    known = copy(_current_health(feed)) if ask.url == address(feed) else FeedHealth(feed=feed)
+    return try_body(feed, known, outcome, _now())
+
+
+def try_body(feed: Feed, known: FeedHealth, fetched: fetch.Fetched, now: dt.datetime) -> tuple[FeedReport, list[ItemOutcome]]:
+    """Return what a run at `now` would take from one answer of a feed, item by item. Writes nothing; `known` may be changed."""
+    previous = cache(partial(_read_previous, feed, known.body_sha256))
+    context = Context.load(lexicon.load(), now).seen_in(feed, now, previous=previous)
+    body = _read_body(feed, known, fetched, context)
+    if isinstance(body, fetch.Failed):
+        return FeedReport(feed, "failed", code=body.code, failure=body.message), []
+    with transaction.atomic():
+        outcomes = store(body.prepared, context)
+        transaction.set_rollback(True)
+    counts = count(outcomes) + Counter({"pages to read": article_pages.count_waiting(known)})
+    return FeedReport(feed, "taken", counts, doubt=body.doubt), list(map(describe_item, body.titled, outcomes))
+
+
+@dataclass(frozen=True, slots=True)
+class _Body:
+    """A new body: its entries, those with a title and the drafts made of them, its digest, whether it is whole, and doubts."""
+
+    entries: Sequence[Entry] = ()
+    titled: Sequence[Entry] = ()
+    prepared: Prepared = field(default_factory=list)
+    sha256: str = ""
+    whole: bool = True
+    doubt: str = ""
+
+
+def _read_body(feed: Feed, known: FeedHealth, fetched: fetch.Fetched, context: Context) -> _Body | fetch.Failed:
+    """Parse and clean a new body, or say why it cannot be; addresses alone are noted in `known`."""
+    try:
+        parsed = read(feed, fetched.body, fetched.content_type, fetched.url)
+    except InvalidFeed as error:
+        return fetch.Failed("invalid_feed", str(error))
+    if not (parsed.whole or parsed.entries):
+        return fetch.Failed("broken_answer", "The feed breaks off before the end of its first item; try again later.")
+    titled = article_pages.split_titled(feed, known, parsed.entries)
+    return _Body(parsed.entries, titled, prepare(titled, context), whole=parsed.whole, doubt=parsed.doubt)
+
+
+class _Collector:
+    """State of a run. Network and parsing happen outside of transactions; whatever is written fits into one for each feed."""
+
+    def __init__(self, lease: job_lock.Lease, how: fetch.Policy) -> None:
+        self.run = Run()
+        self._lease = lease
+        self._how = how
+        self._notes = HostNotes()
+
+    @cached_property
+    def _context(self) -> Context:
+        """Loaded once something new came: the lexicon is large, and most runs bring nothing."""
+        return Context.load(lexicon.load(), timezone.now())
+
+    def answers(self, asks: Iterable[fetch.Ask], stop: Callable[[], bool]) -> Iterator[tuple[fetch.Ask, fetch.Outcome]]:
+        """Yield answers, until `stop`. The state of hosts is saved whatever becomes of the answers."""
+        with closing(fetch.fetch_all(asks, self._how, self._notes)) as fetched:
+            while not stop():
+                with self.run.stage("fetch"):
+                    answer = next(fetched, None)
+                self._notes.save()
+                if answer is None:
+                    return
+                yield answer
+
+    def take(self, feed: Feed, outcome: fetch.Outcome) -> FeedReport:
+        """Store one feed's answer. A fault of ours in it is noted and logged, and costs no other feed its turn."""
+        try:
+            with self.run.stage("parse"):
+                outcome, body = self._read(feed, outcome)
+            return self._store(feed, outcome, body)
+        except (OperationalError, InterfaceError, OSError, Busy):
+            raise  # the database, room on the disk or the lease is gone: nothing that follows could be kept
+        except Exception:
+            log.exception("%s: its items could not be taken in.", feed)
+            if not Feed.objects.filter(pk=feed.pk).exists():
+                return FeedReport(feed, "failed", code="deleted", failure="The feed was deleted while it was being read.")
+            feed.health = _load_health(feed)
+            words = "A fault of the wire's own; nothing of the feed was taken, and the log says why."
+            return self._store(feed, fetch.Failed("internal_error", words), _Body())
+
+    def take_page(self, feed: Feed, ask: fetch.Ask, outcome: fetch.Outcome) -> None:
+        """Store an article's page, for a feed that names addresses only."""
+        try:
+            self._store_page(feed, ask, outcome)
+        except (OperationalError, InterfaceError, OSError, Busy):
+            raise
+        except Exception:
+            log.exception("%s could not be taken in.", mask_address(ask.url))
+            feed.health = _load_health(feed)
+
+    def _read(self, feed: Feed, outcome: fetch.Outcome) -> tuple[fetch.Outcome, _Body]:
+        """Parse, clean and keep a new body; the bytes of last time are as good as "not modified"."""
+        if not isinstance(outcome, fetch.Fetched):
+            return outcome, _Body()
+        known = _current_health(feed)
+        if raw_store.sha256(outcome.body) == known.body_sha256:
+            return fetch.Unchanged(outcome.etag, outcome.last_modified, outcome.url, outcome.moved_to), _Body()
+        body = _read_body(feed, known, outcome, self._context.seen_in(feed, _now()))
+        if isinstance(body, fetch.Failed):
+            return body, _Body()
+        return outcome, replace(body, sha256=raw_store.keep(outcome.body))
+
+    def _store(self, feed: Feed, outcome: fetch.Outcome, body: _Body) -> FeedReport:
+        known, now = _current_health(feed), _now()
+        previous = cache(partial(_read_previous, feed, known.body_sha256))
+        with self.run.stage("store"), transaction.atomic():
+            self._lease.renew()
+            match outcome:
+                case fetch.Failed(code="not_yet"):
+                    report = FeedReport(feed, "waiting", failure=outcome.message)
+                    known.next_try_at = now + (outcome.retry_after or health.FIRST_WAIT)
+                case fetch.Failed():
+                    report = FeedReport(feed, "failed", code=outcome.code, failure=outcome.message)
+                    health.record_failure(known, outcome.code, outcome.message, now, outcome.retry_after)
+                    if outcome.gone:
+                        Feed.objects.filter(pk=feed.pk).update(active=False)
+                case fetch.Unchanged():
+                    report = FeedReport(feed, "unchanged")
+                    health.record_answer(known, outcome, now)
+                case fetch.Fetched():
+                    context = self._context.seen_in(feed, now, previous=previous)
+                    outcomes = store(body.prepared, context)
+                    report = FeedReport(feed, "taken", count(outcomes), doubt=body.doubt)
+                    health.record_answer(known, outcome, now)
+                    health.record_items(known, body.entries, now)
+                    known.outcomes = dict(report.counts)
+                    known.recent_items = merge_recent_items(known.recent_items, body.titled, outcomes, now)
+                    known.charset_doubt = body.doubt[:200]
+                    known.body_sha256 = body.sha256
+                    _record_fetch(feed, outcome, body.sha256, now)
+                    # The rest is to come, or a change waits: the same bytes must come again, and count as new.
+                    if not body.whole or report.counts[Outcome.POSTPONED]:
+                        known.etag = known.last_modified = known.body_sha256 = ""
+            known.save()
+        return report
+
+    def _store_page(self, feed: Feed, ask: fetch.Ask, outcome: fetch.Outcome) -> None:
+        known, now = _current_health(feed), _now()
+        context = self._context.seen_in(feed, now)
+        with self.run.stage("parse"):
+            entries = article_pages.read(feed, known, ask, outcome, now)
+            prepared = prepare(entries, context)
+            is_kept = any(not entry.is_not_found for entry in entries)
+            digest = raw_store.keep(outcome.body) if is_kept and isinstance(outcome, fetch.Fetched) else ""
+        with self.run.stage("store"), transaction.atomic():
+            self._lease.renew()
+            if entries:
+                outcomes = store(prepared, context)
+                self.run.pages += count(outcomes)
+                known.recent_items = merge_recent_items(known.recent_items, entries, outcomes, now)
+            if digest and isinstance(outcome, fetch.Fetched):
+                newest = Story.objects.filter(publication=feed.publication).newest_first()
+                health.record_dates(known, newest.values_list("published_at", flat=True)[:50], now)
+                _record_fetch(feed, outcome, digest, now, is_page=True)
+            known.save()
+
+
+def _build_ask(feed: Feed) -> fetch.Ask:
+    known = _current_health(feed)
+    return fetch.Ask(feed.pk, address(feed), known.etag, known.last_modified)
+
+
+def _record_fetch(feed: Feed, fetched: fetch.Fetched, digest: str, now: dt.datetime, *, is_page: bool = False) -> None:
+    where = {"url": fetched.url[:2048], "content_type": fetched.content_type[:200]}
+    RawFetch.objects.create(feed=feed, fetched_at=now, sha256=digest, is_page=is_page, **where)
+
+
+def _read_previous(feed: Feed, digest: str) -> Mapping[str, str]:
+    """Return digests of the items of the feed's last body, read by today's parser, by canonical address; the first counts."""
+    fetched = RawFetch.objects.filter(feed=feed, sha256=digest, is_page=False).order_by("-id").first() if digest else None
+    try:
+        entries = read(feed, raw_store.read(digest), fetched.content_type, fetched.url).entries if fetched else ()
+    except (InvalidFeed, OSError):  # then stored digests decide alone
+        return {}
+    return {url: entry.digest for entry in reversed(entries) if (url := canonical_address(entry))}
+
+
+def _current_health(feed: Feed) -> FeedHealth:
+    """Return the feed's health, started over if its address changed."""
+    known: FeedHealth = getattr(feed, "health", None) or FeedHealth(feed=feed)
+    if known.address != address(feed):
+        health.start_over(known, address(feed))
+    return known
+
+
+def _load_health(feed: Feed) -> FeedHealth:
+    return FeedHealth.objects.filter(feed=feed).first() or FeedHealth(feed=feed)
+
+
+def _now() -> dt.datetime:
+    return timezone.now().replace(microsecond=0)
+
+
+def _log_report(report: FeedReport) -> None:
+    feed = report.feed
+    line = {"publication": feed.publication.slug, "feed": feed.pk, "result": report.result, **report.counts}
+    if report.failure:
+        line |= {"code": report.code, "failure": report.failure}
+    if report.doubt:
+        line |= {"charset": report.doubt}
+    level = logging.ERROR if report.code == "gone" else logging.WARNING if report.failure or report.doubt else logging.INFO
+    log.log(level, json.dumps(line, ensure_ascii=False))

@@ -1,4 +1,0 @@
-"""From an entry of a feed or archive to a stored story: normalise, match, classify, store; and editors' corrections.
-
-May import sources, wire.models, wire.stories and wire.snapshots.
-"""

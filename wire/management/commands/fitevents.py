@@ -1,0 +1,119 @@
+"""Fit the weights by which stories are grouped into events to labelled pairs of stories."""
+
+import csv
+import gzip
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from wire.ops.quality.evaluate import read_items
+from wire.ops.quality.pair_fit import (
+    LabelledStories,
+    cross_validate,
+    fit_headlines,
+    fit_models,
+    fit_storylines,
+    measure_storylines,
+    replay_halves,
+)
+from wire.publishing.grouping.pair_model import WEIGHTS_FILE
+from wire.text.vocabulary import PairLabel
+
+COLUMNS: Final = ("id", "title", "summary", "publisher", "published_at", "event")
+
+
+class Command(BaseCommand):
+    help = (
+        "Fit the weights by which stories are grouped into events. PAIRS are tab-separated lines of two ids and a label (S one "
+        "event, F another event of one storyline, N neither), STORIES the stories of these days; `exportlabels` writes both. "
+        "Prints the figures of a cross-validation by month, and of each half of the months as readers see it by weights of the "
+        "other half, then writes the weights. The same files give the same weights."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("pairs", type=Path, metavar="PAIRS")
+        parser.add_argument("stories", type=Path, metavar="STORIES", help=f"CSV, .gz too: {', '.join(COLUMNS)}.")
+        parser.add_argument(
+            "--headlines",
+            nargs="+",
+            type=Path,
+            default=[],
+            metavar="CSV",
+            help="Headlines alone (title, event; published_at) for wires of these.",
+        )
+        parser.add_argument(
+            "--storylines", type=Path, metavar="JSON", help="name, half, stories and undecided (ids) of each storyline."
+        )
+        parser.add_argument("--out", type=Path, default=WEIGHTS_FILE, help="Default: the file that the wire reads.")
+        parser.add_argument("--dry-run", action="store_true", help="Print the figures alone.")
+
+    def handle(self, **options: Any) -> None:
+        labelled, places = _read(options["pairs"], options["stories"])
+        months = {f"{labelled.stories[one].published_at:%Y-%m}" for one, _ in labelled.labels}
+        if len(months) < 2 or len(set(labelled.labels.values())) < 2:
+            raise CommandError(
+                "Nothing was written: pairs of two months, some of one event and some not, are needed to fit weights."
+            )
+        models, figures = fit_models(labelled), cross_validate(labelled)
+        if options["headlines"]:
+            models |= fit_headlines([_read_headlines(file) for file in options["headlines"]])
+        if options["storylines"]:
+            models |= fit_storylines(labelled, *_read_storylines(options["storylines"], places, "tune"))
+            figures["storylines"] = measure_storylines(labelled, models, *_read_storylines(options["storylines"], places, "report"))
+        figures |= replay_halves(labelled)
+        shipped = json.loads(WEIGHTS_FILE.read_text(encoding="utf-8"))["models"]
+        models |= {name: model for name, model in shipped.items() if name not in models}
+        for name, of_model in figures.items():
+            self.stdout.write(f"{name}: " + ", ".join(f"{what} {value:.3g}" for what, value in of_model.items()))
+        if not options["dry_run"]:
+            document = {"fitted_to": f"{len(labelled.labels)} labelled pairs of {len(labelled.stories)} stories", "models": models}
+            options["out"].write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+            self.stdout.write(f"Written: {options['out']}.")
+
+
+def _read_headlines(file: Path) -> LabelledStories:
+    rows = list(csv.DictReader(_read_text(file).splitlines(keepends=True)))
+    if not rows or not {"title", "event"} <= rows[0].keys():
+        raise CommandError(f"{file} lacks rows with the columns title and event.")
+    known = sorted(zip(rows, read_items(rows), strict=True), key=lambda pair: (pair[1].published_at, pair[1].chatbotnews_id))
+    return LabelledStories([item for _, item in known], [row["event"] for row, _ in known], {})
+
+
+def _read_storylines(file: Path, places: Mapping[str, int], half: str) -> tuple[list[set[int]], list[set[int]]]:
+    """Return the places of the stories of each storyline in a half, and of those that were left open."""
+    rows = [row for row in json.loads(_read_text(file)) if row["half"] == half]
+    columns = ([{places[name] for name in row[column] if name in places} for row in rows] for column in ("stories", "undecided"))
+    members, undecided = columns
+    return members, undecided
+
+
+def _read(pairs: Path, stories: Path) -> tuple[LabelledStories, dict[str, int]]:
+    """Return the labelled stories, and the place of each by its id. Raises: CommandError."""
+    reader = csv.DictReader(_read_text(stories).splitlines(keepends=True))
+    if missing := [name for name in COLUMNS if name not in (reader.fieldnames or ())]:
+        raise CommandError(f"{stories} lacks the columns {', '.join(missing)}.")
+    rows = list(reader)
+    known = sorted(zip(rows, read_items(rows), strict=True), key=lambda pair: (pair[1].published_at, pair[1].chatbotnews_id))
+    places = {row["id"]: place for place, (row, _) in enumerate(known)}
+    labels = {}
+    for number, line in enumerate(_read_text(pairs).splitlines(), start=1):
+        if line and not line.startswith("#"):
+            try:
+                one, other, label = line.split("\t")
+                if label in PairLabel.values:
+                    low, high = sorted((places[one], places[other]))
+                    labels[low, high] = PairLabel(label)
+            except (ValueError, KeyError) as error:
+                raise CommandError(f"{pairs}, line {number}: two ids of {stories} and a label are needed, by tabs.") from error
+    return LabelledStories([item for _, item in known], [row["event"] for row, _ in known], labels), places
+
+
+def _read_text(file: Path) -> str:
+    try:
+        data = file.read_bytes()
+        return (gzip.decompress(data) if file.suffix == ".gz" else data).decode("utf-8-sig")
+    except (OSError, ValueError) as error:
+        raise CommandError(f"{file} cannot be read: {error}.") from error

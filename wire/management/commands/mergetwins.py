@@ -1,0 +1,52 @@
+"""Merge stories that are one article under two addresses."""
+
+import sys
+from typing import Any, Final
+
+from django.core.management.base import BaseCommand, CommandParser
+
+from config.database import faults
+from wire.ingest import duplicates
+
+SHOWN: Final = 200
+
+
+class Command(BaseCommand):
+    help = (
+        "Find stories that are one article of a publication under two addresses, and merge each into the older one, whose page, "
+        "API and citations go on; the other's id and addresses lead there. Shows them and asks; --yes does not ask, and without a "
+        "terminal nothing is done unless it is given."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--dry-run", action="store_true", help="Show what would be merged; change nothing.")
+        parser.add_argument("--yes", action="store_true", help="Do it without asking.")
+
+    def handle(self, **options: Any) -> None:
+        with faults.explaining():
+            plan = duplicates.plan()
+            self._show("would be merged", plan.twins)
+            self._show("were changed by an editor and stay; correct and withdraw them at the desk", plan.edited)
+            if plan.waiting:
+                self.stdout.write(f"{plan.waiting:,} were merged before and wait to be published.")
+            if not (plan.twins or plan.waiting):
+                self.stdout.write("Nothing would be merged.")
+                return
+            may_ask = sys.stdin.isatty() and not options["dry_run"] and not options["yes"]
+            is_agreed = options["yes"] or (may_ask and input("Merge them? [y/N] ").strip().lower() in {"y", "yes"})
+            if options["dry_run"] or not is_agreed:
+                self.stdout.write("Nothing was changed. Give --yes to merge them.")
+                return
+            done, snapshots = duplicates.merge()
+        self.stdout.write(f"Done: {len(done.twins):,} merged, {len(snapshots):,} snapshots published.")
+
+    def _show(self, what: str, found: list[duplicates.Twin]) -> None:
+        if found:
+            self.stdout.write(f"{len(found):,} {what}:")
+        for twin in found[:SHOWN]:
+            story, standing = twin.story.story, twin.standing.story
+            self.stdout.write(f"  {story.publication.name}: {twin.story.latest.headline!r}")
+            self.stdout.write(f"    {story.chatbotnews_id} {story.original_url}")
+            self.stdout.write(f"    into {standing.chatbotnews_id} {standing.original_url}")
+        if len(found) > SHOWN:
+            self.stdout.write(f"  … and {len(found) - SHOWN:,} more")

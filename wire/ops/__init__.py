@@ -1,0 +1,1 @@
+"""Operations: archives, backups, the doctor, and measures of quality."""

@@ -1,0 +1,161 @@
+"""Any archive as a stream of numbered records or refusals, in flat memory, without the database."""
+
+import gzip
+import hashlib
+import zlib
+from codecs import BOM_UTF8
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from typing import IO, Any, Final, cast
+
+import orjson
+
+from sources.entries import Entry
+from sources.parse import InvalidFeed, parse
+from sources.parse.charsets import decode
+from wire.ingest.normalise import Rejected
+
+MAX_LINE: Final = 1 << 20  # bytes; no honest item comes near it
+MAX_FEED: Final = 32 << 20  # bytes of a feed file, unpacked: feeds are read whole
+SUFFIXES: Final = (".ndjson", ".jsonl", ".json", ".xml", ".rss", ".atom", ".rdf")
+REQUIRED: Final = ("title", "url", "publisher", "published_at")
+FIELDS: Final = frozenset((*REQUIRED, "summary", "author", "guid", "credited_source", "language"))
+
+
+@dataclass(frozen=True, slots=True)
+class Numbered:
+    """A line (of NDJSON) or an item (of a feed); numbers count from 1."""
+
+    number: int
+    value: Entry | Rejected
+
+
+def expand(paths: list[Path]) -> tuple[list[Path], list[Path]]:
+    """Return the files of `paths`, and those left out: a directory means every archive below it, by name. Raises:
+    FileNotFoundError; OSError for pipes and the like, which can be read only once.
+    """
+    files, others = list[Path](), list[Path]()
+    for path in paths:
+        if path.is_dir():
+            for file in sorted(file for file in path.rglob("*") if file.is_file()):
+                is_archive = file.name.lower().removesuffix(".gz").endswith(SUFFIXES)
+                (files if is_archive else others).append(file)
+        elif path.is_file():
+            files.append(path)
+        elif path.exists():
+            raise OSError(f"{path} is no file but a pipe or a device, which can be read only once; write it to a file first")
+        else:
+            raise FileNotFoundError(path)
+    return files, others
+
+
+def digest(file: Path, names: Mapping[str, str]) -> str:
+    """Return the identity of an input, lower-case hex SHA-256 of its bytes and of its map of publishers."""
+    hashed = hashlib.sha256(orjson.dumps(dict(names), option=orjson.OPT_SORT_KEYS))
+    with file.open("rb") as handle:
+        while chunk := handle.read(1 << 20):
+            hashed.update(chunk)
+    return hashed.hexdigest()
+
+
+def is_dump(file: Path) -> bool:
+    """Return if `manage.py dumpwire` wrote this file."""
+    first = next(lines(file), None)
+    return first is not None and isinstance(first[1], bytes) and first[1].startswith(b'{"kind":"dump"')
+
+
+def records(file: Path, names: Mapping[str, str]) -> Iterator[Numbered]:
+    """Yield every record of a file: NDJSON by line, RSS or Atom by item. `names` maps publishers to names of the roster."""
+    if _is_feed(file):
+        yield from _read_feed(file, names)
+        return
+    for number, line in lines(file):
+        if isinstance(line, Rejected):
+            yield Numbered(number, line)
+        elif line.strip():
+            yield Numbered(number, _parse_item(line, names))
+
+
+def lines(file: Path, longest: int = MAX_LINE) -> Iterator[tuple[int, bytes | Rejected]]:
+    """Yield numbered lines, the first without byte order mark. Lines over `longest` bytes and a broken end become refusals."""
+    with _open(file) as handle:
+        for number in count(1):
+            try:
+                line = handle.readline(longest + 1)
+                if len(line) > longest:
+                    while line and not line.endswith(b"\n"):
+                        line = handle.readline(longest)
+                    yield number, Rejected("line_too_long", f"The line is longer than {longest:,} bytes.")
+                    continue
+            except (EOFError, OSError, zlib.error) as error:
+                yield number, Rejected("broken_archive", f"The file breaks off here ({error}); what came before was read.")
+                return
+            if not line:
+                return
+            yield number, line.removeprefix(BOM_UTF8) if number == 1 else line
+
+
+def _parse_item(line: bytes, names: Mapping[str, str]) -> Entry | Rejected:
+    if b"\x00" in line:
+        return Rejected("nul_character", "The line holds a NUL byte.")
+    try:
+        item = orjson.loads(line)
+    except orjson.JSONDecodeError as error:
+        try:
+            line.decode()
+        except UnicodeDecodeError as where:
+            return Rejected("invalid_utf8", f"The line is not UTF-8 (byte {where.start + 1} of it).")
+        if "surrogate" in str(error):
+            return Rejected("lone_surrogate", "The line holds half of a surrogate pair, which is no character.")
+        return Rejected("invalid_json", f"The line is not JSON: {error}.")
+    if not isinstance(item, dict):
+        return Rejected("not_an_item", "The line is JSON, but not an object.")
+    missing = [name for name in REQUIRED if not item.get(name)]
+    if missing:
+        return Rejected("missing_field", f"The item lacks {', '.join(missing)}.")
+    wrong = [name for name in FIELDS & item.keys() if not isinstance(item[name], str | None)]
+    if wrong:
+        return Rejected("wrong_type", f"Not a text: {', '.join(sorted(wrong))}.")
+    values: dict[str, Any] = {name: item.get(name) or "" for name in FIELDS}
+    values["publisher"] = names.get(values["publisher"], values["publisher"])
+    return Entry(**values)
+
+
+def _read_feed(file: Path, names: Mapping[str, str]) -> Iterator[Numbered]:
+    with _open(file) as handle:
+        try:
+            data = handle.read(MAX_FEED + 1)
+        except (EOFError, OSError, zlib.error) as error:
+            yield Numbered(1, Rejected("broken_archive", f"The feed breaks off ({error}); nothing of it was read."))
+            return
+    if len(data) > MAX_FEED:
+        yield Numbered(1, Rejected("feed_too_large", f"The feed is larger than {MAX_FEED:,} bytes."))
+        return
+    try:
+        parsed = parse(data)
+        if parsed.kind == "sitemap":
+            raise InvalidFeed("The file is neither RSS nor Atom.")
+    except InvalidFeed as error:
+        yield Numbered(1, Rejected("invalid_feed", str(error)))
+        return
+    for number, entry in enumerate(parsed.entries, start=1):
+        yield Numbered(number, entry.by(names.get(entry.publisher, entry.publisher)))
+    if not parsed.whole:
+        why = "The feed breaks off in this item, or goes on as something else behind its end; it was not stored."
+        yield Numbered(len(parsed.entries) + 1, Rejected("broken_archive", why))
+
+
+def _is_feed(file: Path) -> bool:
+    with _open(file) as handle:
+        try:
+            return decode(handle.read(512)).lstrip().startswith("<")
+        except (EOFError, OSError, zlib.error):
+            return False
+
+
+def _open(file: Path) -> IO[bytes]:
+    with file.open("rb") as handle:
+        packed = handle.read(2) == b"\x1f\x8b"
+    return cast(IO[bytes], gzip.open(file, "rb")) if packed else file.open("rb")

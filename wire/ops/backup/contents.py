@@ -1,0 +1,102 @@
+"""Contents of a backup: each table of the database and each file in `keys/`, but for a few that are left out by name."""
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from django.apps import apps
+from django.conf import settings
+from django.db import connection
+from django.db.migrations.loader import MigrationLoader
+from django.db.migrations.recorder import MigrationRecorder
+
+from config.errors import InvalidArgument
+
+Migration = tuple[str, str]
+
+TABLES_LEFT_OUT: Final[Mapping[str, str]] = {
+    "django_migrations": "The manifest lists what it says, and restoring applies the same migrations."
+}
+KEYS_LEFT_OUT: Final[Mapping[str, str]] = {
+    "secret_key": "Every command makes one at its start, also `restore`. Another one ends the sessions of editors and of MCP "
+    "clients, has stories' stored JSON rendered again, and leaves rows with seals of the key before, which `verifywire` counts."
+}
+_ANY: Final = sys.maxsize
+# tables with rows before anybody put something in, and their number at most
+FOUNDED: Final[Mapping[str, int]] = {
+    **{"sources.Publication": 24, "sources.Feed": _ANY, "sources.RosterRevision": 1},
+    **{"wire.WireState": 1, "wire.LexiconTerm": _ANY, "articles.Publisher": 1, "timeline.Corpus": 1},
+    **{"factchecks.RatingName": _ANY, "factchecks.FactcheckState": 1},
+    **{"auth.Permission": _ANY, "auth.Group": _ANY, "auth.Group_permissions": _ANY, "contenttypes.ContentType": _ANY},
+    # What asking feeds, upstreams and this installation leaves behind, before anything came of it.
+    **{"sources.FeedHealth": _ANY, "sources.FetchHost": _ANY, "sources.RawFetch": _ANY, "sources.IngestLease": _ANY},
+    **{"articles.IndexLease": _ANY, "wire.UsageCount": _ANY, "sessions.Session": _ANY},
+    **{"gateway.Bucket": _ANY, "gateway.UpstreamState": _ANY, "gateway.CallCount": _ANY},
+}
+# tables that are counted after a restore, by the name of each system
+COUNTED: Final[Mapping[str, str]] = {
+    **{"snapshots": "wire.Snapshot", "stories": "wire.Story"},
+    **{"publishers": "articles.Publisher", "articles": "articles.Article"},
+    **{"claims": "factchecks.Claim"},
+    **{"corpora": "timeline.Corpus", "reports": "timeline.Report"},
+    **{"gateway agents": "gateway.Agent", "accounts": "auth.User"},
+}
+
+
+def keys_directory() -> Path:
+    return Path(settings.WIRE_DATA_DIR) / "keys"
+
+
+def list_keys() -> list[Path]:
+    """Return the files in `keys/`, by name, without those left out and hidden drafts of new keys."""
+    if not keys_directory().is_dir():
+        return []
+    files = (file for file in keys_directory().iterdir() if file.is_file() and not file.name.startswith("."))
+    return sorted(file for file in files if file.name not in KEYS_LEFT_OUT)
+
+
+def applied_migrations() -> set[Migration]:
+    return set(MigrationRecorder(connection).applied_migrations())
+
+
+def newer_migrations(applied: set[Migration]) -> list[str]:
+    """Return the names of migrations that this program does not have, sorted."""
+    known = set(MigrationLoader(None, ignore_no_migrations=True).disk_migrations)
+    return sorted(".".join(migration) for migration in applied - known)
+
+
+def list_tables() -> list[str]:
+    """Return the tables of every installed app by the applied migrations: before an upgrade's `migrate` those of the old release.
+    Raises: InvalidArgument when a newer program made some of them.
+    """
+    applied = applied_migrations()
+    if newer := newer_migrations(applied):
+        raise InvalidArgument(
+            f"A newer program was here: it applied {newer[0]}, and may have tables that this one does not know.",
+            "Take the backup with that program.",
+        )
+    models = MigrationLoader(connection).project_state(sorted(applied)).apps.get_models(include_auto_created=True)
+    return sorted({model._meta.db_table for model in models if model._meta.managed} - set(TABLES_LEFT_OUT))
+
+
+def count_systems() -> dict[str, int]:
+    """Count the rows of each of `COUNTED` that this installation has a table for."""
+    present = set(connection.introspection.table_names())
+    labels = {name: label for name, label in COUNTED.items() if label.split(".")[0] in apps.app_configs}
+    models = {name: apps.get_model(label) for name, label in labels.items()}
+    return {name: model._base_manager.count() for name, model in models.items() if model._meta.db_table in present}
+
+
+def find_content() -> str:
+    """Return the first table with rows that a new installation does not have, or "". Raises: DatabaseError."""
+    present = set(connection.introspection.table_names())
+    database: Any = connection
+    for model in apps.get_models(include_auto_created=True):
+        table, most = model._meta.db_table, FOUNDED.get(model._meta.label, 0)
+        if table in present and most < _ANY:
+            with database.cursor() as cursor:
+                cursor.execute(f'SELECT count(*) FROM (SELECT 1 FROM "{table}" LIMIT {most + 1}) AS first_rows')  # noqa: S608  ours
+                if cursor.fetchone()[0] > most:
+                    return table
+    return ""

@@ -1,0 +1,178 @@
+"""Restoring a backup into an empty installation: everything is check_backup before any change, and nothing is replaced."""
+
+import os
+import shutil
+import sqlite3
+import tempfile
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from django.core.management import call_command
+from django.db import DatabaseError, connection, connections
+
+from config.errors import Busy, InvalidArgument, WireError
+from wire.models import WireState
+from wire.ops.archive.dump import Broken
+from wire.ops.archive.restore import restore as restore_dump
+from wire.ops.archive.verify import Verified, dump_records, verify_database
+from wire.ops.backup.contents import Migration, count_systems, find_content, keys_directory, newer_migrations
+from wire.ops.backup.create import sync
+from wire.ops.backup.manifest import COPY, DUMP, TABLES, Damaged, Manifest, check_backup, describe_file, key_files
+from wire.ops.backup.tables import read_tables, refuse_other_migrations
+
+
+def restore(source: Path) -> Manifest:
+    """Restore `source` into this installation's database and keys, and migrate; return its manifest, to `verify` then. Raises:
+    Damaged, InvalidArgument and Busy, all before any change; Broken for a dump that was no wire; OSError; WireError when the
+    tables cannot be brought up to date.
+    """
+    manifest = check_backup(source)
+    connections.close_all()
+    _refuse_other_keys(source, manifest)
+    if COPY in manifest["files"]:
+        _restore_database(source, manifest)
+    elif DUMP in manifest["files"]:
+        _refuse_unless_empty()
+        _restore_keys(source, manifest)
+        call_command("migrate", verbosity=0)
+        restore_dump(dump_records(source / DUMP))
+    else:
+        _restore_tables(source, manifest)
+    return manifest
+
+
+def _restore_database(source: Path, manifest: Manifest) -> None:
+    if connection.vendor != "sqlite":
+        raise InvalidArgument(
+            "The backup is of SQLite, this installation uses Postgres. Nothing was changed.",
+            "Restore it without DATABASE_URL, then move with dumpwire and loadwire.",
+        )
+    database = Path(str(connection.settings_dict["NAME"]))
+    _refuse_unusable(source / COPY)
+    _refuse_unless_free(database)
+    draft = _copy_draft(source / COPY, database, manifest["files"][COPY])
+    _restore_keys(source, manifest)
+    _replace_file(draft, database)
+    try:
+        call_command("migrate", verbosity=0)
+        WireState.raise_version()
+    except DatabaseError as error:
+        raise WireError(f"The backup is in its place, and its tables cannot be brought up to date: {error}.") from error
+
+
+def _restore_tables(source: Path, manifest: Manifest) -> None:
+    if connection.vendor != "postgresql":
+        raise InvalidArgument(
+            "The backup is of Postgres, this installation uses SQLite. Nothing was changed.",
+            "Restore it with a DATABASE_URL, then move the wire with dumpwire and loadwire.",
+        )
+    migrations = {(app, name) for app, name in manifest["migrations"]}
+    _refuse_newer(migrations)
+    refuse_other_migrations(migrations)
+    _refuse_unless_empty()
+    _restore_keys(source, manifest)
+    read_tables(source / TABLES, manifest["tables"], migrations)
+    WireState.raise_version()
+
+
+def verify(manifest: Manifest) -> Verified:
+    """Recompute everything, and compare the end of the chain and the rows of each system with the manifest. Raises: Broken."""
+    result = verify_database()
+    found = count_systems()
+    for system, number in manifest.get("counts", {}).items():
+        if found.get(system, 0) < number:  # migrating may add some, as the first release of an own corpus
+            raise Broken(f"of {number:,} {system} in the backup {found.get(system, 0):,} came back.")
+    if result.last_sha256 != manifest["wire_sha256"]:
+        raise Broken(f"the chain ends in {result.last_sha256}, the manifest says {manifest['wire_sha256']}.")
+    return result
+
+
+def _refuse_other_keys(source: Path, manifest: Manifest) -> None:
+    for name, stored in key_files(manifest).items():
+        key = keys_directory() / name
+        if key.exists() and (not key.is_file() or key.read_bytes() != (source / stored).read_bytes()):
+            raise InvalidArgument(
+                f"{key} holds another key than the backup. Nothing was changed.",
+                "Use another WIRE_DATA_DIR, or move that key away first.",
+            )
+
+
+def _refuse_unusable(copy: Path) -> None:
+    with closing(sqlite3.connect(f"{copy.resolve().as_uri()}?mode=ro&immutable=1", uri=True)) as database:
+        found = database.execute("PRAGMA quick_check(1)").fetchone()[0]
+        applied = set(database.execute("SELECT app, name FROM django_migrations").fetchall())
+    if found != "ok":
+        raise Damaged(f"The database in the backup was damaged when it was taken: {found}.")
+    _refuse_newer(applied)
+
+
+def _refuse_newer(applied: set[Migration]) -> None:
+    if newer := newer_migrations(applied):
+        raise InvalidArgument(
+            f"The backup was taken by a newer program, which applied {newer[0]}. Nothing was changed.",
+            "Restore it with that program.",
+        )
+
+
+def _refuse_unless_free(database: Path) -> None:
+    """Raises: InvalidArgument for a database with content; Busy for one that is in use."""
+    if database.exists():
+        try:
+            with closing(sqlite3.connect(database, timeout=2)) as there:
+                # Only who is alone with the file can take it out of WAL mode. It also leaves one file without a WAL beside it.
+                there.execute("PRAGMA journal_mode=DELETE")
+        except sqlite3.OperationalError as error:
+            raise Busy(f"{database} is in use. Nothing was changed.", "Stop the server and ingest, then restore again.") from error
+        except sqlite3.DatabaseError:
+            pass  # it is damaged, and may still hold something
+        _refuse_unless_empty()
+        connections.close_all()
+    if database.with_name(f"{database.name}-wal").exists():  # never to be read into the restored one
+        raise _not_empty(f"There is a WAL beside {database}.")
+
+
+def _refuse_unless_empty() -> None:
+    try:
+        table = find_content()
+    except DatabaseError as error:
+        raise _not_empty(f"The database cannot be read: {error}.") from error
+    if table:
+        raise _not_empty(f"The database holds a wire already: there are rows in {table}.")
+
+
+def _not_empty(found: str) -> InvalidArgument:
+    return InvalidArgument(
+        f"{found} A backup is restored into an empty installation only. Nothing was changed.",
+        "Use another WIRE_DATA_DIR or DATABASE_URL, or move what is there away first.",
+    )
+
+
+def _copy_draft(file: Path, beside: Path, written: dict[str, Any]) -> Path:
+    """Copy `file` onto the disk of `beside`, whole and for its owner alone; only a rename is left to do."""
+    beside.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(prefix=f".{beside.name}.", suffix=".part", dir=beside.parent)
+    os.close(handle)
+    draft = Path(name)
+    try:
+        shutil.copyfile(file, draft)
+        if describe_file(draft) != written:
+            raise Damaged(f"{file.name} of the backup cannot be copied without a fault.")
+        sync(draft)
+    except BaseException:
+        draft.unlink(missing_ok=True)
+        raise
+    return draft
+
+
+def _restore_keys(source: Path, manifest: Manifest) -> None:
+    # Before the database: a wire without its key would make itself a new one, a key without its wire does nothing.
+    for name, stored in key_files(manifest).items():
+        key = keys_directory() / name
+        if not key.exists():
+            _replace_file(_copy_draft(source / stored, key, manifest["files"][stored]), key)
+
+
+def _replace_file(draft: Path, target: Path) -> None:
+    os.replace(draft, target)
+    sync(target.parent)

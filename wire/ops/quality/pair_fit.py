@@ -1,0 +1,228 @@
+"""Weights of `pair_model` from labelled pairs of stories: a logistic regression with a ridge penalty. Deterministic."""
+
+import datetime as dt
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set
+from dataclasses import replace
+from statistics import fmean
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wire.ops.quality.event_metrics import Figures, compare_groups, count_misled, harmonic_mean, replay_days
+from wire.publishing.grouping import storylines
+from wire.publishing.grouping.candidates import COLUMNS, OF_VECTORS, Item, count_days, find_candidates, tabulate
+from wire.publishing.grouping.pair_features import ALIKE_VECTORS, FEATURES, Floats
+from wire.publishing.grouping.pair_model import read_models
+from wire.text.filters import is_roundup
+from wire.text.vocabulary import PairLabel
+
+RIDGE: Final = 5.0
+# Mean probability from which two groups are one event. Precision first: a wrong join shows consensus where there is none.
+THRESHOLD: Final = 0.47
+HEADLINES_THRESHOLD: Final = 0.28
+STORYLINE_THRESHOLD: Final = 0.25
+MOST_ROWS: Final = 20_000  # of one set of headlines, so that none outweighs the others
+STEPS: Final = 50
+# Of two stories that may be months apart, without how they stand among others.
+OF_STORYLINES: Final = tuple(name for name in FEATURES if name not in {"days", "same_day", "next_day"})
+# Of subjects, of which each story has hundreds alike: who is whose nearest says nothing.
+OF_HEADLINES: Final = tuple(name for name in FEATURES if name not in {"maker", "same_publication", "guide", "live", "first_person"})
+# Whether the stories' summaries and vectors are read, by name.
+MODELS: Final = {"text_and_vector": (True, True), "text": (True, False), "title_and_vector": (False, True), "title": (False, False)}
+
+
+class LabelledStories(NamedTuple):
+    """Stories by (published_at, chatbotnews_id), the event that each is said to belong to, and labels of pairs of places."""
+
+    stories: Sequence[Item]
+    events: Sequence[str]
+    labels: Mapping[tuple[int, int], PairLabel]
+
+
+class _Rows(NamedTuple):
+    """Candidates with their answers. Those of `is_labelled` were read by people; the others count as different."""
+
+    features: NDArray[np.float64]
+    answers: Floats
+    months: NDArray[np.str_]
+    is_labelled: NDArray[np.bool_]
+
+
+def fit_models(labelled: LabelledStories) -> dict[str, Any]:
+    """Return the models that `pair_model.load_models` reads, by name."""
+    return {
+        name: _describe_model(*fit_logistic(rows.features, rows.answers), columns, THRESHOLD)
+        for name, rows, columns in _read_models(labelled)
+    }
+
+
+def cross_validate(labelled: LabelledStories) -> dict[str, Figures]:
+    """Return the figures of each model on the labelled pairs, those of each month estimated by a model of the other months."""
+    figures = {}
+    for name, rows, _ in _read_models(labelled):
+        estimates = np.zeros(len(rows.answers))
+        for month in np.unique(rows.months):
+            inside = rows.months == month
+            bias, weights = fit_logistic(rows.features[~inside], rows.answers[~inside])
+            estimates[inside] = 1 / (1 + np.exp(-np.clip(rows.features[inside] @ weights + bias, -30, 30)))
+        figures[name] = describe_estimates(estimates[rows.is_labelled], rows.answers[rows.is_labelled])
+    return figures
+
+
+def replay_halves(labelled: LabelledStories) -> dict[str, Figures]:
+    """Return what readers see of each half of the months, grouped as published by weights that are fitted to the other half."""
+    months = [f"{story.published_at:%Y-%m}" for story in labelled.stories]
+    middle = sorted(set(months))[len(set(months)) // 2]
+    early = [place for place, month in enumerate(months) if month < middle]
+    late = [place for place, month in enumerate(months) if month >= middle]
+    figures = {}
+    for name, measured, others in ((f"before {middle}", early, late), (f"from {middle} on", late, early)):
+        models = read_models(fit_models(_choose_stories(labelled, others)))
+        part = _choose_stories(labelled, measured)
+        events = replay_days([story for story in part.stories if not is_roundup(story.headline)], models)
+        found = [events.get(story.chatbotnews_id, story.chatbotnews_id) for story in part.stories]
+        publications = [story.publisher for story in part.stories]
+        figures[name] = {**compare_groups(found, part.events, publications), **count_misled(found, part.events, part.stories)}
+    return figures
+
+
+def measure_storylines(
+    labelled: LabelledStories, models: Mapping[str, Any], sagas: Sequence[Collection[int]], undecided: Sequence[Set[int]]
+) -> Figures:
+    """Return how far the events of each saga are in one storyline, and how many of that storyline's events are strangers: means.
+
+    Stories are in the events that they are labelled with.
+    """
+    stories = [replace(story, event_id=event) for story, event in zip(labelled.stories, labelled.events, strict=True)]
+    found = storylines.find_storylines(stories, {}, models=read_models(models))
+    members: dict[str, set[str]] = defaultdict(set)
+    for event in set(labelled.events):
+        members[found.get(event, event)].add(event)
+    covered, strange = [], []
+    for saga, left_open in zip(sagas, undecided, strict=True):
+        events = {labelled.events[place] for place in saga}
+        name, hits = Counter(found.get(event, event) for event in sorted(events)).most_common(1)[0]
+        covered.append(hits / len(events))
+        strange.append(len(members[name] - events - {labelled.events[place] for place in left_open}) / len(members[name]))
+    return {"sagas": float(len(covered)), "events_in_one_storyline": fmean(covered), "strangers": fmean(strange)}
+
+
+def _choose_stories(labelled: LabelledStories, places: Sequence[int]) -> LabelledStories:
+    numbers = {place: number for number, place in enumerate(places)}
+    labels = {(numbers[a], numbers[b]): label for (a, b), label in labelled.labels.items() if {a, b} <= numbers.keys()}
+    return LabelledStories([labelled.stories[place] for place in places], [labelled.events[place] for place in places], labels)
+
+
+def fit_headlines(sets: Sequence[LabelledStories]) -> dict[str, Any]:
+    """Return the models for wires of headlines alone, by name, from stories of which each belongs to a known event."""
+    models = {}
+    for name, has_vector in (("headlines_and_vector", True), ("headlines", False)):
+        columns = [column for column in OF_HEADLINES if has_vector or column not in OF_VECTORS]
+        features, answers = [], []
+        for labelled in sets:
+            stories = [story if has_vector else replace(story, vector=b"") for story in labelled.stories]
+            pairs = find_candidates(stories)
+            chosen = np.random.default_rng(0).permutation(len(pairs.ones))[:MOST_ROWS]
+            features.append(np.column_stack([pairs.columns[column][chosen] for column in columns]).astype(float))
+            events = np.array(labelled.events)
+            answers.append((events[pairs.ones[chosen]] == events[pairs.others[chosen]]).astype(float))
+        models[name] = _describe_model(*fit_logistic(np.vstack(features), np.concatenate(answers)), columns, HEADLINES_THRESHOLD)
+    return models
+
+
+def fit_storylines(labelled: LabelledStories, sagas: Sequence[Collection[int]], undecided: Sequence[Set[int]]) -> dict[str, Any]:
+    """Return the models of storylines, by name, from sagas: the places of the stories that belong to each, and of those left open.
+
+    A story of a saga belongs with all others of it, and with none beside. Labelled pairs of stories of no saga are read too.
+    """
+    models = {}
+    for name, has_vector in (("storyline_and_vector", True), ("storyline", False)):
+        columns = [column for column in OF_STORYLINES if has_vector or column not in OF_VECTORS]
+        stories = [story if has_vector else replace(story, vector=b"") for story in labelled.stories]
+        rows = list(_read_saga_pairs(labelled._replace(stories=stories), sagas, undecided, columns))
+        features, answers = np.array([row for row, _ in rows]), np.array([answer for _, answer in rows], float)
+        models[name] = _describe_model(*fit_logistic(features, answers), columns, STORYLINE_THRESHOLD)
+    return models
+
+
+def _read_saga_pairs(
+    labelled: LabelledStories, sagas: Sequence[Collection[int]], undecided: Sequence[Set[int]], columns: Sequence[str]
+) -> Iterator[tuple[list[float], bool]]:
+    """Yield the features of two stories that are somewhat alike, and whether they belong to one saga."""
+    table, days = tabulate(labelled.stories), count_days(labelled.stories)
+    saga_of = {place: number for number, saga in enumerate(sagas) for place in saga}
+    for place in range(1, len(labelled.stories)):
+        start = int(np.searchsorted(days, days[place] - storylines.REACH / dt.timedelta(days=1)))
+        places, features = table.compare(place, start, storylines.LEAST_COSINE, ALIKE_VECTORS)
+        mine = saga_of.get(place)
+        for number, other in enumerate(places.tolist()):
+            theirs, label = saga_of.get(other), labelled.labels.get((other, place))
+            row = [float(features[column][number]) for column in columns]
+            if mine is None and theirs is None:
+                if label is not None:
+                    yield row, label != PairLabel.DIFFERENT
+            elif all(saga is None or undecided[saga].isdisjoint({place, other}) for saga in (mine, theirs)):
+                yield row, mine == theirs
+
+
+def _read_models(labelled: LabelledStories) -> Iterator[tuple[str, _Rows, Sequence[str]]]:
+    """Yield each model's name, a row for each candidate but those of one event that nobody labelled, and the columns."""
+    for name, (has_text, has_vector) in MODELS.items():
+        columns = [column for column in COLUMNS if has_vector or column not in OF_VECTORS]
+        stories = [
+            replace(story, summary=story.summary if has_text else "", vector=story.vector if has_vector else b"")
+            for story in labelled.stories
+        ]
+        pairs = find_candidates(stories)
+        places = list(zip(pairs.ones.tolist(), pairs.others.tolist(), strict=True))
+        labels = [labelled.labels.get(pair) for pair in places]
+        is_labelled = np.array([label is not None for label in labels], bool)
+        events = np.array(labelled.events)
+        is_read = is_labelled | (events[pairs.ones] != events[pairs.others])
+        features = np.column_stack([pairs.columns[column] for column in columns]).astype(float)
+        months = np.array([f"{stories[one].published_at:%Y-%m}" for one, _ in places])
+        answers = np.array([label == PairLabel.SAME for label in labels], float)
+        yield name, _Rows(features[is_read], answers[is_read], months[is_read], is_labelled[is_read]), columns
+
+
+def _describe_model(bias: float, weights: Floats, columns: Sequence[str], threshold: float) -> dict[str, Any]:
+    named = {column: round(float(weight), 4) for column, weight in zip(columns, weights, strict=True)}
+    return {"threshold": threshold, "bias": round(bias, 4), "weights": named}
+
+
+def fit_logistic(rows: Floats, answers: Floats) -> tuple[float, Floats]:
+    """Return bias and weights, by Newton's method. Columns are standardised for the penalty, which spares the bias."""
+    mean, spread = rows.mean(axis=0), rows.std(axis=0) + 1e-9
+    design = np.column_stack([(rows - mean) / spread, np.ones(len(rows))])
+    penalty = RIDGE * np.eye(design.shape[1])
+    penalty[-1, -1] = 0.0
+    found = np.zeros(design.shape[1])
+    for _ in range(STEPS):
+        estimate = 1 / (1 + np.exp(-np.clip(design @ found, -30, 30)))
+        gradient = design.T @ (estimate - answers) + penalty @ found
+        curvature = (design.T * (estimate * (1 - estimate))) @ design + penalty
+        step = np.linalg.solve(curvature, gradient)
+        found -= step
+        if np.abs(step).max() < 1e-9:
+            break
+    weights = found[:-1] / spread
+    return float(found[-1] - weights @ mean), weights
+
+
+def describe_estimates(estimates: Floats, answers: Floats) -> Figures:
+    """Return average precision, and precision, recall and F1 at the threshold of the largest F1."""
+    order = np.argsort(-estimates, kind="stable")
+    hits = np.cumsum(answers[order])
+    precision, recall = hits / np.arange(1, len(answers) + 1), hits / answers.sum()
+    f1 = [harmonic_mean(*pair) for pair in zip(precision.tolist(), recall.tolist(), strict=True)]
+    best = int(np.argmax(f1))
+    return {
+        "pairs": float(len(answers)),
+        "average_precision": float((precision * answers[order]).sum() / answers.sum()),
+        "threshold": float(estimates[order][best]),
+        "precision": float(precision[best]),
+        "recall": float(recall[best]),
+        "f1": f1[best],
+    }

@@ -1,0 +1,48 @@
+"""Permissions of editors and publishers, as two groups, and the first account of a wire that has none."""
+
+from typing import Any, Final
+
+from django.contrib.auth.models import Group, Permission, User
+from django.db import transaction
+from django.db.models import Q
+
+from config.plugins import list_plugins
+
+EDITOR: Final = "editor"
+PUBLISHER: Final = "publisher"
+FIRST_ACCOUNT: Final = "editor"
+
+EDITED: Final = (
+    "change_story",  # correct, withdraw, classify, merge, split, pin
+    *("add_editortake", "change_editortake"),
+    *("add_lexiconterm", "change_lexiconterm"),
+    "try_feed",
+)
+PUBLISHED: Final = (
+    "add_rosterrevision",  # a replacement
+    *("change_publication", "add_feed", "change_feed"),
+)
+
+
+def create_groups(**_kwargs: Any) -> None:
+    """Make both groups, or set what they may again: it is decided here and by plugins, not in the admin."""
+    may_edit = Q(content_type__app_label__in=("sources", "wire"), codename__in=EDITED) | Q(codename="view_logentry")
+    may_edit |= Q(content_type__app_label__in=("sources", "wire"), codename__startswith="view_")
+    may_publish = Q(content_type__app_label="sources", codename__in=PUBLISHED)
+    for plugin in list_plugins():
+        of_app = Q(content_type__app_label=plugin.label)
+        may_edit |= of_app & (Q(codename__startswith="view_") | Q(codename__in=plugin.edit_permissions))
+        may_publish |= of_app & Q(codename__in=plugin.publish_permissions)
+    for name, may in ((EDITOR, may_edit), (PUBLISHER, may_edit | may_publish)):
+        group, _ = Group.objects.get_or_create(name=name)
+        group.permissions.set(Permission.objects.filter(may))
+
+
+@transaction.atomic
+def open_first_account(password: str) -> bool:
+    """Open `editor`, in both groups and no superuser, on a wire without any user; False on any other."""
+    if User.objects.exists():
+        return False
+    user = User.objects.create_user(FIRST_ACCOUNT, password=password, is_staff=True)
+    user.groups.set(Group.objects.filter(name__in=(EDITOR, PUBLISHER)))
+    return True

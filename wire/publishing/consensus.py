@@ -1,0 +1,187 @@
+"""Consensus: corroboration of a story by other publications. Pure; the formula is in docs/consensus.md."""
+
+import datetime as dt
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import combinations
+from typing import TYPE_CHECKING, Final
+
+from rapidfuzz import fuzz
+
+from sources.vocabulary import Tier
+from wire.text.genres import Genre, find_genre
+from wire.text.identity import headline_key
+from wire.text.tokens import words
+
+if TYPE_CHECKING:
+    from sources.ownership import Houses
+    from wire.models import Story, StoryRevision
+
+# How much one more source of each tier counts. A maker's own blog is not independent of what it announces.
+WEIGHTS: Final[Mapping[int, float]] = {Tier.CORPORATE: 0.5, Tier.SPECIALIST: 0.6, Tier.GLOBAL: 0.7, Tier.CATEGORY: 0.3}
+NEARLY_THE_SAME: Final = 90  # of 100: texts of one house that differ by a house style or a cut, not by another report
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A story of an event. `house`: who owned the publication on that day, "" for nobody known."""
+
+    chatbotnews_id: str
+    publisher: str
+    tier: int
+    published_at: dt.datetime
+    headline: str
+    summary: str
+    author: str | None = None
+    house: str = ""
+    genre: Genre = Genre.NEWS
+
+    @property
+    def is_news(self) -> bool:
+        return self.genre == Genre.NEWS
+
+
+def build_report(
+    houses: "Houses",
+    url: str,
+    story_id: str,
+    publisher: str,
+    tier: int,
+    at: dt.datetime,
+    headline: str,
+    summary: str,
+    author: str | None,
+) -> Report:
+    house, genre = houses.of(publisher, at), find_genre(headline, url, summary)
+    return Report(story_id, publisher, tier, at, headline, summary, author, house, genre)
+
+
+def report_of(story: "Story", revision: "StoryRevision", houses: "Houses") -> Report:
+    publisher, tier, at = revision.original_publisher, revision.original_publisher_tier, revision.published_at
+    texts = revision.headline, revision.summary_medium, revision.author
+    return build_report(houses, story.original_url, story.chatbotnews_id, publisher, tier, at, *texts)
+
+
+@dataclass(frozen=True, slots=True)
+class Sibling:
+    """Another publication's story of the same event, and what it adds."""
+
+    report: Report
+    similarity: float
+    independent: bool
+    is_copy: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Consensus:
+    """`score` 0-1, two decimals; `count` independent sources, the story's own included; siblings in list order; the first news
+    report; `has_maker`: a tier 1 publication is among them, or is the story's own.
+    """
+
+    score: float
+    count: int
+    siblings: tuple[Sibling, ...]
+    first: Report
+    has_maker: bool
+
+
+def weigh(story: Report, others: Iterable[Report]) -> Consensus:
+    """Return the consensus about `story` by the other stories of its event.
+
+    1 - Π(1 - wᵢ·sᵢ) over the other sources: each publication once, and copies of one text once. Only news reports are counted.
+    """
+    reports = [story, *(other for other in others if other.chatbotnews_id != story.chatbotnews_id)]
+    reports.sort(key=lambda one: (one.published_at, one.chatbotnews_id))
+    mine = reports.index(story)
+    alike = [similarity(story.headline, other.headline) for other in reports]
+    independent, copies, score = _find_sources(mine, reports, _list_texts(reports), alike)
+    newest_first = sorted(range(len(reports)), key=lambda at: (-reports[at].published_at.timestamp(), reports[at].chatbotnews_id))
+    is_reported = any(one.is_news and one.publisher == story.publisher for one in reports)
+    return Consensus(
+        score=score,
+        count=max(len(independent) + is_reported, 1),
+        siblings=tuple(
+            Sibling(reports[at], round(alike[at], 2), independent=at in independent, is_copy=at in copies)
+            for at in newest_first
+            if reports[at].publisher != story.publisher
+        ),
+        has_maker=any(one.tier == Tier.CORPORATE for one in reports),
+        first=find_first(reports),
+    )
+
+
+def find_first(reports: Iterable[Report]) -> Report:
+    return min(reports, key=lambda one: (not one.is_news, one.published_at, one.chatbotnews_id))
+
+
+def figures(event: Iterable[Report], wanted: Collection[str]) -> dict[str, tuple[float, int]]:
+    """Return score and count of the wanted stories (ids) of an event, as `weigh` gives them."""
+    reports = sorted(event, key=lambda one: (one.published_at, one.chatbotnews_id))
+    headlines, texts = [_fold(one.headline) for one in reports], _list_texts(reports)
+    newsrooms = {one.publisher for one in reports if one.is_news}
+    alike: dict[int, list[float]] = {}
+    found = {}
+    for mine, story in enumerate(reports):
+        if story.chatbotnews_id in wanted:
+            alike[mine] = [
+                alike[at][mine] if at in alike else fuzz.token_set_ratio(headlines[mine], other) / 100
+                for at, other in enumerate(headlines)
+            ]
+            independent, _, score = _find_sources(mine, reports, texts, alike[mine])
+            found[story.chatbotnews_id] = score, max(len(independent) + (story.publisher in newsrooms), 1)
+    return found
+
+
+def _find_sources(
+    mine: int, reports: Sequence[Report], texts: Sequence[set[str]], alike: Sequence[float]
+) -> tuple[set[int], set[int], float]:
+    """Return the places of independent sources and of copies beside a story of an event, and its score.
+
+    `reports` come by (published_at, chatbotnews_id); the strongest are counted first, of equals the first.
+    """
+    strength = [WEIGHTS[one.tier] * likeness for one, likeness in zip(reports, alike, strict=True)]
+    publications, seen, doubt = {reports[mine].publisher}, set(texts[mine]), 1.0
+    independent, copies = set(), set()
+    for at in sorted(range(len(reports)), key=strength.__getitem__, reverse=True):
+        if at == mine or not reports[at].is_news:
+            continue
+        if not seen.isdisjoint(texts[at]):
+            copies.add(at)
+        elif reports[at].publisher not in publications:
+            publications.add(reports[at].publisher)
+            independent.add(at)
+            doubt *= 1 - strength[at]
+        seen |= texts[at]
+    return independent, copies, round(1 - doubt, 2)
+
+
+def similarity(one: str, other: str) -> float:
+    """Return how alike two headlines are, 0-1, whatever the order of their words."""
+    return fuzz.token_set_ratio(_fold(one), _fold(other)) / 100
+
+
+@lru_cache(maxsize=16_384)
+def _fold(text: str) -> str:
+    return " ".join(words(text))
+
+
+def _list_texts(reports: Sequence[Report]) -> list[set[str]]:
+    """Return keys of each report's texts; two that share one are copies: the same headline or summary, as agencies distribute
+    them, or one text that a house printed twice: nearly the same summary, or headline if one author signs both.
+    """
+    texts = [{key for key in (headline_key(report.headline), headline_key(report.summary)) if key} for report in reports]
+    in_houses = [(report, keys) for report, keys in zip(reports, texts, strict=True) if report.house]
+    for (one, its), (other, theirs) in combinations(in_houses, 2):
+        if one.house == other.house and one.publisher != other.publisher:
+            is_same_author = one.author and other.author and _fold(one.author) == _fold(other.author) != ""
+            if _is_nearly(one.summary, other.summary) or (is_same_author and _is_nearly(one.headline, other.headline)):
+                pair = "\n".join(sorted((one.chatbotnews_id, other.chatbotnews_id)))  # no folded text has lines
+                its.add(pair)
+                theirs.add(pair)
+    return texts
+
+
+def _is_nearly(one: str, other: str) -> bool:
+    """Also if one is a part of the other; an empty text is like none."""
+    return fuzz.token_set_ratio(_fold(one), _fold(other)) >= NEARLY_THE_SAME

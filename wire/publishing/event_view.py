@@ -1,0 +1,165 @@
+"""An event as readers see it: which report stands for it, by how many it is reported, and that in a few words. Pure."""
+
+import datetime as dt
+import re
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from sources.ownership import Houses
+from sources.vocabulary import Tier
+from wire.publishing import consensus, ranking
+from wire.publishing.ranking import FAINT, Candidate
+from wire.schemas.story import StoryOut
+from wire.text.genres import Genre
+
+WIDELY: Final = 3  # independent sources from which an event is widely reported
+
+_UNIT: Final = r"(?:\s?(?:thousand|million|billion|trillion|bn|[kmbt])\b)"
+_FIGURE: Final = re.compile(
+    rf"[$€£¥₹]\s?\d[\d.,]*(?<![.,]){_UNIT}?"  # $2.5 billion
+    r"|\d[\d.,]*\s?(?:%|percent\b|per cent\b)"  # 40 %
+    r"|\d[\d.,]*\s(?:thousand|million|billion|trillion)\b(?:\s\w+)?"  # 700 million users
+    r"|\b\d{1,3}(?:,\d{3})+\b(?:\s\w+)?",  # 12,000 jobs
+    re.I,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class EventReport:
+    """A story of an event. `independent`: it counts as a source, as only news does; `is_copy`: it repeats another's text."""
+
+    story: StoryOut
+    independent: bool
+    is_copy: bool
+    genre: Genre
+
+    @property
+    def is_news(self) -> bool:
+        return self.genre == Genre.NEWS
+
+
+@dataclass(frozen=True, slots=True)
+class EventView:
+    """A happening. `lead` stands for it, and its score and count are the event's; `reports` are all of them, oldest first."""
+
+    event_id: str
+    lead: StoryOut
+    reports: tuple[EventReport, ...]
+    newsrooms: int
+    makers: int
+
+    @property
+    def score(self) -> float:
+        return self.lead.consensus_score
+
+    @property
+    def count(self) -> int:
+        return self.lead.cross_source_count
+
+    @property
+    def others(self) -> list[StoryOut]:
+        return [report.story for report in self.reports if report.story is not self.lead]
+
+    @property
+    def first(self) -> StoryOut:
+        """Return the earliest news report; the earliest of all if none is news."""
+        return next((report for report in self.reports if report.is_news), self.reports[0]).story
+
+    @property
+    def latest(self) -> StoryOut:
+        return self.reports[-1].story
+
+    @property
+    def agreement(self) -> str:
+        return agreement(self.newsrooms, self.makers, self.score)
+
+
+def view(event_id: str, stories: Iterable[StoryOut], houses: Houses, chosen: Collection[str] = ()) -> EventView:
+    """Return the event of these stories, one at least; `chosen`: ids that an editor lets stand for their events."""
+    oldest_first = sorted(stories, key=lambda story: (story.published_at, story.chatbotnews_id))
+    reports = {}
+    for story in oldest_first:
+        publisher, texts = story.original_publisher, (story.headline, story.summary_medium, story.author)
+        rest = publisher, story.original_publisher_tier, story.published_at, *texts
+        reports[story.chatbotnews_id] = consensus.build_report(houses, story.original_url, story.chatbotnews_id, *rest)
+    keys = ranking.rank_reports(
+        [
+            Candidate(not story.untrusted_instructions, one.is_news, one.tier, one.published_at, one.headline, one.chatbotnews_id)
+            for story, one in zip(oldest_first, reports.values(), strict=True)
+        ]
+    )
+    ranked = zip(oldest_first, keys, strict=True)
+    lead = min(ranked, key=lambda pair: (pair[0].chatbotnews_id not in chosen, pair[1]))[0]
+    own = reports[lead.chatbotnews_id]
+    found = consensus.weigh(own, reports.values())
+    independent = {one.report.chatbotnews_id for one in found.siblings if one.independent}
+    if len(independent) < found.count:  # the lead's publication counts, by a news report of its own
+        voices = [one for one in (own, *reports.values()) if one.publisher == own.publisher and one.is_news]
+        independent.add((voices or [own])[0].chatbotnews_id)
+    copies = {one.report.chatbotnews_id for one in found.siblings if one.is_copy}
+    makers = sum(story.original_publisher_tier == Tier.CORPORATE for story in oldest_first if story.chatbotnews_id in independent)
+    return EventView(
+        event_id=event_id,
+        lead=lead,
+        reports=tuple(
+            EventReport(story, story_id in independent, story_id in copies, reports[story_id].genre)
+            for story_id, story in zip(reports, oldest_first, strict=True)
+        ),
+        newsrooms=max(lead.cross_source_count - makers, 0),
+        makers=makers,
+    )
+
+
+def agreement(newsrooms: int, makers: int, score: float) -> str:
+    """Return how widely an event is reported, in words; the makers' own posts are named apart."""
+    if not newsrooms:
+        return "the company’s own announcement" if makers == 1 else "the companies’ own announcements"
+    if newsrooms == 1:
+        words = "one source"
+    elif score < FAINT:
+        words = f"{'two' if newsrooms == 2 else newsrooms} sources, low agreement"
+    else:
+        words = "two independent sources" if newsrooms < WIDELY else f"widely reported: {newsrooms} independent sources"
+    return words + ("" if not makers else " and the company itself" if makers == 1 else f" and {makers} companies themselves")
+
+
+def by_weight(events: Iterable[EventView], day: dt.date) -> list[EventView]:
+    return sorted(events, key=lambda event: rank(event, day))
+
+
+def rank(event: EventView, day: dt.date) -> ranking.Key:
+    """Return the place of an event among those of a UTC day, as `ranking` has it."""
+    stories = [report.story for report in event.reports]
+    of_day = [report.story for report in _list_reports(event, day)]
+    news = [report.story for report in _list_reports(event, day) if report.is_news]
+    return ranking.rank_event(
+        day,
+        newsrooms=event.newsrooms,
+        that_day=len({story.original_publisher for story in news if story.original_publisher_tier != Tier.CORPORATE}),
+        score=max(story.consensus_score for story in stories),
+        began=event.first.published_at,
+        latest=max(story.published_at for story in of_day or stories),
+        is_news=bool(news),
+        category=event.lead.category,
+        has_topics=bool(event.lead.topics),
+        event_id=event.event_id,
+    )
+
+
+def leading(events: Sequence[EventView], day: dt.date) -> EventView | None:
+    """Return which of a day's events, in the order of their rank, leads it: the first that a newsroom reports as news, else the
+    first with news on that day, else the first of all. Never one whose text addresses the reading model, since it cannot be quoted.
+    """
+    quotable = [event for event in events if not event.lead.untrusted_instructions]
+    is_news = {event.event_id: any(report.is_news for report in _list_reports(event, day)) for event in quotable}
+    return min(quotable, key=lambda event: (not is_news[event.event_id], not event.newsrooms), default=None)
+
+
+def _list_reports(event: EventView, day: dt.date) -> list[EventReport]:
+    return [report for report in event.reports if report.story.published_at.astimezone(dt.UTC).date() == day]
+
+
+def figures(text: str) -> list[str]:
+    """Return amounts, shares and large numbers of a text, as it writes them, each once."""
+    return list(dict.fromkeys(" ".join(found.split()).rstrip(".,") for found in _FIGURE.findall(text)))

@@ -1,0 +1,123 @@
+"""Candidates for being one event: pairs of stories that are near in time and somewhat alike, with the features that tell.
+
+Beside the features of the two stories alone, these tell how a pair stands among the others: whether either is the other's nearest,
+by how much, and among how many rivals.
+"""
+
+import datetime as dt
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wire.publishing.grouping.linkage import Floats, Ints
+from wire.publishing.grouping.pair_features import FEATURES, FeatureTable, read_story
+
+WINDOW: Final = dt.timedelta(days=4)  # reports of one event never lie further apart
+# Pairs below both are of different events: of 388 pairs of one event that readers found, none.
+LEAST_COSINE: Final = 0.06
+LEAST_VECTOR_COSINE: Final = 0.86
+MOST_EARLIER: Final = 120  # candidates of a story before it, the most alike, so that a day of like headlines stays bounded
+# How alike a story's likest other is on a usual day; a story with less beside it is measured by this.
+USUAL: Final = {"text": 0.15, "vector": 0.87}
+RIVAL: Final = 0.12  # text cosine from which another story is a rival of a pair's
+HALF: Final = np.dtype("<f2")
+CONTEXT: Final = ("text_rank", "text_lead", "vector_rank", "vector_lead", "rivals")
+COLUMNS: Final = (*FEATURES, *CONTEXT)
+# Columns that say nothing where a story has no vector.
+OF_VECTORS: Final = frozenset({"vector_cosine", "vector_cosine_above_0.87", "cosine_product", "vector_rank", "vector_lead"})
+_DAY: Final = dt.timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A story as grouping sees it. `event_id` is set where its event is settled; whoever founded that belongs to it too.
+
+    `vector` has little-endian halves, as `StoryVector` stores them; empty where there is none.
+    """
+
+    chatbotnews_id: str
+    headline: str
+    published_at: dt.datetime
+    event_id: str | None = None
+    summary: str = ""
+    publisher: str = ""
+    is_maker: bool = False
+    vector: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """Pairs of places, `ones` before `others`, and a row of `COLUMNS` for each."""
+
+    ones: Ints
+    others: Ints
+    columns: dict[str, NDArray[np.float32]]
+
+
+def find_candidates(stories: Sequence[Item]) -> Candidates:
+    """Return the candidates among stories that come by (published_at, chatbotnews_id)."""
+    table, days = tabulate(stories), count_days(stories)
+    ones, others = [np.zeros(0, np.intp)], [np.zeros(0, np.intp)]
+    columns: dict[str, list[NDArray[np.float32]]] = {name: [np.zeros(0, np.float32)] for name in FEATURES}
+    for place in range(1, len(stories)):
+        start = int(np.searchsorted(days, days[place] - WINDOW / _DAY))
+        places, features = table.compare(place, start, LEAST_COSINE, LEAST_VECTOR_COSINE)
+        chosen = np.arange(len(places))
+        if len(places) > MOST_EARLIER:
+            likeness = features["text_cosine"] + features["vector_cosine"]
+            chosen = np.sort(np.argsort(-likeness, kind="stable")[:MOST_EARLIER])
+        ones.append(places[chosen])
+        others.append(np.full(len(chosen), place, np.intp))
+        for name in FEATURES:
+            columns[name].append(features[name][chosen].astype(np.float32))
+    joined = {name: np.concatenate(parts) for name, parts in columns.items()}
+    pairs = Candidates(np.concatenate(ones), np.concatenate(others), joined)
+    _add_context(pairs, len(stories))
+    return pairs
+
+
+def tabulate(stories: Sequence[Item]) -> FeatureTable:
+    terms = [read_story(story.headline, story.summary) for story in stories]
+    publishers, makers = [story.publisher for story in stories], [story.is_maker for story in stories]
+    # Zeros where a story has no vector, or one of another size than the first.
+    size = next((len(story.vector) for story in stories if story.vector), 0)
+    joined = b"".join(story.vector if len(story.vector) == size else bytes(size) for story in stories)
+    vectors = np.frombuffer(joined, HALF).astype(np.float32).reshape(len(stories), size // HALF.itemsize)
+    return FeatureTable(terms, publishers, makers, count_days(stories), vectors)
+
+
+def _add_context(pairs: Candidates, stories: int) -> None:
+    columns = pairs.columns
+    for kind, choose in (("text", np.maximum), ("vector", np.minimum)):
+        (rank, lead), (other_rank, other_lead) = _rank_both(pairs, columns[f"{kind}_cosine"], USUAL[kind])
+        columns[f"{kind}_rank"] = (1 / (1 + choose(rank, other_rank))).astype(np.float32)
+        columns[f"{kind}_lead"] = np.minimum(lead, other_lead).astype(np.float32)
+    near = columns["text_cosine"] > RIVAL
+    rivals = np.bincount(np.concatenate([pairs.ones[near], pairs.others[near]]), minlength=stories)
+    columns["rivals"] = np.log1p(np.maximum(rivals[pairs.ones], rivals[pairs.others])).astype(np.float32)
+
+
+def _rank_both(pairs: Candidates, likeness: NDArray[np.float32], usual: float) -> list[tuple[Floats, Floats]]:
+    """Return, for the first and for the second story of each pair, the pair's rank among all of the story's, from 0, and its lead.
+
+    The lead is how much more alike it is than the story's likest other pair; less than 0 if it is not the first itself.
+    """
+    size = len(likeness)
+    stories, values = np.concatenate([pairs.ones, pairs.others]), np.concatenate([likeness, likeness]).astype(float)
+    order = np.lexsort((-values, stories))  # by story, the likest first; of equals the first pair
+    begins = np.searchsorted(stories[order], stories[order])
+    ranks, leads = np.zeros(2 * size), np.zeros(2 * size)
+    ranks[order] = np.arange(2 * size) - begins
+    ordered = np.append(values[order], 0.0)
+    has_second = np.append(stories[order], -1)[np.minimum(begins + 1, 2 * size)] == stories[order]
+    second = np.where(has_second, ordered[np.minimum(begins + 1, 2 * size)], 0.0)
+    leads[order] = values[order] - np.maximum(np.where(ranks[order] == 0, second, ordered[begins]), usual)
+    ranks += values < usual
+    return [(ranks[:size], leads[:size]), (ranks[size:], leads[size:])]
+
+
+def count_days(stories: Sequence[Item]) -> Floats:
+    return np.array([story.published_at.timestamp() / _DAY.total_seconds() for story in stories])

@@ -1,0 +1,106 @@
+"""Group stories that report the same happening. Pure and deterministic; the order in which stories arrived makes no difference.
+
+Each two stories that lie close in time get the probability that they report one happening (`pair_model`), and groups grow by
+average linkage (`linkage`). docs/quality.md has how right this is on labelled days.
+"""
+
+import datetime as dt
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from wire.publishing.grouping.candidates import WINDOW, Item, count_days, find_candidates
+from wire.publishing.grouping.linkage import LEAST, Pairs, link
+from wire.publishing.grouping.pair_model import PairModel, load_models
+from wire.text.numbered_names import differ
+
+HEADLINES: Final = 2_000  # headlines without one summary, from which they are joined by weights of their own
+DOUBTFUL: Final = 0.3  # mean probability from which two groups are shown as possibly one event
+_DAY: Final = dt.timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """Two stories of different events that may be one, by chatbotnews_id, the earlier first: the likeliest two of their events."""
+
+    story: str
+    other: str
+    probability: float
+
+
+@dataclass(frozen=True, slots=True)
+class Grouping:
+    """The event of each story, by chatbotnews_id, and events that may be one, the likeliest first."""
+
+    events: dict[str, str]
+    doubts: list[Doubt]
+
+
+def group(items: Iterable[Item], models: Mapping[str, PairModel] | None = None) -> Grouping:
+    """Group stories into events. An event's id is the one that was fixed, else that of its first story.
+
+    Fixed events never join each other; other stories may join them. Stories are taken by (published_at, chatbotnews_id). `models`
+    are those that ship, unless others are measured.
+    """
+    models = models or load_models()
+    stories = sorted(items, key=lambda item: (item.published_at, item.chatbotnews_id))
+    settled = {story.event_id for story in stories}
+    fixed = [story.event_id or (story.chatbotnews_id if story.chatbotnews_id in settled else None) for story in stories]
+    pairs = score_pairs(stories, models)
+    groups = link(pairs, count_days(stories), fixed, models[_choose_models(stories)[0]].threshold, WINDOW / _DAY)
+    events: dict[str, str] = {}
+    for places in groups:
+        event_id = next((name for place in places if (name := fixed[place])), stories[places[0]].chatbotnews_id)
+        events |= {stories[place].chatbotnews_id: event_id for place in places}
+    return Grouping(events, list(_find_doubts(stories, pairs, groups)))
+
+
+def _find_doubts(stories: Sequence[Item], pairs: Pairs, groups: Sequence[Sequence[int]]) -> Iterator[Doubt]:
+    """Yield the likeliest pair of each two groups that are one with a mean probability of `DOUBTFUL` at least."""
+    group_of = {place: number for number, places in enumerate(groups) for place in places}
+    between: dict[tuple[int, int], list[tuple[float, int, int]]] = defaultdict(list)
+    for one, other, probability in zip(pairs.ones.tolist(), pairs.others.tolist(), pairs.probabilities.tolist(), strict=True):
+        numbers = sorted((group_of[one], group_of[other]))
+        if numbers[0] != numbers[1]:
+            between[numbers[0], numbers[1]].append((probability, one, other))
+    doubtful = []
+    for (first, second), scored in between.items():
+        mean = sum(probability for probability, *_ in scored) / (len(groups[first]) * len(groups[second]))
+        if mean >= DOUBTFUL:
+            _, one, other = max(scored)
+            doubtful.append((-mean, one, other))
+    for negative, one, other in sorted(doubtful):
+        yield Doubt(stories[one].chatbotnews_id, stories[other].chatbotnews_id, round(-negative, 4))
+
+
+def score_pairs(stories: Sequence[Item], models: Mapping[str, PairModel]) -> Pairs:
+    """Return the probability that two stories report one happening, for those that have more than hardly any.
+
+    The stories come by (published_at, chatbotnews_id).
+    """
+    pairs = find_candidates(stories)
+    with_summary = np.array([bool(story.summary) for story in stories], bool)
+    with_vector = np.array([bool(story.vector) for story in stories], bool)
+    has_text = with_summary[pairs.ones] & with_summary[pairs.others]
+    has_vector = with_vector[pairs.ones] & with_vector[pairs.others]
+    found = np.zeros(len(pairs.ones))
+    masks = has_text & has_vector, has_text & ~has_vector, ~has_text & has_vector, ~has_text & ~has_vector
+    for name, fits in zip(_choose_models(stories), masks, strict=True):
+        if fits.any():
+            found[fits] = models[name].estimate({feature: column[fits] for feature, column in pairs.columns.items()})
+    for row in np.flatnonzero(found >= LEAST).tolist():
+        if differ(stories[pairs.ones[row]].headline, stories[pairs.others[row]].headline):
+            found[row] = 0.0  # GPT-5.3 is not GPT-5.4
+    likely = found >= LEAST
+    return Pairs(pairs.ones[likely], pairs.others[likely], found[likely])
+
+
+def _choose_models(stories: Sequence[Item]) -> tuple[str, str, str, str]:
+    """Return the models of pairs with summaries and vectors, with summaries alone, with vectors alone, and with neither."""
+    # Of thousands of headlines without one summary, as of an aggregator of all news, each event has dozens of reports.
+    if len(stories) < HEADLINES or any(story.summary for story in stories):
+        return "text_and_vector", "text", "title_and_vector", "title"
+    return "headlines_and_vector", "headlines", "headlines_and_vector", "headlines"

@@ -1,0 +1,56 @@
+"""Keep what lists and search look up in step with what is published."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from wire.models import SearchDocument, Story, StoryRevision, StoryTopic, StoryVector
+from wire.models.search import marks, place
+from wire.text.tokens import pairs, tokens
+from wire.text.vocabulary import Status
+
+
+def index(published: Sequence[tuple[Story, StoryRevision]]) -> None:
+    """Replace topics and search words of stories whose published revision changed, and drop vectors of older texts; a withdrawn
+    story keeps none.
+    """
+    ids = [story.pk for story, revision in published if revision.revision > 1]
+    StoryTopic.objects.filter(story__in=ids).delete()
+    SearchDocument.objects.filter(story__in=ids).delete()
+    shown = [(story, revision) for story, revision in published if revision.status != Status.WITHDRAWN]
+    current = {(story.pk, revision.revision) for story, revision in shown}
+    vectors = StoryVector.objects.filter(story__in=ids).values_list("story_id", "revision")
+    StoryVector.objects.filter(story__in=[story for story, revision in vectors if (story, revision) not in current]).delete()
+    StoryTopic.objects.bulk_create(
+        StoryTopic(story=story, topic=topic, published_at=story.published_at)
+        for story, revision in shown
+        for topic in revision.topics
+    )
+    places = free_places([story for story, _ in shown])
+    documents = [SearchDocument(place=at, **document(*row)) for at, row in zip(places, shown, strict=True)]
+    # The greatest place first: FTS5 writes to disk whenever it is told of a newer one.
+    SearchDocument.objects.bulk_create(sorted(documents, key=lambda row: -row.place))
+
+
+def free_places(stories: Sequence[Story]) -> list[int]:
+    """Return a place of its own for each story that has no document; two that fall on one, which is rare, lie side by side."""
+    wanted = [place(story.published_at, story.chatbotnews_id) for story in stories]
+    taken = set(SearchDocument.objects.filter(pk__in=wanted).values_list("pk", flat=True))
+    places: list[int] = []
+    for at in wanted:
+        free = at
+        while free in taken or (free != at and SearchDocument.objects.filter(pk=free).exists()):
+            free -= 1
+        taken.add(free)
+        places.append(free)
+    return places
+
+
+def document(story: Story, revision: StoryRevision) -> dict[str, Any]:
+    headline, summary = tokens(revision.headline), tokens(revision.summary_medium)
+    filters = marks(revision.category, revision.topics, story.publication_id, story.tier)
+    return {
+        "story_id": story.pk,
+        "tokens": " ".join(headline + summary),
+        "headline_length": len(headline),
+        "marks": " ".join(dict.fromkeys([*filters, *pairs(headline), *pairs(summary)])),
+    }

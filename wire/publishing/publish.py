@@ -1,0 +1,347 @@
+"""Publish days: group stories, weigh consensus, write the take, then hash, sign and chain the snapshot."""
+
+import datetime as dt
+import logging
+import zlib
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any, Final, NamedTuple
+
+from django.db import transaction
+from django.db.models import Max
+from django.utils import timezone
+
+from config.errors import RosterLocked
+from sources import roster
+from sources.ownership import Houses
+from sources.vocabulary import Tier
+from wire.models import EditorTake, Snapshot, Story, StoryRevision, WireState
+from wire.models.snapshot import is_sealed, open_from
+from wire.publishing import changelog, editors_take, story_json
+from wire.publishing.citations_for import cite_layered, permalink, says_more
+from wire.publishing.consensus import Report, build_report, figures, find_first, weigh
+from wire.publishing.grouping import events
+from wire.publishing.grouping.candidates import WINDOW
+from wire.publishing.indexing import index
+from wire.publishing.signing import sign, sign_checkpoint
+from wire.publishing.transparency import log as log_of_snapshots
+from wire.search.vectors.store import fill
+from wire.text import provenance
+from wire.text.genres import find_genre
+from wire.text.vocabulary import ChangeKind, Status
+
+log = logging.getLogger(__name__)
+
+VECTORS_TIME: Final = 6.0  # seconds, newest first; a hundred stories on a usual machine
+VECTORS_TIME_LOCKED: Final = 0.5
+LONGEST_LOCK_WAIT: Final = dt.timedelta(minutes=2)  # of a publisher for another, since it looked at the clock
+
+
+class Derived(NamedTuple):
+    """Fields of a story that depend on the others of its event."""
+
+    event_id: str
+    consensus_score: float
+    cross_source_count: int
+
+
+class DayStory(NamedTuple):
+    story: Story
+    revision: StoryRevision
+
+
+def publish_pending(now: dt.datetime | None = None, progress: Callable[[dt.date], None] = lambda _day: None) -> list[Snapshot]:
+    """Publish every day that has unpublished revisions, and every day whose consensus these change; oldest first, each once.
+
+    Safe to call again after a crash: what was published stays, what was not is taken up.
+    """
+    now = now or timezone.now()
+    fill(VECTORS_TIME, only_pending=True)  # not under the lock: they take long; what is left is grouped by words alone
+    newest = _read_newest_revision()
+    waiting = _list_waiting()
+    first = open_from(now)
+    for day in waiting:
+        if day < first:
+            events.group(day)
+            _link_storylines([day])
+    if events.reopen(waiting):
+        waiting = _list_waiting()
+    near = [day for day in waiting if day >= first - WINDOW]  # these may change unsealed ones: all of them or none
+    published = []
+    for days in [*([day] for day in waiting if day not in near), *([near] if near else [])]:
+        for day in days:
+            progress(day)
+        with transaction.atomic():
+            WireState.lock()
+            if days is near or _read_newest_revision() != newest:
+                snapshots = republish(days, now=now, unsealed=days is near)
+            else:  # the events of a sealed day are settled already, unless another writer brought a revision meanwhile
+                snapshots = [snapshot for day in days if (snapshot := _publish(day, now.replace(microsecond=0), ""))]
+        for snapshot in snapshots:
+            del snapshot.packed  # read again if anybody asks: the bytes of a thousand days are no small thing
+            published.append(snapshot)
+    return published
+
+
+def _read_newest_revision() -> int:
+    return StoryRevision.objects.aggregate(newest=Max("pk"))["newest"] or 0
+
+
+def _list_waiting() -> list[dt.date]:
+    return list(Story.objects.pending().values_list("wire_date", flat=True).distinct().order_by("wire_date"))
+
+
+def publish(day: dt.date, *, now: dt.datetime | None = None) -> Snapshot | None:
+    """Publish one UTC day: a new snapshot if anything but `revision` and `previous_sha256` changed, else None.
+
+    An unsealed day is published with all that are unsealed, for what happened to one may bear on the others. All of it or
+    nothing, in one transaction; publishers at once take turns. Raises: RosterLocked when the roster is broken.
+    """
+    now = now or timezone.now()
+    snapshots = republish([day], now=now, unsealed=not is_sealed(day, now))
+    return next((snapshot for snapshot in snapshots if snapshot.wire_date == day), None)
+
+
+def republish(days: Collection[dt.date], *, now: dt.datetime, unsealed: bool, reason: str = "") -> list[Snapshot]:
+    """Publish the sealed ones of these days, with `unsealed` every day that is not sealed, and the days of other stories whose
+    event that changes; oldest first, in one transaction. `reason`: why sealed days are published again, as an editor gave it.
+    """
+    now, first = now.replace(microsecond=0), open_from(now)
+    with transaction.atomic():
+        WireState.lock()
+        chosen = _group_days({day for day in days if day < first}, first if unsealed else None)
+        _link_storylines([day for day in chosen if day >= first])
+        snapshots = (_publish(day, now, reason) for day in sorted(chosen))
+        return [snapshot for snapshot in snapshots if snapshot]
+
+
+@transaction.atomic
+def _link_storylines(days: Collection[dt.date]) -> None:
+    WireState.lock()
+    if days and events.link_storylines(days):
+        WireState.raise_version()
+
+
+def _group_days(days: set[dt.date], regroup_from: dt.date | None) -> set[dt.date]:
+    """Group the stories of these days, and regroup those from a day on if one is given. Return these days and those that hold
+    other stories of the same events.
+    """
+    fill(VECTORS_TIME_LOCKED, only_pending=True)  # of an editor's own change, or what came since
+    for day in sorted(days):
+        events.group(day)
+    touched: set[dt.date] = set()
+    if regroup_from:
+        touched = events.regroup(regroup_from)
+        days = days | set(Story.objects.filter(wire_date__gte=regroup_from).values_list("wire_date", flat=True))
+    touched |= events.reopen(days)
+    return days | _group_days(touched - days, None) if touched - days else days
+
+
+def _publish(day: dt.date, now: dt.datetime, why: str) -> Snapshot | None:
+    previous = Snapshot.objects.filter(wire_date=day).order_by("-revision").first()
+    stories = _read_stories(day)
+    pending = [row for row in stories if row.story.pending]
+    sealed = is_sealed(day, now) and previous is not None
+    if not stories or (sealed and not pending):
+        return None
+    if problem := roster.find_problem():
+        raise RosterLocked(problem, "Nothing was published. Run manage.py check --database default.")
+    old = previous.manifest if previous else None
+    live = [row for row in stories if row.revision.status != Status.WITHDRAWN]
+    before, again = _read_derived(old), {row.story.chatbotnews_id for row in pending}
+    derived = _derive(live, {story_id: value for story_id, value in before.items() if story_id not in again} if sealed else {})
+    last = Snapshot.objects.order_by("-sequence").first()
+    new = provenance.manifest(
+        wire_date=day,
+        revision=previous.revision + 1 if previous else 1,
+        previous_sha256=last.wire_sha256 if last else None,
+        roster_sha256=roster.current().fingerprint,
+        editor_take=_write_take(day, live, derived, old if sealed else None),
+        stories=[
+            provenance.manifest_story(
+                story.chatbotnews_id, revision.revision, revision.story_sha256, *derived[story.chatbotnews_id]
+            )
+            for story, revision in live
+        ],
+    )
+    if old is None or sealed:  # a roster or a day before that changed since is no reason to publish a sealed day again
+        is_changed = new["stories"] != (old["stories"] if old else [])
+    else:
+        is_changed = not provenance.same_publication(old, new)
+    snapshot = None
+    if is_changed:
+        snapshot = _append(new, last, now, _explain(pending, before, derived, why) if sealed else "")
+        sign_checkpoint(log_of_snapshots.append(snapshot))
+    if snapshot or pending:
+        changes = _make_current(stories, derived)
+        changes += changelog.diff_events(
+            *({story_id: row.event_id for story_id, row in rows.items()} for rows in (before, derived))
+        )
+        if snapshot:
+            changes.append(changelog.ChangeDraft(ChangeKind.DAY_PUBLISHED, str(day), snapshot.revision))
+        changelog.record(changes, now)
+        WireState.raise_version()
+    return snapshot
+
+
+def _read_stories(day: dt.date) -> list[DayStory]:
+    """Return the day's stories with their newest revision, in list order."""
+    stories = list(Story.objects.on(day).select_related("current"))
+    pending = [story.pk for story in stories if story.pending]
+    newest = {r.story_id: r for r in StoryRevision.objects.filter(story__in=pending).order_by("revision")}
+    rows = [DayStory(story, newest.get(story.pk) or story.current) for story in stories]  # type: ignore[arg-type]
+    return sorted(rows, key=lambda row: (-row.revision.published_at.timestamp(), row.story.chatbotnews_id))
+
+
+def _read_derived(manifest: Mapping[str, Any] | None) -> dict[str, Derived]:
+    rows = manifest["stories"] if manifest else ()
+    return {row["chatbotnews_id"]: Derived(*(row[name] for name in Derived._fields)) for row in rows}
+
+
+def _derive(live: Sequence[DayStory], frozen: Mapping[str, Derived]) -> dict[str, Derived]:
+    """Return event and consensus of each story, by id; those of `frozen` stay."""
+    open_ = {story.chatbotnews_id: str(story.event_id) for story, _ in live if story.chatbotnews_id not in frozen}
+    derived = dict(frozen)
+    for event_id, reports in _read_reports(set(open_.values())).items():
+        for story_id, found in figures(reports, open_.keys()).items():
+            derived[story_id] = Derived(event_id, *found)
+    return derived
+
+
+def _read_reports(event_ids: Iterable[str]) -> dict[str, list[Report]]:
+    """Return the stories of each event in their newest revision, without withdrawn ones."""
+    columns = ("original_publisher", "original_publisher_tier", "published_at", "headline", "summary_medium", "author")
+    revisions = StoryRevision.objects.filter(story__event__in=list(event_ids)).order_by("story", "revision")
+    rows: Any = revisions.values_list("story__chatbotnews_id", *columns, "story__original_url", "story__event_id", "status")
+    newest = {row[0]: row for row in rows}  # newer revisions replace older ones
+    found: dict[str, list[Report]] = defaultdict(list)
+    houses = Houses.load()
+    for *content, url, event_id, status in newest.values():
+        if status != Status.WITHDRAWN:
+            found[event_id].append(build_report(houses, url, *content))
+    return found
+
+
+def _write_take(day: dt.date, live: Sequence[DayStory], derived: Mapping[str, Derived], sealed: Mapping[str, Any] | None) -> str:
+    """Return an editor's own take, or else the generated one. A sealed day (`sealed`: its manifest) keeps a take by hand and gets
+    no new one, since it is published again for another reason.
+    """
+    if sealed and editors_take.is_by_hand(sealed["editor_take"]):
+        return str(sealed["editor_take"])
+    written = None if sealed else EditorTake.objects.filter(wire_date=day).first()
+    if written:
+        return editors_take.by_hand(day, written.markdown)
+    before, snapshot = None, Snapshot.objects.filter(wire_date__lt=day).order_by("-wire_date", "-revision").first()
+    if snapshot:
+        derived_before = _read_derived(snapshot.manifest)
+        named = {(row["chatbotnews_id"], row["revision"]) for row in snapshot.manifest["stories"]}
+        revisions = StoryRevision.objects.filter(story__chatbotnews_id__in=derived_before).select_related("story")
+        rows = [DayStory(row.story, row) for row in revisions if (row.story.chatbotnews_id, row.revision) in named]
+        lead = editors_take.find_lead(snapshot.wire_date, _brief_stories(rows, derived_before))
+        before = editors_take.Before(snapshot.wire_date, lead)
+    return editors_take.write(day, _brief_stories(live, derived), before)
+
+
+def _brief_stories(rows: Sequence[DayStory], derived: Mapping[str, Derived]) -> list[editors_take.Brief]:
+    """Return the briefs of stories; `began` and `makers` are of all reports of their event, of whichever day."""
+    began, makers = dict[str, dt.datetime](), dict[str, int]()
+    for event_id, reports in _read_reports({derived[row.story.chatbotnews_id].event_id for row in rows}).items():
+        began[event_id] = find_first(reports).published_at
+        best = min(reports, key=lambda one: (not one.is_news, one.tier == Tier.CORPORATE, one.tier, one.published_at))
+        voices = [best, *(sibling.report for sibling in weigh(best, reports).siblings if sibling.independent)]
+        makers[event_id] = sum(voice.tier == Tier.CORPORATE for voice in voices)
+    briefs = []
+    for story, revision in rows:
+        event_id, score, count = derived[story.chatbotnews_id]
+        briefs.append(
+            editors_take.Brief(
+                chatbotnews_id=story.chatbotnews_id,
+                event_id=event_id,
+                headline=revision.headline,
+                summarized=says_more(story, revision),
+                publisher=revision.original_publisher,
+                tier=revision.original_publisher_tier,
+                category=revision.category,
+                has_topics=bool(revision.topics),
+                consensus_score=score,
+                cross_source_count=count,
+                published_at=revision.published_at,
+                began=began.get(event_id, revision.published_at),
+                makers=min(makers.get(event_id, 0), count),
+                cite=partial(cite_layered, story, revision),
+                permalink=permalink(story.chatbotnews_id),
+                quotable=not revision.untrusted_instructions,
+                genre=find_genre(revision.headline, story.original_url, revision.summary_medium),
+            )
+        )
+    return briefs
+
+
+def _append(manifest: Mapping[str, Any], last: Snapshot | None, now: dt.datetime, reason: str) -> Snapshot:
+    canonical = provenance.canonical(manifest)
+    wire_sha256 = provenance.sha256(canonical)
+    signature, key = sign(wire_sha256)
+    if last and now < last.generated_at:
+        if (
+            last.generated_at - now > LONGEST_LOCK_WAIT
+        ):  # no reason to refuse: nothing could be published for as long as a clock was ahead
+            log.warning("The clock says %s, before the newest snapshot of %s: set it (NTP).", now, last.generated_at)
+        else:
+            now = last.generated_at
+    return Snapshot.objects.create(
+        sequence=last.sequence + 1 if last else 1,
+        wire_date=dt.date.fromisoformat(manifest["wire_date"]),
+        revision=manifest["revision"],
+        wire_sha256=wire_sha256,
+        previous_sha256=manifest["previous_sha256"],
+        roster_sha256=manifest["roster_sha256"],
+        generated_at=now,
+        story_count=len(manifest["stories"]),
+        packed=zlib.compress(canonical),
+        signature=signature,
+        key=key,
+        reason=reason,
+    )
+
+
+def _explain(pending: Sequence[DayStory], before: Mapping[str, Derived], derived: Mapping[str, Derived], why: str) -> str:
+    """Return why a sealed day is published again: editors' reasons, then the numbers of late, revised and regrouped stories."""
+    new = [row for row in pending if row.story.current_id != row.revision.pk]
+    reasons = dict.fromkeys(filter(None, [why, *(row.revision.reason for row in new)]))
+    late = sum(row.story.current_id is None for row in new)
+    revised = sum(row.story.current_id is not None and not row.revision.reason for row in new)
+    others = {row.story.chatbotnews_id for row in pending} - {row.story.chatbotnews_id for row in new}
+    touched = sum(before.get(story_id) != derived.get(story_id) for story_id in others)
+    numbers = (late, "late"), (revised, "revised by the publisher"), (touched, "whose event changed")
+    return "; ".join([*reasons, *(f"{number} {what}" for number, what in numbers if number)])[:500]
+
+
+def _make_current(rows: Sequence[DayStory], derived: Mapping[str, Derived]) -> list[changelog.ChangeDraft]:
+    """Let every surface see the day as its snapshot has it; return what changed for readers."""
+    changed, changes = [], list[changelog.ChangeDraft]()
+    for story, revision in rows:
+        before = (story.current_id, story.event_id, story.consensus_score, story.cross_source_count, story.pending)
+        new = derived.get(story.chatbotnews_id, Derived(str(story.event_id), 0.0, 1))
+        story.current = revision
+        story.status, story.category, story.published_at = revision.status, revision.category, revision.published_at
+        story.event_id, story.consensus_score, story.cross_source_count = new
+        story.pending = False
+        if before != (story.current_id, *new, False):
+            is_new_text = before[0] != story.current_id
+            changed.append((story, revision, is_new_text))
+            changes.append(
+                changelog.describe_story(
+                    str(story.status),
+                    revision.revision,
+                    story.chatbotnews_id,
+                    new.event_id,
+                    is_new=before[0] is None,
+                    is_new_text=is_new_text,
+                )
+            )
+    fields = ["current", "status", "category", "published_at", "event", "consensus_score", "cross_source_count", "pending"]
+    Story.objects.all().write([story for story, *_ in changed], fields)
+    index([(story, revision) for story, revision, is_new_text in changed if is_new_text])
+    story_json.store([(story, revision) for story, revision, _ in changed])
+    return changes

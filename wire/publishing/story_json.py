@@ -1,0 +1,201 @@
+"""Stories as JSON: rendered and stored when they change, read from there when somebody asks.
+
+No hash of the record covers the JSON. So each row is sealed: a keyed hash of it (BLAKE2b, the key derived from SECRET_KEY) stands
+before its bytes and is checked whenever they are read. JSON without its seal is rendered anew from the revision. `verifywire`
+compares the whole table with the revisions.
+"""
+
+import hmac
+import logging
+import zlib
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
+from hashlib import blake2b, sha512
+from typing import Any, Final, NamedTuple
+
+import zstandard
+from django.conf import settings
+
+from citations.format.formats import citation_objects
+from sources.vocabulary import Tier
+from wire.models import Story, StoryJson, StoryRevision
+from wire.publishing.citations_for import citable, permalink
+from wire.schemas.story import CitationObjects, StoryOut
+from wire.text.vocabulary import Category, Status, Topic
+
+log = logging.getLogger(__name__)
+
+RENDERING: Final = 5
+# Raise it whenever what a story's JSON says or how a citation reads changes: all stored JSON is then rendered anew.
+BATCH: Final = 500
+SEAL: Final = 16  # bytes in front of the packed JSON
+
+
+class StoredStory(NamedTuple):
+    """A story's row with its JSON; in the order of COLUMNS."""
+
+    pk: int
+    chatbotnews_id: str
+    current_id: int
+    event_id: str
+    consensus_score: float
+    cross_source_count: int
+    revision: int | None
+    made_of: str | None
+    packed: bytes | None
+
+    @property
+    def fits(self) -> bool:
+        return self.made_of == _compute_state(self.current_id, self.event_id, self.consensus_score, self.cross_source_count)
+
+
+# Fields of a story's JSON that its revision has under the same name.
+COPIED: Final = (
+    *("headline", "author", "original_publisher", "original_publisher_tier", "via", "credited_source", "published_at"),
+    *(
+        "published_at_estimated",
+        "summary_short",
+        "summary_medium",
+        "language",
+        "untrusted_instructions",
+        "revision",
+        "story_sha256",
+    ),
+)
+COLUMNS: Final = (
+    *("pk", "chatbotnews_id", "current_id", "event_id", "consensus_score", "cross_source_count"),
+    *("json__revision", "json__made_of", "json__packed"),
+)
+
+
+def read_json(rows: Iterable[Sequence[Any]]) -> list[bytes]:
+    """Return the JSON of each of these stories (`COLUMNS` of Story), in their order."""
+    stored = [StoredStory(*row) for row in rows]
+    found = {row.pk: unpack(row) for row in stored}
+    if missing := [pk for pk, json in found.items() if json is None]:
+        found |= {story.pk: story_json(story) for story in Story.objects.filter(pk__in=missing).with_text()}
+    return [json for row in stored if (json := found[row.pk]) is not None]
+
+
+def unpack(stored: StoredStory) -> bytes | None:
+    """Return the stored JSON; None if it or its seal does not fit: damaged, or not written by this installation."""
+    if not stored.fits or stored.packed is None:
+        return None
+    try:
+        return _unpack(_describe_columns(stored.revision, stored.made_of), stored.packed)
+    except (TypeError, ValueError) as error:
+        log.error("The JSON kept of %s is damaged (%s); it is made anew. Run manage.py verifywire.", stored.chatbotnews_id, error)
+        return None
+
+
+def store(published: Sequence[tuple[Story, StoryRevision]]) -> None:
+    """Render and store the JSON of these stories, each in the revision beside it."""
+    packer, rows = zstandard.ZstdCompressor(level=3), []
+    for story, revision in published:
+        derived = str(story.event_id), story.consensus_score, story.cross_source_count
+        compressed = packer.compress(revision_out(story, revision, *derived).model_dump_json(by_alias=True).encode())
+        made_of = _compute_state(revision.pk, *derived)
+        seal = _seal(settings.SECRET_KEY, _describe_columns(revision.revision, made_of), compressed)
+        rows.append(StoryJson(story_id=story.pk, revision=revision.revision, made_of=made_of, packed=seal + compressed))
+    changing = ["revision", "made_of", "packed"]
+    StoryJson.objects.bulk_create(rows, update_conflicts=True, update_fields=changing, unique_fields=["story"])
+
+
+def render_outdated(progress: Callable[[int], None] = lambda _number: None) -> int:
+    """Render every story whose stored JSON cannot be shown, in batches that hold up nobody. Return how many."""
+    number, last = 0, 0
+    rows = Story.objects.published().select_related("current", "json").order_by("pk")
+    while batch := list(rows.filter(pk__gt=last)[:BATCH]):
+        last = batch[-1].pk
+        old = [story for story in batch if unpack(_read_stored(story)) is None]
+        store([(story, story.current) for story in old if story.current])
+        number += len(old)
+        if old:
+            progress(number)
+    return number
+
+
+def _read_stored(story: Story) -> StoredStory:
+    derived = str(story.event_id), story.consensus_score, story.cross_source_count
+    json = getattr(story, "json", None)
+    packed = (json.revision, json.made_of, json.packed) if json else (None, None, None)
+    return StoredStory(story.pk, story.chatbotnews_id, story.current_id or 0, *derived, *packed)
+
+
+def matches_revision(story: Story) -> bool:
+    """Return whether the stored JSON of a published story, read with `current` and `json`, is what its revision says. JSON that
+    does not fit is shown to nobody, so it may say anything.
+    """
+    row = _read_stored(story)
+    try:
+        return not row.fits or (story.current is not None and unpack(row) == story_json(story))
+    except ValueError:  # a revision that cannot be rendered, such as one of an unknown category
+        return False
+
+
+def outdated_count() -> int:
+    """Count published stories without JSON of today's edition, which are rendered whenever somebody asks for them."""
+    edition = _name_edition(settings.WIRE_SITE_URL, settings.SECRET_KEY)
+    return Story.objects.published().count() - StoryJson.objects.filter(made_of__startswith=f"{edition} ").count()
+
+
+def story_json(story: Story) -> bytes:
+    return story_out(story).model_dump_json(by_alias=True).encode()
+
+
+def story_out(story: Story) -> StoryOut:
+    assert story.current is not None, "surfaces read published revisions only"  # noqa: S101
+    return revision_out(story, story.current, str(story.event_id), story.consensus_score, story.cross_source_count)
+
+
+def revision_out(story: Story, revision: StoryRevision, event_id: str, score: float, count: int) -> StoryOut:
+    """Return a story as one snapshot has it. Not validated again: everything stored was, and a day has hundreds."""
+    is_withdrawn = revision.status == Status.WITHDRAWN
+    cited = None if is_withdrawn else CitationObjects.model_construct(None, **citation_objects(citable(story, revision)))
+    return StoryOut.model_construct(
+        **{name: getattr(revision, name) for name in COPIED},
+        chatbotnews_id=story.chatbotnews_id,
+        permalink=permalink(story.chatbotnews_id),
+        category=Category(revision.category),
+        topics=[Topic(topic) for topic in revision.topics],
+        original_publisher_tier_label=str(Tier(revision.original_publisher_tier).label),
+        original_url=story.original_url,
+        first_seen_at=story.first_seen_at,
+        updated_at=revision.recorded_at,
+        consensus_score=float(score),  # a manifest, canonical JSON, has 0 for 0.0
+        cross_source_count=count,
+        event_id=event_id,
+        status=Status(revision.status),
+        citation_objects=cited,
+        merged_into=(story.merged_into or "") if is_withdrawn else "",
+    )
+
+
+def _compute_state(revision: int, event_id: str, score: float, count: int) -> str:
+    """Return all that a story's JSON is made of. No two stories share a revision, so it fits no other story's row."""
+    return f"{_name_edition(settings.WIRE_SITE_URL, settings.SECRET_KEY)} {revision} {event_id} {float(score)} {count}"
+
+
+@lru_cache(maxsize=10)
+def _name_edition(site: str, secret: str) -> str:
+    """Permalinks and citations name the site; under another secret there are other seals."""
+    return f"{RENDERING}-{zlib.crc32(site.encode()):08x}-{_seal(secret, '', b'').hex()[:8]}"
+
+
+def _describe_columns(revision: int | None, made_of: str | None) -> str:
+    """Return the columns beside the packed JSON, as its seal covers them."""
+    return f"{revision} {made_of}\n"
+
+
+def _seal(secret: str, about: str, compressed: bytes) -> bytes:
+    key = sha512(secret.encode()).digest()
+    return blake2b(about.encode() + compressed, key=key, digest_size=SEAL, person=b"wire.story_json").digest()
+
+
+@lru_cache(maxsize=1000)  # the newest stories stand in many lists: they stay unpacked, in 4 MB
+def _unpack(about: str, packed: bytes) -> bytes:
+    """Raises: TypeError, ValueError for bytes without their seal."""
+    compressed = packed[SEAL:]
+    if not hmac.compare_digest(packed[:SEAL], _seal(settings.SECRET_KEY, about, compressed)):
+        raise ValueError("its seal is not of these bytes")
+    return zstandard.decompress(compressed)

@@ -1,0 +1,1 @@
+"""The log over all snapshots: Merkle tree, signed checkpoints, witnesses."""

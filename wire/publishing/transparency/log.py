@@ -1,0 +1,229 @@
+"""The log over all snapshots: each is a leaf of a Merkle tree, in the chain's order, written when it is published."""
+
+import base64
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from contextlib import closing
+from typing import Any, Final, NamedTuple
+from urllib.parse import urlsplit
+
+import orjson
+from django.conf import settings
+from django.db import transaction
+from django.db.models import QuerySet
+
+from config.errors import WireError
+from wire.models import LogEntry, LogNode, SigningKey, Snapshot, WireState
+from wire.models.compiled_sql import quick_cursor
+from wire.publishing.transparency import merkle, signed_note
+from wire.text.provenance import canonical
+
+BATCH: Final = 200
+# Written by hand: a proof is of a dozen places, and Django takes longer to write that statement than databases to answer it.
+_LEAVES: Final = "SELECT 0, sequence - 1, leaf FROM wire_logentry WHERE sequence IN (VALUES {})"
+_ABOVE: Final = "SELECT level, position, digest FROM wire_lognode WHERE (level, position) IN (VALUES {})"
+
+_REBUILD: Final = (
+    "Nothing was signed, and no snapshot was added. Run manage.py verifywire; if it names nothing but the log, "
+    "manage.py rebuildlog makes it again from the snapshots."
+)
+
+
+class Leaf(NamedTuple):
+    """A leaf as its snapshot has it, the root with this leaf the last, and the nodes above that it completes."""
+
+    sequence: int
+    stories_root: bytes
+    leaf: bytes
+    root: bytes
+    nodes: dict[merkle.Place, bytes]
+
+
+class Rebuilt(NamedTuple):
+    """Number of leaves that were made again, and of checkpoints whose signature was none and is gone."""
+
+    leaves: int
+    unsigned: int
+
+
+def origin() -> str:
+    """Return the log's name: the site's address without its scheme."""
+    parts = urlsplit(settings.WIRE_SITE_URL)
+    return f"{parts.netloc}{parts.path}".rstrip("/")
+
+
+def story_leaf(line: Mapping[str, Any]) -> bytes:
+    """Return the leaf hash of a story's line in its day's stored manifest: of its RFC 8785 bytes."""
+    # For ids, hashes and numbers of two decimals that were canonical before, orjson writes those bytes.
+    return merkle.leaf_hash(orjson.dumps(line, option=orjson.OPT_SORT_KEYS))
+
+
+def stories_root(manifest: Mapping[str, Any]) -> bytes:
+    return merkle.root([story_leaf(line) for line in manifest["stories"]])
+
+
+def leaf_value(sequence: int, wire_date: str, revision: int, wire_sha256: str, stories: bytes) -> dict[str, Any]:
+    """Return what a leaf of the log is the hash of, as RFC 8785 bytes."""
+    return {
+        "v": 1,
+        "sequence": sequence,
+        "wire_date": wire_date,
+        "revision": revision,
+        "wire_sha256": wire_sha256,
+        "stories_root": stories.hex(),
+    }
+
+
+def append(snapshot: Snapshot) -> LogEntry:
+    """Append a snapshot, and those before it that have no leaf; return its entry, not signed. Needs the lock of WireState."""
+    for missing in _list_missing().filter(sequence__lt=snapshot.sequence).iterator(BATCH):
+        _append(missing)
+    return _append(snapshot)
+
+
+def catch_up() -> int:
+    """Append every snapshot that has no leaf yet: of a wire from before the log, or one that was restored. Return how many."""
+    number = 0
+    while True:
+        with transaction.atomic():
+            WireState.lock()
+            rows = list(_list_missing()[:BATCH])
+            for snapshot in rows:
+                _append(snapshot)
+            number += len(rows)
+        if len(rows) < BATCH:
+            return number
+
+
+def _list_missing() -> QuerySet[Snapshot]:
+    last = LogEntry.objects.order_by("-sequence").values_list("sequence", flat=True).first() or 0
+    return Snapshot.objects.filter(sequence__gt=last).order_by("sequence")
+
+
+def nodes(places: Iterable[merkle.Place]) -> dict[merkle.Place, bytes]:
+    """Return the stored hashes at these places, leaves among them."""
+    wanted = set(places)
+    leaves, above = [(index + 1,) for level, index in wanted if level == 0], [place for place in wanted if place[0] > 0]
+    found: dict[merkle.Place, bytes] = {}
+    with quick_cursor() as cursor:
+        for sql, keys in ((_LEAVES, leaves), (_ABOVE, above)):
+            if keys:
+                rows = ", ".join(f"({', '.join(['%s'] * len(keys[0]))})" for _ in keys)
+                cursor.execute(sql.format(rows), [value for key in keys for value in key])
+                found |= {(level, index): bytes(digest) for level, index, digest in cursor.fetchall()}
+    return found
+
+
+def hashes(steps: Sequence[Sequence[merkle.Place]]) -> list[bytes]:
+    """Return the hash of each step of a proof. Raises: KeyError, with the place, for a node that is missing."""
+    known = nodes(place for step in steps for place in step)
+    return [merkle.join_subtrees(step, known.__getitem__) for step in steps]
+
+
+def is_signed(entry: LogEntry, root: bytes) -> bool:
+    """Return whether one of the wire's keys signed the checkpoint of this entry over `root`."""
+    signed = ((entry.origin, bytes(entry.signature)),)
+    checkpoint = signed_note.Checkpoint(entry.origin, entry.sequence, root, signed)
+    keys = SigningKey.objects.values_list("public_key", flat=True)
+    return any(signed_note.is_signed(checkpoint, base64.b64decode(key)) for key in keys)
+
+
+def expect_consistent(entry: LogEntry) -> None:
+    """Prove that the tree of this entry begins with the one signed last; where none was, that it is the tree of its leaves.
+
+    Raises: WireError. A root over damaged nodes, once signed, could never be taken back.
+    """
+    signed = LogEntry.objects.filter(sequence__lt=entry.sequence).exclude(origin="").order_by("-sequence").first()
+    if signed is None:
+        rows = LogEntry.objects.filter(sequence__lte=entry.sequence).order_by("sequence").values_list("leaf", flat=True)
+        leaves = [bytes(leaf) for leaf in rows]
+        if len(leaves) != entry.sequence or merkle.root(leaves) != bytes(entry.root):
+            raise WireError(f"The log of {entry.sequence} snapshots does not have the root of its leaves.", _REBUILD)
+        return
+    if not is_signed(signed, bytes(signed.root)):
+        raise WireError(f"The log's last checkpoint, of {signed.sequence} snapshots, is not as it was signed.", _REBUILD)
+    try:
+        proof = hashes(merkle.consistency(signed.sequence, entry.sequence))
+    except KeyError as missing:
+        raise _report_missing(missing) from missing
+    if not merkle.is_consistent(signed.sequence, entry.sequence, proof, bytes(signed.root), bytes(entry.root)):
+        raise WireError(
+            f"The log of {entry.sequence} snapshots does not begin with the {signed.sequence} that were signed last: its rows were "
+            "damaged or changed.",
+            _REBUILD,
+        )
+
+
+def recompute() -> Generator[Leaf, None, None]:
+    """Yield every leaf as the snapshots have it, in order; reads no row of the log. Raises: Damaged for an unreadable snapshot."""
+    known: dict[merkle.Place, bytes] = {}  # the perfect subtrees so far, one of each size at most
+    with closing(one for one in Snapshot.objects.order_by("sequence").iterator(BATCH)) as snapshots:
+        for snapshot in snapshots:
+            leaf = _make_leaf(snapshot, known)
+            for place in leaf.nodes:
+                for child in merkle.children(place):
+                    del known[child]
+            yield leaf
+
+
+def rebuild() -> Rebuilt:
+    """Make leaves, nodes and roots again from the snapshots, keeping each signature that is of its root.
+
+    Raises: WireError for a checkpoint that was signed over other snapshots than there are now; everything stays as it was.
+    """
+    with transaction.atomic():
+        WireState.lock()
+        before = {entry.sequence: entry for entry in LogEntry.objects.all()}
+        LogEntry.objects.all().delete()
+        LogNode.objects.all().delete()
+        leaves = unsigned = 0
+        for leaf in recompute():
+            old = before.get(leaf.sequence)
+            origin, signature = "", b""
+            if old and old.origin:
+                if is_signed(old, leaf.root):
+                    origin, signature = old.origin, bytes(old.signature)
+                elif is_signed(old, bytes(old.root)):
+                    raise WireError(
+                        f"The checkpoint {old.sequence} was signed over other snapshots than there are now. Nothing was changed.",
+                        "Stop ingest and restore the last backup that verifies; the log cannot be made again from these snapshots.",
+                    )
+                unsigned += not origin
+            _store_leaf(leaf, origin, signature)
+            leaves += 1
+        WireState.raise_version()
+        return Rebuilt(leaves, unsigned)
+
+
+def _report_missing(error: KeyError) -> WireError:
+    level, position = error.args[0]
+    name = f"wire_lognode {level}/{position}" if level else f"wire_logentry {position + 1}"
+    return WireError(f"The log is damaged: {name} is missing.", _REBUILD)
+
+
+def _make_leaf(snapshot: Snapshot, known: dict[merkle.Place, bytes]) -> Leaf:
+    """Return a snapshot's leaf from the `known` nodes before it, and add its own to them. Raises: KeyError, as `hashes`."""
+    size, stories = snapshot.sequence, stories_root(snapshot.manifest)
+    value = leaf_value(size, str(snapshot.wire_date), snapshot.revision, snapshot.wire_sha256, stories)
+    leaf = known[0, size - 1] = merkle.leaf_hash(canonical(value))
+    completed = merkle.list_completed(size)
+    for place in completed:
+        left, right = merkle.children(place)
+        known[place] = merkle.node_hash(known[left], known[right])
+    root = merkle.join_subtrees(merkle.subtree(0, size), known.__getitem__)
+    return Leaf(size, stories, leaf, root, {place: known[place] for place in completed})
+
+
+def _store_leaf(leaf: Leaf, origin: str = "", signature: bytes = b"") -> LogEntry:
+    rows = [LogNode(level=level, position=position, digest=digest) for (level, position), digest in leaf.nodes.items()]
+    LogNode.objects.bulk_create(rows, ignore_conflicts=True)
+    columns = {"stories_root": leaf.stories_root, "leaf": leaf.leaf, "root": leaf.root}
+    return LogEntry.objects.create(sequence=leaf.sequence, **columns, origin=origin, signature=signature)
+
+
+def _append(snapshot: Snapshot) -> LogEntry:
+    completed = merkle.list_completed(snapshot.sequence)
+    wanted = {child for place in completed for child in merkle.children(place)} | set(merkle.subtree(0, snapshot.sequence))
+    try:
+        return _store_leaf(_make_leaf(snapshot, nodes(wanted - {(0, snapshot.sequence - 1), *completed})))
+    except KeyError as missing:
+        raise _report_missing(missing) from missing

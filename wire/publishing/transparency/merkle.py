@@ -1,0 +1,125 @@
+"""Merkle trees as RFC 9162 has them (section 2.1), over SHA-256. Pure.
+
+A tree of a few hundred leaves is made at once from its leaf hashes. One that grows keeps the roots of its perfect subtrees, each by
+its level (2**level leaves) and its index in that level; any root or proof is made of those.
+"""
+
+import hashlib
+from collections.abc import Callable, Sequence
+from functools import reduce
+
+Place = tuple[int, int]  # level and index of a perfect subtree: it covers the leaves from index * 2**level, 2**level of them
+
+
+def leaf_hash(data: bytes) -> bytes:
+    return hashlib.sha256(b"\x00" + data).digest()
+
+
+def node_hash(left: bytes, right: bytes) -> bytes:
+    return hashlib.sha256(b"\x01" + left + right).digest()
+
+
+def root(leaves: Sequence[bytes]) -> bytes:
+    level = list(leaves)
+    while len(level) > 1:
+        level = _hash_pairs(level)
+    return level[0] if level else hashlib.sha256().digest()
+
+
+def path(leaves: Sequence[bytes], index: int) -> list[bytes]:
+    """Return the audit path of a leaf, from the leaf up (RFC 9162, 2.1.3.1)."""
+    found, level = [], list(leaves)
+    while len(level) > 1:
+        found += level[index ^ 1 : (index ^ 1) + 1]  # none beside the last of an odd number
+        level, index = _hash_pairs(level), index >> 1
+    return found
+
+
+def _hash_pairs(level: list[bytes]) -> list[bytes]:
+    paired = [node_hash(*level[at : at + 2]) for at in range(0, len(level) - 1, 2)]
+    return paired + level[len(paired) * 2 :]
+
+
+def list_completed(size: int) -> list[Place]:
+    """Return the perfect subtrees above the leaves that the leaf number `size` completes, lowest first."""
+    places, level, index = [], 0, size - 1
+    while index & 1:
+        level, index = level + 1, index >> 1
+        places.append((level, index))
+    return places
+
+
+def children(place: Place) -> tuple[Place, Place]:
+    level, index = place
+    return (level - 1, 2 * index), (level - 1, 2 * index + 1)
+
+
+def subtree(begin: int, end: int) -> list[Place]:
+    """Return the perfect subtrees that these leaves consist of, left to right; `begin` is where one of RFC 9162's splits begins."""
+    places = []
+    while begin < end:
+        level = (end - begin).bit_length() - 1
+        places.append((level, begin >> level))
+        begin += 1 << level
+    return places
+
+
+def join_subtrees(places: Sequence[Place], nodes: Callable[[Place], bytes]) -> bytes:
+    """Return the root over perfect subtrees of falling size."""
+    return reduce(lambda right, left: node_hash(left, right), [nodes(place) for place in places][::-1])
+
+
+def inclusion(index: int, size: int) -> list[list[Place]]:
+    """Return the steps of the audit path of a leaf in a tree of `size`, from the leaf up, each by its perfect subtrees."""
+    steps: list[list[Place]] = []
+    begin, end = 0, size
+    while end - begin > 1:
+        split = begin + (1 << ((end - begin - 1).bit_length() - 1))
+        if index < split:
+            steps.append(subtree(split, end))
+            end = split
+        else:
+            steps.append(subtree(begin, split))
+            begin = split
+    return steps[::-1]
+
+
+def consistency(first: int, second: int) -> list[list[Place]]:
+    """Return the steps of the consistency proof between two sizes (RFC 9162, 2.1.4.1); 0 < first <= second."""
+    steps: list[list[Place]] = []
+    begin, end = 0, second
+    while first != end:
+        split = begin + (1 << ((end - begin - 1).bit_length() - 1))
+        if first <= split:
+            steps.append(subtree(split, end))
+            end = split
+        else:
+            steps.append(subtree(begin, split))
+            begin = split
+    if begin:
+        steps.append(subtree(begin, end))
+    return steps[::-1]
+
+
+def is_consistent(first: int, second: int, proof: Sequence[bytes], old: bytes, new: bytes) -> bool:
+    """Return whether the tree of `second` leaves begins with that of `first` (RFC 9162, 2.1.4.2)."""
+    if first == second or not 0 < first < second:
+        return first == second > 0 and not proof and old == new
+    steps = [old, *proof] if first & (first - 1) == 0 else list(proof)
+    if not steps:
+        return False
+    index, last = first - 1, second - 1
+    while index & 1:
+        index, last = index >> 1, last >> 1
+    ours = theirs = steps[0]
+    for step in steps[1:]:
+        if last == 0:
+            return False
+        if index & 1 or index == last:
+            ours, theirs = node_hash(step, ours), node_hash(step, theirs)
+            while not index & 1 and index:
+                index, last = index >> 1, last >> 1
+        else:
+            theirs = node_hash(theirs, step)
+        index, last = index >> 1, last >> 1
+    return last == 0 and ours == old and theirs == new

@@ -1,0 +1,145 @@
+"""Queries of one event and its storyline: events over weeks, each a consequence of, or the next step after, an earlier one."""
+
+from collections.abc import Sequence
+
+from django.conf import settings
+
+from config.errors import NotFound
+from wire.models import Event, Story, StoryPair
+from wire.publishing.event_view import EventView
+from wire.publishing.grouping.cluster import DOUBTFUL
+from wire.publishing.grouping.storyline_store import sort_events
+from wire.queries.events import events_by_id, find_event, view_event
+from wire.queries.sources import list_not_received
+from wire.queries.stories import pins_hint
+from wire.schemas import story as schemas
+from wire.schemas.params import LIST_LIMIT
+from wire.search.cursor import decode, encode
+from wire.text.identity import is_story_id
+from wire.text.plain_text import plain_text
+
+
+def get_event(event_id: str) -> schemas.EventOut:
+    """Return an event and its place in a storyline; by its id, that of an event merged into it, or a story's. Raises: NotFound."""
+    event = view_event(event_id)
+    storyline_id, earlier, later = find_neighbours(event.event_id)
+    return schemas.EventOut(
+        event_id=event.event_id,
+        permalink=f"{settings.WIRE_SITE_URL}/event/{event.event_id}",
+        lead=event.lead.chatbotnews_id,
+        headline=event.lead.headline,
+        agreement=event.agreement,
+        cross_source_count=event.count,
+        consensus_score=event.score,
+        first_reported=schemas.FirstReport.model_validate(event.first, from_attributes=True),
+        latest_report_at=event.latest.published_at,
+        not_received=list_not_received([report.story.published_at for report in event.reports]),
+        reports=[
+            schemas.ReportOut(
+                **{name: getattr(report.story, name) for name in schemas.REPORT_FIELDS},
+                independent=report.independent,
+                is_copy=report.is_copy,
+                genre=report.genre,
+                layered_ready=report.story.citation_objects.layered_ready if report.story.citation_objects else "",
+            )
+            for report in event.reports
+        ],
+        storyline_id=storyline_id,
+        earlier=earlier,
+        later=later,
+        possibly_same=list_possibly_same(event),
+    )
+
+
+def get_storyline(event_id: str, limit: int = LIST_LIMIT, cursor: str | None = None) -> schemas.StorylineOut:
+    """Return the events of a storyline, oldest first, by its id or that of any of its events or stories. An event without others
+    around it is a storyline of its own. Raises: NotFound, InvalidArgument for a strange cursor.
+    """
+    event = find_event(event_id)
+    if event is None and is_story_id(event_id):  # an event of a storyline that has no live story any more
+        event = Event.objects.filter(pk=event_id).exclude(storyline=None).first()
+    chapters = list_chapters(event) if event else []
+    if event is None or not chapters:
+        raise NotFound(
+            f"There is no storyline {plain_text(event_id, 40)!r}.",
+            pins_hint(event_id) or "get_event and /api/events/{id}.json give the storyline_id of an event that belongs to one.",
+        )
+    storyline_id = event.storyline_id or event.event_id
+    name = f"storyline {storyline_id}"
+    start = decode(cursor, {name: 1})[1][0] if cursor else 0
+    shown = chapters[start : start + limit]
+    views = events_by_id(chapters)
+    newest = views[chapters[-1]]
+    found = schemas.StorylineOut(
+        storyline_id=storyline_id,
+        permalink=f"{settings.WIRE_SITE_URL}/storyline/{storyline_id}",
+        headline=newest.lead.headline,
+        first_at=views[chapters[0]].first.published_at,
+        latest_at=max(view.latest.published_at for view in views.values()),
+        events=[schemas.StorylineEvent(event_id=chapter, line=_cite(views[chapter])) for chapter in shown],
+        next_cursor=encode(name, start + limit) if start + limit < len(chapters) else None,
+        total=len(chapters),
+        est_tokens=0,
+    )
+    found.est_tokens = schemas.estimated_tokens([found.model_dump_json().encode()])
+    return found
+
+
+def list_chapters(event: Event) -> list[str]:
+    """Return the ids of the events of an event's storyline that have a live story, oldest first."""
+    events = {"event__storyline": event.storyline_id} if event.storyline_id else {"event": event.event_id}
+    return sort_events(Story.objects.live().filter(**events))
+
+
+def find_neighbours(event_id: str) -> tuple[str | None, schemas.EventLink | None, schemas.EventLink | None]:
+    """Return an event's storyline_id, and the events of the storyline before and after it."""
+    event = Event.objects.filter(event_id=event_id).exclude(storyline=None).first()
+    if event is None:
+        return None, None, None
+    chapters = list_chapters(event)
+    place = chapters.index(event_id)
+    near = [chapters[at] if 0 <= at < len(chapters) else None for at in (place - 1, place + 1)]
+    views = events_by_id([chapter for chapter in near if chapter])
+    earlier, later = (_to_link(views[chapter]) if chapter else None for chapter in near)
+    return (event.storyline_id, earlier, later) if earlier or later else (None, None, None)
+
+
+def list_possibly_same(event: EventView) -> list[schemas.EventLink]:
+    """Return other events that may be the same happening, the likeliest first. They count in no score."""
+    ids = [report.story.chatbotnews_id for report in event.reports]
+    columns = ("story__event", "other__event", "probability")
+    undecided = StoryPair.objects.waiting().filter(probability__gte=DOUBTFUL)
+    rows = [
+        *undecided.filter(story__chatbotnews_id__in=ids).values_list(*columns),
+        *undecided.filter(other__chatbotnews_id__in=ids).values_list(*columns),
+    ]
+    likeliest: dict[str, float] = {}
+    for one, other, probability in rows:
+        theirs = other if one == event.event_id else one
+        if theirs != event.event_id:
+            likeliest[theirs] = max(probability, likeliest.get(theirs, 0.0))
+    views = events_by_id(likeliest)
+    ranked = sorted(views, key=lambda theirs: (-likeliest[theirs], theirs))
+    return [_to_link(views[theirs], round(likeliest[theirs], 2)) for theirs in ranked]
+
+
+def view_storyline(event_id: str) -> tuple[schemas.StorylineOut, Sequence[EventView]]:
+    """Return all of `get_storyline`, with its events as pages show them. Raises: NotFound."""
+    found = get_storyline(event_id, limit=1_000)
+    views = events_by_id([chapter.event_id for chapter in found.events])
+    return found, [views[chapter.event_id] for chapter in found.events]
+
+
+def _to_link(event: EventView, probability: float | None = None) -> schemas.EventLink:
+    lead = event.lead
+    return schemas.EventLink(
+        event_id=event.event_id,
+        headline=lead.headline,
+        publisher=lead.original_publisher,
+        published_at=lead.published_at,
+        probability=probability,
+    )
+
+
+def _cite(event: EventView) -> str:
+    return event.lead.citation_objects.inline_ready if event.lead.citation_objects else event.lead.headline

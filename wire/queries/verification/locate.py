@@ -1,0 +1,150 @@
+"""An id or permalink in words of the writer's own: the publisher that they name, and how they fit the record."""
+
+import re
+from typing import Final
+
+from django.conf import settings
+
+from citations.find.context import LEADS, NO_WORDS, find_urls, has_content
+from citations.find.match import CitationMatch
+from citations.find.normalize import find_words, words_of
+from citations.find.segments import ID
+from citations.format.dates import DATE, dates_in
+from citations.format.sentences import sentences
+from wire.models import StoryRevision
+from wire.queries.verification.record import CheckResult, Publications, StoryRecord
+from wire.text import claim_match
+from wire.text.synonyms import FILLERS
+
+MOSTLY: Final = 0.6  # share of its words that are the record's, from which what it says otherwise is said of this story
+_DAYS: Final = (
+    r"\b(?:{day:%B}|{day:%b})\.? {day.day}(?:st|nd|rd|th)?\b|\b{day.day}(?:st|nd|rd|th|\.)? (?:of )?(?:{day:%B}|{day:%b})\b"
+)
+_REPORTS: Final = (  # a name as one that reports, and no word of a sentence, as in "our Fortune 500 list"
+    r"\b(?:by|from|via|per|in|to|citing|at|as) {name}\b(?! of )"
+    r"|\b{name}(?:['’]s)? (?:says|said|reports|reported|writes|wrote|tells|told|notes|noted|claims|claimed|finds|found|has it)\b"
+)
+ABOUT: Final = 2  # words that a sentence has of a story, from which it is about it
+FITS, REWORDED, WRONG = range(3)
+_LIGHT: Final = (LEADS | FILLERS) - claim_match.NEGATIONS
+_SEGMENT: Final = re.compile(r",(?!\d{3})|[;:()\[\]|\"*_]+|[.!?](?:\s|$)|\s[-\u2013\u2014]+\s")
+_ATTRIBUTED: Final = re.compile(
+    r"\b(?:according to|reported by|as told by|per|citing|laut|gemäß|nach angaben (?:von|der|des)|selon|d'après|según|secondo) "
+    r"(?P<a>[A-Z][\w.&' -]{1,60}?)(?=[,;:()\"]|\.?$|\. | \(| as | via | that | (?:hat|haben|ist|sind|wird|a|ont|est|ha) )"
+    r"|(?P<c>(?-i:[A-Z])[\w.&'-]*(?: (?-i:[A-Z0-9])[\w.&'-]*){0,3}) zufolge\b"
+    r"|(?P<b>(?-i:[A-Z])[\w.&' -]{1,60}?),? (?:(?:as )?(?:indexed|summari[sz]ed|cited|carried) (?:by|on)|via) chat ?bot ?news",
+    re.I,
+)
+
+
+def check_mention(found: CitationMatch, known: StoryRecord, publications: Publications, result: CheckResult) -> None:
+    text = NO_WORDS.sub(" ", found.text)
+    if not has_content(text) and (near := _choose_near(found.near, known)):
+        text = NO_WORDS.sub(" ", f"{near} | {found.text}")
+    said = DATE.sub(" ", text)
+    _check_attribution(said, known, publications, result)
+    result.add("chatbotnews_id", str(found.story_id), known.story.chatbotnews_id, ok=True)
+    day = known.story.wire_date.isoformat()
+    # Dates outside of a bracket are perhaps of something else.
+    other_dates = [date for date in dates_in(text) if date not in found.dates and not day.startswith(date)]
+    judged = [(*_judge(said, other_dates, row, known), row) for row in known.candidate_revisions(result.pinned)]
+    level, problem, row = min(judged, key=lambda one: one[0])  # of those that fit as well as each other, the newest
+    if level == WRONG:
+        result.fail(problem)
+    elif level == REWORDED:
+        result.note(problem)
+    for url in find_urls(found.text):
+        if ID.search(url) is None and not known.is_url(url) and not url.startswith(settings.WIRE_SITE_URL):
+            result.note(f"{url} is no address of this story.")
+    if row is not known.current and result.revision is None:
+        result.revision = row.revision
+
+
+def _choose_near(near: tuple[str, str], known: StoryRecord) -> str:
+    """Return the one of these paragraphs that is about the story: with more of its words, if that is half of them."""
+    shares = []
+    for text in near:
+        words = [word for word in words_of(NO_WORDS.sub(" ", text)) if word not in _LIGHT]
+        shares.append(sum(word in known.words for word in words) / len(words) if words else 0.0)
+    return near[shares.index(max(shares))] if max(shares) >= 1 / 2 else ""
+
+
+def check_behind(behind: str, known: StoryRecord, result: CheckResult) -> None:
+    """Check how a sentence goes on behind a citation of one of the formats, which may be all that is wrong with it."""
+    said = DATE.sub(" ", NO_WORDS.sub(" ", behind))
+    if _LIGHT.issuperset(words_of(said)):
+        return
+    level, problem = min(_judge(said, [], row, known) for row in known.candidate_revisions(result.pinned))
+    if level == WRONG:
+        result.fail(problem)
+    elif level == REWORDED:
+        result.note(f"The sentence goes on behind it. {problem}")
+
+
+def check_around(around: str, known: StoryRecord, result: CheckResult) -> None:
+    """Check other sentences of its paragraph, which may be the writer's own: only what the record plainly says otherwise."""
+    for sentence in sentences(DATE.sub(" ", NO_WORDS.sub(" ", around))):
+        claim, reasons = claim_match.parse_statement(sentence), []
+        for row in known.candidate_revisions(result.pinned):
+            record = _read(row)
+            is_about = len((claim.stems & record.stems) - claim_match.COMMON) >= ABOUT
+            reasons.append(claim_match.find_contradiction(claim, record) if is_about else "")
+        if reasons and all(reasons):
+            result.note(f"Of the sentence beside it: {reasons[0]}")
+
+
+def _judge(said: str, other_dates: list[str], row: StoryRevision, known: StoryRecord) -> tuple[int, str]:
+    """Return how words fit a revision, and what is the matter with them."""
+    date = known.story.wire_date
+    text = re.sub(_DAYS.format(day=date), " ", said, flags=re.I)  # without a year; DATE has those with one
+    text = re.sub(rf"(?:(?<=[|,;])|^)\s*{row.original_publisher_tier}\s*(?=[|,;]|$)", " ", text)  # its tier, as a field of a row
+    named = f"{row.author or ''} {row.original_publisher} {row.credited_source or ''}"
+    usual = {*words_of(f"{row.headline} {row.summary_medium} {named} {date.year} {date:%B %b}"), *_LIGHT}
+    strange = [*dict.fromkeys(word for word in words_of(text) if word not in usual), *other_dates]
+    if len(strange) <= (1 - MOSTLY) * len(words_of(said)):
+        reason = claim_match.find_contradiction(claim_match.parse_statement(said), _read(row), is_whole=len(strange) <= 1)
+        if reason:
+            return WRONG, reason
+    if strange:
+        listed = ", ".join(strange[:8])
+        return REWORDED, f"Words that the record does not have stand beside it ({listed}): compare them with `correct`."
+    texts = [words_of(text) for text in (row.headline, row.summary_medium, f"{row.author or ''} {row.original_publisher}")]
+    for segment in _SEGMENT.split(said):
+        words = words_of(segment)
+        content = [number for number, word in enumerate(words) if word not in LEADS]
+        run = words[content[0] : content[-1] + 1] if content else ()
+        if len(run) > 1 and all(find_words(run, text) < 0 for text in texts):
+            return REWORDED, "Its words are the record's, but not in their order: it is no quotation."
+    return FITS, ""
+
+
+def _read(row: StoryRevision) -> claim_match.Statement:
+    return claim_match.parse_statement(f"{row.headline}. {row.summary_medium}")
+
+
+def _check_attribution(text: str, known: StoryRecord, publications: Publications, result: CheckResult) -> None:
+    """Check the publisher that the words name."""
+    record = known.current.original_publisher
+    for match in _ATTRIBUTED.finditer(text):
+        said = (match["a"] or match["b"] or match["c"]).strip()
+        canonical = publications.canonical_name(said)
+        is_wires = re.fullmatch(r"chat ?bot ?news(?:\.ai)?", said, re.I)
+        if not is_wires and not (known.words | LEADS).issuperset(words_of(said)) and (canonical is not None or match["b"]):
+            outsider = publications.describe_outsider(said)
+            problem = f"{outsider} The record says {record}." if outsider else ""
+            result.add("publisher", said, record, ok=canonical == record, problem=problem)
+    if result.is_wrong or record in text:
+        return
+    opening = text.rfind("(")
+    bracket = words_of(text[opening:]) if opening >= 0 else ()
+    for words, name in publications.by_words.items():
+        is_named = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) or (words and find_words(words, bracket) >= 0)
+        if name == record or not is_named or set(words) <= known.words:
+            continue
+        # A name between two marks with nothing but words that lead to a story is no word of a sentence.
+        segments = map(words_of, _SEGMENT.split(text))
+        is_apart = any(find_words(words, segment) >= 0 and LEADS.issuperset(set(segment) - set(words)) for segment in segments)
+        if is_apart or re.search(_REPORTS.format(name=re.escape(name)), text):
+            result.add("publisher", name, record, ok=False)
+        else:
+            result.note(f"It names {name}; the record says {record}.")

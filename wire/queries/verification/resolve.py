@@ -1,0 +1,154 @@
+"""Stories that citations without an id, or with a wrong one, are of: the story that says these very words, if there is one."""
+
+import datetime as dt
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import partial
+from typing import Final
+
+from django.db.models import Q, prefetch_related_objects
+from rapidfuzz import fuzz
+
+from citations.find.match import CitationMatch
+from citations.find.normalize import ELLIPSIS, split_at_ellipses, words_of
+from wire.models import Story, StoryRevision
+from wire.models.search import first_place, newest_places
+from wire.models.story import BY_EDITOR
+from wire.publishing.grouping.idf import STOP_WORDS
+from wire.queries.verification.record import Publications, StoryRecord
+from wire.text.query import Term
+from wire.text.tokens import tokens
+
+CANDIDATES: Final = 60
+DAYS: Final = 5  # of one text, read whole for citations whose words the index does not have
+WINDOW: Final = dt.timedelta(days=2)  # before and after noon, UTC, of the day given: days of a wire begin at its own midnight
+CHANGED: Final = 200  # stories that were corrected or withdrawn, read for citations that give no date
+LOOSER: Final = 20  # below that for one whose publisher and date are the story's
+ALIKE: Final = 88  # of 100: the words of a headline beside those of a citation that somebody changed a word of
+SURE: Final = 97
+
+Ranking = list[tuple[float, StoryRecord]]
+
+
+def resolve(found: Sequence[CitationMatch], publications: Publications) -> list[list[StoryRecord]]:
+    """Return for each the story whose words these are; none, where no story is near; several, where they are equally near."""
+    rankings: dict[int, Ranking] = {id(one): [] for one in found}
+    for look in (partial(_search_index, is_near_day=True), partial(_search_index, is_near_day=False), _read_whole):
+        missed = [one for one in found if _text(one) and not rankings[id(one)]]
+        for one, candidates in zip(missed, look(missed), strict=True):
+            rankings[id(one)] = _rank(one, candidates, publications, is_last=look is _read_whole)
+    nearest = []
+    for one in found:
+        ranking = rankings[id(one)]
+        tied = [known for score, known in ranking if ranking[0][0] - score < 1]
+        same = {(known.current.headline, known.current.original_publisher, known.story.wire_date) for known in tied}
+        nearest.append(tied[:1] if len(same) == 1 else tied)  # a publisher that has one headline twice a day means either
+    return nearest
+
+
+def _search_index(found: Sequence[CitationMatch], *, is_near_day: bool) -> list[list[StoryRecord]]:
+    """Return stories which the index has by the words of each; only of about the day that it gives, where one usually is."""
+    places: list[set[int]] = []
+    for one in found:
+        day = _day(one)
+        if not is_near_day:
+            places.append(_find_places(one))
+        elif day and WINDOW.days < day.toordinal() < dt.date.max.toordinal() - WINDOW.days:
+            noon = dt.datetime.combine(day, dt.time(12), dt.UTC)
+            places.append(_find_places(one, first_place(noon - WINDOW), first_place(noon + WINDOW)))
+        else:
+            places.append(set())
+    by_place = {known.story.search_document.place: known for known in _fetch(Q(search_document__in=set().union(*places)))}
+    return [[by_place[at] for at in some if at in by_place] for some in places]
+
+
+def _find_places(found: CitationMatch, low: int | None = None, high: int | None = None) -> set[int]:
+    """Return where in the index stories stand that have these words, or most of them."""
+    wanted = [Term((token,)) for token in dict.fromkeys(tokens(_text(found) or "")) if token not in STOP_WORDS]
+    head = wanted[: 5 if found.rest is not None else 10]
+    places: set[int] = set()
+    # What a word was changed in, or what was cut inside of one, holds the others all the same.
+    parts = (head, head[:-1], head[:4], [*head[:2], *head[3:6]], head[3:7], head[1:4], wanted[4:8], wanted[6:9])
+    for number, terms in enumerate(parts):
+        if len(terms) > 1:
+            places.update(newest_places([terms], limit=CANDIDATES, low=low, high=high))
+        if len(places) >= 3 or (places and number >= 3):
+            break
+    return places
+
+
+def _read_whole(found: Sequence[CitationMatch]) -> list[list[StoryRecord]]:
+    """Return stories of the day that each gives, or the newest that an editor corrected or withdrew: the index has no words of
+    earlier revisions, nor of withdrawn stories.
+    """
+    days = list(dict.fromkeys(day for one in found if (day := _day(one))))[:DAYS]
+    on_days = _fetch(Q(wire_date__in=days)) if days else []
+    changed: list[StoryRecord] = []
+    if any(_day(one) is None for one in found):
+        by_editor = StoryRevision.objects.filter(BY_EDITOR).order_by("-pk").values_list("story", flat=True)
+        changed = _fetch(Q(pk__in=list(by_editor[:CHANGED])))
+    return [[known for known in on_days if known.story.wire_date == day] if (day := _day(one)) else changed for one in found]
+
+
+def _text(found: CitationMatch) -> str | None:
+    text = found.statement or found.headline or found.rest
+    least = 1 if found.dates else 2  # words: one is enough for a headline of a day that is given
+    return text if text and len(words_of(text)) >= least else None
+
+
+def _rank(found: CitationMatch, candidates: list[StoryRecord], publications: Publications, *, is_last: bool) -> Ranking:
+    """Return those that say nearly these words, the nearest first. `is_last`: if there is none, the one report of the publisher
+    and the day that are named whose words are at all alike.
+    """
+    publisher = publications.canonical_name(found.publisher) if found.publisher else None
+    scored = [(_score(found, known, publisher), known) for known in candidates]
+    near = [(score, known) for score, known in scored if score >= ALIKE]
+    if not near and is_last and publisher and found.dates:
+        alike = [(score, known) for score, known in scored if score > ALIKE - LOOSER]
+        near = alike if len(alike) == 1 else []
+    return sorted(near, key=lambda pair: -pair[0])
+
+
+def _score(found: CitationMatch, known: StoryRecord, publisher: str | None) -> float:
+    """Return how near the words are, 0 to 100, and a little for the publisher and the date."""
+    said = _text(found) or ""
+    theirs = words_of(said)
+    began = split_at_ellipses(said)[0] if found.rest is not None and ELLIPSIS.search(said) else ()
+    is_same = known.current.original_publisher == publisher
+    is_on_day = bool(found.dates) and known.story.wire_date.isoformat().startswith(found.dates[0])
+    least = ALIKE - LOOSER if is_same and is_on_day else ALIKE - 4
+    best = 100.0 if found.statement and len(theirs) > 4 and known.find_quote(said) else 0.0
+    for row in known.revisions:
+        texts = [row.headline] if found.statement is None else [known.statements[row.revision], row.summary_medium, row.headline]
+        for ours in filter(None, map(words_of, texts)):
+            if 2 < len(began) < len(ours) and ours[: len(began)] == began:
+                best = 100.0
+            may_go_on = found.rest is not None or (found.story_id is None and len(ours) > 5)
+            lengths = {len(ours) if may_go_on else len(theirs), *([len(theirs)] if found.rest is None else [])}
+            best = max(best, *(_compare(theirs[:length], ours[:length], least=least, is_near=is_same) for length in lengths))
+    if best < SURE and not is_same and not is_on_day:
+        return 0.0
+    return best + 2 * is_same + 2 * is_on_day if best else 0.0
+
+
+def _compare(theirs: Sequence[str], ours: Sequence[str], *, least: int, is_near: bool) -> float:
+    """Return how alike words are, 0 to 100, and 0 below `least`. `is_near`: both are of one publisher, so that a long word may be
+    another, or words may have changed places.
+    """
+    one, other = " ".join(theirs), " ".join(ours)
+    best = fuzz.ratio(one, other, score_cutoff=least)
+    if best < ALIKE and is_near:
+        best = max(best, fuzz.ratio(theirs, ours, score_cutoff=least), fuzz.token_sort_ratio(one, other, score_cutoff=least))
+    return best
+
+
+def _day(found: CitationMatch) -> dt.date | None:
+    with suppress(ValueError, IndexError):
+        return dt.date.fromisoformat(found.dates[0])
+    return None
+
+
+def _fetch(which: Q) -> list[StoryRecord]:
+    rows = list(Story.objects.published().filter(which).with_text().select_related("search_document"))
+    prefetch_related_objects([story for story in rows if story.current and story.current.revision > 1], "revisions")
+    return [StoryRecord(story) for story in rows]

@@ -1,0 +1,159 @@
+"""Headlines and statements of citations beside those of the record: word for word, cut, reworded or other."""
+
+import re
+from typing import Final
+
+from citations.find.normalize import ELLIPSIS, ELLIPSIS_AT_END, is_quoted_from, split_at_ellipses, words_of
+from citations.format.sentences import sentences
+from wire.queries.verification.record import CheckResult, StoryRecord
+from wire.text import claim_match
+
+MOST: Final = 8  # sentences of a statement that may be the record's, before those of the writer's own
+LEAST: Final = 4  # words of a headline, from which they are a part of it
+_GOES_ON: Final = re.compile(r"[ ,;:–—-]{1,4}[^\W\d_A-Z]")
+
+
+def check_headline(said: str, known: StoryRecord, result: CheckResult) -> None:
+    words, pieces, is_marked = words_of(said), split_at_ellipses(said), ELLIPSIS_AT_END.search(said)
+    for row in known.candidate_revisions(result.pinned):
+        right = words_of(row.headline)
+        is_cut = is_marked and is_quoted_from(said, row.headline) and pieces[0] == right[: len(pieces[0])]
+        if words == right or is_cut:
+            return result.accept("headline", said, row.headline, row.revision)
+    if not _is_part_of_headline(said, known, result):
+        _reject_headline(said, known, result)
+
+
+def _is_part_of_headline(said: str, known: StoryRecord, result: CheckResult) -> bool:
+    """Note it if these words stand in a headline one after the other, but do not say that they leave out others."""
+    rows = known.candidate_revisions(result.pinned) if len(words_of(said)) >= LEAST else []
+    row = next((row for row in rows if is_quoted_from(said, row.headline)), None)
+    if row is not None:
+        result.accept("headline", said, row.headline, row.revision)
+        result.note("Its words stand in the headline, but without saying so it leaves out others beside them.")
+    return row is not None
+
+
+def _reject_headline(said: str, known: StoryRecord, result: CheckResult) -> None:
+    record = known.current.headline
+    result.add("headline", said, record, ok=False, problem=_describe_difference("headline", said, record))
+
+
+def check_beginning(rest: str, known: StoryRecord, result: CheckResult) -> None:
+    """Check what follows the date of an inline citation: the headline, and perhaps sentences of the writer's own."""
+    words, sentence = words_of(rest), re.split(r"(?<=…)\s+(?=[#@])", next(sentences(rest), rest))[0]
+    begun = (split_at_ellipses(sentence) or [()])[0] if ELLIPSIS.search(sentence) else ()
+    for row in known.candidate_revisions(result.pinned):
+        right = words_of(row.headline)
+        is_cut = len(begun) > 2 and right[: len(begun)] == begun and is_quoted_from(sentence, row.headline)
+        if not is_cut and words[: len(right)] != right:
+            continue
+        result.accept("headline", rest[: len(row.headline) + 10], row.headline, row.revision)
+        if is_cut and (left := _read_behind_cut(rest)) and not is_quoted_from(left, row.headline):
+            result.note(f"Behind what it leaves out the headline has no words {left!r}.")
+        elif not is_cut and goes_on(rest, row.headline):
+            result.note("The record does not go on like this behind the headline.")
+        return
+    if len(words) - len(words_of(sentence)) >= LEAST or not _is_part_of_headline(sentence, known, result):
+        _reject_headline(rest[: len(known.current.headline) + 20], known, result)
+
+
+def _read_behind_cut(rest: str) -> str:
+    """Return how a headline goes on behind an ellipsis, up to the end of its sentence; "" where a sentence begins there."""
+    cut = re.match(r"[^…]*?(?:\[?…\]?|\[?\.\.\.\]?)", rest)
+    if not cut or (not cut[0].endswith("]") and re.match(r"\W*(?:[A-Z]|$)", rest[cut.end() :])):
+        return ""
+    return re.split(r"[.!?](?:\s|$)| -- | - ", rest[cut.end() :], maxsplit=1)[0].strip()
+
+
+def goes_on(rest: str, headline: str) -> bool:
+    """Return true if a sentence that is a headline so far goes on behind it: "…, which was denied"."""
+    right = words_of(headline)
+    ends = (word.end() for word in re.finditer(r"\w+", rest) if word.end() >= len(headline) // 2)
+    end = next((end for end in ends if words_of(rest[:end]) == right), None)
+    return end is not None and bool(_GOES_ON.match(rest, end))
+
+
+def check_ending(heading: str, known: StoryRecord, result: CheckResult) -> None:
+    """Check the headline that ends a text which begins anywhere."""
+    words = words_of(heading)
+    for row in known.candidate_revisions(result.pinned):
+        right = words_of(row.headline)
+        if words[-len(right) :] == right:
+            return result.accept("headline", row.headline, row.headline, row.revision)
+    _reject_headline(heading[-len(known.current.headline) - 20 :], known, result)
+
+
+def check_statement(said: str, known: StoryRecord, result: CheckResult, *, may_go_on: bool = False) -> None:
+    """Check the words after "as summarized by": those of the record, whole sentences of it, or a beginning that says that it was
+    cut. `may_go_on`: nothing shows where they end, and the writer's own sentences may follow.
+    """
+    for row in known.candidate_revisions(result.pinned):
+        story = known.citable(row)
+        bare = said.removeprefix(f"{story.credited_source} reported " if story.credited_source else "")
+        texts = (story.statement.text, row.summary_medium, row.headline, f"{row.headline}. {row.summary_medium}")
+        if words_of(bare) and any(_is_part(bare, text) for text in dict.fromkeys(texts)):
+            return result.accept("statement", said, story.statement.text, row.revision)
+    whole = list(sentences(said))
+    for end in range(min(len(whole) - 1, MOST), 0, -1) if may_go_on else ():
+        began = CheckResult(pinned=result.pinned)
+        check_statement(" ".join(whole[:end]), known, began)
+        if not began.is_wrong and not began.is_reworded:
+            result.revision = result.revision or began.revision
+            result.checks += began.checks
+            return result.note(f"The record does not go on like this: {' '.join(whole[end:])[:200]!r}.")
+    words, places, current = words_of(said), known.find_quote(said), known.statements[known.current.revision]
+    problem = note = ""
+    if result.pinned is not None and places:
+        problem = f"statement: revision {places[0][1]} has these words, revision {result.pinned} has not."
+    elif not known.words.issuperset(words) or not (problem := _find_contradiction(said, known)):
+        if places:
+            note = "Its words stand in the record, but without saying so it leaves out others beside them."
+        elif words and known.words.issuperset(words):
+            note = "Its words are the record's, but not in their order: it is no quotation."
+        else:
+            problem = _describe_difference("statement", said, current)
+    result.add("statement", said, current, ok=not problem, problem=problem)
+    if note:
+        result.note(note)
+
+
+def _find_contradiction(said: str, known: StoryRecord) -> str:
+    """Return what every revision denies of these words."""
+    claim = claim_match.parse_statement(said)
+    texts = (f"{row.headline}. {row.summary_medium}" for row in known.revisions)
+    denied = [claim_match.find_contradiction(claim, claim_match.parse_statement(text)) for text in texts]
+    return denied[0] if all(denied) else ""
+
+
+def _is_part(said: str, text: str) -> bool:
+    whole = list(sentences(text))
+    joined = "".join(words_of(said))  # lines may break inside of words
+    for begin in range(len(whole)):
+        run = ""
+        for sentence in whole[begin:]:
+            run += "".join(words_of(sentence))
+            if run == joined:
+                return True
+    pieces = split_at_ellipses(said)
+    if not ELLIPSIS.search(said) or not is_quoted_from(said, text):
+        return False
+    starts = (words_of(" ".join(whole[begin:])) for begin in range(len(whole)))
+    if not any(start[: len(pieces[0])] == pieces[0] or _is_cut_in_word(pieces[0], start) for start in starts):
+        return False
+    # Something was left out in between only: it ends where a sentence does.
+    ends = (words_of(" ".join(whole[: end + 1])) for end in range(len(whole)))
+    return bool(ELLIPSIS_AT_END.search(said)) or any(end[-len(pieces[-1]) :] == pieces[-1] for end in ends)
+
+
+def _is_cut_in_word(first: tuple[str, ...], start: tuple[str, ...]) -> bool:
+    last = len(first) - 1
+    return last > 1 and start[:last] == first[:last] and len(start) > last and start[last].startswith(first[last])
+
+
+def _describe_difference(name: str, said: str, record: str) -> str:
+    theirs, ours = words_of(said), words_of(record)
+    added, lost = [word for word in theirs if word not in ours], [word for word in ours if word not in theirs]
+    parts = [f"not in the record: {', '.join(added[:8])}"] if added else []
+    parts += [f"left out: {', '.join(lost[:8])}"] if lost else []
+    return f"{name}: the record says {record!r}" + (f" ({'; '.join(parts)})." if parts else " (other order).")

@@ -1,0 +1,89 @@
+"""Types and bounds of what is asked and answered: defined once, shared by REST and MCP."""
+
+import datetime as dt
+import re
+from enum import StrEnum
+from typing import Annotated
+
+from ninja import Field, Schema
+from pydantic import BeforeValidator, PlainSerializer
+
+from sources.vocabulary import ROSTER_SIZE
+from wire.text.identity import STORY_ID_PATTERN
+from wire.text.provenance import timestamp
+from wire.text.vocabulary import Category, Topic
+
+
+def read_date(value: object) -> dt.date:
+    """Parse `YYYY-MM-DD` and nothing else, where pydantic would take numbers too. Raises: ValueError."""
+    if isinstance(value, str) and re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", value):
+        return dt.date.fromisoformat(value)
+    raise ValueError("not an ISO 8601 date such as 2026-01-14")
+
+
+def read_moment(value: object) -> dt.datetime:
+    """Parse an ISO 8601 date or date-time in UTC; without a zone it is UTC. Raises: ValueError."""
+    try:
+        if not isinstance(value, str) or not re.match(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", value):
+            raise ValueError
+        moment = dt.datetime.fromisoformat(value)
+        return moment.replace(tzinfo=dt.UTC) if moment.tzinfo is None else moment.astimezone(dt.UTC)
+    except (ValueError, OverflowError):
+        raise ValueError("not an ISO 8601 date or date-time such as 2026-01-14 or 2026-01-14T09:30:00Z") from None
+
+
+Moment = Annotated[
+    dt.datetime,
+    PlainSerializer(timestamp, return_type=str, when_used="json"),
+    Field(description="RFC 3339, UTC, whole seconds.", json_schema_extra={"format": "date-time"}),
+]
+Score = Annotated[float, Field(ge=0, le=1, description="0-1, two decimals.")]
+Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+IsoMoment = Annotated[
+    dt.datetime,
+    BeforeValidator(read_moment),
+    Field(description="ISO 8601 date or date-time; UTC unless it names another zone.", examples=["2026-01-14T00:00:00Z"]),
+]
+IsoDate = Annotated[dt.date, BeforeValidator(read_date), Field(description="ISO 8601 date, a UTC day.", examples=["2026-01-14"])]
+StoryId = Annotated[str, Field(pattern=STORY_ID_PATTERN, examples=["cbn-0123456789ab"])]
+SearchLimit = Annotated[int, Field(ge=1, le=50)]
+ListLimit = Annotated[int, Field(ge=1, le=100)]
+Sources = Annotated[list[Annotated[str, Field(max_length=200)]] | None, Field(max_length=ROSTER_SIZE)]
+
+SEARCH_LIMIT = 10
+LIST_LIMIT = 20
+MAX_QUERY = 300
+MAX_HEADLINE_QUERY = 1000
+SINCE = "Only stories published at or after this moment; a date is its 00:00 UTC."
+UNTIL = "Only stories published before this moment (not included): `since=2026-01-14&until=2026-01-15` is one day."
+
+SORT = "`relevance`: best first. `newest`: newest first, all that match in order of time."
+
+
+class Sort(StrEnum):
+    """In which order a search answers."""
+
+    RELEVANCE = "relevance"
+    NEWEST = "newest"
+
+
+class SearchQuery(Schema):
+    """What a search may ask."""
+
+    query: str = Field(min_length=1, max_length=MAX_QUERY, description='Words, or a "phrase" in double quotes.')
+    category: Category | None = None
+    topic: Topic | None = None
+    source: str | None = Field(None, max_length=200, description="A publication of the roster, by any of its names.")
+    sources: Sources = Field(None, description="Several of them: stories of any.")
+    tier: int | None = Field(None, ge=1, le=4)
+    since: IsoMoment | None = Field(None, description=SINCE)
+    until: IsoMoment | None = Field(None, description=UNTIL)
+    sort: Sort = Field(Sort.RELEVANCE, description=SORT)
+    limit: SearchLimit = SEARCH_LIMIT
+    cursor: str | None = Field(None, max_length=500, description="`next_cursor` of the page before.")
+
+
+class SearchForm(SearchQuery):
+    """Parameters of the site's form: words, filters, or both."""
+
+    query: str = Field("", max_length=MAX_QUERY)

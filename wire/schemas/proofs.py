@@ -1,0 +1,242 @@
+"""Shapes of what lets anybody check the wire: verified citations, proofs, changes, corroboration, coverage side by side."""
+
+import datetime as dt
+from typing import Literal
+
+from ninja import Field, Schema
+
+from wire.schemas.params import Moment, Sha256, StoryId
+from wire.schemas.story import Provenance
+from wire.text.vocabulary import ChangeKind
+
+Verdict = Literal["verified", "outdated", "reworded", "wrong", "unknown"]
+
+
+class CheckOut(Schema):
+    """One thing that a citation says, beside what the record says."""
+
+    field: str
+    said: str
+    record: str | None
+    ok: bool
+
+
+class QuotationOut(Schema):
+    text: str
+    found_in: str | None = Field(description="Such as `headline, revision 2`; null: the record has no such words.")
+
+
+class VerifiedCitation(Schema):
+    """One citation that was found in the text."""
+
+    text: str = Field(description="As found, on one line.")
+    format: str = Field(description="layered, inline, reference, …; `mention` for an id or permalink in other words.")
+    verdict: Verdict = Field(
+        description="verified: all that it says is the record's. outdated: it was, in an earlier revision, or the story was "
+        "withdrawn. reworded: nothing is wrong, but words are not the record's. wrong: see problems. unknown: no such story."
+    )
+    problems: list[str] = Field(description="What is wrong, in words; empty when nothing is.")
+    checks: list[CheckOut]
+    quotations: list[QuotationOut]
+    story_id: StoryId | None
+    permalink: str | None
+    status: str | None = Field(description="Of the story now: live, corrected, withdrawn.")
+    revision: int | None = Field(description="The story's current one.")
+    cited_revision: int | None = Field(description="The one that the citation is of, if it can be told.")
+    story_sha256: Sha256 | None = Field(description="Of the current revision.")
+    correct: str | None = Field(description="The right citation, in the same format; null for one that must not be cited.")
+
+
+class VerifiedOut(Schema):
+    """What a text cites of the wire, and whether it is true."""
+
+    citations: list[VerifiedCitation]
+    found: int
+    verified: int
+    notes: str
+
+
+class LeafOut(Schema):
+    """A leaf of the log over all snapshots: its hash is SHA-256 of a zero byte and the RFC 8785 bytes of this object."""
+
+    v: int
+    sequence: int
+    wire_date: dt.date
+    revision: int
+    wire_sha256: Sha256
+    stories_root: Sha256 = Field(description="Root of the Merkle tree over the lines of the day's stories.")
+
+
+class InclusionOut(Schema):
+    """That a story is in its day's snapshot, and that snapshot in the log. Hashes are base64; trees as in RFC 9162."""
+
+    story: dict[str, object] = Field(description="The story's line in the day's manifest: the first leaf, as RFC 8785 bytes.")
+    story_index: int
+    story_count: int
+    story_path: list[str]
+    leaf: LeafOut
+    log_size: int
+    log_path: list[str]
+    checkpoint: str = Field(description="Signed note (C2SP tlog-checkpoint) with the root of the log.")
+
+
+class ConsistencyOut(Schema):
+    """That the log of `second` leaves begins with that of `first` (RFC 9162, 2.1.4)."""
+
+    first: int
+    second: int
+    first_root: str
+    second_root: str
+    path: list[str]
+
+
+class LogOut(Schema):
+    """Leaves of the log, oldest first."""
+
+    leaves: list[LeafOut]
+    next_start: int | None = Field(description="`start` of the next page; null on the last.")
+    checkpoint: str
+
+
+class WitnessedLogOut(Schema):
+    """Another wire's log, as this one last saw it."""
+
+    origin: str
+    url: str
+    size: int
+    note: str = Field(description="Its checkpoint, with this wire's cosignature (C2SP tlog-cosignature) under it.")
+    seen_at: Moment
+    fault: str | None = Field(description="What was wrong at the last look; the note is of the one before.")
+
+
+class WitnessedOut(Schema):
+    """Logs that this wire watches."""
+
+    logs: list[WitnessedLogOut]
+
+
+class ProvedDay(Provenance):
+    """Provenance of a day, without its manifest."""
+
+    wire_date: dt.date
+    generated_at: Moment
+    sealed: bool
+    reason: str
+    roster_sha256: Sha256
+    story_count: int
+
+
+class ProvedOut(Schema):
+    """Provenance of a day, and the proof that a story is in it."""
+
+    day: ProvedDay
+    checkpoint: str = Field(description="The newest signed note of the log (C2SP tlog-checkpoint).")
+    proof: InclusionOut | None = Field(description="If a story was asked about.")
+
+
+class ChangeOut(Schema):
+    """One change of the public record."""
+
+    number: int
+    kind: ChangeKind
+    subject: str = Field(description="The story, event or day, or the roster's revision.")
+    revision: int | None = Field(description="The story's or the day's, as it was then.")
+    event_id: str | None = Field(description="Of a story: its event. Of a merged or split event: where its stories went.")
+    at: Moment
+    url: str = Field(description="Where it stands now.")
+
+
+class ChangesOut(Schema):
+    """What happened behind a cursor, in order."""
+
+    changes: list[ChangeOut]
+    next_cursor: str = Field(description="Pass it as `cursor`; it never skips or repeats a change.")
+    has_more: bool = Field(description="false: that is all so far; ask again later, or with `wait`.")
+
+
+class VoiceOut(Schema):
+    """One report that bears a claim out."""
+
+    chatbotnews_id: StoryId
+    publisher: str
+    tier: int
+    headline: str
+    published_at: Moment
+    layered_ready: str = Field(description="The canonical citation.")
+    untrusted_instructions: bool
+
+
+class EventCorroboration(Schema):
+    """One event that a claim may be about."""
+
+    event_id: StoryId
+    headline: str
+    coverage: float = Field(description="How much of the claim its best report says, 0-1; 0 where numbers or names differ.")
+    voices: list[VoiceOut] = Field(description="Newsrooms that report it independently, oldest first.")
+    makers: list[VoiceOut] = Field(description="Makers' own statements, which are no independent voices.")
+    first_reported: VoiceOut | None
+    words_not_reported: list[str] = Field(description="Words of the claim, stemmed, that no report of the event has.")
+
+
+class CorroborationOut(Schema):
+    """Who reports what a sentence claims."""
+
+    claim: str
+    verdict: Literal["confirmed", "single_source", "not_found"]
+    independent_sources: int
+    events: list[EventCorroboration] = Field(description="That bear it out; for not_found the nearest ones.")
+    silent_sources: list[str] = Field(description="Feeds are silent or were never fetched: reports may be missing.")
+    notes: str
+
+
+class MementoOut(Schema):
+    """One revision of a day, and from when on it was public."""
+
+    url: str
+    at: Moment
+
+
+class ComparedReport(Schema):
+    """One publication's report of an event, beside the others'."""
+
+    chatbotnews_id: StoryId
+    publisher: str
+    tier: int
+    headline: str
+    published_at: Moment
+    first_seen_at: Moment = Field(description="When the wire saw it first.")
+    independent: bool = Field(description="A newsroom counted once; a copy, a second story and the maker's own post are not.")
+    is_copy: bool
+    only_here: list[str] = Field(description="Words of headline and summary that no other report has.")
+    figures: list[str] = Field(description="Amounts, shares and counts, as written.")
+    untrusted_instructions: bool
+
+
+class DifferingFigure(Schema):
+    """Figures of one unit that are not the same everywhere."""
+
+    unit: str
+    said: dict[str, list[str]] = Field(description="Each figure, and which publications have it.")
+
+
+class ComparisonOut(Schema):
+    """One event, as each publication has it."""
+
+    event_id: StoryId
+    agreement: str
+    in_all: list[str] = Field(description="Words that every report has.")
+    reports: list[ComparedReport] = Field(description="Oldest first.")
+    differing_figures: list[DifferingFigure] = Field(description="Different things may be meant: compare the reports.")
+    notes: str
+
+
+class DayFileOut(Schema):
+    """The NDJSON file of one day."""
+
+    wire_date: dt.date
+    revision: int
+    url: str
+    stories: int
+    bytes: int
+    sha256: Sha256
+    wire_sha256: Sha256

@@ -1,0 +1,66 @@
+"""Stories' vectors: made before stories are grouped into events, and read for that and for a search."""
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Final
+
+import numpy as np
+from django.db.models import OuterRef, Subquery
+
+from wire.models import Story, StoryRevision, StoryVector
+from wire.models.story import StoryQuerySet
+from wire.search.vectors.embedder import Vectors, embedder
+from wire.text.vocabulary import Status
+
+BATCH: Final = 16  # stories of one transaction, a second or two of work
+HALF: Final = np.dtype("<f2")
+
+
+def fill(seconds: float | None = None, *, only_pending: bool = False, progress: Callable[[int], None] = lambda _made: None) -> int:
+    """Make the vectors that stories lack, or with `only_pending` those that wait to be published, newest first, until all are made
+    or some `seconds` are over. Return how many were made; 0 without a model. Killed half-way it keeps every finished batch.
+    """
+    model, made, until = embedder(), 0, None if seconds is None else time.monotonic() + seconds
+    if model is None:
+        return 0
+    newest = StoryRevision.objects.filter(story=OuterRef("story")).order_by("-revision").values("revision")[:1]
+    StoryVector.objects.filter(story__pending=True).exclude(revision=Subquery(newest)).delete()
+    while until is None or time.monotonic() < until:
+        stories = missing(model.name).pending() if only_pending else missing(model.name)
+        keys = list(stories.newest_first().values_list("pk", flat=True)[:BATCH])
+        if not keys:
+            break
+        _make_vectors(keys, model.name)
+        made += len(keys)
+        progress(made)
+    return made
+
+
+def embed_stories(texts: Sequence[tuple[str, str]]) -> Vectors:
+    """Return the vector of each headline and summary; no row without a model."""
+    model = embedder()
+    return model.embed([f"{headline}. {summary}" for headline, summary in texts]) if model else np.zeros((0, 1), np.float32)
+
+
+def missing(model: str) -> StoryQuerySet:
+    return Story.objects.exclude(status=Status.WITHDRAWN).exclude(vector__model=model)
+
+
+def vectors_of(keys: Sequence[int], model: str) -> tuple[list[int], Vectors]:
+    """Return which of these stories (by primary key) have a vector of the model, and the vectors, in the same order."""
+    rows = list(StoryVector.objects.filter(story__in=keys, model=model).values_list("story_id", "vector"))
+    stacked = np.frombuffer(b"".join(bytes(vector) for _, vector in rows), dtype=HALF).astype(np.float32)
+    return [key for key, _ in rows], stacked.reshape(len(rows), -1) if rows else stacked.reshape(0, 1)
+
+
+def _make_vectors(keys: Sequence[int], model: str) -> None:
+    rows = StoryRevision.objects.filter(story__in=keys).order_by("revision")
+    texts = rows.values_list("story_id", "revision", "headline", "summary_medium")
+    newest = {story: (revision, headline, summary) for story, revision, headline, summary in texts}
+    vectors = embed_stories([(headline, summary) for _, headline, summary in newest.values()]).astype(HALF)
+    made = [
+        StoryVector(story_id=story, model=model, revision=revision, vector=vector.tobytes())
+        for (story, (revision, *_)), vector in zip(newest.items(), vectors, strict=True)
+    ]
+    changing = ["model", "revision", "vector"]
+    StoryVector.objects.bulk_create(made, update_conflicts=True, update_fields=changing, unique_fields=["story"])

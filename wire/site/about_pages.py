@@ -1,0 +1,110 @@
+"""Pages about the wire: its sources, its proofs, its use, and how to use it."""
+
+from collections import defaultdict
+from typing import Final
+
+from django.http import HttpRequest, HttpResponse
+from django.template.loader import render_to_string
+
+from config.http.responses import BRIEFLY
+from sources.vocabulary import Tier
+from wire import queries
+from wire.schemas.params import read_date
+from wire.site import llms_txt
+from wire.site.pages import PER_LIST, page, public, read
+from wire.templatetags.wire_site import html
+
+SNIPPETS: Final = (
+    ("claude", "Claude", "claude.sh"),
+    ("chatgpt", "ChatGPT", "chatgpt.txt"),
+    ("cursor", "Cursor", "cursor.json"),
+    ("vscode", "VS Code", "vscode.json"),
+    ("curl", "curl", "curl.sh"),
+    ("python", "Python", "python.py"),
+    ("javascript", "JavaScript", "javascript.mjs"),
+)
+MAX_PASTED: Final = 6_000  # characters; addresses hold no more with certainty
+CHART_HEIGHT: Final = 120
+
+
+@public
+def sources(request: HttpRequest) -> HttpResponse:
+    health: dict[str, list[object]] = defaultdict(list)
+    found = queries.feeds_health()
+    for feed in found.feeds:
+        health[feed.publication].append(feed)
+    roster = queries.list_sources()
+    tiers = [(tier, [(source, health[source.name]) for source in roster.sources if source.tier == tier]) for tier in Tier]
+    return page(request, "sources.html", {"roster": roster, "tiers": tiers, "note": found.note})
+
+
+@public
+def source(request: HttpRequest, slug: str) -> HttpResponse:
+    context = {
+        "source": (found := queries.get_source(slug)),
+        "tier": Tier(found.tier),
+        "list": queries.list_source_stories(slug, PER_LIST, request.GET.get("cursor")),
+        "feed": f"source-{slug}",
+        "name": found.name,
+    }
+    return page(request, "source.html", context)
+
+
+@public
+def freshness(request: HttpRequest) -> HttpResponse:
+    return page(request, "freshness.html", {"health": queries.feeds_health()}, "no-store")
+
+
+@public
+def provenance(request: HttpRequest, day: str | None = None) -> HttpResponse:
+    """Show hash, link and signature of a day (default: the latest), and how to check them."""
+    found = queries.get_provenance(read(read_date, day) if day else None)
+    return page(request, "provenance.html", {"day": found, "near": queries.neighbours(found.wire_date), "chosen": day})
+
+
+@public
+def verify(request: HttpRequest) -> HttpResponse:
+    """Check every citation of the wire in a pasted text against the record."""
+    pasted = request.GET.get("text", "").replace("\r\n", "\n").strip()  # a line's end is one character where a browser counts
+    text = pasted[:MAX_PASTED]
+    context = {
+        "text": text,
+        "found": queries.verify_citation(text) if text else None,
+        "most": MAX_PASTED,
+        "unread": len(pasted) - len(text),
+    }
+    return page(request, "verify.html", context, "no-store" if text else BRIEFLY)
+
+
+@public
+def usage(request: HttpRequest) -> HttpResponse:
+    """Show the number of calls by agents, without anything about the callers."""
+    found = queries.usage()
+    most = max((day.calls for day in found.days), default=0) or 1
+
+    def bar(number: int) -> tuple[int, int]:
+        """Return y and height of a bar of the chart."""
+        height = -(-CHART_HEIGHT * number // most)
+        return CHART_HEIGHT - height, height
+
+    bars = [(day, bar(day.calls), bar(day.errors), 20 * number) for number, day in enumerate(found.days)]
+    return page(request, "usage.html", {"use": found, "bars": bars, "most": most, "height": CHART_HEIGHT})
+
+
+@public
+def for_agents(request: HttpRequest) -> HttpResponse:
+    """Show how to connect; a test runs each snippet."""
+    addresses = llms_txt.addresses()
+    snippets = [(name, label, render_to_string(f"snippets/{file}", addresses).strip()) for name, label, file in SNIPPETS]
+    return page(request, "for_agents.html", {"snippets": snippets})
+
+
+@public
+def mcp_spec(request: HttpRequest) -> HttpResponse:
+    return page(request, "mcp_spec.html", {"spec_html": html(llms_txt.spec().decode())})
+
+
+@public
+def text(request: HttpRequest, name: str) -> HttpResponse:
+    """Show about, privacy or terms."""
+    return page(request, f"{name}.html", {})

@@ -1,0 +1,124 @@
+"""Words of a question that name a period: "yesterday", "January 2026", "between May 2025 and March 2026". English, UTC days."""
+
+import calendar
+import datetime as dt
+import re
+from dataclasses import dataclass
+from typing import Final
+
+MONTHS: Final = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+SEASONS: Final = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}  # the first month of each, in the north
+DAY: Final = dt.timedelta(days=1)
+
+_NAMES: Final = (
+    "(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
+    "|nov(?:ember)?|dec(?:ember)?)"
+)
+_YEAR: Final = "(?:19|20)[0-9]{2}"
+# From the most to the least definite, for the first that fits wins.
+_MOMENT: Final = re.compile(
+    rf"""
+      (?<![\w-])(?P<iso>{_YEAR}-[01][0-9](?:-[0-3][0-9])?)(?![\w-])
+    | (?P<day>[0-3]?[0-9])(?:st|nd|rd|th)?\ (?:of\ )?(?P<month>{_NAMES})\.?,?\ (?P<year>{_YEAR})
+    | (?P<month_2>{_NAMES})\.?\ (?P<day_2>[0-3]?[0-9])(?:st|nd|rd|th)?,?\ (?P<year_2>{_YEAR})
+    | (?:(?P<first_month>{_NAMES})\.?\s*(?:\b(?:and|or|to|until|till|through)\b|[–-])\s*)?
+      (?P<month_3>{_NAMES})\.?(?:\ of)?,?\ (?P<year_3>{_YEAR})
+    | (?P<season>spring|summer|autumn|fall|winter)(?:\ of)?\ (?P<year_4>{_YEAR})
+    | (?P<named>today|yesterday|(?:this|last)\ (?:week|month|year))
+    | (?:the\ )?(?:last|past)\ (?P<count>[0-9]{{1,3}})\ (?P<unit>day|week|month|year)s?
+    | (?<=\bin\ )(?P<year_5>{_YEAR})(?!\ [a-z]*\b(?:million|billion))
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+_QUOTED: Final = re.compile(r'"[^"]*"')
+_LEADS: Final = re.compile(
+    r"\b(between|from|since|after|before|until|till|on|in|during|of|for|by|throughout)\s+(?:the\s+)?$", re.IGNORECASE
+)
+_GOES_ON: Final = re.compile(r"\s*(?:and|to|until|till|through|–|-)\s*", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """since <= a day < until, either of which may be open; `said`: the words that name it; `rest`: the question without them."""
+
+    since: dt.date | None
+    until: dt.date | None
+    said: str
+    rest: str
+
+
+def find_period(question: str, today: dt.date) -> Period | None:
+    """Return the first period that a question names outside of double quotes; None if it names none."""
+    outside = _QUOTED.sub(lambda quoted: "\0" * len(quoted[0]), question)
+    for match in _MOMENT.finditer(outside):
+        if span := _read_span(match, today):
+            break
+    else:
+        return None
+    (since, until), (start, end) = span, match.span()
+    how = ""
+    if before := _LEADS.search(outside[:start]):
+        how, start = before[1].lower(), before.start()
+    if how in ("between", "from") and (more := _GOES_ON.match(outside, end)) and (last := _MOMENT.match(outside, more.end())):
+        later = _read_span(last, today)
+        if later and later[1] > since:
+            until, end = later[1], last.end()
+    opened = {
+        "since": (since, None),
+        "after": (until, None),
+        "before": (None, since),
+        "until": (None, until),
+        "till": (None, until),
+    }
+    return Period(*opened.get(how, (since, until)), question[start:end].strip(), f"{question[:start]} {question[end:]}".strip())
+
+
+def _read_span(match: re.Match[str], today: dt.date) -> tuple[dt.date, dt.date] | None:
+    """Return the first day, and the day after the last. None for a day that no calendar has."""
+    found = match.groupdict()
+    try:
+        if found["iso"]:
+            year, month, *day = map(int, found["iso"].split("-"))
+            first = dt.date(year, month, day[0] if day else 1)
+            return first, first + DAY if day else _add_months(first, 1)
+        for day_of, month_of, year_of in (("day", "month", "year"), ("day_2", "month_2", "year_2")):
+            if found[day_of]:
+                first = dt.date(int(found[year_of]), _month_number(found[month_of]), int(found[day_of]))
+                return first, first + DAY
+        if found["month_3"]:
+            last, begin = _month_number(found["month_3"]), _month_number(found["first_month"] or found["month_3"])
+            year = int(found["year_3"])
+            # "November to February 2026" begins the year before.
+            return dt.date(year - (begin > last), begin, 1), _add_months(dt.date(year, last, 1), 1)
+        if found["season"]:
+            first = dt.date(int(found["year_4"]), SEASONS[found["season"].lower()], 1)
+            return first, _add_months(first, 3)
+        if found["year_5"]:
+            return dt.date(int(found["year_5"]), 1, 1), dt.date(int(found["year_5"]) + 1, 1, 1)
+        if found["count"]:
+            return _go_back(today, int(found["count"]), found["unit"].lower()), today + DAY
+        named, *units = found["named"].lower().split()
+        if not units:
+            return (today, today + DAY) if named == "today" else (today - DAY, today)
+        begins = {"week": today - today.weekday() * DAY, "month": today.replace(day=1), "year": today.replace(month=1, day=1)}
+        first = begins[units[0]]
+        return (first, today + DAY) if named == "this" else (_go_back(first, 1, units[0]), first)
+    except (ValueError, OverflowError):
+        return None
+
+
+def _month_number(name: str) -> int:
+    return MONTHS.index(name[:3].lower()) + 1
+
+
+def _go_back(day: dt.date, count: int, unit: str) -> dt.date:
+    if unit in ("day", "week"):
+        return day - count * (7 if unit == "week" else 1) * DAY
+    return _add_months(day, -count * (12 if unit == "year" else 1))
+
+
+def _add_months(day: dt.date, months: int) -> dt.date:
+    """Return the same day of another month, or its last if it is shorter."""
+    years, month = divmod(day.month - 1 + months, 12)
+    year, month = day.year + years, month + 1
+    return dt.date(year, month, min(day.day, calendar.monthrange(year, month)[1]))

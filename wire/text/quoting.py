@@ -1,0 +1,37 @@
+"""Texts from outside within a server's own Markdown or plain text: folded to one line, or quoted. Pure."""
+
+import re
+from typing import Final
+
+_STRUCTURE: Final = re.compile(r"[ \t]*(?:[#*+=`~|_<\[-]|\d+[.)])")
+# How servers' own lines begin: "Rating: true", "Note of the wire: …"
+_LABEL: Final = re.compile(r"[ \t]*[^\s:>]+(?: [^\s:]+){0,3}[ \t]*:(?!//)")
+
+
+def fold(text: str) -> str:
+    return " ".join(text.split())
+
+
+def quote(text: str) -> str:
+    """Return a text as lines of its own: several are quoted, and so is one that could pose as a line of the server."""
+    lines = text.strip().splitlines()
+    if len(lines) == 1 and not (is_structure(lines[0]) or is_labelled(lines[0])):
+        return lines[0]
+    return "\n".join(f"> {line}".rstrip() for line in lines)
+
+
+def quote_lines(text: str, *, labelled: bool) -> str:
+    """Return a text whose first line stands behind words of the server, further lines quoted where Markdown would take them for
+    structure, or where they begin with a label that is not the server's own (`labelled`).
+    """
+    first, *others = text.splitlines() or [""]
+    return "\n".join([first, *(f"> {line}" if is_structure(line) or (labelled and is_labelled(line)) else line for line in others)])
+
+
+def is_structure(line: str) -> bool:
+    """Return whether Markdown takes the line for more than a paragraph. A quoted one is harmless."""
+    return _STRUCTURE.match(line) is not None
+
+
+def is_labelled(line: str) -> bool:
+    return _LABEL.match(line) is not None

@@ -1,0 +1,120 @@
+"""Words of texts and queries, and how well they meet. Pure Python, so that every database gives the same answer."""
+
+import hashlib
+import re
+import threading
+import unicodedata
+import zlib
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import pairwise
+from typing import Final
+
+import snowballstemmer
+
+from config.unicode import normalize
+from wire.text.lexicons import load
+
+MAX_TOKEN: Final = 500  # letters; Postgres takes no lexeme above 2,046 bytes, and a script without spaces makes long words
+
+STOP_WORDS: Final = frozenset(load("questions")["stop_words"].split())  # that a question may hold and a story need not
+
+_WORD: Final = re.compile(r"[^\W_]+")
+_CHAIN: Final = re.compile(r"[^\W_]+(?:[-‐‑–.][^\W_]+)*")
+PART: Final = re.compile(r"[^\W\d_]+|\d+")
+_STEMMER: Final = snowballstemmer.stemmer("english")
+_STEMMING: Final = threading.Lock()  # it has one state: of two threads at once, one gets the other's word, and `token` caches it
+
+
+def words(text: str) -> list[str]:
+    """Return the runs of letters and digits, compatibility forms and case folded, accents removed."""
+    return _WORD.findall(fold_text(text))
+
+
+def chains(text: str) -> list[str]:
+    """Return the words as they are written, folded: GPT-5 and co-founder are one each."""
+    return _CHAIN.findall(fold_text(text))
+
+
+def tokens(text: str) -> list[str]:
+    """Return what a text is found by, in order: its words, stemmed, each in ASCII letters and digits, and behind their words
+    the names that these make with numbers, as one token: GPT-5, GPT5 and GPT 5 are the words `gpt`, `5` and the name `0gpt5`.
+    """
+    return [token for token, _, _ in locate_tokens(fold_text(text))]
+
+
+def locate_tokens(text: str) -> list[tuple[str, int, int]]:
+    """Return the tokens of a text that is folded already, each with where it begins and ends."""
+    found: list[tuple[str, int, int]] = []
+    before, begin, end = "", 0, -1
+    for chain in _CHAIN.finditer(text):
+        (start, stop), parts = chain.span(), PART.findall(chain[0])
+        found += ((token(part[0]), start + part.start(), start + part.end()) for part in PART.finditer(chain[0]))
+        if is_name(parts):
+            found.append((name_of(parts), start, stop))
+        if before and parts[0].isdigit() and start == end + 1 and text[end] == " ":
+            found.append((name_of([before, *parts]), begin, stop))
+        goes_on = len(parts) == 1 and len(parts[0]) > 1 and not parts[0].isdigit() and parts[0] not in STOP_WORDS
+        before, begin, end = parts[0] if goes_on else "", start, stop
+    return found
+
+
+def token(word: str) -> str:
+    """Return the stem of a folded word: in hex if it is not ASCII, so that no index ever splits it; a hash if it is very long."""
+    # A longer word is not stemmed, which copies it for each y in it, and not cached: strangers' would fill the memory.
+    return _token(word) if len(word) <= MAX_TOKEN else _spell(word)
+
+
+@lru_cache(maxsize=65_536)
+def _token(word: str) -> str:
+    if word.isascii():
+        with _STEMMING:
+            return str(_STEMMER.stemWord(word))
+    return _spell(word)
+
+
+def _spell(word: str) -> str:
+    spelled = word if word.isascii() else "x" + word.encode().hex()
+    return spelled if len(spelled) <= MAX_TOKEN else "x" + hashlib.sha256(spelled.encode()).hexdigest()
+
+
+def is_word(token: str) -> bool:
+    """Return whether a token is a word of the text, and no name."""
+    return token[0] != "0" or token.isdigit()
+
+
+def pair(one: str, two: str) -> str:
+    """Return a token for two words side by side, out of 456,976: two Chinese characters, as no token of a text is spelled."""
+    number = zlib.crc32(f"{one} {two}".encode())
+    return chr(0x4E00 + number % 676) + chr(0x4E00 + number // 676 % 676)
+
+
+def pairs(tokens: Sequence[str]) -> list[str]:
+    """List the pairs of a headline or of a summary."""
+    return [pair(*two) for two in pairwise(words_of(tokens))]
+
+
+def fold_text(text: str) -> str:
+    """Return `text` with compatibility forms and case folded, accents removed; character by character it is the same."""
+    found = normalize("NFKC", text).casefold()
+    if not found.isascii():
+        found = "".join(c for c in normalize("NFD", found) if not unicodedata.combining(c))
+    return found
+
+
+def is_name(parts: Sequence[str]) -> bool:
+    return len(parts) > 1 and any(part.isdigit() for part in parts)
+
+
+def name_of(parts: Sequence[str]) -> str:
+    """Return `0gpt5`, `0gemini2x5`: no word begins like this, for the parts of words are all letters or all digits."""
+    joined = "".join(
+        ("x" if part.isdigit() and before.isdigit() else "") + (part if part.isascii() else token(part))
+        for before, part in zip(["", *parts], parts, strict=False)
+    )
+    return "0" + joined if len(joined) < MAX_TOKEN else "0x" + hashlib.sha256(joined.encode()).hexdigest()
+
+
+def words_of(tokens: Sequence[str]) -> list[str]:
+    """Return the tokens without the names, so that words that follow each other stand side by side."""
+    return [token for token in tokens if is_word(token)]

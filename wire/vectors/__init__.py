@@ -1,1 +1,0 @@
-"""What texts mean, as vectors: the seam to the model that makes them, and stories' own. May import wire.models."""
