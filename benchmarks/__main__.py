@@ -71,6 +71,7 @@ BENCHMARKS: Final = (
     Benchmark("benchmarks.quality", "--rounds 1 --others {inputs}/none", section="quality", page="quality.md"),
     Benchmark("benchmarks.quality.asked", section="asked", page="quality.md"),
     Benchmark("benchmarks.quality.fit", "--only-try --archive {inputs}/archive.ndjson.gz"),
+    Benchmark("benchmarks.files_entered"),
     Benchmark("benchmarks.claims", "{inputs}/archive.ndjson.gz"),
     Benchmark("benchmarks.frequencies", "{inputs}/headlines.csv {inputs}/archive.ndjson.gz --to {inputs}/frequencies.json"),
 )
