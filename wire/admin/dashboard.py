@@ -35,6 +35,7 @@ def fill(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
         return context
     now = timezone.now()
     faults, doubtful = [*filter(None, [roster.find_problem()]), *chain.faults()], _list_doubtful(now)
+    live = Q(wire_date=now.date(), current__isnull=False) & ~Q(status="withdrawn")
     queues = [(queue, queue.count()) for queue in QUEUES if request.user.has_perm(queue.permission)]
     return context | {
         "title": "Dashboard",
@@ -42,7 +43,12 @@ def fill(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
         "urgent": list(_list_urgent(faults, {queue.name: number for queue, number in queues}, len(doubtful["rows"]))),
         "last_run": _describe_last_run(),
         "queues": queues,
-        "today": _count_today(now),
+        "today": Story.objects.filter(live | Q(pending=True)).aggregate(
+            stories=Count("pk", filter=live),
+            events=Count("event", filter=live, distinct=True),
+            corroborated=Count("pk", filter=live & Q(cross_source_count__gt=1)),
+            waiting=Count("pk", filter=Q(pending=True)),  # of any day
+        ),
         "failing": _list_failing(now),
         "uncategorised": _list_uncategorised(),
         "doubtful": doubtful,
@@ -102,17 +108,6 @@ def _list_urgent(faults: Sequence[str], waiting: Mapping[str, int], doubtful: in
         yield f"{count(doubtful, 'event of the last three days', 'events of the last three days')} to check", "#doubtful"
     if number := waiting.get("unclassified"):
         yield f"{count(number, 'story', 'stories')} to classify", pages["unclassified"]
-
-
-def _count_today(now: dt.datetime) -> Mapping[str, int]:
-    """Count stories of the UTC day; `waiting` of any day."""
-    live = Q(wire_date=now.date(), current__isnull=False) & ~Q(status="withdrawn")
-    return Story.objects.filter(live | Q(pending=True)).aggregate(
-        stories=Count("pk", filter=live),
-        events=Count("event", filter=live, distinct=True),
-        corroborated=Count("pk", filter=live & Q(cross_source_count__gt=1)),
-        waiting=Count("pk", filter=Q(pending=True)),
-    )
 
 
 def _list_failing(now: dt.datetime) -> Mapping[str, object]:

@@ -5,8 +5,6 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from django.contrib import admin, messages
-from django.contrib.admin.models import LogEntry
-from django.contrib.contenttypes.models import ContentType
 from django.core.exceptions import PermissionDenied
 from django.db.models import Count, OuterRef, QuerySet, Subquery
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
@@ -29,7 +27,6 @@ from wire.text.vocabulary import Status
 SIMILAR: Final = 8  # events that are offered for a merge
 CANDIDATES: Final = 3000  # stories around an event that are compared with it, the newest first
 LEAST_LIKE: Final = 0.12  # a lower similarity of two headlines is noise
-ENTRIES: Final = 20  # of the history
 _ID: Final = re.compile(STORY_ID_PATTERN.strip("^$"))
 
 
@@ -175,7 +172,6 @@ class EventAdmin(QueuedAdmin[Event], ModelAdmin[Event]):
             "similar": _list_similar(event, shown) if may else [],
             "chapters": queries.view_storyline(event.pk)[1] if shown else [],
             "why": WHY,
-            "history": _list_history(stories) if request.user.has_perm("admin.view_logentry") else [],
         }
 
 
@@ -208,8 +204,8 @@ def _find_event(text: str) -> str | None:
     return story or Event.objects.filter(pk=found[0]).values_list("merged_into", flat=True).first()
 
 
-def _list_similar(event: Event, stories: Sequence[Story]) -> list[dict[str, Any]]:
-    """Return other events within ten days, most similar headlines first, by their most similar story; `likeness` 0-1."""
+def _list_similar(event: Event, stories: Sequence[Story]) -> list[tuple[Item, str, str, float]]:
+    """Return other events within ten days, most similar first, by their most similar story, with publication, time, likeness."""
     if not stories:
         return []
     window = (stories[0].published_at - WINDOW, stories[-1].published_at + WINDOW)
@@ -223,23 +219,4 @@ def _list_similar(event: Event, stories: Sequence[Story]) -> list[dict[str, Any]
             if likeness >= LEAST_LIKE and (item.event_id not in best or likeness > best[item.event_id][1]):
                 best[str(item.event_id)] = item, likeness
     ranked = sorted(best.values(), key=lambda found: (-found[1], found[0].chatbotnews_id))[:SIMILAR]
-    return [
-        {
-            "event_id": item.event_id,
-            "headline": item.headline,
-            "publication": publications[item.chatbotnews_id],
-            "when": moment(item.published_at),
-            "likeness": likeness,
-        }
-        for item, likeness in ranked
-    ]
-
-
-def _list_history(stories: Sequence[Story]) -> list[tuple[str, str, str, str]]:
-    """Return changes of these stories, newest first: (headline, when, user, change)."""
-    headlines = {str(story.pk): get_headline(story) for story in stories}
-    about = LogEntry.objects.filter(content_type=ContentType.objects.get_for_model(Story), object_id__in=headlines)
-    rows = about.select_related("user").order_by("-action_time", "-pk")[:ENTRIES]
-    return [
-        (headlines[row.object_id or ""], moment(row.action_time), row.user.get_username(), row.get_change_message()) for row in rows
-    ]
+    return [(item, publications[item.chatbotnews_id], moment(item.published_at), likeness) for item, likeness in ranked]

@@ -8,11 +8,11 @@ from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 
-from wire.admin.base import ReadOnly, moment, remember
+from wire.admin.base import ReadOnly, remember
 from wire.admin.queues import PAIRS
-from wire.admin.stories import because, event_page, get_headline, list_published, show_refusal
+from wire.admin.stories import because, list_published, show_refusal
 from wire.ingest import corrections
-from wire.models import Story, StoryPair
+from wire.models import StoryPair
 from wire.text.vocabulary import PairLabel
 
 PER_PAGE: Final = 20
@@ -43,21 +43,11 @@ class PairAdmin(ReadOnly):
             "opts": self.opts,
             "queue": PAIRS,
             "page": page,
-            "rows": [(pair, [_describe(story) for story in (pair.story, pair.other)]) for pair in page],
+            "rows": [(pair, (pair.story, pair.other)) for pair in page],
             "buttons": BUTTONS if request.user.has_perm("wire.change_story") else (),
             "reason": corrections.ONE_EVENT,
         }
         return render(request, "admin/pairs.html", context)
-
-
-def _describe(story: Story) -> dict[str, Any]:
-    return {
-        "story": story,
-        "headline": get_headline(story),
-        "summary": story.current.summary_medium if story.current else "",
-        "when": moment(story.published_at),
-        "event_page": event_page(str(story.event_id)),
-    }
 
 
 def _decide(request: HttpRequest) -> None:

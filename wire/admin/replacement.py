@@ -95,20 +95,13 @@ class ReplacementForm(forms.Form):
             )
         if Publication.objects.exclude(slug=data.get("slug", "")).filter(name=data.get("name", "")).exists():
             self.add_error("name", "Another publication has this name.")
-        self._refuse_names_of_others()
+        if not self.errors:  # no name that a reader would take for a publication that stays in the roster
+            stay = [publication.as_name() for publication in Publication.objects.active().exclude(pk=data["retire"].pk)]
+            for field in ("name", "aliases", "domains"):
+                for text in [data[field]] if field == "name" else _split(data[field]):
+                    if objection := names.find_objection(text, stay):
+                        self.add_error(field, objection)
         return data
-
-    def _refuse_names_of_others(self) -> None:
-        """Refuse a name that a reader would take for a publication that stays in the roster."""
-        data = self.cleaned_data
-        left = data.get("retire")
-        if left is None or self.errors:
-            return
-        stay = [publication.as_name() for publication in Publication.objects.active().exclude(pk=left.pk)]
-        for field in ("name", "aliases", "domains"):
-            for text in [data[field]] if field == "name" else _split(data[field]):
-                if objection := names.find_objection(text, stay):
-                    self.add_error(field, objection)
 
     def facts(self) -> dict[str, Any]:
         """Return the publication to admit, with the keys of fixtures/roster.json."""

@@ -196,11 +196,12 @@ class StoryAdmin(QueuedAdmin[Story], TellsRefusals[Story], PreviewedAdmin[Story]
         return format_html('<a href="{}" aria-label="Public page of {}">View</a>', page, get_headline(story)) if page else ""
 
     story_id = column("Story id", lambda story: story.chatbotnews_id)
-
-    @admin.display(description="Corroboration")
-    def figures(self, story: Story) -> str:
-        sources = count(story.cross_source_count, "independent source", "independent sources")
-        return f"{sources}, consensus {story.consensus_score:.2f}"
+    figures = column(
+        "Corroboration",
+        lambda row: (
+            f"{count(row.cross_source_count, 'independent source', 'independent sources')}, consensus {row.consensus_score:.2f}"
+        ),
+    )
 
     address = column(
         "Original address", lambda row: format_html('<a href="{0}" rel="noopener noreferrer">{0}</a>', row.original_url)
@@ -259,8 +260,14 @@ class StoryAdmin(QueuedAdmin[Story], TellsRefusals[Story], PreviewedAdmin[Story]
             return back
         with transaction.atomic():
             form = WithdrawForm(request.POST if request.method == "POST" else None, instance=story)
-            if request.method == "POST" and form.is_valid() and _withdraw(request, story, form):
-                return back
+            if request.method == "POST" and form.is_valid():
+                reason = form.cleaned_data["reason"]
+                with show_refusal(request):
+                    snapshot = corrections.withdraw(story.chatbotnews_id, reason=reason)
+                    remember(request, [story], because("Withdrawn", reason))
+                    shown = list_published([snapshot] if snapshot else [])
+                    messages.success(request, f"Withdrawn: “{get_headline(story)}”. {shown}")
+                    return back
         context = {**self.admin_site.each_context(request), "title": "Withdraw a story", "story": story, "form": form}
         context |= {"headline": get_headline(story), "when": moment(story.published_at), "opts": self.opts}
         return render(request, "admin/withdraw.html", context)
@@ -330,17 +337,3 @@ def list_published(snapshots: Sequence[Snapshot]) -> str:
 def because(describe_changes: str, reason: str) -> str:
     reason = plain_line(reason, REASON)
     return f"{describe_changes}: {reason}" if reason else describe_changes
-
-
-def _withdraw(request: HttpRequest, story: Story, form: WithdrawForm) -> bool:
-    """Withdraw the story, unless the wire refuses; then the form says why."""
-    reason = form.cleaned_data["reason"]
-    try:
-        with transaction.atomic():
-            snapshot = corrections.withdraw(story.chatbotnews_id, reason=reason)
-            remember(request, [story], because("Withdrawn", reason))
-    except WireError as error:
-        form.add_error(None, f"{error} {error.hint} Nothing was changed.")
-        return False
-    messages.success(request, f"Withdrawn: “{get_headline(story)}”. {list_published([snapshot] if snapshot else [])}")
-    return True
