@@ -20,11 +20,9 @@ from wire.queries.events import EventList, category_events, days_down_from, list
 from wire.queries.exports import get_day_file, get_day_ndjson, get_list, get_ninjs_event, get_ninjs_story
 from wire.queries.proofs import get_checkpoint, get_consistency, get_inclusion, get_log, get_proved, get_witnessed
 from wire.queries.site_pages import (
-    Calendar,
     Correction,
     calendar,
     corrections,
-    neighbours,
     sitemap_count,
     sitemap_stories,
     story_history,
@@ -42,6 +40,7 @@ from wire.queries.snapshots import (
     latest_takes,
     list_day,
     list_days,
+    list_neighbours,
     published_dates,
     todays_stories,
     wire_keys,

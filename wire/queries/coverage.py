@@ -1,6 +1,6 @@
 """Coverage of a story or headline by other publications."""
 
-from typing import Final
+from typing import Any, Final
 
 from config.errors import InvalidArgument
 from sources.ownership import Houses
@@ -31,20 +31,12 @@ def get_consensus(story_id: str | None = None, headline: str | None = None) -> C
         raise InvalidArgument("Neither story_id nor headline was given.", "Give one of them; story_id wins when both are given.")
     found = _find_nearest(headline)
     if found is None:
-        return ConsensusOut(
-            consensus_score=0.0,
-            cross_source_count=0,
-            siblings=[],
-            sibling_details=[],
-            first_reported=None,
-            maker_among_them=False,
-            story_id=None,
-            event_id=None,
-            matched=None,
-            not_received=[],
-            notes="No coverage found: no story has a similar headline. That does not make it untrue; "
-            "try search_wire with its main words.",
+        notes = (
+            "No coverage found: no story has a similar headline. That does not make it untrue; try search_wire with its main words."
         )
+        nothing: dict[str, Any] = dict.fromkeys(("first_reported", "story_id", "event_id", "matched"))
+        nothing |= {"siblings": [], "sibling_details": [], "not_received": [], "maker_among_them": False}
+        return ConsensusOut(consensus_score=0.0, cross_source_count=0, notes=notes, **nothing)
     return _weigh(*found)
 
 
@@ -73,6 +65,7 @@ def _weigh(story: Story, likeness: float | None = None) -> ConsensusOut:
     own = consensus.report_of(story, story.current, houses)
     others = [consensus.report_of(other, other.current, houses) for other in event if other.current]
     found = consensus.weigh(own, others)
+    first = found.first
     not_received = list_not_received([report.published_at for report in (own, *others)])
     unsafe = {other.chatbotnews_id for other in event if other.current and other.current.untrusted_instructions}
     return ConsensusOut(
@@ -95,9 +88,7 @@ def _weigh(story: Story, likeness: float | None = None) -> ConsensusOut:
             for sibling in found.siblings
         ],
         first_reported=FirstReport(
-            chatbotnews_id=found.first.chatbotnews_id,
-            original_publisher=found.first.publisher,
-            published_at=found.first.published_at,
+            chatbotnews_id=first.chatbotnews_id, original_publisher=first.publisher, published_at=first.published_at
         ),
         maker_among_them=found.has_maker,
         story_id=story.chatbotnews_id,

@@ -7,28 +7,17 @@ from typing import Any, Final, NamedTuple
 
 from django.db.models import Count, F, Max, Min, QuerySet, Sum
 from django.db.models.functions import TruncDate
-from django.utils import timezone
 
+from config.errors import NotFound
+from sources.models import utc_today
 from wire.models import Snapshot, Story, StoryRevision, UsageCount
 from wire.models.snapshot import newest_of_day
 from wire.models.story import BY_EDITOR
 from wire.queries.stories import published_story
-from wire.text.vocabulary import Category, Status, Topic
+from wire.text.vocabulary import Status
 
 USAGE_DAYS = 30
 TEXT: Final = ("headline", "summary_medium", "author")
-
-
-class Revision(NamedTuple):
-    number: int
-    status: Status
-    headline: str
-    summary: str
-    author: str
-    category: str
-    topics: str
-    recorded_at: dt.datetime
-    reason: str
 
 
 class Correction(NamedTuple):
@@ -41,48 +30,11 @@ class Correction(NamedTuple):
     recorded_at: dt.datetime
 
 
-class Calendar(NamedTuple):
-    """A year's published days, oldest first, with their numbers of stories; `years`: those of the archive, newest first."""
-
-    year: int
-    years: list[int]
-    days: dict[dt.date, int]
-
-
-class DayOfUse(NamedTuple):
-    day: dt.date
-    calls: int
-    errors: int
-
-
-class Use(NamedTuple):
-    """Calls of the MCP server in the last days (UTC), oldest first, days without any included; by name, the most used first."""
-
-    days: list[DayOfUse]
-    names: list[tuple[str, str, int, int]]  # kind, name, calls, errors
-    calls: int
-    errors: int
-
-
-def story_history(story_id: str) -> list[Revision]:
+def story_history(story_id: str) -> list[StoryRevision]:
     """Return every published revision, newest first. Raises: NotFound."""
     story = published_story(story_id)
     assert story.current is not None, "surfaces read published revisions only"  # noqa: S101
-    rows = story.revisions.filter(revision__lte=story.current.revision).order_by("-revision")
-    return [
-        Revision(
-            number=row.revision,
-            status=Status(row.status),
-            headline=row.headline,
-            summary=row.summary_medium,
-            author=row.author or "",
-            category=str(Category(row.category).label),
-            topics=", ".join(str(Topic(topic).label) for topic in row.topics),
-            recorded_at=row.recorded_at,
-            reason=row.reason,
-        )
-        for row in rows
-    ]
+    return list(story.revisions.filter(revision__lte=story.current.revision).order_by("-revision"))
 
 
 def corrections(limit: int, before: int | None = None) -> tuple[list[Correction], int | None]:
@@ -103,32 +55,23 @@ def withdrawn_on(day: dt.date) -> list[Correction]:
     return [_to_correction(row, {}) for row in rows.select_related("story").order_by("pk")]
 
 
-def calendar(year: int | None = None) -> Calendar:
-    """Return one year's published days, by default the latest year's."""
+def calendar(year: int | None = None) -> tuple[int, list[int], dict[dt.date, int]]:
+    """Return a year (default: the latest), the years of the archive, newest first, and stories by day. Raises: NotFound."""
     days = Snapshot.objects.days()
     ends = days.aggregate(first=Min("wire_date"), last=Max("wire_date"))
     if ends["last"] is None:
-        return Calendar(0, [], {})
+        return 0, [], {}
     years = list(range(ends["last"].year, ends["first"].year - 1, -1))
     shown = years[0] if year is None else year
     if shown not in years:
-        return Calendar(shown, years, {})
+        raise NotFound("There is no such year.")
     rows = days.filter(wire_date__year=shown).annotate(stories=newest_of_day("story_count")).order_by("wire_date")
-    return Calendar(shown, years, dict(rows.values_list("wire_date", "stories")))
+    return shown, years, dict(rows.values_list("wire_date", "stories"))
 
 
-def neighbours(day: dt.date, now: dt.datetime | None = None) -> dict[str, dt.date | None]:
-    """Return the published days next to one: `before` and `after`."""
-    today = (now or timezone.now()).astimezone(dt.UTC).date()
-    days = Snapshot.objects.filter(wire_date__lte=today, revision=1).values_list("wire_date", flat=True)
-    before = days.filter(wire_date__lt=day).order_by("-wire_date").first()
-    return {"before": before, "after": days.filter(wire_date__gt=day).order_by("wire_date").first()}
-
-
-def usage(now: dt.datetime | None = None) -> Use:
-    """Count the calls of the last 30 days."""
-    today = (now or timezone.now()).astimezone(dt.UTC).date()
-    first = today - dt.timedelta(days=USAGE_DAYS - 1)
+def usage() -> tuple[list[tuple[dt.date, int, int]], list[tuple[str, str, int, int]]]:
+    """Count calls and errors of the last 30 UTC days: by day, oldest first, and by kind and name, the most used first."""
+    first = utc_today() - dt.timedelta(days=USAGE_DAYS - 1)
     rows = UsageCount.objects.filter(minute__gte=dt.datetime.combine(first, dt.time(), dt.UTC))
     by_day = rows.annotate(day=TruncDate("minute", tzinfo=dt.UTC)).values_list("kind", "name", "day", "outcome")
     calls, errors = Counter[Any](), Counter[Any]()  # by day, and by kind and name
@@ -138,8 +81,7 @@ def usage(now: dt.datetime | None = None) -> Use:
             errors[key] += number if outcome == "error" else 0
     days = [first + dt.timedelta(days=n) for n in range(USAGE_DAYS)]
     names = [(*key, number, errors[key]) for key, number in calls.most_common() if isinstance(key, tuple)]
-    per_day = [DayOfUse(day, calls[day], errors[day]) for day in days]
-    return Use(per_day, names, sum(day.calls for day in per_day), sum(day.errors for day in per_day))
+    return [(day, calls[day], errors[day]) for day in days], names
 
 
 def sitemap_count(size: int) -> int:

@@ -1,4 +1,4 @@
-"""Cards: pictures beside a link to the wire in a chat or a social network. PNG, draw_card on request."""
+"""Cards: pictures beside a link to the wire in a chat or a social network. PNG, drawn on request."""
 
 import threading
 from collections.abc import Callable, Sequence
@@ -37,7 +37,7 @@ _drawing = threading.Lock()
 
 
 class Card(NamedTuple):
-    """The texts of a card beside the name of the wire. `instead` replaces a title that cannot be draw_card."""
+    """The texts of a card beside the name of the wire. `instead` replaces a title that cannot be drawn."""
 
     title: str
     source: str
@@ -126,13 +126,9 @@ def draw_card(card: Card) -> bytes:
 
 def is_drawable(text: str) -> bool:
     """Return if the typeface has every character of `text`: Latin, Greek and Cyrillic letters and punctuation."""
-    return all(map(_has_glyph, normalize("NFC", text)))
-
-
-@lru_cache(maxsize=5_000)
-def _has_glyph(character: str) -> bool:
     mask = _font("Bold", 40).getmask
-    return character.isspace() or bytes(mask(character)) != bytes(mask("\uffff"))  # no character, so no typeface has it
+    missing = bytes(mask("\uffff"))  # no character, so no typeface has it
+    return all(character.isspace() or bytes(mask(character)) != missing for character in set(normalize("NFC", text)))
 
 
 def fit_title(text: str) -> tuple[int, list[str]]:
@@ -164,13 +160,7 @@ def _wrap(words: Sequence[str], size: int) -> list[str]:
 
 
 def width(text: str, size: int) -> float:
-    """Return the width in pixels, at most: where letters are drawn closer together it is less."""
-    return sum(_advance(character, size) for character in text)
-
-
-@lru_cache(maxsize=5_000)
-def _advance(character: str, size: int) -> float:
-    return _font("Bold", size).getlength(character)
+    return _font("Bold", size).getlength(text)
 
 
 @lru_cache(maxsize=20)
