@@ -1,4 +1,4 @@
-"""Published snapshots, keys, use and history, read-only; the editor's own takes."""
+"""Published snapshots, keys, use and history, read-only; the editor's own takes; users and groups, for superusers."""
 
 import datetime as dt
 from typing import Any, Final
@@ -6,14 +6,29 @@ from typing import Any, Final
 from django import forms
 from django.contrib import admin, messages
 from django.contrib.admin.models import DELETION, LogEntry
+from django.contrib.auth.admin import GroupAdmin as DjangoGroupAdmin
+from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
+from django.contrib.auth.models import Group, User
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 from django.utils import timezone
 from django.utils.html import format_html
+from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 
 from wire import queries
-from wire.admin.base import FreshAdmin, PreviewedAdmin, PreviewedForm, ReadOnly, TellsRefusals, column, moment, never, remember
+from wire.admin.base import (
+    FreshAdmin,
+    ModelAdmin,
+    PreviewedAdmin,
+    PreviewedForm,
+    ReadOnly,
+    TellsRefusals,
+    column,
+    moment,
+    never,
+    remember,
+)
 from wire.models import EditorTake, SigningKey, Snapshot, UsageCount
 from wire.models.snapshot import is_sealed, open_from
 from wire.publishing import editors_take
@@ -143,3 +158,19 @@ class EditorTakeAdmin(TellsRefusals[EditorTake], PreviewedAdmin[EditorTake], Fre
             return super().response_change(request, obj)
         self.message_user(request, CLEARED)
         return self.response_post_save_change(request, obj)
+
+
+admin.site.unregister(User)
+admin.site.unregister(Group)
+
+
+@admin.register(User)
+class UserAdmin(DjangoUserAdmin, ModelAdmin):  # type: ignore[type-arg]
+    form = UserChangeForm
+    add_form = UserCreationForm
+    change_password_form = AdminPasswordChangeForm
+
+
+@admin.register(Group)
+class GroupAdmin(DjangoGroupAdmin, ModelAdmin):  # type: ignore[type-arg]
+    """Each migrate sets the permissions of `editor` and `publisher` again; other ones belong in a group of one's own."""

@@ -1,4 +1,6 @@
-"""Events: their reports, lead, similar events and storyline. Every change goes through `wire.ingest.corrections`."""
+"""Events: their reports, lead, similar events and storyline; pairs of stories that probably report one happening, which an editor
+decides with one click. Every change goes through `wire.ingest.corrections`.
+"""
 
 import re
 from collections.abc import Callable, Sequence
@@ -6,6 +8,7 @@ from typing import Any, Final
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
+from django.core.paginator import Paginator
 from django.db.models import Count, OuterRef, QuerySet, Subquery
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
@@ -13,16 +16,16 @@ from django.urls import reverse
 from django.utils.html import format_html
 
 from wire import queries
-from wire.admin.base import ModelAdmin, column, count, marks, moment, never, remember
-from wire.admin.queues import QueuedAdmin, QueueFilter
-from wire.admin.stories import WHY, because, event_page, get_headline, list_labels, pin, settle, show_refusal
+from wire.admin.base import ModelAdmin, ReadOnly, column, count, marks, moment, never, remember
+from wire.admin.queues import PAIRS, QueuedAdmin, QueueFilter
+from wire.admin.stories import WHY, because, event_page, get_headline, list_labels, list_published, pin, settle, show_refusal
 from wire.ingest import corrections
-from wire.models import Event, Story
+from wire.models import Event, Story, StoryPair
 from wire.publishing.event_view import EventView
 from wire.publishing.grouping import headline_lookup
 from wire.publishing.grouping.candidates import WINDOW, Item
 from wire.text.identity import STORY_ID_PATTERN
-from wire.text.vocabulary import Status
+from wire.text.vocabulary import PairLabel, Status
 
 SIMILAR: Final = 8  # events that are offered for a merge
 CANDIDATES: Final = 3000  # stories around an event that are compared with it, the newest first
@@ -220,3 +223,56 @@ def _list_similar(event: Event, stories: Sequence[Story]) -> list[tuple[Item, st
                 best[str(item.event_id)] = item, likeness
     ranked = sorted(best.values(), key=lambda found: (-found[1], found[0].chatbotnews_id))[:SIMILAR]
     return [(item, publications[item.chatbotnews_id], moment(item.published_at), likeness) for item, likeness in ranked]
+
+
+PER_PAGE: Final = 20
+BUTTONS: Final = ((PairLabel.SAME, "One event"), (PairLabel.FOLLOW_UP, "Follow-up"), (PairLabel.DIFFERENT, "Different"))
+DECIDED: Final = {
+    PairLabel.SAME: "Decided: one event",
+    PairLabel.FOLLOW_UP: "Decided: a follow-up, another event of the same storyline",
+    PairLabel.DIFFERENT: "Decided: different events",
+}
+
+
+@admin.register(StoryPair)
+class PairAdmin(ReadOnly):
+    """The queue of undecided pairs instead of a list. Decided pairs are in the history, and in `exportlabels`."""
+
+    def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:  # noqa: ARG002
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        if request.method == "POST":
+            _decide(request)
+            return HttpResponseRedirect(request.get_full_path())
+        stories = [f"{side}__{row}" for side in ("story", "other") for row in ("current", "publication")]
+        waiting = StoryPair.objects.waiting().select_related(*stories).order_by("-probability", "pk")
+        page = Paginator(waiting, PER_PAGE).get_page(request.GET.get("page"))
+        context = {
+            **self.admin_site.each_context(request),
+            "title": PAIRS.title,
+            "opts": self.opts,
+            "queue": PAIRS,
+            "page": page,
+            "rows": [(pair, (pair.story, pair.other)) for pair in page],
+            "buttons": BUTTONS if request.user.has_perm("wire.change_story") else (),
+            "reason": corrections.ONE_EVENT,
+        }
+        return render(request, "admin/pairs.html", context)
+
+
+def _decide(request: HttpRequest) -> None:
+    """Apply one of the three buttons of a pair; show what was published, or why nothing was changed."""
+    if not request.user.has_perm("wire.change_story"):
+        raise PermissionDenied
+    pair_id, label = request.POST.get("pair", ""), request.POST.get("label", "")
+    if label not in PairLabel.values or not (pair_id.isascii() and pair_id.isdigit() and len(pair_id) < 19):
+        messages.error(request, "Nothing was changed: the form named no pair or no decision. Load the page again.")
+        return
+    decision, reason = PairLabel(label), request.POST.get("reason", "")
+    with show_refusal(request):
+        published = corrections.decide_pair(int(pair_id), decision, by=request.user.get_username(), reason=reason)
+        pair = StoryPair.objects.select_related("story", "other").get(pk=pair_id)
+        remember(request, [pair.story, pair.other], because(DECIDED[decision], reason))
+        at_once = "Their pages show it at once; no day had to be published."
+        shown = list_published(published) if decision == PairLabel.SAME else at_once
+        messages.success(request, f"{DECIDED[decision]}. {shown} Automatic grouping leaves these stories where they are now.")

@@ -67,7 +67,12 @@ def list_events(
     snapshot = find_snapshot(date) if date else latest_snapshot(now)
     day = snapshot.wire_date
     name = f"events {day} {category or ''} {topic or ''}"
-    events = left = [event for event in list_day_events(day) if _is_about(event, category, topic)]
+    events = left = [
+        event
+        for event in list_day_events(day)
+        if category in (None, *(report.story.category for report in event.reports))
+        and topic in (None, *(about for report in event.reports for about in report.story.topics))
+    ]
     if cursor is not None:
         *figures, last = decode(cursor, {name: 7})[1]
         if not isinstance(last, str) or not all(isinstance(figure, int | float) for figure in figures):
@@ -183,12 +188,6 @@ def _page_events(
             break
     following = encode(name, place_of(found[limit - 1][1])) if len(found) > limit else None
     return EventList([event for event, _ in found[:limit]], following, *total)
-
-
-def _is_about(event: EventView, category: Category | None, topic: Topic | None) -> bool:
-    stories = [report.story for report in event.reports]
-    in_category = category is None or any(story.category == category for story in stories)
-    return in_category and (topic is None or any(topic in story.topics for story in stories))
 
 
 def _to_brief(event: EventView) -> EventBrief:

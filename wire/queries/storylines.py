@@ -10,7 +10,7 @@ from wire.publishing.event_view import EventView
 from wire.publishing.grouping.cluster import DOUBTFUL
 from wire.publishing.grouping.storyline_store import sort_events
 from wire.queries.events import events_by_id, find_event, view_event
-from wire.queries.sources import list_not_received
+from wire.queries.site_pages import list_not_received
 from wire.queries.stories import pins_hint
 from wire.schemas import story as schemas
 from wire.schemas.params import LIST_LIMIT
