@@ -183,7 +183,7 @@ def calls(stories: int) -> dict[str, Call]:
     some = [(s.chatbotnews_id, s.published_at, s.wire_date, str(s.event_id), s.current.headline, s.current.summary_medium)
             for s in rows if s.current]  # fmt: skip
     known, any_words = wires.KNOWN[:12], _build_query_source()
-    first_year = queries.calendar().years[-1]
+    first_year = queries.calendar()[1][-1]
 
     def place(dice: random.Random, name: str) -> str:
         story_id, published_at, *_ = dice.choice(some)
@@ -233,7 +233,7 @@ def calls(stories: int) -> dict[str, Call]:
         "corrections, deep": lambda d: queries.corrections(2, d.randrange(stories // 2, stories)),
         "calendar, its first year": lambda _: queries.calendar(first_year),
         "calendar, a year that fills": lambda _: queries.calendar(),
-        "neighbours": lambda d: queries.neighbours(d.choice(some)[2]),
+        "neighbours": lambda d: queries.list_neighbours(d.choice(some)[2]),
         "sitemap_stories": lambda d: queries.sitemap_stories(d.randrange(max(1, stories // 10_000)), 1_000),
     }
 

@@ -8,7 +8,7 @@ from config.http import memory_cache
 from mcpserver.http.threads import run_query as run_query
 from mcpserver.upstreams.config import parse_duration
 from mcpserver.upstreams.protocol import SERVER_ERROR, UNSUPPORTED, UpstreamAnswer, UpstreamCall, UpstreamError
-from wire.queries.trends import list_trends
+from wire.queries.events import list_trending_events
 from wire.text.vocabulary import Category
 
 # By category of the gateway: the wire's categories that have it; None is every category. The wire reports on nothing else.
@@ -45,12 +45,12 @@ async def ask(call: UpstreamCall) -> UpstreamAnswer:
     window = dt.timedelta(seconds=parse_duration(str(params["timeWindow"])))
     order = str(params.get("sortBy", "engagement_score"))
     try:
-        found = await run_query(list_trends, window, CATEGORIES.get(str(category or "general")), order, int(params["limit"]))
+        of = CATEGORIES.get(str(category or "general"))
+        trends, note = await run_query(list_trending_events, window, of, order, int(params["limit"]))
     except WireError as error:
         raise UpstreamError(SERVER_ERROR, error.message) from error
-    trends = [trend.model_dump(mode="json") for trend in found.trends]
     if category and category != "general":
         for trend in trends:
             trend["metadata"]["category"] = category
     untrusted = any(trend["metadata"]["untrusted_instructions"] for trend in trends)
-    return UpstreamAnswer(trends, untrusted, version, found.note)
+    return UpstreamAnswer(trends, untrusted, version, note)

@@ -1,13 +1,15 @@
-"""Events: their reports, lead, similar events and storyline. Every change goes through `wire.ingest.corrections`."""
+"""Events: their reports, lead, similar events and storyline; pairs of stories that probably report one happening, which an editor
+decides with one click. Every change goes through `wire.ingest.corrections`.
+"""
 
 import re
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from django.contrib import admin, messages
-from django.contrib.admin.models import LogEntry
-from django.contrib.contenttypes.models import ContentType
 from django.core.exceptions import PermissionDenied
+from django.core.paginator import Paginator
+from django.db import transaction
 from django.db.models import Count, OuterRef, QuerySet, Subquery
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
@@ -15,21 +17,20 @@ from django.urls import reverse
 from django.utils.html import format_html
 
 from wire import queries
-from wire.admin.base import ModelAdmin, column, count, marks, moment, never, remember
-from wire.admin.queues import QueuedAdmin, QueueFilter
-from wire.admin.stories import WHY, because, event_page, get_headline, list_labels, pin, settle, show_refusal
+from wire.admin.base import ModelAdmin, ReadOnly, column, count, marks, moment, never, remember
+from wire.admin.queues import PAIRS, QueuedAdmin, QueueFilter
+from wire.admin.stories import because, event_page, get_headline, list_labels, list_published, show_refusal
 from wire.ingest import corrections
-from wire.models import Event, Story
+from wire.models import Event, Snapshot, Story, StoryPair
 from wire.publishing.event_view import EventView
 from wire.publishing.grouping import headline_lookup
 from wire.publishing.grouping.candidates import WINDOW, Item
 from wire.text.identity import STORY_ID_PATTERN
-from wire.text.vocabulary import Status
+from wire.text.vocabulary import PairLabel, Status
 
 SIMILAR: Final = 8  # events that are offered for a merge
 CANDIDATES: Final = 3000  # stories around an event that are compared with it, the newest first
 LEAST_LIKE: Final = 0.12  # a lower similarity of two headlines is noise
-ENTRIES: Final = 20  # of the history
 _ID: Final = re.compile(STORY_ID_PATTERN.strip("^$"))
 
 
@@ -114,7 +115,7 @@ class EventAdmin(QueuedAdmin[Event], ModelAdmin[Event]):
                 return self._merge(request, event, stories)
             case "split":
                 ids = [story.chatbotnews_id for story in chosen]
-                settle(request, chosen, "Split off into an event of their own", lambda why: corrections.split(ids, reason=why))
+                _settle(request, chosen, "Split off into an event of their own", lambda why: corrections.split(ids, reason=why))
             case "lead" if chosen:
                 story = chosen[0]
                 with show_refusal(request):
@@ -123,7 +124,7 @@ class EventAdmin(QueuedAdmin[Event], ModelAdmin[Event]):
                     who = f"“{get_headline(story)}” ({story.publication})"
                     messages.success(request, f"{who} leads this event now. Lists show it at once; no day had to be published.")
             case "pin" | "unpin" as do:
-                pin(request, stories, pinned=do == "pin")
+                _pin(request, stories, pinned=do == "pin")
             case "join":
                 typed = request.POST.get("other_id", "").strip()
                 if other := _find_event(typed):
@@ -147,7 +148,7 @@ class EventAdmin(QueuedAdmin[Event], ModelAdmin[Event]):
             messages.error(request, f"Nothing was merged: {why}. Pick one from the list, or give the id or address of a story.")
             return HttpResponseRedirect(event_page(event.pk))
         both = [*stories, *Story.objects.filter(event=other)]
-        settle(request, both, "Events merged", lambda why: corrections.merge({event.pk, other}, reason=why))
+        _settle(request, both, "Events merged", lambda why: corrections.merge({event.pk, other}, reason=why))
         now = Story.objects.filter(pk=stories[0].pk).values_list("event", flat=True).get() if stories else event.pk
         return HttpResponseRedirect(event_page(now or event.pk))
 
@@ -174,8 +175,7 @@ class EventAdmin(QueuedAdmin[Event], ModelAdmin[Event]):
             "may_split": may and len(stories) > 1,
             "similar": _list_similar(event, shown) if may else [],
             "chapters": queries.view_storyline(event.pk)[1] if shown else [],
-            "why": WHY,
-            "history": _list_history(stories) if request.user.has_perm("admin.view_logentry") else [],
+            "why": corrections.SETTLING,
         }
 
 
@@ -193,6 +193,26 @@ def _view(event: Event) -> EventView:
     return found
 
 
+def _settle(request: HttpRequest, stories: Sequence[Story], done: str, change: Callable[[str], list[Snapshot]]) -> None:
+    """Change which event stories belong to, with the posted reason; show what was published, or why nothing was changed."""
+    reason = request.POST.get("reason", "")
+    with show_refusal(request):
+        published = change(reason)
+        remember(request, stories, because(done, reason))
+        shown = list_published(published)
+        messages.success(request, f"{done}. {shown} Automatic grouping leaves these stories where they are now.")
+
+
+def _pin(request: HttpRequest, stories: Sequence[Story], *, pinned: bool) -> None:
+    with transaction.atomic():
+        corrections.pin([story.chatbotnews_id for story in stories], pinned=pinned)
+        remember(request, stories, because("Pinned" if pinned else "Unpinned", request.POST.get("reason", "")))
+    if pinned:
+        messages.success(request, "Pinned: these stories stay in their events. Nothing needed to be published.")
+    else:
+        messages.success(request, "Unpinned: they are regrouped at the next publish, unless their day is final.")
+
+
 def _change_storyline(request: HttpRequest, stories: Sequence[Story], done: str, change: Callable[[], None]) -> None:
     with show_refusal(request):
         change()
@@ -208,8 +228,8 @@ def _find_event(text: str) -> str | None:
     return story or Event.objects.filter(pk=found[0]).values_list("merged_into", flat=True).first()
 
 
-def _list_similar(event: Event, stories: Sequence[Story]) -> list[dict[str, Any]]:
-    """Return other events within ten days, most similar headlines first, by their most similar story; `likeness` 0-1."""
+def _list_similar(event: Event, stories: Sequence[Story]) -> list[tuple[Item, str, str, float]]:
+    """Return other events within ten days, most similar first, by their most similar story, with publication, time, likeness."""
     if not stories:
         return []
     window = (stories[0].published_at - WINDOW, stories[-1].published_at + WINDOW)
@@ -223,23 +243,57 @@ def _list_similar(event: Event, stories: Sequence[Story]) -> list[dict[str, Any]
             if likeness >= LEAST_LIKE and (item.event_id not in best or likeness > best[item.event_id][1]):
                 best[str(item.event_id)] = item, likeness
     ranked = sorted(best.values(), key=lambda found: (-found[1], found[0].chatbotnews_id))[:SIMILAR]
-    return [
-        {
-            "event_id": item.event_id,
-            "headline": item.headline,
-            "publication": publications[item.chatbotnews_id],
-            "when": moment(item.published_at),
-            "likeness": likeness,
+    return [(item, publications[item.chatbotnews_id], moment(item.published_at), likeness) for item, likeness in ranked]
+
+
+PER_PAGE: Final = 20
+BUTTONS: Final = ((PairLabel.SAME, "One event"), (PairLabel.FOLLOW_UP, "Follow-up"), (PairLabel.DIFFERENT, "Different"))
+DECIDED: Final = {
+    PairLabel.SAME: "Decided: one event",
+    PairLabel.FOLLOW_UP: "Decided: a follow-up, another event of the same storyline",
+    PairLabel.DIFFERENT: "Decided: different events",
+}
+
+
+@admin.register(StoryPair)
+class PairAdmin(ReadOnly):
+    """The queue of undecided pairs instead of a list. Decided pairs are in the history, and in `exportlabels`."""
+
+    def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:  # noqa: ARG002
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        if request.method == "POST":
+            _decide(request)
+            return HttpResponseRedirect(request.get_full_path())
+        stories = [f"{side}__{row}" for side in ("story", "other") for row in ("current", "publication")]
+        waiting = StoryPair.objects.waiting().select_related(*stories).order_by("-probability", "pk")
+        page = Paginator(waiting, PER_PAGE).get_page(request.GET.get("page"))
+        context = {
+            **self.admin_site.each_context(request),
+            "title": PAIRS.title,
+            "opts": self.opts,
+            "queue": PAIRS,
+            "page": page,
+            "rows": [(pair, (pair.story, pair.other)) for pair in page],
+            "buttons": BUTTONS if request.user.has_perm("wire.change_story") else (),
+            "reason": corrections.ONE_EVENT,
         }
-        for item, likeness in ranked
-    ]
+        return render(request, "admin/pairs.html", context)
 
 
-def _list_history(stories: Sequence[Story]) -> list[tuple[str, str, str, str]]:
-    """Return changes of these stories, newest first: (headline, when, user, change)."""
-    headlines = {str(story.pk): get_headline(story) for story in stories}
-    about = LogEntry.objects.filter(content_type=ContentType.objects.get_for_model(Story), object_id__in=headlines)
-    rows = about.select_related("user").order_by("-action_time", "-pk")[:ENTRIES]
-    return [
-        (headlines[row.object_id or ""], moment(row.action_time), row.user.get_username(), row.get_change_message()) for row in rows
-    ]
+def _decide(request: HttpRequest) -> None:
+    """Apply one of the three buttons of a pair; show what was published, or why nothing was changed."""
+    if not request.user.has_perm("wire.change_story"):
+        raise PermissionDenied
+    pair_id, label = request.POST.get("pair", ""), request.POST.get("label", "")
+    if label not in PairLabel.values or not (pair_id.isascii() and pair_id.isdigit() and len(pair_id) < 19):
+        messages.error(request, "Nothing was changed: the form named no pair or no decision. Load the page again.")
+        return
+    decision, reason = PairLabel(label), request.POST.get("reason", "")
+    with show_refusal(request):
+        published = corrections.decide_pair(int(pair_id), decision, by=request.user.get_username(), reason=reason)
+        pair = StoryPair.objects.select_related("story", "other").get(pk=pair_id)
+        remember(request, [pair.story, pair.other], because(DECIDED[decision], reason))
+        at_once = "Their pages show it at once; no day had to be published."
+        shown = list_published(published) if decision == PairLabel.SAME else at_once
+        messages.success(request, f"{DECIDED[decision]}. {shown} Automatic grouping leaves these stories where they are now.")

@@ -1,15 +1,165 @@
-"""The lexicon: edited term by term, with a preview of the changes, or as a whole file."""
+"""The lexicon: edited term by term, with a preview, or as a whole file that is first shown, then saved all or nothing; and any
+table as CSV or JSON.
+"""
 
-from typing import Any
+import csv
+import io
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar, Final
 
-from django.contrib import admin
-from django.http import HttpRequest, HttpResponse
+from django import forms
+from django.contrib import admin, messages
+from django.contrib.admin.models import ADDITION
+from django.core.exceptions import ValidationError
+from django.core.serializers.json import DjangoJSONEncoder
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.urls import reverse
+from unfold.widgets import UnfoldAdminFileFieldWidget
 
-from wire.admin.base import PREVIEW, FreshAdmin, PreviewedForm, action, lines, never, table
-from wire.admin.import_export import COLUMNS, ExportingAdmin, import_terms
+from wire.admin.base import PREVIEW, FreshAdmin, ModelAdmin, PreviewedForm, action, lines, never, remember, table
 from wire.admin.stories import story_link
 from wire.ingest import lexicon_preview
-from wire.models import LexiconTerm
+from wire.models import LexiconTerm, WireState
+from wire.text.plain_text import plain_line
+
+COLUMNS: Final = ("kind", "target", "term", "weight")
+MAX_ROWS: Final = 40_000  # of a file; the lexicon as it ships has 27,000 terms
+MAX_CHANGES: Final = 10_000  # of one file; to check so many takes a second
+MAX_ERRORS: Final = 20  # invalid rows before reading stops
+MAX_SHOWN: Final = 200  # changes that the preview shows; all are counted
+
+
+class ExportingAdmin(ModelAdmin[Any]):
+    """A table that can be downloaded, with the columns `exported`."""
+
+    exported: ClassVar[tuple[str, ...]]
+
+    @action(description="Export CSV", icon="download", permissions=["view"], url_path="export.csv")
+    def export_csv(self, request: HttpRequest) -> HttpResponse:  # noqa: ARG002
+        text = io.StringIO()
+        writer = csv.writer(text)
+        writer.writerow(self.exported)
+        for row in self.model._default_manager.values_list(*self.exported):
+            writer.writerow([json.dumps(value) if isinstance(value, list) else value for value in row])
+        return self._download(text.getvalue(), "text/csv", "csv")
+
+    @action(description="Export JSON", icon="download", permissions=["view"], url_path="export.json")
+    def export_json(self, request: HttpRequest) -> HttpResponse:  # noqa: ARG002
+        rows = list(self.model._default_manager.values(*self.exported))
+        return self._download(json.dumps(rows, cls=DjangoJSONEncoder, indent=1), "application/json", "json")
+
+    def _download(self, text: str, content_type: str, ending: str) -> HttpResponse:
+        headers = {"Content-Disposition": f'attachment; filename="{self.opts.model_name}.{ending}"'}
+        return HttpResponse(text, content_type=f"{content_type}; charset=utf-8", headers=headers)
+
+
+class TermsForm(forms.Form):
+    """A file of terms, or the changes of one that were shown. Cleaned, `changes` has the terms to save."""
+
+    file = forms.FileField(
+        required=False,
+        widget=UnfoldAdminFileFieldWidget,
+        help_text=(
+            f"CSV or JSON in UTF-8 with exactly the columns {', '.join(COLUMNS)}; "
+            f"at most {MAX_ROWS:,} rows and {MAX_CHANGES:,} changes."
+        ),
+    )
+    shown = forms.CharField(required=False, widget=forms.HiddenInput)
+
+    def clean(self) -> dict[str, Any]:
+        file, text = self.cleaned_data.get("file"), self.cleaned_data.get("shown", "")
+        if file is None and not text:
+            raise ValidationError("Choose a file.")
+        try:
+            rows = list(_read_rows(file.read().decode("utf-8-sig") if file else text))
+        except UnicodeDecodeError as error:
+            raise ValidationError(f"The file is not text in UTF-8: byte {error.start + 1:,} belongs to no character.") from error
+        except (ValueError, RecursionError, csv.Error) as error:
+            raise ValidationError(f"The file cannot be read: {plain_line(str(error), 300)}") from error
+        self.cleaned_data["changes"] = _list_changes(rows)
+        return self.cleaned_data
+
+
+@transaction.atomic
+def import_terms(desk: ModelAdmin[LexiconTerm], request: HttpRequest) -> HttpResponse:
+    """Show what a file would change; only a post of exactly these changes saves them."""
+    if "confirmed" in request.POST:
+        WireState.lock()  # so that they are still compared with what is stored when they are saved
+    form = TermsForm(request.POST or None, request.FILES or None)
+    context = {**desk.admin_site.each_context(request), "title": "Import terms", "form": form}
+    if form.is_valid():
+        changes = form.cleaned_data["changes"]
+        if "confirmed" in request.POST:
+            new = LexiconTerm.objects.bulk_create([term for term, was in changes if was is None])
+            known = [term for term, was in changes if was is not None]
+            LexiconTerm.objects.bulk_update(known, ["weight", "origin"], batch_size=500)
+            remember(request, new, "Imported.", ADDITION)
+            remember(request, known, "Imported.")
+            messages.success(request, f"Saved: {len(changes):,} terms.")
+            return HttpResponseRedirect(reverse("admin:wire_lexiconterm_changelist"))
+        rows = [(str(term), "new" if was is None else f"{was:+g}") for term, was in changes]
+        values = [{name: getattr(term, name) for name in COLUMNS} for term, _ in changes]
+        context |= {
+            "changes": len(changes),
+            "preview": table(("Would be", "Was"), rows[:MAX_SHOWN], "The file changes nothing."),
+            "confirm": TermsForm(initial={"shown": json.dumps(values, ensure_ascii=False)}),
+        }
+    return render(request, "admin/import_terms.html", context)
+
+
+def _read_rows(text: str) -> Iterator[Mapping[str, str]]:
+    """Yield the rows of a file, every value as text. Raises: ValueError, RecursionError, csv.Error."""
+    if text.lstrip().startswith(("[", "{")):
+        if text.count("{") + text.count("[") > 2 * MAX_ROWS:  # before they are built; a term may hold brackets, too
+            raise ValueError(f"it has more than {MAX_ROWS:,} rows.")
+        items = json.loads(text)
+    else:
+        items = csv.DictReader(io.StringIO(text), skipinitialspace=True, strict=True)
+        if len(set(items.fieldnames or ())) < len(items.fieldnames or ()):
+            raise ValueError(f"it names a column twice: {', '.join(items.fieldnames or ())[:100]}.")
+    number = 0
+    for number, item in enumerate(items, 1):
+        if not isinstance(item, dict) or item.keys() != set(COLUMNS):
+            found = ", ".join(map(str, item)) if isinstance(item, dict) else str(item)
+            raise ValueError(f"row {number} must have exactly the columns {', '.join(COLUMNS)}, and has {found[:100]}.")
+        if number > MAX_ROWS:
+            raise ValueError(f"it has more than {MAX_ROWS:,} rows.")
+        yield {name: "" if value is None else str(value) for name, value in item.items()}
+    if not number:
+        raise ValueError("it has no rows.")
+
+
+def _list_changes(rows: list[Mapping[str, str]]) -> list[tuple[LexiconTerm, float | None]]:
+    """Return the terms that rows add or change, as an editor's, with their old weights. Raises: ValidationError."""
+    stored = {tuple(key): (pk, weight) for *key, weight, pk in LexiconTerm.objects.values_list(*COLUMNS, "pk")}
+    changes: dict[tuple[str, ...], tuple[LexiconTerm, float | None]] = {}
+    errors = []
+    for number, row in enumerate(rows, 1):
+        key = row["kind"], row["target"], row["term"]
+        pk, was = stored.get(key, (None, None))
+        changes.pop(key, None)  # of an earlier row of the file
+        if was is not None and row["weight"] == str(was):
+            continue
+        term = LexiconTerm(**row, pk=pk, origin=LexiconTerm.Origin.EDITOR)
+        try:
+            term.clean_fields()
+            term.clean()
+        except ValidationError as error:
+            errors.append(plain_line(f"Row {number}: {' '.join(error.messages)}", 300))
+            if len(errors) == MAX_ERRORS:
+                errors.append("Reading stopped here.")
+                break
+        if term.weight != was:
+            changes[key] = term, was
+        if len(changes) > MAX_CHANGES:
+            errors.append(f"The file changes more than {MAX_CHANGES:,} terms; divide it.")
+            break
+    if errors:
+        raise ValidationError([*errors, "Nothing was changed: correct the file and import it again."])
+    return list(changes.values())
 
 
 class TermForm(PreviewedForm[LexiconTerm]):

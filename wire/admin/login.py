@@ -6,8 +6,8 @@ import datetime as dt
 import secrets
 import threading
 from collections.abc import Callable
-from functools import cache
-from typing import Final, NamedTuple
+from functools import cache, partial
+from typing import Final
 
 from django.conf import settings
 from django.contrib import admin
@@ -28,12 +28,7 @@ REMEMBERED: Final = dt.timedelta(days=180)
 # A cache alone lets two threads that come first make one counter each, and tries in the lost one are not counted.
 _MAKING: Final = threading.Lock()
 
-
-class _Counter(NamedTuple):
-    """A counter of tries. A try is counted before it is made, so that parallel tries find no more room."""
-
-    wait: Callable[[str], int]
-    give_back: Callable[[str], None]
+Counter = tuple[Callable[[str], int], Callable[[str], None]]  # counts a try of a key, and takes it back
 
 
 def login(request: HttpRequest) -> HttpResponse:
@@ -46,55 +41,35 @@ def login(request: HttpRequest) -> HttpResponse:
     # A browser that logged in under this name before has a token, and is counted by it.
     salt = f"{KNOWN_BROWSER} {name}"
     token = request.get_signed_cookie(KNOWN_BROWSER, default=None, salt=salt, max_age=REMEMBERED)
-    counted: list[tuple[_Counter, str]] = []
-    for rate, key in ((OF_A_CLIENT, client), (OF_A_NAME, name if token is None else f"{name} {token}")):
-        counter = _get_counter(rate)
-        if wait := counter.wait(key):
-            response = _refuse(request, wait)
+    with _MAKING:
+        limits = [(client, _build_counter(OF_A_CLIENT)), (f"{name} {token}" if token else name, _build_counter(OF_A_NAME))]
+    counted: list[Callable[[], None]] = []
+    # A try is counted before it is made, so that parallel tries find no more room.
+    for key, (count, give_back) in limits:
+        if wait := count(key):
+            context = {**admin.site.each_context(request), "title": "Too many failed logins", "wait": wait}
+            context["again"] = timezone.now() + dt.timedelta(seconds=wait)
+            response = render(request, "admin/too_many_logins.html", context, status=429)
+            response["Retry-After"] = str(wait)
             break
-        counted.append((counter, key))
+        counted.append(partial(give_back, key))
     else:
         response = admin.site.login(request)
         if response.status_code != 302:  # the form again
             return response
-        _remember_browser(response, salt)
-    for counter, key in counted:
-        counter.give_back(key)
+        cookie = {"secure": settings.SESSION_COOKIE_SECURE, "httponly": True, "samesite": "Strict", "path": "/admin/login/"}
+        response.set_signed_cookie(KNOWN_BROWSER, secrets.token_hex(8), salt=salt, max_age=REMEMBERED, **cookie)
+    for give_back_one in counted:
+        give_back_one()
     return response
-
-
-def _get_counter(rate: str) -> _Counter:
-    with _MAKING:
-        return _build_counter(rate)
 
 
 @cache
-def _build_counter(rate: str) -> _Counter:
+def _build_counter(rate: str) -> Counter:
     limiter = Limiter(rate)
     if not settings.REDIS_URL:
-        return _Counter(limiter.wait, limiter.give_back)
+        return limiter.wait, limiter.give_back
     from config.ratelimit.redis_limiter import SharedLimiter  # a wire without Redis need not carry that library
 
     shared = SharedLimiter(limiter, settings.REDIS_URL, settings.SECRET_KEY)
-    return _Counter(shared.wait_blocking, shared.give_back)
-
-
-def _remember_browser(response: HttpResponse, salt: str) -> None:
-    response.set_signed_cookie(
-        KNOWN_BROWSER,
-        secrets.token_hex(8),
-        salt=salt,
-        max_age=REMEMBERED,
-        path="/admin/login/",
-        secure=settings.SESSION_COOKIE_SECURE,
-        httponly=True,
-        samesite="Strict",
-    )
-
-
-def _refuse(request: HttpRequest, wait: int) -> HttpResponse:
-    again = timezone.now() + dt.timedelta(seconds=wait)
-    context = {**admin.site.each_context(request), "title": "Too many failed logins", "again": again, "wait": wait}
-    response = render(request, "admin/too_many_logins.html", context, status=429)
-    response["Retry-After"] = str(wait)
-    return response
+    return shared.wait_blocking, shared.give_back

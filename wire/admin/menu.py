@@ -7,7 +7,7 @@ from django.http import HttpRequest
 from django.urls import reverse_lazy
 
 from config.plugins import list_plugins
-from wire.admin.queues import PARAMETER, QUEUES, Queue
+from wire.admin.queues import PARAMETER, QUEUES
 
 _REPLACING: Final = "/publication/replace/"
 
@@ -17,7 +17,7 @@ def _may(permission: str) -> Callable[[HttpRequest], bool]:
 
 
 def _list(title: str, icon: str, model: str) -> dict[str, Any]:
-    """A list of the admin, shown to those who may see it. `icon` names a Material symbol."""
+    """Return a list of the admin, shown to those who may see it. `icon` names a Material symbol."""
     app, name = model.split(".")
     return {
         "title": title,
@@ -27,20 +27,6 @@ def _list(title: str, icon: str, model: str) -> dict[str, Any]:
         "active": lambda request: (
             _REPLACING not in request.path and PARAMETER not in request.GET and f"/{app}/{name}/" in request.path
         ),
-    }
-
-
-def _queue(queue: Queue, request: HttpRequest) -> dict[str, Any]:
-    """A queue, shown to those who may see its list. Nothing is counted for anybody else."""
-    number = queue.count() if request.user.has_perm(queue.permission) else 0
-    return {
-        "title": queue.title,
-        "icon": queue.icon,
-        "link": queue.url,
-        "permission": _may(queue.permission),
-        "active": lambda request: request.GET.get(PARAMETER) == queue.name,
-        "badge": number,
-        "badge_variant": "info",
     }
 
 
@@ -72,10 +58,22 @@ _PEOPLE: Final = [_list("Users", "person", "auth.user"), _list("Groups", "group"
 
 
 def navigation(request: HttpRequest) -> list[dict[str, Any]]:
-    """The sidebar of the desk, as unfold's SIDEBAR setting wants it; queues with how many rows wait in each."""
+    """Return the sidebar of the desk, as unfold's SIDEBAR setting wants it; queues with how many rows wait in each."""
+    queues = [
+        {
+            "title": queue.title,
+            "icon": queue.icon,
+            "link": queue.url,
+            "active": request.GET.get(PARAMETER) == queue.name,
+            "badge": queue.count(),
+            "badge_variant": "info",
+        }
+        for queue in QUEUES
+        if request.user.has_perm(queue.permission)
+    ]
     return [
         {"title": "News", "items": _NEWS},
-        {"title": "To look at", "separator": True, "items": [_queue(queue, request) for queue in QUEUES]},
+        {"title": "To look at", "separator": True, "items": queues},
         {"title": "Roster", "separator": True, "items": _ROSTER},
         *(
             {"title": plugin.title, "separator": True, "items": [_list(item.title, item.icon, item.model) for item in plugin.menu]}

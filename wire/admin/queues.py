@@ -47,12 +47,12 @@ class Queue:
         return len(keys) if isinstance(keys, list) else keys.count()
 
 
-def find_unclassified() -> tuple[list[int], int]:
-    """Return the newest stories of the default category that no term of the lexicon matches, and the number looked at."""
+def _find_unclassified() -> list[int]:
+    """Return the newest stories of the default category that no term of the lexicon matches."""
     terms = lexicon.load()
     newest = Story.objects.live().filter(category=DEFAULT, editor_category="").newest_first()
-    rows = list(newest.values_list("pk", "current__headline", "current__summary_medium")[:LOOKED_AT])
-    return [pk for pk, headline, summary in rows if not terms.category_or_none(headline, summary)], len(rows)
+    rows = newest.values_list("pk", "current__headline", "current__summary_medium")[:LOOKED_AT]
+    return [pk for pk, headline, summary in rows if not terms.category_or_none(headline, summary)]
 
 
 def _active_feeds() -> QuerySet[Feed]:
@@ -109,7 +109,7 @@ QUEUES: Final = (
         f"Of the newest {LOOKED_AT} stories in {DEFAULT.label}, these are there only because no term of the lexicon matches them. "
         "Choose a category for each, or add a term to the lexicon.",
         f"Every story is classified: a term of the lexicon matches each of the newest {LOOKED_AT} in {DEFAULT.label}.",
-        lambda: find_unclassified()[0],
+        _find_unclassified,
     ),
     Queue(
         "flagged",

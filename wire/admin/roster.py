@@ -1,23 +1,200 @@
-"""The roster: its publications and its history. A place on it changes hands by replacement only."""
+"""The roster: its publications and its history. A place on it changes hands by replacement only: a form, a preview, a change."""
 
 import json
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django import forms
-from django.contrib import admin
-from django.db import models
+from django.contrib import admin, messages
+from django.contrib.admin.models import ADDITION
+from django.db import models, transaction
 from django.forms.fields import InvalidJSONInput
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
 from django.urls import reverse
-from unfold.widgets import UnfoldAdminTextareaWidget
+from unfold.widgets import (
+    UnfoldAdminSelectWidget,
+    UnfoldAdminTextareaWidget,
+    UnfoldAdminTextInputWidget,
+    UnfoldAdminURLInputWidget,
+    UnfoldBooleanWidget,
+)
 
-from sources import names
+from config.errors import WireError
+from config.url_secrets import CREDENTIALS_REFUSED, has_credentials
+from sources import names, roster
 from sources.models import Feed, Publication, RosterRevision
-from sources.vocabulary import ROSTER_SIZE
-from wire.admin.base import FreshAdmin, FreshForm, MaskedAddressAdmin, ReadOnly, TabularInline, action, column, marks, never
-from wire.admin.import_export import ExportingAdmin
-from wire.admin.replacement import replace
-from wire.models import WireState
+from sources.vocabulary import ROSTER_SIZE, FeedType, Tier
+from wire.admin.base import (
+    FreshAdmin,
+    FreshForm,
+    MaskedAddressAdmin,
+    ModelAdmin,
+    ReadOnly,
+    TabularInline,
+    action,
+    column,
+    marks,
+    never,
+    remember,
+    table,
+)
+from wire.admin.lexicon import ExportingAdmin
+from wire.ingest import corrections
+from wire.models import Story, WireState
+
+
+def _text(**options: Any) -> forms.CharField:
+    return forms.CharField(widget=UnfoldAdminTextInputWidget, **options)
+
+
+class ReplacementForm(forms.Form):
+    retire = forms.ModelChoiceField(
+        Publication.objects.none(), widget=UnfoldAdminSelectWidget, help_text="Leaves the roster; its stories stay as they are."
+    )
+    name = _text(max_length=120)
+    slug = forms.SlugField(
+        max_length=60, widget=UnfoldAdminTextInputWidget, help_text="Letters, digits, hyphens. It can never be changed."
+    )
+    aliases = _text(required=False, help_text="Comma-separated exact names in common use.")
+    domains = _text(help_text="Comma-separated; the canonical one first.")
+    tier = forms.TypedChoiceField(choices=Tier.choices, coerce=int, widget=UnfoldAdminSelectWidget)
+    homepage = forms.URLField(assume_scheme="https", max_length=500, widget=UnfoldAdminURLInputWidget)
+    feed_type = forms.ChoiceField(choices=FeedType.choices, widget=UnfoldAdminSelectWidget)
+    feed_url = forms.URLField(
+        label="Feed address", required=False, assume_scheme="https", max_length=500, widget=UnfoldAdminURLInputWidget
+    )
+    feed_query = _text(label="Feed search", required=False, max_length=300, help_text="For a query feed: its search terms.")
+    ai_only = forms.BooleanField(
+        label="AI only", required=False, widget=UnfoldBooleanWidget, help_text="Everything in the feed is about AI."
+    )
+
+    reason = forms.CharField(max_length=500, widget=UnfoldAdminTextareaWidget({"rows": 2}))
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["retire"].queryset = Publication.objects.active()  # type: ignore[attr-defined]
+
+    def clean_domains(self) -> str:
+        data = str(self.cleaned_data["domains"])
+        for domain in _split(data):
+            found = names.ADDRESS.fullmatch(domain)
+            if found is None or found["scheme"]:
+                raise forms.ValidationError(f"{domain} is not a host name; write it like example.com or example.com/ai.")
+        if not _split(data):
+            raise forms.ValidationError("Give at least one host name.")
+        return data
+
+    def clean_reason(self) -> str:
+        try:
+            return corrections.validate_reason(self.cleaned_data["reason"])
+        except WireError as error:
+            raise forms.ValidationError(f"{error} {error.hint}") from error
+
+    def clean(self) -> dict[str, Any] | None:
+        data = self.cleaned_data
+        for field in ("homepage", "feed_url"):
+            if has_credentials(str(data.get(field, ""))):
+                self.add_error(field, CREDENTIALS_REFUSED)
+        if not data.get("feed_url") and data.get("feed_type") != FeedType.QUERY:
+            self.add_error("feed_url", "A feed of this type needs its address.")
+        if not str(data.get("feed_query", "")).isprintable():
+            self.add_error("feed_query", "Use characters that can be seen.")
+        elif not data.get("feed_query") and data.get("feed_type") == FeedType.QUERY:
+            self.add_error("feed_query", "A query feed needs its search terms.")
+        known = Publication.objects.filter(slug=data.get("slug", "")).first()
+        if known and known.active:
+            self.add_error("slug", "This publication is in the roster already.")
+        elif known and data.get("name") not in {known.name, None}:
+            self.add_error(
+                "slug", f"{known.name} had this slug, which its stories still have. Choose another, or readmit it by its name."
+            )
+        if Publication.objects.exclude(slug=data.get("slug", "")).filter(name=data.get("name", "")).exists():
+            self.add_error("name", "Another publication has this name.")
+        if not self.errors:  # no name that a reader would take for a publication that stays in the roster
+            stay = [publication.as_name() for publication in Publication.objects.active().exclude(pk=data["retire"].pk)]
+            for field in ("name", "aliases", "domains"):
+                for text in [data[field]] if field == "name" else _split(data[field]):
+                    if objection := names.find_objection(text, stay):
+                        self.add_error(field, objection)
+        return data
+
+    def facts(self) -> dict[str, Any]:
+        """Return the publication to admit, with the keys of fixtures/roster.json."""
+        data = self.cleaned_data
+        feed = {"feed_type": data["feed_type"], "url": data["feed_url"], "query": data["feed_query"], "ai_only": data["ai_only"]}
+        return {
+            **{name: data[name] for name in ("slug", "name", "tier", "homepage")},
+            "aliases": _split(data["aliases"]),
+            "domains": _split(data["domains"]),
+            "feeds": [feed],
+        }
+
+
+def replace(desk: ModelAdmin[Publication], request: HttpRequest) -> HttpResponse:
+    """Ask, then show what would change; only a post that confirms exactly that replaces."""
+    asked = request.method == "POST"
+    form = ReplacementForm(request.POST if asked else None, initial={"retire": request.GET.get("retire")})
+    context = {**desk.admin_site.each_context(request), "title": "Replace a publication", "form": form}
+    if asked and "back" not in request.POST and form.is_valid():
+        try:
+            return _confirm(request, form, context)
+        except WireError as error:
+            form.add_error("retire", f"{error} {error.hint} Nothing was replaced.")
+    return render(request, "admin/replace.html", context)
+
+
+def _confirm(request: HttpRequest, form: ReplacementForm, context: Mapping[str, Any]) -> HttpResponse:
+    data, facts = form.cleaned_data, form.facts()
+    before, after = roster.current(), roster.rehearse(data["retire"], facts, reason=data["reason"])
+    proposal = f"{after.number} {after.fingerprint}"
+    confirmed = request.POST.get("confirmed")
+    if confirmed == proposal:
+        with transaction.atomic():
+            made = corrections.replace_publication(data["retire"], facts, reason=data["reason"])
+            remember(request, [made], data["reason"], ADDITION)
+        messages.success(request, f"{data['retire']} left and {data['name']} is in. The fingerprint is now {made.fingerprint}.")
+        return HttpResponseRedirect(reverse("admin:sources_rosterrevision_change", args=[made.pk]))
+    if confirmed:
+        messages.warning(request, "The roster or the form has changed, so nothing was replaced. Look again, then confirm.")
+    changes = _list_changes(before, after, data["retire"], facts)
+    return render(request, "admin/replace.html", {**context, "changes": changes, "proposal": proposal})
+
+
+def _list_changes(
+    before: RosterRevision, after: RosterRevision, retire: Publication, facts: Mapping[str, Any]
+) -> Sequence[Mapping[str, object]]:
+    known = Publication.objects.filter(slug=facts["slug"]).first()
+    (feed,) = facts["feeds"]
+    leaves = [
+        ("Leaves the roster", retire.name),
+        ("Tier", retire.tier_label),
+        ("Domains", ", ".join(retire.domains)),
+        ("Its stories, which stay as they are", Story.objects.filter(publication=retire).count()),
+        ("Its feeds, which are not fetched any more", ", ".join(map(str, retire.feeds.all())) or "none"),
+    ]
+    comes = [
+        ("Readmitted" if known else "Admitted", facts["name"]),
+        ("Slug", facts["slug"]),
+        ("Aliases", ", ".join(facts["aliases"]) or "none"),
+        ("Domains", ", ".join(facts["domains"])),
+        ("Tier", Tier(facts["tier"]).label),
+        ("Home page", facts["homepage"]),
+        ("Feed", f"{FeedType(feed['feed_type']).label}: {feed['url'] or feed['query']}"),
+        ("Everything in it is about AI", "yes" if feed["ai_only"] else "no; items are filtered"),
+    ]
+    lock = [
+        ("Revision of the roster", f"{before.number} → {after.number}"),
+        ("Place on the roster", retire.seat),
+        ("Fingerprint now", before.fingerprint),
+        ("Fingerprint then", after.fingerprint),
+        ("Reason, public", after.reason),
+    ]
+    return [table(("", title), rows, "") for title, rows in (("Out", leaves), ("In", comes), ("The roster", lock))]
+
+
+def _split(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]
 
 
 class FeedInline(MaskedAddressAdmin, TabularInline[Feed, Publication]):

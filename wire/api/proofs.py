@@ -5,8 +5,9 @@ from typing import Annotated, Any
 from django.http import HttpRequest, HttpResponse
 from ninja import Path, Query, Router
 
-from config.http.responses import BRIEFLY, answer, errors, json_answer
+from config.http.responses import BRIEFLY, answer, json_answer
 from wire import queries
+from wire.api import route
 from wire.queries.changes import LIMIT, MOST, parse_kinds
 from wire.queries.corroboration import MAX_CLAIM
 from wire.queries.proofs import LEAVES, MOST_LEAVES
@@ -19,7 +20,7 @@ router = Router(by_alias=True)
 LONGEST_TEXT = 8_000  # characters of a text in an address, whose whole length servers bound; the MCP tool takes 20,000
 
 
-@router.get("/verify-citation.json", response={200: proofs.VerifiedOut, **errors(422)}, summary="Are these citations true?")
+@route(router, "/verify-citation.json", proofs.VerifiedOut, "Are these citations true?", 422)
 def verify_citation(
     request: HttpRequest,
     text: Annotated[str, Query(min_length=1, max_length=LONGEST_TEXT, description="Any text: every citation in it is checked.")],
@@ -27,11 +28,7 @@ def verify_citation(
     return answer(queries.verify_citation(text), BRIEFLY)
 
 
-@router.get(
-    "/proofs/{story_id}.json",
-    response={200: proofs.InclusionOut, **errors(404, 422, 503)},
-    summary="Proof that a story is in the log",
-)
+@route(router, "/proofs/{story_id}.json", proofs.InclusionOut, "Proof that a story is in the log", 404, 422, 503)
 def inclusion(
     request: HttpRequest,
     story_id: Annotated[str, Path(max_length=100, description="A chatbotnews_id.", examples=["cbn-0123456789ab"])],
@@ -41,11 +38,7 @@ def inclusion(
     return answer(queries.get_inclusion(story_id, date, revision), BRIEFLY)
 
 
-@router.get(
-    "/log/consistency.json",
-    response={200: proofs.ConsistencyOut, **errors(422, 503)},
-    summary="Proof that a log begins with an older one",
-)
+@route(router, "/log/consistency.json", proofs.ConsistencyOut, "Proof that a log begins with an older one", 422, 503)
 def consistency(
     request: HttpRequest,
     first: Annotated[int, Query(ge=1, le=2**53, description="Size of the older one, as its checkpoint says.")],
@@ -54,7 +47,7 @@ def consistency(
     return answer(queries.get_consistency(first, second), BRIEFLY)
 
 
-@router.get("/log/leaves.json", response={200: proofs.LogOut, **errors(422, 503)}, summary="The log over all snapshots")
+@route(router, "/log/leaves.json", proofs.LogOut, "The log over all snapshots", 422, 503)
 def leaves(
     request: HttpRequest,
     start: Annotated[int, Query(ge=0, le=2**53, description="Index of the first leaf.")] = 0,
@@ -63,14 +56,12 @@ def leaves(
     return answer(queries.get_log(start, limit), BRIEFLY)
 
 
-@router.get(
-    "/log/witnessed.json", response={200: proofs.WitnessedOut, **errors()}, summary="Other wires' logs that this one watches"
-)
+@route(router, "/log/witnessed.json", proofs.WitnessedOut, "Other wires' logs that this one watches")
 def witnessed(request: HttpRequest) -> HttpResponse:
     return answer(queries.get_witnessed(), BRIEFLY)
 
 
-@router.get("/changes.json", response={200: proofs.ChangesOut, **errors(422)}, summary="What changed, in order")
+@route(router, "/changes.json", proofs.ChangesOut, "What changed, in order", 422)
 def changes(
     request: HttpRequest,
     cursor: Annotated[
@@ -86,9 +77,7 @@ def changes(
     return answer(queries.get_changes(cursor, limit, parse_kinds(kinds)), BRIEFLY)
 
 
-@router.get(
-    "/corroborate.json", response={200: proofs.CorroborationOut, **errors(422)}, summary="Who reports what a sentence claims"
-)
+@route(router, "/corroborate.json", proofs.CorroborationOut, "Who reports what a sentence claims", 422)
 def corroborate(
     request: HttpRequest,
     claim: Annotated[str, Query(min_length=1, max_length=MAX_CLAIM, description="A plain sentence: who did what.")],
@@ -96,23 +85,23 @@ def corroborate(
     return answer(queries.corroborate(claim), BRIEFLY)
 
 
-@router.get("/compare/{event_id}.json", response={200: proofs.ComparisonOut, **errors(404, 422)}, summary="One event side by side")
+@route(router, "/compare/{event_id}.json", proofs.ComparisonOut, "One event side by side", 404, 422)
 def compare_coverage(
     request: HttpRequest, event_id: Annotated[str, Path(max_length=100, description="An event_id, or the id of any story of it.")]
 ) -> HttpResponse:
     return answer(queries.compare_coverage(event_id), BRIEFLY)
 
 
-@router.get("/timemap/{day}.json", response={200: list[proofs.MementoOut], **errors(404, 422)}, summary="Every revision of a day")
+@route(router, "/timemap/{day}.json", list[proofs.MementoOut], "Every revision of a day", 404, 422)
 def timemap(request: HttpRequest, day: Annotated[IsoDate, Path(description="A UTC day.")]) -> HttpResponse:
     return json_answer([one.model_dump(mode="json") for one in queries.list_mementos(day)], BRIEFLY)
 
 
-@router.get("/ninjs/stories/{story_id}.json", response={200: dict[str, Any], **errors(404, 422)}, summary="One story as ninjs 3")
+@route(router, "/ninjs/stories/{story_id}.json", dict[str, Any], "One story as ninjs 3", 404, 422)
 def ninjs_story(request: HttpRequest, story_id: Annotated[str, Path(max_length=100)]) -> HttpResponse:
     return json_answer(queries.get_ninjs_story(story_id), BRIEFLY)
 
 
-@router.get("/ninjs/events/{event_id}.json", response={200: dict[str, Any], **errors(404, 422)}, summary="One event as ninjs 3")
+@route(router, "/ninjs/events/{event_id}.json", dict[str, Any], "One event as ninjs 3", 404, 422)
 def ninjs_event(request: HttpRequest, event_id: Annotated[str, Path(max_length=100)]) -> HttpResponse:
     return json_answer(queries.get_ninjs_event(event_id), BRIEFLY)

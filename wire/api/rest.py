@@ -8,9 +8,10 @@ from ninja import Path, Query, Router
 from pydantic import StringConstraints
 
 from citations.format.formats import CitationFormat
-from config.http.responses import BRIEFLY, SHARED, answer, errors, json_response, memento
+from config.http.responses import BRIEFLY, SHARED, answer, json_response, memento
 from sources.schemas import FeedsHealthOut, SourcesOut
 from wire import queries
+from wire.api import route
 from wire.schemas import params
 from wire.schemas import story as schemas
 from wire.schemas.params import SINCE, IsoDate, IsoMoment, ListLimit, SearchQuery
@@ -26,46 +27,44 @@ Trimmed = StringConstraints(strip_whitespace=True)
 StoryIdPath = Annotated[str, Path(max_length=100, description="A chatbotnews_id.", examples=["cbn-0123456789ab"]), Trimmed]
 
 
-@router.get("/today.json", response={200: schemas.DayOut, **errors(404, 422, 503)}, summary="The latest published day, complete")
+@route(router, "/today.json", schemas.DayOut, "The latest published day, complete", 404, 422, 503)
 def today(request: HttpRequest, as_of: AsOf = None) -> HttpResponse:
     if as_of is not None:
         return memento(json_response(queries.get_day_as_of(as_of).json(), BRIEFLY), request.path, as_of)
     return json_response(queries.get_today().json(), SHARED)
 
 
-@router.get(
-    "/today.schema.json", response={200: dict[str, Any], **errors()}, summary="JSON Schema of today.json and of every archived day"
-)
+@route(router, "/today.schema.json", dict[str, Any], "JSON Schema of today.json and of every archived day")
 def today_schema(request: HttpRequest) -> HttpResponse:
     schema = schemas.DayOut.model_json_schema(by_alias=True, mode="serialization")
     return json_response(orjson.dumps({"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}), SHARED)
 
 
-@router.get("/archive.json", response={200: schemas.ArchiveOut, **errors(422)}, summary="Published days, newest first")
+@route(router, "/archive.json", schemas.ArchiveOut, "Published days, newest first", 422)
 def archive(request: HttpRequest, limit: ListLimit = params.LIST_LIMIT, cursor: Cursor = None) -> HttpResponse:
     return answer(queries.list_days(limit, cursor), BRIEFLY)
 
 
-@router.get("/archive/{day}.json", response={200: schemas.DayOut, **errors(404, 422)}, summary="One published day, complete")
+@route(router, "/archive/{day}.json", schemas.DayOut, "One published day, complete", 404, 422)
 def archived_day(request: HttpRequest, day: Day, revision: Revision = None, as_of: AsOf = None) -> HttpResponse:
     if as_of is not None and revision is None:
         return memento(json_response(queries.get_day_as_of(as_of, day).json(), BRIEFLY), request.path, as_of)
     return json_response(queries.get_archive(day, revision).json(), BRIEFLY)
 
 
-@router.get("/stories/{story_id}.json", response={200: schemas.StoryOut, **errors(404, 422)}, summary="One story")
+@route(router, "/stories/{story_id}.json", schemas.StoryOut, "One story", 404, 422)
 def story(request: HttpRequest, story_id: StoryIdPath, as_of: AsOf = None) -> HttpResponse:
     if as_of is not None:
         return memento(json_response(queries.get_story_as_of(story_id, as_of), BRIEFLY), request.path, as_of)
     return json_response(queries.get_pinned_story(story_id) or queries.get_story_json(story_id), BRIEFLY)
 
 
-@router.get("/search.json", response={200: schemas.SearchOut, **errors(422)}, summary="Search all days")
+@route(router, "/search.json", schemas.SearchOut, "Search all days", 422)
 def search(request: HttpRequest, asked: Query[SearchQuery]) -> HttpResponse:
     return json_response(queries.search_wire(**dict(asked)).json(), BRIEFLY)
 
 
-@router.get("/categories/{category}.json", response={200: schemas.StoriesOut, **errors(404, 422)}, summary="A category")
+@route(router, "/categories/{category}.json", schemas.StoriesOut, "A category", 404, 422)
 def category(
     request: HttpRequest, category: Category, limit: ListLimit = params.LIST_LIMIT, cursor: Cursor = None, as_of: AsOf = None
 ) -> HttpResponse:
@@ -76,7 +75,7 @@ def category(
     return json_response(queries.get_category(category, limit, cursor).json(), SHARED)
 
 
-@router.get("/topics/{topic}.json", response={200: schemas.TopicOut, **errors(404, 422)}, summary="A topic, newest first")
+@route(router, "/topics/{topic}.json", schemas.TopicOut, "A topic, newest first", 404, 422)
 def topic(
     request: HttpRequest,
     topic: Topic,
@@ -87,9 +86,7 @@ def topic(
     return json_response(queries.get_topic_coverage(topic, since, limit, cursor).json(), BRIEFLY)
 
 
-@router.get(
-    "/events.json", response={200: schemas.EventsOut, **errors(404, 422, 503)}, summary="A day's events, most widely reported first"
-)
+@route(router, "/events.json", schemas.EventsOut, "A day's events, most widely reported first", 404, 422, 503)
 def events(
     request: HttpRequest,
     date: Annotated[IsoDate | None, Query(description="A UTC day, YYYY-MM-DD; default: the latest published.")] = None,
@@ -101,9 +98,7 @@ def events(
     return answer(queries.list_events(date, category, topic, limit, cursor), BRIEFLY)
 
 
-@router.get(
-    "/events/{event_id}.json", response={200: schemas.EventOut, **errors(404, 422)}, summary="One event, with every report of it"
-)
+@route(router, "/events/{event_id}.json", schemas.EventOut, "One event, with every report of it", 404, 422)
 def event(
     request: HttpRequest,
     event_id: Annotated[str, Path(max_length=100, description="An event_id, or the id of any story of it."), Trimmed],
@@ -111,9 +106,7 @@ def event(
     return answer(queries.get_event(event_id), BRIEFLY)
 
 
-@router.get(
-    "/storylines/{event_id}.json", response={200: schemas.StorylineOut, **errors(404, 422)}, summary="One storyline, event by event"
-)
+@route(router, "/storylines/{event_id}.json", schemas.StorylineOut, "One storyline, event by event", 404, 422)
 def storyline(
     request: HttpRequest,
     event_id: Annotated[str, Path(max_length=100, description="A storyline_id, or the id of any event or story of it."), Trimmed],
@@ -123,7 +116,7 @@ def storyline(
     return answer(queries.get_storyline(event_id, limit, cursor), BRIEFLY)
 
 
-@router.get("/consensus.json", response={200: schemas.ConsensusOut, **errors(404, 422)}, summary="Who else reports it")
+@route(router, "/consensus.json", schemas.ConsensusOut, "Who else reports it", 404, 422)
 def consensus(
     request: HttpRequest,
     story_id: Annotated[
@@ -134,7 +127,7 @@ def consensus(
     return answer(queries.get_consensus(story_id, headline), BRIEFLY)
 
 
-@router.get("/citations/{story_id}.json", response={200: schemas.CitationOut, **errors(404, 410, 422)}, summary="One citation")
+@route(router, "/citations/{story_id}.json", schemas.CitationOut, "One citation", 404, 410, 422)
 def citation(
     request: HttpRequest,
     story_id: StoryIdPath,
@@ -143,35 +136,33 @@ def citation(
     return answer(queries.get_pinned_citation(story_id, format) or queries.get_citation(story_id, format), BRIEFLY)
 
 
-@router.get("/editor-take/{day}.json", response={200: schemas.EditorTakeOut, **errors(404, 422)}, summary="A day's editor's take")
+@route(router, "/editor-take/{day}.json", schemas.EditorTakeOut, "A day's editor's take", 404, 422)
 def editor_take(request: HttpRequest, day: Day) -> HttpResponse:
     return answer(queries.get_editor_take(day), BRIEFLY)
 
 
-@router.get("/provenance/{day}.json", response={200: schemas.ProvenanceOut, **errors(404, 422)}, summary="How to check a day")
+@route(router, "/provenance/{day}.json", schemas.ProvenanceOut, "How to check a day", 404, 422)
 def provenance(request: HttpRequest, day: Day, revision: Revision = None, as_of: AsOf = None) -> HttpResponse:
     if as_of is not None and revision is None:
         return memento(answer(queries.get_provenance_as_of(as_of, day), BRIEFLY), request.path, as_of)
     return answer(queries.get_provenance(day, revision=revision), BRIEFLY)
 
 
-@router.get(
-    "/sources.json",
-    response={200: SourcesOut, **errors(422)},
-    summary="The roster of 24 publications",
-    tags=["roster"],
-    operation_id="sources_api_sources",  # generated clients depend on this id; the route was in `sources` once
+# Generated clients depend on the ids of these two, whose routes were in `sources` once.
+@route(
+    router, "/sources.json", SourcesOut, "The roster of 24 publications", 422, tags=["roster"], operation_id="sources_api_sources"
 )
 def sources(request: HttpRequest, tier: Annotated[int | None, Query(ge=1, le=4)] = None) -> HttpResponse:
     return answer(queries.list_sources(tier), BRIEFLY)
 
 
-@router.get(
+@route(
+    router,
     "/health/feeds.json",
-    response={200: FeedsHealthOut, **errors()},
-    summary="How old each source is, and the health of its feeds",
+    FeedsHealthOut,
+    "How old each source is, and the health of its feeds",
     tags=["roster"],
-    operation_id="sources_api_feeds_health",  # generated clients depend on this id; the route was in `sources` once
+    operation_id="sources_api_feeds_health",
 )
 def feeds_health(request: HttpRequest) -> HttpResponse:
     return answer(queries.feeds_health(), "no-store")

@@ -10,7 +10,6 @@ from typing import Any, Final
 from django.db import models
 
 from config.database.routing import connection
-from wire.models.compiled_sql import LISTED
 from wire.models.story import Story
 from wire.text.query import Term
 
@@ -31,6 +30,11 @@ _VECTOR: Final = (
     + "])"
 )
 _LEAST: Final = -(2**62)
+# A JSON list of keys as rows: the statement is the same for any number of them.
+_LISTED: Final = {
+    "sqlite": "SELECT value FROM json_each(%s)",
+    "postgresql": "SELECT value::bigint FROM json_array_elements_text(%s::json)",
+}
 
 
 class SearchDocument(models.Model):
@@ -121,7 +125,7 @@ def newest_places(wanted: Sequence[Sequence[Term]], *, limit: int, low: int | No
 
 def documents(places: Sequence[int]) -> list[tuple[int, int, str, int, str]]:
     """Return place, story's key, tokens, headline_length and marks of each; hundreds a search, so in plain SQL."""
-    given = LISTED[connection.vendor]
+    given = _LISTED[connection.vendor]
     sql = f"SELECT place, story_id, tokens, headline_length, marks FROM wire_searchdocument WHERE place IN ({given})"  # noqa: S608  ours
     with connection.cursor() as cursor:
         cursor.execute(sql, [json.dumps(places)])

@@ -1,15 +1,15 @@
-"""Stories, their revisions, and the events they belong to."""
+"""Stories, their revisions, the events they belong to, and pairs that may report one happening."""
 
 import datetime as dt
 from collections.abc import Sequence
 from typing import Final, Self
 
 from django.db import connections, models
-from django.db.models import Q
+from django.db.models import Exists, F, OuterRef, Q
 
 from sources.models import Feed, Publication
 from sources.vocabulary import Tier
-from wire.text.vocabulary import NEWER_RULES, Category, Status, Topic
+from wire.text.vocabulary import NEWER_RULES, Category, PairLabel, Status, Topic
 
 # Revisions that an editor made of a published story.
 BY_EDITOR: Final = ~Q(reason="") & ~Q(reason=NEWER_RULES) & Q(revision__gt=1)
@@ -189,6 +189,10 @@ class StoryRevision(models.Model):
     def __str__(self) -> str:
         return f"{self.story_id} r{self.revision}"
 
+    @property
+    def topic_labels(self) -> str:
+        return ", ".join(str(Topic(topic).label) for topic in self.topics)
+
 
 class StoryJson(models.Model):
     """A published story's JSON, rendered when the story changed.
@@ -247,3 +251,35 @@ class StoryTopic(models.Model):
 
     def __str__(self) -> str:
         return f"{self.story_id} {self.topic}"
+
+
+class StoryPairQuerySet(models.QuerySet["StoryPair"]):
+    def waiting(self) -> Self:
+        """Pairs for an editor to decide: of live stories, of two events that no other pair was decided for."""
+        decided = StoryPair.objects.exclude(label="").filter(
+            Q(story__event=OuterRef("story__event"), other__event=OuterRef("other__event"))
+            | Q(story__event=OuterRef("other__event"), other__event=OuterRef("story__event"))
+        )
+        published = self.filter(~Exists(decided), label="", story__current__isnull=False, other__current__isnull=False)
+        live = published.exclude(story__status=Status.WITHDRAWN).exclude(other__status=Status.WITHDRAWN)
+        return live.exclude(story__event=F("other__event"))
+
+
+class StoryPair(models.Model):
+    """Two stories of different events, each the likeliest of its event to be about the other's happening; `story` came first."""
+
+    story = models.ForeignKey(Story, on_delete=models.CASCADE, related_name="+")
+    other = models.ForeignKey(Story, on_delete=models.CASCADE, related_name="+")
+    probability = models.FloatField(help_text="That both report one happening, 0–1.")
+    label = models.CharField(max_length=1, choices=PairLabel.choices, blank=True, help_text="An editor's decision.")
+    decided_at = models.DateTimeField(null=True, blank=True)
+    decided_by = models.CharField(max_length=150, blank=True)  # as long as an account's name
+
+    objects = StoryPairQuerySet.as_manager()
+
+    class Meta:
+        constraints = (models.UniqueConstraint(fields=["story", "other"], name="one_row_a_pair"),)
+        indexes = (models.Index(fields=["-probability"], condition=Q(label=""), name="undecided_pairs"),)
+
+    def __str__(self) -> str:
+        return f"{self.story_id} and {self.other_id}: {self.probability:.2f}"

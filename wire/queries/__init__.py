@@ -13,18 +13,19 @@ from wire.queries.as_of import (
     resolve_pin,
 )
 from wire.queries.changes import get_changes, last_number
-from wire.queries.comparison import compare_coverage
 from wire.queries.corroboration import corroborate
-from wire.queries.coverage import get_consensus
+from wire.queries.coverage import compare_coverage, get_consensus
 from wire.queries.events import EventList, category_events, days_down_from, list_day_events, list_events, topic_events, view_event
 from wire.queries.exports import get_day_file, get_day_ndjson, get_list, get_ninjs_event, get_ninjs_story
 from wire.queries.proofs import get_checkpoint, get_consistency, get_inclusion, get_log, get_proved, get_witnessed
 from wire.queries.site_pages import (
-    Calendar,
     Correction,
     calendar,
     corrections,
-    neighbours,
+    feeds_health,
+    get_source,
+    list_not_received,
+    list_sources,
     sitemap_count,
     sitemap_stories,
     story_history,
@@ -42,12 +43,12 @@ from wire.queries.snapshots import (
     latest_takes,
     list_day,
     list_days,
+    list_neighbours,
     published_dates,
     todays_stories,
     wire_keys,
     wire_version,
 )
-from wire.queries.sources import feeds_health, get_source, list_not_received, list_sources
 from wire.queries.stories import (
     filter_wire,
     get_category,

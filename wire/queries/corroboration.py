@@ -97,7 +97,12 @@ def _weigh_event(claim: Statement, view: EventView, newsroom: str | None) -> Eve
     """Return the event with the reports that bear the claim out: at least one whole, others in good part. If a `newsroom` is
     given, its own report has to bear it out whole.
     """
-    texts = [claim_match.parse_statement(_read_text(report.story)) for report in view.reports]
+    texts = []
+    for story in (report.story for report in view.reports):
+        # A maker writes "we", so its name belongs to its text.
+        name = story.original_publisher if story.original_publisher_tier == Tier.CORPORATE else ""
+        text = f"{story.headline}. {story.summary_medium} {name.removesuffix(' Blog').removesuffix(' AI')}"
+        texts.append(claim_match.parse_statement(text))
     scored = [(claim_match.measure_coverage(claim, text), report) for text, report in zip(texts, view.reports, strict=True)]
     best = max((score for score, report in scored if newsroom in (None, report.story.original_publisher)), default=0.0)
     strange = claim_match.list_unsupported(claim, *texts)
@@ -115,12 +120,6 @@ def _weigh_event(claim: Statement, view: EventView, newsroom: str | None) -> Eve
         first_reported=_to_voice(first.story) if first else None,
         words_not_reported=strange[:12],
     )
-
-
-def _read_text(story: StoryOut) -> str:
-    # A maker writes "we", so its name belongs to its text.
-    name = story.original_publisher if story.original_publisher_tier == Tier.CORPORATE else ""
-    return f"{story.headline}. {story.summary_medium} {name.removesuffix(' Blog').removesuffix(' AI')}"
 
 
 def _to_voice(story: StoryOut) -> VoiceOut:

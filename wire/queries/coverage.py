@@ -1,20 +1,26 @@
-"""Coverage of a story or headline by other publications."""
+"""Coverage of a story or headline by other publications, and an event's reports side by side: facts of the texts, no judgement."""
 
-from typing import Final
+from collections import defaultdict
+from decimal import Decimal
+from typing import Any, Final
 
 from config.errors import InvalidArgument
 from sources.ownership import Houses
+from sources.vocabulary import Tier
 from wire.models import Story
 from wire.models.search import newest_places
 from wire.publishing import consensus
-from wire.publishing.grouping import headline_lookup
+from wire.publishing.grouping import headline_lookup, idf
 from wire.publishing.grouping.candidates import Item
-from wire.publishing.grouping.idf import STOP_WORDS
-from wire.queries.sources import list_not_received
+from wire.queries.events import view_event
+from wire.queries.site_pages import list_not_received
 from wire.queries.stories import get_standing, published_story
-from wire.schemas.story import ConsensusOut, FirstReport, MatchOut, SiblingOut
+from wire.schemas.proofs import ComparedReport, ComparisonOut, DifferingFigure
+from wire.schemas.story import ConsensusOut, FirstReport, MatchOut, SiblingOut, StoryOut
 from wire.text import tokens
+from wire.text.quantities import Quantity, find_quantities
 from wire.text.query import MAX_TERMS, Term
+from wire.text.tokens import STOP_WORDS, token, words
 from wire.text.vocabulary import Status
 
 CANDIDATES: Final = 500  # newest stories that share a word with the headline asked about
@@ -31,26 +37,18 @@ def get_consensus(story_id: str | None = None, headline: str | None = None) -> C
         raise InvalidArgument("Neither story_id nor headline was given.", "Give one of them; story_id wins when both are given.")
     found = _find_nearest(headline)
     if found is None:
-        return ConsensusOut(
-            consensus_score=0.0,
-            cross_source_count=0,
-            siblings=[],
-            sibling_details=[],
-            first_reported=None,
-            maker_among_them=False,
-            story_id=None,
-            event_id=None,
-            matched=None,
-            not_received=[],
-            notes="No coverage found: no story has a similar headline. That does not make it untrue; "
-            "try search_wire with its main words.",
+        notes = (
+            "No coverage found: no story has a similar headline. That does not make it untrue; try search_wire with its main words."
         )
+        nothing: dict[str, Any] = dict.fromkeys(("first_reported", "story_id", "event_id", "matched"))
+        nothing |= {"siblings": [], "sibling_details": [], "not_received": [], "maker_among_them": False}
+        return ConsensusOut(consensus_score=0.0, cross_source_count=0, notes=notes, **nothing)
     return _weigh(*found)
 
 
 def _find_nearest(headline: str) -> tuple[Story, float] | None:
     """Return the story most like the headline, and its likeness."""
-    terms = [Term((token,)) for token in dict.fromkeys(tokens.tokens(headline)) if token not in STOP_WORDS]
+    terms = [Term((token,)) for token in dict.fromkeys(tokens.tokens(headline)) if token not in idf.STOP_WORDS]
     if not terms:
         return None
     asked = terms[:MAX_TERMS]
@@ -73,7 +71,14 @@ def _weigh(story: Story, likeness: float | None = None) -> ConsensusOut:
     own = consensus.report_of(story, story.current, houses)
     others = [consensus.report_of(other, other.current, houses) for other in event if other.current]
     found = consensus.weigh(own, others)
+    first = found.first
     not_received = list_not_received([report.published_at for report in (own, *others)])
+    about = "This story was withdrawn; do not cite it. " if story.status == Status.WITHDRAWN else ""
+    if likeness is not None:  # of words, which is not sameness of claims
+        about = (
+            f"These figures belong to {story.chatbotnews_id}, the story whose headline is most similar to yours. They do not "
+            "confirm yours: compare `matched.headline` with it, names, numbers and verbs, before you say that anybody reports it. "
+        )
     unsafe = {other.chatbotnews_id for other in event if other.current and other.current.untrusted_instructions}
     return ConsensusOut(
         consensus_score=story.consensus_score,
@@ -95,9 +100,7 @@ def _weigh(story: Story, likeness: float | None = None) -> ConsensusOut:
             for sibling in found.siblings
         ],
         first_reported=FirstReport(
-            chatbotnews_id=found.first.chatbotnews_id,
-            original_publisher=found.first.publisher,
-            published_at=found.first.published_at,
+            chatbotnews_id=first.chatbotnews_id, original_publisher=first.publisher, published_at=first.published_at
         ),
         maker_among_them=found.has_maker,
         story_id=story.chatbotnews_id,
@@ -113,19 +116,7 @@ def _weigh(story: Story, likeness: float | None = None) -> ConsensusOut:
             untrusted_instructions=story.current.untrusted_instructions,
         ),
         not_received=not_received,
-        notes=_describe_story(story, likeness) + _describe_siblings(story, own, found, not_received),
-    )
-
-
-def _describe_story(story: Story, likeness: float | None) -> str:
-    if story.status == Status.WITHDRAWN:
-        return "This story was withdrawn; do not cite it. "
-    if likeness is None:
-        return ""
-    # Likeness of words is not sameness of claims.
-    return (
-        f"These figures belong to {story.chatbotnews_id}, the story whose headline is most similar to yours. They do not confirm "
-        "yours: compare `matched.headline` with it, names, numbers and verbs, before you say that anybody reports it. "
+        notes=about + _describe_siblings(story, own, found, not_received),
     )
 
 
@@ -154,3 +145,72 @@ def _describe_siblings(story: Story, own: consensus.Report, found: consensus.Con
         (late < 0, f" Counted in the day's last snapshot, but {gone}: {-late}."),
     )
     return text + "".join(sentence for is_so, sentence in sentences if is_so)
+
+
+MOST_WORDS: Final = 12
+_NOTHING: Final = STOP_WORDS | {""}
+_SAME_FIELDS: Final = ("chatbotnews_id", "headline", "published_at", "first_seen_at", "untrusted_instructions")
+
+
+def compare_coverage(event_id: str) -> ComparisonOut:
+    """Return the reports of an event (or of a story's event), oldest first, and where their figures differ. Raises: NotFound."""
+    view = view_event(event_id)
+    reports = [report.story for report in view.reports]
+    stems = [_map_stems(story) for story in reports]
+    compared = []
+    for number, (story, report) in enumerate(zip(reports, view.reports, strict=True)):
+        others = {stem for at, theirs in enumerate(stems) if at != number for stem in theirs}
+        alone = [word for stem, word in stems[number].items() if stem not in others] if len(reports) > 1 else []
+        compared.append(
+            ComparedReport(
+                **{name: getattr(story, name) for name in _SAME_FIELDS},
+                publisher=story.original_publisher,
+                tier=story.original_publisher_tier,
+                independent=report.independent and story.original_publisher_tier != Tier.CORPORATE,
+                is_copy=report.is_copy,
+                only_here=alone[:MOST_WORDS],
+                figures=list(_read_figures(story)),
+            )
+        )
+    shared = set.intersection(*map(set, stems))
+    return ComparisonOut(
+        event_id=view.event_id,
+        agreement=view.agreement,
+        in_all=[word for stem, word in stems[0].items() if stem in shared][:MOST_WORDS],
+        reports=compared,
+        differing_figures=_list_differing(reports),
+        notes="Words and figures of headlines and summaries, not of whole articles; what one leaves out it may have further down.",
+    )
+
+
+def _map_stems(story: StoryOut) -> dict[str, str]:
+    """Return words that carry meaning, by stem, each as it is first written; in the order of the text."""
+    found: dict[str, str] = {}
+    for word in words(f"{story.headline} {story.summary_medium}"):
+        if word not in idf.STOP_WORDS and len(word) > 2 and not word.isdigit():
+            found.setdefault(token(word), word)
+    return found
+
+
+def _read_figures(story: StoryOut) -> dict[str, Quantity]:
+    """Return amounts, shares and counts of a report, by their wording; no bare numbers, which are years and names."""
+    found, _ = find_quantities(f"{story.headline} {story.summary_medium}")
+    return {f"{one.said} {one.of}".strip(): one for one in found if one.unit or one.of not in _NOTHING}
+
+
+def _list_differing(reports: list[StoryOut]) -> list[DifferingFigure]:
+    """Return figures of one thing ("%", "$", "minute", "books") of which publications have different ones."""
+    said: dict[str, dict[Decimal, tuple[str, list[str]]]] = defaultdict(dict)
+    names: dict[str, str] = {}
+    for story in reports:
+        for text, one in _read_figures(story).items():
+            thing = one.unit or token(one.of.casefold())
+            names.setdefault(thing, one.unit or one.of)
+            _, publishers = said[thing].setdefault(one.value, (text, []))
+            if story.original_publisher not in publishers:
+                publishers.append(story.original_publisher)
+    return [
+        DifferingFigure(unit=names[thing], said=dict(values.values()))
+        for thing, values in said.items()
+        if len(values) > 1 and len({publisher for _, publishers in values.values() for publisher in publishers}) > 1
+    ]

@@ -2,39 +2,46 @@
 
 import datetime as dt
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import partial
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from django.conf import settings
+from django.utils import timezone
 
 from config.errors import NotFound
 from sources.ownership import Houses
-from wire.models import Event, Snapshot, Story
-from wire.models.compiled_sql import Row
+from wire.models import Event, Snapshot, Story, StoryTopic
 from wire.publishing import event_view
 from wire.publishing.event_view import EventView
 from wire.publishing.story_json import COLUMNS, read_json
 from wire.queries.snapshots import find_snapshot, is_stale, latest_snapshot
-from wire.queries.stories import LIST, LIST_COUNT, TOPIC, TOPIC_COUNT, get_standing, list_place, pins_hint
+from wire.queries.stories import (
+    TOPIC_COLUMNS,
+    Row,
+    category_ids,
+    get_standing,
+    list_place,
+    list_rows,
+    pins_hint,
+    select_category,
+    topic_ids,
+)
 from wire.schemas.params import LIST_LIMIT
 from wire.schemas.story import EventBrief, EventsOut, StoryOut, estimated_tokens
 from wire.search.capped_count import count_capped
 from wire.search.cursor import decode, encode, invalid, place_of
+from wire.text.genres import Genre, find_genre
 from wire.text.identity import is_story_id
 from wire.text.plain_text import plain_text
+from wire.text.provenance import timestamp
 from wire.text.vocabulary import Category, Status, Topic
 
 MOST: Final = 500  # stories of one event that are shown; no event of 24 publications comes near
 ENOUGH: Final = 20  # events from which on a day needs no earlier ones below it
 DAYS: Final = 7  # days, itself included, that a page of a day goes back at most
-
-
-class DayEvents(NamedTuple):
-    """The events of one UTC day, most widely reported first."""
-
-    day: dt.date
-    events: list[EventView]
+TRENDING: Final = 20_000  # stories of one window that are looked at; a week has fewer
+_LOT: Final = 500
 
 
 class EventList(NamedTuple):
@@ -60,7 +67,12 @@ def list_events(
     snapshot = find_snapshot(date) if date else latest_snapshot(now)
     day = snapshot.wire_date
     name = f"events {day} {category or ''} {topic or ''}"
-    events = left = [event for event in list_day_events(day) if _is_about(event, category, topic)]
+    events = left = [
+        event
+        for event in list_day_events(day)
+        if category in (None, *(report.story.category for report in event.reports))
+        and topic in (None, *(about for report in event.reports for about in report.story.topics))
+    ]
     if cursor is not None:
         *figures, last = decode(cursor, {name: 7})[1]
         if not isinstance(last, str) or not all(isinstance(figure, int | float) for figure in figures):
@@ -124,28 +136,29 @@ def list_day_events(day: dt.date) -> list[EventView]:
     return event_view.by_weight(events_by_id(ids).values(), day)
 
 
-def days_down_from(day: dt.date) -> Iterator[DayEvents]:
-    """Yield this day and, while it has few events, the published days before it; each event once, on its newest day."""
+def days_down_from(day: dt.date) -> Iterator[tuple[dt.date, list[EventView]]]:
+    """Yield this day with its events, most widely reported first, and while they are few the days before; each event once."""
     days = Snapshot.objects.days().filter(wire_date__lte=day, wire_date__gt=day - dt.timedelta(DAYS)).order_by("-wire_date")
     seen: set[str] = set()
     for one in days.values_list("wire_date", flat=True):
         events = [event for event in list_day_events(one) if event.event_id not in seen]
         seen |= {event.event_id for event in events}
         if events or one == day:
-            yield DayEvents(one, events)
+            yield one, events
         if len(seen) >= ENOUGH:
             return
 
 
 def category_events(category: Category, limit: int, cursor: str | None = None) -> EventList:
     """Return events with a report in a category, of all days. Raises: InvalidArgument for a strange cursor."""
-    rows, total = partial(LIST.rows, category), count_capped(LIST_COUNT, category)
+    rows, total = partial(list_rows, select_category(category)), count_capped(category_ids, category)
     return _page_events(f"events {category}", rows, lambda story: story.category == category, total, limit, cursor)
 
 
 def topic_events(topic: Topic, limit: int, cursor: str | None = None) -> EventList:
     """Return events with a report on a topic, of all days. Raises: InvalidArgument for a strange cursor."""
-    rows, total = partial(TOPIC.rows, topic, None), count_capped(TOPIC_COUNT, topic, None)
+    rows = partial(list_rows, StoryTopic.objects.about(topic), columns=TOPIC_COLUMNS)
+    total = count_capped(topic_ids, topic, None)
     return _page_events(f"events on {topic}", rows, lambda story: topic in story.topics, total, limit, cursor)
 
 
@@ -160,7 +173,7 @@ def _page_events(
     """Return the events of a list of stories, each at its newest story in the list; later stories of it are skipped."""
     place, found, size = list_place(name, cursor), list[tuple[EventView, bytes]](), 2 * limit
     while len(found) <= limit:
-        rows = list_rows(*place, size)
+        rows = list_rows(place, size)
         jsons = read_json(rows)
         stories = [StoryOut.model_validate_json(json) for json in jsons]
         events = events_by_id({story.event_id for story in stories})
@@ -177,12 +190,6 @@ def _page_events(
     return EventList([event for event, _ in found[:limit]], following, *total)
 
 
-def _is_about(event: EventView, category: Category | None, topic: Topic | None) -> bool:
-    stories = [report.story for report in event.reports]
-    in_category = category is None or any(story.category == category for story in stories)
-    return in_category and (topic is None or any(topic in story.topics for story in stories))
-
-
 def _to_brief(event: EventView) -> EventBrief:
     return EventBrief(
         event_id=event.event_id,
@@ -193,3 +200,70 @@ def _to_brief(event: EventView) -> EventBrief:
         published_at=event.lead.published_at,
         agreement=event.agreement,
     )
+
+
+def list_trending_events(
+    window: dt.timedelta,
+    categories: Iterable[Category] | None = None,
+    sort_by: str = "engagement_score",
+    limit: int = 50,
+    now: dt.datetime | None = None,
+) -> tuple[list[dict[str, Any]], str]:
+    """Return events with a live story published within `window` before now, in the gateway's shape; most reported first, or newest
+    first with `timestamp`. Without any story in that time the window ends with the newest story, and the note says so.
+    """
+    until = now or timezone.now()
+    live = Story.objects.live()
+    rows = live.filter(published_at__gt=until - window, published_at__lte=until)
+    note = ""
+    if not rows.exists():
+        newest = live.filter(published_at__lte=until).order_by("-published_at").values_list("published_at", flat=True).first()
+        if newest is None:
+            return [], "The wire has no story yet."
+        rows = live.filter(published_at__gt=newest - window, published_at__lte=newest)
+        note = f"The wire has no story of this time; its newest is of {timestamp(newest)}, where the window ends instead."
+    if categories is not None:
+        rows = rows.filter(current__category__in=list(categories))
+    ids = list(dict.fromkeys(rows.order_by("-published_at").values_list("event_id", flat=True)[:TRENDING]))
+    events: dict[str, list[Story]] = defaultdict(list)
+    for begin in range(0, len(ids), _LOT):
+        found = live.filter(event_id__in=ids[begin : begin + _LOT]).order_by("published_at", "chatbotnews_id")
+        for story in found.with_text():
+            events[str(story.event_id)].append(story)
+    trends = [_to_trend(event_id, stories) for event_id, stories in events.items()]
+    trends.sort(key=lambda trend: str(trend["id"]))
+    trends.sort(key=lambda trend: str(trend["timestamp"]), reverse=True)
+    if sort_by != "timestamp":
+        trends.sort(key=lambda trend: float(trend["engagement_score"]), reverse=True)
+    return trends[:limit], note
+
+
+def _to_trend(event_id: str, stories: list[Story]) -> dict[str, Any]:
+    """Return an event as a trend, named by its founder if that is news; its stories are given oldest first."""
+    texts = {story.chatbotnews_id: story.current for story in stories if story.current}
+    news = {
+        story_id: text
+        for (story_id, text), story in zip(texts.items(), stories, strict=True)
+        if find_genre(text.headline, story.original_url, text.summary_medium) == Genre.NEWS
+    }
+    named = event_id if event_id in news else next(iter(news or texts))
+    score = max(float(story.consensus_score) for story in stories)
+    return {
+        "id": event_id,
+        "topic": texts[named].headline,
+        "source": "ChatbotNews.ai",
+        "url": f"{settings.WIRE_SITE_URL}/story/{named}",
+        "engagement_score": round(100 * score, 1) if len(stories) > 1 else 0.0,
+        "geographic_origin": None,
+        "timestamp": timestamp(stories[0].published_at),
+        "language": texts[named].language,
+        "metadata": {
+            "category": texts[named].category,
+            "cross_source_count": max(story.cross_source_count for story in stories),
+            "consensus_score": round(score, 2),
+            "event_id": event_id,
+            "story_ids": list(texts),
+            "publishers": list(dict.fromkeys(text.original_publisher for text in texts.values())),
+            "untrusted_instructions": any(text.untrusted_instructions for text in texts.values()),
+        },
+    }

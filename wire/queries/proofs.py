@@ -5,16 +5,13 @@ import datetime as dt
 from collections.abc import Iterable
 from typing import Final
 
-from django.db.models import QuerySet, Subquery
-
 from config.errors import InvalidArgument, NotFound, NothingPublished
-from wire.models import LogEntry, Snapshot, Story, Witnessed
-from wire.models.compiled_sql import Compiled, Row
+from wire.models import LogEntry, Snapshot, Witnessed
 from wire.publishing.transparency import log, merkle, signed_note
 from wire.queries.snapshots import find_snapshot, get_provenance, latest_snapshot
 from wire.queries.stories import published_story
-from wire.schemas.proofs import ConsistencyOut, InclusionOut, LeafOut, LogOut, ProvedDay, ProvedOut, WitnessedLogOut, WitnessedOut
-from wire.text.identity import is_story_id
+from wire.schemas.proofs import ConsistencyOut, InclusionOut, LeafOut, LogOut, ProvedOut, WitnessedLogOut, WitnessedOut
+from wire.schemas.story import ProvedDay
 from wire.text.vocabulary import Status
 
 MOST_LEAVES: Final = 1_000
@@ -50,10 +47,6 @@ def get_inclusion(story_id: str, day: dt.date | None = None, revision: int | Non
 
 def _find_snapshot(story_id: str, day: dt.date | None, revision: int | None) -> Snapshot:
     """Return the snapshot to prove; of a withdrawn story the newest that still has it. Raises: NotFound."""
-    if day is None and revision is None and is_story_id(story_id):
-        for status, *values in _NEWEST.rows(story_id):
-            if status != Status.WITHDRAWN:
-                return Snapshot(**dict(zip(_SNAPSHOT, values, strict=True)))
     story = published_story(story_id)
     newest = find_snapshot(day or story.wire_date, revision)
     if story.status == Status.WITHDRAWN and revision is None:
@@ -106,24 +99,9 @@ def get_witnessed() -> WitnessedOut:
 
 
 def _read_checkpoint() -> LogEntry:
-    for values in _CHECKPOINT.rows():
-        return LogEntry(**dict(zip(_ENTRY, values, strict=True)))
-    raise NothingPublished("There is no signed checkpoint yet.", "The next publish signs one.")
-
-
-_ENTRY: Final = ("sequence", "origin", "root", "signature")
-_CHECKPOINT: Final = Compiled(lambda: LogEntry.objects.exclude(origin="").order_by("-sequence").values_list(*_ENTRY)[:1])
-_SNAPSHOT: Final = ("sequence", "wire_date", "revision", "wire_sha256", "packed")
-
-
-def _read_newest(story_id: str) -> QuerySet[Snapshot, Row]:
-    """Select a story's status, and the newest snapshot of its day."""
-    story = Story.objects.published().filter(chatbotnews_id=story_id)
-    rows = Snapshot.objects.filter(wire_date=Subquery(story.values("wire_date")[:1])).order_by("-revision")
-    return rows.annotate(status=Subquery(story.values("status")[:1])).values_list("status", *_SNAPSHOT)[:1]
-
-
-_NEWEST: Final = Compiled(_read_newest)
+    if (entry := LogEntry.objects.exclude(origin="").order_by("-sequence").first()) is None:
+        raise NothingPublished("There is no signed checkpoint yet.", "The next publish signs one.")
+    return entry
 
 
 def _to_note(entry: LogEntry) -> str:

@@ -1,34 +1,27 @@
-"""Queries of the site alone: a story's history, corrections, the calendar, the use of the wire, sitemaps."""
+"""Queries of the site: a story's history, corrections, the calendar, the use of the wire, sitemaps; the roster with its stories."""
 
 import datetime as dt
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Final, NamedTuple
 
-from django.db.models import Count, F, Max, Min, QuerySet, Sum
+from django.db.models import Count, Exists, F, Max, Min, OuterRef, Q, QuerySet, Sum
 from django.db.models.functions import TruncDate
-from django.utils import timezone
 
+from config.errors import NotFound
+from sources import queries as sources_queries
+from sources.models import Publication, utc_today
+from sources.schemas import FeedsHealthOut, SourcesOut
 from wire.models import Snapshot, Story, StoryRevision, UsageCount
 from wire.models.snapshot import newest_of_day
 from wire.models.story import BY_EDITOR
+from wire.queries.snapshots import is_sample
 from wire.queries.stories import published_story
-from wire.text.vocabulary import Category, Status, Topic
+from wire.schemas.story import SourcePageOut
+from wire.text.vocabulary import Status
 
 USAGE_DAYS = 30
 TEXT: Final = ("headline", "summary_medium", "author")
-
-
-class Revision(NamedTuple):
-    number: int
-    status: Status
-    headline: str
-    summary: str
-    author: str
-    category: str
-    topics: str
-    recorded_at: dt.datetime
-    reason: str
 
 
 class Correction(NamedTuple):
@@ -41,48 +34,11 @@ class Correction(NamedTuple):
     recorded_at: dt.datetime
 
 
-class Calendar(NamedTuple):
-    """A year's published days, oldest first, with their numbers of stories; `years`: those of the archive, newest first."""
-
-    year: int
-    years: list[int]
-    days: dict[dt.date, int]
-
-
-class DayOfUse(NamedTuple):
-    day: dt.date
-    calls: int
-    errors: int
-
-
-class Use(NamedTuple):
-    """Calls of the MCP server in the last days (UTC), oldest first, days without any included; by name, the most used first."""
-
-    days: list[DayOfUse]
-    names: list[tuple[str, str, int, int]]  # kind, name, calls, errors
-    calls: int
-    errors: int
-
-
-def story_history(story_id: str) -> list[Revision]:
+def story_history(story_id: str) -> list[StoryRevision]:
     """Return every published revision, newest first. Raises: NotFound."""
     story = published_story(story_id)
     assert story.current is not None, "surfaces read published revisions only"  # noqa: S101
-    rows = story.revisions.filter(revision__lte=story.current.revision).order_by("-revision")
-    return [
-        Revision(
-            number=row.revision,
-            status=Status(row.status),
-            headline=row.headline,
-            summary=row.summary_medium,
-            author=row.author or "",
-            category=str(Category(row.category).label),
-            topics=", ".join(str(Topic(topic).label) for topic in row.topics),
-            recorded_at=row.recorded_at,
-            reason=row.reason,
-        )
-        for row in rows
-    ]
+    return list(story.revisions.filter(revision__lte=story.current.revision).order_by("-revision"))
 
 
 def corrections(limit: int, before: int | None = None) -> tuple[list[Correction], int | None]:
@@ -103,32 +59,23 @@ def withdrawn_on(day: dt.date) -> list[Correction]:
     return [_to_correction(row, {}) for row in rows.select_related("story").order_by("pk")]
 
 
-def calendar(year: int | None = None) -> Calendar:
-    """Return one year's published days, by default the latest year's."""
+def calendar(year: int | None = None) -> tuple[int, list[int], dict[dt.date, int]]:
+    """Return a year (default: the latest), the years of the archive, newest first, and stories by day. Raises: NotFound."""
     days = Snapshot.objects.days()
     ends = days.aggregate(first=Min("wire_date"), last=Max("wire_date"))
     if ends["last"] is None:
-        return Calendar(0, [], {})
+        return 0, [], {}
     years = list(range(ends["last"].year, ends["first"].year - 1, -1))
     shown = years[0] if year is None else year
     if shown not in years:
-        return Calendar(shown, years, {})
+        raise NotFound("There is no such year.")
     rows = days.filter(wire_date__year=shown).annotate(stories=newest_of_day("story_count")).order_by("wire_date")
-    return Calendar(shown, years, dict(rows.values_list("wire_date", "stories")))
+    return shown, years, dict(rows.values_list("wire_date", "stories"))
 
 
-def neighbours(day: dt.date, now: dt.datetime | None = None) -> dict[str, dt.date | None]:
-    """Return the published days next to one: `before` and `after`."""
-    today = (now or timezone.now()).astimezone(dt.UTC).date()
-    days = Snapshot.objects.filter(wire_date__lte=today, revision=1).values_list("wire_date", flat=True)
-    before = days.filter(wire_date__lt=day).order_by("-wire_date").first()
-    return {"before": before, "after": days.filter(wire_date__gt=day).order_by("wire_date").first()}
-
-
-def usage(now: dt.datetime | None = None) -> Use:
-    """Count the calls of the last 30 days."""
-    today = (now or timezone.now()).astimezone(dt.UTC).date()
-    first = today - dt.timedelta(days=USAGE_DAYS - 1)
+def usage() -> tuple[list[tuple[dt.date, int, int]], list[tuple[str, str, int, int]]]:
+    """Count calls and errors of the last 30 UTC days: by day, oldest first, and by kind and name, the most used first."""
+    first = utc_today() - dt.timedelta(days=USAGE_DAYS - 1)
     rows = UsageCount.objects.filter(minute__gte=dt.datetime.combine(first, dt.time(), dt.UTC))
     by_day = rows.annotate(day=TruncDate("minute", tzinfo=dt.UTC)).values_list("kind", "name", "day", "outcome")
     calls, errors = Counter[Any](), Counter[Any]()  # by day, and by kind and name
@@ -138,8 +85,7 @@ def usage(now: dt.datetime | None = None) -> Use:
             errors[key] += number if outcome == "error" else 0
     days = [first + dt.timedelta(days=n) for n in range(USAGE_DAYS)]
     names = [(*key, number, errors[key]) for key, number in calls.most_common() if isinstance(key, tuple)]
-    per_day = [DayOfUse(day, calls[day], errors[day]) for day in days]
-    return Use(per_day, names, sum(day.calls for day in per_day), sum(day.errors for day in per_day))
+    return [(day, calls[day], errors[day]) for day in days], names
 
 
 def sitemap_count(size: int) -> int:
@@ -171,3 +117,46 @@ def _to_correction(row: StoryRevision, texts: Mapping[tuple[int, int], list[Any]
     return Correction(
         row.story.chatbotnews_id, row.revision, row.headline, row.original_publisher, what, row.reason, row.recorded_at
     )
+
+
+LOOKED_AT: Final = 200  # newest stories of which it is counted how many others report, too
+A_DAY: Final = dt.timedelta(days=1)
+ASKS_NONE: Final = (
+    "The sample wire fetches no feeds. `manage.py doctor`, on the machine that serves this, reports on the real wire's; "
+    "the real wire is served here as soon as its first day is published."
+)
+
+
+def feeds_health() -> FeedsHealthOut:
+    """Return the age of each source and the state of its feeds; of the sample wire only a note that it fetches none."""
+    found = sources_queries.feeds_health()
+    if is_sample():
+        found.note = ASKS_NONE
+    return found
+
+
+def list_sources(tier: int | None = None) -> SourcesOut:
+    """Return the roster in tier order, or one tier of it, each publication with its stories. Raises: InvalidArgument."""
+    found = sources_queries.list_sources(tier)
+    rows = Story.objects.live().order_by().values_list("publication__slug")
+    stories = {slug: (number, newest) for slug, number, newest in rows.annotate(Count("pk"), Max("published_at"))}
+    for source in found.sources:
+        source.stories, source.newest_story_at = stories.get(source.slug, (0, None))
+    return found
+
+
+def list_not_received(moments: Collection[dt.datetime]) -> list[str]:
+    """Return the publications of the roster without any story of the UTC days of these moments, a day before and a day after."""
+    first, last = (dt.datetime.combine(end.astimezone(dt.UTC), dt.time(), dt.UTC) for end in (min(moments), max(moments)))
+    in_time = Story.objects.published().filter(published_at__gte=first - A_DAY, published_at__lt=last + 2 * A_DAY)
+    rows = Publication.objects.active().in_roster_order().exclude(Exists(in_time.filter(publication=OuterRef("pk"))))
+    return list(rows.values_list("name", flat=True))
+
+
+def get_source(slug: str) -> SourcePageOut:
+    """Return one publication, in the roster or retired. Raises: NotFound."""
+    found = sources_queries.get_publication(slug)
+    newest = Story.objects.live().filter(publication__slug=slug).newest_first().values_list("pk", flat=True)[:LOOKED_AT]
+    rows = Story.objects.filter(pk__in=list(newest)).order_by()
+    counts = rows.aggregate(newest=Count("pk"), shared=Count("pk", filter=Q(cross_source_count__gt=1)))
+    return SourcePageOut(**dict(found), **counts, note=ASKS_NONE if is_sample() else None)

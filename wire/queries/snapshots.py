@@ -1,7 +1,7 @@
 """Queries of snapshots: today, the archive, provenance, the editor's take."""
 
 import datetime as dt
-from typing import Any, Final
+from typing import Any, TypeVar
 
 import orjson
 from django.conf import settings
@@ -9,10 +9,10 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from config.errors import NotFound, NothingPublished
+from sources.models import utc_today
 from sources.queries import EXTENSION_POLICY
 from sources.vocabulary import ROSTER_SIZE
 from wire.models import SigningKey, Snapshot, Story, StoryRevision, WireState
-from wire.models.compiled_sql import Compiled
 from wire.models.snapshot import is_sealed, newest_of_day
 from wire.publishing import editors_take
 from wire.publishing.story_json import COLUMNS, StoredStory, revision_out, unpack
@@ -24,6 +24,8 @@ from wire.search.cursor import decode, encode, invalid
 from wire.text.provenance import fpl_anchor
 from wire.text.vocabulary import Category
 
+P = TypeVar("P", bound=schemas.Provenance)
+
 API_VERSION = "1.0"
 LICENSE = "CC-BY-4.0"
 LICENSE_URL = "https://creativecommons.org/licenses/by/4.0/"
@@ -31,8 +33,6 @@ THIRD_PARTY = (
     "Headlines, summaries and articles are the publishers' and stay under their copyright; the wire shows metadata and short "
     "summaries only. The wire's own editorial output is CC BY 4.0."
 )
-_DAYS_COUNT: Final = Compiled(lambda most: Snapshot.objects.days().order_by().values_list("pk")[:most])
-_DAY: Final = Compiled(lambda day: Story.objects.published().on(day).order_by().values_list(*COLUMNS))
 
 
 def get_today(now: dt.datetime | None = None) -> StoriesAnswer[schemas.DayOut]:
@@ -43,29 +43,26 @@ def get_today(now: dt.datetime | None = None) -> StoriesAnswer[schemas.DayOut]:
 
 def get_todays_category(category: Category, now: dt.datetime | None = None) -> StoriesAnswer[schemas.DayStoriesOut]:
     """Return all stories of one category in the latest published day, in list order. Raises: NothingPublished."""
-    snapshot = latest_snapshot(now)
-    stories = [story for story in read_stories(snapshot) if orjson.loads(story)["category"] == category]
-    return _list_stories(snapshot, stories, is_stale=is_stale(snapshot, now))
+    page = list_day(now=now)
+    stories = [story for story in page.story_json if orjson.loads(story)["category"] == category]
+    page.head.total = len(stories)
+    return StoriesAnswer(page.head, stories)
 
 
 def list_day(day: dt.date | None = None, now: dt.datetime | None = None) -> StoriesAnswer[schemas.DayStoriesOut]:
     """Return all stories of a day (default: the latest published), in list order. Raises: NotFound, NothingPublished."""
     snapshot = find_snapshot(day) if day else latest_snapshot(now)
-    return _list_stories(snapshot, read_stories(snapshot), is_stale=day is None and is_stale(snapshot, now))
-
-
-def _list_stories(snapshot: Snapshot, stories: list[bytes], *, is_stale: bool) -> StoriesAnswer[schemas.DayStoriesOut]:
-    day, total = snapshot.wire_date, len(stories)
+    stories, stale = read_stories(snapshot), day is None and is_stale(snapshot, now)
     head = schemas.DayStoriesOut.model_construct(
-        wire_date=day, is_stale=is_stale, stories=[], next_cursor=None, total=total, total_is_exact=True, est_tokens=0
+        wire_date=snapshot.wire_date, is_stale=stale, stories=[], next_cursor=None, total=len(stories), est_tokens=0
     )
     return StoriesAnswer(head, stories)
 
 
-def todays_stories(now: dt.datetime | None = None) -> list[schemas.StoryRef]:
+def todays_stories() -> list[schemas.StoryRef]:
     """Return publisher and headline of the stories of the latest published day, in list order; [] before any."""
     try:
-        snapshot = latest_snapshot(now)
+        snapshot = latest_snapshot()
     except NothingPublished:
         return []
     columns = ("chatbotnews_id", "publication__name", "wire_date", "current__headline", "current__untrusted_instructions")
@@ -76,11 +73,10 @@ def todays_stories(now: dt.datetime | None = None) -> list[schemas.StoryRef]:
     ]
 
 
-def published_dates(now: dt.datetime | None = None) -> list[str]:
+def published_dates() -> list[str]:
     """Return every published day up to now, newest first, as YYYY-MM-DD."""
-    today = (now or timezone.now()).astimezone(dt.UTC).date()
-    days = Snapshot.objects.filter(wire_date__lte=today, revision=1).order_by("-wire_date").values_list("wire_date", flat=True)
-    return [day.isoformat() for day in days]
+    days = Snapshot.objects.days().filter(wire_date__lte=utc_today()).order_by("-wire_date")
+    return [day.isoformat() for day in days.values_list("wire_date", flat=True)]
 
 
 def get_archive(day: dt.date, revision: int | None = None) -> StoriesAnswer[schemas.DayOut]:
@@ -92,7 +88,7 @@ def get_archive(day: dt.date, revision: int | None = None) -> StoriesAnswer[sche
 def list_days(limit: int = LIST_LIMIT, cursor: str | None = None) -> schemas.ArchiveOut:
     """Return published days, newest first. Raises: InvalidArgument for a strange cursor."""
     rows = Snapshot.objects.days().order_by("-wire_date")
-    total, is_exact = count_capped(_DAYS_COUNT)
+    total, is_exact = count_capped(Snapshot.objects.days)
     if cursor is not None:
         try:
             rows = rows.filter(wire_date__lt=dt.date.fromisoformat(decode(cursor, {"days": 1})[1][0]))
@@ -118,16 +114,7 @@ def get_provenance(
 ) -> schemas.ProvenanceOut:
     """Return hashes, signature and manifest of a day (default: the latest), in its latest revision or the given one."""
     snapshot = find_snapshot(day, revision) if day else latest_snapshot(now)
-    return schemas.ProvenanceOut(
-        **_to_provenance(snapshot).model_dump(),
-        wire_date=snapshot.wire_date,
-        generated_at=snapshot.generated_at,
-        sealed=is_sealed(snapshot.wire_date, now or timezone.now()),
-        reason=snapshot.reason,
-        roster_sha256=snapshot.roster_sha256,
-        story_count=snapshot.story_count,
-        manifest=snapshot.manifest,
-    )
+    return _to_provenance(snapshot, schemas.ProvenanceOut, sealed=is_sealed(snapshot.wire_date, now or timezone.now()))
 
 
 def get_editor_take(day: dt.date | None = None, now: dt.datetime | None = None) -> schemas.EditorTakeOut:
@@ -143,10 +130,8 @@ def latest_takes(limit: int) -> list[tuple[schemas.EditorTakeOut, dt.datetime]]:
 
 def wire_keys() -> schemas.KeysOut:
     """Return every public key that ever signed, oldest first."""
-    fields = ("key_id", "public_key", "created_at", "retired_at")
-    return schemas.KeysOut(
-        keys=[schemas.KeyOut(algorithm=SigningKey.ALGORITHM, **row) for row in SigningKey.objects.values(*fields)]
-    )
+    rows = SigningKey.objects.values("key_id", "public_key", "created_at", "retired_at")
+    return schemas.KeysOut(keys=[schemas.KeyOut(algorithm=SigningKey.ALGORITHM, **row) for row in rows])
 
 
 def wire_version() -> int:
@@ -177,12 +162,16 @@ def find_snapshot(day: dt.date, revision: int | None = None) -> Snapshot:
     newest = rows.first()
     if newest is not None:
         raise NotFound(f"{day} has no revision {revision}.", f"Its revisions are 1 to {newest.revision}.")
-    days = Snapshot.objects.values_list("wire_date", flat=True)
-    before = days.filter(wire_date__lt=day).order_by("-wire_date").first()
-    after = days.filter(wire_date__gt=day).order_by("wire_date").first()
-    near = min((found for found in (before, after) if found), key=lambda found: abs(found - day), default=None)
+    near = min(filter(None, list_neighbours(day).values()), key=lambda found: abs(found - day), default=None)
     hint = f"The nearest published day is {near}. " if near else ""
     raise NotFound(f"Nothing was published for {day}.", f"{hint}All days are listed at /api/archive.json.")
+
+
+def list_neighbours(day: dt.date) -> dict[str, dt.date | None]:
+    """Return the published days next to one: `before` and `after`."""
+    days = Snapshot.objects.days().filter(wire_date__lte=utc_today()).values_list("wire_date", flat=True)
+    before = days.filter(wire_date__lt=day).order_by("-wire_date").first()
+    return {"before": before, "after": days.filter(wire_date__gt=day).order_by("wire_date").first()}
 
 
 def _find_newest(days: QuerySet[Snapshot], *more: str) -> list[Snapshot]:
@@ -231,7 +220,7 @@ def _read_day(snapshot: Snapshot, *, endpoint: str, is_stale: bool) -> StoriesAn
         editor_take=markdown,
         editor_take_detail=_read_take_detail(snapshot.wire_date, markdown),
         stories=[],
-        provenance=_to_provenance(snapshot),
+        provenance=_to_provenance(snapshot, schemas.Provenance),
     )
     return StoriesAnswer(head, read_stories(snapshot, manifest))
 
@@ -239,7 +228,8 @@ def _read_day(snapshot: Snapshot, *, endpoint: str, is_stale: bool) -> StoriesAn
 def read_stories(snapshot: Snapshot, manifest: dict[str, Any] | None = None) -> list[bytes]:
     """Return the stories of a snapshot as JSON, in list order, each in its revision and with its figures of then."""
     lines = (manifest or snapshot.manifest)["stories"]
-    stored = {row[1]: StoredStory(*row) for row in _DAY.rows(snapshot.wire_date)}
+    rows = Story.objects.published().on(snapshot.wire_date).order_by().values_list(*COLUMNS)
+    stored = {row[1]: StoredStory(*row) for row in rows}
     found: dict[str, bytes] = {}
     for line in lines:
         now = stored.get(line["chatbotnews_id"])
@@ -266,23 +256,14 @@ def _read_take(snapshot: Snapshot) -> schemas.EditorTakeOut:
 
 
 def _read_take_detail(day: dt.date, markdown: str) -> schemas.TakeDetail:
-    detail = editors_take.detail(markdown)
-    url = f"{settings.WIRE_SITE_URL}/editor-take/{day}"
-    return schemas.TakeDetail(
-        title=detail.title,
-        url=url,
-        summary_short=detail.summary,
-        citation_ready=f"According to the ChatbotNews.ai Editor's Take of {day}, {detail.summary.rstrip('.')}. Source: {url}",
-    )
+    detail, url = editors_take.detail(markdown), f"{settings.WIRE_SITE_URL}/editor-take/{day}"
+    cited = f"According to the ChatbotNews.ai Editor's Take of {day}, {detail.summary.rstrip('.')}. Source: {url}"
+    return schemas.TakeDetail(title=detail.title, url=url, summary_short=detail.summary, citation_ready=cited)
 
 
-def _to_provenance(snapshot: Snapshot) -> schemas.Provenance:
-    uri = archive_url(snapshot.wire_date, snapshot.revision)
-    return schemas.Provenance(
-        wire_sha256=snapshot.wire_sha256,
-        previous_sha256=snapshot.previous_sha256,
-        sequence=snapshot.sequence,
-        revision=snapshot.revision,
-        fpl_anchor=schemas.FplAnchor(**fpl_anchor(uri, snapshot.wire_sha256, snapshot.generated_at)),
-        signature=schemas.Signature(algorithm=SigningKey.ALGORITHM, key_id=snapshot.key_id, value=snapshot.signature),
-    )
+def _to_provenance(snapshot: Snapshot, shape: type[P], **computed: Any) -> P:
+    """Return a snapshot's fields in a shape that has them under the same names."""
+    anchor = fpl_anchor(archive_url(snapshot.wire_date, snapshot.revision), snapshot.wire_sha256, snapshot.generated_at)
+    signature = schemas.Signature(algorithm=SigningKey.ALGORITHM, key_id=snapshot.key_id, value=snapshot.signature)
+    computed |= {"fpl_anchor": schemas.FplAnchor(**anchor), "signature": signature}
+    return shape(**computed, **{name: getattr(snapshot, name) for name in shape.model_fields if name not in computed})

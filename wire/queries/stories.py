@@ -2,20 +2,19 @@
 
 import datetime as dt
 from collections.abc import Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypedDict, Unpack
 
 import orjson
-from django.db.models import Count, Max, Min
+from django.db.models import Count, Max, Min, QuerySet
 
 from citations.format.formats import CitationFormat, cite
 from config.errors import NotFound, Withdrawn
 from config.plugins import get_story_extras
-from sources.models import Publication
+from sources.models import Publication, utc_today
 from sources.queries import canonical_source
 from wire.models import Story, StoryTopic
-from wire.models.compiled_sql import Compiled, Row
 from wire.models.search import first_place, marks
-from wire.models.story import StoryQuerySet, StoryTopicQuerySet
+from wire.models.story import StoryQuerySet
 from wire.publishing.citations_for import citable
 from wire.publishing.story_json import COLUMNS, read_json
 from wire.schemas.params import LIST_LIMIT, SEARCH_LIMIT, Sort
@@ -30,6 +29,9 @@ from wire.text.plain_text import plain_text
 from wire.text.query import EVERYTHING
 from wire.text.vocabulary import Category, Status, Topic
 
+Row = tuple[Any, ...]  # COLUMNS
+
+TOPIC_COLUMNS: Final = tuple(f"story__{name}" for name in COLUMNS)  # of StoryTopic
 SUMMED_UP: Final = 200  # newest stories that the sentence about a topic of more than a thousand tells of
 
 
@@ -55,7 +57,8 @@ def get_standing_story(story_id: str) -> StoryOut:
 
 def get_story_json(story_id: str) -> bytes:
     """Return `get_story` as finished JSON, with the fields of other apps, such as `factchecks`. Raises: NotFound."""
-    found = read_json(_STORY.rows(story_id)) if is_story_id(story_id) else []
+    rows = Story.objects.published().filter(chatbotnews_id=story_id)
+    found = read_json(rows.values_list(*COLUMNS)) if is_story_id(story_id) else []
     if not found:
         raise _not_found(story_id)
     more = get_story_extras(story_id)
@@ -90,8 +93,9 @@ def list_source_stories(slug: str, limit: int = LIST_LIMIT, cursor: str | None =
     publication = Publication.objects.called(slug).values_list("pk", flat=True).first()
     if publication is None:
         raise NotFound("There is no such publication.", "The roster is at /sources.")
-    rows = _SOURCE.rows(publication, *list_place(f"source {slug}", cursor), limit + 1)
-    return _to_page(f"source {slug}", rows, limit, count_capped(_SOURCE_COUNT, publication))
+    stories = Story.objects.live().filter(publication=publication)
+    rows = list_rows(stories, list_place(f"source {slug}", cursor), limit + 1)
+    return _to_page(f"source {slug}", rows, limit, count_capped(_publication_ids, publication))
 
 
 def get_topic_coverage(
@@ -99,9 +103,9 @@ def get_topic_coverage(
 ) -> StoriesAnswer[TopicOut]:
     """Return one page of a topic's stories, newest first, and a summary. Raises: InvalidArgument for a strange cursor."""
     name = f"topic {topic}" if since is None else f"topic {topic} since {since.timestamp()}"
-    place, total = list_place(name, cursor), count_capped(TOPIC_COUNT, topic, since)
-    page = _to_page(name, TOPIC.rows(topic, since, *place, limit + 1), limit, total)
-    summary = _summarize_topic(topic, since, total)
+    total = count_capped(topic_ids, topic, since)
+    rows = list_rows(StoryTopic.objects.about(topic, since), list_place(name, cursor), limit + 1, TOPIC_COLUMNS)
+    page, summary = _to_page(name, rows, limit, total), _summarize_topic(topic, since, total)
     head = TopicOut.model_construct(topic=topic, label=topic.label, summary=summary, **dict(page.head))
     return StoriesAnswer(head, page.story_json)
 
@@ -109,37 +113,36 @@ def get_topic_coverage(
 def list_heads() -> tuple[list[ListHead], list[ListHead]]:
     """Return the categories and the topics, each in the order of its vocabulary."""
 
-    def head(name: Category | Topic, total: tuple[int, bool], rows: list[Row]) -> ListHead:
-        return ListHead(name, *total, next(map(StoryOut.model_validate_json, read_json(rows)), None))
+    def head(name: Category | Topic, total: tuple[int, bool], rows: Any, columns: Sequence[str] = COLUMNS) -> ListHead:
+        newest = read_json(list_rows(rows, (None, ""), 1, columns))
+        return ListHead(name, *total, next(map(StoryOut.model_validate_json, newest), None))
 
-    categories = [head(one, count_capped(LIST_COUNT, one), LIST.rows(one, None, "", 1)) for one in Category]
-    return categories, [head(one, count_capped(TOPIC_COUNT, one, None), TOPIC.rows(one, None, None, "", 1)) for one in Topic]
+    categories = [head(one, count_capped(category_ids, one), select_category(one)) for one in Category]
+    topics = [head(one, count_capped(topic_ids, one, None), StoryTopic.objects.about(one), TOPIC_COLUMNS) for one in Topic]
+    return categories, topics
+
+
+class Filters(TypedDict, total=False):
+    """Stories of a search: since <= published_at < until; by `source` or one of `sources`, where any is given."""
+
+    category: Category | None
+    topic: Topic | None
+    source: str | None
+    sources: Sequence[str] | None
+    tier: int | None
+    since: dt.datetime | None
+    until: dt.datetime | None
 
 
 def search_wire(
-    query: str,
-    category: Category | None = None,
-    topic: Topic | None = None,
-    source: str | None = None,
-    tier: int | None = None,
-    since: dt.datetime | None = None,
-    until: dt.datetime | None = None,
-    limit: int = SEARCH_LIMIT,
-    cursor: str | None = None,
-    sort: Sort = Sort.RELEVANCE,
-    sources: Sequence[str] | None = None,
+    query: str, limit: int = SEARCH_LIMIT, cursor: str | None = None, sort: Sort = Sort.RELEVANCE, **filters: Unpack[Filters]
 ) -> StoriesAnswer[SearchOut]:
     """Return stories that answer `query`: those with all its words, and where these are few those with most or some; every "quoted
-    phrase" word by word; since <= published_at < until; by `source` or one of `sources`, where any is given. Best first, newer
-    first among equals; or newest first. `matched`, `suggestion` and `period` tell how the query was read. Raises: InvalidArgument
-    when `query` holds no word or `cursor` is strange; NotInRoster when a source is none of the 24.
+    phrase" word by word. Best first, newer first among equals; or newest first. `matched`, `suggestion` and `period` tell how the
+    query was read. Raises: InvalidArgument when `query` holds no word or `cursor` is strange; NotInRoster when a source is none of
+    the 24.
     """
-    scope = _build_scope(category, topic, [*([source] if source is not None else []), *(sources or [])], tier, since, until)
-    return search(query, scope, utc_today(), limit, cursor, sort)
-
-
-def utc_today() -> dt.date:
-    return dt.datetime.now(dt.UTC).date()
+    return search(query, _build_scope(filters), utc_today(), limit, cursor, sort)
 
 
 def newest_matches(query: str, limit: int) -> list[StoryOut]:
@@ -148,39 +151,20 @@ def newest_matches(query: str, limit: int) -> list[StoryOut]:
     return found.stories if found.matched in (None, "all words") else []
 
 
-def filter_wire(
-    category: Category | None = None,
-    topic: Topic | None = None,
-    source: str | None = None,
-    tier: int | None = None,
-    since: dt.datetime | None = None,
-    until: dt.datetime | None = None,
-    limit: int = SEARCH_LIMIT,
-    cursor: str | None = None,
-) -> StoriesAnswer[SearchOut]:
+def filter_wire(limit: int = SEARCH_LIMIT, cursor: str | None = None, **filters: Unpack[Filters]) -> StoriesAnswer[SearchOut]:
     """Return all stories that pass the filters of `search_wire`, newest first. Raises: InvalidArgument, NotInRoster."""
-    scope = _build_scope(category, topic, [source] if source is not None else [], tier, since, until)
-    return newest_page(scope, [EVERYTHING], limit, cursor)
+    return newest_page(_build_scope(filters), [EVERYTHING], limit, cursor)
 
 
-def _build_scope(
-    category: Category | None,
-    topic: Topic | None,
-    sources: Sequence[str],
-    tier: int | None,
-    since: dt.datetime | None,
-    until: dt.datetime | None,
-) -> Scope:
+def _build_scope(filters: Filters) -> Scope:
     """Raises: NotInRoster."""
-    names = {canonical_source(source) for source in sources}
+    sources, topic = [filters.get("source"), *(filters.get("sources") or [])], filters.get("topic")
+    names = {canonical_source(source) for source in sources if source is not None}
     publications = Publication.objects.filter(name__in=names).order_by("pk").values_list("pk", flat=True) if names else []
     any_of = tuple(mark for publication in publications for mark in marks(publication=publication))
-    all_of = marks(category, [topic] if topic else [], tier=tier)
-    return Scope(
-        marks=(*((mark,) for mark in all_of), *([any_of] if any_of else [])),
-        low=first_place(since) if since else None,
-        high=first_place(until) if until else None,
-    )
+    all_of = marks(filters.get("category"), [topic] if topic else [], tier=filters.get("tier"))
+    low, high = (None if moment is None else first_place(moment) for moment in (filters.get("since"), filters.get("until")))
+    return Scope(marks=(*((mark,) for mark in all_of), *([any_of] if any_of else [])), low=low, high=high)
 
 
 IDS: Final = "Ids look like cbn-0123456789ab; search_wire (/api/search.json) and wire://today (/api/today.json) list them."
@@ -215,39 +199,32 @@ def pins_hint(story_id: str) -> str:
     )
 
 
-def _live(category: str | None) -> StoryQuerySet:
+def select_category(category: Category | None) -> StoryQuerySet:
     return Story.objects.live() if category is None else Story.objects.live().filter(category=category)
 
 
-def _by(publication: int) -> StoryQuerySet:
-    return Story.objects.live().filter(publication=publication)
+def list_rows(rows: Any, place: Place | tuple[None, str], most: int, columns: Sequence[str] = COLUMNS) -> list[Row]:
+    """Return the first stories after a place in list order, newest first."""
+    after = rows if place[0] is None else rows.after(*place)
+    return list(after.newest_first().values_list(*columns)[:most])
 
 
-def _about(topic: str, since: dt.datetime | None) -> StoryTopicQuerySet:
-    return StoryTopic.objects.about(topic, since)
-
-
-def _select_after(rows: Any, published_at: dt.datetime | None, story_id: str) -> Any:
-    """Select the rows after a place in list order, newest first."""
-    return (rows if published_at is None else rows.after(published_at, story_id)).newest_first()
-
-
-_STORY: Final = Compiled(lambda story_id: Story.objects.published().filter(chatbotnews_id=story_id).values_list(*COLUMNS))
-LIST: Final = Compiled(lambda category, at, id_, most: _select_after(_live(category), at, id_).values_list(*COLUMNS)[:most])
 # Counts select only columns of the index, in its order, so that Postgres reads nothing else.
-LIST_COUNT: Final = Compiled(lambda category, most: _live(category).newest_first().values_list("chatbotnews_id")[:most])
-_SOURCE: Final = Compiled(lambda source, at, id_, most: _select_after(_by(source), at, id_).values_list(*COLUMNS)[:most])
-_SOURCE_COUNT: Final = Compiled(lambda source, most: _by(source).newest_first().values_list("chatbotnews_id")[:most])
-_TOPIC_COLUMNS: Final = tuple(f"story__{name}" for name in COLUMNS)
-TOPIC: Final = Compiled(
-    lambda topic, since, at, id_, most: _select_after(_about(topic, since), at, id_).values_list(*_TOPIC_COLUMNS)[:most]
-)
-TOPIC_COUNT: Final = Compiled(lambda topic, since, most: _about(topic, since).order_by("-published_at").values_list("story")[:most])
+def category_ids(category: Category | None) -> QuerySet[Any, Any]:
+    return select_category(category).newest_first().values_list("chatbotnews_id")
+
+
+def _publication_ids(publication: int) -> QuerySet[Any, Any]:
+    return Story.objects.live().filter(publication=publication).newest_first().values_list("chatbotnews_id")
+
+
+def topic_ids(topic: Topic, since: dt.datetime | None) -> QuerySet[Any, Any]:
+    return StoryTopic.objects.about(topic, since).order_by("-published_at").values_list("story")
 
 
 def _list_page(name: str, category: Category | None, limit: int, cursor: str | None) -> StoriesAnswer[StoriesOut]:
-    rows = LIST.rows(category, *list_place(name, cursor), limit + 1)
-    return _to_page(name, rows, limit, count_capped(LIST_COUNT, category))
+    rows = list_rows(select_category(category), list_place(name, cursor), limit + 1)
+    return _to_page(name, rows, limit, count_capped(category_ids, category))
 
 
 def list_place(name: str, cursor: str | None) -> Place | tuple[None, str]:
@@ -268,7 +245,7 @@ def _summarize_topic(topic: Topic, since: dt.datetime | None, total: tuple[int, 
     number, is_exact = total
     if not number:
         return f"No stories about {topic.label} in this period."
-    newest = _about(topic, since).order_by("-published_at", "story").values_list("story", flat=True)
+    newest = StoryTopic.objects.about(topic, since).order_by("-published_at", "story").values_list("story", flat=True)
     rows = Story.objects.filter(pk__in=list(newest[: COUNTED if is_exact else SUMMED_UP]))
     found = rows.aggregate(publishers=Count("publication", distinct=True), first=Min("wire_date"), last=Max("wire_date"))
     publishers = "1 publication" if found["publishers"] == 1 else f"{found['publishers']} publications"

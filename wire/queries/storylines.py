@@ -10,7 +10,7 @@ from wire.publishing.event_view import EventView
 from wire.publishing.grouping.cluster import DOUBTFUL
 from wire.publishing.grouping.storyline_store import sort_events
 from wire.queries.events import events_by_id, find_event, view_event
-from wire.queries.sources import list_not_received
+from wire.queries.site_pages import list_not_received
 from wire.queries.stories import pins_hint
 from wire.schemas import story as schemas
 from wire.schemas.params import LIST_LIMIT
@@ -76,7 +76,11 @@ def get_storyline(event_id: str, limit: int = LIST_LIMIT, cursor: str | None = N
         headline=newest.lead.headline,
         first_at=views[chapters[0]].first.published_at,
         latest_at=max(view.latest.published_at for view in views.values()),
-        events=[schemas.StorylineEvent(event_id=chapter, line=_cite(views[chapter])) for chapter in shown],
+        events=[
+            schemas.StorylineEvent(event_id=chapter, line=cited.inline_ready)
+            for chapter in shown
+            if (cited := views[chapter].lead.citation_objects)  # a live story has them
+        ],
         next_cursor=encode(name, start + limit) if start + limit < len(chapters) else None,
         total=len(chapters),
         est_tokens=0,
@@ -139,7 +143,3 @@ def _to_link(event: EventView, probability: float | None = None) -> schemas.Even
         published_at=lead.published_at,
         probability=probability,
     )
-
-
-def _cite(event: EventView) -> str:
-    return event.lead.citation_objects.inline_ready if event.lead.citation_objects else event.lead.headline

@@ -6,7 +6,7 @@ from typing import Literal
 from ninja import Field, Schema
 
 from wire.schemas.params import Moment, Sha256, StoryId
-from wire.schemas.story import Provenance
+from wire.schemas.story import ProvedDay
 from wire.text.vocabulary import ChangeKind
 
 Verdict = Literal["verified", "outdated", "reworded", "wrong", "unknown"]
@@ -113,17 +113,6 @@ class WitnessedOut(Schema):
     """Logs that this wire watches."""
 
     logs: list[WitnessedLogOut]
-
-
-class ProvedDay(Provenance):
-    """Provenance of a day, without its manifest."""
-
-    wire_date: dt.date
-    generated_at: Moment
-    sealed: bool
-    reason: str
-    roster_sha256: Sha256
-    story_count: int
 
 
 class ProvedOut(Schema):

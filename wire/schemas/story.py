@@ -217,15 +217,22 @@ class Provenance(Schema):
     signature: Signature
 
 
-class ProvenanceOut(Provenance):
-    """Provenance of one wire date."""
+class ProvedDay(Provenance):
+    """Provenance of a day, without its manifest."""
 
     wire_date: dt.date
     generated_at: Moment
-    sealed: bool = Field(description="72 hours after the day's end: only late arrivals, corrections and withdrawals change it.")
-    reason: str = Field(description="Why a sealed day was published again; empty otherwise.")
+    sealed: bool
+    reason: str
     roster_sha256: Sha256
     story_count: int
+
+
+class ProvenanceOut(ProvedDay):
+    """Provenance of one wire date."""
+
+    sealed: bool = Field(description="72 hours after the day's end: only late arrivals, corrections and withdrawals change it.")
+    reason: str = Field(description="Why a sealed day was published again; empty otherwise.")
     manifest: dict[str, object] = Field(description="wire_sha256 is the SHA-256 of the RFC 8785 bytes of this object.")
 
 
@@ -457,36 +464,3 @@ class EditorTakeOut(Schema):
     summary_short: str
     citation_ready: str
     wire_sha256: Sha256
-
-
-class TrendMetaOut(Schema):
-    """What the wire knows of a trend."""
-
-    category: str
-    cross_source_count: int
-    consensus_score: Score
-    event_id: StoryId
-    story_ids: list[StoryId]
-    publishers: list[str]
-    untrusted_instructions: bool
-
-
-class TrendOut(Schema):
-    """One event as a trend, in the shape that the resource gateway gives."""
-
-    id: StoryId
-    topic: str
-    source: str
-    url: str
-    engagement_score: float
-    geographic_origin: str | None
-    timestamp: Moment
-    language: str
-    metadata: TrendMetaOut
-
-
-class TrendsOut(Schema):
-    """The events of a window of time; `note` says if that was moved."""
-
-    trends: list[TrendOut]
-    note: str

@@ -1,13 +1,11 @@
 """A page of search results, best or newest first. The database finds the newest matches, Python ranks them."""
 
 import hashlib
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
 from wire.models import Story
-from wire.models.compiled_sql import Compiled, list_keys
 from wire.models.search import TIE, documents, newest_places
 from wire.publishing.story_json import COLUMNS, read_json
 from wire.schemas.params import Sort
@@ -179,13 +177,11 @@ def _list_newest(scope: Scope, question: Query, mark: str, limit: int, after: in
     return _answer(question, shown, following, len(matching), is_exact=len(found) <= COUNTED, ranking="newest")
 
 
-_BY_KEY: Final = Compiled(lambda keys: Story.objects.live().filter(pk__in=list_keys(keys)).values_list(*COLUMNS))
-
-
 def _answer(
     question: Query, found: Sequence[StoryText], following: str | None, total: int, *, is_exact: bool, ranking: str = "relevance"
 ) -> StoriesAnswer[SearchOut]:
-    rows = {row[0]: row for row in _BY_KEY.rows(json.dumps([one.pk for one in found]))}  # some were withdrawn meanwhile
+    live = Story.objects.live().filter(pk__in=[one.pk for one in found])  # some were withdrawn meanwhile
+    rows = {row[0]: row for row in live.order_by().values_list(*COLUMNS)}
     stories = read_json(rows[one.pk] for one in found if one.pk in rows)
     head = SearchOut.model_construct(
         stories=[],

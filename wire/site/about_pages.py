@@ -59,7 +59,7 @@ def freshness(request: HttpRequest) -> HttpResponse:
 def provenance(request: HttpRequest, day: str | None = None) -> HttpResponse:
     """Show hash, link and signature of a day (default: the latest), and how to check them."""
     found = queries.get_provenance(read(read_date, day) if day else None)
-    return page(request, "provenance.html", {"day": found, "near": queries.neighbours(found.wire_date), "chosen": day})
+    return page(request, "provenance.html", {"day": found, "near": queries.list_neighbours(found.wire_date), "chosen": day})
 
 
 @public
@@ -79,16 +79,17 @@ def verify(request: HttpRequest) -> HttpResponse:
 @public
 def usage(request: HttpRequest) -> HttpResponse:
     """Show the number of calls by agents, without anything about the callers."""
-    found = queries.usage()
-    most = max((day.calls for day in found.days), default=0) or 1
+    days, names = queries.usage()
+    most = max(calls for _, calls, _ in days) or 1
 
     def bar(number: int) -> tuple[int, int]:
         """Return y and height of a bar of the chart."""
         height = -(-CHART_HEIGHT * number // most)
         return CHART_HEIGHT - height, height
 
-    bars = [(day, bar(day.calls), bar(day.errors), 20 * number) for number, day in enumerate(found.days)]
-    return page(request, "usage.html", {"use": found, "bars": bars, "most": most, "height": CHART_HEIGHT})
+    bars = [(day, calls, errors, bar(calls), bar(errors), 20 * number) for number, (day, calls, errors) in enumerate(days)]
+    sums = {"calls": sum(calls for _, calls, _ in days), "errors": sum(errors for *_, errors in days)}
+    return page(request, "usage.html", {"names": names, **sums, "bars": bars, "most": most, "height": CHART_HEIGHT})
 
 
 @public

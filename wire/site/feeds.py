@@ -3,7 +3,6 @@
 import datetime as dt
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from html import escape
 from typing import Any, Final
 from urllib.parse import urlencode
@@ -23,33 +22,16 @@ from wire.schemas.params import MAX_QUERY
 from wire.schemas.story import StoryOut
 from wire.site.pages import public, read
 from wire.templatetags.wire_site import html
+from wire.text.provenance import timestamp
 from wire.text.vocabulary import Category, Topic
 
 ITEMS: Final = 50
 EDITORS: Final = "ChatbotNews.ai"
 _XML: Final = {"rss": Rss201rev2Feed, "atom": Atom1Feed}
-_TYPES: Final = {
-    "rss": "application/rss+xml; charset=utf-8",
-    "atom": "application/atom+xml; charset=utf-8",
-    "json": "application/feed+json; charset=utf-8",
-}
+_TYPES: Final = {"rss": "application/rss+xml", "atom": "application/atom+xml", "json": "application/feed+json"}
 _NOT_IN_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # XML 1.0 §2.2
 
-
-@dataclass(frozen=True, slots=True)
-class Item:
-    """A new entry of a list. `url` is its page and its identity; `markup` is `text` at length and as HTML, if there is any."""
-
-    url: str
-    title: str
-    text: str
-    author: str
-    published: dt.datetime
-    updated: dt.datetime
-    original: str | None = None
-    markup: str | None = None
-    language: str = "en"
-    tags: list[str] = field(default_factory=list)
+Item = dict[str, Any]  # of JSON Feed; `url` is its page and its identity, `content_html` its text at length, if there is any
 
 
 @public
@@ -57,10 +39,17 @@ def feed(request: HttpRequest, name: str, form: str) -> HttpResponse:
     if form not in _TYPES:
         raise NotFound(f"There is no feed in the form {form!r}.", "Ask for rss, atom or json.")
     title, path, items = _read_list(name, request.GET.get("query", ""))
-    own = f"{settings.WIRE_SITE_URL}{request.get_full_path()}"
-    channel = {"title": f"ChatbotNews.ai: {title}", "link": f"{settings.WIRE_SITE_URL}{path}", "feed_url": own}
-    body = _to_json(channel, items) if form == "json" else _to_xml(form, channel, items)
-    return HttpResponse(body, content_type=_TYPES[form], headers={"Cache-Control": BRIEFLY})
+    channel = {
+        "version": "https://jsonfeed.org/version/1.1",
+        "title": f"ChatbotNews.ai: {title}",
+        "home_page_url": f"{settings.WIRE_SITE_URL}{path}",
+        "feed_url": f"{settings.WIRE_SITE_URL}{request.get_full_path()}",
+    }
+    if form == "json":
+        body = orjson.dumps({**channel, "items": list(items)}, option=orjson.OPT_INDENT_2)
+    else:
+        body = _to_xml(form, channel, items)
+    return HttpResponse(body, content_type=f"{_TYPES[form]}; charset=utf-8", headers={"Cache-Control": BRIEFLY})
 
 
 def _read_list(name: str, query: str) -> tuple[str, str, Iterable[Item]]:
@@ -70,11 +59,11 @@ def _read_list(name: str, query: str) -> tuple[str, str, Iterable[Item]]:
         case "corrections":
             return "corrections", "/corrections", map(_correction_item, queries.corrections(ITEMS)[0])
         case "takes":
-            takes = (
-                Item(take.url, take.title, take.summary_short, EDITORS, at, at, markup=html(take.markdown))
-                for take, at in queries.latest_takes(ITEMS)
+            takes = queries.latest_takes(ITEMS)
+            items = (
+                _item(take.url, take.title, take.summary_short, at, at, content_html=html(take.markdown)) for take, at in takes
             )
-            return "editor's takes", "/archive", takes
+            return "editor's takes", "/archive", items
         case "stories":
             return "all stories", "/", map(_story_item, queries.list_stories(ITEMS).stories)
         case "category":
@@ -99,69 +88,49 @@ def _story_item(story: StoryOut) -> Item:
     """Return a story with its citation as text, which names the publisher first; unless that only repeats the title."""
     said = build_statement(story.headline, story.summary_short, of_maker=story.original_publisher_tier == MAKERS)
     cited = story.citation_objects.layered_ready if story.citation_objects and said.kind != StatementKind.HEADLINE else None
-    return Item(
-        url=story.permalink,
-        title=story.headline,
-        text=cited or f"Reported by {story.original_publisher}. Source: {story.permalink}",
-        author=story.author or story.original_publisher,
-        published=story.published_at,
-        updated=story.updated_at,
-        original=story.original_url,
-        language=story.language,
-        tags=[str(story.category.label), *(str(topic.label) for topic in story.topics)],
-    )
+    text = cited or f"Reported by {story.original_publisher}. Source: {story.permalink}"
+    item = _item(story.permalink, story.headline, text, story.published_at, story.updated_at, external_url=story.original_url)
+    tags = [str(story.category.label), *(str(topic.label) for topic in story.topics)]
+    return item | {"authors": [{"name": story.author or story.original_publisher}], "tags": tags, "language": story.language}
 
 
 def _correction_item(correction: Correction) -> Item:
-    return Item(
-        url=f"{settings.WIRE_SITE_URL}/story/{correction.chatbotnews_id}#revision-{correction.revision}",
-        title=f"{correction.what}: {correction.headline}",
-        text=f"{correction.what}, {correction.publisher}: {correction.reason}",
-        author=EDITORS,
-        published=correction.recorded_at,
-        updated=correction.recorded_at,
-    )
+    url = f"{settings.WIRE_SITE_URL}/story/{correction.chatbotnews_id}#revision-{correction.revision}"
+    text = f"{correction.what}, {correction.publisher}: {correction.reason}"
+    return _item(url, f"{correction.what}: {correction.headline}", text, correction.recorded_at, correction.recorded_at)
+
+
+def _item(url: str, title: str, text: str, published: dt.datetime, updated: dt.datetime, **more: str) -> Item:
+    return {
+        "id": url,
+        "url": url,
+        **more,
+        "title": title,
+        "content_text": text,
+        "date_published": timestamp(published),
+        "date_modified": timestamp(updated),
+        "authors": [{"name": EDITORS}],
+        "tags": [],
+        "language": "en",
+    }
 
 
 def _to_xml(form: str, channel: dict[str, str], items: Iterable[Item]) -> bytes:
-    says = "AI-industry news from exactly 24 publications."
-    document = _XML[form](_xml_text(channel["title"]), channel["link"], says, language="en", feed_url=channel["feed_url"])
+    def clean(text: str) -> str:
+        # One character that XML cannot hold would make the whole feed unreadable.
+        return _NOT_IN_XML.sub("", text)
+
+    says, link = "AI-industry news from exactly 24 publications.", channel["home_page_url"]
+    document = _XML[form](clean(channel["title"]), link, says, language="en", feed_url=channel["feed_url"])
     for item in items:
         document.add_item(
-            title=_xml_text(item.title),
-            link=item.url,
-            description=_xml_text(item.markup or escape(item.text)),  # readers take it for HTML
-            unique_id=item.url,
-            author_name=_xml_text(item.author),
-            pubdate=item.published,
-            updateddate=item.updated,
-            categories=item.tags,
+            title=clean(item["title"]),
+            link=item["url"],
+            description=clean(item.get("content_html") or escape(item["content_text"])),  # readers take it for HTML
+            unique_id=item["url"],
+            author_name=clean(item["authors"][0]["name"]),
+            pubdate=dt.datetime.fromisoformat(item["date_published"]),
+            updateddate=dt.datetime.fromisoformat(item["date_modified"]),
+            categories=item["tags"],
         )
     return document.writeString("utf-8").encode()
-
-
-def _xml_text(text: str) -> str:
-    # One character that XML cannot hold would make the whole feed unreadable.
-    return _NOT_IN_XML.sub("", text)
-
-
-def _to_json(channel: dict[str, str], items: Iterable[Item]) -> bytes:
-    version = "https://jsonfeed.org/version/1.1"
-    channel = {"version": version, "title": channel["title"], "home_page_url": channel["link"], "feed_url": channel["feed_url"]}
-    return orjson.dumps({**channel, "items": [_to_json_item(item) for item in items]}, option=orjson.OPT_INDENT_2)
-
-
-def _to_json_item(item: Item) -> dict[str, Any]:
-    may_be_missing = {"external_url": item.original, "content_html": item.markup}
-    return {
-        "id": item.url,
-        "url": item.url,
-        **{key: value for key, value in may_be_missing.items() if value},
-        "title": item.title,
-        "content_text": item.text,
-        "date_published": f"{item.published:%Y-%m-%dT%H:%M:%SZ}",
-        "date_modified": f"{item.updated:%Y-%m-%dT%H:%M:%SZ}",
-        "authors": [{"name": item.author}],
-        "tags": item.tags,
-        "language": item.language,
-    }

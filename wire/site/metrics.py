@@ -46,47 +46,46 @@ def metrics(request: HttpRequest) -> HttpResponse:
 def _of_process() -> Iterator[str]:
     with suppress(OSError):  # where there is no /proc
         pages = int(Path("/proc/self/statm").read_text().split()[1])
-        yield from _gauge("process_resident_memory_bytes", "Resident memory.", pages * os.sysconf("SC_PAGE_SIZE"))
-    yield from _gauge("process_cpu_seconds_total", "User and system time.", f"{time.process_time():.2f}", kind="counter")
-    yield from _gauge("wire_kept_answers", "Cached answers in this process's memory.", memory_cache.answers.count)
-    yield from _gauge("wire_kept_bytes", "Bytes that cached answers take.", memory_cache.answers.bytes)
+        yield _gauge("process_resident_memory_bytes", "Resident memory.", pages * os.sysconf("SC_PAGE_SIZE"))
+    yield _gauge("process_cpu_seconds_total", "User and system time.", f"{time.process_time():.2f}", kind="counter")
+    yield _gauge("wire_kept_answers", "Cached answers in this process's memory.", memory_cache.answers.count)
+    yield _gauge("wire_kept_bytes", "Bytes that cached answers take.", memory_cache.answers.bytes)
     is_stale = int(memory_cache.answers.is_stale)
-    yield from _gauge("wire_kept_stale", "Whether cached answers are served although the database cannot be read.", is_stale)
+    yield _gauge("wire_kept_stale", "Whether cached answers are served although the database cannot be read.", is_stale)
     source = routing.source
-    yield from _gauge("wire_database_outages", "Times that the database went away.", source.outages, kind="counter")
+    yield _gauge("wire_database_outages", "Times that the database went away.", source.outages, kind="counter")
     if routing.REPLICA in settings.DATABASES:
-        yield from _gauge("wire_replica_read", "Whether the replica is read.", int(source.alias == routing.REPLICA))
-        yield from _gauge("wire_replica_fallbacks", "Times that reads turned to the primary.", source.fallbacks, kind="counter")
+        yield _gauge("wire_replica_read", "Whether the replica is read.", int(source.alias == routing.REPLICA))
+        yield _gauge("wire_replica_fallbacks", "Times that reads turned to the primary.", source.fallbacks, kind="counter")
 
 
 def _of_wire() -> Iterator[str]:
+    lines: list[str] = []
     try:
         lines = list(_list_wire_metrics())
     except Unavailable:
-        lines = []
+        pass
     except Error:
         log.exception("The database does not answer.")
-        lines = []
-    yield from _gauge("wire_database_up", "Whether the database answers; without it what follows is missing.", int(bool(lines)))
+    yield _gauge("wire_database_up", "Whether the database answers; without it what follows is missing.", int(bool(lines)))
     yield from lines
 
 
 def _list_wire_metrics() -> Iterator[str]:
-    yield from _gauge("wire_version", "Raised by every public change.", queries.wire_version(), kind="counter")
-    yield from _gauge("wire_pending_stories", "Stories with a change that is not published yet.", Story.objects.pending().count())
+    yield _gauge("wire_version", "Raised by every public change.", queries.wire_version(), kind="counter")
+    yield _gauge("wire_pending_stories", "Stories with a change that is not published yet.", Story.objects.pending().count())
     newest = Snapshot.objects.order_by("-sequence").values_list("sequence", "generated_at").first()
     if newest:
         age = int((timezone.now() - newest[1]).total_seconds())
-        yield from _gauge("wire_snapshots", "In the chain.", newest[0], kind="counter")
-        yield from _gauge("wire_snapshot_age_seconds", "Since the newest was published.", age)
+        yield _gauge("wire_snapshots", "In the chain.", newest[0], kind="counter")
+        yield _gauge("wire_snapshot_age_seconds", "Since the newest was published.", age)
     feeds = feeds_health().feeds
     states = Counter(map(_state, feeds))
-    yield "# HELP wire_feeds The roster's feeds by state."
-    yield "# TYPE wire_feeds gauge"
+    yield "# HELP wire_feeds The roster's feeds by state.\n# TYPE wire_feeds gauge"
     yield from (f'wire_feeds{{state="{state}"}} {states[state]}' for state in FEED_STATES)
     tried = [feed.last_try_at.timestamp() for feed in feeds if feed.last_try_at]
     if tried:
-        yield from _gauge("wire_feed_last_try_timestamp_seconds", "Last fetch of any feed.", int(max(tried)))
+        yield _gauge("wire_feed_last_try_timestamp_seconds", "Last fetch of any feed.", int(max(tried)))
 
 
 def _state(feed: FeedHealthOut) -> str:
@@ -97,7 +96,5 @@ def _state(feed: FeedHealthOut) -> str:
     return "silent" if feed.silent else "answers"
 
 
-def _gauge(name: str, text: str, value: object, *, kind: str = "gauge") -> Iterator[str]:
-    yield f"# HELP {name} {text}"
-    yield f"# TYPE {name} {kind}"
-    yield f"{name} {value}"
+def _gauge(name: str, text: str, value: object, *, kind: str = "gauge") -> str:
+    return f"# HELP {name} {text}\n# TYPE {name} {kind}\n{name} {value}"

@@ -157,16 +157,13 @@ def topics(request: HttpRequest) -> HttpResponse:
 @public
 def archive(request: HttpRequest) -> HttpResponse:
     """Show a calendar with the number of stories of each day, a year a page."""
-    found = queries.calendar(read(int, request.GET["year"]) if "year" in request.GET else None)
-    if found.years and found.year not in found.years:
-        raise NotFound("There is no such year.")
+    year, years, days = queries.calendar(read(int, request.GET["year"]) if "year" in request.GET else None)
     months = []  # newest first; weeks of days, Monday first, each with its number of stories (None: nothing published)
-    for first in sorted({day.replace(day=1) for day in found.days}, reverse=True):
+    for first in sorted({day.replace(day=1) for day in days}, reverse=True):
         weeks = calendar.Calendar().monthdatescalendar(first.year, first.month)
-        counts = [[(day, found.days.get(day) if day.month == first.month else None) for day in week] for week in weeks]
+        counts = [[(day, days.get(day) if day.month == first.month else None) for day in week] for week in weeks]
         months.append({"first": first, "weeks": counts})
-    context = {"year": found.year, "years": found.years, "months": months, "total": sum(found.days.values())}
-    return page(request, "archive.html", context)
+    return page(request, "archive.html", {"year": year, "years": years, "months": months, "total": sum(days.values())})
 
 
 @public
@@ -183,11 +180,11 @@ def corrections(request: HttpRequest) -> HttpResponse:
 
 def _show_day(request: HttpRequest, found: StoriesAnswer[DayOut], caching: str) -> HttpResponse:
     """Show a day's events by category, and below a short day those of the days before."""
-    today, *earlier = queries.days_down_from(found.wire_date)
-    lead = event_view.leading(today.events, today.day)
-    events = [event for category in Category for event in today.events if event.lead.category == category and event is not lead]
+    (day, today), *earlier = queries.days_down_from(found.wire_date)
+    lead = event_view.leading(today, day)
+    events = [event for category in Category for event in today if event.lead.category == category and event is not lead]
     pages = Paginator(events, PER_PAGE).get_page(request.GET.get("page"))
-    totals = Counter(event.lead.category for event in today.events)
+    totals = Counter(event.lead.category for event in today)
     context = {
         "day": found,
         "pages": pages,
@@ -196,10 +193,10 @@ def _show_day(request: HttpRequest, found: StoriesAnswer[DayOut], caching: str) 
         "lead": lead if pages.number == 1 else None,
         "earlier": earlier if pages.number == pages.paginator.num_pages else (),
         "take_html": html(editors_take.opening(found.editor_take)),
-        "near": queries.neighbours(found.wire_date),
+        "near": queries.list_neighbours(found.wire_date),
         "withdrawn": queries.withdrawn_on(found.wire_date),
         "stories": len(found.story_json),
-        "events": len(today.events),
+        "events": len(today),
         "publications": len({one.original_publisher for one in found.stories}),
     }
     return page(request, "day.html", context, caching)

@@ -12,8 +12,7 @@ from sources import queries as sources_queries
 from sources.vocabulary import Tier
 from wire import queries
 from wire.schemas.params import MAX_QUERY, SearchForm, Sort
-from wire.schemas.story import SearchOut, StoryOut
-from wire.schemas.story_list import StoriesAnswer
+from wire.schemas.story import StoryOut
 from wire.site.pages import PER_LIST, page, public
 from wire.text import tokens
 from wire.text.query import EVERYTHING, Query, Text, forms
@@ -63,7 +62,9 @@ def _build_results(form: SearchForm, params: Params, cursor: str | None) -> dict
     """Return the context below the form. Raises: InvalidArgument for a query without words and for a strange cursor."""
     chosen: dict[str, Any] = {name: getattr(form, name) for name in FILTERS} | {"limit": form.limit, "cursor": cursor}
     found = queries.search_wire(form.query, **chosen, sort=form.sort) if form.query else queries.filter_wire(**chosen)
-    question = _parse_question(found, form.query)
+    # To mark in the stories: the words searched for, and synonyms where these counted.
+    parsed = forms(found.suggestion or (form.query.replace(found.period.said, " ") if found.period else form.query))
+    question = EVERYTHING if not parsed else parsed[0 if found.matched == "all words" else -1]
     texts = {
         "source": f"from {form.source}",
         "tier": f"in tier {form.tier}",
@@ -92,12 +93,6 @@ def _build_results(form: SearchForm, params: Params, cursor: str | None) -> dict
 
 def _write(moment: dt.datetime) -> str:
     return f"{moment:%-d %B %Y}" if moment.time() == dt.time() else f"{moment:%-d %B %Y, %H:%M UTC}"
-
-
-def _parse_question(found: StoriesAnswer[SearchOut], query: str) -> Query:
-    """Return the words to mark in the stories: those searched for, and synonyms where these counted."""
-    parsed = forms(found.suggestion or (query.replace(found.period.said, " ") if found.period else query))
-    return EVERYTHING if not parsed else parsed[0 if found.matched == "all words" else -1]
 
 
 def _choose_summary(story: StoryOut, question: Query) -> str:

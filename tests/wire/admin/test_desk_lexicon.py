@@ -14,8 +14,8 @@ from django.test import Client
 from sources.models import Publication
 from tests.factories import entry, next_lexicon, publish, second_feed, see, story_of
 from tests.wire.desk import at_desk, save, words
-from wire.admin import import_export
-from wire.admin.import_export import MAX_ERRORS, MAX_ROWS, MAX_SHOWN
+from wire.admin import lexicon as lexicon_admin
+from wire.admin.lexicon import MAX_ERRORS, MAX_ROWS, MAX_SHOWN
 from wire.ingest import corrections, lexicon, lexicon_preview
 from wire.models import LexiconTerm, Story
 from wire.publishing.publish import publish_pending
@@ -222,7 +222,7 @@ def test_an_import_that_fails_when_it_is_confirmed_changes_nothing(desk: Client,
         raise OperationalError("database is locked")
 
     tried = bring(desk, HEAD + rows(3))
-    monkeypatch.setattr(import_export, "remember", fails)
+    monkeypatch.setattr(lexicon_admin, "remember", fails)
     assert confirm(desk, tried).status_code == 503
     assert LexiconTerm.objects.count() == 1
 

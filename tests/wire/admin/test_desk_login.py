@@ -38,9 +38,9 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
 
     @cache
-    def count(rate: str) -> login._Counter:
+    def count(rate: str) -> login.Counter:
         limiter = Limiter(rate, clock)
-        return login._Counter(limiter.wait, limiter.give_back)
+        return limiter.wait, limiter.give_back
 
     monkeypatch.setattr(login, "_build_counter", count)
     return clock

@@ -11,7 +11,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile, UploadedFile
 from django.db import connection
 from django.utils.datastructures import MultiValueDict
 
-from wire.admin.import_export import MAX_ROWS, TermsForm
+from wire.admin.lexicon import MAX_ROWS, TermsForm
 
 pytestmark = [
     pytest.mark.django_db,

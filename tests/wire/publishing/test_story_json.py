@@ -1,6 +1,5 @@
 """Stored JSON of stories: always what would be made anew, and never shown once it is old."""
 
-import datetime as dt
 from collections.abc import Callable
 from typing import Any
 
@@ -17,7 +16,6 @@ from tests.wire.archives import verifywire
 from wire import queries
 from wire.ingest import corrections
 from wire.models import Snapshot, Story, StoryJson
-from wire.models.compiled_sql import Compiled
 from wire.publishing import story_json
 from wire.text.vocabulary import Category, Topic
 
@@ -234,29 +232,6 @@ def test_one_story_a_list_and_a_day_cost_no_query_for_each_of_their_stories(
         queries.get_story_json(story_id)
     with django_assert_num_queries(2):  # the page, and how many there are
         queries.get_category(Category.LAUNCHES)
-
-
-def test_a_compiled_query_takes_its_arguments_anew_each_time() -> None:
-    publish(ABOUT, SAME, OTHER)
-    made = 0
-
-    def rows(publisher: str, since: dt.datetime, limit: int):  # type: ignore[no-untyped-def]
-        nonlocal made
-        made += 1
-        found = Story.objects.filter(publication__name=publisher, published_at__gte=since)
-        return found.values_list("chatbotnews_id")[:limit]
-
-    compiled = Compiled(rows)
-    early, late = (dt.datetime(2026, 1, 15, hour, tzinfo=dt.UTC) for hour in (8, 12))
-    reuters = [(story_of(SAME).chatbotnews_id,)]
-    assert [list(map(tuple, compiled.rows(who, when, 5))) for who in ("Reuters", "Axios") for when in (early, late)] == [
-        reuters,
-        [],
-        [],
-        [],
-    ]
-    assert (compiled.count("Reuters", early, 5), made) == (1, 1)
-    assert (compiled.count("Reuters", early, 1), made) == (1, 2)
 
 
 def test_topics_and_search_show_the_same_story_as_the_story_itself() -> None:

@@ -6,7 +6,8 @@ import pytest
 
 from tests.factories import NOW, entry, publish, story_of
 from wire.models import Story
-from wire.queries.trends import list_trends
+from wire.queries.events import list_trending_events
+from wire.text.provenance import timestamp
 from wire.text.vocabulary import Category
 
 DAY = dt.timedelta(hours=24)
@@ -23,51 +24,51 @@ def event(title: str, *publishers: str, at: str = "2026-01-16T10:00:00Z", **valu
 
 
 def test_a_wire_without_a_story_says_so() -> None:
-    found = list_trends(DAY, now=NOW)
-    assert (found.trends, found.note) == ([], "The wire has no story yet.")
+    assert list_trending_events(DAY, now=NOW) == ([], "The wire has no story yet.")
 
 
 def test_an_event_is_one_trend_that_its_founder_speaks_for() -> None:
     stories = event("Quince Robotics raises $40 million for kitchen robots", "TechCrunch", "The Verge")
     founder, other = sorted(stories, key=lambda story: story.chatbotnews_id != story.event_id)
     assert founder.event_id == other.event_id == founder.chatbotnews_id
-    (one,) = list_trends(DAY, now=NOW).trends
+    (one,) = list_trending_events(DAY, now=NOW)[0]
     assert founder.current is not None
-    assert one.url is not None
-    assert (one.id, one.topic, one.source) == (founder.event_id, founder.current.headline, "ChatbotNews.ai")
-    assert one.url.endswith(f"/story/{founder.chatbotnews_id}")
-    assert one.timestamp == min(founder.published_at, other.published_at)
-    assert set(one.metadata.story_ids) == {founder.chatbotnews_id, other.chatbotnews_id}
-    assert set(one.metadata.publishers) == {"TechCrunch", "The Verge"}
-    assert one.geographic_origin is None
+    assert (one["id"], one["topic"], one["source"]) == (founder.event_id, founder.current.headline, "ChatbotNews.ai")
+    assert one["url"].endswith(f"/story/{founder.chatbotnews_id}")
+    assert one["timestamp"] == timestamp(min(founder.published_at, other.published_at))
+    assert set(one["metadata"]["story_ids"]) == {founder.chatbotnews_id, other.chatbotnews_id}
+    assert set(one["metadata"]["publishers"]) == {"TechCrunch", "The Verge"}
+    assert one["geographic_origin"] is None
 
 
 @pytest.mark.usefixtures("sample_wire")
 def test_the_most_reported_come_first_and_a_lone_story_scores_nothing() -> None:
     until = dt.datetime(2026, 10, 16, 12, 0, tzinfo=dt.UTC)
-    trends = list_trends(7 * DAY, limit=100, now=until).trends
-    assert trends == sorted(trends, key=lambda one: (-one.engagement_score, -one.timestamp.timestamp(), one.id))
-    assert trends[0].engagement_score > 0
+    trends = list_trending_events(7 * DAY, limit=100, now=until)[0]
+    assert trends == sorted(
+        trends, key=lambda one: (-one["engagement_score"], -dt.datetime.fromisoformat(one["timestamp"]).timestamp(), one["id"])
+    )
+    assert trends[0]["engagement_score"] > 0
     for one in trends:
-        scores = [float(story.consensus_score) for story in Story.objects.filter(chatbotnews_id__in=one.metadata.story_ids)]
-        assert one.engagement_score == (round(100 * max(scores), 1) if len(scores) > 1 else 0)
-    newest = list_trends(7 * DAY, sort_by="timestamp", limit=100, now=until).trends
-    assert [one.timestamp for one in newest] == sorted((one.timestamp for one in trends), reverse=True)
-    assert list_trends(7 * DAY, limit=2, now=until).trends == trends[:2]
+        scores = [float(story.consensus_score) for story in Story.objects.filter(chatbotnews_id__in=one["metadata"]["story_ids"])]
+        assert one["engagement_score"] == (round(100 * max(scores), 1) if len(scores) > 1 else 0)
+    newest = list_trending_events(7 * DAY, sort_by="timestamp", limit=100, now=until)[0]
+    assert [one["timestamp"] for one in newest] == sorted((one["timestamp"] for one in trends), reverse=True)
+    assert list_trending_events(7 * DAY, limit=2, now=until)[0] == trends[:2]
 
 
 def test_a_window_counts_from_now_to_the_second() -> None:
     event("Quince Robotics raises $40 million for kitchen robots", "TechCrunch", at="2026-01-15T12:00:01Z")
     event("A lone report on whales that sing of mathematics", "TechCrunch", at="2026-01-15T12:00:00Z")
-    assert len(list_trends(DAY, now=NOW).trends) == 1
-    assert len(list_trends(2 * DAY, now=NOW).trends) == 2
+    assert len(list_trending_events(DAY, now=NOW)[0]) == 1
+    assert len(list_trending_events(2 * DAY, now=NOW)[0]) == 2
 
 
 def test_a_wire_that_stood_still_is_looked_at_as_of_its_newest_story() -> None:
     event("Quince Robotics raises $40 million for kitchen robots", "TechCrunch")
-    found = list_trends(DAY, now=NOW + dt.timedelta(days=30))
-    assert len(found.trends) == 1
-    assert "2026-01-16T10:00:00" in found.note
+    trends, note = list_trending_events(DAY, now=NOW + dt.timedelta(days=30))
+    assert len(trends) == 1
+    assert "2026-01-16T10:00:00" in note
 
 
 def test_categories_choose_and_a_withdrawn_story_is_no_trend() -> None:
@@ -75,5 +76,5 @@ def test_categories_choose_and_a_withdrawn_story_is_no_trend() -> None:
     assert story.current is not None
     of_it = [Category(story.current.category)]
     others = [one for one in Category if one not in of_it]
-    assert len(list_trends(DAY, of_it, now=NOW).trends) == 1
-    assert list_trends(DAY, others, now=NOW).trends == []
+    assert len(list_trending_events(DAY, of_it, now=NOW)[0]) == 1
+    assert list_trending_events(DAY, others, now=NOW)[0] == []

@@ -7,16 +7,18 @@ from django.test import Client
 
 from sources.models import RosterRevision
 from tests.factories import entry, publish, story_of
-from wire.models import Snapshot, StoryRevision
+from wire.models import Snapshot, StoryJson, StoryRevision
 
 pytestmark = pytest.mark.django_db
 
 
 def unknown_category() -> object:
+    StoryJson.objects.all().delete()  # so that it is rendered again
     return StoryRevision.objects.update(category="gossip")
 
 
 def unknown_topic() -> object:
+    StoryJson.objects.all().delete()
     return StoryRevision.objects.update(topics=["gossip"])
 
 

@@ -11,9 +11,9 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import QuerySet
 
+from config.database.routing import connection
 from config.errors import WireError
 from wire.models import LogEntry, LogNode, SigningKey, Snapshot, WireState
-from wire.models.compiled_sql import quick_cursor
 from wire.publishing.transparency import merkle, signed_note
 from wire.text.provenance import canonical
 
@@ -104,7 +104,7 @@ def nodes(places: Iterable[merkle.Place]) -> dict[merkle.Place, bytes]:
     wanted = set(places)
     leaves, above = [(index + 1,) for level, index in wanted if level == 0], [place for place in wanted if place[0] > 0]
     found: dict[merkle.Place, bytes] = {}
-    with quick_cursor() as cursor:
+    with connection.cursor() as cursor:
         for sql, keys in ((_LEAVES, leaves), (_ABOVE, above)):
             if keys:
                 rows = ", ".join(f"({', '.join(['%s'] * len(keys[0]))})" for _ in keys)
