@@ -25,7 +25,7 @@ Headers = Sequence[tuple[bytes, bytes]]
 OwnLimit = Callable[[str], Awaitable[tuple[str, int] | None]]
 
 WIRE: Final = "wire"
-"""The name under which REST, the site's searches, pages of publishers and the wire's own MCP server count together."""
+"""The name under which REST, the site's searches and cards, pages of publishers and the wire's own MCP server count together."""
 MAX_BODY: Final = 65_536  # bytes; no public request needs more
 MAX_DESK_BODY: Final = 10_485_760  # bytes; editors bring roster and lexicon as files
 JSONRPC_REFUSED: Final = -32000  # JSON-RPC 2.0: the range for errors of the server's own
@@ -194,7 +194,7 @@ def _counted_as(scope: Scope, server: str | None) -> str:
     if server is not None:
         return server
     path = scope["path"]
-    return WIRE if path.startswith(("/api/", "/articles/", "/feeds/search.")) or path == "/search" else ""
+    return WIRE if path.startswith(("/api/", "/articles/", "/feeds/search.", "/og/")) or path == "/search" else ""
 
 
 _shared: Any = None

@@ -120,6 +120,7 @@ class Questions:
             *(f"/export/{form}?{asked}" for form in ("bib", "ris", "csl", "ninjs") for asked in ("", "category=funding", words)),
             *(f"/feeds/search.{form}?{words}" for form in ("rss", "atom", "json")),
             *(f"/factcheck/{quote(one)}" for one in find("any_id")),
+            *(f"/og/event/{one}.png" for one in find("event_id")[:3]),
             *(f"/archive/{day}.manifest.json" for day in find("day")),
         ]
         await self._crawl("site", seeds, r"/(?!api/|admin|mcp$)", {}, MOST_PAGES, MOST_OF_ROUTE)

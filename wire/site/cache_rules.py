@@ -19,6 +19,7 @@ _PAGES: Final = [
         ("/corrections", "before"),
         ("/provenance(/[^/]+)?",),
         (r"/feeds/[^/]+\.(rss|atom|json)", "query"),
+        (r"/og/(site|(story|event|day)/[^/]+)\.png",),
         (r"/sitemap(-pages|-stories-[0-9]+)?\.xml",),
         (r"/\.well-known/mcp\.json|/mcp/articles/[^/]+/server-card",),
         (
