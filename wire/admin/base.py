@@ -22,6 +22,7 @@ from wire.models import WireState
 
 if TYPE_CHECKING:
     from django.contrib.admin import ModelAdmin, StackedInline, TabularInline
+    from django.contrib.admin.helpers import ActionForm
 
     Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 else:
     from unfold.admin import ModelAdmin, StackedInline, TabularInline
     from unfold.decorators import action
+    from unfold.forms import ActionForm
 
 Row = TypeVar("Row", bound=Model)
 

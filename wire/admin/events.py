@@ -9,7 +9,6 @@ from typing import Any, Final
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
-from django.db import transaction
 from django.db.models import Count, OuterRef, QuerySet, Subquery
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
@@ -19,9 +18,9 @@ from django.utils.html import format_html
 from wire import queries
 from wire.admin.base import ModelAdmin, ReadOnly, column, count, marks, moment, never, remember
 from wire.admin.queues import PAIRS, QueuedAdmin, QueueFilter
-from wire.admin.stories import because, event_page, get_headline, list_labels, list_published, show_refusal
+from wire.admin.stories import WHY, because, event_page, get_headline, list_labels, list_published, pin, settle, show_refusal
 from wire.ingest import corrections
-from wire.models import Event, Snapshot, Story, StoryPair
+from wire.models import Event, Story, StoryPair
 from wire.publishing.event_view import EventView
 from wire.publishing.grouping import headline_lookup
 from wire.publishing.grouping.candidates import WINDOW, Item
@@ -115,7 +114,7 @@ class EventAdmin(QueuedAdmin[Event], ModelAdmin[Event]):
                 return self._merge(request, event, stories)
             case "split":
                 ids = [story.chatbotnews_id for story in chosen]
-                _settle(request, chosen, "Split off into an event of their own", lambda why: corrections.split(ids, reason=why))
+                settle(request, chosen, "Split off into an event of their own", lambda why: corrections.split(ids, reason=why))
             case "lead" if chosen:
                 story = chosen[0]
                 with show_refusal(request):
@@ -124,7 +123,7 @@ class EventAdmin(QueuedAdmin[Event], ModelAdmin[Event]):
                     who = f"“{get_headline(story)}” ({story.publication})"
                     messages.success(request, f"{who} leads this event now. Lists show it at once; no day had to be published.")
             case "pin" | "unpin" as do:
-                _pin(request, stories, pinned=do == "pin")
+                pin(request, stories, pinned=do == "pin")
             case "join":
                 typed = request.POST.get("other_id", "").strip()
                 if other := _find_event(typed):
@@ -148,7 +147,7 @@ class EventAdmin(QueuedAdmin[Event], ModelAdmin[Event]):
             messages.error(request, f"Nothing was merged: {why}. Pick one from the list, or give the id or address of a story.")
             return HttpResponseRedirect(event_page(event.pk))
         both = [*stories, *Story.objects.filter(event=other)]
-        _settle(request, both, "Events merged", lambda why: corrections.merge({event.pk, other}, reason=why))
+        settle(request, both, "Events merged", lambda why: corrections.merge({event.pk, other}, reason=why))
         now = Story.objects.filter(pk=stories[0].pk).values_list("event", flat=True).get() if stories else event.pk
         return HttpResponseRedirect(event_page(now or event.pk))
 
@@ -175,7 +174,7 @@ class EventAdmin(QueuedAdmin[Event], ModelAdmin[Event]):
             "may_split": may and len(stories) > 1,
             "similar": _list_similar(event, shown) if may else [],
             "chapters": queries.view_storyline(event.pk)[1] if shown else [],
-            "why": corrections.SETTLING,
+            "why": WHY,
         }
 
 
@@ -191,26 +190,6 @@ def _view(event: Event) -> EventView:
     if found is None:
         found = event.view = queries.view_event(event.pk)  # type: ignore[attr-defined]
     return found
-
-
-def _settle(request: HttpRequest, stories: Sequence[Story], done: str, change: Callable[[str], list[Snapshot]]) -> None:
-    """Change which event stories belong to, with the posted reason; show what was published, or why nothing was changed."""
-    reason = request.POST.get("reason", "")
-    with show_refusal(request):
-        published = change(reason)
-        remember(request, stories, because(done, reason))
-        shown = list_published(published)
-        messages.success(request, f"{done}. {shown} Automatic grouping leaves these stories where they are now.")
-
-
-def _pin(request: HttpRequest, stories: Sequence[Story], *, pinned: bool) -> None:
-    with transaction.atomic():
-        corrections.pin([story.chatbotnews_id for story in stories], pinned=pinned)
-        remember(request, stories, because("Pinned" if pinned else "Unpinned", request.POST.get("reason", "")))
-    if pinned:
-        messages.success(request, "Pinned: these stories stay in their events. Nothing needed to be published.")
-    else:
-        messages.success(request, "Unpinned: they are regrouped at the next publish, unless their day is final.")
 
 
 def _change_storyline(request: HttpRequest, stories: Sequence[Story], done: str, change: Callable[[], None]) -> None:

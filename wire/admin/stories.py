@@ -2,7 +2,7 @@
 
 import copy
 import datetime as dt
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -26,6 +26,7 @@ from unfold.widgets import (
 
 from config.errors import WireError
 from wire.admin.base import (
+    ActionForm,
     FreshForm,
     PreviewedAdmin,
     PreviewedForm,
@@ -46,6 +47,7 @@ from wire.text.plain_text import REASON, plain_line
 from wire.text.vocabulary import Category, Status, Topic
 
 TEXTS = ("headline", "summary", "author")
+WHY = f"Reason: {corrections.SETTLING}"
 UNPUBLISHED = "(not published yet)"
 
 
@@ -126,6 +128,15 @@ class WithdrawForm(FreshStory):
     )
 
 
+class EventForm(ActionForm):
+    reason = forms.CharField(
+        label="",
+        max_length=500,
+        required=False,
+        widget=UnfoldAdminTextInputWidget({"placeholder": "Reason, stored in the history", "aria-label": WHY, "title": WHY}),
+    )
+
+
 @admin.register(Story)
 class StoryAdmin(QueuedAdmin[Story], TellsRefusals[Story], PreviewedAdmin[Story]):
     form = StoryForm
@@ -138,6 +149,8 @@ class StoryAdmin(QueuedAdmin[Story], TellsRefusals[Story], PreviewedAdmin[Story]
     search_help_text = "Words of the headline, or the id of a story or an event"
     date_hierarchy = "published_at"
     readonly_fields = ("story_id", "publication", "published", "day", "state", "reports", "figures", "address")
+    action_form = EventForm
+    actions = ("merge_events", "split_off", "pin", "unpin")
     has_add_permission = has_delete_permission = never
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Story]:
@@ -193,6 +206,25 @@ class StoryAdmin(QueuedAdmin[Story], TellsRefusals[Story], PreviewedAdmin[Story]
     address = column(
         "Original address", lambda row: format_html('<a href="{0}" rel="noopener noreferrer">{0}</a>', row.original_url)
     )
+
+    @admin.action(description="Merge their events into one", permissions=["change"])
+    def merge_events(self, request: HttpRequest, stories: QuerySet[Story]) -> None:
+        events = {str(story.event_id) for story in stories if story.event_id}
+        settle(request, list(stories), "Events merged", lambda reason: corrections.merge(events, reason=reason))
+
+    @admin.action(description="Split off into an event of their own", permissions=["change"])
+    def split_off(self, request: HttpRequest, stories: QuerySet[Story]) -> None:
+        ids = [story.chatbotnews_id for story in stories]
+        change = "Split off into an event of their own"
+        settle(request, list(stories), change, lambda reason: corrections.split(ids, reason=reason))
+
+    @admin.action(description="Pin to their events", permissions=["change"])
+    def pin(self, request: HttpRequest, stories: QuerySet[Story]) -> None:
+        pin(request, list(stories), pinned=True)
+
+    @admin.action(description="Unpin (regroup automatically)", permissions=["change"])
+    def unpin(self, request: HttpRequest, stories: QuerySet[Story]) -> None:
+        pin(request, list(stories), pinned=False)
 
     def has_change_permission(self, request: HttpRequest, obj: Story | None = None) -> bool:
         withdrawn = obj is not None and obj.status == Status.WITHDRAWN
@@ -272,6 +304,26 @@ def show_refusal(request: HttpRequest) -> Iterator[None]:
             yield
     except WireError as error:
         messages.error(request, f"{error} {error.hint}")
+
+
+def settle(request: HttpRequest, stories: Sequence[Story], done: str, change: Callable[[str], list[Snapshot]]) -> None:
+    """Change which event stories belong to, with the posted reason; show what was published, or why nothing was changed."""
+    reason = request.POST.get("reason", "")
+    with show_refusal(request):
+        published = change(reason)
+        remember(request, stories, because(done, reason))
+        shown = list_published(published)
+        messages.success(request, f"{done}. {shown} Automatic grouping leaves these stories where they are now.")
+
+
+def pin(request: HttpRequest, stories: Sequence[Story], *, pinned: bool) -> None:
+    with transaction.atomic():
+        corrections.pin([story.chatbotnews_id for story in stories], pinned=pinned)
+        remember(request, stories, because("Pinned" if pinned else "Unpinned", request.POST.get("reason", "")))
+    if pinned:
+        messages.success(request, "Pinned: these stories stay in their events. Nothing needed to be published.")
+    else:
+        messages.success(request, "Unpinned: they are regrouped at the next publish, unless their day is final.")
 
 
 def list_published(snapshots: Sequence[Snapshot]) -> str:

@@ -74,10 +74,9 @@ def test_a_reason_that_readers_take_for_a_rebuilds_or_that_nobody_can_see_is_ref
     for reason in ("", "\u202e", "\x01\x02", " \x0b "):
         shown = words(desk.post(page_of(story), story_form(story, headline="Other", reason=reason)))
         assert "Every change needs a reason" in shown, reason
-    event = f"/admin/wire/event/{story.event_id}/change/"
-    desk.post(event, {"do": "split", "story": story.chatbotnews_id, "reason": "Why not."})
+    desk.post("/admin/wire/story/", {"action": "split_off", "_selected_action": [story.pk], "reason": "Why not."})
     assert (Story.objects.get().status, history()) == ("live", [])
-    desk.post(event, {"do": "pin", "reason": "\u202e"})
+    desk.post("/admin/wire/story/", {"action": "pin", "_selected_action": [story.pk], "reason": "\u202e"})
     assert history() == [(story.chatbotnews_id, "Pinned")]
 
 
@@ -107,13 +106,10 @@ def test_merge_split_and_pin_leave_an_entry_a_story(desk: Client) -> None:
         two := entry(title="Gherkins are on the rise", publisher="Wired", url="https://www.wired.com/story/w/"),
     )
     pair = [story_of(one), story_of(two)]
-    first, other = (story.chatbotnews_id for story in pair)
-    for form in (
-        {"do": "merge", "other_id": other, "reason": "One purchase."},
-        {"do": "split", "story": first, "reason": "Two after all."},
-        {"do": "pin"},
-    ):
-        desk.post(f"/admin/wire/event/{story_of(one).event_id}/change/", form)
+    for action, reason in (("merge_events", "One purchase."), ("split_off", "Two after all."), ("pin", "")):
+        chosen = [story.pk for story in (pair if action == "merge_events" else pair[:1])]
+        desk.post("/admin/wire/story/", {"action": action, "_selected_action": chosen, "reason": reason})
+    first = pair[0].chatbotnews_id
     assert set(history()[:2]) == {(story.chatbotnews_id, "Events merged: One purchase.") for story in pair}
     assert history()[2:] == [(first, "Split off into an event of their own: Two after all."), (first, "Pinned")]
 

@@ -304,25 +304,23 @@ def desk() -> Client:
     return client
 
 
-def act(desk: Client, made: Entry, **form: str) -> str:
-    address = f"/admin/wire/event/{story_of(made).event_id}/change/"
-    return desk.post(address, form, follow=True).content.decode()
+def act(desk: Client, action: str, *made: Entry, reason: str = "") -> str:
+    chosen = {"action": action, "reason": reason, "_selected_action": [story_of(one).pk for one in made]}
+    return desk.post("/admin/wire/story/", chosen, follow=True).content.decode()
 
 
-def test_editors_split_pin_and_merge_on_the_page_of_an_event(desk: Client, three: list[Entry]) -> None:
-    ids = [story_of(one).chatbotnews_id for one in three]
-    said = act(desk, three[1], do="split", story=ids[1], reason=REASON)
-    assert "Split off into an event of their own. Published: " in said
+def test_editors_split_pin_and_merge_in_the_list_of_stories(desk: Client, three: list[Entry]) -> None:
+    assert "Split off into an event of their own. Published: " in act(desk, "split_off", three[1], reason=REASON)
     assert not one_event(three[0], three[1])
-    assert "Unpinned" in act(desk, three[1], do="unpin")
-    assert "Pinned" in act(desk, three[1], do="pin")
-    assert "Events merged. Published: " in act(desk, three[0], do="merge", other_id=ids[1], reason="One after all.")
+    assert "Unpinned" in act(desk, "unpin", three[1])
+    assert "Pinned" in act(desk, "pin", three[1])
+    assert "Events merged. Published: " in act(desk, "merge_events", three[0], three[1], reason="One after all.")
     assert one_event(*three)
 
 
 def test_the_desk_asks_for_a_reason_and_says_who_reads_it(desk: Client, three: list[Entry]) -> None:
     asked = "stored in the history, and published if a final day is published again"
-    answer = act(desk, three[1], do="split", story=story_of(three[1]).chatbotnews_id)
-    assert f"Why (needed; {asked})" in answer
+    assert f'aria-label="Reason: {asked}"' in desk.get("/admin/wire/story/").content.decode()
+    answer = act(desk, "split_off", three[1])
     assert f"A reason is missing. Say in one sentence why; it is {asked}." in answer
     assert one_event(*three)
