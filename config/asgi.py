@@ -20,7 +20,7 @@ from django.conf import settings  # noqa: E402
 
 from config.api import parameters_of  # noqa: E402
 from config.database import routing  # noqa: E402
-from config.http import memory_cache, publish_notifier, signatures  # noqa: E402
+from config.http import memory_cache, publish_notifier  # noqa: E402
 from config.http.read_handler import DjangoReads  # noqa: E402
 from config.http.request_guard import App, Edge, Receive, Refusal, Scope, Send, family_of, shared_limit  # noqa: E402
 from config.http.response_cache import CachedApp  # noqa: E402
@@ -98,8 +98,6 @@ async def _get_limit(path: str) -> tuple[str, int] | None:
 
 async def _lifespan(receive: Receive, send: Send) -> None:
     await receive()
-    if settings.WIRE_SIGN_ANSWERS:
-        signatures.key(signatures.key_file())  # a key that cannot be read is found out now, and not by each who asks
     async with shared_limit(), _mcp.lifespan() if _mcp is not None else contextlib.nullcontext():
         watching = asyncio.create_task(_watch())
         gc.freeze()  # what was imported stays: each full collection would look through all of it, and requests would wait
