@@ -103,7 +103,7 @@ def seal(model: type[models.Model], keys: Collection[Any]) -> None:
     assert table.pk is not None  # noqa: S101  no model is without one
     sql = f'UPDATE "{table.db_table}" SET seal = %s WHERE "{table.pk.column}" = %s'  # noqa: S608  ours
     prepare = table.pk.get_db_prep_save
-    for some in _in_batches(keys):
+    for some in in_batches(keys):
         made = [(digest, prepare(key, connection)) for key, _kept, digest in _rows(model, some)]
         with connection.cursor() as cursor:
             cursor.executemany(sql, made)
@@ -123,7 +123,7 @@ def seal_all(model: type[models.Model], progress: Callable[[int], None] = lambda
 def intact_keys(model: type[models.Model], keys: Collection[Any]) -> list[Any]:
     """Return the keys of those rows that are as they were sealed."""
     found = []
-    for some in _in_batches(keys):
+    for some in in_batches(keys):
         found += [key for key, kept, digest in _rows(model, some) if _fits(kept, digest)]
     return found
 
@@ -179,10 +179,11 @@ def _faults_of(table: str, key: Any, row: "tuple[bytes | None, bytes] | None") -
 
 def _batches(model: type[models.Model]) -> Iterator[tuple[Any, ...]]:
     keys = model._base_manager.using(router.db_for_write(model)).order_by("pk").values_list("pk", flat=True)
-    return _in_batches(list(keys))
+    return in_batches(list(keys))
 
 
-def _in_batches(keys: Iterable[Any]) -> Iterator[tuple[Any, ...]]:
+def in_batches(keys: Iterable[Any]) -> Iterator[tuple[Any, ...]]:
+    """Yield the keys in tuples of BATCH."""
     left = iter(keys)
     return iter(lambda: tuple(islice(left, BATCH)), ())
 

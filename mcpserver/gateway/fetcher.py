@@ -6,6 +6,7 @@ import itertools
 import logging
 from collections.abc import Mapping
 from contextlib import suppress
+from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final
@@ -16,16 +17,16 @@ import rfc8785
 from config.errors import InternalError
 from mcpserver.gateway import agent_heartbeats, payload_schemas
 from mcpserver.gateway.auth import ANYBODY, Caller
-from mcpserver.gateway.cache import CacheEntry, EntryCache
+from mcpserver.gateway.cache import EntryCache
 from mcpserver.gateway.canonical_json import digest
 from mcpserver.gateway.circuit_breaker import CircuitBreaker
 from mcpserver.gateway.host import BOOT, Host
-from mcpserver.gateway.quota import Quota
+from mcpserver.gateway.limiter import Quota
+from mcpserver.gateway.models import Entry
 from mcpserver.gateway.request import GatewayRequest
 from mcpserver.gateway.request_log import RequestLogger
 from mcpserver.gateway.resource_policy import Policy
 from mcpserver.gateway.response import Attempt, format_moment
-from mcpserver.gateway.writer import BackgroundWriter
 from mcpserver.upstreams import protocol
 from mcpserver.upstreams.protocol import UpstreamAnswer, UpstreamCall, UpstreamClient, UpstreamError
 
@@ -43,7 +44,7 @@ class Fetch:
     request: GatewayRequest
     deadline: float  # of the request that began it: until then our own spacing is waited for
     attempts: list[Attempt] = field(default_factory=list)
-    entry: CacheEntry | None = None
+    entry: Entry | None = None
     is_over: bool = False
     next_at: float | None = None  # when the next attempt begins, while it is waited for
     remaining: int | None = None
@@ -72,7 +73,6 @@ class Fetcher:
     quota: Quota
     breakers: Mapping[str, CircuitBreaker]
     logger: RequestLogger
-    writer: BackgroundWriter
     host: Host
     _fetches: dict[str, Fetch] = field(default_factory=dict, init=False)
     _refreshed_at: dict[str, float] = field(default_factory=dict, init=False)
@@ -150,7 +150,7 @@ class Fetcher:
         waits = self.policy.defaults.waits
         return max(waits[min(number, len(waits)) - 1] if waits else 0.0, error.retry_after or 0.0)
 
-    async def _attempt(self, fetch: Fetch, caller: Caller, *, is_retry: bool) -> CacheEntry:
+    async def _attempt(self, fetch: Fetch, caller: Caller, *, is_retry: bool) -> Entry:
         """Raises: UpstreamError."""
         request, upstream = fetch.request, fetch.request.resource.upstream
         breaker, attempt = self.breakers[upstream], Attempt(request.uri, upstream, self.host.now())
@@ -177,8 +177,7 @@ class Fetcher:
             raise
         if breaker.note_success():
             log.warning("%s answers again.", upstream)
-        self.logger.note_upstream(upstream, breaker, self.host.now())
-        self.writer.flush_soon()
+        self.logger.note_upstream(upstream, breaker)
         return entry
 
     async def _acquire_quota(self, fetch: Fetch, caller: Caller, *, is_retry: bool) -> None:
@@ -213,10 +212,9 @@ class Fetcher:
             log.error("%s is left alone until %s: %s", upstream, format_moment(breaker.opened_until), error.detail)
         if error.code in (protocol.UNAUTHORIZED, protocol.INVALID):  # for the operator to mend
             log.error("%s: %s (%s)", upstream, error.detail, error.code)
-        self.logger.note_upstream(upstream, breaker, self.host.now(), error)
-        self.writer.flush_soon()
+        self.logger.note_upstream(upstream, breaker, error)
 
-    async def _ask(self, request: GatewayRequest) -> CacheEntry:
+    async def _ask(self, request: GatewayRequest) -> Entry:
         """Return the validated answer of the upstream, stored. Raises: UpstreamError."""
         resource = request.resource
         try:
@@ -249,26 +247,16 @@ class Fetcher:
             raise UpstreamError(protocol.INVALID, f"The heartbeat was rejected: {reason}.")
         return verified
 
-    def build_entry(self, request: GatewayRequest, answer: UpstreamAnswer) -> CacheEntry:
+    def build_entry(self, request: GatewayRequest, answer: UpstreamAnswer) -> Entry:
         """Raises: UpstreamError for data that are too large or no JSON."""
-        resource, data, now = request.resource, answer.data, self.host.now()
+        resource, now = request.resource, self.host.now()
         ttl = resource.ttl_for(request.params)
-        try:
-            sha256 = digest(data)
-        except (rfc8785.CanonicalizationError, RecursionError) as error:
-            raise UpstreamError(protocol.INVALID, "The answer holds what is no JSON.") from error
-        size = len(orjson.dumps(data))
-        if size > MAX_DATA:
-            raise UpstreamError(protocol.INVALID, f"The answer has {size:,} bytes; at most {MAX_DATA:,} are taken.")
-        return CacheEntry(
+        entry = Entry(
             key=request.key,
             resource=resource.name,
             agent=request.owner,
             attributes_sha256=request.attributes_sha256,
             uri=request.shared_uri,
-            data=data,
-            sha256=sha256,
-            count=len(payload_schemas.list_items(resource.answers, data)),
             upstream=resource.upstream,
             untrusted=answer.untrusted,
             marker=answer.marker,
@@ -276,25 +264,32 @@ class Fetcher:
             fetched_at=now,
             fresh_until=now + ttl,
             gone_after=now + max(ttl, resource.stale) if ttl else now,
-            size=size,
             steady_at=self.host.steady(),
             boot=BOOT,
         )
+        try:
+            _set_data(entry, resource.answers, answer.data)
+        except (rfc8785.CanonicalizationError, RecursionError) as error:
+            raise UpstreamError(protocol.INVALID, "The answer holds what is no JSON.") from error
+        if entry.size > MAX_DATA:
+            raise UpstreamError(protocol.INVALID, f"The answer has {entry.size:,} bytes; at most {MAX_DATA:,} are taken.")
+        return entry
 
-    async def _build_history(self, request: GatewayRequest, entry: CacheEntry) -> CacheEntry:
+    async def _build_history(self, request: GatewayRequest, entry: Entry) -> Entry:
         """Return an entry of all transactions that were ever seen, for the time when nobody answers."""
         before = [await self.cache.find(key) for key in (request.history_key, request.key)]
-        data = payload_schemas.merge_settled([entry.data, *(old.data for old in before if old is not None)])
-        return replace(
-            entry,
-            key=request.history_key,
-            data=data,
-            sha256=digest(data),
-            count=len(data["transactions"]),
-            size=len(orjson.dumps(data)),
-            note="These are all transactions that were seen so far and no longer change.",
-            fresh_until=entry.fetched_at,
-        )
+        history = copy(entry)
+        history.key, history.fresh_until = request.history_key, entry.fetched_at
+        history.note = "These are all transactions that were seen so far and no longer change."
+        found = payload_schemas.merge_settled([entry.data, *(old.data for old in before if old is not None)])
+        _set_data(history, request.resource.answers, found)
+        return history
+
+
+def _set_data(entry: Entry, kind: str, data: Any) -> None:
+    """Raises: CanonicalizationError, RecursionError for what is no JSON."""
+    entry.data, entry.sha256, entry.body = data, digest(data), orjson.dumps(data)
+    entry.size, entry.count = len(entry.body), len(payload_schemas.list_items(kind, data))
 
 
 def _to_call(request: GatewayRequest) -> UpstreamCall:

@@ -17,8 +17,7 @@ from config.database.threads import in_thread
 from mcpserver.gateway.gateway import Gateway, build_gateway
 from mcpserver.gateway.host import Host
 from mcpserver.gateway.models import Override
-from mcpserver.gateway.policy_file import load
-from mcpserver.gateway.resource_policy import Policy
+from mcpserver.gateway.resource_policy import Policy, load
 from mcpserver.upstreams.protocol import UpstreamClient
 
 T = TypeVar("T")

@@ -6,7 +6,6 @@ from typing import Any, Final
 
 import mcp_types as types
 import orjson
-from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 from pydantic import BaseModel
 
@@ -57,43 +56,40 @@ class ToolSpec:
     description: str
     arguments: type[arguments.Arguments]
     output: type[BaseModel]
-    run: Callable[..., Answer]
-    is_open_world: bool = True
-    """Whether what it answers comes from a world that goes on outside, such as the news."""
+    run: Callable[..., Any]
+    is_open_world: bool = True  # its answers come from a world that goes on outside, such as the news
+    # Its output schema is only that of an object: each list of tools is read with every question. Documents describe it.
     is_brief: bool = False
-    """Its output schema is only that of an object: each list of tools is read with every question. Documents describe it."""
 
     def listed(self, shorten: Callable[[dict[str, Any]], dict[str, Any]]) -> types.Tool:
-        """`shorten` makes the JSON Schema of its output small enough to be read with every list of tools."""
-        output = self.output.model_json_schema(mode="serialization", by_alias=True)
-        if self.is_brief:
-            output = {"type": "object"}
+        """Return it as MCP lists it; `shorten` makes the JSON Schema of its output small enough to be read with every list."""
+        schema = None if self.is_brief else self.output.model_json_schema(mode="serialization", by_alias=True)
         return types.Tool(
             name=self.name,
             title=self.title,
             description=self.description,
             input_schema=arguments.input_schema(self.arguments),
-            output_schema=output if self.is_brief else shorten(output),
+            output_schema={"type": "object"} if schema is None else shorten(schema),
             annotations=types.ToolAnnotations(title=self.title, open_world_hint=self.is_open_world, **_READS_ONLY),
         )
 
 
-def said_once(tools: Iterable[types.Tool]) -> list[types.Tool]:
-    """The tools, each sentence about a field of their answers only where it stands first: what is listed is read as one."""
+def dedupe_descriptions(tools: Iterable[types.Tool]) -> list[types.Tool]:
+    """Return the tools with each description of a field only at its first occurrence: a list of tools is read as one."""
     seen: set[str] = set()
 
-    def told(part: Any) -> Any:
+    def dedupe(part: Any) -> Any:
         if isinstance(part, list):
-            return [told(one) for one in part]
+            return [dedupe(one) for one in part]
         if not isinstance(part, dict):
             return part
-        said = part.get("description")
-        is_told = isinstance(said, str) and said in seen
-        if isinstance(said, str):
-            seen.add(said)
-        return {name: told(value) for name, value in part.items() if not (is_told and name == "description")}
+        description = part.get("description")
+        is_known = isinstance(description, str) and description in seen
+        if isinstance(description, str):
+            seen.add(description)
+        return {name: dedupe(value) for name, value in part.items() if not (is_known and name == "description")}
 
-    return [tool.model_copy(update={"output_schema": told(tool.output_schema)}) for tool in tools]
+    return [tool.model_copy(update={"output_schema": dedupe(tool.output_schema)}) for tool in tools]
 
 
 def text_content(text: str) -> types.TextContent:
@@ -114,9 +110,3 @@ def unknown(kind: str, known: Iterable[str]) -> MCPError:
 def as_text(error: WireError) -> str:
     """Return what a model should read of an error: what happened, and what to do next."""
     return fold(f"{error.message} {error.hint}")  # what a caller sent may stand in it
-
-
-def disable_tracing(server: Server[Any]) -> Server[Any]:
-    """The server without the SDK's tracing, which costs a fifth of each request and which nothing here reads."""
-    server.middleware.clear()
-    return server

@@ -16,7 +16,7 @@ from mcpserver.gateway.gateway import build_gateway
 from mcpserver.gateway.host import Host
 from mcpserver.gateway.models import RequestLog
 from mcpserver.gateway.payload_schemas import KINDS
-from mcpserver.gateway.policy_file import load
+from mcpserver.gateway.resource_policy import load
 from mcpserver.servers import gateway as server
 from tests.mcpserver.asgi import ERAS, MODERN, http_scope, message, rpc_headers, send_request
 from tests.mcpserver.gateway.stage import Scripted, failure, payment, trend, tweet
@@ -55,7 +55,7 @@ def talk(*asked: tuple[str, dict[str, Any]], era: str = MODERN, token: str = "")
             headers = rpc_headers(sent, era) | ({"authorization": f"Bearer {token}"} if token else {})
             answer = await send_request(http_scope("POST", PATH, headers), [json.dumps(sent).encode()])
             found.append(answer.json())
-        await (await runtime.gateway()).flush()
+        await (await runtime.gateway()).logger.flush()
         return found
 
     return asyncio.run(all_of_them())
@@ -65,7 +65,7 @@ def rest(path: str, token: str = "") -> Any:
     async def ask() -> Any:
         headers = {"authorization": f"Bearer {token}"} if token else {}
         answer = await send_request(http_scope("GET", path, headers))
-        await (await runtime.gateway()).flush()
+        await (await runtime.gateway()).logger.flush()
         return answer
 
     return asyncio.run(ask())

@@ -24,7 +24,7 @@ from mcpserver import registry
 from mcpserver.gateway import auth, runtime
 from mcpserver.gateway.gateway import build_gateway
 from mcpserver.gateway.host import Host
-from mcpserver.gateway.policy_file import load as load_policy
+from mcpserver.gateway.resource_policy import load as load_policy
 from mcpserver.servers import SERVERS
 from mcpserver.servers import gateway as gateway_server
 from tests import claims, emptying

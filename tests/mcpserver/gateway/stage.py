@@ -11,9 +11,8 @@ from django.db import connections
 from mcpserver.gateway.auth import Caller
 from mcpserver.gateway.gateway import WAIT, Gateway, build_gateway
 from mcpserver.gateway.host import Host
-from mcpserver.gateway.policy_file import load
 from mcpserver.gateway.request import parse_request
-from mcpserver.gateway.resource_policy import Policy
+from mcpserver.gateway.resource_policy import Policy, load
 from mcpserver.gateway.response import GatewayResponse
 from mcpserver.upstreams.protocol import UpstreamAnswer, UpstreamCall, UpstreamError
 from tests.mcpserver.gateway.clock import VirtualLoop, run
