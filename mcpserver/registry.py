@@ -16,7 +16,7 @@ FLUSH: Final = 10.0  # seconds between two writes of counts
 
 
 def build_endpoints(servers: Mapping[str, str]) -> dict[str, McpEndpoint]:
-    """The ASGI application of each server that stands alone, by path."""
+    """Return the ASGI application of each server that stands alone, by path."""
     doors = dict[str, McpEndpoint]()
     for path, module_name in servers.items():
         if not path.endswith("/"):
@@ -34,7 +34,7 @@ def build_endpoints(servers: Mapping[str, str]) -> dict[str, McpEndpoint]:
 
 
 def build_families(servers: Mapping[str, str]) -> dict[str, Family]:
-    """The ASGI application of each family of servers, by the beginning of their paths."""
+    """Return the ASGI application of each family of servers, by the beginning of their paths."""
     return {
         path: Family(path, module_name.rpartition(".")[2], import_module(module_name))
         for path, module_name in servers.items()

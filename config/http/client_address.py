@@ -35,7 +35,7 @@ def key_of(peer: str, chain: str) -> str:
 
 @lru_cache(maxsize=10_000)
 def network_of(client: str) -> str:
-    """The larger network that a client of `client_key` lives in: an IPv4 /24 or an IPv6 /48, as one site is given."""
+    """Return the larger network that a client of `client_key` lives in: an IPv4 /24 or an IPv6 /48, as one site is given."""
     address = _read(client)
     if address is None:
         return client
@@ -67,7 +67,7 @@ def _read(host: str) -> _Address | None:
 
 
 def _without_port(host: str) -> str:
-    """The address of `192.0.2.1:443`, `[2001:db8::1]:443` and `[2001:db8::1]`."""
+    """Return the address of `192.0.2.1:443`, `[2001:db8::1]:443` and `[2001:db8::1]`."""
     if host.startswith("["):
         return host[1:].partition("]")[0]
     return host.partition(":")[0] if host.count(":") == 1 else host

@@ -68,7 +68,7 @@ class AnswerCache:
         self._until = 0.0
 
     def get(self, key: Hashable) -> Any:
-        """The answer, or None. A closed cache holds none."""
+        """Return the answer, or None. A closed cache holds none."""
         if self._until <= time.time():
             self._drop_old()
         found = self._stored.get(key)

@@ -8,11 +8,12 @@ import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, Self
 
 import orjson
 from django.conf import settings
 
+from config.errors import WireError
 from config.http.client_address import client_key, network_of
 from config.ratelimit.limiter import Limiter
 
@@ -79,12 +80,12 @@ class Edge:
         return f"{path}/" if f"{path}/" in self._servers and not self._server_at(path) else path
 
     def _server_at(self, path: str) -> str | None:
-        """The name under which requests to this path count."""
+        """Return the name under which requests to this path count."""
         return self._servers.get(path) or self._servers.get(family_of(path))
 
 
 def family_of(path: str) -> str:
-    """The path of the family that a server at `path` would belong to."""
+    """Return the path of the family that a server at `path` would belong to."""
     return path[: path.rfind("/") + 1]
 
 
@@ -97,6 +98,11 @@ class Refusal:
     message: str
     hint: str
     headers: tuple[tuple[bytes, bytes], ...] = ()
+
+    @classmethod
+    def from_error(cls, error: WireError) -> Self:
+        headers = tuple((name.lower().encode(), value.encode()) for name, value in error.headers.items())
+        return cls(error.status, error.code, error.message, error.hint, headers)
 
     async def send(self, send: Send, *, jsonrpc: bool) -> None:
         error = {"error": self.code, "message": self.message, "hint": self.hint}
@@ -160,7 +166,7 @@ def _comes_twice(scope: Scope) -> bool:
 
 
 def _most(scope: Scope) -> int:
-    """The most bytes that a body may have."""
+    """Return the most bytes that a body may have."""
     return MAX_DESK_BODY if scope["path"].startswith("/admin/") else MAX_BODY
 
 
@@ -182,7 +188,7 @@ def _body_is_read(scope: Scope, *, is_mcp: bool) -> bool:
 
 @lru_cache(maxsize=1_000)
 def _host_allowed(host: bytes) -> bool:
-    """A name or address of ours, with any port or none."""
+    """Return a name or address of ours, with any port or none."""
     found = _HOST.fullmatch(host.decode("latin-1"))
     return found is not None and found[1].lower() in settings.ALLOWED_HOSTS
 
@@ -257,7 +263,7 @@ async def _body(scope: Scope, receive: Receive) -> bytes | Refusal | None:
 
 
 def replay(body: bytes, receive: Receive) -> Receive:
-    """A `receive` that gives the body that was read already, then whatever follows."""
+    """Return a `receive` that gives the body that was read already, then whatever follows."""
     given = False
 
     async def replayed() -> Message:

@@ -115,7 +115,7 @@ class CachedApp:
 
 
 def canonical(query: bytes, known: Set[str]) -> bytes:
-    """The parameters that mean something, in one order where order means nothing: if each is there once."""
+    """Return the parameters that mean something, in one order where order means nothing: if each is there once."""
     if b"&" not in query:
         return query if _name(query) in known else b""
     parts = [(_name(part), part) for part in query.split(b"&")]
@@ -136,7 +136,7 @@ def _name(part: bytes) -> str:
 
 @lru_cache(maxsize=100)
 def coding_for(accepted: bytes) -> bytes:
-    """The content coding for an Accept-Encoding: zstd before gzip, or b"" for none of them (RFC 9110, 12.5.3)."""
+    """Return the content coding for an Accept-Encoding: zstd before gzip, or b"" for none of them (RFC 9110, 12.5.3)."""
     for coding in COMPRESSORS:
         if coding in accepted and any(_accepts(part, coding) for part in accepted.lower().split(b",")):
             return coding

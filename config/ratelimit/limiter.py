@@ -101,7 +101,7 @@ class Limiter:
                 passed.pop()
 
     def _log(self, client: str, network: str, now: float) -> _Log:
-        """The client's log without what is older than the period."""
+        """Return the client's log without what is older than the period."""
         if now >= self._sweep_at:  # forget clients that did not ask for a period
             for logs in (self._light, self._busy):
                 for name in [name for name, log in logs.items() if self._is_over(log, now)]:

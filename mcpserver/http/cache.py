@@ -105,7 +105,7 @@ def _pays(meta: Any) -> bool:
 async def result_of(
     name: str, server: Server[Any], caller: Caller, method: str, params: Any, headers: Mapping[str, str], *, cacheable: bool = True
 ) -> tuple[Result, Key | None]:
-    """The result, and the key under which it is cached if it succeeded.
+    """Return the result, and the key under which it is cached if it succeeded.
 
     Raises: MCPError and whatever else the SDK answers with a JSON-RPC error; Unavailable.
     """
@@ -166,7 +166,7 @@ def check(server: Server[Any], version: str, method: str, params: Any) -> None:
 
 
 def _mark_stale(method: str, cached: Result) -> Result:
-    """The result; one that was made before the database went away says so."""
+    """Return the result; one that was made before the database went away says so."""
     if not memory_cache.answers.is_stale or method in TIMELESS:
         return cached
     found = orjson.loads(cached.json)

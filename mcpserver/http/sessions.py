@@ -33,7 +33,7 @@ class Sessions:
         self.seconds = seconds
 
     def begin(self) -> str:
-        """A new session id: visible ASCII, as the protocol wants it."""
+        """Return a new session id: visible ASCII, as the protocol wants it."""
         return self._signer.sign(secrets.token_urlsafe(18))
 
     def left(self, session: str) -> float:

@@ -29,7 +29,7 @@ from mcp.shared.inbound import (
 )
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_HANDSHAKE_VERSION, MODERN_PROTOCOL_VERSIONS
 
-from config.errors import Unauthorized, Unavailable, WireError
+from config.errors import Unavailable, WireError
 from config.http.connection_slots import Places
 from config.http.request_guard import JSONRPC_REFUSED, Message, Receive, Refusal, Scope, Send, replay
 from config.tokens import bearer_of
@@ -110,12 +110,7 @@ class McpEndpoint:
         try:
             await self.admit(bearer_of(fields))
         except WireError as error:
-            more: tuple[tuple[bytes, bytes], ...] = ()
-            if isinstance(error, Unauthorized):
-                more = ((b"www-authenticate", error.challenge.encode()),)
-            elif isinstance(error, Unavailable):
-                more = ((b"retry-after", b"%d" % error.retry_after),)
-            await Refusal(error.status, error.code, error.message, error.hint, more).send(send, jsonrpc=True)
+            await Refusal.from_error(error).send(send, jsonrpc=True)
             return False
         return True
 
@@ -357,7 +352,7 @@ class StreamingEndpoint(McpEndpoint):
 
 
 def build_response(request_id: Any, result: bytes) -> bytes:
-    """The JSON-RPC response; `result` is JSON already."""
+    """Return the JSON-RPC response; `result` is JSON already."""
     return b"".join((b'{"jsonrpc":"2.0","id":', orjson.dumps(request_id), b',"result":', result, b"}"))
 
 
@@ -425,7 +420,7 @@ def _decode_headers(pairs: Sequence[tuple[bytes, bytes]]) -> list[tuple[str, str
 
 
 def _readable_by(origin: bytes, send: Send) -> Send:
-    """A `send` whose answers a browser client of the allowlist may read; an Origin outside it never gets here."""
+    """Return a `send` whose answers a browser client of the allowlist may read; an Origin outside it never gets here."""
     allowed = [
         (b"access-control-allow-origin", origin),
         (b"access-control-allow-methods", b"POST, GET, DELETE, OPTIONS"),

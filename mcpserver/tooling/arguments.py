@@ -7,10 +7,7 @@ from typing import Any, Final, TypeVar
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
 from config.errors import InvalidArgument
-from wire.text.plain_text import plain_text
-
-LONGEST_NAME: Final = 30  # characters of an unknown argument's name that its refusal repeats
-MOST_NAMES: Final = 3  # unknown arguments that one refusal names
+from wire.text.quoting import refuse_unknown
 
 
 class Arguments(BaseModel):
@@ -56,7 +53,7 @@ def read(model: type[A], raw: Mapping[str, Any] | None) -> A:
     strange = [str(row["loc"][0]) for row in rows if row["type"] == "extra_forbidden"]
     problems = [_problem(model, row["loc"], row["type"], row["msg"]) for row in rows if row["type"] != "extra_forbidden"]
     if strange:
-        problems.append(_unknown(strange))
+        problems.append(refuse_unknown(strange, "argument"))
     known = ", ".join(f"{name}{'' if field.is_required() else '?'}" for name, field in model.model_fields.items())
     raise InvalidArgument(" ".join(problems), f"Arguments: {known or 'none'} (? = optional).")
 
@@ -117,12 +114,3 @@ def _problem(model: type[Arguments], loc: tuple[int | str, ...], kind: str, mess
     if kind == "missing":
         return f"{name} is missing."
     return f"{name}: {message.removeprefix('Value error, ')}."
-
-
-def _unknown(names: list[str]) -> str:
-    """Names the unknown arguments. They are a stranger's words: plain, shortened and quoted."""
-    told = [f"{plain_text(name, LONGEST_NAME)!r}" for name in names[:MOST_NAMES]]
-    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
-    if len(names) == 1:
-        return f"{told[0]} is an unknown argument."
-    return f"{', '.join(told)}{more} are unknown arguments."

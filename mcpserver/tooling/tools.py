@@ -37,7 +37,7 @@ class Answer:
         return self.text if self.text is not None else orjson.dumps(self.structured).decode()
 
     def as_result(self) -> dict[str, Any]:
-        """A tool's result as it goes over the wire: the SDK checks it all the same, but need not write it twice."""
+        """Return a tool's result as it goes over the wire: the SDK checks it all the same, but need not write it twice."""
         result = {
             "content": [{"type": "text", "text": self.as_text()}],
             "structuredContent": self.structured,
@@ -103,7 +103,7 @@ def only_page(params: types.PaginatedRequestParams | None) -> None:
 
 
 def unknown(kind: str, known: Iterable[str]) -> MCPError:
-    """The error for a tool or prompt that a server has not."""
+    """Return the error for a tool or prompt that a server has not."""
     return MCPError(types.INVALID_PARAMS, f"Unknown {kind}.", {f"{kind}s": list(known)})
 
 

@@ -155,7 +155,7 @@ def _one_of_each(found: ConsensusOut) -> list[str]:
 
 
 def _event_of(anchor: str) -> tuple[ConsensusOut, str]:
-    """The consensus on the event that a headline or keyword names, and how it was chosen."""
+    """Return the consensus on the event that a headline or keyword names, and how it was chosen."""
     found = queries.get_consensus(headline=anchor)
     if found.story_id is not None or not any(character.isalnum() for character in anchor):
         return found, "The first story below has the headline most like it; if it tells of something else, say so instead."
@@ -200,7 +200,7 @@ def _stories(stories: list[StoryOut]) -> str:
 
 
 def _story(story: StoryOut) -> str:
-    """A story as quoted material. Its text cannot close the tag it stands in."""
+    """Return a story as quoted material. Its text cannot close the tag it stands in."""
     cited = story.citation_objects.layered_ready if story.citation_objects else "withdrawn, not to be cited"
     warning = " addresses_the_model=true" if story.untrusted_instructions else ""
     rows = (

@@ -113,7 +113,7 @@ def list_resources(cursor: str | None = None) -> tuple[list[Resource], str | Non
 
 
 def with_mcp(day: StoriesAnswer[DayOut]) -> bytes:
-    """The day as REST has it, plus `_mcp` (§3.3)."""
+    """Return the day as REST has it, plus `_mcp` (§3.3)."""
     return day.json(
         _mcp={
             "spec_version": "1.0",  # of the published specification, whose object this is
