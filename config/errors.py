@@ -23,7 +23,10 @@ class WireError(Exception):
     headers: Mapping[str, str] = MappingProxyType({})  # of its HTTP answers
 
     def __init_subclass__(cls, code: str = "", status: HTTPStatus | None = None) -> None:
-        cls.code, cls.status = code or cls.code, status or cls.status
+        if code:
+            cls.code = code
+        if status:
+            cls.status = status
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)

@@ -36,13 +36,13 @@ class Family:
         door: McpEndpoint | None = memory_cache.answers.get(key)
         if door is None:
             try:
-                door = await self._made(key, member)
+                door = await self._make_endpoint(key, member)
             except WireError as error:
                 await Refusal.from_error(error).send(send, jsonrpc=True)
                 return
         await door(scope, receive, send)
 
-    async def _made(self, key: Hashable, member: str) -> McpEndpoint:
+    async def _make_endpoint(self, key: Hashable, member: str) -> McpEndpoint:
         """Raises: NotFound, Unavailable."""
 
         async def make() -> tuple[McpEndpoint, int]:

@@ -150,31 +150,23 @@ def list_faults(model: type[models.Model]) -> Iterator[str]:
     table = model._meta.db_table
     for some in _batches(model):
         try:
-            rows = list(_rows(model, some))
+            rows: list[tuple[Any, bytes | None, bytes | None]] = list(_rows(model, some))
         except (TypeError, ValueError):
-            for key in some:
-                yield from _faults_of(table, key, _readable(model, key))
-            continue
+            rows = [row for key in some for row in _read_row(model, key)]
         for key, kept, digest in rows:
-            yield from _faults_of(table, key, (kept, digest))
+            if digest is None:
+                yield f"{table} {key}: a column holds what cannot be read."
+            elif kept is None:
+                yield f"{table} {key}: it has no seal, so this program did not store it."
+            elif not _fits(kept, digest):
+                yield f"{table} {key}: it is not as this program stored it."
 
 
-def _readable(model: type[models.Model], key: Any) -> "tuple[bytes | None, bytes] | None":
+def _read_row(model: type[models.Model], key: Any) -> list[tuple[Any, bytes | None, bytes | None]]:
     try:
-        return next((kept, digest) for _key, kept, digest in _rows(model, [key]))
+        return list(_rows(model, [key]))
     except (TypeError, ValueError):
-        return None
-
-
-def _faults_of(table: str, key: Any, row: "tuple[bytes | None, bytes] | None") -> Iterator[str]:
-    if row is None:
-        yield f"{table} {key}: a column holds what cannot be read."
-        return
-    kept, digest = row
-    if kept is None:
-        yield f"{table} {key}: it has no seal, so this program did not store it."
-    elif not _fits(kept, digest):
-        yield f"{table} {key}: it is not as this program stored it."
+        return [(key, None, None)]
 
 
 def _batches(model: type[models.Model]) -> Iterator[tuple[Any, ...]]:

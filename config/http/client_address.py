@@ -43,9 +43,9 @@ def network_of(client: str) -> str:
 
 
 def _behind(address: _Address, chain: str) -> _Address:
-    """From the nearest proxy outwards, the first that is not trusted. What cannot be read ends the walk: no proxy wrote it."""
+    """Return the first address, from the nearest proxy outwards, that is not trusted. What cannot be read ends the walk."""
     links = chain.split(",") if chain else []
-    while links and _is_trusted(address):
+    while links and any(address in network for network in settings.WIRE_TRUSTED_PROXIES):
         named = _read(_without_port(links.pop().strip()))
         if named is None:
             break
@@ -53,12 +53,8 @@ def _behind(address: _Address, chain: str) -> _Address:
     return address
 
 
-def _is_trusted(address: _Address) -> bool:
-    return any(address in network for network in settings.WIRE_TRUSTED_PROXIES)
-
-
 def _read(host: str) -> _Address | None:
-    """IPv4 in IPv6 is IPv4."""
+    """Return the address that a text names; IPv4 in IPv6 is IPv4."""
     try:
         address = ipaddress.ip_address(host)
     except ValueError:

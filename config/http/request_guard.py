@@ -122,26 +122,21 @@ class Refusal:
         await send({"type": "http.response.body", "body": body})
 
 
+_CLOSE: Final = ((b"connection", b"close"),)  # a proxy may have read the request otherwise, and take what follows for its rest
 _WRONG_HOST: Final = Refusal(421, "wrong_host", "This server does not serve that Host.", "Use its public address.")
-_CLOSE: Final = ((b"connection", b"close"),)
-"""Where whoever stands in front may have read the request otherwise, and take what follows for the rest of it."""
 _TWICE: Final = Refusal(400, "header_twice", "Host, Origin or a length of the body comes twice.", "Send each of them once.", _CLOSE)
-_AMBIGUOUS: Final = Refusal(
-    400,
-    "ambiguous_length",
-    "The length of the body can be read in two ways.",
-    "Send a plain Content-Length, or chunked alone.",
-    _CLOSE,
-)
-_WRONG_ORIGIN: Final = Refusal(
-    403, "origin_refused", "This Origin may not use the MCP server.", "Clients other than browsers should send none."
-)
+_LENGTH_HINT: Final = "Send a plain Content-Length, or chunked alone."
+_AMBIGUOUS: Final = Refusal(400, "ambiguous_length", "The length of the body can be read in two ways.", _LENGTH_HINT, _CLOSE)
+_ORIGIN_HINT: Final = "Clients other than browsers should send none."
+_WRONG_ORIGIN: Final = Refusal(403, "origin_refused", "This Origin may not use the MCP server.", _ORIGIN_HINT)
 
 
 def _refusal(scope: Scope, *, is_mcp: bool) -> Refusal | None:
     headers = dict(scope["headers"])
-    if len(headers) < len(scope["headers"]) and _comes_twice(scope):
-        return _TWICE
+    if len(headers) < len(scope["headers"]):  # a proxy might read the other one
+        names = [name for name, _ in scope["headers"] if name in _ONCE]
+        if len(names) > len(set(names)):
+            return _TWICE
     if not _host_allowed(headers.get(b"host", b"")):
         return _WRONG_HOST
     origin = headers.get(b"origin")
@@ -157,12 +152,6 @@ def _refusal(scope: Scope, *, is_mcp: bool) -> Refusal | None:
     if _LENGTH.fullmatch(length) and (int(length) <= MAX_BODY or int(length) <= _most(scope)):
         return None
     return _too_large(_most(scope))
-
-
-def _comes_twice(scope: Scope) -> bool:
-    """Reject duplicate routing headers: a proxy might pick the other one."""
-    named = [name for name, _ in scope["headers"] if name in _ONCE]
-    return len(named) > len(set(named))
 
 
 def _most(scope: Scope) -> int:
@@ -212,16 +201,9 @@ async def _over_limit(scope: Scope, counted: str, rate: str) -> Refusal | None:
     limiter, key = _limiter_of(rate), client_key(scope)
     client, network = f"{counted} {key}", f"{counted} {network_of(key)}"
     wait = limiter.wait(client, network) if _shared is None else await _shared.wait(client, limiter, network)
-    return _too_many(limiter, wait) if wait else None
-
-
-@lru_cache(maxsize=100)  # rates; publishers of the same one share its limiter, each under its own name
-def _limiter_of(rate: str) -> Limiter:
-    return Limiter(rate)
-
-
-def _too_many(limiter: Limiter, wait: int) -> Refusal:
-    """Headers as in draft-ietf-httpapi-ratelimit-headers; only here, since a cached answer knows no client."""
+    if not wait:
+        return None
+    # As in draft-ietf-httpapi-ratelimit-headers; only here, since a cached answer knows no client.
     headers = (
         (b"retry-after", b"%d" % wait),
         (b"ratelimit-policy", b'"doors";q=%d;w=%d' % (limiter.limit, limiter.period)),
@@ -230,6 +212,11 @@ def _too_many(limiter: Limiter, wait: int) -> Refusal:
     )
     message = f"More than {limiter.limit} requests in {limiter.period} seconds."
     return Refusal(429, "rate_limited", message, f"Wait {wait} seconds.", headers)
+
+
+@lru_cache(maxsize=100)  # rates; publishers of the same one share its limiter, each under its own name
+def _limiter_of(rate: str) -> Limiter:
+    return Limiter(rate)
 
 
 @contextlib.asynccontextmanager
@@ -266,11 +253,11 @@ def replay(body: bytes, receive: Receive) -> Receive:
     """Return a `receive` that gives the body that was read already, then whatever follows."""
     given = False
 
-    async def replayed() -> Message:
+    async def receive_again() -> Message:
         nonlocal given
         if given:
             return await receive()
         given = True
         return {"type": "http.request", "body": body, "more_body": False}
 
-    return replayed
+    return receive_again

@@ -54,8 +54,7 @@ class Variant:
     tag: bytes
     headers: Headers
     body: bytes
-    unchanged: Headers
-    """The headers of a 304."""
+    unchanged: Headers  # the headers of a 304
 
 
 def _variant(answer: Answer, coding: bytes) -> Variant:

@@ -64,8 +64,7 @@ class Limiter:
         self.limit, self.period = _split_rate(rate)
         self.network_limit = NETWORK_CLIENTS * self.limit
         self._clock = clock
-        self._light = OrderedDict[str, _Log]()
-        """Clients that used less than half of their limit, the longest idle first."""
+        self._light = OrderedDict[str, _Log]()  # clients that used less than half of their limit, the longest idle first
         self._busy = OrderedDict[str, _Log]()
         self._networks: dict[str, _Network] = {}
         self._sweep_at = clock() + self.period

@@ -10,7 +10,7 @@ from typing import Any, Final
 from config.errors import InvalidArgument
 from mcpserver.gateway import runtime
 from mcpserver.gateway.auth import Caller
-from mcpserver.gateway.gateway import build_gateway
+from mcpserver.gateway.gateway import Gateway
 from mcpserver.gateway.host import Host
 from mcpserver.gateway.request import GatewayRequest, build_request, parse_request
 from mcpserver.gateway.resource_policy import Policy, Resource
@@ -41,7 +41,7 @@ async def inject_faults(policy: Policy, name: str) -> AsyncIterator[tuple[str, G
         data = _build_sample(resource.answers, INJECTION if fault == "injection" else "A text", request.params.get("region"))
         server = Upstream(resource.upstream, "stdio", (sys.executable, SERVER, fault, json.dumps(data)))
         faulty = replace(policy, upstreams={**policy.upstreams, resource.upstream: server})
-        gateway = build_gateway(faulty, runtime.connect(faulty), Host(_skip, _skip), counts=False)
+        gateway = Gateway(faulty, runtime.connect(faulty), Host(_skip, _skip), counts=False)
         try:
             yield fault, await gateway.ask(request, OPERATOR, PATIENCE)
         finally:

@@ -48,15 +48,11 @@ class Fetch:
     is_over: bool = False
     next_at: float | None = None  # when the next attempt begins, while it is waited for
     remaining: int | None = None
-    _changed: asyncio.Event = field(default_factory=asyncio.Event)
+    changed: asyncio.Event = field(default_factory=asyncio.Event)
 
     def notify(self) -> None:
-        self._changed.set()
-        self._changed = asyncio.Event()
-
-    async def wait_for_change(self, seconds: float) -> None:
-        with suppress(TimeoutError):
-            await asyncio.wait_for(self._changed.wait(), seconds)
+        self.changed.set()
+        self.changed = asyncio.Event()
 
     async def pause(self, seconds: float) -> None:
         self.next_at = asyncio.get_running_loop().time() + seconds
@@ -97,7 +93,8 @@ class Fetcher:
         while fetch.entry is None and not fetch.is_over and (left := deadline - loop.time()) > 0:
             if fetch.next_at is not None and fetch.next_at + resource.timeout > deadline:
                 break
-            await fetch.wait_for_change(left)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(fetch.changed.wait(), left)
         attempts += fetch.attempts
         if fetch.entry is None and not fetch.is_over and fetch.next_at is None:
             detail = "No answer within the time of this question; it goes on behind."
@@ -130,7 +127,9 @@ class Fetcher:
                     fetch.entry = await self._attempt(fetch, caller, is_retry=number > 1)
                     break
                 except UpstreamError as error:
-                    wait = self._get_wait(error, number)
+                    waits = self.policy.defaults.waits
+                    wait = waits[min(number, len(waits)) - 1] if waits else 0.0
+                    wait = max(wait, error.retry_after or 0.0)  # a wait that the upstream tells wins if it is longer
                     is_timeout = error.code == protocol.TIMEOUT
                     most = min(max_attempts, request.resource.timeout_attempts) if is_timeout else max_attempts
                     if error.code not in protocol.RETRIED or number >= most or wait > MAX_RETRY_WAIT:
@@ -144,11 +143,6 @@ class Fetcher:
             if self._fetches.get(request.key) is fetch:
                 del self._fetches[request.key]
             fetch.notify()
-
-    def _get_wait(self, error: UpstreamError, number: int) -> float:
-        """Return the seconds before the next attempt: a wait that the upstream tells wins if it is longer."""
-        waits = self.policy.defaults.waits
-        return max(waits[min(number, len(waits)) - 1] if waits else 0.0, error.retry_after or 0.0)
 
     async def _attempt(self, fetch: Fetch, caller: Caller, *, is_retry: bool) -> Entry:
         """Raises: UpstreamError."""

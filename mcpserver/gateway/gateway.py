@@ -7,10 +7,8 @@ import asyncio
 import datetime as dt
 import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
 from functools import partial
-from pathlib import Path
 from typing import Final
 
 import orjson
@@ -37,21 +35,29 @@ LOOK: Final = 5.0  # seconds between two looks at what the desk and other proces
 log = logging.getLogger(__name__)
 
 
-@dataclass
 class Gateway:
-    """The gateway of one process, of its parts. `build_gateway` puts them together."""
+    """The gateway of one process. `read_policy` returns the policy with the desk's numbers as they are now."""
 
-    policy: Policy
-    client: UpstreamClient
-    cache: EntryCache
-    quota: Quota
-    breakers: Mapping[str, CircuitBreaker]
-    logger: RequestLogger
-    fetcher: Fetcher
-    host: Host
-    read_policy: Callable[[], Policy] | None = None  # with the desk's numbers as they are now
-    _looked_at: float = field(default=float("-inf"), init=False)
-    _resets: dict[str, int] | None = field(default=None, init=False)
+    def __init__(
+        self,
+        policy: Policy,
+        client: UpstreamClient,
+        host: Host,
+        *,
+        counts: bool = True,
+        max_bytes: int = 1_000_000_000,
+        log_rows: int = 200_000,
+        read_policy: Callable[[], Policy] | None = None,
+    ) -> None:
+        self.policy, self.client, self.host = policy, client, host
+        self.cache = EntryCache(host)
+        self.quota = Quota(policy, host, is_on=counts)
+        self.breakers = {name: CircuitBreaker(policy.circuit, host) for name in policy.upstreams}
+        self.logger = RequestLogger(host, self.cache, log_rows, max_bytes)
+        self.fetcher = Fetcher(policy, client, self.cache, self.quota, self.breakers, self.logger, host)
+        self.read_policy = read_policy
+        self._looked_at = float("-inf")
+        self._resets: dict[str, int] | None = None
 
     async def ask(self, request: GatewayRequest, caller: Caller, wait: float = WAIT) -> GatewayResponse:
         """Return the response to a request, within `wait` seconds. Raises: Unauthorized, Forbidden."""
@@ -215,22 +221,3 @@ class Gateway:
         kind = self.policy.resources[entry.resource].answers
         data = payload_schemas.replace_items(kind, entry.data, payload_schemas.list_items(kind, entry.data)[:max_items])
         return orjson.dumps(data), digest(data), max_items
-
-
-def build_gateway(
-    policy: Policy,
-    client: UpstreamClient,
-    host: Host,
-    *,
-    counts: bool = True,
-    max_bytes: int = 1_000_000_000,
-    log_rows: int = 200_000,
-    journal: Path | None = None,
-    read_policy: Callable[[], Policy] | None = None,
-) -> Gateway:
-    cache = EntryCache(host)
-    quota = Quota(policy, host, is_on=counts)
-    breakers = {name: CircuitBreaker(policy.circuit, host) for name in policy.upstreams}
-    logger = RequestLogger(host, cache, log_rows, max_bytes, journal)
-    fetcher = Fetcher(policy, client, cache, quota, breakers, logger, host)
-    return Gateway(policy, client, cache, quota, breakers, logger, fetcher, host, read_policy)

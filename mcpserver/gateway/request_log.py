@@ -1,7 +1,7 @@
 """The log of requests, their counts by hour, and the state of upstreams.
 
-Counted in memory and written in batches beside the answers, so that no answer waits for a database. Until then each line stands
-in a journal. The same task writes entries that wait, and sweeps the tables.
+Counted in memory and written twice a second beside the answers, so that no answer waits for a database. The same task writes
+entries that wait, and sweeps the tables.
 """
 
 import asyncio
@@ -11,15 +11,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from operator import add
-from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import orjson
 from django.db import connection, transaction
 from django.db.models import F
 
-from config.database.row_seal import in_batches
-from mcpserver.gateway import cache, journal, metrics
+from mcpserver.gateway import cache, metrics
 from mcpserver.gateway.cache import EntryCache
 from mcpserver.gateway.circuit_breaker import CircuitBreaker
 from mcpserver.gateway.host import Host
@@ -48,22 +46,14 @@ Counts = tuple[int, int, float]  # requests, calls upstream, their cost
 
 @dataclass
 class Pending:
-    """Lines, counts and states that wait to be written, and the journal's files that hold them."""
+    """Lines, counts and states that wait to be written."""
 
     rows: list[Row] = field(default_factory=list)
     counts: dict[CountKey, Counts] = field(default_factory=dict)
     upstreams: dict[str, dict[str, Any]] = field(default_factory=dict)
-    files: list[journal.File] = field(default_factory=list)
 
     def __bool__(self) -> bool:
         return bool(self.rows or self.counts or self.upstreams)
-
-    def append(self, row: Row, sent: int) -> None:
-        if len(self.rows) < MAX_WAITING:
-            self.rows.append(row)
-        values = dict(zip(COLUMNS, row, strict=True))
-        hour = int(values["timestamp"].timestamp() // 3600)
-        self.count(CountKey(hour, *(values[name] for name in CountKey._fields[1:])), (1, sent, values["cost_units"]))
 
     def count(self, key: CountKey, counts: Counts) -> None:
         calls, upstream_calls, cost = map(add, self.counts.get(key, (0, 0, 0.0)), counts)
@@ -74,19 +64,16 @@ class Pending:
         for key, counts in newer.counts.items():
             self.count(key, counts)
         self.upstreams |= newer.upstreams
-        self.files += newer.files
 
 
 class RequestLogger:
     """The log of one process."""
 
-    def __init__(self, host: Host, entries: EntryCache, max_rows: int, max_bytes: int, folder: Path | None = None) -> None:
+    def __init__(self, host: Host, entries: EntryCache, max_rows: int, max_bytes: int) -> None:
         self._host = host
         self._entries = entries
         self._max_rows = max_rows
         self._max_bytes = max_bytes
-        self._folder = folder
-        self._journal = journal.Journal(folder)
         self._pending = Pending()
         self._flushing: asyncio.Task[None] | None = None
         self._swept_at = float("-inf")
@@ -106,9 +93,10 @@ class RequestLogger:
             if attempt.is_sent and not attempt.is_counted:  # all who wait for a call are answered with it; it was made once
                 sent, attempt.is_counted = sent + 1, True
         ms = round(seconds * 1000, 3)
-        row = _to_row(response, agent, ms, cost * sent)
-        self._journal.append([*row, sent])
-        self._pending.append(row, sent)
+        pending, hour = self._pending, int(response.now // 3600)
+        if len(pending.rows) < MAX_WAITING:
+            pending.rows.append(_to_row(response, agent, ms, cost * sent))
+        pending.count(CountKey(hour, agent, response.resource, response.outcome), (1, sent, cost * sent))
         metrics.observe(response, ms)
         self._flush_soon()
 
@@ -141,7 +129,6 @@ class RequestLogger:
         if self._entries.has_unwritten:
             await self._entries.save()
         pending, self._pending = self._pending, Pending()
-        pending.files += self._journal.end_batch()
         try:
             await self._host.write(partial(_write, pending))
         except Exception:
@@ -159,31 +146,15 @@ class RequestLogger:
         return abs(self._host.steady() - self._swept_at) > SWEEP
 
     def _tidy(self, touched: Sequence[str]) -> None:
-        """Note which entries were in use; now and then sweep, and count what killed processes left."""
+        """Note which entries were in use; now and then sweep."""
         now = self._host.now()
         cache.touch_entries(touched, now)
         if self._is_sweep_due():
             self._swept_at = self._host.steady()
             cache.sweep(self._max_bytes, now)
-            # A row of the log says that its request was counted, so recover before the oldest go.
-            for file, lines in journal.read_left_over(self._folder):
-                pending = _read_journal(lines)
-                pending.files = [file]
-                _write(pending)
             last = RequestLog.objects.order_by("-pk").values_list("pk", flat=True)[self._max_rows : self._max_rows + 1].first()
             if last:
                 RequestLog.objects.filter(pk__lte=last).delete()
-
-
-def _read_journal(lines: Sequence[Any]) -> Pending:
-    """Return the lines that are not in the log: their process may have been killed after it wrote them there."""
-    pending, known = Pending(), set[str]()
-    for ids in in_batches(line[0] for line in lines):
-        known.update(RequestLog.objects.filter(request_id__in=ids).values_list("request_id", flat=True))
-    for request_id, timestamp, *values, sent in lines:
-        if request_id not in known:
-            pending.append((request_id, dt.datetime.fromisoformat(timestamp), *values), sent)
-    return pending
 
 
 def read_resets() -> dict[str, int]:
@@ -215,28 +186,20 @@ def _to_row(response: GatewayResponse, agent: str, ms: float, cost: float) -> Ro
     )
 
 
+@transaction.atomic
 def _write(pending: Pending) -> None:
-    """Write in one transaction, after which the journal of it goes."""
-    if not pending:
-        return
-    with transaction.atomic():
-        if pending.rows:
-            _insert_rows(pending.rows)
-        for key, counted in sorted(pending.counts.items()):
-            found = dict(zip(("calls", "upstream_calls", "cost_units"), counted, strict=True))
-            CallCount.objects.update_or_create(
-                **key._asdict() | {"hour": _to_moment(key.hour * 3600)},
-                defaults={name: F(name) + number for name, number in found.items()},
-                create_defaults=found,
-            )
-        for name, values in pending.upstreams.items():
-            UpstreamState.objects.update_or_create(name=name, defaults=values)
-    journal.remove(pending.files)
-
-
-def _insert_rows(rows: Sequence[Row]) -> None:
-    # Plain SQL: thousands of rows a second come of cached answers alone.
-    timestamp, marks = RequestLog._meta.get_field("timestamp"), ", ".join(["%s"] * len(COLUMNS))
-    sql = f"INSERT INTO {RequestLog._meta.db_table} ({', '.join(COLUMNS)}) VALUES ({marks})"  # noqa: S608  our own columns
-    with connection.cursor() as cursor:
-        cursor.executemany(sql, [(row[0], timestamp.get_db_prep_save(row[1], connection), *row[2:]) for row in rows])
+    if pending.rows:
+        # Plain SQL: thousands of rows a second come of cached answers alone.
+        timestamp, marks = RequestLog._meta.get_field("timestamp"), ", ".join(["%s"] * len(COLUMNS))
+        sql = f"INSERT INTO {RequestLog._meta.db_table} ({', '.join(COLUMNS)}) VALUES ({marks})"  # noqa: S608  our own columns
+        with connection.cursor() as cursor:
+            cursor.executemany(sql, [(row[0], timestamp.get_db_prep_save(row[1], connection), *row[2:]) for row in pending.rows])
+    for key, counted in sorted(pending.counts.items()):
+        found = dict(zip(("calls", "upstream_calls", "cost_units"), counted, strict=True))
+        CallCount.objects.update_or_create(
+            **key._asdict() | {"hour": _to_moment(key.hour * 3600)},
+            defaults={name: F(name) + number for name, number in found.items()},
+            create_defaults=found,
+        )
+    for name, values in pending.upstreams.items():
+        UpstreamState.objects.update_or_create(name=name, defaults=values)

@@ -28,23 +28,21 @@ class PolicyError(Exception):
     """The policy cannot be used; the message names the table and the key, and says what is expected there."""
 
 
+_WHOLE: Final = "a whole number is needed"
+_SENTENCES: Final = {
+    "unexpected_keyword_argument": "this key is unknown; mcpserver/gateway/policy.toml shows every key",
+    "missing": "this key is missing",
+    **{"int_from_float": _WHOLE, "int_parsing": _WHOLE, "int_type": _WHOLE},
+    "greater_than": "a time longer than nothing is needed",
+}
+
+
 def explain(error: ValidationError, table: str = "") -> PolicyError:
     """Return the first fault of a policy as a sentence. It repeats no value, which may be a secret."""
     fault = error.errors(include_url=False, include_input=False)[0]
     where = ".".join(filter(None, (table, *map(str, fault["loc"]))))
-    match fault["type"]:
-        case "unexpected_keyword_argument":
-            sentence = "this key is unknown; mcpserver/gateway/policy.toml shows every key"
-        case "missing":
-            sentence = "this key is missing"
-        case "int_from_float" | "int_parsing" | "int_type":
-            sentence = "a whole number is needed"
-        case "greater_than":
-            sentence = "a time longer than nothing is needed"
-        case "value_error":
-            sentence = str(fault["ctx"]["error"])
-        case _:
-            sentence = fault["msg"].replace("Input", "the value").replace("tuple", "list").replace("dictionary", "table")
+    own = str(fault["ctx"]["error"]) if fault["type"] == "value_error" else _SENTENCES.get(fault["type"])
+    sentence = own or fault["msg"].replace("Input", "the value").replace("tuple", "list").replace("dictionary", "table")
     return PolicyError(f"{where}: {sentence}." if where else f"{sentence}.")
 
 

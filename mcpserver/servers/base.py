@@ -7,13 +7,25 @@ import mcp_types as types
 from mcp.server.caching import CacheHint
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
+from mcp.shared.exceptions import MCPError
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
+from config.errors import WireError
 from mcpserver.tooling.json_schema import compact
-from mcpserver.tooling.tools import HOUR_MS, ToolSpec, only_page, unknown
+from mcpserver.tooling.tools import HOUR_MS, ToolSpec, as_text, only_page, unknown
 
 VERSION: Final = "1.0.0"
+RESOURCE_NOT_FOUND: Final = -32002  # of handshake revisions; 2026-07-28 has INVALID_PARAMS for it
+REFUSED: Final = -32000
 Context = ServerRequestContext[Any, Any]
 Listing = Callable[[Context, types.PaginatedRequestParams | None], Awaitable[Any]]
+
+
+def refuse_resource(context: Context, uri: str, error: WireError, data: dict[str, Any]) -> MCPError:
+    """Return the protocol's error for a resource that cannot be read; `data` stands beside its address."""
+    is_modern = context.protocol_version in MODERN_PROTOCOL_VERSIONS
+    code = REFUSED if error.status in (401, 403) else types.INVALID_PARAMS if is_modern else RESOURCE_NOT_FOUND
+    return MCPError(code, as_text(error), {"uri": uri[:200], **data})
 
 
 class Toolbox:
@@ -26,7 +38,7 @@ class Toolbox:
         shorten: Callable[[dict[str, Any]], dict[str, Any]] = compact,
     ) -> None:
         self.tools: Mapping[str, ToolSpec] = {tool.name: tool for tool in tools}
-        self.listed: Sequence[types.Tool] = [adapt(tool.listed(shorten)) for tool in tools]
+        self.listed: Sequence[types.Tool] = [adapt(tool.to_listing(shorten)) for tool in tools]
 
     def find(self, name: str) -> ToolSpec:
         """Raises: MCPError."""

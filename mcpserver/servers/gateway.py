@@ -24,15 +24,13 @@ from mcpserver.gateway.request import MAX_URI, GatewayRequest, parse_request
 from mcpserver.gateway.resource_policy import Policy, Resource, load
 from mcpserver.gateway.response import CACHED, GatewayResponse, ReadOut
 from mcpserver.http.bearer import bearer
-from mcpserver.servers.base import Context, Toolbox, build_server
+from mcpserver.servers.base import Context, Toolbox, build_server, refuse_resource
 from mcpserver.tooling import arguments
 from mcpserver.tooling.arguments import Arguments
 from mcpserver.tooling.tools import HOUR_MS, Answer, ToolSpec, as_text, only_page, text_content
 
 STREAMS: Final = False  # its lists change with the policy, which is read when the process starts
 JSON: Final = "application/json"
-RESOURCE_NOT_FOUND: Final = -32002  # of handshake revisions; 2026-07-28 has INVALID_PARAMS for it
-REFUSED: Final = -32000
 UNCACHED: Final = frozenset(("resources/read", "tools/call"))  # of one caller and one moment; the gateway has its own cache
 INSTRUCTIONS: Final = (
     "Resources of upstream servers through one gateway. gateway_resources lists them with limits left; read one with "
@@ -142,7 +140,7 @@ async def list_templates(_context: Context, params: types.PaginatedRequestParams
     return types.ListResourceTemplatesResult(resource_templates=found, ttl_ms=HOUR_MS, cache_scope="public")
 
 
-def _describe(resource: Resource) -> dict[str, str]:
+def _describe(resource: Resource) -> dict[str, Any]:
     return {"name": resource.name, "title": resource.title, "description": resource.description, "mime_type": JSON}
 
 
@@ -154,9 +152,7 @@ async def read_resource(context: Context, params: types.ReadResourceRequestParam
     except Unavailable:
         raise
     except WireError as error:
-        code = types.INVALID_PARAMS if context.protocol_version in MODERN_PROTOCOL_VERSIONS else RESOURCE_NOT_FOUND
-        code = REFUSED if error.status in (401, 403) else code
-        raise MCPError(code, as_text(error), {"uri": uri[:200], **error.as_dict()}) from error
+        raise refuse_resource(context, uri, error, error.as_dict()) from error
     if response.is_error:
         raise MCPError(types.INTERNAL_ERROR, response.note, {"provenance": response.provenance})
     _remember(uri, caller, response)

@@ -20,10 +20,10 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import CONNECTION_CLOSED
 
 from config.env import Networks
-from mcpserver.upstreams import error_codes, guarded_http, mapping
+from mcpserver.upstreams import error_codes, guarded_http
 from mcpserver.upstreams.config import Adapter, Upstream, read_secrets
+from mcpserver.upstreams.mapping import fill_arguments, map_data, parse_json
 from mcpserver.upstreams.protocol import INVALID, SERVER_ERROR, UNCONFIGURED, UNREACHABLE, UpstreamCall, UpstreamError
-from mcpserver.upstreams.sanitize import parse_json
 from mcpserver.upstreams.stdio import ENDED, ChildProcess
 
 log = logging.getLogger(__name__)
@@ -66,7 +66,7 @@ class Connection:
                 self.drop()
             raise
         self._hangs = 0
-        return mapping.map_data(adapter, answer)
+        return map_data(adapter, answer)
 
     async def _ask(self, adapter: Adapter, call: UpstreamCall, *, is_last: bool = False) -> Any:
         faults: list[UpstreamError] = []
@@ -94,7 +94,7 @@ class Connection:
     async def _request(self, client: Client, adapter: Adapter, call: UpstreamCall) -> Any:
         name = self._upstream.name
         if adapter.tool:
-            result = await client.call_tool(adapter.tool, mapping.fill_arguments(adapter, call))
+            result = await client.call_tool(adapter.tool, fill_arguments(adapter, call))
             texts = [content.text for content in result.content if isinstance(content, types.TextContent)]
             if result.is_error:
                 raise error_codes.from_tool(name, " ".join(texts), result.meta)

@@ -12,7 +12,7 @@ from django.test import Client as Browser
 from mcp import Client
 
 from mcpserver.gateway import auth, runtime
-from mcpserver.gateway.gateway import build_gateway
+from mcpserver.gateway.gateway import Gateway
 from mcpserver.gateway.host import Host
 from mcpserver.gateway.models import RequestLog
 from mcpserver.gateway.payload_schemas import KINDS
@@ -39,7 +39,7 @@ def upstream() -> Iterator[Scripted]:
     policy = load().overridden({name: {"min_interval": 0, "limit": 10_000} for name in load().resources})
     auth.forget()
     server._pieces.clear()
-    runtime.replace(build_gateway(policy, found, Host(runtime.write, runtime.read)))
+    runtime.replace(Gateway(policy, found, Host(runtime.write, runtime.read)))
     yield found
     runtime.replace(None)
     auth.forget()

@@ -72,8 +72,7 @@ TEMPLATES: Final = tuple(
     )
 )
 
-Content = tuple[str, str]
-"""MIME type and text."""
+Content = tuple[str, str]  # MIME type and text
 
 
 def read(uri: str) -> Content:

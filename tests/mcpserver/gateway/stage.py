@@ -9,7 +9,7 @@ from typing import Any
 from django.db import connections
 
 from mcpserver.gateway.auth import Caller
-from mcpserver.gateway.gateway import WAIT, Gateway, build_gateway
+from mcpserver.gateway.gateway import WAIT, Gateway
 from mcpserver.gateway.host import Host
 from mcpserver.gateway.request import parse_request
 from mcpserver.gateway.resource_policy import Policy, load
@@ -93,7 +93,7 @@ class Stage:
 
     def another(self) -> Gateway:
         """A gateway as another process has it: nothing but the tables is shared."""
-        return build_gateway(self.policy, self.upstream, self.build_host())
+        return Gateway(self.policy, self.upstream, self.build_host())
 
     def build_host(self) -> Host:
         return Host(run_inline, run_inline, self.loop.now, self.loop.now)
