@@ -193,8 +193,9 @@ def _broken_off(name: str) -> UpstreamError:
 
 @asynccontextmanager
 async def _open_http(upstream: Upstream, transport: guarded_http.GuardedTransport) -> AsyncIterator[Any]:
+    headers = {**read_secrets(upstream.headers), "accept-encoding": "identity"}
     async with (
-        guarded_http.build_client(transport, read_secrets(upstream.headers)) as client,
+        httpx2.AsyncClient(transport=transport, headers=headers, timeout=guarded_http.TIMEOUT, trust_env=False) as client,
         streamable_http_client(upstream.address, http_client=client) as streams,
     ):
         yield streams

@@ -3,6 +3,7 @@
 May import wire.queries, sources.queries and the shapes that they return.
 """
 
+import re
 from typing import Any, Final
 
 import mcp_types as types
@@ -105,7 +106,7 @@ async def read_resource(context: Context, params: types.ReadResourceRequestParam
         raise refuse_resource(context, uri, error, {"hint": error.hint}) from error
     return types.ReadResourceResult(
         contents=[types.TextResourceContents(uri=uri, mime_type=mime_type, text=text)],
-        ttl_ms=resources.EDGE_TTL_MS if resources.is_edge_cached(uri) else MINUTE_MS,
+        ttl_ms=resources.EDGE_TTL_MS if re.match("wire://today(/|$)", uri) else MINUTE_MS,
         cache_scope="public",
     )
 

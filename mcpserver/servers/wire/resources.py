@@ -90,10 +90,6 @@ def pattern_of(uri: str) -> str:
     return next((template for pattern, template, _ in _READERS if template and re.fullmatch(pattern, uri)), "")
 
 
-def is_edge_cached(uri: str) -> bool:
-    return uri == "wire://today" or uri.startswith("wire://today/")
-
-
 def list_resources(cursor: str | None = None) -> tuple[list[Resource], str | None]:
     """Return a page of all resources: fixed ones, today's live stories, archived days; and the cursor of the next page.
 
