@@ -43,7 +43,7 @@ async def inject_faults(policy: Policy, name: str) -> AsyncIterator[tuple[str, G
         faulty = replace(policy, upstreams={**policy.upstreams, resource.upstream: server})
         gateway = Gateway(faulty, runtime.connect(faulty), Host(_skip, _skip), counts=False)
         try:
-            yield fault, await gateway.ask(request, OPERATOR, PATIENCE)
+            yield fault, await gateway.ask(request, PATIENCE)
         finally:
             await gateway.close()
 
@@ -65,12 +65,12 @@ def _build_sample(kind: str, text: str, region: str | None) -> Any:
 def _build_sample_request(policy: Policy, resource: Resource) -> GatewayRequest:
     if resource.tool_only:
         vectors = {name: parameter for name, parameter in resource.params.items() if parameter.type == "numbers"}
-        return build_request(resource, {name: [0.1] * (one.max or 1) for name, one in vectors.items()}, OPERATOR.name)
+        return build_request(resource, {name: [0.1] * (one.max or 1) for name, one in vectors.items()}, OPERATOR)
     uri = resource.uri
     for name in resource.holes:
         parameter = resource.params[name]
         uri = uri.replace(f"{{{name}}}", _EXAMPLES.get(name) or (*parameter.internal, *parameter.values, "1")[0])
-    return parse_request(policy, uri, OPERATOR.name, internal=True)
+    return parse_request(policy, uri, OPERATOR, internal=True)
 
 
 async def _skip(_work: Callable[[], Any]) -> Any:

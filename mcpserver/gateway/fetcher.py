@@ -16,7 +16,6 @@ import rfc8785
 
 from config.errors import InternalError
 from mcpserver.gateway import agent_heartbeats, payload_schemas
-from mcpserver.gateway.auth import ANYBODY, Caller
 from mcpserver.gateway.cache import EntryCache
 from mcpserver.gateway.canonical_json import digest
 from mcpserver.gateway.circuit_breaker import CircuitBreaker
@@ -43,6 +42,7 @@ class Fetch:
 
     request: GatewayRequest
     deadline: float  # of the request that began it: until then our own spacing is waited for
+    is_refresh: bool = False  # nobody waits for it
     attempts: list[Attempt] = field(default_factory=list)
     entry: Entry | None = None
     is_over: bool = False
@@ -80,7 +80,7 @@ class Fetcher:
         return request.key in self._fetches
 
     async def fetch(
-        self, request: GatewayRequest, caller: Caller, deadline: float, attempts: list[Attempt], max_attempts: int | None = None
+        self, request: GatewayRequest, deadline: float, attempts: list[Attempt], max_attempts: int | None = None
     ) -> Fetch | None:
         """Ask the upstream, or join an equal request; wait until `deadline` at most. None if it cannot be asked."""
         resource, fetch = request.resource, self._fetches.get(request.key)
@@ -88,7 +88,7 @@ class Fetcher:
             if refusal := self.client.explain_refusal(_to_call(request)):
                 attempts.append(self.skip(request.uri, resource.upstream, refusal.code, refusal.detail))
                 return None
-            fetch = self._start(request, caller, deadline, max_attempts or resource.attempts)
+            fetch = self._start(Fetch(request, deadline), max_attempts or resource.attempts)
         loop = asyncio.get_running_loop()
         while fetch.entry is None and not fetch.is_over and (left := deadline - loop.time()) > 0:
             if fetch.next_at is not None and fetch.next_at + resource.timeout > deadline:
@@ -109,22 +109,22 @@ class Fetcher:
         if len(self._refreshed_at) >= 10_000:
             self._refreshed_at.clear()
         self._refreshed_at[request.key] = now
-        self._start(request, ANYBODY, asyncio.get_running_loop().time(), 1)
+        self._start(Fetch(request, asyncio.get_running_loop().time(), is_refresh=True), 1)
 
     def skip(self, uri: str, upstream: str, code: str, detail: str) -> Attempt:
         return Attempt(uri, upstream, self.host.now(), error=code, detail=detail)
 
-    def _start(self, request: GatewayRequest, caller: Caller, deadline: float, max_attempts: int) -> Fetch:
-        fetch = self._fetches[request.key] = Fetch(request, deadline)
-        self.host.start(self._run(fetch, caller, max_attempts))
+    def _start(self, fetch: Fetch, max_attempts: int) -> Fetch:
+        self._fetches[fetch.request.key] = fetch
+        self.host.start(self._run(fetch, max_attempts))
         return fetch
 
-    async def _run(self, fetch: Fetch, caller: Caller, max_attempts: int) -> None:
+    async def _run(self, fetch: Fetch, max_attempts: int) -> None:
         request, upstream = fetch.request, fetch.request.resource.upstream
         try:
             for number in itertools.count(1):
                 try:
-                    fetch.entry = await self._attempt(fetch, caller, is_retry=number > 1)
+                    fetch.entry = await self._attempt(fetch, is_retry=number > 1)
                     break
                 except UpstreamError as error:
                     waits = self.policy.defaults.waits
@@ -144,7 +144,7 @@ class Fetcher:
                 del self._fetches[request.key]
             fetch.notify()
 
-    async def _attempt(self, fetch: Fetch, caller: Caller, *, is_retry: bool) -> Entry:
+    async def _attempt(self, fetch: Fetch, *, is_retry: bool) -> Entry:
         """Raises: UpstreamError."""
         request, upstream = fetch.request, fetch.request.resource.upstream
         breaker, attempt = self.breakers[upstream], Attempt(request.uri, upstream, self.host.now())
@@ -154,7 +154,7 @@ class Fetcher:
                 detail = f"{upstream} is left alone after failures ({breaker.error})."
                 raise UpstreamError(protocol.CIRCUIT_OPEN, detail, max(0.0, breaker.open_for))
             try:
-                await self._acquire_quota(fetch, caller, is_retry=is_retry)
+                await self._acquire_quota(fetch, is_retry=is_retry)
             except BaseException:
                 breaker.release_probe()
                 raise
@@ -174,10 +174,10 @@ class Fetcher:
         self.logger.note_upstream(upstream, breaker)
         return entry
 
-    async def _acquire_quota(self, fetch: Fetch, caller: Caller, *, is_retry: bool) -> None:
+    async def _acquire_quota(self, fetch: Fetch, *, is_retry: bool) -> None:
         """Count an attempt before it is sent. Raises: UpstreamError where it would have to wait too long."""
         loop, resource = asyncio.get_running_loop(), fetch.request.resource
-        while limits := self.quota.list_limits(fetch.request, caller, is_retry=is_retry):
+        while limits := self.quota.list_limits(fetch.request, is_retry=is_retry, is_refresh=fetch.is_refresh):
             try:
                 wait, fetch.remaining = await self.quota.acquire(limits)
             except Exception as error:
@@ -290,5 +290,5 @@ def _to_call(request: GatewayRequest) -> UpstreamCall:
     resource = request.resource
     is_exact = resource.answers == "heartbeat"
     return UpstreamCall(
-        resource.upstream, resource.name, request.uri, request.upstream_params, request.attributes, is_exact=is_exact
+        resource.upstream, resource.name, request.uri, request.upstream_params, request.caller.attributes, is_exact=is_exact
     )

@@ -59,20 +59,20 @@ class Gateway:
         self._looked_at = float("-inf")
         self._resets: dict[str, int] | None = None
 
-    async def ask(self, request: GatewayRequest, caller: Caller, wait: float = WAIT) -> GatewayResponse:
+    async def ask(self, request: GatewayRequest, wait: float = WAIT) -> GatewayResponse:
         """Return the response to a request, within `wait` seconds. Raises: Unauthorized, Forbidden."""
-        caller.check(request.resource.uri)
+        request.caller.check(request.resource.uri)
         self.host.follow_loop()
         began = time.perf_counter()
-        response = await self._answer(request, caller, asyncio.get_running_loop().time() + wait)
-        self._account(response, caller, began)
+        response = await self._answer(request, asyncio.get_running_loop().time() + wait)
+        self._account(response, request.caller, began)
         return response
 
-    def repeat(self, request: GatewayRequest, entry: Entry, before: GatewayResponse, caller: Caller) -> GatewayResponse:
+    def repeat(self, request: GatewayRequest, entry: Entry, before: GatewayResponse) -> GatewayResponse:
         """Return once more what was answered from this entry: with an id and an age of its own, logged and counted."""
         began = time.perf_counter()
         response = self._respond(request, CACHED, entry, before=before)
-        self._account(response, caller, began)
+        self._account(response, request.caller, began)
         return response
 
     def get_fresh_in_memory(self, request: GatewayRequest) -> Entry | None:
@@ -115,15 +115,15 @@ class Gateway:
             self._looked_at = now
             self.host.start(self.look())
 
-    async def _answer(self, request: GatewayRequest, caller: Caller, deadline: float) -> GatewayResponse:
+    async def _answer(self, request: GatewayRequest, deadline: float) -> GatewayResponse:
         entry = await self._find_fresh(request) or await self._find_heartbeat(request)
         if entry is not None:
             return self._respond(request, CACHED, entry)
         attempts: list[Attempt] = []
-        fetch = await self.fetcher.fetch(request, caller, deadline, attempts)
+        fetch = await self.fetcher.fetch(request, deadline, attempts)
         if fetch is not None and fetch.entry is not None:
             return self._respond(request, FRESH, fetch.entry, attempts, fetch)
-        entry = await self._follow_chain(request, caller, deadline, attempts)
+        entry = await self._follow_chain(request, deadline, attempts)
         if entry is not None:
             return self._respond(request, FALLBACK, entry, attempts, fetch)
         entry = await self.cache.find(request.history_key if request.resource.answers == "transactions" else request.key)
@@ -158,9 +158,7 @@ class Gateway:
         entry.fetched_at = entry.fresh_until = entry.gone_after = at
         return entry
 
-    async def _follow_chain(
-        self, request: GatewayRequest, caller: Caller, deadline: float, attempts: list[Attempt]
-    ) -> Entry | None:
+    async def _follow_chain(self, request: GatewayRequest, deadline: float, attempts: list[Attempt]) -> Entry | None:
         """Return what another resource answers, in the order of the policy. An upstream that does not answer is not asked twice."""
         for uri in request.resource.chain:
             member = build_chain_request(self.policy, uri, request)
@@ -168,7 +166,7 @@ class Gateway:
                 attempts.append(self.fetcher.skip(uri, request.resource.upstream, SKIPPED, "The agent has no such attribute."))
                 continue
             upstream = member.resource.upstream
-            if not caller.may_read(member.resource.uri):
+            if not request.caller.may_read(member.resource.uri):
                 attempts.append(self.fetcher.skip(member.uri, upstream, NOT_GRANTED, "The agent may not read it."))
                 continue
             if (entry := await self._find_fresh(member)) is not None:
@@ -177,7 +175,7 @@ class Gateway:
                 detail = f"{upstream} does not answer at the moment."
                 attempts.append(self.fetcher.skip(member.uri, upstream, SKIPPED, detail))
                 continue
-            fetch = await self.fetcher.fetch(member, caller, deadline, attempts, max_attempts=1)
+            fetch = await self.fetcher.fetch(member, deadline, attempts, max_attempts=1)
             if fetch is not None and fetch.entry is not None:
                 return fetch.entry
         return None

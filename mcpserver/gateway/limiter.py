@@ -15,7 +15,6 @@ from typing import Final, NamedTuple
 
 from django.db import transaction
 
-from mcpserver.gateway.auth import Caller
 from mcpserver.gateway.host import AHEAD, BOOT, Batcher, Host, measure_step
 from mcpserver.gateway.models import Bucket
 from mcpserver.gateway.request import GatewayRequest
@@ -124,20 +123,20 @@ class Quota:
         self._host = host
         self._batches = Batcher(self._acquire_all, host)
 
-    def list_limits(self, request: GatewayRequest, caller: Caller, *, is_retry: bool = False) -> list[Limit]:
-        """Return the limits that an attempt is counted in: the upstream's, and the agent's share of it."""
-        resource = request.resource
+    def list_limits(self, request: GatewayRequest, *, is_retry: bool = False, is_refresh: bool = False) -> list[Limit]:
+        """Return the limits that an attempt is counted in: the upstream's, and the agent's share of it unless nobody waits."""
+        resource, caller = request.resource, request.caller
         values = "".join(f" {request.params.get(name)}" for name in resource.limit_per)
         if len(values) > 100:
             values = f" {hashlib.sha256(values.encode()).hexdigest()}"
-        owner = f" @{request.agent or caller.name}" if resource.limit_scope == "agent" else ""
+        owner = f" @{caller.name}" if resource.limit_scope == "agent" else ""
         bucket = f"{resource.name}{values}{owner}"
         if is_retry and resource.retry_limit:
             return [Limit(f"{bucket} retries", resource.retry_limit, resource.period)]
         # Our own wire needs no protection from its readers: only the share of an agent holds there.
         is_own = self._upstreams[resource.upstream].kind == "wire"
         limits = [] if is_own else [Limit(bucket, resource.limit, resource.period, resource.min_interval)]
-        if caller.share < 100 and resource.limit_scope != "agent":
+        if caller.share < 100 and resource.limit_scope != "agent" and not is_refresh:
             share = max(1, resource.limit * caller.share // 100)
             limits.append(Limit(f"{bucket} share @{caller.name}", share, resource.period))
         return limits

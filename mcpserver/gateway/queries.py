@@ -113,16 +113,16 @@ async def find_caller(token: str | None) -> Caller:
 
 async def read(uri: str, caller: Caller, wait: float = WAIT) -> GatewayResponse:
     gateway = await runtime.gateway()
-    request = parse_request(gateway.policy, uri, caller.name, caller.attributes)
+    request = parse_request(gateway.policy, uri, caller)
     if request.resource.tool_only:
         raise InvalidArgument(f"{request.resource.uri} takes more than an address holds.", "Call the tool gateway_vector_search.")
-    return await gateway.ask(request, caller, wait)
+    return await gateway.ask(request, wait)
 
 
 async def vector_search(given: Mapping[str, Any], caller: Caller, wait: float = WAIT) -> GatewayResponse:
     gateway = await runtime.gateway()
-    request = build_request(gateway.policy.resources[VECTOR_SEARCH], given, caller.name, caller.attributes)
-    return await gateway.ask(request, caller, wait)
+    request = build_request(gateway.policy.resources[VECTOR_SEARCH], given, caller)
+    return await gateway.ask(request, wait)
 
 
 async def resources(caller: Caller) -> ResourcesOut:
@@ -154,8 +154,8 @@ async def status() -> StatusOut:
 
 def _describe(gateway: Gateway, resource: Resource, caller: Caller) -> ResourceOut:
     now, steady = gateway.host.now(), gateway.host.steady()
-    sample = GatewayRequest(resource, {}, caller.name, caller.attributes)
-    limits = [] if resource.limit_per else gateway.quota.list_limits(sample, caller)
+    sample = GatewayRequest(resource, {}, caller)
+    limits = [] if resource.limit_per else gateway.quota.list_limits(sample)
     admission = limiter.peek(limits, now, steady) if limits else None
     may_read = caller.may_read(resource.uri)
     entries = Entry.objects.filter(resource=resource.name, agent=sample.owner, attributes_sha256=sample.attributes_sha256)

@@ -187,17 +187,17 @@ def quick(method: str, params: Any, version: str) -> Callable[[], bytes] | None:
     uri = params.get("uri")
     caller = auth.get_cached_caller(bearer.get())
     known = _pieces.get((caller.name, uri)) if isinstance(uri, str) and caller is not None else None
-    if known is None or caller is None or known.request.attributes != caller.attributes:
+    if known is None or known.request.caller != caller:
         return None
     resource = known.request.resource
     is_current = gateway.policy.resources.get(resource.name) is resource  # else the desk changed its numbers
-    if not (is_current and caller.may_read(resource.uri) and gateway.get_fresh_in_memory(known.request) is known.entry):
+    if not is_current or gateway.get_fresh_in_memory(known.request) is not known.entry:
         return None
-    return partial(_render_fast, gateway, caller, uri, known, version)
+    return partial(_render_fast, gateway, uri, known, version)
 
 
-def _render_fast(gateway: Gateway, caller: Caller, uri: str, known: FastRead, version: str) -> bytes:
-    response = gateway.repeat(known.request, known.entry, known.response, caller)
+def _render_fast(gateway: Gateway, uri: str, known: FastRead, version: str) -> bytes:
+    response = gateway.repeat(known.request, known.entry, known.response)
     text = _escape(response.head) + known.data_text + _escape(response.tail)
     result = b'{"contents":[{"uri":' + orjson.dumps(uri) + b',"mimeType":"application/json","text":"' + text + b'"}]'
     if version in MODERN_PROTOCOL_VERSIONS:
@@ -212,7 +212,7 @@ def _remember(uri: str, caller: Caller, response: GatewayResponse) -> None:
     gateway = runtime.ready()
     if response.outcome != CACHED or gateway is None:
         return
-    request = parse_request(gateway.policy, uri, caller.name, caller.attributes)
+    request = parse_request(gateway.policy, uri, caller)
     entry = gateway.get_fresh_in_memory(request)
     if entry is not None:
         if len(_pieces) >= MAX_PIECES:

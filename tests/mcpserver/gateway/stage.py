@@ -108,7 +108,7 @@ class Stage:
 
     async def asking(self, uri: str, caller: Caller = ALL, wait: float = WAIT, gateway: Gateway | None = None) -> GatewayResponse:
         gateway = gateway or self.gateway
-        return await gateway.ask(parse_request(gateway.policy, uri, caller.name, caller.attributes, internal=True), caller, wait)
+        return await gateway.ask(parse_request(gateway.policy, uri, caller, internal=True), wait)
 
     def wait(self, seconds: float) -> None:
         run(self.loop, asyncio.sleep(seconds))
