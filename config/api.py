@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any
 
 from django.conf import settings
 from django.db import DataError
@@ -21,10 +21,7 @@ from config.plugins import list_plugins
 from sources.api import router as sources_router
 from wire.api.proofs import router as trust_router
 from wire.api.rest import router as wire_router
-from wire.text.plain_text import plain_text
-
-LONGEST_NAME: Final = 30  # characters of an unknown parameter's name that its refusal repeats
-MOST_NAMES: Final = 3  # unknown parameters that one refusal names
+from wire.text.quoting import refuse_unknown
 
 
 class Docs(DocsBase):
@@ -99,7 +96,7 @@ def invalid_argument(_request: HttpRequest, error: ValidationError) -> HttpRespo
 
 @api.exception_handler(DataError)
 def unstorable_text(_request: HttpRequest, error: DataError) -> HttpResponse:
-    """A text with NUL, of which PostgreSQL can be asked nothing. Raises: the error, if it is another."""
+    """Return a text with NUL, of which PostgreSQL can be asked nothing. Raises: the error, if it is another."""
     return error_answer(refuse_nul(error))
 
 
@@ -109,7 +106,7 @@ def not_found(_request: HttpRequest, _error: Http404) -> HttpResponse:
 
 
 def parameters_of(path: str) -> frozenset[str]:
-    """The names of the parameters that a REST address takes; none for an address that there is not."""
+    """Return the names of the parameters that a REST address takes; none for an address that there is not."""
     fixed, patterns = _addresses()
     if path in fixed:
         return fixed[path]
@@ -147,13 +144,6 @@ class OnlyKnownParameters:
         known = parameters_of(request.path)
         strange = [name for name in request.GET if name not in known]
         if strange:
-            return error_answer(_unknown(strange, sorted(known)))
+            takes = f"This address takes {', '.join(sorted(known))}." if known else "This address takes none."
+            return error_answer(UnknownParameter(refuse_unknown(strange, "parameter"), takes))
         return None
-
-
-def _unknown(strange: list[str], known: list[str]) -> UnknownParameter:
-    """Names the parameters. The strange ones are a stranger's words: plain, shortened and quoted."""
-    told = ", ".join(repr(plain_text(name, LONGEST_NAME)) for name in strange[:MOST_NAMES])
-    more = f" and {len(strange) - MOST_NAMES} more" if len(strange) > MOST_NAMES else ""
-    message = f"{told} is an unknown parameter." if len(strange) == 1 else f"{told}{more} are unknown parameters."
-    return UnknownParameter(message, f"This address takes {', '.join(known)}." if known else "This address takes none.")

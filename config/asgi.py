@@ -20,7 +20,7 @@ from django.conf import settings  # noqa: E402
 
 from config.api import parameters_of  # noqa: E402
 from config.database import routing  # noqa: E402
-from config.http import memory_cache, publish_notifier, signatures  # noqa: E402
+from config.http import memory_cache, publish_notifier  # noqa: E402
 from config.http.read_handler import DjangoReads  # noqa: E402
 from config.http.request_guard import App, Edge, Receive, Refusal, Scope, Send, family_of, shared_limit  # noqa: E402
 from config.http.response_cache import CachedApp  # noqa: E402
@@ -75,7 +75,7 @@ async def _route(scope: Scope, receive: Receive, send: Send) -> None:
         await _doors[path](scope, receive, send)
     elif (family := _families.get(family_of(path))) is not None:
         await family(scope, receive, send)
-    elif path.startswith(_key_paths) and _bears_key(scope):
+    elif path.startswith(_key_paths) and any(name == b"authorization" for name, _ in scope["headers"]):
         await _django(scope, receive, send)  # what is asked for with a key is neither cached nor answered from the cache
     elif path.startswith("/api/"):
         await _rest(scope, receive, send)
@@ -83,10 +83,6 @@ async def _route(scope: Scope, receive: Receive, send: Send) -> None:
         await RESERVED.send(send, jsonrpc=False)
     else:
         await _site(scope, receive, send)
-
-
-def _bears_key(scope: Scope) -> bool:
-    return any(name == b"authorization" for name, _ in scope["headers"])
 
 
 async def _get_limit(path: str) -> tuple[str, int] | None:
@@ -98,8 +94,6 @@ async def _get_limit(path: str) -> tuple[str, int] | None:
 
 async def _lifespan(receive: Receive, send: Send) -> None:
     await receive()
-    if settings.WIRE_SIGN_ANSWERS:
-        signatures.key(signatures.key_file())  # a key that cannot be read is found out now, and not by each who asks
     async with shared_limit(), _mcp.lifespan() if _mcp is not None else contextlib.nullcontext():
         watching = asyncio.create_task(_watch())
         gc.freeze()  # what was imported stays: each full collection would look through all of it, and requests would wait
@@ -132,21 +126,16 @@ async def _watch() -> None:
                 memory_cache.answers.mark_stale()
             else:
                 while settling and settling[0][0] <= loop.time():
-                    await _tell_up_to(settling.popleft()[1])
+                    publish_notifier.settled.number = settling.popleft()[1]
+                    publish_notifier.announce()
+                    if _mcp is not None:
+                        await _mcp.announce_publish()
             await asyncio.sleep(LOOK)
     finally:
         memory_cache.answers.set_version(None)
         publish_notifier.settled.number = None
         thread.submit(connections.close_all)
         thread.shutdown()
-
-
-async def _tell_up_to(number: int) -> None:
-    """Whoever waits for a publish is woken, and told the changes up to this one."""
-    publish_notifier.settled.number = number
-    publish_notifier.announce()
-    if _mcp is not None:
-        await _mcp.announce_publish()
 
 
 application = Edge(_route, {path: server.name for path, server in (_doors | _families).items()}, _get_limit)

@@ -11,7 +11,7 @@ from config import keyring
 
 
 def load_or_create_key(file: Path) -> Ed25519PrivateKey:
-    """The key in `file`; made if there is none. Raises: OSError, TypeError, ValueError for what is no such key."""
+    """Return the key in `file`; made if there is none. Raises: OSError, TypeError, ValueError for what is no such key."""
     keyring.load_or_create(file, new)
     return read(file)
 
@@ -30,10 +30,10 @@ def new() -> bytes:
 
 
 def key_id(private: Ed25519PrivateKey) -> str:
-    """The first 16 hex digits of SHA-256 of the raw public key."""
+    """Return the first 16 hex digits of SHA-256 of the raw public key."""
     return hashlib.sha256(private.public_key().public_bytes_raw()).hexdigest()[:16]
 
 
 def public_key(private: Ed25519PrivateKey) -> str:
-    """The raw 32 bytes of the public key, in base64."""
+    """Return the raw 32 bytes of the public key, in base64."""
     return base64.b64encode(private.public_key().public_bytes_raw()).decode()

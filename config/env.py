@@ -5,6 +5,7 @@ import ipaddress
 import os
 import re
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
@@ -18,7 +19,7 @@ T = TypeVar("T")
 
 
 def text(name: str, default: str = "") -> str:
-    """The variable's value, or the content of the file that `{name}_FILE` points to (as container secrets come)."""
+    """Return the variable's value, or the content of the file that `{name}_FILE` points to (as container secrets come)."""
     file = os.environ.get(f"{name}_FILE")
     if file and name in os.environ:
         raise ImproperlyConfigured(f"{name} and {name}_FILE are both set; keep one of them.")
@@ -49,7 +50,7 @@ def one_of(name: str, default: str, *others: str) -> str:
 
 
 def integer(name: str, default: int, minimum: int, maximum: int) -> int:
-    """A whole number from `minimum` to `maximum`, both allowed."""
+    """Return a whole number from `minimum` to `maximum`, both allowed."""
 
     def parse(raw: str) -> int:
         value = int(raw)
@@ -61,24 +62,18 @@ def integer(name: str, default: int, minimum: int, maximum: int) -> int:
 
 
 def path(name: str, default: Path) -> Path:
-    """An absolute path; `~` and relative paths are resolved."""
+    """Return an absolute path; `~` and relative paths are resolved."""
     return _read(name, default, lambda raw: Path(raw).expanduser().resolve(), "a path")
 
 
 def web_address(name: str, default: str) -> str:
-    """An http(s) address without trailing slash, query or fragment."""
-
-    def parse(raw: str) -> str:
-        if not re.fullmatch(r"https?://[A-Za-z0-9.\-\[\]:]+(/[^?#\s]*)?", raw):
-            raise ValueError(raw)
-        urlsplit(raw).port  # noqa: B018  raises for one that is no number or too large
-        return raw.rstrip("/")
-
-    return _read(name, default, parse, "an address such as https://wire.example")
+    """Return an http(s) address without trailing slash, query or fragment."""
+    form = r"https?://[A-Za-z0-9.\-\[\]:]+(/[^?#\s]*)?"
+    return _read(name, default, partial(_match, form), "an address such as https://wire.example").rstrip("/")
 
 
 def optional_web_address(name: str) -> str:
-    """The same, or nothing."""
+    """Return the same, or nothing."""
     return web_address(name, "") if text(name) else ""
 
 
@@ -95,25 +90,14 @@ def database(name: str) -> dict[str, Any] | None:
 
 
 def redis(name: str) -> str:
-    """The address of a Redis, or "" without one."""
-
-    def parse(raw: str) -> str:
-        if not re.fullmatch(r"(redis|rediss|unix)://[^\s]+", raw) or urlsplit(raw).port == 0:
-            raise ValueError(raw)
-        return raw
-
-    return _read(name, "", parse, "an address such as redis://host:6379/0", secret=True)
+    """Return the address of a Redis, or "" without one."""
+    form = r"(redis|rediss|unix)://[^\s]+"
+    return _read(name, "", partial(_match, form), "an address such as redis://host:6379/0", secret=True)
 
 
 def rate(name: str, default: str) -> str:
-    """Requests in a period, as `60/m` or `1000/h`, or `off`."""
-
-    def parse(raw: str) -> str:
-        if raw != "off" and not re.fullmatch(r"[1-9][0-9]{0,6}/[smhd]", raw):
-            raise ValueError(raw)
-        return raw
-
-    return _read(name, default, parse, "a rate such as 60/m, or off")
+    """Return requests in a period, as `60/m` or `1000/h`, or `off`."""
+    return _read(name, default, partial(_match, r"off|[1-9][0-9]{0,6}/[smhd]"), "a rate such as 60/m, or off")
 
 
 def duration(name: str, default: str) -> dt.timedelta | None:
@@ -158,6 +142,13 @@ def _networks(name: str, allowed: Callable[[Network], bool], expected: str) -> N
 def words(name: str) -> list[str]:
     """Comma-separated values; empty ones are dropped."""
     return [word.strip() for word in text(name).split(",") if word.strip()]
+
+
+def _match(form: str, raw: str) -> str:
+    """Return a text of this form. Raises: ValueError, also for an address with a port that is none."""
+    if not re.fullmatch(form, raw) or ("://" in raw and urlsplit(raw).port == 0):
+        raise ValueError(raw)
+    return raw
 
 
 def _read(name: str, default: T, parse: Callable[[str], T], expected: str, *, secret: bool = False) -> T:

@@ -3,9 +3,13 @@
 Every message says what happened, every hint what to do next: a person and a language model both act on them.
 """
 
+import base64
 from collections.abc import Mapping
 from http import HTTPStatus
+from types import MappingProxyType
 from typing import Any, ClassVar
+
+import orjson
 
 
 class WireError(Exception):
@@ -16,6 +20,13 @@ class WireError(Exception):
 
     code: ClassVar[str] = "internal_error"
     status: ClassVar[HTTPStatus] = HTTPStatus.INTERNAL_SERVER_ERROR
+    headers: Mapping[str, str] = MappingProxyType({})  # of its HTTP answers
+
+    def __init_subclass__(cls, code: str = "", status: HTTPStatus | None = None) -> None:
+        if code:
+            cls.code = code
+        if status:
+            cls.status = status
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)
@@ -27,80 +38,52 @@ class WireError(Exception):
         return {"error": self.code, "message": self.message, "hint": self.hint}
 
 
-class NotFound(WireError):
+class NotFound(WireError, code="not_found", status=HTTPStatus.NOT_FOUND):
     """The thing asked for does not exist; the hint says where valid ones are listed."""
 
-    code = "not_found"
-    status = HTTPStatus.NOT_FOUND
 
-
-class InvalidArgument(WireError):
+class InvalidArgument(WireError, code="invalid_argument", status=HTTPStatus.UNPROCESSABLE_ENTITY):
     """An argument cannot be used as given; the message names it and the accepted values."""
 
-    code = "invalid_argument"
-    status = HTTPStatus.UNPROCESSABLE_ENTITY
 
-
-class BadRequest(WireError):
+class BadRequest(WireError, code="bad_request", status=HTTPStatus.BAD_REQUEST):
     """The request itself cannot be read, whatever it asks."""
-
-    code = "bad_request"
-    status = HTTPStatus.BAD_REQUEST
 
     def __init__(self) -> None:
         super().__init__("The request cannot be read.", "Compare it with /api/openapi.json.")
 
 
-class UnknownParameter(WireError):
+class UnknownParameter(WireError, code="unknown_parameter", status=HTTPStatus.BAD_REQUEST):
     """A query parameter that the address does not take: left out of the question, it would answer another one."""
 
-    code = "unknown_parameter"
-    status = HTTPStatus.BAD_REQUEST
 
-
-class MethodNotAllowed(WireError):
+class MethodNotAllowed(WireError, code="method_not_allowed", status=HTTPStatus.METHOD_NOT_ALLOWED):
     """The wire is only ever read."""
-
-    code = "method_not_allowed"
-    status = HTTPStatus.METHOD_NOT_ALLOWED
 
     def __init__(self) -> None:
         super().__init__("The wire is read-only.", "Use GET, HEAD or OPTIONS.")
 
 
-class NotInRoster(InvalidArgument):
+class NotInRoster(InvalidArgument, code="not_in_roster"):
     """A publication name outside the 24; the message names the closest one."""
 
-    code = "not_in_roster"
 
-
-class Withdrawn(WireError):
+class Withdrawn(WireError, code="story_withdrawn", status=HTTPStatus.GONE):
     """The story was withdrawn: it still answers with its status, but is not to be cited."""
 
-    code = "story_withdrawn"
-    status = HTTPStatus.GONE
 
-
-class NothingPublished(WireError):
+class NothingPublished(WireError, code="nothing_published", status=HTTPStatus.SERVICE_UNAVAILABLE):
     """The wire has no snapshot yet."""
 
-    code = "nothing_published"
-    status = HTTPStatus.SERVICE_UNAVAILABLE
 
-
-class UpstreamFailed(WireError):
+class UpstreamFailed(WireError, code="upstream_failed", status=HTTPStatus.BAD_GATEWAY):
     """Somebody else's server did not give what was asked of it; the message says what it did."""
 
-    code = "upstream_failed"
-    status = HTTPStatus.BAD_GATEWAY
 
-
-class Unauthorized(WireError):
+class Unauthorized(WireError, code="unauthorized", status=HTTPStatus.UNAUTHORIZED):
     """The question needs a key, and none that is in force was sent."""
 
-    code = "unauthorized"
-    status = HTTPStatus.UNAUTHORIZED
-    challenge: ClassVar[str] = 'Bearer realm="wire"'
+    headers = MappingProxyType({"WWW-Authenticate": 'Bearer realm="wire"'})
 
     def __init__(
         self, message: str, hint: str = "Send Authorization: Bearer <key>; whoever runs the server hands keys out."
@@ -108,30 +91,24 @@ class Unauthorized(WireError):
         super().__init__(message, hint)
 
 
-class PaymentRequired(WireError):
+class PaymentRequired(WireError, code="payment_required", status=HTTPStatus.PAYMENT_REQUIRED):
     """The question costs money: `terms` say how much and to whom, as x402's PaymentRequired."""
-
-    code = "payment_required"
-    status = HTTPStatus.PAYMENT_REQUIRED
 
     def __init__(self, message: str, hint: str, terms: Mapping[str, Any]) -> None:
         super().__init__(message, hint)
         self.terms = terms
+        self.headers = {"PAYMENT-REQUIRED": base64.b64encode(orjson.dumps(terms)).decode()}
 
 
-class Forbidden(WireError):
+class Forbidden(WireError, code="forbidden", status=HTTPStatus.FORBIDDEN):
     """The key is known, and not for this."""
 
-    code = "forbidden"
-    status = HTTPStatus.FORBIDDEN
 
-
-class Unavailable(WireError):
+class Unavailable(WireError, code="unavailable", status=HTTPStatus.SERVICE_UNAVAILABLE):
     """The database cannot be read, and this answer is not cached."""
 
-    code = "unavailable"
-    status = HTTPStatus.SERVICE_UNAVAILABLE
     retry_after: ClassVar[int] = 5  # seconds
+    headers = MappingProxyType({"Retry-After": str(retry_after)})
 
     def __init__(self) -> None:
         super().__init__(
@@ -140,24 +117,16 @@ class Unavailable(WireError):
         )
 
 
-class Damaged(WireError):
+class Damaged(WireError, code="damaged"):
     """A record's bytes are not what was written. The log names it for the operator."""
 
-    code = "damaged"
 
-
-class RosterLocked(WireError):
+class RosterLocked(WireError, code="roster_locked", status=HTTPStatus.CONFLICT):
     """A change that would leave the roster with other than 24 publications."""
 
-    code = "roster_locked"
-    status = HTTPStatus.CONFLICT
 
-
-class Busy(WireError):
+class Busy(WireError, code="busy", status=HTTPStatus.CONFLICT):
     """Another process is doing what may only be done by one at a time."""
-
-    code = "busy"
-    status = HTTPStatus.CONFLICT
 
 
 class InternalError(WireError):

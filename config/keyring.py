@@ -9,12 +9,12 @@ from pathlib import Path
 
 
 def stored_secret(file: Path) -> str:
-    """The secret in `file`; made on first use (50 random bytes, mode 0600)."""
+    """Return the secret in `file`; made on first use (50 random bytes, mode 0600)."""
     return load_or_create(file, lambda: secrets.token_urlsafe(50).encode()).decode()
 
 
 def load_or_create(file: Path, make: Callable[[], bytes]) -> bytes:
-    """The bytes of `file`, made by `make` if it does not exist yet.
+    """Return the bytes of `file`, made by `make` if it does not exist yet.
 
     Two processes that start at once end with the same bytes: the file is written whole under another name and linked
     into place, and the loser reads the winner's.

@@ -86,9 +86,10 @@ def add_request_ids(app: Any) -> Any:
         is_page = not scope["path"].startswith("/api/")
 
         async def send_with_id(message: Any) -> None:
-            begins = message["type"] == "http.response.start"
-            if begins and (message["status"] >= 500 or (is_page and _is_private(message["headers"]))):
-                message = {**message, "headers": [*message["headers"], (b"x-request-id", own.encode())]}
+            headers = message.get("headers", ())
+            is_private = any(name.lower() == b"cache-control" and b"no-store" in content for name, content in headers)
+            if message["type"] == "http.response.start" and (message["status"] >= 500 or (is_page and is_private)):
+                message = {**message, "headers": [*headers, (b"x-request-id", own.encode())]}
             await send(message)
 
         token = request_id.set(own)
@@ -98,7 +99,3 @@ def add_request_ids(app: Any) -> Any:
             request_id.reset(token)
 
     return with_id
-
-
-def _is_private(headers: Any) -> bool:
-    return any(name.lower() == b"cache-control" and b"no-store" in content for name, content in headers)

@@ -34,25 +34,17 @@ class MenuItem:
 class Plugin:
     """Everything that an app may bring. All parts but the first two may be left out."""
 
-    label: str
-    """The app's label, which its permissions and tables bear."""
-    title: str
-    """Above its lists in the desk's menu."""
+    label: str  # the app's label, which its permissions and tables bear
+    title: str  # above its lists in the desk's menu
 
     # The public side
     urlpatterns: "Sequence[URLPattern | URLResolver]" = ()
-    router: "Router | None" = None
-    """REST, at /api/{label}."""
-    tag: str = ""
-    """Heads the router's operations in OpenAPI."""
-    navigation: Sequence[tuple[str, str]] = ()
-    """Title and address of its pages in every page's footer."""
-    sitemaps: Sequence[str] = ()
-    """Paths, named by /sitemap.xml."""
-    directives: str = ""
-    """The template of its part of llms.txt."""
-    mcp_servers: Mapping[str, str] = field(default_factory=dict)
-    """Path to module, as `mcpserver.servers` explains."""
+    router: "Router | None" = None  # REST, at /api/{label}
+    tag: str = ""  # heads the router's operations in OpenAPI
+    navigation: Sequence[tuple[str, str]] = ()  # title and address of its pages in every page's footer
+    sitemaps: Sequence[str] = ()  # paths, named by /sitemap.xml
+    directives: str = ""  # the template of its part of llms.txt
+    mcp_servers: Mapping[str, str] = field(default_factory=dict)  # path to module, as `mcpserver.servers` explains
     list_server_cards: Callable[[], Iterable[tuple[dict[str, Any], dict[str, Any]]]] = tuple
     """Returns how the card of each server differs from the wire's, and what /.well-known/mcp.json says beside it."""
     get_page_parameters: Callable[[str], frozenset[str] | None] = lambda _path: None
@@ -65,23 +57,19 @@ class Plugin:
     """Returns a name and its requests a minute, where a path has a limit of its own."""
     get_story_extras: Mapping[str, Callable[[str], Sequence[Any]]] = field(default_factory=dict)
     """What stands beside a story in its answer, by its name there: functions of the story's id."""
-    list_metrics: Callable[[], Iterable[str]] = tuple
-    """Returns lines in Prometheus' text format."""
+    list_metrics: Callable[[], Iterable[str]] = tuple  # returns lines in Prometheus' text format
 
     # Editors and operators
     menu: Sequence[MenuItem] = ()
-    edit_permissions: Sequence[str] = ()
-    """Codenames that every editor has; all may see."""
-    publish_permissions: Sequence[str] = ()
-    """Codenames that publishers have besides."""
+    edit_permissions: Sequence[str] = ()  # codenames that every editor has; all may see
+    publish_permissions: Sequence[str] = ()  # codenames that publishers have besides
     checks: Mapping[str, Callable[[dt.datetime], Iterable[Any]]] = field(default_factory=dict)
     """Checks of the doctor, by name: functions that yield findings (`wire.ops.doctor`)."""
     list_faults: Callable[[], Iterable[str]] = tuple
     """Recomputes the app's rows for `verifywire`: returns a sentence for each that differs."""
     after_ingest: Callable[..., None] | None = None
     """Called behind each ingest of all feeds with `stop`, a function, and `stdout` and `stderr`. Raises: CommandError."""
-    sample_command: str = ""
-    """The words of the command that fills the sample wire."""
+    sample_command: str = ""  # the words of the command that fills the sample wire
 
 
 def register(app_name: str) -> None:

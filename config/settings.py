@@ -44,7 +44,6 @@ WIRE_X402_FACILITATOR = env.optional_web_address("WIRE_X402_FACILITATOR")
 WIRE_SECURITY_CONTACT = env.text("WIRE_SECURITY_CONTACT", "")
 WIRE_FETCH_ALLOW = env.loopback_networks("WIRE_FETCH_ALLOW")
 WIRE_CACHE_BYTES = env.integer("WIRE_CACHE_MB", 16, 0, 4096) * 1_000_000
-WIRE_SIGN_ANSWERS = env.boolean("WIRE_SIGN_ANSWERS", False)
 WIRE_METRICS_TOKEN = env.text("WIRE_METRICS_TOKEN")
 WIRE_RATE_LIMIT = env.rate("WIRE_RATE_LIMIT", "60/m")
 WIRE_GATEWAY_POLICY = env.path("WIRE_GATEWAY_POLICY", Path()) if env.text("WIRE_GATEWAY_POLICY") else None
@@ -149,9 +148,7 @@ AUTH_PASSWORD_VALIDATORS = [
 ]
 
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
-LANGUAGE_CODE = "en-us"
 TIME_ZONE = "UTC"
-USE_TZ = True
 USE_I18N = False
 
 DATA_UPLOAD_MAX_MEMORY_SIZE = 10_485_760  # an import that is confirmed; config.http.request_guard holds all but the desk to 64 KiB
@@ -174,18 +171,15 @@ LOGIN_REDIRECT_URL = "/admin/"
 CSRF_FAILURE_VIEW = "wire.site.errors.stale_form"
 # Cookies exist for the admin only. Over plain http (a machine of one's own) a Secure cookie would lock the editor out.
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SITE_IS_HTTPS
-SESSION_COOKIE_HTTPONLY = True
 CSRF_TRUSTED_ORIGINS = [f"{urlsplit(WIRE_SITE_URL).scheme}://{urlsplit(WIRE_SITE_URL).netloc}"]
 SECURE_HSTS_SECONDS = 31_536_000 if SITE_IS_HTTPS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = WIRE_HSTS in {"subdomains", "preload"}
 SECURE_HSTS_PRELOAD = WIRE_HSTS == "preload"
-SECURE_SSL_REDIRECT = False
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if SITE_IS_HTTPS else None
 SILENCED_SYSTEM_CHECKS = [
     "security.W005",  # other subdomains may be somebody else's, or have no TLS: WIRE_HSTS includes them
     "security.W008",  # TLS and its redirect belong to the proxy in front; health checks come over http
     "security.W021",  # browsers' preload list is left again in months, if at all: WIRE_HSTS asks for it
 ]
-X_FRAME_OPTIONS = "DENY"
 
 LOGGING = logs.configuration(env.one_of("WIRE_LOG", "text", "json"))

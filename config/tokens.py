@@ -10,7 +10,7 @@ LONGEST: Final = 200  # characters; a key of ours has 43 and its prefix
 
 
 def new_token(prefix: str) -> str:
-    """A key of 256 random bits. `prefix` says in a log or a file what was found there."""
+    """Return a key of 256 random bits. `prefix` says in a log or a file what was found there."""
     return f"{prefix}_{secrets.token_urlsafe(_BYTES)}"
 
 
@@ -28,7 +28,7 @@ def bearer_of(headers: Mapping[bytes, bytes]) -> str | None:
 
 
 def bearer_in(sent: str | None) -> str | None:
-    """The same of the header's value."""
+    """Return the same of the header's value."""
     if sent is None:
         return None
     scheme, _, token = sent.strip().partition(" ")

@@ -9,7 +9,7 @@ _LONG_RUN: Final = re.compile(rf"[^\x00-\x7f]{{{MOST_MARKS + 1},}}")
 
 
 def normalize(form: Literal["NFC", "NFD", "NFKC", "NFKD"], text: str) -> str:
-    """The text's normal form. Of combining characters in a row the first MOST_MARKS stay."""
+    """Return the text's normal form. Of combining characters in a row the first MOST_MARKS stay."""
     if text.isascii():
         return text
     # Marks are sorted by insertion, so a run of 20,000 of them takes a second.

@@ -16,34 +16,27 @@ FLUSH: Final = 10.0  # seconds between two writes of counts
 
 
 def build_endpoints(servers: Mapping[str, str]) -> dict[str, McpEndpoint]:
-    """The ASGI application of each server that stands alone, by path."""
+    """Return the ASGI application of each server that stands alone, by path."""
     doors = dict[str, McpEndpoint]()
     for path, module_name in servers.items():
-        if not path.endswith("/"):
-            module = import_module(module_name)
-            name, tools_made_of = module_name.rpartition(".")[2], getattr(module, "tools_made_of", None)
-            if getattr(module, "STREAMS", True):
-                door: McpEndpoint = StreamingEndpoint(path, name, module.build(), module.usage_name, tools_made_of)
-            else:
-                door = McpEndpoint(name, module.build(), module.usage_name)
-            doors[path] = door
-            door.sessions, door.admit = getattr(module, "sessions", None), getattr(module, "admit", None)
-            door.uncached = getattr(module, "UNCACHED", frozenset())
-            door.quick, door.close = getattr(module, "quick", None), getattr(module, "close", None)
+        if path.endswith("/"):
+            continue
+        module, name = import_module(module_name), module_name.rpartition(".")[2]
+        if getattr(module, "STREAMS", True):
+            door: McpEndpoint = StreamingEndpoint(path, name, module)
+        else:
+            door = McpEndpoint(name, module.build(), module.usage_name)
+        for offered in ("sessions", "admit", "quick", "close"):
+            setattr(door, offered, getattr(module, offered, None))
+        door.uncached = getattr(module, "UNCACHED", frozenset())
+        doors[path] = door
     return doors
 
 
-def build_families(servers: Mapping[str, str]) -> dict[str, Family]:
-    """The ASGI application of each family of servers, by the beginning of their paths."""
-    return {
-        path: Family(path, module_name.rpartition(".")[2], import_module(module_name))
-        for path, module_name in servers.items()
-        if path.endswith("/")
-    }
-
-
 doors: Final = build_endpoints(SERVERS)
-families: Final = build_families(SERVERS)
+families: Final = {
+    path: Family(path, name.rpartition(".")[2], import_module(name)) for path, name in SERVERS.items() if path.endswith("/")
+}
 
 
 @asynccontextmanager

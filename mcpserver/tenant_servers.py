@@ -4,7 +4,7 @@ from collections.abc import Hashable, Mapping
 from types import ModuleType
 from typing import Any, Final
 
-from config.errors import NotFound, Unavailable, WireError
+from config.errors import NotFound, WireError
 from config.http import memory_cache
 from config.http.request_guard import Receive, Refusal, Scope, Send
 from mcpserver.http.threads import run_query
@@ -36,14 +36,13 @@ class Family:
         door: McpEndpoint | None = memory_cache.answers.get(key)
         if door is None:
             try:
-                door = await self._made(key, member)
+                door = await self._make_endpoint(key, member)
             except WireError as error:
-                later = ((b"retry-after", b"%d" % error.retry_after),) if isinstance(error, Unavailable) else ()
-                await Refusal(error.status, error.code, error.message, error.hint, later).send(send, jsonrpc=True)
+                await Refusal.from_error(error).send(send, jsonrpc=True)
                 return
         await door(scope, receive, send)
 
-    async def _made(self, key: Hashable, member: str) -> McpEndpoint:
+    async def _make_endpoint(self, key: Hashable, member: str) -> McpEndpoint:
         """Raises: NotFound, Unavailable."""
 
         async def make() -> tuple[McpEndpoint, int]:

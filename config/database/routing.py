@@ -90,15 +90,14 @@ class Source:
         self.away = _words(error)
 
 
-source: Final = Source()
-"""This process's own."""
+source: Final = Source()  # this process's own
 
 
 @contextmanager
 def reading() -> Iterator[None]:
     """Read for the public: the database that is theirs to read, none that is known to be away, and no longer than PATIENCE."""
     away = source.away or missing(source.alias)
-    with _limit_wait(PATIENCE), _as("" if away else source.alias):
+    with _set(postgres.seconds, PATIENCE), _set(_current, "" if away else source.alias):
         yield
 
 
@@ -121,7 +120,7 @@ def write(change: Callable[[], T]) -> T:
     """
     if why := missing():
         raise OperationalError(why)
-    with _limit_wait(PATIENCE), _as(None):
+    with _set(postgres.seconds, PATIENCE), _set(_current, None):
         return change()
 
 
@@ -177,8 +176,7 @@ class _Connection:
         return getattr(connections[alias()], name)
 
 
-connection: Final[Any] = _Connection()
-"""To read by where no QuerySet does, as Django's own of this name."""
+connection: Final[Any] = _Connection()  # to read by where no QuerySet does, as Django's own of this name
 
 
 class Router:
@@ -212,7 +210,7 @@ def _ask(alias: str, version: Callable[[], int]) -> int:
     if why := missing(alias):
         raise OperationalError(why)
     look_after_connection()
-    with _limit_wait(LOOK_PATIENCE), _as(alias):
+    with _set(postgres.seconds, LOOK_PATIENCE), _set(_current, alias):
         try:
             return version()
         except Error:
@@ -225,18 +223,9 @@ def _words(error: Exception) -> str:
 
 
 @contextmanager
-def _as(alias: str | None) -> Iterator[None]:
-    token = _current.set(alias)
+def _set(variable: ContextVar[T], value: T) -> Iterator[None]:
+    token = variable.set(value)
     try:
         yield
     finally:
-        _current.reset(token)
-
-
-@contextmanager
-def _limit_wait(most: float) -> Iterator[None]:
-    token = postgres.seconds.set(most)
-    try:
-        yield
-    finally:
-        postgres.seconds.reset(token)
+        variable.reset(token)

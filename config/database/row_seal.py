@@ -103,7 +103,7 @@ def seal(model: type[models.Model], keys: Collection[Any]) -> None:
     assert table.pk is not None  # noqa: S101  no model is without one
     sql = f'UPDATE "{table.db_table}" SET seal = %s WHERE "{table.pk.column}" = %s'  # noqa: S608  ours
     prepare = table.pk.get_db_prep_save
-    for some in _in_batches(keys):
+    for some in in_batches(keys):
         made = [(digest, prepare(key, connection)) for key, _kept, digest in _rows(model, some)]
         with connection.cursor() as cursor:
             cursor.executemany(sql, made)
@@ -123,7 +123,7 @@ def seal_all(model: type[models.Model], progress: Callable[[int], None] = lambda
 def intact_keys(model: type[models.Model], keys: Collection[Any]) -> list[Any]:
     """Return the keys of those rows that are as they were sealed."""
     found = []
-    for some in _in_batches(keys):
+    for some in in_batches(keys):
         found += [key for key, kept, digest in _rows(model, some) if _fits(kept, digest)]
     return found
 
@@ -150,39 +150,32 @@ def list_faults(model: type[models.Model]) -> Iterator[str]:
     table = model._meta.db_table
     for some in _batches(model):
         try:
-            rows = list(_rows(model, some))
+            rows: list[tuple[Any, bytes | None, bytes | None]] = list(_rows(model, some))
         except (TypeError, ValueError):
-            for key in some:
-                yield from _faults_of(table, key, _readable(model, key))
-            continue
+            rows = [row for key in some for row in _read_row(model, key)]
         for key, kept, digest in rows:
-            yield from _faults_of(table, key, (kept, digest))
+            if digest is None:
+                yield f"{table} {key}: a column holds what cannot be read."
+            elif kept is None:
+                yield f"{table} {key}: it has no seal, so this program did not store it."
+            elif not _fits(kept, digest):
+                yield f"{table} {key}: it is not as this program stored it."
 
 
-def _readable(model: type[models.Model], key: Any) -> "tuple[bytes | None, bytes] | None":
+def _read_row(model: type[models.Model], key: Any) -> list[tuple[Any, bytes | None, bytes | None]]:
     try:
-        return next((kept, digest) for _key, kept, digest in _rows(model, [key]))
+        return list(_rows(model, [key]))
     except (TypeError, ValueError):
-        return None
-
-
-def _faults_of(table: str, key: Any, row: "tuple[bytes | None, bytes] | None") -> Iterator[str]:
-    if row is None:
-        yield f"{table} {key}: a column holds what cannot be read."
-        return
-    kept, digest = row
-    if kept is None:
-        yield f"{table} {key}: it has no seal, so this program did not store it."
-    elif not _fits(kept, digest):
-        yield f"{table} {key}: it is not as this program stored it."
+        return [(key, None, None)]
 
 
 def _batches(model: type[models.Model]) -> Iterator[tuple[Any, ...]]:
     keys = model._base_manager.using(router.db_for_write(model)).order_by("pk").values_list("pk", flat=True)
-    return _in_batches(list(keys))
+    return in_batches(list(keys))
 
 
-def _in_batches(keys: Iterable[Any]) -> Iterator[tuple[Any, ...]]:
+def in_batches(keys: Iterable[Any]) -> Iterator[tuple[Any, ...]]:
+    """Yield the keys in tuples of BATCH."""
     left = iter(keys)
     return iter(lambda: tuple(islice(left, BATCH)), ())
 

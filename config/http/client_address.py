@@ -35,7 +35,7 @@ def key_of(peer: str, chain: str) -> str:
 
 @lru_cache(maxsize=10_000)
 def network_of(client: str) -> str:
-    """The larger network that a client of `client_key` lives in: an IPv4 /24 or an IPv6 /48, as one site is given."""
+    """Return the larger network that a client of `client_key` lives in: an IPv4 /24 or an IPv6 /48, as one site is given."""
     address = _read(client)
     if address is None:
         return client
@@ -43,9 +43,9 @@ def network_of(client: str) -> str:
 
 
 def _behind(address: _Address, chain: str) -> _Address:
-    """From the nearest proxy outwards, the first that is not trusted. What cannot be read ends the walk: no proxy wrote it."""
+    """Return the first address, from the nearest proxy outwards, that is not trusted. What cannot be read ends the walk."""
     links = chain.split(",") if chain else []
-    while links and _is_trusted(address):
+    while links and any(address in network for network in settings.WIRE_TRUSTED_PROXIES):
         named = _read(_without_port(links.pop().strip()))
         if named is None:
             break
@@ -53,12 +53,8 @@ def _behind(address: _Address, chain: str) -> _Address:
     return address
 
 
-def _is_trusted(address: _Address) -> bool:
-    return any(address in network for network in settings.WIRE_TRUSTED_PROXIES)
-
-
 def _read(host: str) -> _Address | None:
-    """IPv4 in IPv6 is IPv4."""
+    """Return the address that a text names; IPv4 in IPv6 is IPv4."""
     try:
         address = ipaddress.ip_address(host)
     except ValueError:
@@ -67,7 +63,7 @@ def _read(host: str) -> _Address | None:
 
 
 def _without_port(host: str) -> str:
-    """The address of `192.0.2.1:443`, `[2001:db8::1]:443` and `[2001:db8::1]`."""
+    """Return the address of `192.0.2.1:443`, `[2001:db8::1]:443` and `[2001:db8::1]`."""
     if host.startswith("["):
         return host[1:].partition("]")[0]
     return host.partition(":")[0] if host.count(":") == 1 else host

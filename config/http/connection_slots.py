@@ -22,34 +22,28 @@ class Places:
     def __len__(self) -> int:
         return self._clients.total()
 
-    def refusal(self, scope: Scope, most: int) -> Refusal | None:
-        """Return the refusal of a client that gets none of `most` places, None for one that gets a place."""
-        client = client_key(scope)
-        if self._clients[client] >= PER_CLIENT:
-            return _refusal(429, f"You hold {PER_CLIENT} streams, as many as one client may.", "Close one of them first")
-        if self._networks[network_of(client)] >= max(PER_CLIENT, most // NETWORK_PART):
-            return _refusal(429, "Clients of your network hold all streams that one network may.", "Share one of them")
-        if len(self) >= most:
-            return _refusal(503, f"{most} streams are open, as many as this server holds.", "Try again in a minute")
-        return None
-
     @contextlib.contextmanager
     def hold(self, scope: Scope, most: int) -> Iterator[Refusal | None]:
-        """Hold a place for as long as the block lasts. Yields why there is none, else None."""
-        if (refusal := self.refusal(scope, most)) is not None:
-            yield refusal
-            return
+        """Hold one of `most` places for as long as the block lasts. Yields why there is none, else None."""
         client = client_key(scope)
-        counted = ((self._clients, client), (self._networks, network_of(client)))
-        for counter, name in counted:
-            counter[name] += 1
-        try:
-            yield None
-        finally:
+        network = network_of(client)
+        if self._clients[client] >= PER_CLIENT:
+            yield _refusal(429, f"You hold {PER_CLIENT} streams, as many as one client may.", "Close one of them first")
+        elif self._networks[network] >= max(PER_CLIENT, most // NETWORK_PART):
+            yield _refusal(429, "Clients of your network hold all streams that one network may.", "Share one of them")
+        elif len(self) >= most:
+            yield _refusal(503, f"{most} streams are open, as many as this server holds.", "Try again in a minute")
+        else:
+            counted = ((self._clients, client), (self._networks, network))
             for counter, name in counted:
-                counter[name] -= 1
-                if not counter[name]:
-                    del counter[name]
+                counter[name] += 1
+            try:
+                yield None
+            finally:
+                for counter, name in counted:
+                    counter[name] -= 1
+                    if not counter[name]:
+                        del counter[name]
 
 
 def _refusal(status: int, message: str, hint: str) -> Refusal:

@@ -68,7 +68,7 @@ class AnswerCache:
         self._until = 0.0
 
     def get(self, key: Hashable) -> Any:
-        """The answer, or None. A closed cache holds none."""
+        """Return the answer, or None. A closed cache holds none."""
         if self._until <= time.time():
             self._drop_old()
         found = self._stored.get(key)
@@ -89,7 +89,7 @@ class AnswerCache:
         task = self._making.get(job)
         if task is None:
             task = self._making[job] = asyncio.create_task(self._make(self._generation, key, maker))
-            task.add_done_callback(lambda done: self._made(job, done))
+            task.add_done_callback(lambda done: self._finish_job(job, done))
         return await asyncio.shield(task)
 
     def put(self, key: Hashable, answer: Any, size: int) -> None:
@@ -107,7 +107,7 @@ class AnswerCache:
             self.put(key, answer, size)
         return answer
 
-    def _made(self, job: Hashable, task: asyncio.Task[Any]) -> None:
+    def _finish_job(self, job: Hashable, task: asyncio.Task[Any]) -> None:
         del self._making[job]
         if not task.cancelled():
             task.exception()  # looked at, so that asyncio does not complain when every caller has left
@@ -133,5 +133,4 @@ class AnswerCache:
         return self._version, self._cleared, day
 
 
-answers: Final = AnswerCache(settings.WIRE_CACHE_BYTES)
-"""This process's own, of REST, the site and every MCP server."""
+answers: Final = AnswerCache(settings.WIRE_CACHE_BYTES)  # this process's own, of REST, the site and every MCP server

@@ -3,8 +3,7 @@
 import asyncio
 from typing import Final
 
-MOST: Final = 200
-"""Who may wait in one process at the same time; whoever comes then is not kept waiting."""
+MOST: Final = 200  # who may wait in one process at the same time; whoever comes then is not kept waiting
 
 _waiting: set[asyncio.Event] = set()
 

@@ -8,11 +8,12 @@ import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, Self
 
 import orjson
 from django.conf import settings
 
+from config.errors import WireError
 from config.http.client_address import client_key, network_of
 from config.ratelimit.limiter import Limiter
 
@@ -79,12 +80,12 @@ class Edge:
         return f"{path}/" if f"{path}/" in self._servers and not self._server_at(path) else path
 
     def _server_at(self, path: str) -> str | None:
-        """The name under which requests to this path count."""
+        """Return the name under which requests to this path count."""
         return self._servers.get(path) or self._servers.get(family_of(path))
 
 
 def family_of(path: str) -> str:
-    """The path of the family that a server at `path` would belong to."""
+    """Return the path of the family that a server at `path` would belong to."""
     return path[: path.rfind("/") + 1]
 
 
@@ -97,6 +98,11 @@ class Refusal:
     message: str
     hint: str
     headers: tuple[tuple[bytes, bytes], ...] = ()
+
+    @classmethod
+    def from_error(cls, error: WireError) -> Self:
+        headers = tuple((name.lower().encode(), value.encode()) for name, value in error.headers.items())
+        return cls(error.status, error.code, error.message, error.hint, headers)
 
     async def send(self, send: Send, *, jsonrpc: bool) -> None:
         error = {"error": self.code, "message": self.message, "hint": self.hint}
@@ -116,26 +122,21 @@ class Refusal:
         await send({"type": "http.response.body", "body": body})
 
 
+_CLOSE: Final = ((b"connection", b"close"),)  # a proxy may have read the request otherwise, and take what follows for its rest
 _WRONG_HOST: Final = Refusal(421, "wrong_host", "This server does not serve that Host.", "Use its public address.")
-_CLOSE: Final = ((b"connection", b"close"),)
-"""Where whoever stands in front may have read the request otherwise, and take what follows for the rest of it."""
 _TWICE: Final = Refusal(400, "header_twice", "Host, Origin or a length of the body comes twice.", "Send each of them once.", _CLOSE)
-_AMBIGUOUS: Final = Refusal(
-    400,
-    "ambiguous_length",
-    "The length of the body can be read in two ways.",
-    "Send a plain Content-Length, or chunked alone.",
-    _CLOSE,
-)
-_WRONG_ORIGIN: Final = Refusal(
-    403, "origin_refused", "This Origin may not use the MCP server.", "Clients other than browsers should send none."
-)
+_LENGTH_HINT: Final = "Send a plain Content-Length, or chunked alone."
+_AMBIGUOUS: Final = Refusal(400, "ambiguous_length", "The length of the body can be read in two ways.", _LENGTH_HINT, _CLOSE)
+_ORIGIN_HINT: Final = "Clients other than browsers should send none."
+_WRONG_ORIGIN: Final = Refusal(403, "origin_refused", "This Origin may not use the MCP server.", _ORIGIN_HINT)
 
 
 def _refusal(scope: Scope, *, is_mcp: bool) -> Refusal | None:
     headers = dict(scope["headers"])
-    if len(headers) < len(scope["headers"]) and _comes_twice(scope):
-        return _TWICE
+    if len(headers) < len(scope["headers"]):  # a proxy might read the other one
+        names = [name for name, _ in scope["headers"] if name in _ONCE]
+        if len(names) > len(set(names)):
+            return _TWICE
     if not _host_allowed(headers.get(b"host", b"")):
         return _WRONG_HOST
     origin = headers.get(b"origin")
@@ -153,14 +154,8 @@ def _refusal(scope: Scope, *, is_mcp: bool) -> Refusal | None:
     return _too_large(_most(scope))
 
 
-def _comes_twice(scope: Scope) -> bool:
-    """Reject duplicate routing headers: a proxy might pick the other one."""
-    named = [name for name, _ in scope["headers"] if name in _ONCE]
-    return len(named) > len(set(named))
-
-
 def _most(scope: Scope) -> int:
-    """The most bytes that a body may have."""
+    """Return the most bytes that a body may have."""
     return MAX_DESK_BODY if scope["path"].startswith("/admin/") else MAX_BODY
 
 
@@ -182,7 +177,7 @@ def _body_is_read(scope: Scope, *, is_mcp: bool) -> bool:
 
 @lru_cache(maxsize=1_000)
 def _host_allowed(host: bytes) -> bool:
-    """A name or address of ours, with any port or none."""
+    """Return a name or address of ours, with any port or none."""
     found = _HOST.fullmatch(host.decode("latin-1"))
     return found is not None and found[1].lower() in settings.ALLOWED_HOSTS
 
@@ -206,16 +201,9 @@ async def _over_limit(scope: Scope, counted: str, rate: str) -> Refusal | None:
     limiter, key = _limiter_of(rate), client_key(scope)
     client, network = f"{counted} {key}", f"{counted} {network_of(key)}"
     wait = limiter.wait(client, network) if _shared is None else await _shared.wait(client, limiter, network)
-    return _too_many(limiter, wait) if wait else None
-
-
-@lru_cache(maxsize=100)  # rates; publishers of the same one share its limiter, each under its own name
-def _limiter_of(rate: str) -> Limiter:
-    return Limiter(rate)
-
-
-def _too_many(limiter: Limiter, wait: int) -> Refusal:
-    """Headers as in draft-ietf-httpapi-ratelimit-headers; only here, since a cached answer knows no client."""
+    if not wait:
+        return None
+    # As in draft-ietf-httpapi-ratelimit-headers; only here, since a cached answer knows no client.
     headers = (
         (b"retry-after", b"%d" % wait),
         (b"ratelimit-policy", b'"doors";q=%d;w=%d' % (limiter.limit, limiter.period)),
@@ -224,6 +212,11 @@ def _too_many(limiter: Limiter, wait: int) -> Refusal:
     )
     message = f"More than {limiter.limit} requests in {limiter.period} seconds."
     return Refusal(429, "rate_limited", message, f"Wait {wait} seconds.", headers)
+
+
+@lru_cache(maxsize=100)  # rates; publishers of the same one share its limiter, each under its own name
+def _limiter_of(rate: str) -> Limiter:
+    return Limiter(rate)
 
 
 @contextlib.asynccontextmanager
@@ -257,14 +250,14 @@ async def _body(scope: Scope, receive: Receive) -> bytes | Refusal | None:
 
 
 def replay(body: bytes, receive: Receive) -> Receive:
-    """A `receive` that gives the body that was read already, then whatever follows."""
+    """Return a `receive` that gives the body that was read already, then whatever follows."""
     given = False
 
-    async def replayed() -> Message:
+    async def receive_again() -> Message:
         nonlocal given
         if given:
             return await receive()
         given = True
         return {"type": "http.request", "body": body, "more_body": False}
 
-    return replayed
+    return receive_again

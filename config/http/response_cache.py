@@ -6,7 +6,6 @@ Django sees nothing of a read but its address, so no header of one client can ev
 import base64
 import gzip
 import hashlib
-import time
 from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
@@ -16,7 +15,7 @@ from urllib.parse import unquote_plus
 import zstandard
 from django.conf import settings
 
-from config.http import publish_notifier, signatures
+from config.http import publish_notifier
 from config.http.memory_cache import AnswerCache
 from config.http.request_guard import App, Headers, Message, Receive, Scope, Send
 
@@ -30,11 +29,7 @@ COMPRESSORS: Final[Mapping[bytes, Callable[[bytes], bytes]]] = {
 STALE: Final = (b"warning", b'110 - "Response is Stale"')
 """RFC 7234, 5.5.1. RFC 9111 has no header in its place; Age, which it keeps, says since when the database cannot be read."""
 _HOST: Final = (b"host", b"localhost")  # by whatever name of ours the first request came, the answer is for all
-# A 304 is not signed: a cache puts its headers in the place of those it has (RFC 9111, 3.2), and the answer there has its own.
-_DROPPED_BY_304: Final = {
-    *(b"content-type", b"content-length", b"content-encoding", b"content-digest"),
-    *signatures.HEADERS,
-}
+_DROPPED_BY_304: Final = frozenset((b"content-type", b"content-length", b"content-encoding", b"content-digest"))
 
 
 @dataclass(slots=True)
@@ -45,9 +40,6 @@ class Answer:
     headers: Headers
     body: bytes
     is_cacheable: bool = False
-    signed_for: tuple[str, bytes] | None = None
-    """The path and the query that its signature covers; a query that means the same is signed for whoever sends it."""
-    made_at: float = field(default_factory=lambda: time.time())
     variants: dict[bytes, "Variant"] = field(default_factory=dict)
 
     def variant(self, coding: bytes) -> "Variant":
@@ -62,8 +54,7 @@ class Variant:
     tag: bytes
     headers: Headers
     body: bytes
-    unchanged: Headers
-    """The headers of a 304."""
+    unchanged: Headers  # the headers of a 304
 
 
 def _variant(answer: Answer, coding: bytes) -> Variant:
@@ -76,8 +67,6 @@ def _variant(answer: Answer, coding: bytes) -> Variant:
     if dict(headers).get(b"content-type", b"").startswith(b"application/json"):
         digest = base64.b64encode(hashlib.sha256(body).digest())
         headers = [*headers, (b"content-digest", b"sha-256=:" + digest + b":")]  # RFC 9530: of the bytes as they are sent
-    if answer.signed_for is not None:
-        headers = [*headers, *signatures.of_answer(answer.status, headers, *answer.signed_for, answer.made_at)]
     return Variant(tag, headers, body, [one for one in headers if one[0] not in _DROPPED_BY_304])
 
 
@@ -121,12 +110,11 @@ class CachedApp:
 
     async def _make(self, scope: Scope, query: bytes) -> tuple[Answer, int | None]:
         made = await _ask(self._reads, {**scope, "query_string": query})
-        made.signed_for = (scope["path"], query) if signatures.are_for(scope["path"]) else None
         return made, 2 * len(made.body) + len(query) + 1_000 if made.is_cacheable else None
 
 
 def canonical(query: bytes, known: Set[str]) -> bytes:
-    """The parameters that mean something, in one order where order means nothing: if each is there once."""
+    """Return the parameters that mean something, in one order where order means nothing: if each is there once."""
     if b"&" not in query:
         return query if _name(query) in known else b""
     parts = [(_name(part), part) for part in query.split(b"&")]
@@ -147,7 +135,7 @@ def _name(part: bytes) -> str:
 
 @lru_cache(maxsize=100)
 def coding_for(accepted: bytes) -> bytes:
-    """The content coding for an Accept-Encoding: zstd before gzip, or b"" for none of them (RFC 9110, 12.5.3)."""
+    """Return the content coding for an Accept-Encoding: zstd before gzip, or b"" for none of them (RFC 9110, 12.5.3)."""
     for coding in COMPRESSORS:
         if coding in accepted and any(_accepts(part, coding) for part in accepted.lower().split(b",")):
             return coding
@@ -192,10 +180,6 @@ def _render(answer: Answer, scope: Scope, stale_for: int | None) -> tuple[int, H
         headers, body = variant.headers, variant.body
         if b"if-none-match" in request and _matches(request[b"if-none-match"], variant.tag):
             status, headers, body = 304, variant.unchanged, b""
-        elif answer.signed_for is not None and scope["query_string"] != answer.signed_for[1]:
-            # A signature is of the query as it was sent. It is not stored, so that no way of writing a query takes memory.
-            headers = [one for one in headers if one[0] not in signatures.HEADERS]
-            headers += signatures.of_answer(status, headers, answer.signed_for[0], scope["query_string"], answer.made_at)
     if stale_for is not None:
         headers = [*headers, STALE, (b"age", b"%d" % stale_for)]
     return status, headers, b"" if scope["method"] == "HEAD" else body

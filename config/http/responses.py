@@ -11,7 +11,7 @@ from django.conf import settings
 from django.http import HttpResponse
 from ninja import Field, Schema
 
-from config.errors import PaymentRequired, Unauthorized, Unavailable, WireError
+from config.errors import PaymentRequired, WireError
 
 JSON: Final = "application/json"
 # The edge may keep an answer for five minutes, and for a day when the origin is down.
@@ -28,17 +28,17 @@ class ErrorOut(Schema):
 
 
 def errors(*statuses: int) -> dict[int, type[Schema]]:
-    """The documented error answers of a route; each refuses parameters that it does not take."""
+    """Return the documented error answers of a route; each refuses parameters that it does not take."""
     return dict.fromkeys((400, *statuses), ErrorOut)
 
 
 def answer(schema: Schema, caching: str) -> HttpResponse:
-    """A schema as a finished body; not validated again, since queries built it."""
+    """Return a schema as a finished body; not validated again, since queries built it."""
     return HttpResponse(schema.model_dump_json(by_alias=True), content_type=JSON, headers={"Cache-Control": caching})
 
 
 def json_response(body: bytes, caching: str) -> HttpResponse:
-    """A body that is JSON already."""
+    """Return a body that is JSON already."""
     return HttpResponse(body, content_type=JSON, headers={"Cache-Control": caching})
 
 
@@ -56,15 +56,9 @@ def json_answer(value: Any, caching: str) -> HttpResponse:
 
 
 def error_answer(error: WireError) -> HttpResponse:
-    """An error in the contract's shape; never cached. One that asks for payment has x402's terms in its header and beside it."""
-    headers, body = {"Cache-Control": "no-store"}, dict[str, Any](error.as_dict())
-    if isinstance(error, Unavailable):
-        headers["Retry-After"] = str(error.retry_after)
-    if isinstance(error, Unauthorized):
-        headers["WWW-Authenticate"] = error.challenge
-    if isinstance(error, PaymentRequired):
-        headers["PAYMENT-REQUIRED"] = in_header(error.terms)
-        body = {**error.terms, **body}
+    """Return an error in the contract's shape; never cached. One that asks for payment has x402's terms beside it as well."""
+    body = {**(error.terms if isinstance(error, PaymentRequired) else {}), **error.as_dict()}
+    headers = {"Cache-Control": "no-store", **error.headers}
     return HttpResponse(orjson.dumps(body), status=error.status, content_type=JSON, headers=headers)
 
 

@@ -64,8 +64,7 @@ class Limiter:
         self.limit, self.period = _split_rate(rate)
         self.network_limit = NETWORK_CLIENTS * self.limit
         self._clock = clock
-        self._light = OrderedDict[str, _Log]()
-        """Clients that used less than half of their limit, the longest idle first."""
+        self._light = OrderedDict[str, _Log]()  # clients that used less than half of their limit, the longest idle first
         self._busy = OrderedDict[str, _Log]()
         self._networks: dict[str, _Network] = {}
         self._sweep_at = clock() + self.period
@@ -101,7 +100,7 @@ class Limiter:
                 passed.pop()
 
     def _log(self, client: str, network: str, now: float) -> _Log:
-        """The client's log without what is older than the period."""
+        """Return the client's log without what is older than the period."""
         if now >= self._sweep_at:  # forget clients that did not ask for a period
             for logs in (self._light, self._busy):
                 for name in [name for name, log in logs.items() if self._is_over(log, now)]:

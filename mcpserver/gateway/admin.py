@@ -4,14 +4,10 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin
-from django.utils.html import format_html
 
 from mcpserver.gateway.models import Agent, CallCount, Heartbeat, Override, RequestLog, UpstreamState
-from mcpserver.gateway.policy_file import load
-from mcpserver.gateway.resource_policy import PolicyError
+from mcpserver.gateway.resource_policy import PolicyError, load
 from wire.admin.base import FreshAdmin, FreshForm, ModelAdmin, ReadOnly, marks, never
-
-WIDEST = 200  # pixels of the longest bar
 
 
 class AgentForm(FreshForm[Agent]):
@@ -75,16 +71,9 @@ class RequestAdmin(ReadOnly):
 
 @admin.register(CallCount)
 class CallAdmin(ReadOnly):
-    list_display = ("hour", "agent_id", "resource", "outcome", "bar", "upstream_calls", "cost_units")
+    list_display = ("hour", "agent_id", "resource", "outcome", "calls", "upstream_calls", "cost_units")
     list_filter = ("outcome", "resource", "agent_id")
     date_hierarchy = "hour"
-
-    @admin.display(description="Calls", ordering="calls")
-    def bar(self, row: CallCount) -> str:
-        """Return the number, and a bar as long as its logarithm: calls run from one to millions."""
-        width = min(WIDEST, row.calls.bit_length() * 10)
-        shape = '<svg width="{}" height="10" aria-hidden="true"><rect width="{}" height="10" rx="2" fill="currentColor"/></svg> {}'
-        return format_html(shape, width, width, f"{row.calls:,}")
 
 
 @admin.register(Heartbeat)

@@ -10,7 +10,7 @@ from typing import Any, Final
 from config.errors import InvalidArgument
 from mcpserver.gateway import runtime
 from mcpserver.gateway.auth import Caller
-from mcpserver.gateway.gateway import build_gateway
+from mcpserver.gateway.gateway import Gateway
 from mcpserver.gateway.host import Host
 from mcpserver.gateway.request import GatewayRequest, build_request, parse_request
 from mcpserver.gateway.resource_policy import Policy, Resource
@@ -41,9 +41,9 @@ async def inject_faults(policy: Policy, name: str) -> AsyncIterator[tuple[str, G
         data = _build_sample(resource.answers, INJECTION if fault == "injection" else "A text", request.params.get("region"))
         server = Upstream(resource.upstream, "stdio", (sys.executable, SERVER, fault, json.dumps(data)))
         faulty = replace(policy, upstreams={**policy.upstreams, resource.upstream: server})
-        gateway = build_gateway(faulty, runtime.connect(faulty), Host(_skip, _skip), counts=False)
+        gateway = Gateway(faulty, runtime.connect(faulty), Host(_skip, _skip), counts=False)
         try:
-            yield fault, await gateway.ask(request, OPERATOR, PATIENCE)
+            yield fault, await gateway.ask(request, PATIENCE)
         finally:
             await gateway.close()
 
@@ -65,12 +65,12 @@ def _build_sample(kind: str, text: str, region: str | None) -> Any:
 def _build_sample_request(policy: Policy, resource: Resource) -> GatewayRequest:
     if resource.tool_only:
         vectors = {name: parameter for name, parameter in resource.params.items() if parameter.type == "numbers"}
-        return build_request(resource, {name: [0.1] * (one.max or 1) for name, one in vectors.items()}, OPERATOR.name)
+        return build_request(resource, {name: [0.1] * (one.max or 1) for name, one in vectors.items()}, OPERATOR)
     uri = resource.uri
     for name in resource.holes:
         parameter = resource.params[name]
         uri = uri.replace(f"{{{name}}}", _EXAMPLES.get(name) or (*parameter.internal, *parameter.values, "1")[0])
-    return parse_request(policy, uri, OPERATOR.name, internal=True)
+    return parse_request(policy, uri, OPERATOR, internal=True)
 
 
 async def _skip(_work: Callable[[], Any]) -> Any:

@@ -6,6 +6,7 @@ import itertools
 import logging
 from collections.abc import Mapping
 from contextlib import suppress
+from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final
@@ -15,17 +16,16 @@ import rfc8785
 
 from config.errors import InternalError
 from mcpserver.gateway import agent_heartbeats, payload_schemas
-from mcpserver.gateway.auth import ANYBODY, Caller
-from mcpserver.gateway.cache import CacheEntry, EntryCache
+from mcpserver.gateway.cache import EntryCache
 from mcpserver.gateway.canonical_json import digest
 from mcpserver.gateway.circuit_breaker import CircuitBreaker
 from mcpserver.gateway.host import BOOT, Host
-from mcpserver.gateway.quota import Quota
+from mcpserver.gateway.limiter import Quota
+from mcpserver.gateway.models import Entry
 from mcpserver.gateway.request import GatewayRequest
 from mcpserver.gateway.request_log import RequestLogger
 from mcpserver.gateway.resource_policy import Policy
 from mcpserver.gateway.response import Attempt, format_moment
-from mcpserver.gateway.writer import BackgroundWriter
 from mcpserver.upstreams import protocol
 from mcpserver.upstreams.protocol import UpstreamAnswer, UpstreamCall, UpstreamClient, UpstreamError
 
@@ -42,20 +42,17 @@ class Fetch:
 
     request: GatewayRequest
     deadline: float  # of the request that began it: until then our own spacing is waited for
+    is_refresh: bool = False  # nobody waits for it
     attempts: list[Attempt] = field(default_factory=list)
-    entry: CacheEntry | None = None
+    entry: Entry | None = None
     is_over: bool = False
     next_at: float | None = None  # when the next attempt begins, while it is waited for
     remaining: int | None = None
-    _changed: asyncio.Event = field(default_factory=asyncio.Event)
+    changed: asyncio.Event = field(default_factory=asyncio.Event)
 
     def notify(self) -> None:
-        self._changed.set()
-        self._changed = asyncio.Event()
-
-    async def wait_for_change(self, seconds: float) -> None:
-        with suppress(TimeoutError):
-            await asyncio.wait_for(self._changed.wait(), seconds)
+        self.changed.set()
+        self.changed = asyncio.Event()
 
     async def pause(self, seconds: float) -> None:
         self.next_at = asyncio.get_running_loop().time() + seconds
@@ -72,7 +69,6 @@ class Fetcher:
     quota: Quota
     breakers: Mapping[str, CircuitBreaker]
     logger: RequestLogger
-    writer: BackgroundWriter
     host: Host
     _fetches: dict[str, Fetch] = field(default_factory=dict, init=False)
     _refreshed_at: dict[str, float] = field(default_factory=dict, init=False)
@@ -84,7 +80,7 @@ class Fetcher:
         return request.key in self._fetches
 
     async def fetch(
-        self, request: GatewayRequest, caller: Caller, deadline: float, attempts: list[Attempt], max_attempts: int | None = None
+        self, request: GatewayRequest, deadline: float, attempts: list[Attempt], max_attempts: int | None = None
     ) -> Fetch | None:
         """Ask the upstream, or join an equal request; wait until `deadline` at most. None if it cannot be asked."""
         resource, fetch = request.resource, self._fetches.get(request.key)
@@ -92,12 +88,13 @@ class Fetcher:
             if refusal := self.client.explain_refusal(_to_call(request)):
                 attempts.append(self.skip(request.uri, resource.upstream, refusal.code, refusal.detail))
                 return None
-            fetch = self._start(request, caller, deadline, max_attempts or resource.attempts)
+            fetch = self._start(Fetch(request, deadline), max_attempts or resource.attempts)
         loop = asyncio.get_running_loop()
         while fetch.entry is None and not fetch.is_over and (left := deadline - loop.time()) > 0:
             if fetch.next_at is not None and fetch.next_at + resource.timeout > deadline:
                 break
-            await fetch.wait_for_change(left)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(fetch.changed.wait(), left)
         attempts += fetch.attempts
         if fetch.entry is None and not fetch.is_over and fetch.next_at is None:
             detail = "No answer within the time of this question; it goes on behind."
@@ -112,25 +109,27 @@ class Fetcher:
         if len(self._refreshed_at) >= 10_000:
             self._refreshed_at.clear()
         self._refreshed_at[request.key] = now
-        self._start(request, ANYBODY, asyncio.get_running_loop().time(), 1)
+        self._start(Fetch(request, asyncio.get_running_loop().time(), is_refresh=True), 1)
 
     def skip(self, uri: str, upstream: str, code: str, detail: str) -> Attempt:
         return Attempt(uri, upstream, self.host.now(), error=code, detail=detail)
 
-    def _start(self, request: GatewayRequest, caller: Caller, deadline: float, max_attempts: int) -> Fetch:
-        fetch = self._fetches[request.key] = Fetch(request, deadline)
-        self.host.start(self._run(fetch, caller, max_attempts))
+    def _start(self, fetch: Fetch, max_attempts: int) -> Fetch:
+        self._fetches[fetch.request.key] = fetch
+        self.host.start(self._run(fetch, max_attempts))
         return fetch
 
-    async def _run(self, fetch: Fetch, caller: Caller, max_attempts: int) -> None:
+    async def _run(self, fetch: Fetch, max_attempts: int) -> None:
         request, upstream = fetch.request, fetch.request.resource.upstream
         try:
             for number in itertools.count(1):
                 try:
-                    fetch.entry = await self._attempt(fetch, caller, is_retry=number > 1)
+                    fetch.entry = await self._attempt(fetch, is_retry=number > 1)
                     break
                 except UpstreamError as error:
-                    wait = self._get_wait(error, number)
+                    waits = self.policy.defaults.waits
+                    wait = waits[min(number, len(waits)) - 1] if waits else 0.0
+                    wait = max(wait, error.retry_after or 0.0)  # a wait that the upstream tells wins if it is longer
                     is_timeout = error.code == protocol.TIMEOUT
                     most = min(max_attempts, request.resource.timeout_attempts) if is_timeout else max_attempts
                     if error.code not in protocol.RETRIED or number >= most or wait > MAX_RETRY_WAIT:
@@ -145,12 +144,7 @@ class Fetcher:
                 del self._fetches[request.key]
             fetch.notify()
 
-    def _get_wait(self, error: UpstreamError, number: int) -> float:
-        """Return the seconds before the next attempt: a wait that the upstream tells wins if it is longer."""
-        waits = self.policy.defaults.waits
-        return max(waits[min(number, len(waits)) - 1] if waits else 0.0, error.retry_after or 0.0)
-
-    async def _attempt(self, fetch: Fetch, caller: Caller, *, is_retry: bool) -> CacheEntry:
+    async def _attempt(self, fetch: Fetch, *, is_retry: bool) -> Entry:
         """Raises: UpstreamError."""
         request, upstream = fetch.request, fetch.request.resource.upstream
         breaker, attempt = self.breakers[upstream], Attempt(request.uri, upstream, self.host.now())
@@ -160,7 +154,7 @@ class Fetcher:
                 detail = f"{upstream} is left alone after failures ({breaker.error})."
                 raise UpstreamError(protocol.CIRCUIT_OPEN, detail, max(0.0, breaker.open_for))
             try:
-                await self._acquire_quota(fetch, caller, is_retry=is_retry)
+                await self._acquire_quota(fetch, is_retry=is_retry)
             except BaseException:
                 breaker.release_probe()
                 raise
@@ -177,14 +171,13 @@ class Fetcher:
             raise
         if breaker.note_success():
             log.warning("%s answers again.", upstream)
-        self.logger.note_upstream(upstream, breaker, self.host.now())
-        self.writer.flush_soon()
+        self.logger.note_upstream(upstream, breaker)
         return entry
 
-    async def _acquire_quota(self, fetch: Fetch, caller: Caller, *, is_retry: bool) -> None:
+    async def _acquire_quota(self, fetch: Fetch, *, is_retry: bool) -> None:
         """Count an attempt before it is sent. Raises: UpstreamError where it would have to wait too long."""
         loop, resource = asyncio.get_running_loop(), fetch.request.resource
-        while limits := self.quota.list_limits(fetch.request, caller, is_retry=is_retry):
+        while limits := self.quota.list_limits(fetch.request, is_retry=is_retry, is_refresh=fetch.is_refresh):
             try:
                 wait, fetch.remaining = await self.quota.acquire(limits)
             except Exception as error:
@@ -213,10 +206,9 @@ class Fetcher:
             log.error("%s is left alone until %s: %s", upstream, format_moment(breaker.opened_until), error.detail)
         if error.code in (protocol.UNAUTHORIZED, protocol.INVALID):  # for the operator to mend
             log.error("%s: %s (%s)", upstream, error.detail, error.code)
-        self.logger.note_upstream(upstream, breaker, self.host.now(), error)
-        self.writer.flush_soon()
+        self.logger.note_upstream(upstream, breaker, error)
 
-    async def _ask(self, request: GatewayRequest) -> CacheEntry:
+    async def _ask(self, request: GatewayRequest) -> Entry:
         """Return the validated answer of the upstream, stored. Raises: UpstreamError."""
         resource = request.resource
         try:
@@ -249,26 +241,16 @@ class Fetcher:
             raise UpstreamError(protocol.INVALID, f"The heartbeat was rejected: {reason}.")
         return verified
 
-    def build_entry(self, request: GatewayRequest, answer: UpstreamAnswer) -> CacheEntry:
+    def build_entry(self, request: GatewayRequest, answer: UpstreamAnswer) -> Entry:
         """Raises: UpstreamError for data that are too large or no JSON."""
-        resource, data, now = request.resource, answer.data, self.host.now()
+        resource, now = request.resource, self.host.now()
         ttl = resource.ttl_for(request.params)
-        try:
-            sha256 = digest(data)
-        except (rfc8785.CanonicalizationError, RecursionError) as error:
-            raise UpstreamError(protocol.INVALID, "The answer holds what is no JSON.") from error
-        size = len(orjson.dumps(data))
-        if size > MAX_DATA:
-            raise UpstreamError(protocol.INVALID, f"The answer has {size:,} bytes; at most {MAX_DATA:,} are taken.")
-        return CacheEntry(
+        entry = Entry(
             key=request.key,
             resource=resource.name,
             agent=request.owner,
             attributes_sha256=request.attributes_sha256,
             uri=request.shared_uri,
-            data=data,
-            sha256=sha256,
-            count=len(payload_schemas.list_items(resource.answers, data)),
             upstream=resource.upstream,
             untrusted=answer.untrusted,
             marker=answer.marker,
@@ -276,30 +258,37 @@ class Fetcher:
             fetched_at=now,
             fresh_until=now + ttl,
             gone_after=now + max(ttl, resource.stale) if ttl else now,
-            size=size,
             steady_at=self.host.steady(),
             boot=BOOT,
         )
+        try:
+            _set_data(entry, resource.answers, answer.data)
+        except (rfc8785.CanonicalizationError, RecursionError) as error:
+            raise UpstreamError(protocol.INVALID, "The answer holds what is no JSON.") from error
+        if entry.size > MAX_DATA:
+            raise UpstreamError(protocol.INVALID, f"The answer has {entry.size:,} bytes; at most {MAX_DATA:,} are taken.")
+        return entry
 
-    async def _build_history(self, request: GatewayRequest, entry: CacheEntry) -> CacheEntry:
+    async def _build_history(self, request: GatewayRequest, entry: Entry) -> Entry:
         """Return an entry of all transactions that were ever seen, for the time when nobody answers."""
         before = [await self.cache.find(key) for key in (request.history_key, request.key)]
-        data = payload_schemas.merge_settled([entry.data, *(old.data for old in before if old is not None)])
-        return replace(
-            entry,
-            key=request.history_key,
-            data=data,
-            sha256=digest(data),
-            count=len(data["transactions"]),
-            size=len(orjson.dumps(data)),
-            note="These are all transactions that were seen so far and no longer change.",
-            fresh_until=entry.fetched_at,
-        )
+        history = copy(entry)
+        history.key, history.fresh_until = request.history_key, entry.fetched_at
+        history.note = "These are all transactions that were seen so far and no longer change."
+        found = payload_schemas.merge_settled([entry.data, *(old.data for old in before if old is not None)])
+        _set_data(history, request.resource.answers, found)
+        return history
+
+
+def _set_data(entry: Entry, kind: str, data: Any) -> None:
+    """Raises: CanonicalizationError, RecursionError for what is no JSON."""
+    entry.data, entry.sha256, entry.body = data, digest(data), orjson.dumps(data)
+    entry.size, entry.count = len(entry.body), len(payload_schemas.list_items(kind, data))
 
 
 def _to_call(request: GatewayRequest) -> UpstreamCall:
     resource = request.resource
     is_exact = resource.answers == "heartbeat"
     return UpstreamCall(
-        resource.upstream, resource.name, request.uri, request.upstream_params, request.attributes, is_exact=is_exact
+        resource.upstream, resource.name, request.uri, request.upstream_params, request.caller.attributes, is_exact=is_exact
     )

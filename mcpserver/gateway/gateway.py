@@ -7,27 +7,25 @@ import asyncio
 import datetime as dt
 import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
 from functools import partial
-from pathlib import Path
 from typing import Final
 
 import orjson
 
 from mcpserver.gateway import agent_heartbeats, payload_schemas
 from mcpserver.gateway.auth import Caller
-from mcpserver.gateway.cache import CacheEntry, EntryCache
+from mcpserver.gateway.cache import EntryCache
 from mcpserver.gateway.canonical_json import digest
 from mcpserver.gateway.circuit_breaker import CircuitBreaker
 from mcpserver.gateway.fetcher import Fetch, Fetcher
 from mcpserver.gateway.host import Host
-from mcpserver.gateway.quota import Quota
+from mcpserver.gateway.limiter import Quota
+from mcpserver.gateway.models import Entry
 from mcpserver.gateway.request import GatewayRequest, build_chain_request
 from mcpserver.gateway.request_log import RequestLogger, read_resets
 from mcpserver.gateway.resource_policy import Policy, PolicyError
 from mcpserver.gateway.response import CACHED, EXHAUSTED, FALLBACK, FRESH, STALE, Attempt, GatewayResponse, format_moment, new_id
-from mcpserver.gateway.writer import BackgroundWriter
 from mcpserver.upstreams.protocol import ENDS_CHAIN, NOT_GRANTED, SKIPPED, UpstreamAnswer, UpstreamClient
 
 WAIT: Final = 20.0  # seconds that a request waits, unless it says otherwise
@@ -37,40 +35,47 @@ LOOK: Final = 5.0  # seconds between two looks at what the desk and other proces
 log = logging.getLogger(__name__)
 
 
-@dataclass
 class Gateway:
-    """The gateway of one process, of its parts. `build_gateway` puts them together."""
+    """The gateway of one process. `read_policy` returns the policy with the desk's numbers as they are now."""
 
-    policy: Policy
-    client: UpstreamClient
-    cache: EntryCache
-    quota: Quota
-    breakers: Mapping[str, CircuitBreaker]
-    logger: RequestLogger
-    writer: BackgroundWriter
-    fetcher: Fetcher
-    host: Host
-    read_policy: Callable[[], Policy] | None = None  # with the desk's numbers as they are now
-    _looked_at: float = field(default=float("-inf"), init=False)
-    _resets: dict[str, int] | None = field(default=None, init=False)
+    def __init__(
+        self,
+        policy: Policy,
+        client: UpstreamClient,
+        host: Host,
+        *,
+        counts: bool = True,
+        max_bytes: int = 1_000_000_000,
+        log_rows: int = 200_000,
+        read_policy: Callable[[], Policy] | None = None,
+    ) -> None:
+        self.policy, self.client, self.host = policy, client, host
+        self.cache = EntryCache(host)
+        self.quota = Quota(policy, host, is_on=counts)
+        self.breakers = {name: CircuitBreaker(policy.circuit, host) for name in policy.upstreams}
+        self.logger = RequestLogger(host, self.cache, log_rows, max_bytes)
+        self.fetcher = Fetcher(policy, client, self.cache, self.quota, self.breakers, self.logger, host)
+        self.read_policy = read_policy
+        self._looked_at = float("-inf")
+        self._resets: dict[str, int] | None = None
 
-    async def ask(self, request: GatewayRequest, caller: Caller, wait: float = WAIT) -> GatewayResponse:
+    async def ask(self, request: GatewayRequest, wait: float = WAIT) -> GatewayResponse:
         """Return the response to a request, within `wait` seconds. Raises: Unauthorized, Forbidden."""
-        caller.check(request.resource.uri)
+        request.caller.check(request.resource.uri)
         self.host.follow_loop()
         began = time.perf_counter()
-        response = await self._answer(request, caller, asyncio.get_running_loop().time() + wait)
-        self._account(response, caller, began)
+        response = await self._answer(request, asyncio.get_running_loop().time() + wait)
+        self._account(response, request.caller, began)
         return response
 
-    def repeat(self, request: GatewayRequest, entry: CacheEntry, before: GatewayResponse, caller: Caller) -> GatewayResponse:
+    def repeat(self, request: GatewayRequest, entry: Entry, before: GatewayResponse) -> GatewayResponse:
         """Return once more what was answered from this entry: with an id and an age of its own, logged and counted."""
         began = time.perf_counter()
         response = self._respond(request, CACHED, entry, before=before)
-        self._account(response, caller, began)
+        self._account(response, request.caller, began)
         return response
 
-    def get_fresh_in_memory(self, request: GatewayRequest) -> CacheEntry | None:
+    def get_fresh_in_memory(self, request: GatewayRequest) -> Entry | None:
         now, entry = self.host.now(), self.cache.get(request.key)
         if entry is None or not entry.is_fresh(now, self.client.marker(request.resource.upstream)):
             return None
@@ -96,33 +101,29 @@ class Gateway:
             if policy.resources != self.policy.resources:
                 self.policy = policy
 
-    async def flush(self) -> None:
-        await self.writer.flush()
-
     async def close(self) -> None:
         """Give up what goes on in the background, write what waits, and let go of every upstream."""
         await self.host.cancel_tasks()
         await self.client.close()
-        await self.flush()
+        await self.logger.flush()
 
     def _account(self, response: GatewayResponse, caller: Caller, began: float) -> None:
         cost = self.policy.resources[response.resource].cost
         self.logger.note(response, caller.name, time.perf_counter() - began, cost)
-        self.writer.flush_soon()
         now = self.host.steady()
         if abs(now - self._looked_at) > LOOK:
             self._looked_at = now
             self.host.start(self.look())
 
-    async def _answer(self, request: GatewayRequest, caller: Caller, deadline: float) -> GatewayResponse:
+    async def _answer(self, request: GatewayRequest, deadline: float) -> GatewayResponse:
         entry = await self._find_fresh(request) or await self._find_heartbeat(request)
         if entry is not None:
             return self._respond(request, CACHED, entry)
         attempts: list[Attempt] = []
-        fetch = await self.fetcher.fetch(request, caller, deadline, attempts)
+        fetch = await self.fetcher.fetch(request, deadline, attempts)
         if fetch is not None and fetch.entry is not None:
             return self._respond(request, FRESH, fetch.entry, attempts, fetch)
-        entry = await self._follow_chain(request, caller, deadline, attempts)
+        entry = await self._follow_chain(request, deadline, attempts)
         if entry is not None:
             return self._respond(request, FALLBACK, entry, attempts, fetch)
         entry = await self.cache.find(request.history_key if request.resource.answers == "transactions" else request.key)
@@ -130,14 +131,14 @@ class Gateway:
             return self._respond(request, STALE, entry, attempts, fetch)
         return self._respond(request, EXHAUSTED, None, attempts, fetch)
 
-    async def _find_fresh(self, request: GatewayRequest) -> CacheEntry | None:
+    async def _find_fresh(self, request: GatewayRequest) -> Entry | None:
         entry = self.get_fresh_in_memory(request)
         if entry is None and request.resource.ttl_for(request.params) and not self.fetcher.is_fetching(request):
             await self.cache.load(request.key)
             entry = self.get_fresh_in_memory(request)
         return entry
 
-    async def _find_heartbeat(self, request: GatewayRequest) -> CacheEntry | None:
+    async def _find_heartbeat(self, request: GatewayRequest) -> Entry | None:
         """Return the heartbeat that answered this request last, until the next is due: its response may have been lost."""
         resource = request.resource
         if resource.answers != "heartbeat" or self.fetcher.is_fetching(request):
@@ -154,11 +155,10 @@ class Gateway:
         data, at = orjson.loads(bytes(found.data)), found.received_at.timestamp()
         note = f"This heartbeat was handed out at {format_moment(at)} already: carry out each instruction_id once."
         entry = self.fetcher.build_entry(request, UpstreamAnswer(data, found.untrusted, note=note))
-        return replace(entry, fetched_at=at, fresh_until=at, gone_after=at)
+        entry.fetched_at = entry.fresh_until = entry.gone_after = at
+        return entry
 
-    async def _follow_chain(
-        self, request: GatewayRequest, caller: Caller, deadline: float, attempts: list[Attempt]
-    ) -> CacheEntry | None:
+    async def _follow_chain(self, request: GatewayRequest, deadline: float, attempts: list[Attempt]) -> Entry | None:
         """Return what another resource answers, in the order of the policy. An upstream that does not answer is not asked twice."""
         for uri in request.resource.chain:
             member = build_chain_request(self.policy, uri, request)
@@ -166,7 +166,7 @@ class Gateway:
                 attempts.append(self.fetcher.skip(uri, request.resource.upstream, SKIPPED, "The agent has no such attribute."))
                 continue
             upstream = member.resource.upstream
-            if not caller.may_read(member.resource.uri):
+            if not request.caller.may_read(member.resource.uri):
                 attempts.append(self.fetcher.skip(member.uri, upstream, NOT_GRANTED, "The agent may not read it."))
                 continue
             if (entry := await self._find_fresh(member)) is not None:
@@ -175,7 +175,7 @@ class Gateway:
                 detail = f"{upstream} does not answer at the moment."
                 attempts.append(self.fetcher.skip(member.uri, upstream, SKIPPED, detail))
                 continue
-            fetch = await self.fetcher.fetch(member, caller, deadline, attempts, max_attempts=1)
+            fetch = await self.fetcher.fetch(member, deadline, attempts, max_attempts=1)
             if fetch is not None and fetch.entry is not None:
                 return fetch.entry
         return None
@@ -184,7 +184,7 @@ class Gateway:
         self,
         request: GatewayRequest,
         outcome: str,
-        entry: CacheEntry | None,
+        entry: Entry | None,
         attempts: Sequence[Attempt] = (),
         fetch: Fetch | None = None,
         before: GatewayResponse | None = None,
@@ -212,30 +212,10 @@ class Gateway:
         response.note = " ".join(filter(None, (response.explain(resource.title), entry.note if entry else "")))
         return response
 
-    def _cut(self, entry: CacheEntry, max_items: int | None) -> tuple[bytes, str | None, int]:
+    def _cut(self, entry: Entry, max_items: int | None) -> tuple[bytes, str | None, int]:
         """Return the data of an entry as JSON, with so many items at most, their SHA-256 and the number of items."""
         if max_items is None or max_items >= entry.count:
-            return orjson.dumps(entry.data), entry.sha256, entry.count
+            return bytes(entry.body), entry.sha256, entry.count
         kind = self.policy.resources[entry.resource].answers
         data = payload_schemas.replace_items(kind, entry.data, payload_schemas.list_items(kind, entry.data)[:max_items])
         return orjson.dumps(data), digest(data), max_items
-
-
-def build_gateway(
-    policy: Policy,
-    client: UpstreamClient,
-    host: Host,
-    *,
-    counts: bool = True,
-    max_bytes: int = 1_000_000_000,
-    log_rows: int = 200_000,
-    journal: Path | None = None,
-    read_policy: Callable[[], Policy] | None = None,
-) -> Gateway:
-    cache = EntryCache(host)
-    quota = Quota(policy, host, is_on=counts)
-    breakers = {name: CircuitBreaker(policy.circuit, host) for name in policy.upstreams}
-    logger = RequestLogger(log_rows, journal)
-    writer = BackgroundWriter(cache, logger, host, max_bytes)
-    fetcher = Fetcher(policy, client, cache, quota, breakers, logger, writer, host)
-    return Gateway(policy, client, cache, quota, breakers, logger, writer, fetcher, host, read_policy)

@@ -5,16 +5,20 @@ exactly. It is of the wall clock, and follows its steps: with each change stands
 Where that cannot be compared, after a restart or on another machine, entries of the future count as of now.
 """
 
+import hashlib
 import math
 from array import array
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Final, NamedTuple
 
 from django.db import transaction
 
-from mcpserver.gateway.host import AHEAD, BOOT, measure_step
+from mcpserver.gateway.host import AHEAD, BOOT, Batcher, Host, measure_step
 from mcpserver.gateway.models import Bucket
+from mcpserver.gateway.request import GatewayRequest
+from mcpserver.gateway.resource_policy import Policy
 
 MICRO: Final = 1_000_000
 MAX_LOG: Final = 100_000  # entries of one bucket; no limit is larger
@@ -108,3 +112,37 @@ def _append(log: "array[int]", limit: Limit, now: float) -> None:
     begin = at - math.ceil(max(limit.period, limit.spacing) * MICRO)
     del log[: max(bisect_right(log, begin), len(log) - MAX_LOG)]
     log.append(max(at, log[-1]) if log else at)
+
+
+class Quota:
+    """Counts attempts before they are sent, those that come together in one transaction. `is_on`: False lets every one pass."""
+
+    def __init__(self, policy: Policy, host: Host, *, is_on: bool = True) -> None:
+        self.is_on = is_on
+        self._upstreams = policy.upstreams
+        self._host = host
+        self._batches = Batcher(self._acquire_all, host)
+
+    def list_limits(self, request: GatewayRequest, *, is_retry: bool = False, is_refresh: bool = False) -> list[Limit]:
+        """Return the limits that an attempt is counted in: the upstream's, and the agent's share of it unless nobody waits."""
+        resource, caller = request.resource, request.caller
+        values = "".join(f" {request.params.get(name)}" for name in resource.limit_per)
+        if len(values) > 100:
+            values = f" {hashlib.sha256(values.encode()).hexdigest()}"
+        owner = f" @{caller.name}" if resource.limit_scope == "agent" else ""
+        bucket = f"{resource.name}{values}{owner}"
+        if is_retry and resource.retry_limit:
+            return [Limit(f"{bucket} retries", resource.retry_limit, resource.period)]
+        # Our own wire needs no protection from its readers: only the share of an agent holds there.
+        is_own = self._upstreams[resource.upstream].kind == "wire"
+        limits = [] if is_own else [Limit(bucket, resource.limit, resource.period, resource.min_interval)]
+        if caller.share < 100 and resource.limit_scope != "agent" and not is_refresh:
+            share = max(1, resource.limit * caller.share // 100)
+            limits.append(Limit(f"{bucket} share @{caller.name}", share, resource.period))
+        return limits
+
+    async def acquire(self, limits: Sequence[Limit]) -> Admission:
+        return await self._batches.ask(limits) if self.is_on else Admission(0.0, 0)
+
+    async def _acquire_all(self, attempts: Sequence[Sequence[Limit]]) -> Sequence[Admission]:
+        return await self._host.write(partial(acquire_all, attempts, self._host.now(), self._host.steady()))

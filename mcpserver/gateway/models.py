@@ -1,10 +1,15 @@
 """The gateway's tables: agents, cached answers, limits, states of upstreams, and the log of requests."""
 
+from functools import cached_property
 from typing import Any, Final
 
+import orjson
 from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
 from django.db import models
+
+from mcpserver.gateway.host import AHEAD, Host, measure_step
+from mcpserver.upstreams.config import FOREVER
 
 _NAME: Final = RegexValidator(r"^[a-z][a-z0-9-]{0,39}$", "Small letters, digits and hyphens.")
 
@@ -97,6 +102,7 @@ class Entry(models.Model):
     fresh_until = models.FloatField()
     gone_after = models.FloatField(db_index=True)
     used_at = models.FloatField(db_index=True)
+    touched_at = 0.0  # when this process last noted that it is in use
 
     class Meta:
         verbose_name_plural = "entries"
@@ -105,6 +111,30 @@ class Entry(models.Model):
 
     def __str__(self) -> str:
         return self.uri
+
+    @cached_property
+    def data(self) -> Any:
+        """The body as JSON values, which nobody changes."""
+        return orjson.loads(bytes(self.body))
+
+    def follow_clock(self, host: Host) -> None:
+        """Move its times by what the wall clock stepped since it was fetched: its age stays what it is."""
+        if step := measure_step(self.fetched_at, self.steady_at, self.boot, host.now(), host.steady()):
+            self.fetched_at += step
+            self.fresh_until += step
+            self.gone_after += step
+
+    def has_unknown_age(self, now: float) -> bool:
+        """Return whether a clock that was ahead dated it."""
+        return self.fetched_at > now + AHEAD
+
+    def is_fresh(self, now: float, marker: str) -> bool:
+        """Return whether it is within its TTL, and made of what would be used now; an unknown marker counts as the same."""
+        return now < self.fresh_until and not self.has_unknown_age(now) and marker in ("", self.marker or marker)
+
+    def is_usable(self, now: float) -> bool:
+        """Return whether it is in its stale window. Without a known age only an entry without an end is."""
+        return now < self.gone_after and (not self.has_unknown_age(now) or self.gone_after - self.fetched_at >= FOREVER)
 
 
 class Bucket(models.Model):

@@ -5,7 +5,17 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, TypeAdapter, ValidationError
+from pydantic import (
+    AwareDatetime,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    TypeAdapter,
+    ValidationError,
+    model_validator,
+)
 
 from mcpserver.gateway.resource_policy import Resource
 from mcpserver.upstreams.protocol import INVALID, UpstreamError
@@ -116,6 +126,12 @@ class Transaction(Lenient):
     timestamp: Moment
     status: Literal["pending", "confirmed", "failed"]
 
+    @model_validator(mode="before")
+    @classmethod
+    def _copy_amount(cls, row: Any) -> Any:
+        # As text as well: a binary number does not hold every decimal.
+        return {"amount_exact": row.get("amount"), **row} if isinstance(row, Mapping) else row
+
 
 class Transactions(Lenient):
     transactions: Annotated[list[Transaction], Field(max_length=MAX_ITEMS)]
@@ -174,8 +190,6 @@ def validate(resource: Resource, params: Mapping[str, Any], data: Any) -> Any:
     """Return the data as the contract has them, as JSON values. Raises: UpstreamError, naming the first fault."""
     if not is_storable(data):
         raise UpstreamError(INVALID, "The answer holds NUL or half a pair of UTF-16, which no text may hold.")
-    if resource.answers == "transactions":
-        data = _copy_amounts(data)
     try:
         found = KINDS[resource.answers].validate_python(data)
     except ValidationError as error:
@@ -196,14 +210,6 @@ def is_storable(data: Any) -> bool:
     if kind is dict:
         return all(map(is_storable, data)) and all(map(is_storable, data.values()))
     return all(map(is_storable, data)) if kind is list else True
-
-
-def _copy_amounts(data: Any) -> Any:
-    """Add each amount as text: a binary number does not hold every decimal."""
-    if not isinstance(data, Mapping) or not isinstance(data.get("transactions"), list):
-        return data
-    rows = [{"amount_exact": row.get("amount"), **row} if isinstance(row, Mapping) else row for row in data["transactions"]]
-    return {**data, "transactions": rows}
 
 
 def build_empty(kind: str) -> Any:

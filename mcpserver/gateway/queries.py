@@ -113,16 +113,16 @@ async def find_caller(token: str | None) -> Caller:
 
 async def read(uri: str, caller: Caller, wait: float = WAIT) -> GatewayResponse:
     gateway = await runtime.gateway()
-    request = parse_request(gateway.policy, uri, caller.name, caller.attributes)
+    request = parse_request(gateway.policy, uri, caller)
     if request.resource.tool_only:
         raise InvalidArgument(f"{request.resource.uri} takes more than an address holds.", "Call the tool gateway_vector_search.")
-    return await gateway.ask(request, caller, wait)
+    return await gateway.ask(request, wait)
 
 
 async def vector_search(given: Mapping[str, Any], caller: Caller, wait: float = WAIT) -> GatewayResponse:
     gateway = await runtime.gateway()
-    request = build_request(gateway.policy.resources[VECTOR_SEARCH], given, caller.name, caller.attributes)
-    return await gateway.ask(request, caller, wait)
+    request = build_request(gateway.policy.resources[VECTOR_SEARCH], given, caller)
+    return await gateway.ask(request, wait)
 
 
 async def resources(caller: Caller) -> ResourcesOut:
@@ -139,7 +139,7 @@ async def explain(request_id: str, caller: Caller) -> ExplainOut:
     if not _REQUEST_ID.fullmatch(request_id):
         raise NotFound("This is no id of a request.", "provenance.request_id of an answer names it: small letters a-f and digits.")
     if gateway.logger.is_waiting:
-        await gateway.flush()
+        await gateway.logger.flush()
     rows = RequestLog.objects.filter(request_id=request_id, agent_id=caller.name).values(*ExplainOut.model_fields)
     row = await runtime.read(rows.first)
     if row is None:
@@ -154,31 +154,24 @@ async def status() -> StatusOut:
 
 def _describe(gateway: Gateway, resource: Resource, caller: Caller) -> ResourceOut:
     now, steady = gateway.host.now(), gateway.host.steady()
-    sample = GatewayRequest(resource, {}, caller.name, caller.attributes)
-    limits = [] if resource.limit_per else gateway.quota.list_limits(sample, caller)
+    sample = GatewayRequest(resource, {}, caller)
+    limits = [] if resource.limit_per else gateway.quota.list_limits(sample)
     admission = limiter.peek(limits, now, steady) if limits else None
     may_read = caller.may_read(resource.uri)
     entries = Entry.objects.filter(resource=resource.name, agent=sample.owner, attributes_sha256=sample.attributes_sha256)
     fetched = entries.order_by("-fetched_at").values_list("fetched_at", flat=True).first() if may_read else None
     is_off = gateway.policy.upstreams[resource.upstream].kind == "off"
+    same = ("uri", "title", "description", "upstream", "limit", "chain")
+    seconds = ("period", "min_interval", "ttl", "stale", "timeout")
     return ResourceOut(
-        uri=resource.uri,
-        title=resource.title,
-        description=resource.description,
+        **{name: getattr(resource, name) for name in same},
+        **{f"{name}_s": getattr(resource, name) for name in seconds},
         may_read=may_read,
         unavailable=f"{resource.upstream} is not configured in this installation." if is_off else None,
-        upstream=resource.upstream,
         circuit=gateway.breakers[resource.upstream].state.value,
-        limit=resource.limit,
-        period_s=resource.period,
-        min_interval_s=resource.min_interval,
         remaining=admission.remaining if admission else None,
         next_in_s=round(admission.wait, 1) if admission else None,
-        ttl_s=resource.ttl,
-        stale_s=resource.stale,
-        timeout_s=resource.timeout,
         newest_age_s=round(max(0.0, now - fetched), 1) if fetched else None,
-        chain=list(resource.chain),
         params=[
             ParameterOut(name=one.name, type=one.type, default=one.default, values=list(one.values), required=one.is_required)
             for one in resource.params.values()
@@ -191,6 +184,7 @@ def _read_status(gateway: Gateway) -> StatusOut:
     upstreams = []
     for name, upstream in gateway.policy.upstreams.items():
         breaker, row = gateway.breakers[name], rows.get(name, UpstreamState())
+        moments = {"answered_at": row.answered_at, "failed_at": row.failed_at}
         upstreams.append(
             UpstreamOut(
                 name=name,
@@ -198,12 +192,10 @@ def _read_status(gateway: Gateway) -> StatusOut:
                 circuit=breaker.state.value,
                 failures=breaker.failures,
                 opened_until=format_moment(breaker.opened_until),
-                answered_at=format_moment(row.answered_at.timestamp()) if row.answered_at else None,
-                failed_at=format_moment(row.failed_at.timestamp()) if row.failed_at else None,
+                **{name: format_moment(moment.timestamp()) if moment else None for name, moment in moments.items()},
                 error=row.error,
                 detail=row.detail,
             )
         )
     states = agent_heartbeats.list_states(dt.datetime.fromtimestamp(gateway.host.now(), dt.UTC))
-    heartbeats = [HeartbeatOut(**{name: state[name] for name in ("agent_id", "state", "received_at")}) for state in states]
-    return StatusOut(upstreams=upstreams, heartbeats=heartbeats)
+    return StatusOut(upstreams=upstreams, heartbeats=[HeartbeatOut.model_validate(state) for state in states])

@@ -5,12 +5,13 @@ import math
 import re
 import uuid
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 from urllib.parse import parse_qsl, quote, unquote, urlencode
 
 from config.errors import InvalidArgument, NotFound
+from mcpserver.gateway.auth import ANYBODY, Caller
 from mcpserver.gateway.canonical_json import digest
 from mcpserver.gateway.resource_policy import Parameter, Policy, Resource
 from mcpserver.upstreams.config import parse_duration
@@ -21,13 +22,11 @@ LISTED: Final = "resources/list, the tool gateway_resources and /api/gateway/res
 
 @dataclass(frozen=True)
 class GatewayRequest:
-    """A question to a resource. `params` hold every parameter, defaults included. `agent`: "" if all may share the answer."""
+    """A question of a caller to a resource. `params` hold every parameter, defaults included."""
 
     resource: Resource
     params: Mapping[str, Any]
-    agent: str = ""
-    # A private answer is of these too: an agent whose attributes change is not given what was fetched for the earlier ones.
-    attributes: Mapping[str, str] = field(default_factory=dict)
+    caller: Caller = ANYBODY
 
     @cached_property
     def uri(self) -> str:
@@ -78,12 +77,15 @@ class GatewayRequest:
     @property
     def owner(self) -> str:
         """The agent that alone may be given the answer; "" for an answer that all may share."""
-        return self.agent if self.resource.private else ""
+        return self.caller.name if self.resource.private else ""
 
     @cached_property
     def attributes_sha256(self) -> str:
-        """SHA-256 hex of the RFC 8785 JSON of the agent's attributes; "" without any, or where all may share the answer."""
-        return digest(dict(self.attributes)) if self.resource.private and self.attributes else ""
+        """SHA-256 hex of the RFC 8785 JSON of the agent's attributes; "" without any, or where all may share the answer.
+
+        A private answer is of these too: an agent whose attributes change is not given what was fetched for the earlier ones.
+        """
+        return digest(dict(self.caller.attributes)) if self.resource.private and self.caller.attributes else ""
 
     @property
     def max_items(self) -> int | None:
@@ -92,9 +94,7 @@ class GatewayRequest:
         return next((int(self.params[name]) for name in local), None)
 
 
-def parse_request(
-    policy: Policy, uri: str, agent: str = "", attributes: Mapping[str, str] | None = None, *, internal: bool = False
-) -> GatewayRequest:
+def parse_request(policy: Policy, uri: str, caller: Caller = ANYBODY, *, internal: bool = False) -> GatewayRequest:
     """Return the request of an address. `internal`: names that only chains use are accepted.
 
     Raises: NotFound for no address of ours; InvalidArgument for parameters that it does not take.
@@ -112,17 +112,10 @@ def parse_request(
         if name in given:
             raise InvalidArgument(f"{name} is given twice.", "Give each parameter once.")
         given[name] = value
-    return build_request(resource, given, agent, attributes, internal=internal)
+    return build_request(resource, given, caller, internal=internal)
 
 
-def build_request(
-    resource: Resource,
-    given: Mapping[str, Any],
-    agent: str = "",
-    attributes: Mapping[str, str] | None = None,
-    *,
-    internal: bool = False,
-) -> GatewayRequest:
+def build_request(resource: Resource, given: Mapping[str, Any], caller: Caller, *, internal: bool = False) -> GatewayRequest:
     """Return a request with these parameters, as text or as JSON has them. Raises: InvalidArgument."""
     aliases = {parameter.also for parameter in resource.params.values() if parameter.also}
     if strange := [name for name in given if name not in resource.params and name not in aliases]:
@@ -142,7 +135,7 @@ def build_request(
             raise InvalidArgument(f"{name} is missing.", parameter.help or f"{resource.uri} needs it.")
         elif parameter.default is not None:
             params[name] = parameter.default
-    request = GatewayRequest(resource, params, agent, attributes or {})
+    request = GatewayRequest(resource, params, caller)
     if len(request.uri) > MAX_URI or any(not text.isprintable() for text in params.values() if isinstance(text, str)):
         raise InvalidArgument(
             f"The address is longer than {MAX_URI} characters, or a parameter has characters that cannot be printed.",
@@ -156,17 +149,17 @@ def build_chain_request(policy: Policy, uri: str, request: GatewayRequest) -> Ga
     that the address names.
     """
     for name in re.findall(r"\{agent\.([a-z_]+)\}", uri):
-        if not (value := request.attributes.get(name)):
+        if not (value := request.caller.attributes.get(name)):
             return None
         uri = uri.replace(f"{{agent.{name}}}", quote(value, safe=""))
     try:
-        member = parse_request(policy, uri, request.agent, request.attributes, internal=True)
+        member = parse_request(policy, uri, request.caller, internal=True)
         shared = {
             name: request.params[name]
             for name, parameter in member.resource.params.items()
             if name in request.params and name not in member.resource.holes and parameter.type == request.resource.params[name].type
         }
-        return build_request(member.resource, {**member.params, **shared}, request.agent, request.attributes, internal=True)
+        return build_request(member.resource, {**member.params, **shared}, request.caller, internal=True)
     except (InvalidArgument, NotFound):
         return None
 

@@ -1,76 +1,86 @@
 """The log of requests, their counts by hour, and the state of upstreams.
 
-Counted in memory and written in batches, so that no answer waits for a database. Until then each line stands in a journal.
+Counted in memory and written twice a second beside the answers, so that no answer waits for a database. The same task writes
+entries that wait, and sweeps the tables.
 """
 
+import asyncio
 import datetime as dt
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+from functools import partial
+from operator import add
 from typing import Any, Final, NamedTuple
 
 import orjson
 from django.db import connection, transaction
 from django.db.models import F
 
-from mcpserver.gateway import journal, metrics
+from mcpserver.gateway import cache, metrics
+from mcpserver.gateway.cache import EntryCache
 from mcpserver.gateway.circuit_breaker import CircuitBreaker
+from mcpserver.gateway.host import Host
 from mcpserver.gateway.models import CallCount, RequestLog, UpstreamState
 from mcpserver.gateway.response import CACHED, GatewayResponse
 from mcpserver.upstreams.protocol import UpstreamError
 
-BATCH: Final = 500
+FLUSH: Final = 0.5  # seconds between two writes
+SWEEP: Final = 600.0  # seconds between two sweeps
 MAX_WAITING: Final = 50_000  # rows of the log that wait while the database is away; beyond, only counts go on
-COLUMNS: Final = (
-    *("request_id", "timestamp", "resource", "agent_id", "asked", "answered", "outcome", "upstream", "duration_ms", "cache_hit"),
-    *("result_count", "error_code", "retry_attempt", "rate_limit_remaining", "cost_units", "stale_s", "sha256", "attempts"),
-)
+COLUMNS: Final = tuple(column.name for column in RequestLog._meta.concrete_fields if not column.primary_key)
 Row = tuple[Any, ...]  # in the order of COLUMNS
+
+log = logging.getLogger(__name__)
 
 
 class CountKey(NamedTuple):
     hour: int
-    agent: str
+    agent_id: str
     resource: str
     outcome: str
 
 
-class Counts(NamedTuple):
-    calls: int = 0
-    upstream_calls: int = 0
-    cost: float = 0.0
+Counts = tuple[int, int, float]  # requests, calls upstream, their cost
 
 
 @dataclass
 class Pending:
-    """Lines, counts and states that wait to be written, and the journal's files that hold them."""
+    """Lines, counts and states that wait to be written."""
 
     rows: list[Row] = field(default_factory=list)
     counts: dict[CountKey, Counts] = field(default_factory=dict)
     upstreams: dict[str, dict[str, Any]] = field(default_factory=dict)
-    files: list[journal.File] = field(default_factory=list)
 
     def __bool__(self) -> bool:
         return bool(self.rows or self.counts or self.upstreams)
 
-    def append(self, row: Row, key: CountKey, counts: Counts) -> None:
-        if len(self.rows) < MAX_WAITING:
-            self.rows.append(row)
-        self.count(key, counts)
-
     def count(self, key: CountKey, counts: Counts) -> None:
-        old = self.counts.get(key, Counts())
-        self.counts[key] = Counts(old.calls + counts.calls, old.upstream_calls + counts.upstream_calls, old.cost + counts.cost)
+        calls, upstream_calls, cost = map(add, self.counts.get(key, (0, 0, 0.0)), counts)
+        self.counts[key] = calls, upstream_calls, cost
+
+    def extend(self, newer: "Pending") -> None:
+        self.rows = [*self.rows, *newer.rows][:MAX_WAITING]
+        for key, counts in newer.counts.items():
+            self.count(key, counts)
+        self.upstreams |= newer.upstreams
 
 
 class RequestLogger:
-    """The log of one process. `write`, `recover` and `sweep` block; the rest is for the event loop."""
+    """The log of one process."""
 
-    def __init__(self, max_rows: int, folder: Path | None = None) -> None:
+    def __init__(self, host: Host, entries: EntryCache, max_rows: int, max_bytes: int) -> None:
+        self._host = host
+        self._entries = entries
         self._max_rows = max_rows
-        self._folder = folder
-        self._journal = journal.Journal(folder)
+        self._max_bytes = max_bytes
         self._pending = Pending()
+        self._flushing: asyncio.Task[None] | None = None
+        self._swept_at = float("-inf")
+        host.on_new_loop.append(self._reset)
+
+    def _reset(self) -> None:
+        self._flushing = None
 
     @property
     def is_waiting(self) -> bool:
@@ -82,73 +92,69 @@ class RequestLogger:
         for attempt in response.attempts:
             if attempt.is_sent and not attempt.is_counted:  # all who wait for a call are answered with it; it was made once
                 sent, attempt.is_counted = sent + 1, True
-        key = CountKey(int(response.now // 3600), agent, response.resource, response.outcome)
         ms = round(seconds * 1000, 3)
-        row = _to_row(response, agent, ms, cost * sent)
-        self._journal.append([*row, sent])
-        self._pending.append(row, key, Counts(1, sent, cost * sent))
+        pending, hour = self._pending, int(response.now // 3600)
+        if len(pending.rows) < MAX_WAITING:
+            pending.rows.append(_to_row(response, agent, ms, cost * sent))
+        pending.count(CountKey(hour, agent, response.resource, response.outcome), (1, sent, cost * sent))
         metrics.observe(response, ms)
+        self._flush_soon()
 
-    def note_upstream(self, name: str, breaker: CircuitBreaker, now: float, error: UpstreamError | None = None) -> None:
+    def note_upstream(self, name: str, breaker: CircuitBreaker, error: UpstreamError | None = None) -> None:
         """Note the circuit of an upstream after an answer, or after a failure."""
-        when, until = dt.datetime.fromtimestamp(now, dt.UTC), breaker.opened_until
+        when, until = _to_moment(self._host.now()), breaker.opened_until
         state = self._pending.upstreams.setdefault(name, {})
         state |= {"circuit": breaker.state, "failures": breaker.failures}
-        state["opened_until"] = None if until is None else dt.datetime.fromtimestamp(until, dt.UTC)
+        state["opened_until"] = None if until is None else _to_moment(until)
         if error is None:
             state["answered_at"] = when
         else:
             state |= {"failed_at": when, "error": error.code, "detail": error.detail[:300]}
+        self._flush_soon()
 
-    def take_pending(self) -> Pending:
+    def _flush_soon(self) -> None:
+        self._host.follow_loop()
+        if self._flushing is None or self._flushing.done():
+            self._flushing = self._host.start(self._flush_until_written())
+
+    async def _flush_until_written(self) -> None:
+        while True:
+            await asyncio.sleep(FLUSH)
+            await self.flush()
+            if not self._pending:
+                return
+
+    async def flush(self) -> None:
+        touched = self._entries.pop_touched()
+        if self._entries.has_unwritten:
+            await self._entries.save()
         pending, self._pending = self._pending, Pending()
-        pending.files += self._journal.end_batch()
-        return pending
+        try:
+            await self._host.write(partial(_write, pending))
+        except Exception:
+            log.exception("The gateway's accounts cannot be written; they are kept for the next try.")
+            pending.extend(self._pending)
+            self._pending = pending
+            return
+        if touched or self._is_sweep_due():
+            try:
+                await self._host.write(partial(self._tidy, touched))
+            except Exception:
+                log.exception("Nobody could look for entries and lines of the log that are too old; it is done later.")
 
-    def put_back(self, older: Pending) -> None:
-        newer, self._pending = self._pending, older
-        older.rows = [*older.rows, *newer.rows][:MAX_WAITING]
-        for key, counts in newer.counts.items():
-            older.count(key, counts)
-        older.upstreams |= newer.upstreams
-        older.files += newer.files
+    def _is_sweep_due(self) -> bool:
+        return abs(self._host.steady() - self._swept_at) > SWEEP
 
-    def write(self, pending: Pending) -> None:
-        """Write in one transaction, after which the journal of it goes."""
-        if pending:
-            with transaction.atomic():
-                _insert(pending)
-                for name, values in pending.upstreams.items():
-                    UpstreamState.objects.update_or_create(name=name, defaults=values)
-            journal.remove(pending.files)
-
-    def recover(self) -> None:
-        """Count what killed processes left in their journals, each request once."""
-        for file, lines in journal.read_left_over(self._folder):
-            with transaction.atomic():
-                _insert(_read_journal(lines))
-            journal.remove([file])
-
-    def sweep(self) -> None:
-        """Delete the oldest rows of the log beyond the most. Recover first: a row says that its request was counted."""
-        last = RequestLog.objects.order_by("-pk").values_list("pk", flat=True)[self._max_rows : self._max_rows + 1].first()
-        if last:
-            RequestLog.objects.filter(pk__lte=last).delete()
-
-
-def _read_journal(lines: Sequence[Any]) -> Pending:
-    """Return the lines that are not in the log: their process may have been killed after it wrote them there."""
-    pending, ids = Pending(), [line[0] for line in lines]
-    known: set[str] = set()
-    for begin in range(0, len(ids), BATCH):
-        known.update(RequestLog.objects.filter(request_id__in=ids[begin : begin + BATCH]).values_list("request_id", flat=True))
-    for *values, sent in lines:
-        row = dict(zip(COLUMNS, values, strict=True))
-        if row["request_id"] not in known:
-            when = row["timestamp"] = dt.datetime.fromisoformat(row["timestamp"])
-            key = CountKey(int(when.timestamp() // 3600), row["agent_id"], row["resource"], row["outcome"])
-            pending.append(tuple(row.values()), key, Counts(1, sent, row["cost_units"]))
-    return pending
+    def _tidy(self, touched: Sequence[str]) -> None:
+        """Note which entries were in use; now and then sweep."""
+        now = self._host.now()
+        cache.touch_entries(touched, now)
+        if self._is_sweep_due():
+            self._swept_at = self._host.steady()
+            cache.sweep(self._max_bytes, now)
+            last = RequestLog.objects.order_by("-pk").values_list("pk", flat=True)[self._max_rows : self._max_rows + 1].first()
+            if last:
+                RequestLog.objects.filter(pk__lte=last).delete()
 
 
 def read_resets() -> dict[str, int]:
@@ -165,51 +171,35 @@ def reset_circuits(upstreams: Sequence[str]) -> list[str]:
     return names
 
 
+def _to_moment(seconds: float) -> dt.datetime:
+    return dt.datetime.fromtimestamp(seconds, dt.UTC)
+
+
 def _to_row(response: GatewayResponse, agent: str, ms: float, cost: float) -> Row:
     attempts = response.attempts
     return (
-        response.request_id,
-        dt.datetime.fromtimestamp(response.now, dt.UTC),
-        response.resource,
-        agent,
-        response.asked,
-        response.answered or "",
-        response.outcome,
-        response.upstream or "",
-        ms,
-        response.outcome == CACHED,
-        response.count,
-        response.error,
+        *(response.request_id, _to_moment(response.now), response.resource, agent, response.asked, response.answered or ""),
+        *(response.outcome, response.upstream or "", ms, response.outcome == CACHED, response.count, response.error),
         max(0, sum(attempt.is_sent for attempt in attempts) - 1),
-        response.remaining,
-        cost,
-        round(response.stale_for, 1),
-        response.sha256 or "",
+        *(response.remaining, cost, round(response.stale_for, 1), response.sha256 or ""),
         orjson.dumps([attempt.to_dict() for attempt in attempts]).decode() if attempts else "[]",
     )
 
 
-_ADD_COUNTS: Final = (
-    "INSERT INTO gateway_callcount (hour, agent_id, resource, outcome, calls, upstream_calls, cost_units) "
-    "VALUES (%s, %s, %s, %s, %s, %s, %s) ON CONFLICT (hour, agent_id, resource, outcome) DO UPDATE SET "
-    "calls = gateway_callcount.calls + excluded.calls, "
-    "upstream_calls = gateway_callcount.upstream_calls + excluded.upstream_calls, "
-    "cost_units = gateway_callcount.cost_units + excluded.cost_units"
-)
-
-
-def _insert(pending: Pending) -> None:
-    """Insert by plain SQL: thousands of rows a second come of cached answers alone."""
-    timestamp, hour = RequestLog._meta.get_field("timestamp"), CallCount._meta.get_field("hour")
-    marks = ", ".join(["%s"] * len(COLUMNS))
-    sql = f"INSERT INTO {RequestLog._meta.db_table} ({', '.join(COLUMNS)}) VALUES ({marks})"  # noqa: S608  names of our own columns
-    rows = [(row[0], timestamp.get_db_prep_save(row[1], connection), *row[2:]) for row in pending.rows]
-    counts = [
-        (hour.get_db_prep_save(dt.datetime.fromtimestamp(key.hour * 3600, dt.UTC), connection), *key[1:], *counted)
-        for key, counted in sorted(pending.counts.items())
-    ]
-    with connection.cursor() as cursor:
-        if rows:
-            cursor.executemany(sql, rows)
-        if counts:
-            cursor.executemany(_ADD_COUNTS, counts)
+@transaction.atomic
+def _write(pending: Pending) -> None:
+    if pending.rows:
+        # Plain SQL: thousands of rows a second come of cached answers alone.
+        timestamp, marks = RequestLog._meta.get_field("timestamp"), ", ".join(["%s"] * len(COLUMNS))
+        sql = f"INSERT INTO {RequestLog._meta.db_table} ({', '.join(COLUMNS)}) VALUES ({marks})"  # noqa: S608  our own columns
+        with connection.cursor() as cursor:
+            cursor.executemany(sql, [(row[0], timestamp.get_db_prep_save(row[1], connection), *row[2:]) for row in pending.rows])
+    for key, counted in sorted(pending.counts.items()):
+        found = dict(zip(("calls", "upstream_calls", "cost_units"), counted, strict=True))
+        CallCount.objects.update_or_create(
+            **key._asdict() | {"hour": _to_moment(key.hour * 3600)},
+            defaults={name: F(name) + number for name, number in found.items()},
+            create_defaults=found,
+        )
+    for name, values in pending.upstreams.items():
+        UpstreamState.objects.update_or_create(name=name, defaults=values)

@@ -1,12 +1,14 @@
 """The policy: which resources there are, how often each upstream may be asked, and which resources answer in their place.
 
-`policy_file` reads it from TOML. Pure: no Django, no clock.
+`load` reads it from the TOML file that ships and the operator's (WIRE_GATEWAY_POLICY). No Django, no clock.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, ValidationInfo, field_validator, model_validator
@@ -15,6 +17,8 @@ from pydantic.dataclasses import dataclass
 from mcpserver.upstreams.config import FOREVER, TABLE, Duration, Upstream, matches, name_tables
 
 NUMBERS: Final = ("limit", "min_interval", "ttl", "stale", "timeout", "attempts", "cost")  # what the desk may override
+VERSION: Final = 1
+SHIPPED: Final = Path(__file__).with_name("policy.toml")
 _HOLE: Final = re.compile(r"\{([a-z_.]+)\}")
 Count = Annotated[int, Field(ge=1)]
 PositiveDuration = Annotated[Duration, Field(gt=0)]
@@ -24,23 +28,21 @@ class PolicyError(Exception):
     """The policy cannot be used; the message names the table and the key, and says what is expected there."""
 
 
+_WHOLE: Final = "a whole number is needed"
+_SENTENCES: Final = {
+    "unexpected_keyword_argument": "this key is unknown; mcpserver/gateway/policy.toml shows every key",
+    "missing": "this key is missing",
+    **{"int_from_float": _WHOLE, "int_parsing": _WHOLE, "int_type": _WHOLE},
+    "greater_than": "a time longer than nothing is needed",
+}
+
+
 def explain(error: ValidationError, table: str = "") -> PolicyError:
     """Return the first fault of a policy as a sentence. It repeats no value, which may be a secret."""
     fault = error.errors(include_url=False, include_input=False)[0]
     where = ".".join(filter(None, (table, *map(str, fault["loc"]))))
-    match fault["type"]:
-        case "unexpected_keyword_argument":
-            sentence = "this key is unknown; mcpserver/gateway/policy.toml shows every key"
-        case "missing":
-            sentence = "this key is missing"
-        case "int_from_float" | "int_parsing" | "int_type":
-            sentence = "a whole number is needed"
-        case "greater_than":
-            sentence = "a time longer than nothing is needed"
-        case "value_error":
-            sentence = str(fault["ctx"]["error"])
-        case _:
-            sentence = fault["msg"].replace("Input", "the value").replace("tuple", "list").replace("dictionary", "table")
+    own = str(fault["ctx"]["error"]) if fault["type"] == "value_error" else _SENTENCES.get(fault["type"])
+    sentence = own or fault["msg"].replace("Input", "the value").replace("tuple", "list").replace("dictionary", "table")
     return PolicyError(f"{where}: {sentence}." if where else f"{sentence}.")
 
 
@@ -95,7 +97,7 @@ class Resource:
     description: str = ""
     params: Annotated[Mapping[str, Parameter], BeforeValidator(name_tables)] = field(default_factory=dict)
     stale: Duration = 0.0
-    # Other addresses that answer in its place, in order; `policy_file` flattens it: none twice, never its own.
+    # Other addresses that answer in its place, in order; `load` flattens it: none twice, never its own.
     chain: tuple[str, ...] = ()
     min_interval: Duration = 0.0
     limit_scope: Literal["shared", "credential", "agent"] = "shared"
@@ -190,3 +192,75 @@ class Policy:
             if match := resource.pattern.fullmatch(path):
                 return resource, match.groups()
         return None
+
+
+def load(extra: Path | None = None) -> Policy:
+    """Return the policy that ships, with the operator's tables laid over it. Raises: PolicyError."""
+    raw = _read(SHIPPED)
+    if extra is not None:
+        raw = _merge(raw, _read(extra))
+    if raw.get("version") != VERSION:
+        raise PolicyError(f"version: {raw.get('version')!r} is unknown; this release reads version {VERSION}.")
+    try:
+        policy = Policy(**raw)
+    except ValidationError as error:
+        raise explain(error) from error
+    general = {key: getattr(policy.defaults, key) for key in ("attempts", "timeout_attempts")}
+    resources = {}
+    for name, one in policy.resources.items():
+        own = {key: value for key, value in general.items() if key not in raw["resources"][name]}
+        resources[name] = replace(one, title=one.title or name, chain=tuple(_flatten_chain(policy, one)), **own)
+    return replace(policy, resources=resources)
+
+
+def _read(file: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise PolicyError(f"{file} cannot be read: {error.strerror}.") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise PolicyError(f"{file} is no TOML: {error}.") from error
+
+
+def _merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+    merged = dict(below)
+    for key, value in above.items():
+        old = merged.get(key)
+        merged[key] = _merge(old, value) if isinstance(old, dict) and isinstance(value, dict) else value
+    return merged
+
+
+def _flatten_chain(policy: Policy, resource: Resource) -> Iterator[str]:
+    """Yield its chain with those of its members in place, depth first. A chain that comes back to where it was ends there."""
+    uris, names = {resource.uri}, set[str]()
+
+    def walk(chain: Sequence[str], *, is_own: bool) -> Iterator[str]:
+        for uri in chain:
+            member = _find_member(policy, uri)
+            if member is None:
+                raise PolicyError(f"resources.{resource.name}.chain: {uri!r} is no resource of this policy.")
+            if uri in uris or (not is_own and (member is resource or member.name in names)):
+                continue
+            uris.add(uri)
+            names.add(member.name)
+            yield uri
+            if member is not resource:
+                yield from walk(member.chain, is_own=False)
+
+    return walk(resource.chain, is_own=True)
+
+
+def _find_member(policy: Policy, uri: str) -> Resource | None:
+    """Return the resource of a chain's address. A hole for an attribute of the agent fits every hole of the resource."""
+    for resource in policy.resources.values():
+        if match := resource.pattern.fullmatch(uri):
+            values = zip((resource.params[name] for name in resource.holes), match.groups(), strict=True)
+            if all(value.startswith("{agent.") or _fits(parameter, value) for parameter, value in values):
+                return resource
+    return None
+
+
+def _fits(parameter: Parameter, value: str) -> bool:
+    if parameter.type == "enum":
+        return value.lower() in {known.lower() for known in (*parameter.values, *parameter.internal)}
+    return not parameter.pattern or re.fullmatch(parameter.pattern, value) is not None

@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from django.conf import settings
@@ -14,11 +13,10 @@ from django.db import connection
 
 from config.database import routing
 from config.database.threads import in_thread
-from mcpserver.gateway.gateway import Gateway, build_gateway
+from mcpserver.gateway.gateway import Gateway
 from mcpserver.gateway.host import Host
 from mcpserver.gateway.models import Override
-from mcpserver.gateway.policy_file import load
-from mcpserver.gateway.resource_policy import Policy
+from mcpserver.gateway.resource_policy import Policy, load
 from mcpserver.upstreams.protocol import UpstreamClient
 
 T = TypeVar("T")
@@ -69,13 +67,12 @@ async def gateway() -> Gateway:
         found = await read(read_policy)
         with _lock:
             if _gateway is None:
-                _gateway = build_gateway(
+                _gateway = Gateway(
                     found,
                     connect(found),
                     Host(write, read),
                     max_bytes=settings.WIRE_GATEWAY_CACHE_BYTES,
                     log_rows=settings.WIRE_GATEWAY_LOG_ROWS,
-                    journal=Path(settings.WIRE_DATA_DIR) / "gateway",
                     read_policy=read_policy,
                 )
     return _gateway

@@ -43,8 +43,7 @@ class Caller(NamedTuple):
 
 class Result(NamedTuple):
     json: bytes
-    worked: bool
-    """Whether it is none that reports an error."""
+    worked: bool  # whether it is none that reports an error
 
 
 class Repeat(NamedTuple):
@@ -79,11 +78,9 @@ def result_key(server: str, version: str, method: str, params: Any) -> Key | Non
     """Return the key of a result: the question, without `_meta`, which is the client's own. None for what is not cached: what
     somebody paid for, or asked for with a key, is theirs; the log of changes grows between two publishes.
     """
-    if (
-        method not in CACHED
-        or bearer.get() is not None
-        or (params and (_pays(params.get("_meta")) or params.get("name") == FOLLOWED))
-    ):
+    meta = params.get("_meta") if params else None
+    is_paid = isinstance(meta, dict) and PAYMENT in meta
+    if method not in CACHED or bearer.get() is not None or is_paid or (params and params.get("name") == FOLLOWED):
         return None
     question = {name: value for name, value in params.items() if name != "_meta"} if params else {}
     try:
@@ -92,20 +89,10 @@ def result_key(server: str, version: str, method: str, params: Any) -> Key | Non
         return None
 
 
-def _is_degraded(found: Mapping[str, Any]) -> bool:
-    """Tell whether an answer says that a part of what makes it failed: the next who asks may get a better one."""
-    structured = found.get("structuredContent")
-    return isinstance(structured, dict) and bool(structured.get("degraded"))
-
-
-def _pays(meta: Any) -> bool:
-    return isinstance(meta, dict) and PAYMENT in meta
-
-
 async def result_of(
     name: str, server: Server[Any], caller: Caller, method: str, params: Any, headers: Mapping[str, str], *, cacheable: bool = True
 ) -> tuple[Result, Key | None]:
-    """The result, and the key under which it is cached if it succeeded.
+    """Return the result, and the key under which it is cached if it succeeded.
 
     Raises: MCPError and whatever else the SDK answers with a JSON-RPC error; Unavailable.
     """
@@ -116,8 +103,11 @@ async def result_of(
         transport = TransportContext(kind="streamable-http", can_send_request=False, headers=headers)
         found = await serve_one(server, Exchange(0, transport), method, params, connection=connection, lifespan_state={})
         result = Result(orjson.dumps(found), not found.get("isError"))
-        keeps = result.worked and key and not _is_degraded(found)
-        return result, len(result.json) + 2 * len(key[-1]) + OVERHEAD if keeps and key else None
+        structured = found.get("structuredContent")
+        # An answer of which a part failed is not cached: the next who asks may get a better one.
+        is_degraded = isinstance(structured, dict) and structured.get("degraded")
+        is_cached = result.worked and key and not is_degraded
+        return result, len(result.json) + 2 * len(key[-1]) + OVERHEAD if is_cached and key else None
 
     if key is None:
         return (await make())[0], None
@@ -166,7 +156,7 @@ def check(server: Server[Any], version: str, method: str, params: Any) -> None:
 
 
 def _mark_stale(method: str, cached: Result) -> Result:
-    """The result; one that was made before the database went away says so."""
+    """Return the result; one that was made before the database went away says so."""
     if not memory_cache.answers.is_stale or method in TIMELESS:
         return cached
     found = orjson.loads(cached.json)

@@ -33,10 +33,10 @@ class Sessions:
         self.seconds = seconds
 
     def begin(self) -> str:
-        """A new session id: visible ASCII, as the protocol wants it."""
+        """Return a new session id: visible ASCII, as the protocol wants it."""
         return self._signer.sign(secrets.token_urlsafe(18))
 
-    def left(self, session: str) -> float:
+    def count_seconds_left(self, session: str) -> float:
         """Seconds until it expires; 0 for one that expired or is none of ours."""
         if len(session) > LONGEST or not session.isascii():
             return 0.0
@@ -47,15 +47,15 @@ class Sessions:
             return 0.0
         return max(0.0, begun + self.seconds - time.time())
 
-    def lives(self, session: str) -> bool:
+    def is_alive(self, session: str) -> bool:
         """Tell whether it is one of ours, and neither expired nor ended. Asks the table, so from a query's thread."""
-        return self.left(session) > 0 and key_of(session) not in self.ended
+        return self.count_seconds_left(session) > 0 and key_of(session) not in self.ended
 
     def end(self, session: str) -> bool:
         """Return whether it lived until now."""
-        if not self.lives(session):
+        if not self.is_alive(session):
             return False
-        self.ended.add(key_of(session), self.left(session))
+        self.ended.add(key_of(session), self.count_seconds_left(session))
         return True
 
 

@@ -84,14 +84,14 @@ async def serve_stream(sdk: App, scope: Scope, receive: Receive, send: Send) -> 
     """Serve a stream of the SDK's, for which time is no limit, no longer than LIFETIME; a client that still cares listens again."""
     unfinished = False
 
-    async def watched(message: Message) -> None:
+    async def send_watched(message: Message) -> None:
         nonlocal unfinished
         unfinished = message["type"] == "http.response.start" or message.get("more_body", False)
         await send(message)
 
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(LIFETIME):
-            await sdk(scope, receive, watched)
+            await sdk(scope, receive, send_watched)
     if unfinished:
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 

@@ -22,7 +22,7 @@ async def run_query(query: Callable[..., T], *args: Any, **kwargs: Any) -> T:
 
 
 async def ask_outside(query: Callable[..., T], *args: Any) -> T:
-    """The same for a query that may have to ask somebody else's server. Raises: Unavailable, what the query raises."""
+    """Return the same for a query that may have to ask somebody else's server. Raises: Unavailable, what the query raises."""
     if routing.source.away:
         raise Unavailable
     return await _run(partial(routing.read, partial(query, *args)), goes_outside=True)

@@ -29,7 +29,7 @@ from mcp.shared.inbound import (
 )
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_HANDSHAKE_VERSION, MODERN_PROTOCOL_VERSIONS
 
-from config.errors import Unauthorized, Unavailable, WireError
+from config.errors import Unavailable, WireError
 from config.http.connection_slots import Places
 from config.http.request_guard import JSONRPC_REFUSED, Message, Receive, Refusal, Scope, Send, replay
 from config.tokens import bearer_of
@@ -76,12 +76,10 @@ class McpEndpoint:
         self.usage_name = usage_name
         self._counted_as = counted_as or name
         self._teller = teller
-        self.uncached: Set[str] = frozenset()
-        """Methods whose results are not cached."""
+        self.uncached: Set[str] = frozenset()  # methods whose results are not cached
         self.quick: Callable[[str, Any, str], Callable[[], bytes] | None] | None = None
         """Answers at once what needs neither a query nor the SDK."""
-        self.close: Callable[[], Awaitable[None]] | None = None
-        """Ends what the server holds open."""
+        self.close: Callable[[], Awaitable[None]] | None = None  # ends what the server holds open
         # By tool: whether headers repeat arguments of it. Looking through its schema takes longer than answering.
         self._repeating: dict[str, bool] = {}
 
@@ -91,33 +89,22 @@ class McpEndpoint:
         if b"origin" in fields:
             send = _readable_by(fields[b"origin"], send)
         method = scope["method"]
-        if self.admit is not None and method != "OPTIONS" and not await self._is_admitted(fields, send):
-            return
+        if self.admit is not None and method != "OPTIONS":
+            try:
+                await self.admit(bearer_of(fields))
+            except WireError as error:
+                await Refusal.from_error(error).send(send, jsonrpc=True)
+                return
         if method == "POST":
             await self._post(scope, fields, receive, send)
         elif method == "OPTIONS":
             await _send(send, 204, b"")
-        elif method == "GET" and _wants_stream(dict(_decode_headers(pairs))):
+        elif method == "GET":
             await self._stream(scope, receive, send)
         elif method == "DELETE" and self.sessions is not None:
             await self._end_session(self.sessions, fields, send)
         else:
             await _send(send, 405, b"", [ALLOW])
-
-    async def _is_admitted(self, fields: Mapping[bytes, bytes], send: Send) -> bool:
-        """Tell whether the request bears a key that it needs; if not, it is refused."""
-        assert self.admit is not None  # noqa: S101
-        try:
-            await self.admit(bearer_of(fields))
-        except WireError as error:
-            more: tuple[tuple[bytes, bytes], ...] = ()
-            if isinstance(error, Unauthorized):
-                more = ((b"www-authenticate", error.challenge.encode()),)
-            elif isinstance(error, Unavailable):
-                more = ((b"retry-after", b"%d" % error.retry_after),)
-            await Refusal(error.status, error.code, error.message, error.hint, more).send(send, jsonrpc=True)
-            return False
-        return True
 
     async def _end_session(self, sessions: Sessions, fields: Mapping[bytes, bytes], send: Send) -> None:
         session = fields.get(SESSION_HEADER)
@@ -135,17 +122,13 @@ class McpEndpoint:
         """Tell whether the session of a request lives; of one that names none, or of a revision without sessions, yes.
         While nobody can look, its signature and its age decide.
         """
-        session = fields.get(SESSION_HEADER)
-        if (
-            self.sessions is None
-            or session is None
-            or fields.get(b"mcp-protocol-version", b"").decode("latin-1") in MODERN_PROTOCOL_VERSIONS
-        ):
+        version, session = (fields.get(name, b"").decode("latin-1") for name in (b"mcp-protocol-version", SESSION_HEADER))
+        if self.sessions is None or SESSION_HEADER not in fields or version in MODERN_PROTOCOL_VERSIONS:
             return True
         try:
-            return await run_query(self.sessions.lives, session.decode("latin-1"))
+            return await run_query(self.sessions.is_alive, session)
         except Unavailable:
-            return self.sessions.left(session.decode("latin-1")) > 0
+            return self.sessions.count_seconds_left(session) > 0
 
     async def _stream(self, _scope: Scope, _receive: Receive, send: Send) -> None:
         """Serve a GET stream, if there is one."""
@@ -249,7 +232,7 @@ class McpEndpoint:
         """`statuses`: the HTTP status of a JSON-RPC error code, where the protocol revision has one; 200 for the others."""
         worked, asked = False, usage.name_call(self.usage_name, method, params)
         try:
-            if self.quick is not None and (made := self._at_once(caller, method, params)) is not None:
+            if self.quick is not None and (made := self._answer_fast(caller, method, params)) is not None:
                 worked = True
                 return 200, build_response(request_id, made)
             cacheable = method not in self.uncached
@@ -270,7 +253,7 @@ class McpEndpoint:
             remember(repeat, key, method, asked)
         return 200, build_response(request_id, result)
 
-    def _at_once(self, caller: Caller, method: str, params: Any) -> bytes | None:
+    def _answer_fast(self, caller: Caller, method: str, params: Any) -> bytes | None:
         """Return what `quick` answers, and count it, after the checks that the SDK makes of every request. In a read
         that is nothing but an address, which `quick` knows, there is nothing else to check.
         """
@@ -297,24 +280,16 @@ class StreamingEndpoint(McpEndpoint):
     `tools_made_of` tells what its list of tools follows, if anything that is stored.
     """
 
-    def __init__(
-        self,
-        path: str,
-        name: str,
-        server: Server[Any],
-        usage_name: usage.Naming,
-        tools_made_of: Callable[[], Hashable] | None = None,
-    ) -> None:
-        super().__init__(name, server, usage_name)
-        self._tools_made_of = tools_made_of
+    def __init__(self, path: str, name: str, module: Any) -> None:
+        super().__init__(name, module.build(), module.usage_name)
+        server, tools_made_of = self.server, getattr(module, "tools_made_of", None)
+        self._tools_made_of: Callable[[], Hashable] | None = tools_made_of
         self._tools_seen: Hashable = None
         self._streams, self._listening = Streams(), Places()
         self._bus = InMemorySubscriptionBus()
         listening = ListenHandler(self._bus, max_subscriptions=MAX_LISTENING)
         server.add_request_handler("subscriptions/listen", types.SubscriptionsListenRequestParams, listening)
-        security = TransportSecuritySettings(
-            enable_dns_rebinding_protection=False
-        )  # config.http.request_guard has checked Host and Origin
+        security = TransportSecuritySettings(enable_dns_rebinding_protection=False)  # request_guard has checked Host and Origin
         self.sdk = server.streamable_http_app(
             streamable_http_path=path, json_response=True, stateless_http=True, transport_security=security
         )
@@ -339,10 +314,16 @@ class StreamingEndpoint(McpEndpoint):
         return before != found
 
     async def _stream(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await self._streams.serve(scope, receive, send)
+        headers = dict(_decode_headers(scope["headers"]))
+        is_modern = headers.get("mcp-protocol-version") in MODERN_PROTOCOL_VERSIONS  # which has subscriptions/listen instead
+        if "text/event-stream" in headers.get("accept", "").lower() and not is_modern:
+            await self._streams.serve(scope, receive, send)
+        else:
+            await super()._stream(scope, receive, send)
 
     async def _listen(self, message: Any, headers: dict[str, str], scope: Scope, receive: Receive, send: Send) -> bool:
-        if not _opens_stream(message, headers):
+        is_modern = headers.get("mcp-protocol-version") in MODERN_PROTOCOL_VERSIONS
+        if not (is_modern and isinstance(message, dict) and message.get("method") == "subscriptions/listen" and "id" in message):
             return False
         if acceptable(scope):
             with self._listening.hold(scope, MAX_LISTENING) as refusal:
@@ -357,7 +338,7 @@ class StreamingEndpoint(McpEndpoint):
 
 
 def build_response(request_id: Any, result: bytes) -> bytes:
-    """The JSON-RPC response; `result` is JSON already."""
+    """Return the JSON-RPC response; `result` is JSON already."""
     return b"".join((b'{"jsonrpc":"2.0","id":', orjson.dumps(request_id), b',"result":', result, b"}"))
 
 
@@ -388,19 +369,6 @@ def _unacceptable(headers: Mapping[str, str]) -> tuple[int, bytes] | None:
     return None
 
 
-def _wants_stream(headers: Mapping[str, str]) -> bool:
-    """2026-07-28 has no GET stream; it has subscriptions/listen."""
-    modern = headers.get("mcp-protocol-version") in MODERN_PROTOCOL_VERSIONS
-    return "text/event-stream" in headers.get("accept", "").lower() and not modern
-
-
-def _opens_stream(message: Any, headers: Mapping[str, str]) -> bool:
-    """Tell whether it is a request for `subscriptions/listen`, in the revision that has it."""
-    if headers.get("mcp-protocol-version") not in MODERN_PROTOCOL_VERSIONS or not isinstance(message, dict):
-        return False
-    return message.get("method") == "subscriptions/listen" and "id" in message
-
-
 def _build_rejection(request_id: Any, rejection: InboundLadderRejection | None) -> tuple[int, bytes]:
     assert rejection is not None  # noqa: S101
     return _error(request_id, rejection.code, rejection.message, rejection.data)
@@ -425,14 +393,12 @@ def _decode_headers(pairs: Sequence[tuple[bytes, bytes]]) -> list[tuple[str, str
 
 
 def _readable_by(origin: bytes, send: Send) -> Send:
-    """A `send` whose answers a browser client of the allowlist may read; an Origin outside it never gets here."""
+    """Return a `send` whose answers a browser client of the allowlist may read; an Origin outside it never gets here."""
+    sent = b"authorization, content-type, accept, mcp-protocol-version, mcp-method, mcp-name, mcp-session-id"
     allowed = [
         (b"access-control-allow-origin", origin),
         (b"access-control-allow-methods", b"POST, GET, DELETE, OPTIONS"),
-        (
-            b"access-control-allow-headers",
-            b"authorization, content-type, accept, mcp-protocol-version, mcp-method, mcp-name, mcp-session-id",
-        ),
+        (b"access-control-allow-headers", sent),
         (b"access-control-expose-headers", b"mcp-session-id"),
         (b"access-control-max-age", b"86400"),
         (b"vary", b"Origin"),
@@ -446,11 +412,8 @@ def _readable_by(origin: bytes, send: Send) -> Send:
     return readable
 
 
-def _headers_of(body: bytes) -> list[tuple[bytes, bytes]]:
-    kind = [(b"content-type", b"application/json"), (b"cache-control", b"no-store")] if body else []
-    return [*kind, (b"content-length", b"%d" % len(body))]
-
-
 async def _send(send: Send, status: int, body: bytes, headers: Sequence[tuple[bytes, bytes]] = ()) -> None:
-    await send({"type": "http.response.start", "status": status, "headers": [*_headers_of(body), *headers]})
+    kind = ((b"content-type", b"application/json"), (b"cache-control", b"no-store")) if body else ()
+    headers = [*kind, (b"content-length", b"%d" % len(body)), *headers]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})

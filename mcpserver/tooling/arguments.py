@@ -7,10 +7,7 @@ from typing import Any, Final, TypeVar
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
 from config.errors import InvalidArgument
-from wire.text.plain_text import plain_text
-
-LONGEST_NAME: Final = 30  # characters of an unknown argument's name that its refusal repeats
-MOST_NAMES: Final = 3  # unknown arguments that one refusal names
+from wire.text.quoting import refuse_unknown
 
 
 class Arguments(BaseModel):
@@ -48,16 +45,24 @@ def read(model: type[A], raw: Mapping[str, Any] | None) -> A:
 
     Raises: InvalidArgument, saying what is wrong with each and what is accepted.
     """
-    given = {name: value for name, value in (raw or {}).items() if not _is_left_out(model, name, value)}
+    fields = model.model_fields
+    optional = {name for name, field in fields.items() if not field.is_required()}
+    given = {name: value for name, value in (raw or {}).items() if not (value is None or (value == "" and name in optional))}
     try:
         return model.model_validate(given)
     except ValidationError as error:
         rows = error.errors(include_url=False, include_input=False)
-    strange = [str(row["loc"][0]) for row in rows if row["type"] == "extra_forbidden"]
-    problems = [_problem(model, row["loc"], row["type"], row["msg"]) for row in rows if row["type"] != "extra_forbidden"]
+    strange, problems = [], []
+    for row in rows:
+        name = str(row["loc"][0]) if row["loc"] else ""
+        if row["type"] == "extra_forbidden":
+            strange.append(name)
+        else:
+            said = " is missing." if row["type"] == "missing" else f": {row['msg'].removeprefix('Value error, ')}."
+            problems.append(f"{name if name in fields else 'An argument'}{said}")
     if strange:
-        problems.append(_unknown(strange))
-    known = ", ".join(f"{name}{'' if field.is_required() else '?'}" for name, field in model.model_fields.items())
+        problems.append(refuse_unknown(strange, "argument"))
+    known = ", ".join(f"{name}{'?' if name in optional else ''}" for name in fields)
     raise InvalidArgument(" ".join(problems), f"Arguments: {known or 'none'} (? = optional).")
 
 
@@ -92,11 +97,6 @@ def nullable(value: dict[str, Any]) -> dict[str, Any]:
     return both | {"anyOf": [inside, {"type": "null"}]} | outside
 
 
-def _is_left_out(model: type[Arguments], name: str, value: Any) -> bool:
-    field = model.model_fields.get(name)
-    return value is None or (value == "" and field is not None and not field.is_required())
-
-
 def _flat(value: Mapping[str, Any], definitions: Mapping[str, Any]) -> dict[str, Any]:
     """Enumerations in place; without what only repeats a name, and without examples, on which Google's SDK breaks."""
     found = dict(value)
@@ -109,20 +109,3 @@ def _flat(value: Mapping[str, Any], definitions: Mapping[str, Any]) -> dict[str,
         found["items"] = _flat(found["items"], definitions)
     dropped = ("title", "examples", *(("default",) if found.get("default") is None else ()))
     return {key: part for key, part in found.items() if key not in dropped}
-
-
-def _problem(model: type[Arguments], loc: tuple[int | str, ...], kind: str, message: str) -> str:
-    """Return a sentence about an argument."""
-    name = str(loc[0]) if loc and str(loc[0]) in model.model_fields else "An argument"
-    if kind == "missing":
-        return f"{name} is missing."
-    return f"{name}: {message.removeprefix('Value error, ')}."
-
-
-def _unknown(names: list[str]) -> str:
-    """Names the unknown arguments. They are a stranger's words: plain, shortened and quoted."""
-    told = [f"{plain_text(name, LONGEST_NAME)!r}" for name in names[:MOST_NAMES]]
-    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
-    if len(names) == 1:
-        return f"{told[0]} is an unknown argument."
-    return f"{', '.join(told)}{more} are unknown arguments."

@@ -53,7 +53,7 @@ def count(server: str, what: CountedCall, *, worked: bool) -> None:
 def counting(server: str, naming: Naming) -> ServerMiddleware[Any]:
     """SDK middleware that counts, for transports of the SDK's own."""
 
-    async def counted(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+    async def count_call(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
         worked = False
         try:
             result = await call_next(ctx)
@@ -63,15 +63,15 @@ def counting(server: str, naming: Naming) -> ServerMiddleware[Any]:
             if (what := name_call(naming, ctx.method, ctx.params)) is not None:
                 count(server, what, worked=worked)
 
-    return counted
+    return count_call
 
 
 def _write(counted: Mapping[tuple[str, str, str, int, bool], int]) -> None:
-    add({_key(*key): number for key, number in counted.items()})
-
-
-def _key(server: str, method: str, name: str, minute: int, worked: bool) -> UsageKey:
-    return UsageKey(server, method, name, dt.datetime.fromtimestamp(minute * 60, dt.UTC), "success" if worked else "error")
+    rows = {}
+    for (server, method, name, minute, worked), number in counted.items():
+        when = dt.datetime.fromtimestamp(minute * 60, dt.UTC)
+        rows[UsageKey(server, method, name, when, "success" if worked else "error")] = number
+    add(rows)
 
 
 _waiting: Final[Tally[tuple[str, str, str, int, bool]]] = Tally(_write)

@@ -1,12 +1,20 @@
-"""Between a resource's contract and an upstream: the arguments of its tool, and where in its answer the data lie."""
+"""Between a resource's contract and an upstream: the arguments of its tool, where in its answer the data lie, and how they are made
+safe to pass on: strict JSON, plain texts, and a flag where a text addresses the model.
+"""
 
+import json
+import math
 import re
 from collections.abc import Mapping
 from typing import Any, Final
 
 from mcpserver.upstreams.config import Adapter
 from mcpserver.upstreams.protocol import INVALID, UpstreamCall, UpstreamError
+from wire.text.plain_text import addresses_model, strip_invisible
 
+MAX_ANSWER: Final = 1_000_000  # bytes
+MAX_DEPTH: Final = 50  # levels of lists and objects
+MAX_SCANNED: Final = 200_000  # characters in which instructions are looked for
 _HOLE: Final = re.compile(r"\{([A-Za-z_.]+)\}")
 
 
@@ -59,4 +67,53 @@ def _look_up(value: Any, place: str, *, is_needed: bool = True) -> Any:
             raise UpstreamError(INVALID, f"The answer has nothing at {place!r}.")
         else:
             return None
+    return value
+
+
+def parse_json(text: str) -> Any:
+    """Return the JSON value of a text. Raises: UpstreamError for none, for NaN, for an object's name that recurs, for too much."""
+    if len(text) > MAX_ANSWER or len(text.encode(errors="replace")) > MAX_ANSWER:
+        raise UpstreamError(INVALID, f"The answer is larger than {MAX_ANSWER:,} bytes.")
+    try:
+        return json.loads(text, object_pairs_hook=_build_object, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as error:
+        raise UpstreamError(INVALID, "The answer is no JSON.") from error
+
+
+def _build_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise UpstreamError(INVALID, "The answer has an object with the same name twice.")
+    return found
+
+
+def _refuse_constant(name: str) -> Any:
+    raise UpstreamError(INVALID, f"The answer holds {name}, which is no JSON.")
+
+
+def clean_json(value: Any, *, is_exact: bool = False) -> tuple[Any, bool]:
+    """Return the value without invisible characters, and whether a text addresses the model. `is_exact`: texts stay as they are.
+
+    Raises: UpstreamError for a value that is nested too deeply.
+    """
+    texts: list[str] = []
+    found = _clean(value, texts, is_exact, 0)
+    return found, addresses_model("\n".join(texts)[:MAX_SCANNED])
+
+
+def _clean(value: Any, texts: list[str], is_exact: bool, level: int) -> Any:
+    if level > MAX_DEPTH:
+        raise UpstreamError(INVALID, f"The answer is nested more than {MAX_DEPTH} levels deep.")
+    kind = type(value)  # JSON has these types and no subclass of them; to compare them is fast
+    if kind is str:
+        texts.append(clean := strip_invisible(value))
+        return value if is_exact else clean
+    if kind is list:
+        return [_clean(item, texts, is_exact, level + 1) for item in value]
+    if kind is dict:
+        return {_clean(name, texts, is_exact, level + 1): _clean(item, texts, is_exact, level + 1) for name, item in value.items()}
+    if kind is float and not math.isfinite(value):
+        raise UpstreamError(INVALID, "The answer holds a number that is none.")
+    if kind not in (int, float, bool, type(None)):
+        raise UpstreamError(INVALID, "The answer holds what is no JSON.")
     return value

@@ -1,15 +1,30 @@
 """The client of all upstreams: each call goes to the wire in this process, or to a server over stdio or HTTP."""
 
 import asyncio
+import datetime as dt
 from collections.abc import Mapping
+from typing import Final
 
 from django.conf import settings
 
-from mcpserver.upstreams import own_wire
-from mcpserver.upstreams.config import Upstream
+from config.errors import WireError
+from config.http import memory_cache
+from mcpserver.http.threads import run_query
+from mcpserver.upstreams.config import Upstream, parse_duration
 from mcpserver.upstreams.connection import Connection, wait_until_closed
-from mcpserver.upstreams.protocol import UNCONFIGURED, UpstreamAnswer, UpstreamCall, UpstreamError
-from mcpserver.upstreams.sanitize import clean_json
+from mcpserver.upstreams.mapping import clean_json
+from mcpserver.upstreams.protocol import SERVER_ERROR, UNCONFIGURED, UNSUPPORTED, UpstreamAnswer, UpstreamCall, UpstreamError
+from wire.queries.events import list_trending_events
+from wire.text.vocabulary import Category
+
+# By category of the gateway: the wire's categories that have it; None is every category. The wire reports on nothing else.
+CATEGORIES: Final[dict[str, tuple[Category, ...] | None]] = {
+    "general": None,
+    "news": None,
+    "technology": None,
+    "finance": (Category.FUNDING,),
+    "other": (Category.INDUSTRY, Category.ANALYSIS),
+}
 
 
 class Upstreams:
@@ -19,21 +34,24 @@ class Upstreams:
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def explain_refusal(self, call: UpstreamCall) -> UpstreamError | None:
-        upstream = self._upstreams[call.upstream]
+        upstream, category = self._upstreams[call.upstream], call.params.get("category")
         if upstream.kind == "off":
             return UpstreamError(UNCONFIGURED, f"{call.upstream} is not configured in this installation.")
-        if upstream.kind == "wire":
-            return own_wire.explain_refusal(call)
-        if missing := upstream.find_missing_secret():
-            return UpstreamError(UNCONFIGURED, f"{missing} is not set, which {call.upstream} needs.")
+        if upstream.kind != "wire":
+            missing = upstream.find_missing_secret()
+            return UpstreamError(UNCONFIGURED, f"{missing} is not set, which {call.upstream} needs.") if missing else None
+        if call.resource == "news_region_trends" and call.params["region"] != "global":
+            return UpstreamError(UNSUPPORTED, "The wire stores no place of origin, so it cannot tell regions apart.")
+        if call.resource == "news_category_trends" and category not in CATEGORIES:
+            return UpstreamError(UNSUPPORTED, f"The wire reports on the AI industry only and has no category {category}.")
         return None
 
     def marker(self, upstream: str) -> str:
-        return own_wire.marker() if self._upstreams[upstream].kind == "wire" else ""
+        return _get_wire_version() if self._upstreams[upstream].kind == "wire" else ""
 
     async def ask(self, call: UpstreamCall) -> UpstreamAnswer:
         if self._upstreams[call.upstream].kind == "wire":
-            return await own_wire.ask(call)
+            return await _ask_own_wire(call)
         answer = await self.connection(call.upstream).ask(call)
         return UpstreamAnswer(*clean_json(answer, is_exact=call.is_exact))
 
@@ -49,3 +67,27 @@ class Upstreams:
         await asyncio.gather(*(connection.close() for connection in self._connections.values()))
         self._connections = {}
         await wait_until_closed()
+
+
+def _get_wire_version() -> str:
+    """Return the wire version, while this process follows it: a publish makes every trend old."""
+    generation = memory_cache.answers.generation
+    return "" if generation is None else str(generation[0])
+
+
+async def _ask_own_wire(call: UpstreamCall) -> UpstreamAnswer:
+    """Answer news:// by one query; what the wire cannot know is never guessed. Raises: UpstreamError."""
+    version, params = _get_wire_version(), call.params
+    category = params.get("category")
+    window = dt.timedelta(seconds=parse_duration(str(params["timeWindow"])))
+    order = str(params.get("sortBy", "engagement_score"))
+    try:
+        of = CATEGORIES.get(str(category or "general"))
+        trends, note = await run_query(list_trending_events, window, of, order, int(params["limit"]))
+    except WireError as error:
+        raise UpstreamError(SERVER_ERROR, error.message) from error
+    if category and category != "general":
+        for trend in trends:
+            trend["metadata"]["category"] = category
+    untrusted = any(trend["metadata"]["untrusted_instructions"] for trend in trends)
+    return UpstreamAnswer(trends, untrusted, version, note)

@@ -287,7 +287,7 @@ def test_a_right_request_of_all_that_there_is_is_spoiled() -> None:
     for method, params in bodies.VALID:
         if method in named:
             named[method].add(params["name"])
-    assert named["tools/call"] == {tool.name for tool in wire_server._TOOLS}
+    assert named["tools/call"] == {tool.name for tool in wire_server._BOX.listed}
     assert named["prompts/get"] == {prompt.name for prompt in wire_server._PROMPTS}
     written = [json.loads(one.body)["method"] for one in connections.every_right() if one.body]
     assert {"tools/list", "initialize", "server/discover", "completion/complete"} < set(written)

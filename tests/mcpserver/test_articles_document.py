@@ -63,7 +63,7 @@ def test_the_table_of_arguments_is_what_is_listed() -> None:
         told.setdefault(tool, {})[argument.split("`")[1]] = ["added" if "*added*" in argument else "", default, bounds]
     assert told.keys() == articles.TOOLS.keys()
     for name, spec in articles.TOOLS.items():
-        schema = spec.listed(lambda schema: schema).input_schema
+        schema = spec.to_listing(lambda schema: schema).input_schema
         assert told[name].keys() == schema["properties"].keys()
         for argument, (added, default, bounds) in told[name].items():
             told_schema = schema["properties"][argument]

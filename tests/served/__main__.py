@@ -52,7 +52,6 @@ SETTINGS: Final = {
     "WIRE_INGEST": "off",
     "WIRE_VECTORS": "0",
     "WIRE_RATE_LIMIT": "off",
-    "WIRE_SIGN_ANSWERS": "1",
     "WIRE_METRICS_TOKEN": "a-token-for-recordings-alone-0123456789",
     "FACTCHECKS_EMBEDDING": "hashed",
     "FACTCHECKS_VECTOR_MS": "10000",

@@ -432,22 +432,6 @@ class KeysOut(Schema):
     keys: list[KeyOut]
 
 
-class AnswerKeyOut(Schema):
-    """A key that signs answers, and nothing of the record: it stands apart so that nobody takes a day that it signed."""
-
-    key_id: str
-    algorithm: str
-    public_key: str = Field(description="Raw 32 bytes, base64.")
-    created_at: Moment
-    purpose: str
-
-
-class KeysAndAnswerKeysOut(KeysOut):
-    """Of a wire that signs its answers: the keys that did, oldest first. Each signed until the next was made."""
-
-    answer_keys: list[AnswerKeyOut]
-
-
 class CitationOut(Schema):
     citation: str
     format: str

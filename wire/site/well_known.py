@@ -13,12 +13,10 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from config.errors import NotFound
-from config.http import signatures
 from config.http.responses import BRIEFLY, answer, json_answer
 from config.plugins import list_plugins
 from sources import queries as sources_queries
 from wire import queries
-from wire.schemas.story import AnswerKeyOut, KeysAndAnswerKeysOut
 from wire.site import llms_txt as directives
 from wire.site.pages import public
 from wire.text.vocabulary import Category, Topic
@@ -123,13 +121,8 @@ def mcp_servers(_request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def wire_keys(_request: HttpRequest) -> HttpResponse:
-    """Answer the public keys that ever signed a snapshot, and those that sign answers; open to scripts of any site."""
-    keys = queries.wire_keys()
-    if settings.WIRE_SIGN_ANSWERS:
-        more = {"algorithm": "Ed25519", "purpose": signatures.PURPOSE}
-        answer_keys = [AnswerKeyOut.model_validate(key | more) for key in signatures.public_keys()]
-        keys = KeysAndAnswerKeysOut(keys=keys.keys, answer_keys=answer_keys)
-    response = answer(keys, BRIEFLY)
+    """Answer the public keys that ever signed a snapshot; open to scripts of any site."""
+    response = answer(queries.wire_keys(), BRIEFLY)
     response["Access-Control-Allow-Origin"] = "*"
     return response
 

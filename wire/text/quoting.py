@@ -1,8 +1,13 @@
 """Texts from outside within a server's own Markdown or plain text: folded to one line, or quoted. Pure."""
 
 import re
+from collections.abc import Sequence
 from typing import Final
 
+from wire.text.plain_text import plain_text
+
+LONGEST_NAME: Final = 30  # characters of an unknown name that its refusal repeats
+MOST_NAMES: Final = 3  # unknown names that one refusal repeats
 _STRUCTURE: Final = re.compile(r"[ \t]*(?:[#*+=`~|_<\[-]|\d+[.)])")
 # How servers' own lines begin: "Rating: true", "Note of the wire: …"
 _LABEL: Final = re.compile(r"[ \t]*[^\s:>]+(?: [^\s:]+){0,3}[ \t]*:(?!//)")
@@ -35,3 +40,10 @@ def is_structure(line: str) -> bool:
 
 def is_labelled(line: str) -> bool:
     return _LABEL.match(line) is not None
+
+
+def refuse_unknown(names: Sequence[str], noun: str) -> str:
+    """Return a sentence that names unknown parameters or arguments. Untrusted input: sanitize, truncate, quote."""
+    quoted = ", ".join(repr(plain_text(name, LONGEST_NAME)) for name in names[:MOST_NAMES])
+    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+    return f"{quoted} is an unknown {noun}." if len(names) == 1 else f"{quoted}{more} are unknown {noun}s."

@@ -38,7 +38,7 @@ Page = dict[str, Any]
 
 
 def shape_page(page: StoriesAnswer[Any], detail: Detail) -> Page:
-    """The page as JSON values, with as much of each story as `detail` says."""
+    """Return the page as JSON values, with as much of each story as `detail` says."""
     if detail is Detail.FULL:
         return page.values()
     if detail is Detail.STANDARD:

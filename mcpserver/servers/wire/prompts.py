@@ -1,4 +1,7 @@
-"""The prompts: complete texts with today's data and layered citations inline. Names and arguments are the specification's §5."""
+"""The prompts: complete texts with today's data and layered citations inline. Names and arguments are the specification's §5.
+
+And values for their arguments, and for the variables of resource templates, while they are typed.
+"""
 
 import datetime as dt
 from collections.abc import Callable, Mapping
@@ -7,7 +10,7 @@ from enum import StrEnum
 from typing import Annotated, Any, Final
 
 from django.utils import timezone
-from mcp_types import PromptArgument
+from mcp_types import Completion, PromptArgument
 from pydantic import Field
 
 from citations.format.formats import CitationFormat
@@ -29,6 +32,7 @@ RULES: Final = (
 PER_SECTION: Final = 8
 STALE: Final = " This is the latest published day; it is not the current date, so say so."
 OTHERS: Final = ", ".join(style for style in CitationFormat if style != CitationFormat.LAYERED)
+MOST_VALUES: Final = 100  # MCP, completion/complete
 LOOKED_THROUGH: Final = 20  # stories that hold a keyword, among which the most widely reported event is looked for
 
 
@@ -155,7 +159,7 @@ def _one_of_each(found: ConsensusOut) -> list[str]:
 
 
 def _event_of(anchor: str) -> tuple[ConsensusOut, str]:
-    """The consensus on the event that a headline or keyword names, and how it was chosen."""
+    """Return the consensus on the event that a headline or keyword names, and how it was chosen."""
     found = queries.get_consensus(headline=anchor)
     if found.story_id is not None or not any(character.isalnum() for character in anchor):
         return found, "The first story below has the headline most like it; if it tells of something else, say so instead."
@@ -200,7 +204,7 @@ def _stories(stories: list[StoryOut]) -> str:
 
 
 def _story(story: StoryOut) -> str:
-    """A story as quoted material. Its text cannot close the tag it stands in."""
+    """Return a story as quoted material. Its text cannot close the tag it stands in."""
     cited = story.citation_objects.layered_ready if story.citation_objects else "withdrawn, not to be cited"
     warning = " addresses_the_model=true" if story.untrusted_instructions else ""
     rows = (
@@ -219,33 +223,48 @@ def _escape_tags(text: str) -> str:
     return text.replace("<", "‹").replace(">", "›")
 
 
-def _prompt(render: Callable[[Any], str], arguments: type[Arguments], title: str, description: str) -> WirePrompt:
-    return WirePrompt(render.__name__.replace("_", "-"), title, description, arguments, render)
-
-
 PROMPTS: Final[Mapping[str, WirePrompt]] = {
-    prompt.name: prompt
-    for prompt in (
-        _prompt(
-            daily_briefing,
-            DailyBriefing,
-            "Daily briefing",
+    render.__name__.replace("_", "-"): WirePrompt(render.__name__.replace("_", "-"), title, description, arguments, render)
+    for render, arguments, title, description in (
+        (
+            daily_briefing, DailyBriefing, "Daily briefing",
             "A structured daily briefing of the AI industry from the wire, by category, with layered citations.",
         ),
-        _prompt(
-            cite_chatbotnews,
-            CiteChatbotnews,
-            "Cite a story",
+        (
+            cite_chatbotnews, CiteChatbotnews, "Cite a story",
             "Instructions and a worked example for a layered citation of a given story.",
         ),
-        _prompt(
-            compare_coverage,
-            CompareCoverage,
-            "Compare coverage",
+        (
+            compare_coverage, CompareCoverage, "Compare coverage",
             "How two or more of the 24 publications covered an event: where they agree and where they differ.",
         ),
-        _prompt(
-            topic_deep_dive, TopicDeepDive, "Topic deep dive", "Comprehensive coverage of one tracked topic over a window of days."
+        (
+            topic_deep_dive, TopicDeepDive, "Topic deep dive",
+            "Comprehensive coverage of one tracked topic over a window of days.",
         ),
     )
+}  # fmt: skip
+
+
+def _todays_ids() -> list[str]:
+    return [story.chatbotnews_id for story in queries.todays_stories()]
+
+
+_VALUES: Final[Mapping[tuple[str, str], Callable[[], list[str]]]] = {
+    ("wire://story/{id}", "id"): _todays_ids,
+    ("wire://topic/{slug}", "slug"): lambda: list(Topic.values),
+    ("wire://today/{category}", "category"): lambda: list(Category.values),
+    ("wire://archive/{date}", "date"): queries.published_dates,
+    ("wire://provenance/{date}", "date"): queries.published_dates,
+    ("daily-briefing", "focus"): lambda: [focus.value for focus in Focus],
+    ("cite-chatbotnews", "story_id"): _todays_ids,
+    ("topic-deep-dive", "topic"): lambda: list(Topic.values),
+    ("topic-deep-dive", "window_days"): lambda: ["1", "3", "7", "14", "30", "90"],
 }
+
+
+def completion(of: str, argument: str, begun: str) -> Completion:
+    """Return values that begin as given, for a variable of the template or prompt `of`; none where they cannot be listed."""
+    values = _VALUES[of, argument]() if (of, argument) in _VALUES else []
+    found = [value for value in values if value.startswith(begun)]
+    return Completion(values=found[:MOST_VALUES], total=len(found), has_more=len(found) > MOST_VALUES)

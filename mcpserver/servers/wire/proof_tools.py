@@ -69,8 +69,8 @@ def _changes(args: GetChanges) -> proofs.ChangesOut:
     return queries.get_changes(args.cursor, args.limit, parse_kinds(args.kinds))
 
 
-async def when_there_are(args: GetChanges) -> Answer:
-    """The changes behind the cursor as soon as there are any, or none after `wait` seconds."""
+async def wait_for_answer(args: GetChanges) -> Answer:
+    """Return the changes behind the cursor as soon as there are any, or none after `wait` seconds."""
     found = await wait_for_changes(args.wait, partial(run_query, _changes, args))
     return Answer(found.model_dump(mode="json"))
 

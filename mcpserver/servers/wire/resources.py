@@ -2,11 +2,12 @@
 
 import datetime as dt
 import re
-from collections.abc import Callable, Sequence
-from typing import Any, Final, TypeVar
+from collections.abc import Callable
+from typing import Any, Final
 
 import orjson
 from mcp_types import Resource, ResourceTemplate
+from pydantic import BaseModel
 
 from config.errors import NotFound
 from mcpserver.servers.wire.detail import Detail, shape_page
@@ -28,166 +29,86 @@ PAGE: Final = 100  # resources in one page of resources/list
 TITLE: Final = 80  # characters of a headline by which a story is listed
 EDGE_TTL_MS: Final = 300_000  # today and its categories: the specification's five minutes
 
+BRIEFLY: Final = "about an eighth of the tokens"
 HINT: Final = "resources/list names every story of today and every archived day; resources/templates/list the patterns."
 
-FIXED: Final = (
-    Resource(
-        uri="wire://today", name="Today's wire", description="Today's full wire: all stories, all categories.", mime_type=JSON
-    ),
-    Resource(
-        uri="wire://today/brief",
-        name="Today's wire in brief",
-        description="Today's stories, about an eighth of the tokens: who said what, when, and how to cite it.",
-        mime_type=JSON,
-    ),
-    *(
-        Resource(
-            uri=f"wire://today/{category.value}",
-            name=f"Today: {category.label}",
-            description=f"Today's stories filtered to the {category.label} category.",
-            mime_type=JSON,
-        )
-        for category in Category
-    ),
-    Resource(
-        uri="wire://editor-take/today",
-        name="Editor's Take",
-        description="Today's auto-generated editorial brief.",
-        mime_type=MARKDOWN,
-    ),
-    Resource(
-        uri="wire://sources",
-        name="Source roster (24 publications)",
-        description="The 24-publication source roster with tier classification.",
-        mime_type=JSON,
-    ),
-    Resource(uri="wire://llms.txt", name="llms.txt", description="Mirror of the site's llms.txt directives.", mime_type=TEXT),
-    Resource(
-        uri="wire://provenance/today",
-        name="Today's provenance",
-        description="Today's wire SHA-256 hash, FPL anchor, signature and UTC timestamp.",
-        mime_type=JSON,
-    ),
-    *(
-        Resource(
-            uri=f"wire://topic/{topic.value}",
-            name=f"Topic: {topic.label}",
-            description=f"Topic-specific roll-up of {topic.label}.",
-            mime_type=JSON,
-        )
-        for topic in Topic
-    ),
+FIXED: Final = tuple(
+    Resource(uri=f"wire://{path}", name=name, description=description, mime_type=mime_type)
+    for path, name, description, mime_type in (
+        ("today", "Today's wire", "Today's full wire: all stories, all categories.", JSON),
+        ("today/brief", "Today's wire in brief", f"Today's stories, {BRIEFLY}: who said what, when, and how to cite it.", JSON),
+        *(
+            (f"today/{c.value}", f"Today: {c.label}", f"Today's stories filtered to the {c.label} category.", JSON)
+            for c in Category
+        ),
+        ("editor-take/today", "Editor's Take", "Today's auto-generated editorial brief.", MARKDOWN),
+        ("sources", "Source roster (24 publications)", "The 24-publication source roster with tier classification.", JSON),
+        ("llms.txt", "llms.txt", "Mirror of the site's llms.txt directives.", TEXT),
+        (
+            "provenance/today",
+            "Today's provenance",
+            "Today's wire SHA-256 hash, FPL anchor, signature and UTC timestamp.",
+            JSON,
+        ),
+        *((f"topic/{t.value}", f"Topic: {t.label}", f"Topic-specific roll-up of {t.label}.", JSON) for t in Topic),
+    )
+)
+TEMPLATES: Final = tuple(
+    ResourceTemplate(uri_template=f"wire://{path}", name=name, description=description, mime_type=JSON)
+    for path, name, description in (
+        ("today/{category}", "Today by category", "Today's stories filtered to one of the five categories."),
+        ("today/{category}/brief", "Today by category, in brief", f"The same stories, {BRIEFLY}."),
+        ("story/{id}", "Story", "Individual story by chatbotnews_id."),
+        ("event/{id}", "Event", "One happening with every report of it, by event_id or the id of any of its stories."),
+        ("topic/{slug}", "Topic", "Topic-specific roll-up, one of twelve topics."),
+        ("topic/{slug}/brief", "Topic, in brief", f"The same stories, {BRIEFLY}."),
+        ("archive/{date}", "Archived day", "Historical wire snapshot of a specific UTC date, YYYY-MM-DD."),
+        ("archive/{date}/brief", "Archived day, in brief", f"The stories of that day, {BRIEFLY}."),
+        (
+            "provenance/{date}",
+            "Provenance of a day",
+            "Hashes, FPL anchor and signature of a specific UTC date, YYYY-MM-DD.",
+        ),
+    )
 )
 
-TEMPLATES: Final = (
-    ResourceTemplate(
-        uri_template="wire://today/{category}",
-        name="Today by category",
-        description="Today's stories filtered to one of the five categories.",
-        mime_type=JSON,
-    ),
-    ResourceTemplate(
-        uri_template="wire://today/{category}/brief",
-        name="Today by category, in brief",
-        description="The same stories, about an eighth of the tokens.",
-        mime_type=JSON,
-    ),
-    ResourceTemplate(
-        uri_template="wire://story/{id}", name="Story", description="Individual story by chatbotnews_id.", mime_type=JSON
-    ),
-    ResourceTemplate(
-        uri_template="wire://event/{id}",
-        name="Event",
-        description="One happening with every report of it, by event_id or the id of any of its stories.",
-        mime_type=JSON,
-    ),
-    ResourceTemplate(
-        uri_template="wire://topic/{slug}",
-        name="Topic",
-        description="Topic-specific roll-up, one of twelve topics.",
-        mime_type=JSON,
-    ),
-    ResourceTemplate(
-        uri_template="wire://topic/{slug}/brief",
-        name="Topic, in brief",
-        description="The same stories, about an eighth of the tokens.",
-        mime_type=JSON,
-    ),
-    ResourceTemplate(
-        uri_template="wire://archive/{date}",
-        name="Archived day",
-        description="Historical wire snapshot of a specific UTC date, YYYY-MM-DD.",
-        mime_type=JSON,
-    ),
-    ResourceTemplate(
-        uri_template="wire://archive/{date}/brief",
-        name="Archived day, in brief",
-        description="The stories of that day, about an eighth of the tokens.",
-        mime_type=JSON,
-    ),
-    ResourceTemplate(
-        uri_template="wire://provenance/{date}",
-        name="Provenance of a day",
-        description="Hashes, FPL anchor and signature of a specific UTC date, YYYY-MM-DD.",
-        mime_type=JSON,
-    ),
-)
-
-Content = tuple[str, str]
-"""MIME type and text."""
+Content = tuple[str, str]  # MIME type and text
 
 
 def read(uri: str) -> Content:
     """Return what a resource holds now. Raises: NotFound, NothingPublished."""
-    for pattern, answer in _READERS:
+    for pattern, _, answer in _READERS:
         if match := re.fullmatch(pattern, uri):
             return answer(*match.groups())
     raise NotFound("There is no such resource.", HINT)
 
 
 def pattern_of(uri: str) -> str:
-    """The address, or the template of those that name a story, a topic or a day; "" for one that there is not."""
-    for pattern, template in _COUNTED:
-        if re.fullmatch(pattern, uri):
-            return template or uri
-    return ""
-
-
-def is_edge_cached(uri: str) -> bool:
-    return uri == "wire://today" or uri.startswith("wire://today/")
+    """Return the address, or the template of those that name a story, a topic or a day; "" for one that there is not."""
+    if uri in _NAMED:
+        return uri
+    return next((template for pattern, template, _ in _READERS if template and re.fullmatch(pattern, uri)), "")
 
 
 def list_resources(cursor: str | None = None) -> tuple[list[Resource], str | None]:
     """Return a page of all resources: fixed ones, today's live stories, archived days; and the cursor of the next page.
 
-    Raises: InvalidArgument for a strange cursor, and when the last resource of the page before is gone.
+    A cursor names the last entry of its page, so what is published meanwhile shifts nothing. Raises: InvalidArgument for a strange
+    cursor, and when the last resource of the page before is gone.
     """
-    return _page("resources", [*FIXED, *_stories(), *_days()], lambda entry: entry.uri, cursor)
-
-
-def templates(cursor: str | None = None) -> tuple[list[ResourceTemplate], str | None]:
-    """Return a page of the patterns, and the cursor of the next one. Raises: InvalidArgument for a strange cursor."""
-    return _page("templates", TEMPLATES, lambda entry: entry.uri_template, cursor)
-
-
-E = TypeVar("E")
-
-
-def _page(kind: str, entries: Sequence[E], named: Callable[[E], str], cursor: str | None) -> tuple[list[E], str | None]:
-    """A cursor names the last entry of its page, so what is published meanwhile shifts nothing."""
-    begin = 0
+    entries, begin = [*FIXED, *_stories(), *_days()], 0
     if cursor is not None:
-        names = [named(entry) for entry in entries]
-        (last,) = decode(cursor, {kind: 1})[1]
-        if last not in names:
+        uris = [entry.uri for entry in entries]
+        (last,) = decode(cursor, {"resources": 1})[1]
+        if last not in uris:
             raise invalid()
-        begin = names.index(last) + 1
-    page = list(entries[begin : begin + PAGE])
-    return page, encode(kind, named(page[-1])) if begin + PAGE < len(entries) else None
+        begin = uris.index(last) + 1
+    page = entries[begin : begin + PAGE]
+    return page, encode("resources", page[-1].uri) if begin + PAGE < len(entries) else None
 
 
 def with_mcp(day: StoriesAnswer[DayOut]) -> bytes:
-    """The day as REST has it, plus `_mcp` (§3.3)."""
+    """Return the day as REST has it, plus `_mcp` (§3.3)."""
     return day.json(
         _mcp={
             "spec_version": "1.0",  # of the published specification, whose object this is
@@ -228,6 +149,10 @@ def _json(body: bytes) -> Content:
     return JSON, body.decode()
 
 
+def _dump(found: BaseModel) -> Content:
+    return _json(found.model_dump_json().encode())
+
+
 def _brief(page: StoriesAnswer[Any]) -> Content:
     return _json(orjson.dumps(shape_page(page, Detail.BRIEF)))
 
@@ -255,31 +180,23 @@ def _parse_slug(vocabulary: Any, slug: str) -> Any:
 
 
 _DATE: Final = r"([0-9]{4}-[0-9]{2}-[0-9]{2})"
-_READERS: Final[tuple[tuple[str, Callable[..., Content]], ...]] = (
-    (r"wire://today", lambda: _json(with_mcp(queries.get_today()))),
-    (r"wire://today/brief", lambda: _brief(queries.list_day())),
-    (r"wire://today/([a-z]+)", lambda slug: _json(_today_category(slug).json())),
-    (r"wire://today/([a-z]+)/brief", lambda slug: _brief(_today_category(slug))),
-    (r"wire://editor-take/today", lambda: (MARKDOWN, queries.get_editor_take().markdown)),
-    (r"wire://story/([0-9a-z-]{1,40})", lambda story_id: _json(queries.get_story_json(story_id))),
-    (r"wire://event/([0-9a-z-]{1,40})", lambda event_id: _json(queries.get_event(event_id).model_dump_json().encode())),
-    (r"wire://topic/([a-z]+)", lambda slug: _json(_topic(slug).json())),
-    (r"wire://topic/([a-z]+)/brief", lambda slug: _brief(_topic(slug))),
-    (rf"wire://archive/{_DATE}", lambda day: _json(with_mcp(queries.get_archive(_date(day))))),
-    (rf"wire://archive/{_DATE}/brief", lambda day: _brief(queries.list_day(_date(day)))),
-    (r"wire://sources", lambda: _json(queries.list_sources().model_dump_json().encode())),
-    (r"wire://llms\.txt", lambda: (TEXT, llms_txt())),
-    (r"wire://provenance/today", lambda: _json(queries.get_provenance().model_dump_json().encode())),
-    (rf"wire://provenance/{_DATE}", lambda day: _json(queries.get_provenance(_date(day)).model_dump_json().encode())),
-)
-_COUNTED: Final = (
-    (rf"wire://(today|today/({'|'.join(Category.values)})|sources|llms\.txt|editor-take/today|provenance/today)", ""),
-    (rf"wire://today/(({'|'.join(Category.values)})/)?brief", ""),
-    (r"wire://topic/[a-z]{1,12}/brief", "wire://topic/{slug}/brief"),
-    (r"wire://archive/[0-9-]{10}/brief", "wire://archive/{date}/brief"),
-    (r"wire://story/.{1,40}", "wire://story/{id}"),
-    (r"wire://event/.{1,40}", "wire://event/{id}"),
-    (r"wire://topic/[a-z]{1,12}", "wire://topic/{slug}"),
-    (r"wire://archive/[0-9-]{10}", "wire://archive/{date}"),
-    (r"wire://provenance/[0-9-]{10}", "wire://provenance/{date}"),
+_ID: Final = r"([0-9a-z-]{1,40})"
+_NAMED: Final = {*(resource.uri for resource in FIXED), *(f"wire://today/{category}/brief" for category in Category.values)}
+# Pattern, the template that a read of it counts under, reader.
+_READERS: Final[tuple[tuple[str, str, Callable[..., Content]], ...]] = (
+    (r"wire://today", "", lambda: _json(with_mcp(queries.get_today()))),
+    (r"wire://today/brief", "", lambda: _brief(queries.list_day())),
+    (r"wire://today/([a-z]+)", "", lambda slug: _json(_today_category(slug).json())),
+    (r"wire://today/([a-z]+)/brief", "", lambda slug: _brief(_today_category(slug))),
+    (r"wire://editor-take/today", "", lambda: (MARKDOWN, queries.get_editor_take().markdown)),
+    (rf"wire://story/{_ID}", "wire://story/{id}", lambda story_id: _json(queries.get_story_json(story_id))),
+    (rf"wire://event/{_ID}", "wire://event/{id}", lambda event_id: _dump(queries.get_event(event_id))),
+    (r"wire://topic/([a-z]+)", "wire://topic/{slug}", lambda slug: _json(_topic(slug).json())),
+    (r"wire://topic/([a-z]+)/brief", "wire://topic/{slug}/brief", lambda slug: _brief(_topic(slug))),
+    (rf"wire://archive/{_DATE}", "wire://archive/{date}", lambda day: _json(with_mcp(queries.get_archive(_date(day))))),
+    (rf"wire://archive/{_DATE}/brief", "wire://archive/{date}/brief", lambda day: _brief(queries.list_day(_date(day)))),
+    (r"wire://sources", "", lambda: _dump(queries.list_sources())),
+    (r"wire://llms\.txt", "", lambda: (TEXT, llms_txt())),
+    (r"wire://provenance/today", "", lambda: _dump(queries.get_provenance())),
+    (rf"wire://provenance/{_DATE}", "wire://provenance/{date}", lambda day: _dump(queries.get_provenance(_date(day)))),
 )

@@ -254,7 +254,7 @@ def fetch(args: Fetch) -> Answer:
 
 
 def _stories(args: SearchWire | GetCategory | GetTopicCoverage, ask: Callable[[int], StoriesAnswer[Any]]) -> Answer:
-    """A list, as much of each story and as many of them as asked for."""
+    """Return a list, as much of each story and as many of them as asked for."""
     return Answer(within(args.max_tokens, args.limit, "stories", lambda limit: shape_page(ask(limit), args.detail)))
 
 

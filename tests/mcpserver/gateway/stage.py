@@ -9,11 +9,10 @@ from typing import Any
 from django.db import connections
 
 from mcpserver.gateway.auth import Caller
-from mcpserver.gateway.gateway import WAIT, Gateway, build_gateway
+from mcpserver.gateway.gateway import WAIT, Gateway
 from mcpserver.gateway.host import Host
-from mcpserver.gateway.policy_file import load
 from mcpserver.gateway.request import parse_request
-from mcpserver.gateway.resource_policy import Policy
+from mcpserver.gateway.resource_policy import Policy, load
 from mcpserver.gateway.response import GatewayResponse
 from mcpserver.upstreams.protocol import UpstreamAnswer, UpstreamCall, UpstreamError
 from tests.mcpserver.gateway.clock import VirtualLoop, run
@@ -94,7 +93,7 @@ class Stage:
 
     def another(self) -> Gateway:
         """A gateway as another process has it: nothing but the tables is shared."""
-        return build_gateway(self.policy, self.upstream, self.build_host())
+        return Gateway(self.policy, self.upstream, self.build_host())
 
     def build_host(self) -> Host:
         return Host(run_inline, run_inline, self.loop.now, self.loop.now)
@@ -109,7 +108,7 @@ class Stage:
 
     async def asking(self, uri: str, caller: Caller = ALL, wait: float = WAIT, gateway: Gateway | None = None) -> GatewayResponse:
         gateway = gateway or self.gateway
-        return await gateway.ask(parse_request(gateway.policy, uri, caller.name, caller.attributes, internal=True), caller, wait)
+        return await gateway.ask(parse_request(gateway.policy, uri, caller, internal=True), wait)
 
     def wait(self, seconds: float) -> None:
         run(self.loop, asyncio.sleep(seconds))

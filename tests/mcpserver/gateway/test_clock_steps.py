@@ -32,7 +32,7 @@ class SteppingStage(Stage):
 
     def restart(self) -> None:
         """The machine boots again: what is stored is of a steady clock that nobody can compare."""
-        run(self.loop, self.gateway.flush())
+        run(self.loop, self.gateway.logger.flush())
         Bucket.objects.update(boot="another")
         Entry.objects.update(boot="another")
         self.gateway = self.another()
@@ -116,7 +116,7 @@ def test_after_a_restart_what_a_wrong_clock_wrote_blocks_no_longer_than_one_wind
     stepping.wait(37)
     assert (stepping.ask(MENTIONS).outcome, stepping.ask(MENTIONS).outcome) == ("fresh", "cached")
     assert b'"2"' in stepping.ask(MENTIONS).data_json
-    run(stepping.loop, stepping.gateway.flush())
+    run(stepping.loop, stepping.gateway.logger.flush())
     assert stepping.ask(MENTIONS, gateway=stepping.another()).outcome == "cached"
 
 

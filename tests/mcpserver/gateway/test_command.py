@@ -14,7 +14,7 @@ from pytest_django import Settings
 
 from mcpserver.gateway import auth, runtime
 from mcpserver.gateway.models import Agent, Bucket, Entry, Heartbeat, RequestLog, UpstreamState
-from mcpserver.gateway.policy_file import load
+from mcpserver.gateway.resource_policy import load
 from tests.mcpserver.gateway.beats import AGENT, KEY, PUBLIC, beat
 from tests.mcpserver.gateway.stage import coin
 from tests.mcpserver.upstreams import fault_server

@@ -372,7 +372,7 @@ def test_a_stale_answer_costs_nothing_once_the_circuit_is_open(stage: Stage) -> 
 def test_another_process_gives_what_this_one_fetched(stage: Stage) -> None:
     stage.upstream.script["twitter_mentions_recent"] = [[tweet()]]
     stage.ask(MENTIONS)
-    run(stage.loop, stage.gateway.flush())
+    run(stage.loop, stage.gateway.logger.flush())
     assert stage.ask(MENTIONS, gateway=stage.another()).outcome == "cached"
 
 
@@ -396,7 +396,7 @@ def test_a_chain_gives_nothing_that_the_agent_was_not_granted(stage: Stage) -> N
 def test_every_question_is_logged_counted_and_can_be_explained(stage: Stage, path: str) -> None:
     stage.upstream.script["openclaw_arp_discover"] = [[{"agent_id": "a", "name": "n"}] if path == "data" else failure("refused")]
     answer = stage.ask("openclaw://arp/discover")
-    run(stage.loop, stage.gateway.flush())
+    run(stage.loop, stage.gateway.logger.flush())
     row = RequestLog.objects.get(request_id=answer.request_id)
     assert (row.agent_id, row.resource, row.outcome) == ("alpha", "openclaw_arp_discover", answer.outcome)
     assert row.error_code == (None if path == "data" else "refused")
@@ -442,8 +442,7 @@ def test_two_agents_never_see_each_others_data(steps: list[tuple[str, int, int]]
 
 
 def test_the_desk_changes_numbers_only() -> None:
-    from mcpserver.gateway.policy_file import load
-    from mcpserver.gateway.resource_policy import PolicyError
+    from mcpserver.gateway.resource_policy import PolicyError, load
 
     policy: Policy = load().overridden({"openclaw_heartbeat": {"min_interval": 14_400}})
     assert policy.resources["openclaw_heartbeat"].limit == 6
@@ -487,7 +486,7 @@ def test_a_cached_answer_holds_the_bytes_of_the_fresh_one(stage: Stage) -> None:
     stage.upstream.script["blockchain_base_transactions"] = [{"transactions": [payment(n)]} for n in (1, 2, 3)]
     for number in (1, 2):
         fresh = stage.ask(BASE)
-        run(stage.loop, stage.gateway.flush())
+        run(stage.loop, stage.gateway.logger.flush())
         for again in (stage.ask(BASE), stage.ask(BASE, gateway=stage.another())):
             assert (again.outcome, again.data_json, again.sha256, again.count, again.note) == (
                 "cached", fresh.data_json, fresh.sha256, 1, fresh.note,
@@ -516,7 +515,7 @@ def test_an_agent_with_another_attribute_gets_nothing_of_the_earlier_one(stage: 
     stage.gateway.quota.is_on = False
     stage.upstream.script = {name: [_of_attribute] for name in stage.policy.resources}
     assert b"private of 7" in stage.ask(uri).body
-    run(stage.loop, stage.gateway.flush())
+    run(stage.loop, stage.gateway.logger.flush())
     for attributes in ({"twitter_id": "8"}, {"twitter_id": "7", "more": "x"}, {}):
         changed = replace(ALL, attributes=attributes)
         for gateway in (stage.gateway, stage.another()):
@@ -559,7 +558,7 @@ def test_a_text_of_an_upstream_that_no_table_takes_is_an_error_that_is_logged(st
     odd = UpstreamError("refused", "It says \0 and \udcff." + "x" * 5_000)
     stage.upstream.script["openclaw_arp_discover"] = [odd]
     answer = stage.ask("openclaw://arp/discover")
-    run(stage.loop, stage.gateway.flush())
+    run(stage.loop, stage.gateway.logger.flush())
     assert RequestLog.objects.get(request_id=answer.request_id).attempts[0]["detail"].startswith("It says ")
     stage.upstream.script["openclaw_arp_discover"] = [[{"agent_id": "a", "name": "n\0"}]]
     assert codes(stage.ask("openclaw://arp/discover?region=EU")) == ["upstream_invalid"]

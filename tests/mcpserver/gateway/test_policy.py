@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from mcpserver.gateway.policy_file import load
-from mcpserver.gateway.resource_policy import PolicyError
+from mcpserver.gateway.resource_policy import PolicyError, load
 
 TRENDS = "resources.news_global_trends"
 

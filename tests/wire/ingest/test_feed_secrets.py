@@ -21,7 +21,7 @@ from pytest_django import Settings
 from config import env
 from config.errors import InvalidArgument
 from config.logs import JsonLines, TextLines
-from mcpserver.gateway import policy_file
+from mcpserver.gateway import resource_policy
 from mcpserver.gateway.resource_policy import PolicyError
 from sources import fetch, roster
 from sources.hosts import HostNotes
@@ -277,7 +277,7 @@ def test_an_upstream_of_the_gateway_with_a_password_is_refused(tmp_path: Path) -
     file = tmp_path / "gateway.toml"
     file.write_text(f'[upstreams.news]\nkind = "http"\naddress = "{PRIVATE}"\n')
     with pytest.raises(PolicyError, match=r"upstreams\.news\.address") as refused:
-        policy_file.load(file)
+        resource_policy.load(file)
     assert CANARY not in str(refused.value)
 
 

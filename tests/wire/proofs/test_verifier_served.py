@@ -20,10 +20,9 @@ SAMPLE: Final = ROOT / "fixtures" / "sample"
 
 @contextmanager
 def serve_wire(data_dir: Path, port: int) -> Iterator[str]:
-    """The site's address. It signs its answers as well, whose key is none of the days'."""
+    """The site's address."""
     data_dir.mkdir(exist_ok=True)
-    env = environment(data_dir, port) | {"WIRE_SIGN_ANSWERS": "on"}
-    with running(["manage.py", "serve"], env, data_dir / "server.log") as site:
+    with running(["manage.py", "serve"], environment(data_dir, port), data_dir / "server.log") as site:
         yield site
 
 

@@ -41,7 +41,6 @@ VALUES: Final[dict[str, Any]] = {
 
 def fill() -> None:
     """Fill the five systems through their own code, and every table that is empty then with a made-up row."""
-    from config.http import signatures
     from mcpserver.gateway import auth
     from tests import claims, publishers
     from tests.factories import publish_sample
@@ -75,7 +74,6 @@ def fill() -> None:
     stage.close()
     close_thread()
 
-    signatures.key(signatures.key_file())
     while [model for model in list_models() if not model._base_manager.exists() and _add_row(model)]:
         pass
     empty = [model._meta.label for model in list_models() if not model._base_manager.exists()]

@@ -111,7 +111,7 @@ def test_a_restored_installation_has_the_same_rows_and_keys_and_answers_the_same
         assert number > 0
         assert f"{number:,} {name}" in said
     assert restored.list_keys() == wire.list_keys()
-    assert {"ed25519.pem", "answers.pem", "timeline_names"} <= set(restored.list_keys())
+    assert {"ed25519.pem", "timeline_names"} <= set(restored.list_keys())
 
     found = restored.systems("rows", tmp_path / "rows-after")
     assert [table for table in rows if not rows[table]] == []
@@ -133,7 +133,7 @@ def name_question(questions: list[systems.Question]) -> str:
     return next(json.dumps(one) for one in questions if one[2].get("name") == "timeline_check_wording")
 
 
-@pytest.mark.parametrize("name", ["timeline_names", "answers.pem"])
+@pytest.mark.parametrize("name", ["timeline_names", "ed25519.pem"])
 def test_another_key_in_its_place_is_not_replaced(backup: Path, databases: list[str], tmp_path: Path, name: str) -> None:
     (tmp_path / "keys").mkdir()
     (tmp_path / "keys" / name).write_bytes(b"another key")
