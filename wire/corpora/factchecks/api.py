@@ -151,4 +151,4 @@ def factcheck_stats(request: HttpRequest) -> HttpResponse:
 @router.get("/story/{story_id}.json", **_answers(ClaimsOfStoryOut, 404, 422), summary="Fact-checks of claims that a story is about")
 @require_key
 def factchecks_of_story(request: HttpRequest, story_id: Annotated[str, Path(max_length=100)]) -> HttpResponse:
-    return answer(queries.of_story(story_id), BRIEFLY)
+    return answer(queries.get_claims_of_story(story_id), BRIEFLY)

@@ -228,7 +228,7 @@ def stats() -> FactcheckStatsOut:
     )
 
 
-def of_story(story_id: str) -> ClaimsOfStoryOut:
+def get_claims_of_story(story_id: str) -> ClaimsOfStoryOut:
     """Return the fact-checks of claims that a story of the wire is about; none for a story that there is not."""
     if not is_story_id(story_id):
         raise NotFound(f"There is no story {story_id[:100]}.", "search_wire finds ids.")
@@ -241,17 +241,10 @@ def list_linked(story_id: str) -> list[LinkedClaimOut]:
     rows = rows.filter(claim__in=Claim.objects.live()).select_related("claim").order_by("-kind", "-similarity", "claim__number")
     links = list(rows[:LINKED])
     names = rating_names(link.claim for link in links)
-    return [
-        LinkedClaimOut(
-            **serializers.to_list_item(link.claim, names).dict(include=set(LinkedClaimOut.model_fields)),
-            similarity=round(link.similarity, 2),
-            pinned=link.kind == StoryLink.Origin.PINNED,
-        )
-        for link in links
-    ]
+    return [serializers.to_linked(link, names) for link in links]
 
 
-def beside(story_id: str) -> list[dict[str, Any]]:
+def list_story_extras(story_id: str) -> list[dict[str, Any]]:
     """Return the same as JSON, for the story's own answer, which anybody may read: nothing where fact-checks take a key."""
     found = list_linked(story_id)
     return [one.model_dump(mode="json") for one in found] if found and not api_keys.rule_for("api").is_required else []

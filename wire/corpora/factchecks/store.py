@@ -64,7 +64,7 @@ def store(drafts: Sequence[ClaimDraft], now: dt.datetime) -> StoreResult:
                 claim = Claim(number=state.next_number + len(fresh), external_id=external_id, first_seen_at=now)
                 _write(claim, draft, now)
                 fresh.append(claim)
-            elif claim.content_sha256 == draft.sha256 or _is_equal(claim, draft):
+            elif claim.content_sha256 == draft.sha256:
                 counted.skipped += 1
             else:
                 before = tokens_of(claim) if claim.is_live else {}
@@ -135,7 +135,7 @@ def _assign_ids(drafts: Sequence[ClaimDraft], counted: StoreResult) -> tuple[dic
     ids = {one for draft in drafts for one in identity.candidate_ids(draft)}
     known = {claim.external_id: claim for claim in Claim.objects.filter(external_id__in=ids)}
     names = _find_names({name for draft in drafts for name in (draft.external_id, draft.short_id) if name})
-    holders: dict[str, identity.Rated] = dict(known)
+    holders: dict[str, Claim | ClaimDraft] = dict(known)
     wanted = dict[str, ClaimDraft]()
     for place, given in enumerate(drafts):
         try:
@@ -165,11 +165,6 @@ def _write(claim: Claim, draft: ClaimDraft, now: dt.datetime) -> None:
     for name in _OF_DRAFT:
         setattr(claim, name, getattr(draft, name))
     claim.rating_key, claim.content_sha256, claim.changed_at = key_of(claim.rating_label), draft.sha256, now
-
-
-def _is_equal(claim: Claim, draft: ClaimDraft) -> bool:
-    """Return whether the claim already says all that the draft does, so that only the hash is made otherwise."""
-    return all(getattr(claim, name) == getattr(draft, name) for name in _OF_DRAFT)
 
 
 def _store_revisions(replaced: Sequence[ClaimRevision]) -> None:

@@ -14,7 +14,7 @@ from django.utils import timezone
 from wire.corpora.factchecks import search, store
 from wire.corpora.factchecks.languages import content_stems, stem
 from wire.corpora.factchecks.models import Claim, ClaimVector, FactcheckState, StoryLink
-from wire.corpora.factchecks.vector_store import InMemory, read_halves
+from wire.corpora.factchecks.vector_store import VectorStore, read_halves
 from wire.models import StoryVector, WireState
 from wire.search.vectors.embedder import embedder
 from wire.text.tokens import words
@@ -64,9 +64,9 @@ def link(days: int = DAYS) -> int | None:
 
 
 def _find_links(stories: Sequence[int], model: str, dimensions: int) -> list[FoundLink]:
-    vectors_of_claims = InMemory(model, dimensions)
-    vectors_of_claims.follow()
-    numbers, matrix = vectors_of_claims.everything()
+    store = VectorStore(model, dimensions)
+    store.follow()
+    numbers, matrix = store.everything()
     links = list[FoundLink]()
     if not len(numbers):
         return links
