@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 from django.conf import settings
 
-from citations.format.factcheck import CitableFactCheck, cite, csl, ris
+from citations.format.corpora import CitableFactCheck, cite, csl, ris
 from wire.corpora.factchecks.chunks import Chunk, published_only
 from wire.corpora.factchecks.languages import content_stems
 from wire.corpora.factchecks.models import Claim, ClaimRevision, StoryLink
@@ -51,16 +51,11 @@ def _to_citable(claim: Claim) -> CitableFactCheck:
 
 
 # Names of an answer's fields that are columns of a claim, and of its earlier versions; empty ones are null.
-_COLUMNS: Final = {
-    "synopsis": "synopsis",
-    "rating_label": "rating_label",
+_SAME: Final = ("synopsis", "rating_label", "publisher", "claimant", "published_at", "language")
+_COLUMNS: Final = {name: name for name in _SAME} | {
     "summary": "rating_summary",
     "statement": "rating_statement",
     "url": "publishing_url",
-    "publisher": "publisher",
-    "claimant": "claimant",
-    "published_at": "published_at",
-    "language": "language",
 }
 
 
