@@ -251,8 +251,9 @@ def quality(collection: str) -> list[list[str]]:
         meant = query_embedding.start_embedding(asked.text, state)()[0]
         if meant is None:
             raise RuntimeError("no vectors")
-        numbers, matrix = meant.store.everything()
-        best_first = numbers[np.argsort(-(matrix @ meant.vector), kind="stable")]
+        vector, store = meant
+        numbers, matrix = store.everything()
+        best_first = numbers[np.argsort(-(matrix @ vector), kind="stable")]
         return list(islice(dict.fromkeys(best_first.tolist()), 100))
 
     runs: dict[str, Callable[[str], list[int]]] = {

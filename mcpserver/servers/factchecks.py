@@ -96,17 +96,7 @@ class CheckClaim(Arguments):
 
 def search_factchecks(args: SearchFactchecks) -> Answer:
     halves: list[queries.Half] = [*(["words"] if args.enable_fts else []), *(["meaning"] if args.enable_vec else [])]  # type: ignore[list-item]
-    found = queries.search(
-        args.query,
-        args.limit,
-        args.categories,
-        args.rating_label,
-        args.language,
-        args.status,
-        args.published_since,
-        args.cursor,
-        halves,
-    )
+    found = queries.search(**args.model_dump(exclude={"enable_fts", "enable_vec"}), halves=halves)
     return Answer(found.model_dump(mode="json"), rendering.search(found))
 
 

@@ -15,7 +15,7 @@ from django.utils import timezone
 from wire.corpora.factchecks import file_formats, store
 from wire.corpora.factchecks.file_formats import Entry, Unreadable
 from wire.corpora.factchecks.models import LoadJob
-from wire.corpora.factchecks.parsers import ClaimDraft, RefusedClaim
+from wire.corpora.factchecks.parsers import ClaimDraft
 
 MOST_MESSAGES: Final = 20  # errors of a job that are kept in its row
 MOST_CHARACTERS: Final = 5_000_000  # of the texts of one batch
@@ -88,14 +88,11 @@ def _lock(file: Path) -> Iterator[None]:
 
 def _store_batch(job: LoadJob, batch: Sequence[Entry]) -> None:
     now = timezone.now()
-    drafts = {number: entry for number, entry in enumerate(batch, job.processed + 1) if isinstance(entry, ClaimDraft)}
-    stored, numbers = store.store(list(drafts.values()), now), list(drafts)
-    refused = {number: str(entry) for number, entry in enumerate(batch, job.processed + 1) if isinstance(entry, RefusedClaim)}
-    refused |= {numbers[place]: f"{drafts[numbers[place]].name}: {why}" for place, why in stored.refused.items()}
-    remarks = {numbers[place]: f"{drafts[numbers[place]].name}: {what}" for place, what in stored.remarks.items()}
-    messages = [f"Entry {number}: {why}"[:500] for number, why in sorted((refused | remarks).items())]
+    stored = store.store(batch, now)
+    told = sorted((stored.refused | stored.remarks).items())
+    messages = [f"Entry {job.processed + place + 1}: {why}"[:500] for place, why in told]
     job.messages = [*job.messages, *messages][:MOST_MESSAGES]
-    job.errors, job.processed, job.beat_at = job.errors + len(refused), job.processed + len(batch), now
+    job.errors, job.processed, job.beat_at = job.errors + len(stored.refused), job.processed + len(batch), now
     for name in ("created", "updated", "skipped"):
         setattr(job, name, getattr(job, name) + getattr(stored, name))
     job.save(update_fields=["processed", "created", "updated", "skipped", "errors", "messages", "beat_at"])

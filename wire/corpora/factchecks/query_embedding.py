@@ -51,7 +51,7 @@ def start_embedding(text: str, state: FactcheckState) -> Callable[[], Meaning]:
     def wait() -> Meaning:
         try:
             store = opening.result(max(0.0, until - time.monotonic()))
-            return Meant(making.result(max(0.0, until - time.monotonic())), store), False
+            return (making.result(max(0.0, until - time.monotonic())), store), False
         except TimeoutError:
             return None, True
         except Exception as error:  # whatever the model or the store did, words go on

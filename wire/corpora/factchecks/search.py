@@ -55,19 +55,8 @@ class Filters:
     since: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Meant:
-    """The vector half: what the question means, and where vectors are searched."""
-
-    vector: Vectors
-    store: VectorStore
-
-
-class ByWords(NamedTuple):
-    """By number: the share of the best score by words, and whether a claim passes every filter."""
-
-    shares: Scores
-    allowed: NDArray[np.bool_]
+Meant = tuple[Vectors, VectorStore]  # the vector half: what the question means, and where vectors are searched
+ByWords = tuple[Scores, NDArray[np.bool_]]  # by number: the share of the best score by words, whether a claim passes every filter
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +141,7 @@ def by_words(asked: Question, state: FactcheckState, filters: Filters, *, none: 
     allowed = _find_allowed(filters, size, version)
     scores = np.zeros(size) if none else _score_words(asked, version, state.found, size) * allowed
     best = float(scores.max(initial=0.0))
-    return ByWords(scores / best if best > 0 else scores, allowed)
+    return scores / best if best > 0 else scores, allowed
 
 
 def rank_claims(words: ByWords, meant: Meant | None, fusion: str = "") -> ClaimRanking:
@@ -160,13 +149,14 @@ def rank_claims(words: ByWords, meant: Meant | None, fusion: str = "") -> ClaimR
     shares, allowed = words
     if meant is None:
         return ClaimRanking(_sort_hits(np.flatnonzero(shares >= SHARE), shares), shares)
-    compared, cosines = meant.store.compare(meant.vector, _most(shares, CANDIDATES), CANDIDATES, allowed)
-    mean, deviation = meant.store.usual(meant.vector)
+    vector, store = meant
+    compared, cosines = store.compare(vector, _most(shares, CANDIDATES), CANDIDATES, allowed)
+    mean, deviation = store.usual(vector)
     far = (np.nan_to_num(cosines, nan=mean).astype(np.float64) - mean) / max(deviation, 1e-6)
     fused = np.where(shares >= SHARE, shares - 4.0, -np.inf)  # those that were not compared come last, by words alone
     near = compared[np.argsort(-far, kind="stable")[:NEAREST]]
     known = ~np.isnan(cosines)
-    is_near = np.isin(compared, near) & known & (far >= (NEAR if meant.store.is_sampled else -np.inf))
+    is_near = np.isin(compared, near) & known & (far >= (NEAR if store.is_sampled else -np.inf))
     matches = (shares[compared] >= SHARE) | is_near
     is_by_rank = (fusion or settings.FACTCHECKS_FUSION) == "rrf"
     scores = _fuse_by_rank(shares[compared], far) if is_by_rank else shares[compared] + MEANING * far
