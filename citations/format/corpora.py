@@ -1,4 +1,4 @@
-"""What corpora hold as citations: a fact-check, and a publisher's own article."""
+"""Items of corpora as citations: a fact-check, and a publisher's own article."""
 
 import datetime as dt
 import json

@@ -30,7 +30,6 @@ log = logging.getLogger(__name__)
 BATCH: Final = 32  # texts of one request, and claims of one transaction
 PATIENCE: Final = 10.0  # seconds for one answer of the endpoint, which no search waits for
 REST: Final = 30.0  # seconds in which an endpoint that failed is not asked again
-MAX_ANSWER: Final = 64 << 20  # bytes
 
 
 class Endpoint:

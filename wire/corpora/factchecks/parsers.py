@@ -61,7 +61,7 @@ class ClaimDraft:
 
     @property
     def size(self) -> int:
-        """About the number of characters that are indexed for it."""
+        """Return about the number of characters that are indexed for it."""
         texts = len(self.synopsis) + len(self.rating_summary) + len(self.rating_statement)
         return texts + sum(len(fact["text"]) + sum(len(one["excerpt"]) for one in fact["sources"]) for fact in self.facts)
 

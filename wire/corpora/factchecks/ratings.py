@@ -10,7 +10,7 @@ from wire.text.tokens import fold_text
 
 
 class Rating(TextChoices):
-    """One scale for all fact-checkers' labels."""
+    """A common scale for all fact-checkers' labels."""
 
     TRUE = "true", "true"
     MOSTLY_TRUE = "mostly_true", "mostly true"
