@@ -141,7 +141,8 @@ def _read_stretch(raw: str, begin: int, match: re.Match[str]) -> tuple[list[Cita
         return [*find_without_id(raw[begin:cut]), *found], end
     earlier, tail = before, TAIL.search(before[-120:])
     if last and last.re is LAYERED and not has_content(before[last.end() :]):  # what it says stands behind the id, or before
-        last, tail, earlier = None, None, before[: last.start()]
+        earlier = before[: last.start()]
+        last = tail = None
     markdown = MARKDOWN_TAIL.match(line, match.end(), match.end() + 700)
     end = markdown.end() if markdown else match.end()
     if corrected := CORRECTED.match(line, end):

@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from citations.find.context import has_content
-
 _NL: Final = r"(?:[ \t]*\n[ \t>]*)?"
 _BROKEN_ID: Final = re.compile(rf"c{_NL}b{_NL}n{_NL}[-‐‑–−]{_NL}(?:[0-9a-z]{_NL}){{11}}[0-9a-z](?![0-9a-z])", re.I)
 _BROKEN_PERMALINK: Final = re.compile(
@@ -73,7 +71,7 @@ def split_passages(text: str) -> Iterator[Passage]:
     for paragraph in _split_paragraphs(text):
         rows = _split_rows(paragraph)
         is_list = len(rows) > 1
-        for row in _merge_with_context(rows) if is_list else rows:
+        for row in rows:
             plain = re.sub(r"\n[ \t]*(?:>[ \t]*)+", "\n", "\n" + (row.replace("\t", " | ") if is_list else row))
             line = BREAK.join(" ".join(part.split()) for part in _HARD.sub(BREAK, plain).split(BREAK)).strip()
             for pattern, once in _TWICE:
@@ -107,17 +105,6 @@ def _split_rows(paragraph: str) -> list[str]:
     with_id = [line for line in citing if ID.search(line)]
     is_table = len(with_id) > 1 and len(with_id) >= len(lines) - 1 and all(len(ID.findall(line)) == 1 for line in with_id)
     return lines if is_table else [paragraph]
-
-
-def _merge_with_context(rows: list[str]) -> Iterator[str]:
-    """Yield the rows that cite; one that says nothing beside its id has the rows before it with it, which name none."""
-    before = ""
-    for row in rows:
-        if "cbn-" not in row.lower() and not _CITES.search(row):
-            before += row
-            continue
-        yield row if has_content(_CITES.sub(" ", row)) else before + row
-        before = ""
 
 
 def strip_markup(text: str) -> str:
