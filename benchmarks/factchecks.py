@@ -127,14 +127,14 @@ def _searches(number: int, searches: int) -> list[list[str]]:
     _vectors(number, model.name, model.dimensions)
     before = _memory()
     one = repeat(lambda: model.embed([next(asked)], asked=True))
-    search.forget()
-    query_embedding.forget()
+    search.clear_cache()
+    query_embedding.clear_cache()
     queries.search(next(asked))
     whole = repeat(lambda: queries.search(next(asked)))
     state, known = FactcheckState.objects.get(), [next(asked) for _ in range(searches)]
     for text in known:  # their vectors are kept
         query_embedding.start_embedding(search.parse_question(text, None)[0].text, state)()
-    search.forget()
+    search.clear_cache()
     queries.search(next(asked))
     again = iter(known)
     both = repeat(lambda: queries.search(next(again)))
@@ -217,6 +217,7 @@ def quality(collection: str) -> list[list[str]]:
     """MAP@5, Recall@10 and P@1 of each half, of both fusions, and of FTS5's own bm25, over labelled questions."""
     os.environ["FACTCHECKS_EMBEDDING"] = "package"
     _set_up()
+    import numpy as np
     from django.core.management import call_command
 
     from wire.corpora.factchecks import embedding, query_embedding, search
@@ -250,7 +251,10 @@ def quality(collection: str) -> list[list[str]]:
         meant = query_embedding.start_embedding(asked.text, state)()[0]
         if meant is None:
             raise RuntimeError("no vectors")
-        return list(islice(meant.store.ranking(meant.vector), 100))  # type: ignore[attr-defined]
+        vector, store = meant
+        numbers, matrix = store.everything()
+        best_first = numbers[np.argsort(-(matrix @ vector), kind="stable")]
+        return list(islice(dict.fromkeys(best_first.tolist()), 100))
 
     runs: dict[str, Callable[[str], list[int]]] = {
         "FTS5, porter, bm25, any word, the question as it is": lambda text: match(text),

@@ -57,7 +57,7 @@ def claim(number: int, synopsis: str, **fields: Any) -> dict[str, Any]:
 def load(*entries: Mapping[str, Any], language: str = "de") -> list[Claim]:
     """Store entries of a dump; searches know nothing of any database before."""
     forget()
-    store.store([parsers.of_dump(entry, language) for entry in entries], timezone.now())
+    store.store([parsers.parse_dump(entry, language) for entry in entries], timezone.now())
     return list(Claim.objects.order_by("number"))
 
 
@@ -67,8 +67,8 @@ def german() -> list[dict[str, Any]]:
 
 
 def forget() -> None:
-    search.forget()
-    query_embedding.forget()
+    search.clear_cache()
+    query_embedding.clear_cache()
 
 
 def short_ids(found: Iterable[Any]) -> list[str]:

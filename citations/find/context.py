@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 from citations.find.normalize import words_of
-from citations.format.sentences import word_set
+from citations.lexicon import get_words
 
 LONGEST: Final = 1_600  # characters of a citation in prose
 NAMES: Final = 80  # characters of an author's name before a title
@@ -22,16 +22,7 @@ SENTENCE: Final = re.compile(  # the end of one
     rf"(?:\.{_NO_ABBREVIATION}|[!?])"
     r"[\"')\]]* (?=[\"'(\[]?[A-Z0-9\u0370-\uffff])|[。！？][)）]*"
 )
-LEADS: Final = word_set(  # words that lead to a story and say nothing of it
-    """according to as reported by summarized summarised indexed cited citing via see source sources read more at in on the a an
-    and of from link story wire chatbotnews ai id this also here ref reference references tier crediting says said reports
-    writes wrote https http www that with for citation per url permalink quelle siehe laut bei mehr zum voir fuente fonte bron
-    details full original article website site archive archived retrieved accessed available footnote item slide page note no nr
-    row date publisher headline title chat bot news com org html conversational
-    has have had is was are were it its there find found can be you we summary
-    outlet layout post newspaper medium category published journal author authors quote quoted citations wrote reads name
-    carried brought claim claims statement excerpt evidence fact json yaml"""
-)
+LEADS: Final = get_words("leads")
 
 
 def find_urls(text: str) -> list[str]:

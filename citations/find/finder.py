@@ -15,12 +15,23 @@ from typing import Any, Final
 from citations.find import context
 from citations.find.context import LONGEST, has_content, last_claim, last_sentence_start, open_bracket
 from citations.find.json_objects import find_json, split_object
-from citations.find.lead_ins import CORRECTED, INLINE, LAYERED, NEAR_ID, find_lead_ins, find_without_id
 from citations.find.match import CitationMatch
 from citations.find.normalize import straighten
 from citations.find.records import find_records, read_csl
-from citations.find.segments import BREAK, ID, Passage, split_csv, split_passages
-from citations.find.source_lines import MARKDOWN_TAIL, TAIL, build_match, read_bibliographic, read_markdown
+from citations.find.segments import BREAK, ID, Passage, split_passages
+from citations.find.text_formats import (
+    CORRECTED,
+    INLINE,
+    LAYERED,
+    MARKDOWN_TAIL,
+    NEAR_ID,
+    TAIL,
+    build_match,
+    find_lead_ins,
+    find_without_id,
+    read_bibliographic,
+    read_markdown,
+)
 from citations.format.dates import dates_in
 from citations.format.formats import CitationFormat
 
@@ -45,7 +56,7 @@ def find_citations(text: str) -> list[CitationMatch]:
     for change in (str, straighten):  # first as written: plain quotation marks would end the values of JSON
         text = change(text)
         values = [(begin, end, _read_json(value)) for begin, end, value in find_json(text)]
-        text = split_csv(_cut_out(text, reversed(values), found))
+        text = _cut_out(text, reversed(values), found)
         text = _cut_out(text, find_records(text), found)
     found += _read_passages(list(split_passages(text)))
     return [match for _, match in sorted(found, key=itemgetter(0))]
@@ -128,13 +139,14 @@ def _read_stretch(raw: str, begin: int, match: re.Match[str]) -> tuple[list[Cita
     if last and (cut := raw.find(BREAK, begin + last.end(), match.start())) >= 0:  # it has ended, and has no id
         found, end = _read_stretch(raw, cut + 1, match)
         return [*find_without_id(raw[begin:cut]), *found], end
+    earlier, tail = before, TAIL.search(before[-120:])
+    if last and last.re is LAYERED and not has_content(before[last.end() :]):  # what it says stands behind the id, or before
+        earlier = before[: last.start()]
+        last = tail = None
     markdown = MARKDOWN_TAIL.match(line, match.end(), match.end() + 700)
     end = markdown.end() if markdown else match.end()
     if corrected := CORRECTED.match(line, end):
         end = corrected.end()
-    if last and last.re is LAYERED and not has_content(before[last.end() :]):
-        return _read_led(line, before, last, match, end)
-    tail = TAIL.search(before[-120:])
     is_via = tail is None or tail["how"].lower() == "via"
     more = _read_on(line, end, is_all=False) if _CONTINUES.match(line, end) else ""
     if last and markdown is None and is_via and (headed := _read_headed(line, before, last, match, end)):
@@ -157,7 +169,7 @@ def _read_stretch(raw: str, begin: int, match: re.Match[str]) -> tuple[list[Cita
         # Other tools write a bibliography as "…, 12 Oct. 2026, via ChatbotNews.ai".
         dated = claim if tail else open_bracket(claim)
         found = [build_match(text, match, tier=context.find_tier(text), dates=dates_in(dated))]
-    return [*find_without_id(before), *found], end + len(more)
+    return [*find_without_id(earlier), *found], end + len(more)
 
 
 def _read_headed(line: str, before: str, head: re.Match[str], match: re.Match[str], end: int) -> CitationMatch | None:
@@ -173,25 +185,6 @@ def _read_headed(line: str, before: str, head: re.Match[str], match: re.Match[st
         said_inline = {name: getattr(inline, name) for name in ("format", "publisher", "tier", "credited", "dates")}
         return build_match(whole, match, rest=rest.strip() or None, **said_inline)
     return None
-
-
-def _read_led(line: str, before: str, head: re.Match[str], match: re.Match[str], end: int) -> tuple[list[CitationMatch], int]:
-    """Return a layered citation whose id stands where its statement begins, which then goes on behind the id; or where the
-    sentence ends that it is said of: "…, according to X, as summarized by ChatbotNews.ai (id)".
-    """
-    claim = last_claim(before[: head.start()])
-    earlier = find_without_id(before[: head.start() - len(claim)])
-    named = before[head.start() :] + line[match.start() : end]
-    if has_content(claim) and claim.rstrip()[-1] not in ".!?:":
-        behind = _read_on(line, end, is_all=False)
-        return [*earlier, build_match(claim + named + behind, match)], end + len(behind)
-    rest = line[end : end + LONGEST]
-    stops = [stop.start() for stop in (ID.search(rest), next(iter(find_lead_ins(rest)), None)) if stop]  # another citation
-    behind = rest[: min(stops, default=len(rest))]
-    form: dict[str, Any] = {}
-    if has_content(said := behind.lstrip(" )]>:,.-")):
-        form = {"format": CitationFormat.LAYERED, "publisher": head["publisher"], "statement": said, "is_open": True}
-    return [*earlier, build_match(named + behind, match, **form)], end + len(behind)
 
 
 def _read_on(line: str, end: int, *, is_all: bool, in_bracket: bool = False) -> str:

@@ -9,10 +9,10 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
-from citations.find.markup import strip_markup
 from citations.find.normalize import straighten
-from citations.find.segments import ID
+from citations.find.segments import ID, strip_markup
 from citations.format.sentences import word_set
+from citations.lexicon import get_words
 
 MOST_TRIES: Final = 50  # brackets that begin no JSON
 MOST: Final = 120  # ids that stand beside the same words, each of which is compared with them
@@ -25,10 +25,7 @@ _PUBLISHERS: Final = word_set("publisher outlet newspaper newsroom")
 _TIERS: Final = {"one": "1", "two": "2", "three": "3", "four": "4"}
 _TIER: Final = re.compile(r"(?:tier )?([0-9]|one|two|three|four)(?:\.0)?", re.I)
 _COUNTERS: Final = word_set("id index idx rank page position start end offset line ref n i")
-_BOOKKEEPING: Final = word_set(  # fields of a story in the wire's API that are no words about it
-    """event_id status story_sha256 first_seen_at updated_at published_at published_at_estimated revision language category topics
-    consensus_score cross_source_count untrusted_instructions via original_publisher_tier_label citation_objects"""
-)
+_BOOKKEEPING: Final = get_words("bookkeeping")
 
 
 def find_json(text: str) -> Iterator[tuple[int, int, Any]]:
@@ -60,7 +57,7 @@ def split_object(value: Any, depth: int = 0) -> Iterator[Line]:
         return
     leaves = dict(_leaves(value))
     ids = {path: leaf for path, leaf in leaves.items() if _is_address(leaf)}
-    if len({match["id"].lower() for leaf in ids.values() if (match := ID.search(leaf))}) == 1 and not _cites_twice(value):
+    if len({match["id"].lower() for leaf in ids.values() if (match := ID.search(leaf))}) == 1:
         texts = [Line(strip_markup(leaf), False) for leaf in leaves.values() if _is_text(leaf)]
         row = Line(_join_row(leaves), True)
         yield from (*texts, row) if _is_text(next(iter(leaves.values()))) else (row, *texts)
@@ -84,15 +81,6 @@ def _leaves(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[tupl
             yield from _leaves(child, (*path, key))
     elif isinstance(value, str | int | float):
         yield path, value
-
-
-def _cites_twice(value: Any, depth: int = 0) -> bool:
-    """Return true if a list in it has several objects with an id: each cites for itself, though it be the same story."""
-    if depth > DEEPEST or not isinstance(value, dict | list):
-        return False
-    children = list(value.values() if isinstance(value, dict) else value)
-    citing = [child for child in children if isinstance(child, dict) and any(_is_address(leaf) for _, leaf in _leaves(child))]
-    return (isinstance(value, list) and len(citing) > 1) or any(_cites_twice(child, depth + 1) for child in children)
 
 
 def _join_row(leaves: dict[tuple[str | int, ...], Any]) -> str:

@@ -9,15 +9,11 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
-from citations.format.sentences import word_set
+from citations.lexicon import get_words
 from config.unicode import normalize
 
-_ENGLISH: Final = word_set("the of and to is are was with for on that it by from at as its has have not will can")
-_EUROPEAN: Final = word_set(
-    """der das und ist nicht ein eine einen einem den dem des mit für auf im zu sich wird werden sind kann uns
-    le la les une des du et est dans pour sur avec qui que el los las una y del con para por se
-    il lo gli della di che nel het een van voor op"""
-)
+_ENGLISH: Final = get_words("english")
+_EUROPEAN: Final = get_words("european")
 LONGEST_CACHED: Final = 2_000  # characters
 _TYPOGRAPHY: Final = {
     **dict.fromkeys(map(ord, "‘’‚‛′´`ʼ＇"), "'"),

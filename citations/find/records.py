@@ -21,8 +21,6 @@ _PUBLISHERS: Final = ("howpublished", "publisher", "organization", "journal", "j
 _BIBTEX_FIELDS: Final = frozenset([*_PUBLISHERS[:1], "title", "key", "author", "year", "month", "date", "url", "note"])
 _RIS_TAGS: Final = frozenset(["TY", "ID", "TI", "T1", "T2", "AU", "A1", "DA", "PY", "UR", "N1", "ER", "DP", "PB"])
 _CSL_NAMES: Final = frozenset(["id", "type", "title", "author", "container-title", "publisher", "issued", "URL", "note", "source"])
-_YAML: Final = re.compile(r"^([ \t>]*)- id:[^\n]*\n(?:\1[ \t]+[^\n]*\n?)+", re.M)
-_YAML_FIELD: Final = re.compile(r"^[ \t>]*(?:- )?([A-Za-z][\w-]*):[ \t]*([^\n]*)$", re.M)
 _OF_CSL_ALONE: Final = frozenset(["type", "container-title", "issued", "URL"])
 _BIBTEX_KEY: Final = re.compile(r"(?:chatbotnews[_-]|cbn-)([0-9a-z]{12})", re.I)
 _OWN_NOTE: Final = re.compile(  # the wire's own notes
@@ -40,11 +38,11 @@ _RIS_FIELD: Final = re.compile(r"^[ \t>]*([A-Z][A-Z0-9])  ?- (.*)$", re.M)
 
 
 def find_records(text: str) -> Iterator[tuple[int, int, list[CitationMatch]]]:
-    """Yield where each record of BibTeX, RIS and CSL in YAML begins and ends, with its citations; the last first, so that a
+    """Yield where each record of BibTeX and RIS begins and ends, with its citations; the last first, so that a
     caller may cut them out one by one.
     """
     end = len(text) + 1
-    found = [*_find_bibtex(text), *_find_ris(text), *_find_yaml(text)]
+    found = [*_find_bibtex(text), *_find_ris(text)]
     for begin, stop, match in sorted(found, key=lambda record: -record[1]):
         if stop <= end:
             end = begin
@@ -135,22 +133,6 @@ def _find_ris(text: str) -> Iterator[tuple[int, int, CitationMatch]]:
             unread=unread,
         )
         yield record.start(), record.end(), match
-
-
-def _find_yaml(text: str) -> Iterator[tuple[int, int, CitationMatch]]:
-    """Yield CSL as Pandoc has it: entries of a list, each with a title and other fields that CSL alone names."""
-    for entry in _YAML.finditer(text) if "container-title:" in text or "issued:" in text else ():
-        item: dict[str, Any] = {}
-        for name, value in _YAML_FIELD.findall(entry[0]):
-            bare = value.strip()
-            is_quoted = len(bare) > 1 and bare[0] == bare[-1] and bare[0] in "\"'"
-            item |= {name: bare[1:-1] if is_quoted else bare} if bare else {}
-        names = {name: item.pop(name) for name in ("family", "given", "literal") if name in item}
-        item |= {"author": [names]} if names else {}
-        if "issued" in item:
-            item["issued"] = {"date-parts": [[int(part) for part in re.findall(r"\d{1,4}", item["issued"])[:3]]]}
-        for match in read_csl(item):
-            yield entry.start(), entry.end(), match
 
 
 def read_csl(value: Any) -> list[CitationMatch]:

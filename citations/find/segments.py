@@ -1,13 +1,10 @@
-"""Paragraphs of a text, and entries of lists and tables, each on one line. Pure."""
+"""Paragraphs of a text, and entries of lists and tables, each on one line; and HTML as plain text. Pure."""
 
-import csv
+import html
 import re
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import Final, NamedTuple
-from urllib.parse import unquote
-
-from citations.find.context import has_content
 
 _NL: Final = r"(?:[ \t]*\n[ \t>]*)?"
 _BROKEN_ID: Final = re.compile(rf"c{_NL}b{_NL}n{_NL}[-‐‑–−]{_NL}(?:[0-9a-z]{_NL}){{11}}[0-9a-z](?![0-9a-z])", re.I)
@@ -23,10 +20,6 @@ ID: Final = re.compile(
     r"(?:@r(?P<revision>\d{1,6})(?:[:.](?P<pin>(?:(?<=:)[0-9a-f]{4,64}|[0-9a-f]{8,64})(?![0-9a-z])))?)?",
     re.I,
 )
-_REDIRECTED: Final = re.compile(
-    r"(?:https?://[^\s<>\"'()]{1,500}?)?(https?%3a%2f%2f[^\s<>\"'&()]{1,2000}cbn-[^\s<>\"'&()]{1,200})(?:&[^\s<>\"'()]{0,500})?",
-    re.I,
-)
 _ATTRIBUTION: Final = re.compile(  # names, each with a capital, and an id
     r"[-–—(\s]*(?:(?:[A-Z][\w.&'’]{0,40}|via|by|in|of|for|/)[ ,:|–—-]{1,4}){1,12}\(?[^\s()]{0,300}cbn-[0-9a-z]{12}\S{0,80}"
 )
@@ -38,9 +31,6 @@ _TWICE: Final = (  # one id and its permalink, in either order
 _ROW: Final = re.compile(r"[ \t>]*(?:[-*•·–]|\.\.|\(?(?:\d{1,3}[a-z]?|[a-z]|[ivx]{1,4})[.)]|\[\^?\d{1,3}\]:?|\|)(?=\s|\S*\|)", re.I)
 _CITES: Final = re.compile(rf"{ID.pattern}|chat\s?bot\s?news", re.I)
 _BORDER: Final = re.compile(r"^[ \t>]*[|+]?[_=-]{8,}[|+]?[ \t]*$", re.M)
-_COLUMNS: Final = re.compile(r"\S(?: {2,}|\t)\S")
-_TURN: Final = re.compile(r"[ \t>]*(?:\[[\d:]+\] ?)?[A-Za-z][\w .-]{0,24}: ")  # of one who speaks
-_FIELD: Final = re.compile(r"(?<![\w-])[\w.-]{1,30}=\S")  # as in logs
 _LEADS: Final = "Sources?|Link|URL|See|Via|Quelle|Read more"
 _HARD: Final = re.compile(  # breaks of lines that no wrapping made
     r"(?:(?<=…)|(?<=\.\.\.))[ \t]*\n"
@@ -48,8 +38,21 @@ _HARD: Final = re.compile(  # breaks of lines that no wrapping made
     rf"|(?:(?<=[.!?])|(?<=[.!?][\"'”’)\]]))[ \t]*\n(?=[ \t>]*(?!(?:{_LEADS})\b)[A-Z][\w ]{{0,30}}:)"  # one who speaks
     r"|(?<=[.!?])[ \t]*\n(?=[^\n.!?]{1,30}\s*$)"  # a name below a letter
 )
+_LINK: Final = re.compile(r"<a\s([^<>]{0,1000})>(.{0,1500}?)</a\s*>", re.I | re.S)
+_HREF: Final = re.compile(r"\b(?:href|cite)\s*=\s*[\"']?([^\s\"'<>]{1,500})", re.I)
+_QUOTATION: Final = re.compile(r"<(blockquote|q)\s([^<>]{0,1000})>(.{0,1500}?)</\1\s*>", re.I | re.S)
+_ELEMENT: Final = re.compile(r"<[/?]?[a-z][\w:.-]{0,40}(?:\s[^<>]{0,500})?[/?]?>", re.I)
+_TAG: Final = re.compile(
+    r"</?(?:a|abbr|b|cite|code|em|font|i|mark|q|ref|small|span|strong|sub|sup|tbody|td|th|thead|u|wbr)(?:\s[^<>]{0,500})?>", re.I
+)
+_SHOWN: Final = {  # what stands for a tag in plain text
+    re.compile(r"<tr(?:\s[^<>]{0,500})?>", re.I): "\n\n| ",
+    re.compile(r"</(?:td|th)(?:\s[^<>]{0,500})?>", re.I): " | ",
+    re.compile(r"</?(?:p|div|li|tr|h[1-6]|ul|ol|table|blockquote|section|article)(?:\s[^<>]{0,500})?/?>", re.I): "\n\n",
+    re.compile(r"<br(?:\s[^<>]{0,500})?/?>", re.I): "\n",
+    _TAG: "",
+}
 BREAK: Final = "\x1e"  # stands in a line where a line of the text ended for good
-_CSV: Final = re.compile(r"(?:\"(?:[^\"\n]|\"\")*\"|[^\",\n]*)(?:,(?:\"(?:[^\"\n]|\"\")*\"|[^\",\n]*))+\s*")
 
 
 class Passage(NamedTuple):
@@ -60,8 +63,7 @@ class Passage(NamedTuple):
 
 
 def split_passages(text: str) -> Iterator[Passage]:
-    """Yield paragraphs in their order; addresses that lines broke or that a redirect holds are whole."""
-    text = _REDIRECTED.sub(lambda match: unquote(match[1]), text)
+    """Yield paragraphs in their order; addresses that lines broke are whole."""
     text = _BROKEN_ID.sub(lambda match: re.sub(r"[\s>]", "", match[0]), text)
     text = _BROKEN_PERMALINK.sub(lambda match: re.sub(r"[\s>]", "", match[0]), text)
     text = _BORDER.sub("\n", _BROKEN_URL.sub(r"\1", text))
@@ -69,7 +71,7 @@ def split_passages(text: str) -> Iterator[Passage]:
     for paragraph in _split_paragraphs(text):
         rows = _split_rows(paragraph)
         is_list = len(rows) > 1
-        for row in _merge_with_context(rows) if is_list else rows:
+        for row in rows:
             plain = re.sub(r"\n[ \t]*(?:>[ \t]*)+", "\n", "\n" + (row.replace("\t", " | ") if is_list else row))
             line = BREAK.join(" ".join(part.split()) for part in _HARD.sub(BREAK, plain).split(BREAK)).strip()
             for pattern, once in _TWICE:
@@ -101,37 +103,31 @@ def _split_rows(paragraph: str) -> list[str]:
     if all(_ROW.match(line) for line in citing) or (is_list and (_ROW.match(lines[0]) or not _CITES.search(entries[0]))):
         return entries
     with_id = [line for line in citing if ID.search(line)]
-    if len(with_id) < 2:
-        return [paragraph]
-    is_csv = all(line.count(",") > 2 and (ID.match(line) or ID.search(line.rstrip(' "\n')[-100:])) for line in with_id)
-    is_table = (
-        any(len({line.count(mark) for line in with_id}) == 1 and with_id[0].count(mark) > 1 for mark in "\t;")
-        or all(_COLUMNS.search(line) and len(ID.findall(line)) == 1 for line in with_id)
-        or (all(map(_TURN.match, lines)) and all(has_content(_CITES.sub(" ", _TURN.sub("", line))) for line in with_id))
-        or all(len(_FIELD.findall(line)) > 1 for line in with_id)
-        or (is_csv and len(with_id) >= len(lines) - 1)
-    )
+    is_table = len(with_id) > 1 and len(with_id) >= len(lines) - 1 and all(len(ID.findall(line)) == 1 for line in with_id)
     return lines if is_table else [paragraph]
 
 
-def _merge_with_context(rows: list[str]) -> Iterator[str]:
-    """Yield the rows that cite; one that says nothing beside its id has the rows before it with it, which name none."""
-    before = ""
-    for row in rows:
-        if "cbn-" not in row.lower() and not _CITES.search(row):
-            before += row
-            continue
-        yield row if has_content(_CITES.sub(" ", row)) else before + row
-        before = ""
+def strip_markup(text: str) -> str:
+    """Return the text without tags and entities; a link as in Markdown, where it does not show its address."""
+    plain = _LINK.sub(_read_link, _QUOTATION.sub(_read_quotation, text))
+    for tag, shown in _SHOWN.items():
+        plain = tag.sub(shown, plain)
+    return html.unescape(plain)
 
 
-def split_csv(text: str) -> str:
-    """Return the text with the fields of CSV lines between bars, as in other tables: marks around a field quote nobody."""
-    if "cbn-" not in text or not (',"' in text or '",' in text):
-        return text
-    lines = []
-    for line in text.split("\n"):
-        fields = next(csv.reader([line]), []) if '"' in line and '":' not in line and _CSV.fullmatch(line) else []
-        is_row = ('","' in line or len(fields) > 2) and not any(field.startswith(" ") for field in fields)
-        lines.append(f"| {' | '.join(fields)}" if is_row else line)
-    return "\n".join(lines)
+def _read_quotation(quoted: re.Match[str]) -> str:
+    address = _HREF.search(quoted[2])  # `cite` names the source of a quotation
+    return f'<p>"{_ELEMENT.sub("", quoted[3]).strip()}" ({address[1]})</p>' if address else quoted[0]
+
+
+def _read_link(link: re.Match[str]) -> str:
+    address = _HREF.search(link[1])
+    return _show_link(link[2], address[1]) if address else link[2]
+
+
+def _show_link(text: str, address: str) -> str:
+    bare = html.unescape(_TAG.sub("", text)).strip()
+    if bare in address or address in bare:
+        return bare
+    escaped = re.sub(r"[][\\]", r"\\\g<0>", bare)
+    return f"[{escaped}]({address})"

@@ -13,6 +13,7 @@ from typing import Final
 from nameparser import Lexicon, Parser
 
 from citations.format.sentences import word_set
+from citations.lexicon import compile_pattern, get_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,35 +64,17 @@ _COMMA: Final = re.compile(r", *")
 
 _WORD: Final = r"[^\W\d_](?:[^\W\d_]|[\u0300-\u036f'’.\-])*"
 _NAME: Final = re.compile(rf"{_WORD}(?:,? {_WORD}){{1,6}}")
-_PARTICLES: Final = word_set(
-    """af al av ben bin bint da das de degli dei del della den der di do dos du e el ibn la las le los o of ten ter till van von
-    y zu zum zur"""
-)
+_PARTICLES: Final = get_words("particles")
 _INVERTED: Final = re.compile(rf"(?:(?:{'|'.join(sorted(_PARTICLES))}) +)*{_WORD}, *{_WORD}(?: +{_WORD}){{0,3}}", re.I)
 _ADDENDUM: Final = re.compile(r" +(?:in(?! +AI\b)|for|at|from) +(?:the +)?[A-Z@].*$")  # "Jane Doe in San Francisco", "for Reuters"
 _HANDLE: Final = re.compile(r"(?:(?<= )|^)@\w+(?: +|$)")
 
 _DESK: Final = r"(?:correspondent|reporter|writer|columnist|contributor|journalist|editor)"
-_ROLE: Final = re.compile(
-    rf"(?:[\w&'’-]+ +){{0,4}}?(?:{_DESK}s?|editor[- ]in[- ]chief|editor[- ]at[- ]large|producer|photographer|director|president"
-    r"|manager|engineer|scientist|researcher|officer|analyst|strategist|advocate|evangelist|(?:co-?)?founder|freelancer|intern"
-    r"|c[etfo]o|[se]?vp|(?:senior|research|distinguished|technical) (?:fellow|lead)|professor)(?:(?: +(?:of|at|for|on)\b|,).*)?"
-    r"|(?:head|chief|editor|vice president) (?:of|at|for)\b.*|special to .+|(?:for|at|in|from) .+",
-    re.I,
-)
+_ROLE: Final = compile_pattern("role", re.I)
 _ROLE_FIRST: Final = re.compile(rf"(?:(?:[\w&-]+ +){{0,3}}{_DESK}|ceo) +(?=\S+ +\S)", re.I)  # "Staff Writer Jane Doe"
 
 # What a name holds that no person is called.
-_HOUSES: Final = word_set(
-    """academy administration agence agency ai alliance amazon anthropic ap archive association authority aws bank blog bloomberg
-    board bureau center centre college commission committee communications company conference contributors corp corp.
-    corporation council deepmind department desk developers digital editorial editors engineering federation fellows
-    forum foundation google group guests inc inc. initiative institute lab laboratory labs limited ltd ltd. magazine media
-    microsoft ministry network news newsletter newsroom nvidia office openai organisation organization partners platform
-    podcast policy press presse project publishing readers redaktion relations reporters research reuters review rédaction
-    sciences security services society staff studio studios support team teams tech technologies technology times today
-    trust university users wire writers"""
-)
+_HOUSES: Final = get_words("houses")
 _CAMEL: Final = re.compile(r"[a-z][A-Z]")  # OpenAI, TechCrunch
 _CAMEL_NAMES: Final = re.compile(r"(?:Mc|Mac|Fitz|De|Del|Della|Di|Du|La|Le|Van|Von|O['’]|D['’]|Ab)[A-Z][^\W\d_]*\.?")
 _UNSPACED: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{2,}")  # scripts that write a name as one word

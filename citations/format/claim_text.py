@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from citations.format.sentences import CLOSING, end_with_stop, ends_whole, sentences, word_set
+from citations.format.sentences import CLOSING, end_with_stop, ends_whole, sentences
+from citations.lexicon import compile_pattern, get_words
 
 
 class StatementKind(StrEnum):
@@ -29,74 +30,24 @@ _ELLIPSIS: Final = re.compile(r"\s*(?:…|\.\.)[\s.…]*(?=[\"'”’»)\]]*$)")
 _DANGLING: Final = " ,;:–—-"
 _LONG: Final = 150  # characters from which a text without a final stop may have been cut off
 _PAIRS: Final = ("“”", "„“", "‘’", "«»", "「」", "『』", "()", "[]", "（）", "【】")
-_HANGING: Final = word_set(
-    """a an and are as at but by for from has have if in into is its of on or so than that the their to was were which
-    who with"""
-)
+_HANGING: Final = get_words("hanging")
 INNER_QUOTES: Final = str.maketrans('"“”„', "'‘’‚")
 
 _QUOTATION: Final = re.compile(r"\"[^\"]*\"|“[^”]*”|„[^“”]*[“”]|«[^»]*»|「[^」]*」|『[^』]*』|(?<!\w)‘[^’]*’(?!\w)")
 # A publisher that speaks of itself, outside of quotations; "I/O" and "WWI" are no first persons, "US" is a country.
-_FIRST_PERSON: Final = re.compile(
-    r"\b(?:I(?=[ ,]|['’](?:m|ve|d|ll)\b)|[Ww]e|[Ww]e['’](?:re|ve|d|ll)|[Oo]urs?|ourselves|us|[Mm]y|me|myself|[Ll]et['’]s"
-    r"|[Ww]ir|[Uu]ns|[Uu]nsere?[mnrs]?|[Ii]ch|[Nn]ous|[Nn]otre|[Nn]osotr[oa]s|[Nn]uestr[oa]s?|[Nn]ós|[Nn]oss[oa]s?|[Nn]oi"
-    r"|[Nn]ostr[aeio]|[Мм]ы|[Нн]аш[аеиу]?)\b|我们|我們|私たち|当社|弊社|우리"
-)
-_TO_THE_READER: Final = re.compile(
-    r"(?:You|Your|You['’](?:re|ve|d|ll)|(?:If|When|Whether|Before|While|As|Once|Should|Unless) you(?:r|['’]\w+)?|Yours)\b"
-    r"|(?:Don['’]t|Do not|Never|Please|Always|Just) [a-z]|(?:Discover|Explore|Forget|Meet) (?=[A-Z][\w.]*['’]s )|Forget "
-    # What orders, if a word in small letters follows: "Meet the judges", but not "Meet and Gmail" or "Read.ai"
-    r"|(?:Ask|Be|Beware|Bring|Browse|Build|Buy|Catch|Check|Choose|Click|Come|Compare|Consider|Create|Discover|Download|Enter"
-    r"|Explore|Find|Follow|Forget|Get|Give|Go|Grab|Hear|Imagine|Join|Keep|Know|Learn|Let|Listen|Look|Make|Meet|Pick|Prepare|Put"
-    r"|Read|Register|Remember|Save|See|Send|Set|Shop|Show|Sign|Skip|Start|Stop|Subscribe|Switch|Take|Tell|Think|Try|Tune|Turn"
-    r"|Upgrade|Use|View|Vote|Watch) (?!and |or |of |is |are |was |has |by )[a-z]"
-)
+_FIRST_PERSON: Final = compile_pattern("first_person")
+_TO_THE_READER: Final = compile_pattern("to_the_reader")
 # What leads to the article and says nothing of it.
-_TEASES: Final = re.compile(
-    r"(?:Here['’]s|Here (?:is|are|comes?)|Plus[,:]|Spoiler|Announcing|Introducing|Presenting|Bonus|Hint|Note:|P\.?S\.?|TL;?DR|Also:"
-    r"|Stay tuned|Welcome|Say (?:hello|goodbye)|Good news|Yes,|No,|Well,|Sure,|OK,|Sorry)(?!\w)"
-    r"|(?:Want|Ready|Looking|Curious|Wondering|Thinking|Tired|Confused|Worried|Interested) [a-z]"
-    r"|(?:And |But |Or |So |Plus |Also )?(?:how|why|what|where|when|who|whether|here['’]s|can|could|will|is|are|do|does|did|should"
-    r"|would) |(?:How|Why|Who)\b|(?:What|Where|When) (?:to|you|we)\b"
-)
+_TEASES: Final = compile_pattern("teases")
 # What points back to something that only the headline or the story names, or to the day of the story.
-_THINGS: Final = (
-    "acquisition|agreement|algorithm|announcement|app|arrangement|assistant|bill|bot|browser|chatbot|chip|company|deal|decision|device|event"
-    "|executive|features?|firm|funding|initiative|investment|investors?|launch|lawsuit|maker|measure|merger|models?|move|news|offering"
-    "|order|organization|outage|partnership|pilot|plan|platform|policy|product|program|project|proposal|release|report|research"
-    "|researchers|robot|round|ruling|service|site|software|start-?up|study|suit|survey|system|team|tech|technology|tools?|transaction"
-    "|rollout|update|upgrade|version|website"
-)
-_POINTS_BACK: Final = re.compile(
-    r"(?:It|They|He|She|Its|Their|His|Her|This|That|These|Those|One(?! of [A-Z])|Both|Such|Another|Others?|Neither|Either|Then"
-    r"|There|Here)(?:['’]\w+)?\b"
-    rf"|(?:The|An?|Its|New)(?: (?!\w+['’]s)[a-z][\w-]*| AI| \$?\d[\w.,-]*){{0,3}} (?:{_THINGS})\b"
-    r"(?! (?:of|behind|called|from|named|by) | [A-Z])"
-    r"|The (?:two|three|pair|trio|former|latter|latest|same|new|move|other|first|second|last|next|only|biggest|best|whole|most|idea"
-    r"|goal|result)\b"
-    r"|(?:And|But|Or|So|Yet|Plus|Also|Still|Now|Meanwhile|However|Instead|Besides|Additionally|Moreover|Furthermore|Even|Only|Not"
-    r"|Nor)\b"
-    r"|(?:Today|Tomorrow|Yesterday|Tonight|Earlier|Recently|Lately|Previously|(?:Last|This|Next|Later) (?:week|month|year))\b"
-    r"|(?:According to|As part of)\b|\w+ (?:its|their|his|her|it|they|he|she|them|him|this|that|these|those|doing|addition)\b"
-    r"|(?:Es|Er|Sie|Dies(?:e[mnrs]?)?|Das Unternehmen|Damit|Dabei|Dort|Il|Elle|Ils|Elles|Cela|Ce|Cette|Ces|C['’]est|L['’]entreprise"
-    r"|Él|Ella|Ellos|Ellas|Est[eao]s?|La empresa|La compañía|Ele|Ela|Isso|A empresa|Questo|Questa|L['’]azienda|Он|Она|Они|Это"
-    r"|Компания)\b"
-    r"|これ|それ|この|その|彼|同社|这|該|该|此|它|他|她|이|그"
-)
+_POINTS_BACK: Final = compile_pattern("points_back")
 # Two headings or a heading and its text that a page printed one below the other.
 _GLUED: Final = re.compile(
     r"[a-z0-9’'”] (?:The|When|What|It|How|Why|Who|In|Despite|If|Although|While|After|There|Last|Earlier|Every|Since|This) [a-z]"
 )
 _NAME: Final = re.compile(r"[^\W_](?:[\w.+&’'-]*[^\W_])?")
 _POSSESSIVE: Final = re.compile(r"['’]s?$")
-_COMMON: Final = word_set(  # with a capital in a headline, and no name
-    """about after again against agent agents ai all also and any are artificial before being between but can chatbot chatbots
-    companies company could data days does first from generative get gets got had has have here his how intelligence into its just
-    like make makes making man may model models more most new not now off one only other our out over own people says say she should
-    some startup startups still such tech than that the their them then there these they this those three through time tool tools
-    top two under use used users using want wants was way ways were what when where which who why will with without work world would
-    year years you your"""
-)
+_COMMON: Final = get_words("common")
 
 
 def build_statement(headline: str, summary: str, *, of_maker: bool) -> Statement:

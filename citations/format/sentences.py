@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import Final
 
+from citations.lexicon import get_words
+
 STOPS: Final = (".", "!", "?", "…", "؟", "।", "。", "！", "？", "｡")
 CLOSING: Final = "\"'”’»“«)]」』）】"
 STOP: Final = re.compile(r"[.!?…؟।]++[\"'”’»“«)\]]*+(?=\s)|[。！？｡]++[」』”’）】]*+")
@@ -19,11 +21,7 @@ def word_set(listed: str) -> frozenset[str]:
 
 
 # A stop after one of these rarely ends a sentence. The last ones only before a number ("No. 5").
-_ABBREVIATIONS: Final = word_set(
-    """adm al approx apr assn assoc aug ave bros capt cf ch cmdr co col corp cpl dec dept dr est etc feb ft gen gov hon
-    inc jan jr jul jun lt ltd maj mar messrs mr mrs ms mt mx nov oct ph.d pres prof rep rev sen sep sept sgt sr st univ
-    viz vs yahoo"""
-)
+_ABBREVIATIONS: Final = get_words("abbreviations")
 _NUMBERED: Final = frozenset({"art", "fig", "figs", "no", "nos", "p", "pp", "sec", "vol"})
 _INITIALS = re.compile(r"(?:\w\.-?)*[^\W\d_]|\d{1,2}")  # U.S., e.g., J.; and "1." before an item of a list
 

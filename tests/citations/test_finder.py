@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from citations.find.finder import find_citations
-from citations.find.markup import strip_markup
+from citations.find.segments import strip_markup
 from citations.format.formats import CitationFormat, cite
 from tests.citations.stories import STORY, story, texts
 from tests.examples import examples

@@ -48,11 +48,6 @@ def test_an_id_and_its_permalink_are_one_citation() -> None:
     assert _ids([{"id": ID, "claim": "it rained"}, {"id": OTHER, "claim": "it snowed"}]) == [ID, OTHER]
 
 
-def test_each_object_of_a_list_cites_for_itself() -> None:
-    both = [{"id": ID, "claim": "it rained"}, {"claim": "it snowed", "source": PERMALINK}]
-    assert _ids(both) == _ids({"answer": "Weather", "sources": both}) == [ID, ID]
-
-
 def test_a_string_that_cites_is_a_text_of_its_own() -> None:
     text = f"It rained, says Wired.\n\nMore: {PERMALINK}"
     assert [(line.text, line.is_row) for line in split_object({"role": "assistant", "content": text})] == [(text, False)]

@@ -9,7 +9,7 @@ from typing import Any, Final
 from django.conf import settings
 from django.db.models import Q
 
-from citations.format.article import cite_article
+from citations.format.corpora import cite_article
 from config.errors import InvalidArgument, NotFound
 from wire.corpora.articles import live_fetch, payment, rendering, search
 from wire.corpora.articles.models import Article, LicenceKind, Publisher

@@ -7,15 +7,13 @@ from typing import Any, Final
 from django import forms
 from django.contrib import admin, messages
 from django.contrib.admin.models import ADDITION
-from django.core.exceptions import PermissionDenied
-from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.shortcuts import get_object_or_404, render
-from django.urls import URLPattern, path, reverse
+from django.shortcuts import render
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html, format_html_join
-from unfold.widgets import UnfoldAdminFileFieldWidget, UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
+from unfold.widgets import UnfoldAdminFileFieldWidget, UnfoldAdminSelectWidget
 
 from wire.admin.base import ModelAdmin, ReadOnly, action, count, marks, moment, never, remember
 from wire.corpora.factchecks import api_keys, file_formats, load_jobs, store
@@ -29,36 +27,41 @@ MAX_UPLOAD: Final = 10_485_760  # bytes, also of what a packed file holds
 UPLOAD_SECONDS: Final = 0.6  # of CPU, after which an upload ends with what it has stored; the same file goes on from there
 
 
-class RetractForm(forms.Form):
-    reason = forms.CharField(
-        max_length=REASON, required=False, widget=UnfoldAdminTextInputWidget, help_text="Withdraw it: readers see this sentence."
-    )
-    superseded_by = forms.CharField(
-        max_length=200, required=False, widget=UnfoldAdminTextInputWidget, help_text="Or the id of the fact-check that replaces it."
-    )
+class RetractForm(forms.ModelForm[Claim]):
+    class Meta:
+        model = Claim
+        fields = ("withdrawn_reason", "superseded_by")
+        help_texts = {
+            "withdrawn_reason": "Withdraw it: readers see this sentence. Without one it is given back.",
+            "superseded_by": "Or the id of the fact-check that replaces it.",
+        }
 
-    def clean(self) -> dict[str, Any]:
-        data = super().clean() or self.cleaned_data
-        reason, other = plain_line(data.get("reason", ""), REASON), data.get("superseded_by", "").strip()
-        if bool(reason) == bool(other):
-            raise forms.ValidationError("Give a reason, or the fact-check that takes its place.")
-        found = Claim.objects.with_name(other).first() if other else None
-        if other and found is None:
-            self.add_error("superseded_by", "There is no such fact-check.")
-        other = found.external_id if found else ""
-        return {"reason": reason, "superseded_by": other}
+    def clean_withdrawn_reason(self) -> str:
+        return plain_line(self.cleaned_data["withdrawn_reason"], REASON)
+
+    def clean_superseded_by(self) -> str:
+        given = self.cleaned_data["superseded_by"].strip()
+        found = Claim.objects.with_name(given).first() if given else None
+        if given and found is None:
+            raise forms.ValidationError("There is no such fact-check.")
+        return found.external_id if found else ""
 
 
 @admin.register(Claim)
-class ClaimAdmin(ReadOnly):
+class ClaimAdmin(ModelAdmin[Claim]):
     """A claim as its fact-checker published it. Only loads change it; here it is withdrawn or superseded, and given back."""
 
+    form = RetractForm
     list_display = ("title", "id_shown", "rating_label", "language", "status", "mark", "published_at", "public")
     list_filter = ("status", "internal", "language", "rating_label")
     search_fields = ("synopsis", "short_id", "external_id")
-    exclude = ("facts", "origins")
-    readonly_fields = ("retract", "earlier")
+    readonly_fields = (
+        *("external_id", "short_id", "process_id", "status", "internal", "synopsis", "rating_label", "rating_summary"),
+        *("rating_statement", "publishing_url", "publisher", "claimant", "published_at", "language", "categories"),
+        *("content_sha256", "first_seen_at", "changed_at", "withdrawn_at", "earlier"),
+    )
     show_full_result_count = False
+    has_add_permission = has_delete_permission = never
 
     @admin.display(description="")
     def mark(self, claim: Claim) -> str:
@@ -70,12 +73,6 @@ class ClaimAdmin(ReadOnly):
     def public(self, claim: Claim) -> str:
         return format_html('<a href="{}" aria-label="Public page of {}">View</a>', permalink(claim), claim.title)
 
-    @admin.display(description="Withdraw or supersede")
-    def retract(self, claim: Claim) -> str:
-        page = reverse("admin:factchecks_claim_retract", args=[claim.pk])
-        told = "Give it back…" if claim.withdrawn_at or claim.superseded_by else "Withdraw or supersede…"
-        return format_html('<span class="desk"><a href="{}">{}</a></span>', page, told)
-
     @admin.display(description="Earlier versions")
     def earlier(self, claim: Claim) -> str:
         rows = [
@@ -84,35 +81,15 @@ class ClaimAdmin(ReadOnly):
         ]
         return format_html_join("", "<p>Until {}: {} · {}</p>", rows) or "None."
 
-    def get_urls(self) -> list[URLPattern]:
-        view = self.admin_site.admin_view(self.retract_page)
-        return [path("<int:pk>/retract/", view, name="factchecks_claim_retract"), *super().get_urls()]
+    def save_model(self, request: HttpRequest, obj: Claim, form: Any, change: bool) -> None:  # noqa: ARG002
+        reason = form.cleaned_data["withdrawn_reason"]
+        if "superseded_by" in form.changed_data:
+            store.supersede(obj, form.cleaned_data["superseded_by"])
+        if "withdrawn_reason" in form.changed_data:
+            store.withdraw(obj, reason, timezone.now()) if reason else store.give_back(obj, timezone.now())
 
-    def retract_page(self, request: HttpRequest, pk: int) -> HttpResponse:
-        if not request.user.has_perm("factchecks.change_claim"):
-            raise PermissionDenied
-        claim = get_object_or_404(Claim, pk=pk)
-        is_back = bool(claim.withdrawn_at or claim.superseded_by)
-        form = RetractForm(request.POST if request.method == "POST" and not is_back else None)
-        if request.method == "POST" and (is_back or form.is_valid()):
-            with transaction.atomic():
-                done = self._change(claim, is_back, {} if is_back else form.cleaned_data)
-                remember(request, [claim], done)
-            self.message_user(request, done)
-            return HttpResponseRedirect(reverse("admin:factchecks_claim_change", args=[pk]))
-        context = {**self.admin_site.each_context(request), "title": "Withdraw or supersede", "opts": self.opts}
-        return render(request, "admin/factcheck_retract.html", context | {"claim": claim, "form": form, "is_back": is_back})
-
-    def _change(self, claim: Claim, is_back: bool, data: dict[str, str]) -> str:
-        if is_back:
-            store.give_back(claim, timezone.now())
-            store.supersede(claim, "")
-            return "Given back: it is found again."
-        if data["reason"]:
-            store.withdraw(claim, data["reason"], timezone.now())
-            return f"Withdrawn. Reason: {data['reason']}"
-        store.supersede(claim, data["superseded_by"])
-        return f"Superseded by {data['superseded_by']}."
+    def construct_change_message(self, request: HttpRequest, form: Any, formsets: Any, add: bool = False) -> Any:  # noqa: ARG002
+        return " ".join(f"{form.fields[name].label}: {form.cleaned_data[name] or 'none'}." for name in form.changed_data)
 
 
 @admin.register(RatingName)
@@ -157,37 +134,19 @@ class LoadJobAdmin(ReadOnly):
 
     list_display = ("source", "status", "total", "processed", "created", "updated", "skipped", "errors", "start")
     list_filter = ("status",)
-    readonly_fields = ("stop",)
     exclude = ("fingerprint", "cancel_requested")
+    actions = ("cancel",)
     actions_list = ("upload",)
 
     @admin.display(description="Started")
     def start(self, job: LoadJob) -> str:
         return moment(job.created_at)
 
-    @admin.display(description="Cancel")
-    def stop(self, job: LoadJob) -> str:
-        if job.status not in (LoadJob.Status.PENDING, LoadJob.Status.RUNNING):
-            return "It is over."
-        page = reverse("admin:factchecks_loadjob_cancel", args=[job.pk])
-        return format_html('<span class="desk"><a href="{}">Cancel after the batch at hand…</a></span>', page)
-
-    def get_urls(self) -> list[URLPattern]:
-        view = self.admin_site.admin_view(self.cancel)
-        return [path("<int:pk>/cancel/", view, name="factchecks_loadjob_cancel"), *super().get_urls()]
-
-    def cancel(self, request: HttpRequest, pk: int) -> HttpResponse:
-        job = get_object_or_404(LoadJob, pk=pk)
-        if not request.user.has_perm("factchecks.change_loadjob"):
-            raise PermissionDenied
-        if request.method == "POST":
-            done = load_jobs.cancel(job)
-            self.message_user(request, "It ends after the batch at hand." if done else "It is over already. Nothing was changed.")
-            if done:
-                remember(request, [job], "Cancelled.")
-            return HttpResponseRedirect(reverse("admin:factchecks_loadjob_changelist"))
-        context = {**self.admin_site.each_context(request), "title": "Cancel a load", "opts": self.opts, "job": job}
-        return render(request, "admin/factcheck_cancel.html", context)
+    @admin.action(description="Cancel after the batch at hand", permissions=["upload"])
+    def cancel(self, request: HttpRequest, queryset: QuerySet[LoadJob]) -> None:
+        chosen = [job for job in queryset if load_jobs.cancel(job)]
+        remember(request, chosen, "Cancelled.")
+        self.message_user(request, f"{count(len(chosen), 'load ends', 'loads end')} after the batch at hand.")
 
     def has_upload_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm("factchecks.change_loadjob")

@@ -27,6 +27,7 @@ from wire.corpora.factchecks.schemas import (
 from wire.schemas.params import IsoMoment, ListLimit
 
 router = Router(by_alias=True)
+View = Callable[..., HttpResponse]
 
 MAX_QUERY: Final = 2_000
 REFUSALS: Final = {
@@ -51,27 +52,26 @@ Rating = Annotated[str | None, Query(max_length=200, description="A fact-checker
 Since = Annotated[IsoMoment | None, Query(description="Only fact-checks published at or after this time.")]
 
 
-def _answers(schema: type[Schema], *statuses: int) -> dict[str, Any]:
-    return document_answers(schema, 401, *statuses, refusals=REFUSALS)
+def get(path: str, schema: type[Schema], *statuses: int, summary: str) -> Callable[[View], View]:
+    """Register a view that checks the key where one is needed, and lets no shared cache store the answer then."""
+
+    def register(view: View) -> View:
+        @wraps(view)
+        def answer_with_key(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+            rule = api_keys.rule_for("api")
+            api_keys.expect(bearer_in(request.headers.get("authorization")), rule)
+            response = view(request, *args, **kwargs)
+            if rule.is_required:
+                response["Cache-Control"] = "private, no-store"
+            return response
+
+        router.get(path, summary=summary, **document_answers(schema, 401, *statuses, refusals=REFUSALS))(answer_with_key)
+        return view
+
+    return register
 
 
-def require_key(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """Check the key where one is needed, and let no shared cache store the answer then."""
-
-    @wraps(view)
-    def answer_with_key(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        rule = api_keys.rule_for("api")
-        api_keys.expect(bearer_in(request.headers.get("authorization")), rule)
-        response = view(request, *args, **kwargs)
-        if rule.is_required:
-            response["Cache-Control"] = "private, no-store"
-        return response
-
-    return answer_with_key
-
-
-@router.get("/search.json", **_answers(FoundClaimsOut, 422), summary="Search fact-checks by words and meaning")
-@require_key
+@get("/search.json", FoundClaimsOut, 422, summary="Search fact-checks by words and meaning")
 def search_factchecks(
     request: HttpRequest,
     query: Text,
@@ -88,8 +88,7 @@ def search_factchecks(
     return answer(found, "no-store" if found.degraded else BRIEFLY)
 
 
-@router.get("/claims.json", **_answers(ClaimsOut, 422), summary="Fact-checks, newest first")
-@require_key
+@get("/claims.json", ClaimsOut, 422, summary="Fact-checks, newest first")
 def factchecks(
     request: HttpRequest,
     limit: ListLimit = 20,
@@ -101,14 +100,12 @@ def factchecks(
     return answer(queries.list_claims(limit, rating_label, category, status, cursor), BRIEFLY)
 
 
-@router.get("/claims/{path:any_id}.json", **_answers(ClaimOut, 404, 422), summary="One fact-check")
-@require_key
+@get("/claims/{path:any_id}.json", ClaimOut, 404, 422, summary="One fact-check")
 def factcheck(request: HttpRequest, any_id: Id) -> HttpResponse:
     return answer(queries.get_claim(any_id), BRIEFLY)
 
 
-@router.get("/revisions/{path:any_id}.json", **_answers(ClaimRevisionsOut, 404, 422), summary="Earlier versions of a fact-check")
-@require_key
+@get("/revisions/{path:any_id}.json", ClaimRevisionsOut, 404, 422, summary="Earlier versions of a fact-check")
 def factcheck_revisions(
     request: HttpRequest,
     any_id: Id,
@@ -117,8 +114,7 @@ def factcheck_revisions(
     return answer(queries.list_revisions(any_id, before), BRIEFLY)
 
 
-@router.get("/citations/{path:any_id}.json", **_answers(FactcheckCitationOut, 404, 410, 422), summary="A fact-check as a citation")
-@require_key
+@get("/citations/{path:any_id}.json", FactcheckCitationOut, 404, 410, 422, summary="A fact-check as a citation")
 def factcheck_citation(
     request: HttpRequest,
     any_id: Id,
@@ -130,25 +126,21 @@ def factcheck_citation(
     return answer(FactcheckCitationOut(citation=found.citations[format], format=format, id=found.id), BRIEFLY)
 
 
-@router.get("/categories.json", **_answers(ClaimCategoriesOut), summary="Categories of fact-checks")
-@require_key
+@get("/categories.json", ClaimCategoriesOut, summary="Categories of fact-checks")
 def factcheck_categories(request: HttpRequest) -> HttpResponse:
     return answer(queries.list_categories(), BRIEFLY)
 
 
-@router.get("/rating-labels.json", **_answers(RatingLabelsOut), summary="Fact-checkers' labels, and what they mean")
-@require_key
+@get("/rating-labels.json", RatingLabelsOut, summary="Fact-checkers' labels, and what they mean")
 def factcheck_rating_labels(request: HttpRequest) -> HttpResponse:
     return answer(queries.list_rating_labels(), BRIEFLY)
 
 
-@router.get("/stats.json", **_answers(FactcheckStatsOut), summary="How many fact-checks there are, and how they are searched")
-@require_key
+@get("/stats.json", FactcheckStatsOut, summary="How many fact-checks there are, and how they are searched")
 def factcheck_stats(request: HttpRequest) -> HttpResponse:
     return answer(queries.stats(), BRIEFLY)
 
 
-@router.get("/story/{story_id}.json", **_answers(ClaimsOfStoryOut, 404, 422), summary="Fact-checks of claims that a story is about")
-@require_key
+@get("/story/{story_id}.json", ClaimsOfStoryOut, 404, 422, summary="Fact-checks of claims that a story is about")
 def factchecks_of_story(request: HttpRequest, story_id: Annotated[str, Path(max_length=100)]) -> HttpResponse:
-    return answer(queries.of_story(story_id), BRIEFLY)
+    return answer(queries.get_claims_of_story(story_id), BRIEFLY)

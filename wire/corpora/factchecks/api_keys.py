@@ -1,7 +1,9 @@
-"""Keys that open fact-checks. FACTCHECKS_KEYS decides whether a key is needed, not the number of keys in force: revoking the last
-one closes the server.
+"""Keys that open fact-checks, and sessions of the MCP server that ended.
+
+FACTCHECKS_KEYS decides whether a key is needed, not the number of keys in force: revoking the last one closes the server.
 """
 
+import datetime as dt
 from hmac import compare_digest
 from typing import Final, Literal, NamedTuple
 
@@ -12,7 +14,7 @@ from django.utils import timezone
 from config.errors import Unauthorized
 from config.tokens import new_token, token_hash
 from wire.corpora.factchecks import store
-from wire.corpora.factchecks.models import ApiKey
+from wire.corpora.factchecks.models import ApiKey, EndedSession
 
 PREFIX: Final = "fck"
 Surface = Literal["mcp", "api"]
@@ -56,3 +58,16 @@ def expect(token: str | None, rule: KeyRule) -> None:
     given = token_hash(token or "")
     if not sum(compare_digest(given, digest) for digest in rule.hashes):  # not any(), which would stop at the first
         raise Unauthorized("This server needs a key." if not token else "This key is not in force.")
+
+
+class EndedSessions:
+    """Sessions that clients ended before they expired, in a table, so that every worker knows."""
+
+    def __contains__(self, session: str) -> bool:
+        return EndedSession.objects.filter(pk=session).exists()
+
+    def add(self, session: str, seconds_left: float) -> None:
+        """Store the session, and delete those that have expired by now."""
+        now = timezone.now()
+        EndedSession.objects.filter(expires_at__lt=now).delete()
+        EndedSession.objects.get_or_create(pk=session, defaults={"expires_at": now + dt.timedelta(seconds=seconds_left)})

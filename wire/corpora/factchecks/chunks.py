@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
+from wire.text.lexicons import load
 from wire.text.quoting import fold, quote_lines
 
 LONGEST: Final = 6_000  # characters of a part
@@ -17,24 +18,7 @@ _SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+")
 
 Kind = Literal["claim_overview", "fact_detail"]
 
-_LABELS: Final[Mapping[str, tuple[str, str, str, str, str, str, str]]] = {
-    "de": ("Behauptung", "Bewertung", "Einschätzung", "Urteil", "Kategorien", "ID", "Quelle"),
-    "en": ("Claim", "Summary", "Assessment", "Rating", "Categories", "ID", "Source"),
-    "fr": ("Affirmation", "Résumé", "Évaluation", "Verdict", "Catégories", "ID", "Source"),
-    "es": ("Afirmación", "Resumen", "Evaluación", "Veredicto", "Categorías", "ID", "Fuente"),
-    "it": ("Affermazione", "Sintesi", "Valutazione", "Verdetto", "Categorie", "ID", "Fonte"),
-    "pt": ("Alegação", "Resumo", "Avaliação", "Veredito", "Categorias", "ID", "Fonte"),
-    "nl": ("Bewering", "Samenvatting", "Beoordeling", "Oordeel", "Categorieën", "ID", "Bron"),
-    "da": ("Påstand", "Resumé", "Vurdering", "Dom", "Kategorier", "ID", "Kilde"),
-    "no": ("Påstand", "Sammendrag", "Vurdering", "Dom", "Kategorier", "ID", "Kilde"),
-    "sv": ("Påstående", "Sammanfattning", "Bedömning", "Omdöme", "Kategorier", "ID", "Källa"),
-    "fi": ("Väite", "Tiivistelmä", "Arvio", "Tuomio", "Luokat", "ID", "Lähde"),
-    "ru": ("Утверждение", "Вывод", "Оценка", "Вердикт", "Категории", "ID", "Источник"),
-    "tr": ("İddia", "Özet", "Değerlendirme", "Karar", "Kategoriler", "ID", "Kaynak"),
-    "ro": ("Afirmație", "Rezumat", "Evaluare", "Verdict", "Categorii", "ID", "Sursă"),
-    "hu": ("Állítás", "Összefoglaló", "Értékelés", "Ítélet", "Kategóriák", "ID", "Forrás"),
-    "id": ("Klaim", "Ringkasan", "Penilaian", "Putusan", "Kategori", "ID", "Sumber"),
-}
+_LABELS: Final[Mapping[str, Sequence[str]]] = load("factchecks")["labels"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,24 +29,13 @@ class Chunk:
     plain: str
 
 
-@dataclass(frozen=True, slots=True)
-class Texts:
-    language: str
-    short_id: str
-    synopsis: str
-    summary: str
-    statement: str
-    label: str
-    categories: Sequence[Mapping[str, str]]
-    facts: Sequence[Mapping[str, Any]]
-
-
-def labels_of(language: str) -> tuple[str, str, str, str, str, str, str]:
+def labels_of(language: str) -> Sequence[str]:
     # English where the language is not known.
     return _LABELS.get("no" if language in ("nb", "nn") else language, _LABELS["en"])
 
 
-def chunks_of(claim: Texts) -> list[Chunk]:
+def split_claim(claim: Any) -> list[Chunk]:
+    """Return the parts of a claim, which is stored or as a file has it; the overview comes first."""
     return [_overview(claim), *(chunk for fact in published_only(claim.facts) for chunk in _details(fact, claim.language))]
 
 
@@ -71,13 +44,14 @@ def published_only(entries: Sequence[Mapping[str, Any]]) -> Iterator[Mapping[str
     return (entry for entry in entries if entry.get("publish") is not False)
 
 
-def _overview(claim: Texts) -> Chunk:
+def _overview(claim: Any) -> Chunk:
     language = "de" if claim.language == "de" else "en"
     categories = ", ".join(one.get(language, "") or one["name"] for one in claim.categories)
-    values = (claim.synopsis, claim.summary, claim.statement, claim.label, categories, claim.short_id)
+    texts = (claim.synopsis, claim.rating_summary, claim.rating_statement)
+    values = (*texts, claim.rating_label, categories, claim.short_id)
     labelled = [f"{label}: {value}" for label, value in zip(labels_of(claim.language), values, strict=False) if value]
     endings = (".", "!", "?", "…", ":")
-    plain = " ".join(text if text.rstrip().endswith(endings) else f"{text}." for text in values[:3] if text)
+    plain = " ".join(text if text.rstrip().endswith(endings) else f"{text}." for text in texts if text)
     return Chunk("claim_overview", None, "\n\n".join(labelled), plain or claim.short_id)
 
 

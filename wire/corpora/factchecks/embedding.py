@@ -18,7 +18,6 @@ from django.db import transaction
 from django.db.models import Exists, F, OuterRef
 
 from config.errors import UpstreamFailed
-from wire.corpora.factchecks import pgvector
 from wire.corpora.factchecks.languages import stem
 from wire.corpora.factchecks.models import Claim, ClaimQuerySet, ClaimVector, FactcheckState
 from wire.search.vectors.embedder import Embedder, Vectors
@@ -31,7 +30,6 @@ log = logging.getLogger(__name__)
 BATCH: Final = 32  # texts of one request, and claims of one transaction
 PATIENCE: Final = 10.0  # seconds for one answer of the endpoint, which no search waits for
 REST: Final = 30.0  # seconds in which an endpoint that failed is not asked again
-MAX_ANSWER: Final = 64 << 20  # bytes
 
 
 class Endpoint:
@@ -128,7 +126,7 @@ def find_model(name: str) -> Embedder | None:
     return former if former is not None and former.name == name else model
 
 
-def missing(model: str) -> ClaimQuerySet:
+def list_missing(model: str) -> ClaimQuerySet:
     return Claim.objects.live().exclude(Exists(ClaimVector.objects.filter(claim=OuterRef("pk"), model=model)))
 
 
@@ -138,9 +136,8 @@ def fill(seconds: float | None = None, progress: Callable[[int], None] = lambda 
     Killed at any point it keeps every finished batch. Raises: UpstreamFailed when the endpoint does not answer.
     """
     model, made, until = get_model(), 0, None if seconds is None else time.monotonic() + seconds
-    has_index = model is not None and pgvector.prepare(model.name, model.dimensions)
     while model and (until is None or time.monotonic() < until):
-        claims = list(missing(model.name).newest_first()[:BATCH])
+        claims = list(list_missing(model.name).newest_first()[:BATCH])
         if not claims:
             _switch_to(model)
             break
@@ -157,8 +154,6 @@ def fill(seconds: float | None = None, progress: Callable[[int], None] = lambda 
                 if now.get(claim.pk) == as_it_was[claim.pk]  # else it changed meanwhile, and comes again
             ]
             ClaimVector.objects.bulk_create(rows, ignore_conflicts=True)
-        if has_index:
-            pgvector.follow(model.name)
         made += len(claims)
         progress(made)
     return made

@@ -23,19 +23,14 @@ PIECE: Final = 1 << 20  # characters that are read at a time
 MAX_ENTRY: Final = 32 << 20  # characters of one entry
 MAX_WHOLE: Final = 64 << 20  # characters of a document that is read whole: a feed, a page, one object
 MAX_COLUMNS: Final = 1_000
-MAX_CELLS: Final = 100_000  # of one line of a table
 MAX_SCRIPTS: Final = 1_000  # of JSON-LD on one page
 MAX_ITEMS: Final = 5_000  # of a feed
-MAX_BRACKETS: Final = 500_000  # that are counted to find the end of an entry which cannot be parsed
 MOST_REFUSED: Final = 1_000  # entries, after which a file of almost nothing else is given up
 _LISTED: Final = re.compile(r'"(?:claims|data|items|dataFeedElement)"\s*:\s*\[')
 _SCRIPT: Final = re.compile(r"<script\b", re.I)
 _SCRIPT_END: Final = re.compile(r"</script", re.I)
 _ITEM: Final = re.compile(r"<(?:\w+:)?(?:item|entry)\b")
 _SPACE: Final = re.compile(r"[\s,]*")
-_BRACKETS: Final = re.compile(r'"|[\[{]+|[\]}]+')
-_REST_OF_STRING: Final = re.compile(r'[^"\\]*+(?:\\.[^"\\]*+)*+', re.S)
-_TOO_DEEP: Final = "it is nested too deeply"
 
 Entry = ClaimDraft | RefusedClaim
 
@@ -63,7 +58,7 @@ def fingerprint(file: Path, language: str) -> str:
         return hashlib.file_digest(handle, lambda: hashlib.sha256(language.encode())).hexdigest()
 
 
-def entries(file: Path, language: str, most_bytes: int | None = None) -> Iterator[Entry]:
+def read_entries(file: Path, language: str, most_bytes: int | None = None) -> Iterator[Entry]:
     """Yield the claims of a file, in its order. The same file gives the same entries. `most_bytes` bounds what a packed file holds.
 
     Raises: Unreadable.
@@ -89,40 +84,23 @@ def _plain_name(file: Path) -> str:
     return file.name.lower().removesuffix(".gz")
 
 
-class _BoundedStream(io.RawIOBase):
-    def __init__(self, stream: IO[bytes], most: int) -> None:
-        self._stream, self._left = stream, most
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        found = self._stream.read(len(buffer))
-        self._left -= len(found)
-        if self._left < 0:
-            raise Unreadable("the file holds more than may be uploaded; manage.py loadfactchecks takes files of any size")
-        buffer[: len(found)] = found
-        return len(found)
-
-    def close(self) -> None:
-        self._stream.close()
-        super().close()
-
-
 def _open_text(file: Path, most_bytes: int | None) -> IO[str]:
     raw = cast(IO[bytes], gzip.open(file) if file.name.lower().endswith(".gz") else file.open("rb"))  # noqa: SIM115  closed with its wrapper
-    bounded = raw if most_bytes is None else io.BufferedReader(_BoundedStream(raw, most_bytes), PIECE)
-    return io.TextIOWrapper(bounded, encoding="utf-8-sig", newline="")
+    if most_bytes is not None:
+        if len(raw.read(most_bytes + 1)) > most_bytes:
+            raise Unreadable("the file holds more than may be uploaded; manage.py loadfactchecks takes files of any size")
+        raw.seek(0)
+    return io.TextIOWrapper(raw, encoding="utf-8-sig", newline="")
 
 
 def _read_entries(name: str, text: IO[str], language: str) -> Iterator[Entry]:
     if name.endswith((".csv", ".tsv")):
-        return _of_table(text, "\t" if name.endswith(".tsv") else ",", language)
+        return _read_table(text, "\t" if name.endswith(".tsv") else ",", language)
     if name.endswith((".xml", ".rss", ".atom")):
-        return _of_feed(_read_whole(text), language)
+        return _read_feed(_read_whole(text), language)
     if name.endswith((".html", ".htm")):
-        return _of_page(_read_whole(text), language)
-    return _of_json(text, language)
+        return _read_page(_read_whole(text), language)
+    return _read_json(text, language)
 
 
 def _read_whole(text: IO[str]) -> str:
@@ -132,36 +110,30 @@ def _read_whole(text: IO[str]) -> str:
     return found
 
 
-def _parse(make: Callable[..., ClaimDraft], entry: Any, *arguments: Any) -> Entry:
+def _try_parse(make: Callable[..., ClaimDraft], entry: Any, *arguments: Any) -> Entry:
     """Make a draft of an entry, or the refusal that names it."""
     try:
         return make(*arguments)
     except RefusedClaim as why:
-        name = parsers.name_of(entry)
+        name = parsers.quote_name(entry)
         return RefusedClaim(f"{name}: {why}") if name else why
 
 
-def _of_table(text: IO[str], delimiter: str, language: str) -> Iterator[Entry]:
-    def check_lines() -> Iterator[str]:
-        for line in text:
-            if line.count(delimiter) > MAX_CELLS:
-                raise Unreadable(f"a line of the table has more than {MAX_CELLS:,} cells")
-            yield line
-
+def _read_table(text: IO[str], delimiter: str, language: str) -> Iterator[Entry]:
     before = csv.field_size_limit(MAX_ENTRY)  # of the whole process: others have theirs back
     try:
-        rows = csv.reader(check_lines(), delimiter=delimiter)
+        rows = csv.reader(text, delimiter=delimiter)
         header = next(rows, [])
         if len(header) > MAX_COLUMNS:
             raise Unreadable(f"the table has {len(header):,} columns, and may have {MAX_COLUMNS:,}")
         for cells in filter(None, rows):
             row = dict(zip(header, cells, strict=False))
-            yield _parse(parsers.of_row, row, row, language)
+            yield _try_parse(parsers.parse_row, row, row, language)
     finally:
         csv.field_size_limit(before)
 
 
-def _of_feed(document: str, language: str) -> Iterator[Entry]:
+def _read_feed(document: str, language: str) -> Iterator[Entry]:
     if sum(1 for _ in islice(_ITEM.finditer(document), MAX_ITEMS + 1)) > MAX_ITEMS:
         raise Unreadable(f"the feed has more than {MAX_ITEMS:,} items")
     try:
@@ -169,17 +141,17 @@ def _of_feed(document: str, language: str) -> Iterator[Entry]:
     except InvalidFeed as error:
         raise Unreadable(f"no feed: {error}") from error
     for item in parsed.entries:
-        yield _parse(parsers.of_item, {"url": item.url}, item.title, item.url, item.summary, item.published_at, language)
+        yield _try_parse(parsers.parse_item, {"url": item.url}, item.title, item.url, item.summary, item.published_at, language)
 
 
-def _of_page(page: str, language: str) -> Iterator[Entry]:
+def _read_page(page: str, language: str) -> Iterator[Entry]:
     """Yield the ClaimReviews that a web page carries. Other entries of JSON-LD describe the page."""
     for number, script in enumerate(_find_scripts(page)):
         if number == MAX_SCRIPTS:
             raise Unreadable(f"the page has more than {MAX_SCRIPTS:,} scripts of JSON-LD")
         try:
-            for review in parsers.reviews_in(_parse_json(script)):
-                yield _parse(parsers.of_claim_review, review, review, language)
+            for review in parsers.find_reviews(_parse_json(script)):
+                yield _try_parse(parsers.parse_claim_review, review, review, language)
         except RefusedClaim as why:
             yield RefusedClaim(f"a script of JSON-LD on the page: {why}")
 
@@ -201,26 +173,26 @@ def _parse_json(text: str) -> Any:
     try:
         return json.loads(text, strict=False)
     except RecursionError as error:
-        raise RefusedClaim(_TOO_DEEP) from error
+        raise RefusedClaim("it is nested too deeply") from error
     except ValueError as error:
         raise RefusedClaim(f"no JSON: {error}") from error
 
 
-def _of_json(text: IO[str], language: str) -> Iterator[Entry]:
+def _read_json(text: IO[str], language: str) -> Iterator[Entry]:
     buffer = text.read(PIECE)
     opening = buffer.lstrip()[:1]
     if opening == "[":
-        yield from _of_list(text, buffer[buffer.index("[") + 1 :], language)
+        yield from _read_list(text, buffer[buffer.index("[") + 1 :], language)
     elif opening == "{" and _is_by_line(buffer):
-        yield from _of_lines(text, buffer, language)
+        yield from _read_lines(text, buffer, language)
     elif opening == "{" and (found := _LISTED.search(buffer[:65_536])):
-        yield from _of_list(text, buffer[found.end() :], language)
+        yield from _read_list(text, buffer[found.end() :], language)
     elif opening == "{":
         try:
             value = _parse_json(buffer + _read_whole(text))
         except RefusedClaim as why:
             raise Unreadable(f"{why}") from why
-        yield from _of_value(value, language)
+        yield from _read_value(value, language)
     elif opening:
         raise Unreadable("neither a list nor an object of JSON")
 
@@ -234,7 +206,7 @@ def _is_by_line(buffer: str) -> bool:
     return bool(end)
 
 
-def _of_lines(text: IO[str], buffer: str, language: str) -> Iterator[Entry]:
+def _read_lines(text: IO[str], buffer: str, language: str) -> Iterator[Entry]:
     *lines, begun = buffer.split("\n")
     lines.append(begun + text.readline(MAX_ENTRY + 1))
     for line in chain(lines, iter(lambda: text.readline(MAX_ENTRY + 1), "")):
@@ -247,10 +219,10 @@ def _of_lines(text: IO[str], buffer: str, language: str) -> Iterator[Entry]:
         except RefusedClaim as why:
             yield why
         else:
-            yield from _of_value(value, language)
+            yield from _read_value(value, language)
 
 
-def _of_list(text: IO[str], buffer: str, language: str) -> Iterator[Entry]:
+def _read_list(text: IO[str], buffer: str, language: str) -> Iterator[Entry]:
     """Yield the entries of a list whose opening bracket was read, one at a time."""
     decoder, at_end, at = json.JSONDecoder(strict=False), False, 0
     while True:
@@ -263,12 +235,10 @@ def _of_list(text: IO[str], buffer: str, language: str) -> Iterator[Entry]:
             end = 0
             if at_end or len(buffer) - at > MAX_ENTRY:
                 raise Unreadable(f"the list breaks off or holds what is no JSON: {error}") from error
-        except (ValueError, RecursionError) as error:  # a number of more digits than Python reads, or too many brackets
-            yield RefusedClaim(_TOO_DEEP if isinstance(error, RecursionError) else "it holds a number of too many digits")
-            buffer, at = _skip_entry(text, buffer, at)
-            continue
+        except (ValueError, RecursionError) as error:
+            raise Unreadable("the list holds an entry that is nested too deeply, or a number of too many digits") from error
         if end and (end < len(buffer) or at_end):
-            yield from _of_value(value, language)
+            yield from _read_value(value, language)
             at = end
             continue
         more = text.read(max(PIECE, len(buffer) - at))
@@ -277,47 +247,16 @@ def _of_list(text: IO[str], buffer: str, language: str) -> Iterator[Entry]:
         at_end, buffer, at = not more, buffer[at:] + more, 0
 
 
-def _skip_entry(text: IO[str], buffer: str, at: int) -> tuple[str, int]:
-    """Return the buffer and the place in it behind an entry that begins at a place, found by its brackets alone."""
-    depth = counted = 0
-    is_string = False
-    while True:
-        needs_more = False
-        if is_string:
-            at = _REST_OF_STRING.match(buffer, at).end()  # type: ignore[union-attr]
-            is_string = needs_more = not buffer.startswith('"', at)
-            at += not needs_more
-        elif found := _BRACKETS.search(buffer, at):
-            counted, run, at = counted + 1, found[0], found.end()
-            if run == '"':
-                is_string = True
-            elif run[0] in "[{":
-                depth += len(run)
-            elif depth > len(run):
-                depth -= len(run)
-            else:
-                return buffer, found.start() + depth
-        else:
-            at, needs_more = len(buffer), True
-        if counted > MAX_BRACKETS:
-            raise Unreadable("the list holds an entry that cannot be read, and whose end is too far away to be looked for")
-        if needs_more:
-            more = text.read(PIECE)
-            if not more:
-                raise Unreadable("the list breaks off before its end")
-            buffer, at = buffer[at:] + more, 0
-
-
-def _of_value(value: Any, language: str) -> Iterator[Entry]:
+def _read_value(value: Any, language: str) -> Iterator[Entry]:
     try:
-        reviews = list(parsers.reviews_in(value))
+        reviews = list(parsers.find_reviews(value))
     except RefusedClaim as why:
         yield why
         return
     if reviews:
         for review in reviews:
-            yield _parse(parsers.of_claim_review, review, review, language)
+            yield _try_parse(parsers.parse_claim_review, review, review, language)
     elif isinstance(value, dict) and ("dataFeedElement" in value or value.get("@type") == "DataFeedItem"):
         return  # an entry of the feed whose review was taken back
     else:
-        yield _parse(parsers.of_dump, value, value, language)
+        yield _try_parse(parsers.parse_dump, value, value, language)

@@ -1,13 +1,14 @@
-"""Checks of fact-checks that the doctor makes: keys, the model and the store that search them, and what is missing."""
+"""Checks of fact-checks: keys, the model and the store that search them, and claims that are missing."""
 
 import datetime as dt
 from collections.abc import Iterator
 
 from django.conf import settings
 
-from wire.corpora.factchecks import api_keys, embedding, vector_store
+from wire.corpora.factchecks import api_keys, embedding
 from wire.corpora.factchecks.load_jobs import SILENT
-from wire.corpora.factchecks.models import FactcheckState, LoadJob
+from wire.corpora.factchecks.models import Claim, FactcheckState, LoadJob
+from wire.corpora.factchecks.vector_store import VectorStore
 from wire.ops.doctor.finding import Finding, ok, warn
 
 NAME = "fact-checks"
@@ -29,9 +30,8 @@ def examine(now: dt.datetime) -> Iterator[Finding]:
         found = f"{state.found:,} are found by words alone: no model makes vectors here."
         yield warn(NAME, found, "See FACTCHECKS_EMBEDDING in docs/settings.md.")
     else:
-        store = vector_store.store_for(model.name, model.dimensions).name
-        lacking = embedding.missing(model.name).count()
-        found = f"{state.found:,} are found by words and meaning; vectors by {model.name}, searched by {store}."
+        lacking = embedding.list_missing(model.name).count()
+        found = f"{state.found:,} are found by words and meaning; vectors by {model.name}, searched by {VectorStore.name}."
         if lacking:
             yield warn(NAME, f"{found} {lacking:,} lack theirs.", "Run manage.py embedfactchecks, or let ingest make them.")
         else:
@@ -39,3 +39,10 @@ def examine(now: dt.datetime) -> Iterator[Finding]:
     silent = LoadJob.objects.filter(status=LoadJob.Status.RUNNING, beat_at__lt=now - SILENT)
     if stuck := silent.count():
         yield warn(NAME, f"{stuck} loads stopped half-way.", "Run manage.py loadfactchecks with the same file: it goes on.")
+
+
+def list_faults() -> Iterator[str]:
+    """Yield a sentence if claims are gone: none is ever deleted, and seals cover what the stored ones say."""
+    given, stored = FactcheckState.objects.get(pk=1).next_number, Claim.objects.count()
+    if given != stored:
+        yield f"factchecks_claim: {given:,} claims were stored and {stored:,} are there."

@@ -8,10 +8,16 @@ import re
 import uuid
 from collections.abc import Mapping, Sequence
 from enum import Enum, auto
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final, TypeAlias
 from urllib.parse import urlsplit
 
 from wire.text.tokens import fold_text
+
+if TYPE_CHECKING:
+    from wire.corpora.factchecks.models import Claim
+    from wire.corpora.factchecks.parsers import ClaimDraft
+
+Rated: TypeAlias = "Claim | ClaimDraft"
 
 _NAMESPACE: Final = uuid.UUID("5f2b3e6e-6a3c-5d0e-9a53-9d3d8c6f4b11")
 _ROW_NUMBER: Final = re.compile(r"[-+]?[0-9]{1,9}(?:\.0*)?")
@@ -27,30 +33,8 @@ class Match(Enum):
     CONFLICT = auto()  # one id, and nothing says that it is the same claim
 
 
-class Rated(Protocol):
-    """The fields of a claim that make its identity, stored or as a file has it."""
-
-    @property
-    def publisher(self) -> str: ...
-    @property
-    def publishing_url(self) -> str: ...
-    @property
-    def synopsis(self) -> str: ...
-    @property
-    def rating_summary(self) -> str: ...
-
-
-class Incoming(Rated, Protocol):
-    @property
-    def external_id(self) -> str: ...
-    @property
-    def is_dump(self) -> bool: ...
-    @property
-    def former_ids(self) -> Sequence[str]: ...
-
-
 def is_row_number(value: str) -> bool:
-    """Up to nine digits, also as a spreadsheet writes them (`12.0`): they count rows, and every table has the same ones."""
+    """Return true for up to nine digits, also as a spreadsheet writes them (`12.0`): they count rows, in every table alike."""
     return _ROW_NUMBER.fullmatch(value) is not None
 
 
@@ -67,11 +51,11 @@ def scoped_id(draft: Rated, own: str) -> str:
     return str(uuid.uuid5(_NAMESPACE, f"{_line(draft.publisher)}\n{_site(draft.publishing_url)}\n{own}\nscoped"))
 
 
-def candidate_ids(draft: Incoming) -> Sequence[str]:
-    return [draft.external_id, scoped_id(draft, draft.external_id), *draft.former_ids]
+def candidate_ids(draft: "ClaimDraft") -> Sequence[str]:
+    return [draft.external_id, scoped_id(draft, draft.external_id)]
 
 
-def find_id(draft: Incoming, holders: Mapping[str, Rated], names: Mapping[str, str]) -> str:
+def find_id(draft: "ClaimDraft", holders: Mapping[str, Rated], names: Mapping[str, str]) -> str:
     """Return the id under which a claim is stored, or is to be. `holders` are the claims that have one of its candidates, `names`
     the ids of claims by every name that they have. Raises: RefusedClaim.
     """
@@ -85,16 +69,13 @@ def find_id(draft: Incoming, holders: Mapping[str, Rated], names: Mapping[str, s
             f"its id {quote(own)} is that of another claim ({quote(holders[own].synopsis)}), whose URL and text are others. "
             "That one stays; give this one an id of its own, or none"
         )
-    for former in draft.former_ids:
-        if former in holders and _is_equal(holders[former], draft):
-            return former
     free = next((one for one in (own, scoped) if one not in holders and names.get(one, one) == one), None)
     if free is None:
         raise RefusedClaim(f"its id {quote(own)} is another claim's. That one stays; give this one an id of its own, or none")
     return free
 
 
-def compare(stored: Rated, draft: Incoming) -> Match:
+def compare(stored: Rated, draft: "ClaimDraft") -> Match:
     if _line(stored.publisher) != _line(draft.publisher):
         return Match.OTHER
     sites = _site(stored.publishing_url), _site(draft.publishing_url)
@@ -107,15 +88,6 @@ def compare(stored: Rated, draft: Incoming) -> Match:
     is_other_url = len({page.removeprefix("www.").rstrip("/") for page in pages}) > 1  # sites change these without moving a page
     is_anonymous = not draft.publisher and not sites[1]
     return Match.CONFLICT if is_other_text and (is_other_url or is_anonymous) else Match.SAME
-
-
-def _is_equal(stored: Rated, draft: Rated) -> bool:
-    return (
-        _line(stored.publisher) == _line(draft.publisher)
-        and stored.publishing_url == draft.publishing_url
-        and stored.synopsis == draft.synopsis
-        and bool(draft.publisher or draft.publishing_url or stored.rating_summary == draft.rating_summary)
-    )
 
 
 def _line(text: str) -> str:

@@ -10,7 +10,7 @@ from django.db import models
 from django.db.models import Q
 
 from config.database.row_seal import Sealed, SealedQuerySet
-from wire.corpora.factchecks.chunks import Chunk, Texts, chunks_of
+from wire.corpora.factchecks.chunks import Chunk, split_claim
 from wire.corpora.factchecks.ratings import Rating
 from wire.models import Story
 
@@ -99,9 +99,7 @@ class Claim(Sealed):
         return not self.internal and (self.status in settings.FACTCHECKS_STATUSES or self.withdrawn_at is not None)
 
     def chunks(self) -> list[Chunk]:
-        summary, statement, label = self.rating_summary, self.rating_statement, self.rating_label
-        texts = Texts(self.language, self.short_id, self.synopsis, summary, statement, label, self.categories, self.facts)
-        return chunks_of(texts)
+        return split_claim(self)
 
 
 class ClaimRevision(Sealed):

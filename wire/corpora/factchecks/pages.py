@@ -1,14 +1,17 @@
-"""Pages of fact-checks, for people and for search engines that read ClaimReview."""
+"""Pages of fact-checks, for people and for search engines that read ClaimReview; and the card of their MCP server."""
 
+from collections.abc import Iterable
 from typing import Any, Final
 from urllib.parse import urlencode
 
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
+from django.urls import path
 from django.views.decorators.http import require_safe
 
 from config.errors import InvalidArgument, NotFound
 from config.http.responses import BRIEFLY
+from wire.corpora.common.server_card import answer_card, describe_server
 from wire.corpora.factchecks import api_keys, queries
 from wire.corpora.factchecks.languages import CODES
 from wire.corpora.factchecks.models import Claim
@@ -115,3 +118,32 @@ def claim_review(claim: ClaimOut) -> dict[str, Any]:
         "mainEntityOfPage": claim.permalink,
     }
     return {name: value for name, value in review.items() if value is not None}
+
+
+@require_safe
+def server_card(_request: HttpRequest) -> HttpResponse:
+    return answer_card(_describe())
+
+
+def cards() -> Iterable[tuple[dict[str, Any], dict[str, Any]]]:
+    """Yield how the card differs from the wire's, and what the list of servers says beside it."""
+    yield _describe(), {"server_card": f"{settings.WIRE_SITE_URL}/mcp/factchecks/server-card"}
+
+
+def _describe() -> dict[str, Any]:
+    return describe_server(
+        "factchecks",
+        "Fact-checks",
+        "Claims that fact-checkers rated, found by words and by meaning.",
+        f"{settings.WIRE_SITE_URL}/factchecks",
+        f"{settings.WIRE_MCP_URL}/factchecks",
+        {"authentication": "bearer" if api_keys.rule_for("mcp").is_required else "none"},
+    )
+
+
+urlpatterns = [
+    path("factchecks", factchecks, name="factchecks"),
+    path("factcheck/<path:claim_id>", factcheck, name="factcheck"),
+    path("sitemap-factchecks.xml", sitemap, name="sitemap-factchecks"),
+    path("mcp/factchecks/server-card", server_card, name="factchecks-server-card"),
+]

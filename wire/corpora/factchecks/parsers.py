@@ -5,7 +5,6 @@ Four forms: the JSON dump of Faktenforum, schema.org ClaimReview, rows of a tabl
 
 import datetime as dt
 import hashlib
-import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -17,7 +16,8 @@ import orjson
 from wire.corpora.factchecks.identity import RefusedClaim as RefusedClaim
 from wire.corpora.factchecks.identity import is_row_number, make_id, quote
 from wire.corpora.factchecks.languages import CODES, detect
-from wire.corpora.factchecks.ratings import Rating, of_number
+from wire.corpora.factchecks.ratings import Rating, rate_number
+from wire.text.lexicons import load
 from wire.text.plain_text import plain_text, strip_invisible
 
 MAX_TEXT: Final = 100_000  # characters of one text
@@ -54,7 +54,6 @@ class ClaimDraft:
     superseded_by: str = ""
     rating_hint: Rating | None = field(default=None, compare=False)  # the probable meaning of a label that nobody knows yet
     is_dump: bool = False
-    former_ids: Sequence[str] = ()  # ids that earlier releases gave the same claim
 
     @property
     def name(self) -> str:
@@ -62,7 +61,7 @@ class ClaimDraft:
 
     @property
     def size(self) -> int:
-        """About the number of characters that are indexed for it."""
+        """Return about the number of characters that are indexed for it."""
         texts = len(self.synopsis) + len(self.rating_summary) + len(self.rating_statement)
         return texts + sum(len(fact["text"]) + sum(len(one["excerpt"]) for one in fact["sources"]) for fact in self.facts)
 
@@ -70,18 +69,18 @@ class ClaimDraft:
     def sha256(self) -> str:
         """Hash of everything that is stored."""
         fields = asdict(self) | {"published_at": self.published_at.isoformat() if self.published_at else None, "rating_hint": None}
-        del fields["is_dump"], fields["former_ids"]
+        del fields["is_dump"]
         return hashlib.sha256(orjson.dumps(fields, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
-def name_of(entry: Any) -> str:
+def quote_name(entry: Any) -> str:
     """Return the name of an entry that cannot be read, quoted; "" for one without."""
     names = ("id", "shortId", "identifier", "url", "claimReviewed")
     values = (entry.get(name) for name in names) if isinstance(entry, Mapping) else ()
     return next((quote(value[:200]) for value in values if isinstance(value, str) and value.strip()), "")
 
 
-def of_dump(entry: Any, language: str) -> ClaimDraft:
+def parse_dump(entry: Any, language: str) -> ClaimDraft:
     claim = _object(entry)
     external_id, short_id = _line(claim.get("id"), 200), _line(claim.get("shortId"), 200)
     if not external_id and not short_id:
@@ -102,14 +101,14 @@ def of_dump(entry: Any, language: str) -> ClaimDraft:
         published_at=_moment(claim.get("publishingDate") or claim.get("createdAt")),
         categories=[one for one in categories if one["name"]],
         facts=[_read_fact(one, place) for place, one in enumerate(_list(claim.get("facts"), MAX_FACTS))],
-        origins=[_clean(one) for one in _list(claim.get("origins"), MAX_SOURCES)],
+        origins=[{"url": _url(_object(one).get("url"))} for one in _list(claim.get("origins"), MAX_SOURCES)],
         superseded_by=_line(claim.get("supersededBy"), 200),
         is_dump=True,
     )
     return _with_language(draft, claim.get("language"), language)
 
 
-def of_claim_review(entry: Any, language: str) -> ClaimDraft:
+def parse_claim_review(entry: Any, language: str) -> ClaimDraft:
     review = _object(entry)
     claim, url = _text(review.get("claimReviewed")), _url(_first(review.get("url")) or _first(review.get("@id")))
     if not claim:
@@ -135,33 +134,14 @@ def of_claim_review(entry: Any, language: str) -> ClaimDraft:
         categories=[{"name": one} for one in _keywords(review.get("keywords"))],
         origins=[one for one in seen if one["url"]],
         rating_hint=_guess_rating(rating),
-        former_ids=[_line(review.get("identifier"), 200) or make_id("", url, claim)],
     )
     return _with_language(draft, review.get("inLanguage"), language)
 
 
-# Names of columns, folded: ours, ClaimsKG's, those of common collections.
-_COLUMNS: Final[Mapping[str, Sequence[str]]] = {
-    "id": ("id", "external_id", "claimreview_id", "uuid"),
-    "short_id": ("short_id", "shortid"),
-    "synopsis": (
-        *("synopsis", "claim", "vclaim", "claimreviewed", "claim_reviewed", "claimreview_claimreviewed", "claim_text", "text"),
-    ),
-    "summary": ("rating_summary", "ratingsummary", "summary", "title", "headline", "extra_title"),
-    "statement": ("rating_statement", "ratingstatement", "statement", "body", "extra_body"),
-    "label": ("rating_label", "ratinglabel", "ratinglabelname", "rating", "verdict", "rating_alternatename", "rating_ratingname"),
-    "url": ("publishing_url", "publishingurl", "url", "claimreview_url", "link"),
-    "publisher": ("publisher", "claimreview_author_name", "claimreview_author", "fact_checker", "site", "source"),
-    "claimant": ("claimant", "creativework_author_name", "speaker"),
-    "date": ("published_at", "publishingdate", "date", "claimreview_datepublished", "datepublished", "createdat"),
-    "categories": ("categories", "category", "tags", "extra_tags", "keywords", "topics"),
-    "language": ("language", "lang", "inlanguage"),
-    "status": ("status",),
-}
-_FORMER_ID_COLUMNS: Final = (*_COLUMNS["id"], "")  # earlier releases took an index, with a name or without, for an id
+_COLUMNS: Final[Mapping[str, Sequence[str]]] = {name: names.split() for name, names in load("factchecks")["columns"].items()}
 
 
-def of_row(row: Mapping[str, str], language: str) -> ClaimDraft:
+def parse_row(row: Mapping[str, str], language: str) -> ClaimDraft:
     folded = {name.strip().lower(): value for name, value in row.items() if isinstance(name, str) and isinstance(value, str)}
 
     def value(field: str) -> str:
@@ -170,8 +150,8 @@ def of_row(row: Mapping[str, str], language: str) -> ClaimDraft:
     claim, url, publisher = _text(value("synopsis")), _url(value("url")), _line(value("publisher"), 200)
     if not claim:
         raise RefusedClaim(f"it has no claim; columns for it are {', '.join(_COLUMNS['synopsis'])}")
-    ids = [_line(folded.get(name, ""), 200) for name in _FORMER_ID_COLUMNS]
-    own = next((one for one in ids[:-1] if one and not is_row_number(one)), "")
+    ids = (_line(folded.get(name, ""), 200) for name in _COLUMNS["id"])
+    own = next((one for one in ids if one and not is_row_number(one)), "")
     draft = ClaimDraft(
         external_id=own or make_id(publisher, url, claim, _text(value("summary"))),
         short_id=_line(value("short_id"), 200),
@@ -185,12 +165,11 @@ def of_row(row: Mapping[str, str], language: str) -> ClaimDraft:
         claimant=_line(value("claimant"), 200),
         published_at=_moment(value("date")),
         categories=[{"name": one} for one in _keywords(value("categories").strip("[]").replace("'", ""))],
-        former_ids=[next(filter(None, ids), "") or make_id("", url, claim)],
     )
     return _with_language(draft, value("language"), language)
 
 
-def of_item(title: str, url: str, summary: str, published_at: dt.datetime | str | None, language: str) -> ClaimDraft:
+def parse_item(title: str, url: str, summary: str, published_at: dt.datetime | str | None, language: str) -> ClaimDraft:
     """Read an item of a publisher's feed of reviews, which has no rating: its title stands for the claim. Raises: RefusedClaim."""
     claim, address = plain_text(title, MAX_TITLE), _url(url)
     if not claim or not address:
@@ -205,7 +184,7 @@ def of_item(title: str, url: str, summary: str, published_at: dt.datetime | str 
     return _with_language(draft, None, language)
 
 
-def reviews_in(value: Any) -> Iterator[Any]:
+def find_reviews(value: Any) -> Iterator[Any]:
     """Yield every ClaimReview in a JSON-LD document: one, a list, an @graph, the Data Commons feed's `dataFeedElement` and `item`.
 
     Raises: RefusedClaim, where too much is to be looked through.
@@ -246,7 +225,7 @@ def _guess_rating(rating: Mapping[str, Any]) -> Rating | None:
         value, worst, best = (float(rating[name]) for name in ("ratingValue", "worstRating", "bestRating"))
     except (KeyError, TypeError, ValueError, OverflowError):
         return None
-    return of_number(value, worst, best)
+    return rate_number(value, worst, best)
 
 
 def _read_category(entry: Any) -> dict[str, str]:
@@ -260,51 +239,21 @@ def _read_category(entry: Any) -> dict[str, str]:
 
 
 def _read_fact(entry: Any, place: int) -> dict[str, Any]:
-    fact = _clean(entry)
-    index = fact.get("index")
-    fact["index"] = index if isinstance(index, int) and not isinstance(index, bool) else place
-    fact["text"] = _text(fact.get("text"))
-    sources = [_clean(one) for one in _list(fact.get("sources"), MAX_SOURCES)]
-    fact["sources"] = [
-        one | {"excerpt": _text(one.get("excerpt")), "url": _url(one.get("url")), "archiveUrl": _url(one.get("archiveUrl"))}
-        for one in sources
-    ]
-    return fact
+    fact = _object(entry)
+    index, sources = fact.get("index"), _list(fact.get("sources"), MAX_SOURCES)
+    is_number = isinstance(index, int) and not isinstance(index, bool) and abs(index) < 2**31
+    return {
+        "index": index if is_number else place,
+        "text": _text(fact.get("text")),
+        "publish": fact.get("publish") is not False,
+        "sources": [_read_source(one) for one in sources],
+    }
 
 
-def _clean(entry: Any) -> dict[str, Any]:
-    """Return an object of the dump with all its fields, bounded; what cannot be text in a database is taken out of its texts."""
-
-    def clean(value: Any, depth: int) -> Any:
-        if isinstance(value, str):
-            return _storable(value[: 2 * MAX_TEXT])[:MAX_TEXT]
-        if depth > 6:
-            return None
-        if isinstance(value, Mapping):
-            return {_storable(str(name)[:400])[:200]: clean(one, depth + 1) for name, one in list(value.items())[:100]}
-        if isinstance(value, list):
-            return [clean(one, depth + 1) for one in value[:MAX_SOURCES]]
-        return _number(value)
-
-    cleaned: dict[str, Any] = clean(_object(entry), 0)
-    return cleaned
-
-
-def _storable(text: str) -> str:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return _NOT_TEXT.sub("", text)
-    return text.replace("\0", "")
-
-
-def _number(value: Any) -> Any:
-    """Return a number that every database and every reader of JSON takes; anything else as it is. Raises: RefusedClaim."""
-    if isinstance(value, int) and not -(2**63) <= value < 2**63:
-        raise RefusedClaim("it holds a whole number of more than 64 bits")
-    if isinstance(value, float) and not math.isfinite(value):
-        raise RefusedClaim("it holds a number that is not finite")
-    return value
+def _read_source(entry: Any) -> dict[str, Any]:
+    source = _object(entry)
+    urls = {name: _url(source.get(name)) for name in ("url", "archiveUrl")}
+    return {"excerpt": _text(source.get("excerpt")), **urls, "publish": source.get("publish") is not False}
 
 
 def _object(entry: Any) -> Mapping[str, Any]:
@@ -345,7 +294,8 @@ def _text(value: Any) -> str:
         return ""
     if not isinstance(value, str | int | float) or isinstance(value, bool):
         raise RefusedClaim(f"a text is expected, not {type(value).__name__}")
-    return strip_invisible(_storable(str(_number(value))[: 2 * MAX_TEXT]).replace("\r\n", "\n")).strip()[:MAX_TEXT]
+    text = _NOT_TEXT.sub("", str(value)[: 2 * MAX_TEXT])  # what is no text in a database
+    return strip_invisible(text.replace("\r\n", "\n")).strip()[:MAX_TEXT]
 
 
 def _line(value: Any, most: int) -> str:

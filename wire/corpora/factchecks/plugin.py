@@ -5,7 +5,8 @@ from typing import Any
 from django.core.management import call_command
 
 from config.plugins import MenuItem, Plugin
-from wire.corpora.factchecks import api, cache_rules, completeness, health, mcp_card, queries
+from wire.corpora.common.cache_rules import match_pages
+from wire.corpora.factchecks import api, health, pages, queries
 
 LINK_SECONDS = 300  # a run at most; what is left is for the next
 
@@ -17,17 +18,20 @@ def link_stories(*, stop: Any, **output: Any) -> None:
 PLUGIN = Plugin(
     label="factchecks",
     title="Fact-checks",
-    urlpatterns=mcp_card.urlpatterns,
+    urlpatterns=pages.urlpatterns,
     router=api.router,
     tag="fact-checks",
     navigation=[("Fact-checks", "/factchecks")],
     sitemaps=["/sitemap-factchecks.xml"],
     directives="factchecks/directives.txt",
     mcp_servers={"/mcp/factchecks": "mcpserver.servers.factchecks"},
-    list_server_cards=mcp_card.cards,
-    get_page_parameters=cache_rules.parameters_of,
+    list_server_cards=pages.cards,
+    get_page_parameters=match_pages(
+        ("/factchecks", "query", "cursor", "category", "rating_label", "language"),
+        (r"/factcheck/.+|/sitemap-factchecks\.xml",),
+    ),
     knows_keys=True,
-    get_story_extras={"factchecks": queries.beside},
+    get_story_extras={"factchecks": queries.list_story_extras},
     menu=[
         MenuItem(title="Fact-checks", icon="fact_check", model="factchecks.claim"),
         MenuItem(title="Rating labels", icon="label", model="factchecks.ratingname"),
@@ -38,6 +42,6 @@ PLUGIN = Plugin(
     edit_permissions=["change_claim", "change_ratingname", "change_loadjob", "add_storylink", "change_storylink"],
     publish_permissions=["add_apikey", "change_apikey"],
     checks={"fact-checks": health.examine},
-    list_faults=completeness.list_faults,
+    list_faults=health.list_faults,
     after_ingest=link_stories,
 )

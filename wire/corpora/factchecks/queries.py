@@ -2,7 +2,7 @@
 
 import datetime as dt
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, Final, Literal
 
 from django.conf import settings
@@ -75,7 +75,7 @@ def search(
         behind = [hit for hit in behind if (-hit.rank, hit.tie, hit.number) > (-rank, tie, number)]
     page = behind[:limit]
     claims = {claim.number: claim for claim in Claim.objects.filter(number__in=[hit.number for hit in page])}
-    names = rating_names(claims.values())
+    names = read_ratings()
     shown = [(hit.number, claim) for hit in page if (claim := claims.get(hit.number)) is not None and claim.is_live]
     return FoundClaimsOut(
         query=query,
@@ -109,7 +109,7 @@ def _find_labels(given: str) -> list[str]:
 def get_claim(given: str) -> ClaimOut:
     """Return a fact-check by its id or short id, also a withdrawn or superseded one, which says so. Raises: NotFound."""
     claim = _find_claim(given)
-    return serializers.to_claim(claim, rating_names([claim]))
+    return serializers.to_claim(claim, read_ratings())
 
 
 def list_revisions(given: str, before: int | None = None) -> ClaimRevisionsOut:
@@ -122,7 +122,7 @@ def list_revisions(given: str, before: int | None = None) -> ClaimRevisionsOut:
     following = rows.filter(revision__gte=before).last() if before is not None else None
     newer = following.fields["rating_label"] if following is not None else claim.rating_label
     labels = [newer, *(one.fields["rating_label"] for one in public)]
-    names = dict(RatingName.objects.filter(key__in=map(key_of, labels)).values_list("key", "rating"))
+    names = read_ratings()
     changes = [
         RatingChangeOut(
             changed_at=one.until,
@@ -173,7 +173,7 @@ def list_claims(
     found = list(rows.newest_first()[: limit + 1])
     last = found[limit - 1] if len(found) > limit else None
     moment = int(last.published_at.timestamp() * 1000) if last and last.published_at else UNDATED
-    names = rating_names(found)
+    names = read_ratings()
     return ClaimsOut(
         claims=[serializers.to_list_item(claim, names) for claim in found[:limit]],
         total=total,
@@ -200,7 +200,7 @@ def list_categories() -> ClaimCategoriesOut:
 
 def list_rating_labels() -> RatingLabelsOut:
     rows = Claim.objects.live().exclude(rating_label="").values_list("rating_label").annotate(count=Count("pk"))
-    names = dict(RatingName.objects.values_list("key", "rating"))
+    names = read_ratings()
     return RatingLabelsOut(
         rating_labels=[
             RatingLabelOut(rating_label=label, rating=serializers.rating(label, names) or Rating.UNKNOWN, count=count)
@@ -211,7 +211,7 @@ def list_rating_labels() -> RatingLabelsOut:
 
 def stats() -> FactcheckStatsOut:
     state, live = FactcheckState.objects.get(pk=1), Claim.objects.live()
-    names = dict(RatingName.objects.values_list("key", "rating"))
+    names = read_ratings()
     newest = live.exclude(published_at=None).newest_first().first()
     ratings = Counter[str]()
     for label, count in live.values_list("rating_label").annotate(count=Count("pk")):
@@ -228,7 +228,7 @@ def stats() -> FactcheckStatsOut:
     )
 
 
-def of_story(story_id: str) -> ClaimsOfStoryOut:
+def get_claims_of_story(story_id: str) -> ClaimsOfStoryOut:
     """Return the fact-checks of claims that a story of the wire is about; none for a story that there is not."""
     if not is_story_id(story_id):
         raise NotFound(f"There is no story {story_id[:100]}.", "search_wire finds ids.")
@@ -240,23 +240,16 @@ def list_linked(story_id: str) -> list[LinkedClaimOut]:
     rows = StoryLink.objects.filter(story__chatbotnews_id=story_id).exclude(kind=StoryLink.Origin.CUT)
     rows = rows.filter(claim__in=Claim.objects.live()).select_related("claim").order_by("-kind", "-similarity", "claim__number")
     links = list(rows[:LINKED])
-    names = rating_names(link.claim for link in links)
-    return [
-        LinkedClaimOut(
-            **serializers.to_list_item(link.claim, names).dict(include=set(LinkedClaimOut.model_fields)),
-            similarity=round(link.similarity, 2),
-            pinned=link.kind == StoryLink.Origin.PINNED,
-        )
-        for link in links
-    ]
+    names = read_ratings()
+    return [serializers.to_linked(link, names) for link in links]
 
 
-def beside(story_id: str) -> list[dict[str, Any]]:
+def list_story_extras(story_id: str) -> list[dict[str, Any]]:
     """Return the same as JSON, for the story's own answer, which anybody may read: nothing where fact-checks take a key."""
     found = list_linked(story_id)
     return [one.model_dump(mode="json") for one in found] if found and not api_keys.rule_for("api").is_required else []
 
 
-def rating_names(claims: Iterable[Claim]) -> dict[str, str]:
-    keys = {claim.rating_key for claim in claims if claim.rating_key}
-    return dict(RatingName.objects.filter(key__in=keys).values_list("key", "rating")) if keys else {}
+def read_ratings() -> dict[str, str]:
+    """Return what labels mean, by key; one that is not among them is unknown."""
+    return dict(RatingName.objects.exclude(rating=Rating.UNKNOWN).values_list("key", "rating"))

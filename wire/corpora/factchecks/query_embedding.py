@@ -6,17 +6,16 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from concurrent.futures import TimeoutError as TooLate
 from typing import Final
 
 from django.conf import settings
 from django.db import connections
 
 from config.database import routing
-from wire.corpora.factchecks import embedding, vector_store
+from wire.corpora.factchecks import embedding
 from wire.corpora.factchecks.models import FactcheckState
 from wire.corpora.factchecks.search import Meant
-from wire.corpora.factchecks.vector_store import Store
+from wire.corpora.factchecks.vector_store import VectorStore
 from wire.search.vectors.embedder import Embedder, Vectors
 
 log = logging.getLogger(__name__)
@@ -30,9 +29,8 @@ _opener: Final = ThreadPoolExecutor(1, "factchecks-store")
 _vectors: Final[OrderedDict[tuple[str, str], Future[Vectors]]] = OrderedDict()
 _pending: Final[set[Future[Vectors]]] = set()
 _lock: Final = threading.Lock()
-_store: tuple[str, Store] | None = None
-_opening: Future[Store] | None = None
-
+_store: VectorStore | None = None
+_opening: Future[VectorStore] | None = None
 
 # The meaning of a question, if it has a part in the search; and whether it should have had one.
 Meaning = tuple[Meant | None, bool]
@@ -53,8 +51,8 @@ def start_embedding(text: str, state: FactcheckState) -> Callable[[], Meaning]:
     def wait() -> Meaning:
         try:
             store = opening.result(max(0.0, until - time.monotonic()))
-            return Meant(making.result(max(0.0, until - time.monotonic())), store), False
-        except TooLate:
+            return (making.result(max(0.0, until - time.monotonic())), store), False
+        except TimeoutError:
             return None, True
         except Exception as error:  # whatever the model or the store did, words go on
             log.warning("Search goes on without vectors: %s", error)
@@ -64,10 +62,10 @@ def start_embedding(text: str, state: FactcheckState) -> Callable[[], Meaning]:
 
 
 def store_name() -> str:
-    return _store[1].name if _store else "not opened yet"
+    return _store.name if _store else "not opened yet"
 
 
-def forget() -> None:
+def clear_cache() -> None:
     """Drop cached vectors and the store, as after another database took its place."""
     global _store, _opening
     with _lock:
@@ -79,30 +77,28 @@ def _embed(model: Embedder, text: str) -> Future[Vectors] | None:
     """Return the question's vector, cached or being made; None where too many wait already."""
     key = model.name, text
     with _lock:
-        known = _vectors.get(key)
-        if known is not None and not (known.done() and known.exception()):
-            _vectors.move_to_end(key)
-            return known
-        if len(_pending) >= WAITING:
-            return None
-        making = _vectors[key] = _threads.submit(lambda: model.embed([text], asked=True)[0])
+        making = _vectors.get(key)
+        if making is None or (making.done() and making.exception()):
+            if len(_pending) >= WAITING:
+                return None
+            making = _vectors[key] = _threads.submit(lambda: model.embed([text], asked=True)[0])
+            _pending.add(making)
+            making.add_done_callback(_pending.discard)
         _vectors.move_to_end(key)
-        _pending.add(making)
-        making.add_done_callback(_pending.discard)
-        while len(_vectors) > KEPT:
+        if len(_vectors) > KEPT:
             _vectors.popitem(last=False)
     return making
 
 
-def _open_store(model: Embedder) -> "Future[Store]":
+def _open_store(model: Embedder) -> Future[VectorStore]:
     """Return the store as it is now. A large one takes longer to read than a search may: it is read in a thread of its own, and
     searches go on without it.
     """
     global _opening
     known = _store
-    if known is not None and known[0] == model.name and known[1].follow(at_once=True):
-        done: Future[Store] = Future()
-        done.set_result(known[1])
+    if known is not None and known.model == model.name and known.follow(at_once=True):
+        done: Future[VectorStore] = Future()
+        done.set_result(known)
         return done
     with _lock:
         if _opening is None or _opening.done():
@@ -110,15 +106,14 @@ def _open_store(model: Embedder) -> "Future[Store]":
         return _opening
 
 
-def _read_store(model: Embedder) -> Store:
+def _read_store(model: Embedder) -> VectorStore:
     global _store
     try:
         with routing.reading():
             known = _store
-            is_same = known is not None and known[0] == model.name
-            store = known[1] if known is not None and is_same else vector_store.store_for(model.name, model.dimensions)
+            store = known if known is not None and known.model == model.name else VectorStore(model.name, model.dimensions)
             store.follow()
-            _store = model.name, store
+            _store = store
             return store
     finally:
         connections.close_all()  # of this thread, which comes back rarely

@@ -18,14 +18,19 @@ class ExcerptOut(Schema):
     text: str = Field(description="At most 500 characters of it.")
 
 
-class FoundClaimOut(Schema):
-    """A fact-check that was found."""
+class RatedClaimOut(Schema):
+    """A claim and how it was rated."""
 
     id: str
     short_id: str | None
     synopsis: str | None = Field(description="The claim.")
     rating_label: str | None = Field(description="The fact-checker's own label.")
     rating: Rating | None = Field(description="That label on one scale; null without a label.")
+
+
+class FoundClaimOut(RatedClaimOut):
+    """A fact-check that was found."""
+
     summary: str | None
     url: str | None = Field(description="Where the fact-check was published.")
     publisher: str | None = Field(description="Who checked the claim.")
@@ -116,14 +121,9 @@ class ClaimRevisionsOut(Schema):
     next_before: int | None = Field(description="Give it as `before` for older ones; null where there are none.")
 
 
-class ClaimOut(Schema):
+class ClaimOut(RatedClaimOut):
     """One fact-check."""
 
-    id: str
-    short_id: str | None
-    synopsis: str | None = Field(description="The claim.")
-    rating_label: str | None = Field(description="The fact-checker's own label.")
-    rating: Rating | None = Field(description="That label on one scale; null without a label.")
     summary: str | None
     statement: str | None = Field(description="The fact-checker's assessment.")
     url: str | None = Field(description="Where the fact-check was published.")
@@ -146,14 +146,9 @@ class ClaimOut(Schema):
     untrusted_instructions: bool = Field(description=ADDRESSING)
 
 
-class ListedClaimOut(Schema):
+class ListedClaimOut(RatedClaimOut):
     """A fact-check in a list."""
 
-    id: str
-    short_id: str | None
-    synopsis: str | None
-    rating_label: str | None
-    rating: Rating | None
     url: str | None
     categories: list[str]
     published_at: Moment | None
@@ -200,14 +195,9 @@ class FactcheckStatsOut(Schema):
     store: str
 
 
-class LinkedClaimOut(Schema):
+class LinkedClaimOut(RatedClaimOut):
     """A fact-check of a claim that a story is about."""
 
-    id: str
-    short_id: str | None
-    synopsis: str | None
-    rating_label: str | None
-    rating: Rating | None
     url: str | None
     permalink: str
     similarity: float

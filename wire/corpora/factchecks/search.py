@@ -8,6 +8,7 @@ same order.
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 from wire.corpora.factchecks.index_terms import INDEX, filter_token
 from wire.corpora.factchecks.models import FactcheckState, Word
 from wire.corpora.factchecks.query_terms import OF_PARTS, Question, Vocabulary, question
-from wire.corpora.factchecks.vector_store import Store
+from wire.corpora.factchecks.vector_store import VectorStore
 from wire.models import Postings
 from wire.search import index
 from wire.search.index import Numbers
@@ -54,19 +55,8 @@ class Filters:
     since: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Meant:
-    """The vector half: what the question means, and where vectors are searched."""
-
-    vector: Vectors
-    store: Store
-
-
-class ByWords(NamedTuple):
-    """By number: the share of the best score by words, and whether a claim passes every filter."""
-
-    shares: Scores
-    allowed: NDArray[np.bool_]
+Meant = tuple[Vectors, VectorStore]  # the vector half: what the question means, and where vectors are searched
+ByWords = tuple[Scores, NDArray[np.bool_]]  # by number: the share of the best score by words, whether a claim passes every filter
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,87 +68,80 @@ class ClaimRanking:
     meaning: Mapping[int, float] = field(default_factory=dict)
 
 
-class _IndexCache:
-    """Postings of the index as it is now, cached while it does not change."""
+_vocabulary = Vocabulary()  # of all versions of the index: a word that came stays
+_read_words = 0  # the key of the last one
+_lock: Final = threading.Lock()
 
-    def __init__(self) -> None:
-        self.vocabulary = Vocabulary()
-        self._seen = 0
-        self._version = -1
-        self._bytes = 0
+
+class _Version:
+    """The index at one version, cached as far as it was read."""
+
+    def __init__(self, state: FactcheckState) -> None:
+        self.number = state.version
         self._postings: dict[str, tuple[Numbers, NDArray[np.int64]]] = {}
-        self._moments: Numbers | None = None
-        self.spoken: list[str] = []  # languages of the claims
-        self._lock = threading.Lock()
+        self._bytes = 0
+        begun = filter_token("language", "")
+        tokens = Postings.objects.filter(index=INDEX, token__startswith=begun).values_list("token", flat=True).distinct()
+        self.spoken = sorted(token.removeprefix(begun) for token in tokens if token != begun)  # languages of the claims
 
-    def follow(self) -> FactcheckState:
-        """Return the state of the index, after reading the words that came since the last time."""
-        state = FactcheckState.objects.get(pk=1)
-        with self._lock:
-            if state.version != self._version:
-                self._postings, self._bytes, self._moments = {}, 0, None
-                self._version = state.version
-                begun = filter_token("language", "")
-                tokens = Postings.objects.filter(index=INDEX, token__startswith=begun).values_list("token", flat=True).distinct()
-                self.spoken = sorted(token.removeprefix(begun) for token in tokens if token != begun)
-                while rows := list(Word.objects.filter(pk__gt=self._seen).order_by("pk").values_list("pk", "token")[:50_000]):
-                    self.vocabulary.add(token for _, token in rows)
-                    self._seen = rows[-1][0]
-        return state
+    @cached_property
+    def moments(self) -> Numbers:
+        return index.values(INDEX)
 
-    def weights(self, tokens: Sequence[str], version: int) -> dict[str, tuple[Numbers, NDArray[np.int64]]]:
+    def weights(self, tokens: Sequence[str]) -> dict[str, tuple[Numbers, NDArray[np.int64]]]:
         """Return numbers and weights of each token; both are empty for one that no claim has."""
-        known = self._postings
+        known, empty = self._postings, np.zeros(0, dtype=np.int64)
         wanted = [token for token in dict.fromkeys(tokens) if token not in known]
         read = index.weights(INDEX, wanted) if wanted else {}
-        empty = np.zeros(0, dtype=np.int64)
         new = {token: read.get(token, (empty, empty)) for token in wanted}
         found = {token: known.get(token) or new[token] for token in tokens}
-        with self._lock:
-            if version == self._version and known is self._postings:
-                if self._bytes > CACHED_BYTES:
-                    self._postings, self._bytes = {}, 0
-                self._postings.update(new)
-                self._bytes += sum(200 + numbers.nbytes + weights.nbytes for numbers, weights in new.values())
-        return found
-
-    def moments(self, version: int) -> Numbers:
-        found = self._moments
-        if found is None:
-            found = index.values(INDEX)
-            with self._lock:
-                if version == self._version:
-                    self._moments = found
+        if self._bytes > CACHED_BYTES:
+            self._postings, self._bytes = {}, 0
+        self._postings.update(new)
+        self._bytes += sum(200 + numbers.nbytes + weights.nbytes for numbers, weights in new.values())
         return found
 
 
-_index: _IndexCache = _IndexCache()
+_version: _Version | None = None
 
 
-def forget() -> None:
+def _follow() -> tuple[_Version, FactcheckState]:
+    """Return the index as it is now, after reading the words that came since the last time, and its state."""
+    global _version, _read_words
+    state = FactcheckState.objects.get(pk=1)
+    with _lock:
+        if _version is None or _version.number != state.version:
+            while rows := list(Word.objects.filter(pk__gt=_read_words).order_by("pk").values_list("pk", "token")[:50_000]):
+                _vocabulary.add(token for _, token in rows)
+                _read_words = rows[-1][0]
+            _version = _Version(state)
+        return _version, state
+
+
+def clear_cache() -> None:
     """Drop what is cached of the index, as after another database took its place."""
-    global _index
-    _index = _IndexCache()
+    global _vocabulary, _version, _read_words
+    _vocabulary, _version, _read_words = Vocabulary(), None, 0
 
 
 def parse_question(text: str, language: str | None) -> tuple[Question, FactcheckState]:
     """Parse a question. `language`: the code that was given; None to have it detected."""
-    state = _index.follow()
-    return question(text, language, _index.spoken, _index.vocabulary), state
+    version, state = _follow()
+    return question(text, language, version.spoken, _vocabulary), state
 
 
 def is_used(name: str, value: str) -> bool:
-    state, token = _index.follow(), filter_token(name, value)
-    return len(_index.weights([token], state.version)[token][0]) > 0
+    token = filter_token(name, value)
+    return len(_follow()[0].weights([token])[token][0]) > 0
 
 
 def by_words(asked: Question, state: FactcheckState, filters: Filters, *, none: bool = False) -> ByWords:
-    moments = _index.moments(state.version)
-    size = max(len(moments), state.next_number)
-    allowed = _find_allowed(filters, size, state, moments)
-    scores = np.zeros(size) if none else _score_words(asked, state, size) * allowed
+    version = _version or _follow()[0]
+    size = max(len(version.moments), state.next_number)
+    allowed = _find_allowed(filters, size, version)
+    scores = np.zeros(size) if none else _score_words(asked, version, state.found, size) * allowed
     best = float(scores.max(initial=0.0))
-    return ByWords(scores / best if best > 0 else scores, allowed)
+    return scores / best if best > 0 else scores, allowed
 
 
 def rank_claims(words: ByWords, meant: Meant | None, fusion: str = "") -> ClaimRanking:
@@ -166,13 +149,14 @@ def rank_claims(words: ByWords, meant: Meant | None, fusion: str = "") -> ClaimR
     shares, allowed = words
     if meant is None:
         return ClaimRanking(_sort_hits(np.flatnonzero(shares >= SHARE), shares), shares)
-    compared, cosines = meant.store.compare(meant.vector, _most(shares, CANDIDATES), CANDIDATES, allowed)
-    mean, deviation = meant.store.usual(meant.vector)
+    vector, store = meant
+    compared, cosines = store.compare(vector, _most(shares, CANDIDATES), CANDIDATES, allowed)
+    mean, deviation = store.usual(vector)
     far = (np.nan_to_num(cosines, nan=mean).astype(np.float64) - mean) / max(deviation, 1e-6)
     fused = np.where(shares >= SHARE, shares - 4.0, -np.inf)  # those that were not compared come last, by words alone
     near = compared[np.argsort(-far, kind="stable")[:NEAREST]]
     known = ~np.isnan(cosines)
-    is_near = np.isin(compared, near) & known & (far >= (NEAR if meant.store.is_sampled else -np.inf))
+    is_near = np.isin(compared, near) & known & (far >= (NEAR if store.is_sampled else -np.inf))
     matches = (shares[compared] >= SHARE) | is_near
     is_by_rank = (fusion or settings.FACTCHECKS_FUSION) == "rrf"
     scores = _fuse_by_rank(shares[compared], far) if is_by_rank else shares[compared] + MEANING * far
@@ -191,11 +175,11 @@ def _fuse_by_rank(shares: Scores, far: Scores) -> Scores:
     return fused
 
 
-def _find_allowed(filters: Filters, size: int, state: FactcheckState, moments: Numbers) -> NDArray[np.bool_]:
+def _find_allowed(filters: Filters, size: int, version: _Version) -> NDArray[np.bool_]:
     """Mark by number the claims that pass every filter."""
     wanted = {"status": filters.statuses, "category": filters.categories, "rating": filters.labels}
     tokens = [[filter_token(name, value) for value in values] for name, values in wanted.items() if values is not None]
-    postings = _index.weights([token for some in tokens for token in some], state.version)
+    postings = version.weights([token for some in tokens for token in some])
     allowed = np.ones(size, dtype=bool)
     for some in tokens:
         passing = np.zeros(size, dtype=bool)
@@ -205,20 +189,20 @@ def _find_allowed(filters: Filters, size: int, state: FactcheckState, moments: N
         allowed &= passing
     if filters.since is not None:
         late = np.zeros(size, dtype=bool)
-        late[: len(moments)] = moments[:size] >= filters.since
+        late[: len(version.moments)] = version.moments >= filters.since
         allowed &= late
     return allowed
 
 
-def _score_words(asked: Question, state: FactcheckState, size: int) -> Scores:
-    postings = _index.weights([token for term in asked.terms for token in (*term.tokens, *term.parts)], state.version)
+def _score_words(asked: Question, version: _Version, of: int, size: int) -> Scores:
+    postings = version.weights([token for term in asked.terms for token in (*term.tokens, *term.parts)])
     scores = np.zeros(size, dtype=np.float64)
     for term in asked.terms:
         by_worth = sorted(term.tokens.items(), key=lambda one: one[1])
         held = [(*postings[token], worth) for token, worth in by_worth if len(postings[token][0])]
         if len(held) == 1 and not term.parts:
             numbers, weights, worth = held[0]
-            scores[numbers] += weights * (worth * _rarity(len(numbers), state.found))
+            scores[numbers] += weights * (worth * _rarity(len(numbers), of))
         elif held or term.parts:
             of_term = np.zeros(size, dtype=np.float64)
             for token in term.parts:
@@ -226,13 +210,13 @@ def _score_words(asked: Question, state: FactcheckState, size: int) -> Scores:
                 of_term[numbers] += weights * (OF_PARTS / len(term.parts))
             for numbers, weights, worth in held:
                 of_term[numbers] = np.maximum(of_term[numbers], weights * worth)
-            scores += of_term * _rarity(int(np.count_nonzero(of_term)), state.found)
+            scores += of_term * _rarity(int(np.count_nonzero(of_term)), of)
     return scores
 
 
 def rarities(tokens: Sequence[str]) -> dict[str, float]:
-    state = _index.follow()
-    postings = _index.weights(tokens, state.version)
+    version, state = _follow()
+    postings = version.weights(tokens)
     return {token: _rarity(len(numbers), state.found) for token, (numbers, _) in postings.items()}
 
 

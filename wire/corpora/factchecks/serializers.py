@@ -1,11 +1,12 @@
 """Turns a stored claim into what is answered: fields, citations, and the part of it that is quoted."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import quote
 
 from django.conf import settings
 
-from citations.format.factcheck import CitableFactCheck, cite, csl, ris
+from citations.format.corpora import CitableFactCheck, cite, csl, ris
 from wire.corpora.factchecks.chunks import Chunk, published_only
 from wire.corpora.factchecks.languages import content_stems
 from wire.corpora.factchecks.models import Claim, ClaimRevision, StoryLink
@@ -19,6 +20,7 @@ from wire.corpora.factchecks.schemas import (
     ExcerptOut,
     FactOut,
     FoundClaimOut,
+    LinkedClaimOut,
     LinkedStoryOut,
     ListedClaimOut,
 )
@@ -36,10 +38,6 @@ def permalink(claim: Claim) -> str:
     return f"{settings.WIRE_SITE_URL}/factcheck/{quote(claim.id_shown)}"
 
 
-def status(claim: Claim) -> str:
-    return "withdrawn" if claim.withdrawn_at else "superseded" if claim.superseded_by else claim.status
-
-
 def _to_citable(claim: Claim) -> CitableFactCheck:
     return CitableFactCheck(
         claim.external_id,
@@ -52,12 +50,33 @@ def _to_citable(claim: Claim) -> CitableFactCheck:
     )
 
 
+# Names of an answer's fields that are columns of a claim, and of its earlier versions; empty ones are null.
+_SAME: Final = ("synopsis", "rating_label", "publisher", "claimant", "published_at", "language")
+_COLUMNS: Final = {name: name for name in _SAME} | {
+    "summary": "rating_summary",
+    "statement": "rating_statement",
+    "url": "publishing_url",
+}
+
+
+def _common_fields(columns: Mapping[str, Any], names: dict[str, str]) -> dict[str, Any]:
+    fields = {name: columns[column] or None for name, column in _COLUMNS.items()}
+    return fields | {"rating": rating(columns["rating_label"], names), "categories": [one["name"] for one in columns["categories"]]}
+
+
+def _claim_fields(claim: Claim, names: dict[str, str]) -> dict[str, Any]:
+    return _common_fields(vars(claim), names) | {
+        "id": claim.external_id,
+        "short_id": claim.short_id or None,
+        "status": "withdrawn" if claim.withdrawn_at else "superseded" if claim.superseded_by else claim.status,
+        "permalink": permalink(claim),
+    }
+
+
 def to_hit(claim: Claim, names: dict[str, str], by_words: float, similarity: float | None, part: Chunk) -> FoundClaimOut:
     excerpt = ExcerptOut(fact_index=part.fact_index, text=excerpt_of(part.content)) if part.kind == "fact_detail" else None
     return FoundClaimOut(
-        **to_list_item(claim, names).dict(),
-        summary=claim.rating_summary or None,
-        publisher=claim.publisher or None,
+        **_claim_fields(claim, names),
         citation=cite(_to_citable(claim)),
         excerpt=excerpt,
         words=by_words,
@@ -67,31 +86,19 @@ def to_hit(claim: Claim, names: dict[str, str], by_words: float, similarity: flo
 
 
 def to_list_item(claim: Claim, names: dict[str, str]) -> ListedClaimOut:
-    return ListedClaimOut(
-        id=claim.external_id,
-        short_id=claim.short_id or None,
-        synopsis=claim.synopsis or None,
-        rating_label=claim.rating_label or None,
-        rating=rating(claim.rating_label, names),
-        url=claim.publishing_url or None,
-        categories=[one["name"] for one in claim.categories],
-        published_at=claim.published_at,
-        language=claim.language or None,
-        status=status(claim),
-        permalink=permalink(claim),
-    )
+    return ListedClaimOut(**_claim_fields(claim, names))
+
+
+def to_linked(link: StoryLink, names: dict[str, str]) -> LinkedClaimOut:
+    is_pinned = link.kind == StoryLink.Origin.PINNED
+    return LinkedClaimOut(**_claim_fields(link.claim, names), similarity=round(link.similarity, 2), pinned=is_pinned)
 
 
 def to_claim(claim: Claim, names: dict[str, str]) -> ClaimOut:
-    as_cited = _to_citable(claim)
-    facts = [_to_fact(fact) for fact in published_only(claim.facts)]
+    as_cited, facts = _to_citable(claim), _to_facts(claim.facts)
     texts = [claim.synopsis, claim.rating_summary, claim.rating_statement, *(fact.text for fact in facts)]
     return ClaimOut(
-        **to_list_item(claim, names).dict(),
-        summary=claim.rating_summary or None,
-        statement=claim.rating_statement or None,
-        publisher=claim.publisher or None,
-        claimant=claim.claimant or None,
+        **_claim_fields(claim, names),
         facts=facts,
         origins=[one["url"] for one in claim.origins if isinstance(one.get("url"), str) and one["url"].startswith("http")],
         withdrawn_at=claim.withdrawn_at,
@@ -106,21 +113,13 @@ def to_claim(claim: Claim, names: dict[str, str]) -> ClaimOut:
 
 
 def to_earlier(revision: ClaimRevision, names: dict[str, str]) -> EarlierClaimOut:
-    fields, label = revision.fields, revision.fields["rating_label"]
-    texts = {name: fields[name] or None for name in ("synopsis", "publisher", "claimant", "language", "published_at")}
     return EarlierClaimOut(
+        **_common_fields(revision.fields, names),
         revision=revision.revision,
         since=revision.since,
         until=revision.until,
-        rating_label=label or None,
-        rating=rating(label, names),
-        summary=fields["rating_summary"] or None,
-        statement=fields["rating_statement"] or None,
-        url=fields["publishing_url"] or None,
-        categories=[one["name"] for one in fields["categories"]],
-        facts=[_to_fact(fact) for fact in published_only(fields["facts"])],
+        facts=_to_facts(revision.fields["facts"]),
         content_sha256=revision.content_sha256,
-        **texts,
     )
 
 
@@ -152,9 +151,12 @@ def best_part(claim: Claim, question: Question) -> Chunk:
     return best if score(best) >= max(score(overview), 1e-9) else overview
 
 
-def _to_fact(fact: Any) -> FactOut:
-    sources = [
-        EvidenceOut(excerpt=one.get("excerpt") or None, url=one.get("url") or None, archive_url=one.get("archiveUrl") or None)
-        for one in published_only(fact.get("sources") or ())
+def _to_facts(facts: Sequence[Mapping[str, Any]]) -> list[FactOut]:
+    return [
+        FactOut(index=fact["index"], text=fact["text"], sources=[_to_evidence(one) for one in published_only(fact["sources"])])
+        for fact in published_only(facts)
     ]
-    return FactOut(index=int(fact.get("index") or 0), text=str(fact.get("text") or ""), sources=sources)
+
+
+def _to_evidence(source: Mapping[str, Any]) -> EvidenceOut:
+    return EvidenceOut(excerpt=source["excerpt"] or None, url=source["url"] or None, archive_url=source["archiveUrl"] or None)

@@ -32,8 +32,8 @@ class StoreResult:
     created: int = 0
     updated: int = 0
     skipped: int = 0
-    refused: dict[int, str] = field(default_factory=dict)  # why drafts were not stored, by their place in the batch
-    remarks: dict[int, str] = field(default_factory=dict)  # what of a stored draft was left out
+    refused: dict[int, str] = field(default_factory=dict)  # why entries were not stored, by their place in the batch
+    remarks: dict[int, str] = field(default_factory=dict)  # what of a stored entry was left out
 
 
 def create_defaults() -> None:
@@ -50,13 +50,13 @@ def announce() -> None:
         WireState.raise_version()
 
 
-def store(drafts: Sequence[ClaimDraft], now: dt.datetime) -> StoreResult:
-    """Write one batch; of a claim that comes twice the last counts. The same drafts again change nothing."""
+def store(entries: Sequence[ClaimDraft | RefusedClaim], now: dt.datetime) -> StoreResult:
+    """Write one batch; of a claim that comes twice the last counts. The same entries again change nothing."""
     counted = StoreResult()
     with transaction.atomic():
         state = FactcheckState.lock()
-        known, wanted = _assign_ids(drafts, counted)
-        counted.skipped = len(drafts) - len(wanted) - len(counted.refused)
+        known, wanted = _assign_ids(entries, counted)
+        counted.skipped = len(entries) - len(wanted) - len(counted.refused)
         fresh, changed, replaced = list[Claim](), list[tuple[Claim, dict[str, int]]](), list[ClaimRevision]()
         for external_id, draft in wanted.items():
             claim = known.get(external_id)
@@ -64,7 +64,7 @@ def store(drafts: Sequence[ClaimDraft], now: dt.datetime) -> StoreResult:
                 claim = Claim(number=state.next_number + len(fresh), external_id=external_id, first_seen_at=now)
                 _write(claim, draft, now)
                 fresh.append(claim)
-            elif claim.content_sha256 == draft.sha256 or _is_equal(claim, draft):
+            elif claim.content_sha256 == draft.sha256:
                 counted.skipped += 1
             else:
                 before = tokens_of(claim) if claim.is_live else {}
@@ -128,26 +128,34 @@ def _change(claim: Claim, **values: Any) -> None:
         announce()
 
 
-def _assign_ids(drafts: Sequence[ClaimDraft], counted: StoreResult) -> tuple[dict[str, Claim], dict[str, ClaimDraft]]:
-    """Return the stored claims that drafts are about, and every draft that is to be stored, by id. A draft whose id is another
+def _assign_ids(
+    entries: Sequence[ClaimDraft | RefusedClaim], counted: StoreResult
+) -> tuple[dict[str, Claim], dict[str, ClaimDraft]]:
+    """Return the stored claims that entries are about, and every draft that is to be stored, by id. A draft whose id is another
     checker's gets an id of its own; `counted` gets what is refused.
     """
+    counted.refused = {place: str(entry) for place, entry in enumerate(entries) if isinstance(entry, RefusedClaim)}
+    drafts = [entry for entry in entries if isinstance(entry, ClaimDraft)]
     ids = {one for draft in drafts for one in identity.candidate_ids(draft)}
     known = {claim.external_id: claim for claim in Claim.objects.filter(external_id__in=ids)}
     names = _find_names({name for draft in drafts for name in (draft.external_id, draft.short_id) if name})
-    holders: dict[str, identity.Rated] = dict(known)
+    holders: dict[str, Claim | ClaimDraft] = dict(known)
     wanted = dict[str, ClaimDraft]()
-    for place, given in enumerate(drafts):
+    for place, given in enumerate(entries):
+        if isinstance(given, RefusedClaim):
+            continue
         try:
             external_id = identity.find_id(given, holders, names)
         except RefusedClaim as why:
-            counted.refused[place] = str(why)
+            counted.refused[place] = f"{given.name}: {why}"
             continue
         draft = replace(given, external_id=external_id)
         if names.get(draft.short_id, external_id) != external_id:
             stored = known[external_id].short_id if external_id in known else ""
             if stored != draft.short_id:
-                counted.remarks[place] = f"its short id {draft.short_id[:60]} is another claim's; it was stored without it"
+                counted.remarks[place] = (
+                    f"{draft.name}: its short id {draft.short_id[:60]} is another claim's; it was stored without it"
+                )
             draft = replace(draft, short_id=stored)
         for name in filter(None, (external_id, draft.short_id)):
             names.setdefault(name, external_id)
@@ -165,11 +173,6 @@ def _write(claim: Claim, draft: ClaimDraft, now: dt.datetime) -> None:
     for name in _OF_DRAFT:
         setattr(claim, name, getattr(draft, name))
     claim.rating_key, claim.content_sha256, claim.changed_at = key_of(claim.rating_label), draft.sha256, now
-
-
-def _is_equal(claim: Claim, draft: ClaimDraft) -> bool:
-    """Return whether the claim already says all that the draft does, so that only the hash is made otherwise."""
-    return all(getattr(claim, name) == getattr(draft, name) for name in _OF_DRAFT)
 
 
 def _store_revisions(replaced: Sequence[ClaimRevision]) -> None:

@@ -5,16 +5,17 @@ Both sides have vectors of the wire's own model; with another model for claims n
 
 import datetime as dt
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from wire.corpora.factchecks import search, store
 from wire.corpora.factchecks.languages import content_stems, stem
 from wire.corpora.factchecks.models import Claim, ClaimVector, FactcheckState, StoryLink
-from wire.corpora.factchecks.vector_store import InMemory, read_halves
+from wire.corpora.factchecks.vector_store import VectorStore, read_halves
 from wire.models import StoryVector, WireState
 from wire.search.vectors.embedder import embedder
 from wire.text.tokens import words
@@ -27,47 +28,40 @@ DAYS: Final = 30  # for so long after its publication a story is looked at again
 BLOCK: Final = 64  # stories that are compared at once
 
 
-class FoundLink(NamedTuple):
-    story: int
-    claim: int
-    similarity: float
-
-
 def link(days: int = DAYS) -> int | None:
     """Find links of the stories of so many days anew, if anything changed. Return how many there are, None if nothing changed.
 
     What editors pinned or cut stays.
     """
-    state, since = FactcheckState.objects.get(pk=1), timezone.now() - dt.timedelta(days=days)
+    since = timezone.now() - dt.timedelta(days=days)
     stories = StoryVector.objects.filter(story__published_at__gte=since).exclude(story__status="withdrawn")
-    mark = f"{days} {state.version} {WireState.objects.get(pk=1).version} {stories.count()} {ClaimVector.objects.count()}"[:100]
-    if state.linked == mark:
+    if FactcheckState.objects.get(pk=1).linked == _mark(days, stories):
         return None
     model = embedder()
     found = _find_links(list(stories.values_list("story_id", flat=True)), model.name, model.dimensions) if model else []
     with transaction.atomic():
         FactcheckState.lock()
         former = StoryLink.objects.filter(kind=StoryLink.Origin.FOUND, story__published_at__gte=since)
-        was = set(former.values_list("story_id", "claim_id"))
-        now = {(one.story, one.claim) for one in found}
+        was, now = set(former.values_list("story_id", "claim_id")), {(one.story_id, one.claim_id) for one in found}
         for story, claim in was - now:
-            StoryLink.objects.filter(story=story, claim=claim, kind=StoryLink.Origin.FOUND).delete()
-        new = [StoryLink(story_id=one.story, claim_id=one.claim, similarity=one.similarity) for one in found]
-        StoryLink.objects.bulk_create(new, ignore_conflicts=True)  # editors' stay as they are
+            former.filter(story=story, claim=claim).delete()
+        StoryLink.objects.bulk_create(found, ignore_conflicts=True)  # editors' stay as they are
         if was != now:
             store.announce()
-        # The announcement raised the wire version; the mark is of what will be seen next time.
-        after = mark.split(" ")
-        after[2] = str(WireState.objects.get(pk=1).version)
-        FactcheckState.objects.filter(pk=1).update(linked=" ".join(after))
+        FactcheckState.objects.filter(pk=1).update(linked=_mark(days, stories))  # with the version that was just announced
     return len(found)
 
 
-def _find_links(stories: Sequence[int], model: str, dimensions: int) -> list[FoundLink]:
-    vectors_of_claims = InMemory(model, dimensions)
-    vectors_of_claims.follow()
-    numbers, matrix = vectors_of_claims.everything()
-    links = list[FoundLink]()
+def _mark(days: int, stories: QuerySet[StoryVector]) -> str:
+    """Return a text that changes with whatever links are found among."""
+    versions = f"{FactcheckState.objects.get(pk=1).version} {WireState.objects.get(pk=1).version}"
+    return f"{days} {versions} {stories.count()} {ClaimVector.objects.count()}"[:100]
+
+
+def _find_links(stories: Sequence[int], model: str, dimensions: int) -> list[StoryLink]:
+    vectors, links = VectorStore(model, dimensions), list[StoryLink]()
+    vectors.follow()
+    numbers, matrix = vectors.everything()
     if not len(numbers):
         return links
     columns = ("story_id", "story__current__headline", "story__current__summary_medium", "vector")
@@ -81,13 +75,14 @@ def _find_links(stories: Sequence[int], model: str, dimensions: int) -> list[Fou
     return links
 
 
-def _confirm(story: int, text: str, near: dict[int, float]) -> list[FoundLink]:
+def _confirm(story: int, text: str, near: dict[int, float]) -> list[StoryLink]:
     """Return links with those claims (by number, with the cosine) whose words the story's text holds, too."""
-    found = []
-    for claim in Claim.objects.live().filter(number__in=near):
-        share = share_of_words(claim, text)
-        if share >= HELD:
-            found.append(FoundLink(story, claim.pk, round(near[claim.number] * (0.5 + share / 2), 3)))
+    shares = {claim: share_of_words(claim, text) for claim in Claim.objects.live().filter(number__in=near)}
+    found = [
+        StoryLink(story_id=story, claim=claim, similarity=round(near[claim.number] * (0.5 + share / 2), 3))
+        for claim, share in shares.items()
+        if share >= HELD
+    ]
     return sorted(found, key=lambda one: -one.similarity)[:LINKED]
 
 

@@ -3,8 +3,8 @@
 from typing import Any, Final
 
 from citations.find.finder import find_citations
-from citations.find.markup import strip_markup
 from citations.find.match import CitationMatch
+from citations.find.segments import strip_markup
 from citations.format.formats import CitationFormat, cite
 from wire.models import Story
 from wire.publishing.citations_for import citable, permalink

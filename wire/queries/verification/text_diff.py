@@ -139,16 +139,11 @@ def _is_part(said: str, text: str) -> bool:
     if not ELLIPSIS.search(said) or not is_quoted_from(said, text):
         return False
     starts = (words_of(" ".join(whole[begin:])) for begin in range(len(whole)))
-    if not any(start[: len(pieces[0])] == pieces[0] or _is_cut_in_word(pieces[0], start) for start in starts):
+    if not any(start[: len(pieces[0])] == pieces[0] for start in starts):
         return False
     # Something was left out in between only: it ends where a sentence does.
     ends = (words_of(" ".join(whole[: end + 1])) for end in range(len(whole)))
     return bool(ELLIPSIS_AT_END.search(said)) or any(end[-len(pieces[-1]) :] == pieces[-1] for end in ends)
-
-
-def _is_cut_in_word(first: tuple[str, ...], start: tuple[str, ...]) -> bool:
-    last = len(first) - 1
-    return last > 1 and start[:last] == first[:last] and len(start) > last and start[last].startswith(first[last])
 
 
 def _describe_difference(name: str, said: str, record: str) -> str:

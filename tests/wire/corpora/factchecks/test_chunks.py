@@ -8,26 +8,16 @@ from hypothesis import strategies as st
 
 from tests.claims import LEAD
 from wire.corpora.factchecks import parsers
-from wire.corpora.factchecks.chunks import LONGEST, Texts, chunks_of, pieces
+from wire.corpora.factchecks.chunks import LONGEST, pieces, split_claim
+from wire.corpora.factchecks.parsers import ClaimDraft
 
 
-def texts(**changes: Any) -> Texts:
-    draft = parsers.of_dump(LEAD, "de")
-    made = Texts(
-        draft.language,
-        draft.short_id,
-        draft.synopsis,
-        draft.rating_summary,
-        draft.rating_statement,
-        draft.rating_label,
-        draft.categories,
-        draft.facts,
-    )
-    return replace(made, **changes)
+def texts(**changes: Any) -> ClaimDraft:
+    return replace(parsers.parse_dump(LEAD, "de"), **changes)
 
 
 def test_a_claim_has_an_overview_and_its_published_facts() -> None:
-    overview, fact = chunks_of(texts())
+    overview, fact = split_claim(texts())
     assert overview.kind == "claim_overview"
     assert "Behauptung: Leitungswasser" in overview.content
     assert "Kategorien: Gesundheit, Umwelt" in overview.content
@@ -36,14 +26,14 @@ def test_a_claim_has_an_overview_and_its_published_facts() -> None:
 
 
 def test_what_the_vector_is_made_of_has_neither_labels_nor_ids() -> None:
-    overview, fact = chunks_of(texts())
+    overview, fact = split_claim(texts())
     assert "Behauptung" not in overview.plain
     assert "2025/11/20-2" not in overview.plain
     assert "Quelle" not in fact.plain
 
 
 def test_labels_stand_in_the_claim_s_language() -> None:
-    overview, fact = chunks_of(texts(language="en"))
+    overview, fact = split_claim(texts(language="en"))
     assert "Claim: Leitungswasser" in overview.content
     assert "Categories: Health, Environment" in overview.content
     assert "Source: Messbericht 2025" in fact.content
@@ -53,14 +43,14 @@ def test_a_fact_of_6000_characters_is_one_part_and_a_longer_one_several() -> Non
     sentence = "Das ist ein Satz mit ein paar Wörtern darin. "
     short = [{"index": 0, "text": "x" * LONGEST, "sources": []}]
     long = [{"index": 0, "text": sentence * 300, "sources": []}]
-    assert len(chunks_of(texts(facts=short))) == 2
-    parts = chunks_of(texts(facts=long))[1:]
+    assert len(split_claim(texts(facts=short))) == 2
+    parts = split_claim(texts(facts=long))[1:]
     assert len(parts) == 3
     assert all(len(part.content) <= LONGEST and part.content.rstrip().endswith(".") for part in parts)
 
 
 def test_a_claim_without_any_text_still_has_an_overview() -> None:
-    (overview,) = chunks_of(Texts("", "2025/1", "", "", "", "", (), ()))
+    (overview,) = split_claim(ClaimDraft("id", "2025/1"))
     assert overview.plain == "2025/1"
 
 

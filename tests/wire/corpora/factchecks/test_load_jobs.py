@@ -1,5 +1,6 @@
 """Loads are jobs: they report, go on where they were killed, stop when they are cancelled, and change nothing the second time."""
 
+import fcntl
 import gzip
 import json
 import os
@@ -51,7 +52,7 @@ def test_what_is_refused_is_told_with_its_place(tmp_path: Path, capsys: pytest.C
     file = tmp_path / "dump.json"
     file.write_text(json.dumps([claim(1, "eins"), {"synopsis": "ohne"}, claim(3, "drei")]))
     call_command("loadfactchecks", str(file))
-    assert "entry 2: it has neither id nor shortId" in capsys.readouterr().err
+    assert "Entry 2: it has neither id nor shortId" in capsys.readouterr().err
     job = LoadJob.objects.get()
     assert (job.created, job.errors, job.messages) == (2, 1, ["Entry 2: it has neither id nor shortId"])
 
@@ -110,10 +111,12 @@ def test_a_cancelled_job_ends_after_the_batch_at_hand(tmp_path: Path, monkeypatc
 
 def test_a_file_that_is_being_loaded_is_refused_to_another(tmp_path: Path) -> None:
     file = dump(tmp_path / "dump.json")
-    job = load_jobs.job_for(file, "de")
-    LoadJob.objects.filter(pk=job.pk).update(messages=[f"process {os.getppid()}"])
-    with pytest.raises(Unreadable, match="another process"):
-        load_jobs.job_for(file, "de")
+    with file.open("rb") as other:
+        fcntl.flock(other, fcntl.LOCK_EX)
+        with pytest.raises(Unreadable, match="another process"):
+            load_jobs.load(load_jobs.job_for(file, "de"), file)
+    load_jobs.load(load_jobs.job_for(file, "de"), file)
+    assert Claim.objects.count() == 30
 
 
 def test_vectors_are_made_once_and_anew_after_a_change(settings: Any) -> None:

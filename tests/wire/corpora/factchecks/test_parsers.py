@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.claims import LEAD, claim
 from wire.corpora.factchecks import file_formats, parsers
 from wire.corpora.factchecks.parsers import ClaimDraft, RefusedClaim
-from wire.corpora.factchecks.ratings import Rating, of_number
+from wire.corpora.factchecks.ratings import Rating, rate_number
 
 REVIEW: dict[str, Any] = {
     "@context": "https://schema.org",
@@ -37,11 +37,11 @@ REVIEW: dict[str, Any] = {
 def read(tmp_path: Path, name: str, text: str, language: str = "") -> list[file_formats.Entry]:
     file = tmp_path / name
     file.write_text(text, encoding="utf-8")
-    return list(file_formats.entries(file, language))
+    return list(file_formats.read_entries(file, language))
 
 
 def test_a_claim_of_the_dump_keeps_all_its_fields() -> None:
-    draft = parsers.of_dump(LEAD, "de")
+    draft = parsers.parse_dump(LEAD, "de")
     assert (draft.external_id, draft.short_id, draft.process_id) == (LEAD["id"], "2025/11/20-2", "p1")
     assert draft.published_at == dt.datetime(2025, 11, 20, 10, tzinfo=dt.UTC)
     assert draft.categories[0] == {"name": "health", "de": "Gesundheit", "en": "Health"}
@@ -61,20 +61,20 @@ def test_a_claim_of_the_dump_keeps_all_its_fields() -> None:
     ],
 )
 def test_every_change_of_content_changes_the_hash(field: str, value: Any) -> None:
-    assert parsers.of_dump(LEAD, "de").sha256 != parsers.of_dump(LEAD | {field: value}, "de").sha256
+    assert parsers.parse_dump(LEAD, "de").sha256 != parsers.parse_dump(LEAD | {field: value}, "de").sha256
 
 
 def test_a_claim_s_own_language_wins_over_the_load_s() -> None:
-    assert parsers.of_dump(LEAD | {"language": "de-AT"}, "en").language == "de"
-    assert parsers.of_dump(LEAD | {"language": "tlh"}, "en").language == "en"
-    assert parsers.of_dump(LEAD, "").language == "de"
+    assert parsers.parse_dump(LEAD | {"language": "de-AT"}, "en").language == "de"
+    assert parsers.parse_dump(LEAD | {"language": "tlh"}, "en").language == "en"
+    assert parsers.parse_dump(LEAD, "").language == "de"
 
 
 def test_claim_review_is_read_with_checker_claimant_and_rating() -> None:
-    draft = parsers.of_claim_review(REVIEW, "")
+    draft = parsers.parse_claim_review(REVIEW, "")
     assert (draft.synopsis, draft.rating_label, draft.publisher) == ("The moon is made of cheese", "Pants on Fire", "Checker")
     assert (draft.claimant, draft.language, draft.rating_hint) == ("A. Nonymous", "en", Rating.FALSE)
-    assert draft.external_id == parsers.of_claim_review(dict(REVIEW), "").external_id
+    assert draft.external_id == parsers.parse_claim_review(dict(REVIEW), "").external_id
 
 
 @pytest.mark.parametrize(
@@ -134,14 +134,14 @@ def test_a_list_that_breaks_off_gives_what_came_before(tmp_path: Path) -> None:
     text = orjson.dumps([claim(1, "one"), claim(2, "two")]).decode()[:-20]
     file = tmp_path / "dump.json"
     file.write_text(text)
-    found = file_formats.entries(file, "")
+    found = file_formats.read_entries(file, "")
     assert isinstance(next(found), ClaimDraft)
     with pytest.raises(file_formats.Unreadable):
         next(found)
 
 
 def test_hostile_values_do_not_get_through() -> None:
-    draft = parsers.of_dump(
+    draft = parsers.parse_dump(
         claim(1, "a\x00b\u202ec", publishingUrl="javascript:alert(1)", createdAt="2026-13-45", facts=[{"text": "x\ud800"}]), "en"
     )
     assert (draft.synopsis, draft.publishing_url, draft.published_at) == ("abc", "", None)
@@ -158,7 +158,7 @@ values = st.recursive(
 @given(st.dictionaries(st.sampled_from([*LEAD, "language", "supersededBy"]), values))
 def test_any_entry_becomes_a_draft_that_can_be_stored_or_a_refusal(entry: Any) -> None:
     try:
-        draft = parsers.of_dump(entry, "")
+        draft = parsers.parse_dump(entry, "")
     except RefusedClaim:
         return
     orjson.dumps([draft.facts, draft.origins, draft.categories])
@@ -169,8 +169,8 @@ def test_any_entry_becomes_a_draft_that_can_be_stored_or_a_refusal(entry: Any) -
 
 @given(values)
 def test_any_json_ld_is_searched_for_reviews_without_failing(value: Any) -> None:
-    for review in parsers.reviews_in(value):
-        with_refusal = [parsers.of_claim_review, parsers.of_dump]
+    for review in parsers.find_reviews(value):
+        with_refusal = [parsers.parse_claim_review, parsers.parse_dump]
         for make in with_refusal:
             try:
                 make(review, "")
@@ -179,11 +179,11 @@ def test_any_json_ld_is_searched_for_reviews_without_failing(value: Any) -> None
 
 
 def test_numbers_become_ratings() -> None:
-    assert [of_number(n, 1, 5) for n in (1, 2, 3, 4, 5)] == [
+    assert [rate_number(n, 1, 5) for n in (1, 2, 3, 4, 5)] == [
         Rating.FALSE,
         Rating.MOSTLY_FALSE,
         Rating.MIXED,
         Rating.MOSTLY_TRUE,
         Rating.TRUE,
     ]
-    assert of_number(0, -1, -1) == Rating.UNKNOWN
+    assert rate_number(0, -1, -1) == Rating.UNKNOWN

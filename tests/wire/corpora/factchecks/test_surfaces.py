@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import rispy
+from django.contrib.admin.models import LogEntry
 from django.test import Client
 from pytest_django import Settings
 
@@ -109,7 +110,7 @@ class TestPages:
         }
         page = tmp_path / "page.html"
         page.write_text(body)
-        (draft,) = file_formats.entries(page, "")
+        (draft,) = file_formats.read_entries(page, "")
         assert draft.synopsis == LEAD["synopsis"]  # type: ignore[union-attr]
 
     def test_texts_are_escaped(self) -> None:
@@ -140,16 +141,16 @@ class TestDesk:
 
     def test_an_editor_withdraws_gives_back_and_supersedes(self, desk: Client) -> None:
         first, *_ = load(LEAD, *german())
-        page = f"/admin/factchecks/claim/{first.pk}/retract/"
+        page = f"/admin/factchecks/claim/{first.pk}/change/"
         assert desk.get(page).status_code == 200
-        assert desk.post(page, {"reason": "", "superseded_by": ""}).status_code == 200
-        assert desk.post(page, {"reason": "", "superseded_by": "nix"}).status_code == 200
-        assert desk.post(page, {"reason": "It was wrong."}).status_code == 302
+        assert desk.post(page, {"withdrawn_reason": "", "superseded_by": "nix"}).status_code == 200
+        assert desk.post(page, {"withdrawn_reason": "It was wrong.", "superseded_by": ""}).status_code == 302
         assert Claim.objects.get(pk=first.pk).withdrawn_reason == "It was wrong."
-        assert desk.post(page).status_code == 302
-        assert Claim.objects.get(pk=first.pk).withdrawn_at is None
-        assert desk.post(page, {"superseded_by": german()[0]["shortId"]}).status_code == 302
-        assert Claim.objects.get(pk=first.pk).superseded_by == german()[0]["id"]
+        assert "It was wrong." in LogEntry.objects.latest("pk").get_change_message()
+        assert desk.post(page, {"withdrawn_reason": "", "superseded_by": german()[0]["shortId"]}).status_code == 302
+        back = Claim.objects.get(pk=first.pk)
+        assert (back.withdrawn_at, back.superseded_by) == (None, german()[0]["id"])
+        assert back.synopsis == first.synopsis
 
     def test_an_upload_loads_at_once(self, desk: Client) -> None:
         with (FIXTURES / "claims_de.json").open("rb") as file:
@@ -158,9 +159,7 @@ class TestDesk:
 
     def test_a_running_load_is_cancelled(self, desk: Client) -> None:
         job = LoadJob.objects.create(source="x", fingerprint="x", status="running")
-        page = f"/admin/factchecks/loadjob/{job.pk}/cancel/"
-        assert desk.get(page).status_code == 200
-        assert desk.post(page).status_code == 302
+        desk.post("/admin/factchecks/loadjob/", {"action": "cancel", "_selected_action": [job.pk]})
         job.refresh_from_db()
         assert job.cancel_requested
 

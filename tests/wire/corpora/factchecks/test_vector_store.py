@@ -1,4 +1,4 @@
-"""What is searched in memory is what exact cosines say, though only few of them are taken."""
+"""Claims are compared by exact cosines, within the filters, and by what is stored at that moment."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from tests.claims import claim, load
 from wire.corpora.factchecks import vector_store
 from wire.corpora.factchecks.models import Claim, ClaimVector, FactcheckState
-from wire.corpora.factchecks.vector_store import InMemory
+from wire.corpora.factchecks.vector_store import VectorStore
 
 pytestmark = pytest.mark.django_db
 CLAIMS, DIMENSIONS, MODEL = 300, 70, "drawn"
@@ -44,8 +44,8 @@ def exact(vectors: NDArray[np.float32], question: NDArray[np.float32]) -> dict[i
     return found
 
 
-def opened() -> InMemory:
-    store = InMemory(MODEL, DIMENSIONS)
+def opened() -> VectorStore:
+    store = VectorStore(MODEL, DIMENSIONS)
     assert store.follow()
     return store
 
@@ -54,7 +54,7 @@ EVERY = np.ones(CLAIMS, dtype=bool)
 NONE = np.zeros(0, dtype=np.int64)
 
 
-def test_few_vectors_are_compared_exactly(vectors: Any) -> None:
+def test_claims_are_compared_exactly_within_the_filters(vectors: Any) -> None:
     allowed, question = EVERY.copy(), vectors[17]
     allowed[::3] = False
     numbers, cosines = opened().compare(question, np.array([3, 5]), 10, allowed)
@@ -64,27 +64,8 @@ def test_few_vectors_are_compared_exactly(vectors: Any) -> None:
     assert np.allclose(cosines, [expected[number] for number in numbers], atol=1e-3)
 
 
-def test_of_many_the_nearest_is_found_by_signs(vectors: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(vector_store, "RESCORED", 60)
-    store, chance = opened(), np.random.default_rng(8)
-    for number in range(0, CLAIMS, 5):
-        question = vectors[number] + chance.standard_normal(DIMENSIONS).astype(np.float32) * 0.05
-        expected = exact(vectors, question)
-        numbers, cosines = store.compare(question, NONE, 20, EVERY)
-        assert np.allclose(cosines, [expected[one] for one in numbers], atol=1e-3)
-        assert max(expected, key=lambda one: expected[one]) in numbers
-
-
-def test_signs_keep_to_the_filters(vectors: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(vector_store, "RESCORED", 20)
-    allowed = np.arange(CLAIMS) % 2 == 1
-    numbers, _ = opened().compare(vectors[4], np.array([4]), 10, allowed)
-    assert [number for number in numbers.tolist() if number % 2 == 0] == [4]
-
-
 def test_vectors_that_come_later_are_followed(vectors: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(vector_store, "PIECE", 7)
-    monkeypatch.setattr(vector_store, "RESCORED", 20)
     late = list(ClaimVector.objects.filter(claim__number__gte=250))
     ClaimVector.objects.filter(claim__number__gte=250).delete()
     store = opened()

@@ -27,5 +27,5 @@ class Command(BaseCommand):
                 made = embedding.fill(options["seconds"])
             except WireError as error:
                 raise CommandError(f"{error.message} What was made stays; run it again to go on.") from error
-            left = embedding.missing(model.name).count()
+            left = embedding.list_missing(model.name).count()
         self.stdout.write(f"Vectors of {made:,} claims made by {model.name}; {left:,} left.")

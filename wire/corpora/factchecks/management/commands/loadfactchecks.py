@@ -3,11 +3,9 @@
 import resource
 import time
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
-from rich.console import Console
-from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from config.database import faults
 from config.errors import WireError
@@ -15,8 +13,6 @@ from wire.corpora.factchecks import embedding, file_formats, load_jobs
 from wire.corpora.factchecks.file_formats import Unreadable
 from wire.corpora.factchecks.languages import CODES
 from wire.corpora.factchecks.models import LoadJob
-
-SHOWN: Final = 20
 
 
 class Command(BaseCommand):
@@ -33,7 +29,7 @@ class Command(BaseCommand):
         parser.add_argument("--no-vectors", action="store_true", help="Leave vectors to `embedfactchecks` or the next ingest.")
 
     def handle(self, **options: Any) -> None:
-        started, jobs = time.monotonic(), list[LoadJob]()
+        started, jobs, failures = time.monotonic(), list[LoadJob](), list[str]()
         try:
             files = file_formats.expand(options["paths"])
         except FileNotFoundError as error:
@@ -42,7 +38,6 @@ class Command(BaseCommand):
             raise CommandError(
                 f"No file there has a name that ends in one of {', '.join(file_formats.SUFFIXES)}. Nothing was loaded."
             )
-        failures = []
         with faults.explaining():
             for file in files:
                 try:
@@ -62,14 +57,9 @@ class Command(BaseCommand):
         job = load_jobs.job_for(file, language)
         if job.processed:
             self.stdout.write(f"{file.name}: goes on behind entry {job.processed:,}.")
-        with _progress() as progress:
-            task = progress.add_task(file.name, total=None)
-
-            def refuse(number: int, why: str) -> None:
-                if job.errors < SHOWN:
-                    self.stderr.write(f"{file.name}: entry {number}: {why}")
-
-            load_jobs.load(job, file, lambda job: progress.update(task, completed=job.processed), refuse)
+        load_jobs.load(job, file, lambda job: self._show(f"{file.name}: {job.processed:,}"))
+        for message in job.messages:
+            self.stderr.write(f"{file.name}: {message}")
         self.stdout.write(
             f"{file.name}: {job.status}. {job.created:,} new, {job.updated:,} changed, {job.skipped:,} unchanged, "
             f"{job.errors:,} refused."
@@ -81,23 +71,13 @@ class Command(BaseCommand):
         if model is None:
             self.stdout.write("No model makes vectors here: claims are found by words alone.")
             return
-        with _progress() as progress:
-            task = progress.add_task("vectors", total=embedding.missing(model.name).count())
-            try:
-                made = embedding.fill(progress=lambda made: progress.update(task, completed=made))
-            except WireError as error:
-                self.stderr.write(f"{error.message} {error.hint} `embedfactchecks` makes them later.")
-                return
+        try:
+            made = embedding.fill(progress=lambda made: self._show(f"vectors: {made:,}"))
+        except WireError as error:
+            self.stderr.write(f"{error.message} {error.hint} `embedfactchecks` makes them later.")
+            return
         self.stdout.write(f"Vectors of {made:,} claims made by {model.name}.")
 
-
-def _progress() -> Progress:
-    columns = (
-        SpinnerColumn(),
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.completed:,}"),
-        TimeElapsedColumn(),
-    )
-    console = Console(stderr=True)
-    return Progress(*columns, console=console, disable=not console.is_terminal)
+    def _show(self, progress: str) -> None:
+        if self.stderr.isatty():
+            self.stderr.write(progress, ending="\r")

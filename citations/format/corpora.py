@@ -1,4 +1,4 @@
-"""A fact-check as a citation: who checked the claim, how it was rated, and where that is read."""
+"""Items of corpora as citations: a fact-check, and a publisher's own article."""
 
 import datetime as dt
 import json
@@ -68,3 +68,11 @@ def ris(check: CitableFactCheck) -> str:
 
 def _title(check: CitableFactCheck) -> str:
     return f"{check.claim} [Fact-check: {check.rating}]" if check.rating else f"{check.claim} [Fact-check]"
+
+
+def cite_article(title: str, publisher: str, url: str, author: str | None, published_on: dt.date | None) -> str:
+    """Return one line that names the title, who wrote and published it, the UTC day, and where it is read."""
+    by = f"{author}, {publisher}" if author and author != publisher else publisher
+    day = f" ({published_on.day} {MONTHS[published_on.month - 1]} {published_on.year})" if published_on else ""
+    ended = title if title.endswith((".", "!", "?", "…")) else f"{title}."
+    return f"According to {by}{day}: “{ended}” Source: {url}"
