@@ -25,12 +25,16 @@ MAX_WHOLE: Final = 64 << 20  # characters of a document that is read whole: a fe
 MAX_COLUMNS: Final = 1_000
 MAX_SCRIPTS: Final = 1_000  # of JSON-LD on one page
 MAX_ITEMS: Final = 5_000  # of a feed
+MAX_BRACKETS: Final = 500_000  # that are counted to find the end of an entry which cannot be parsed
 MOST_REFUSED: Final = 1_000  # entries, after which a file of almost nothing else is given up
 _LISTED: Final = re.compile(r'"(?:claims|data|items|dataFeedElement)"\s*:\s*\[')
 _SCRIPT: Final = re.compile(r"<script\b", re.I)
 _SCRIPT_END: Final = re.compile(r"</script", re.I)
 _ITEM: Final = re.compile(r"<(?:\w+:)?(?:item|entry)\b")
 _SPACE: Final = re.compile(r"[\s,]*")
+_BRACKETS: Final = re.compile(r'"|[\[{]+|[\]}]+')
+_REST_OF_STRING: Final = re.compile(r'[^"\\]*+(?:\\.[^"\\]*+)*+', re.S)
+_TOO_DEEP: Final = "it is nested too deeply"
 
 Entry = ClaimDraft | RefusedClaim
 
@@ -88,6 +92,7 @@ def _open_text(file: Path, most_bytes: int | None) -> IO[str]:
     raw = cast(IO[bytes], gzip.open(file) if file.name.lower().endswith(".gz") else file.open("rb"))  # noqa: SIM115  closed with its wrapper
     if most_bytes is not None:
         if len(raw.read(most_bytes + 1)) > most_bytes:
+            raw.close()
             raise Unreadable("the file holds more than may be uploaded; manage.py loadfactchecks takes files of any size")
         raw.seek(0)
     return io.TextIOWrapper(raw, encoding="utf-8-sig", newline="")
@@ -173,7 +178,7 @@ def _parse_json(text: str) -> Any:
     try:
         return json.loads(text, strict=False)
     except RecursionError as error:
-        raise RefusedClaim("it is nested too deeply") from error
+        raise RefusedClaim(_TOO_DEEP) from error
     except ValueError as error:
         raise RefusedClaim(f"no JSON: {error}") from error
 
@@ -235,8 +240,10 @@ def _read_list(text: IO[str], buffer: str, language: str) -> Iterator[Entry]:
             end = 0
             if at_end or len(buffer) - at > MAX_ENTRY:
                 raise Unreadable(f"the list breaks off or holds what is no JSON: {error}") from error
-        except (ValueError, RecursionError) as error:
-            raise Unreadable("the list holds an entry that is nested too deeply, or a number of too many digits") from error
+        except (ValueError, RecursionError) as error:  # a number of more digits than Python reads, or too many brackets
+            yield RefusedClaim(_TOO_DEEP if isinstance(error, RecursionError) else "it holds a number of too many digits")
+            buffer, at = _skip_entry(text, buffer, at)
+            continue
         if end and (end < len(buffer) or at_end):
             yield from _read_value(value, language)
             at = end
@@ -245,6 +252,37 @@ def _read_list(text: IO[str], buffer: str, language: str) -> Iterator[Entry]:
         if not more and at_end:
             raise Unreadable("the list breaks off before its end")
         at_end, buffer, at = not more, buffer[at:] + more, 0
+
+
+def _skip_entry(text: IO[str], buffer: str, at: int) -> tuple[str, int]:
+    """Return the buffer and the place in it behind an entry that begins at a place, found by its brackets alone."""
+    depth = counted = 0
+    is_string = False
+    while True:
+        needs_more = False
+        if is_string:
+            at = _REST_OF_STRING.match(buffer, at).end()  # type: ignore[union-attr]
+            is_string = needs_more = not buffer.startswith('"', at)
+            at += not needs_more
+        elif found := _BRACKETS.search(buffer, at):
+            counted, run, at = counted + 1, found[0], found.end()
+            if run == '"':
+                is_string = True
+            elif run[0] in "[{":
+                depth += len(run)
+            elif depth > len(run):
+                depth -= len(run)
+            else:
+                return buffer, found.start() + depth
+        else:
+            at, needs_more = len(buffer), True
+        if counted > MAX_BRACKETS:
+            raise Unreadable("the list holds an entry that cannot be read, and whose end is too far away to be looked for")
+        if needs_more:
+            more = text.read(PIECE)
+            if not more:
+                raise Unreadable("the list breaks off before its end")
+            buffer, at = buffer[at:] + more, 0
 
 
 def _read_value(value: Any, language: str) -> Iterator[Entry]:

@@ -151,6 +151,9 @@ ODD: Final = {
     "facts that are no list": '{"id":"odd-1","synopsis":"x","facts":{"text":"a"}}',
     "a fact that is no object": '{"id":"odd-1","synopsis":"x","facts":["a"]}',
     "a text that is a list": '{"id":"odd-1","synopsis":["x"]}',
+    "5,000 digits": '{"id":"odd-1","n":' + "9" * 5_000 + "}",
+    "nested": '{"id":"odd-1","facts":' + "[" * 100_000 + "]" * 100_000 + "}",
+    "nested around strings": '{"id":"odd-1","facts":' + '["]\\"",' * 100_000 + '"\\\\"' + "]" * 100_000 + "}",
 }
 NUMBERS: Final = {
     "65 bits": '{"id":"odd-1","synopsis":"x","facts":[{"index":123456789012345678901234567890,"text":"a"}]}',
@@ -175,7 +178,7 @@ def test_one_odd_entry_is_refused_and_the_others_are_stored(tmp_path: Path, form
     job = LoadJob.objects.get()
     assert (job.created, job.errors, job.status) == (2, 1, "done")
     assert job.messages[0].startswith("Entry 2: ")
-    assert "odd-1" in job.messages[0]
+    assert "odd-1" in job.messages[0] or "digits" in odd or "nested" in odd  # what cannot be parsed has no name but its place
 
 
 @pytest.mark.parametrize("odd", NUMBERS)
@@ -183,19 +186,6 @@ def test_a_number_that_no_database_takes_does_no_harm(tmp_path: Path, odd: str) 
     (tmp_path / "a.json").write_text(f"[{NUMBERS[odd]}]")
     call_command("loadfactchecks", str(tmp_path / "a.json"))
     assert queries.get_claim("odd-1").model_dump_json()
-
-
-@pytest.mark.parametrize("value", ["9" * 5_000, "[" * 100_000 + "]" * 100_000])
-def test_a_list_ends_at_an_entry_that_no_parser_takes_and_lines_go_on_behind_it(tmp_path: Path, value: str) -> None:
-    odd = f'{{"id":"odd-1","facts":{value}}}'
-    good = [json.dumps(claim(number, f"Bees paint {number}")) for number in (1, 2)]
-    (tmp_path / "a.json").write_text(FORMS["dump.json"]([good[0], odd, good[1]]))
-    with pytest.raises(CommandError, match="too deeply, or a number"):
-        call_command("loadfactchecks", str(tmp_path / "a.json"))
-    assert Claim.objects.count() == 1
-    (tmp_path / "a.ndjson").write_text(FORMS["dump.ndjson"]([good[0], odd, good[1]]))
-    call_command("loadfactchecks", str(tmp_path / "a.ndjson"))
-    assert Claim.objects.count() == 2
 
 
 @pytest.mark.parametrize("odd", ODD)
