@@ -1,5 +1,6 @@
 """REST of timeline corpora: parse, ask one query, render. The MCP servers ask the same queries and answer the same JSON."""
 
+from collections.abc import Callable
 from functools import partial
 from typing import Annotated, Any, Final
 
@@ -118,49 +119,27 @@ def report(request: HttpRequest, corpus: Slug, report_id: Key, asked: Query[Aske
     return _answer(queries.get_report(corpus, report_id, asked.as_of))
 
 
-@router.get("/{corpus}/catalog.json", **_answers(schemas.CatalogueOut, 404, 422), summary="Remembered and recorded variants")
-def catalog(request: HttpRequest, corpus: Slug, asked: Query[CatalogueQuery]) -> HttpResponse:
-    return _answer(queries.mandela_catalog(corpus, **dict(asked)))
+def _add(
+    name: str, query: Callable[..., BaseModel], parameters: Any, schema: type[BaseModel], summary: str, *refusals: int
+) -> None:
+    """Add the route of a question about a corpus; it takes the parameters that the query takes."""
+
+    def view(request: HttpRequest, corpus: Slug, asked: Query[parameters]) -> HttpResponse:
+        return _answer(query(corpus, **dict(asked)))
+
+    view.__name__ = "timeline_events" if name == "events" else name  # generated clients depend on it
+    router.get(f"/{{corpus}}/{name}.json", **_answers(schema, 404, *refusals, 422), summary=summary)(view)
 
 
-@router.get("/{corpus}/motifs.json", **_answers(schemas.MotifMapOut, 404, 422), summary="Motifs and their links")
-def motifs(request: HttpRequest, corpus: Slug, asked: Query[MotifQuery]) -> HttpResponse:
-    return _answer(queries.motif_map(corpus, **dict(asked)))
-
-
-@router.get("/{corpus}/threads.json", **_answers(schemas.ThreadsOut, 404, 422), summary="Threads with their frames")
-def threads(request: HttpRequest, corpus: Slug, asked: Query[ThreadQuery]) -> HttpResponse:
-    return _answer(queries.story_threads(corpus, **dict(asked)))
-
-
-@router.get("/{corpus}/events.json", **_answers(schemas.TimelineEventsOut, 404, 422), summary="Timeline events, oldest first")
-def timeline_events(request: HttpRequest, corpus: Slug, asked: Query[EventQuery]) -> HttpResponse:
-    return _answer(queries.events(corpus, **dict(asked)))
-
-
-@router.get("/{corpus}/compare.json", **_answers(schemas.CompareOut, 404, 422), summary="A topic as each side tells it")
-def compare(request: HttpRequest, corpus: Slug, asked: Query[CompareQuery]) -> HttpResponse:
-    return _answer(queries.compare_sources(corpus, **dict(asked)))
-
-
-@router.get("/{corpus}/deepen.json", **_answers(schemas.DeepenOut, 404, 410, 422), summary="Directions for research")
-def deepen(request: HttpRequest, corpus: Slug, asked: Query[DeepenQuery]) -> HttpResponse:
-    return _answer(queries.deepen_story(corpus, **dict(asked)))
-
-
-@router.get("/{corpus}/stats.json", **_answers(schemas.StatsOut, 404, 422), summary="Statistics of a corpus")
-def stats(request: HttpRequest, corpus: Slug, asked: Query[Asked]) -> HttpResponse:
-    return _answer(queries.stats(corpus, asked.as_of))
-
-
-@router.get("/{corpus}/manifest.json", **_answers(schemas.ManifestOut, 404, 422), summary="What a corpus is, and its rules")
-def manifest(request: HttpRequest, corpus: Slug, asked: Query[Asked]) -> HttpResponse:
-    return _answer(queries.agent_manifest(corpus, asked.as_of))
-
-
-@router.get("/{corpus}/wording.json", **_answers(schemas.WordingOut, 404, 422), summary="Check a draft against the rules")
-def wording(request: HttpRequest, corpus: Slug, asked: Query[WordingQuery]) -> HttpResponse:
-    return _answer(queries.check_wording(corpus, asked.draft, asked.as_of))
+_add("catalog", queries.mandela_catalog, CatalogueQuery, schemas.CatalogueOut, "Remembered and recorded variants")
+_add("motifs", queries.motif_map, MotifQuery, schemas.MotifMapOut, "Motifs and their links")
+_add("threads", queries.story_threads, ThreadQuery, schemas.ThreadsOut, "Threads with their frames")
+_add("events", queries.events, EventQuery, schemas.TimelineEventsOut, "Timeline events, oldest first")
+_add("compare", queries.compare_sources, CompareQuery, schemas.CompareOut, "A topic as each side tells it")
+_add("deepen", queries.deepen_story, DeepenQuery, schemas.DeepenOut, "Directions for research", 410)
+_add("stats", queries.stats, Asked, schemas.StatsOut, "Statistics of a corpus")
+_add("manifest", queries.agent_manifest, Asked, schemas.ManifestOut, "What a corpus is, and its rules")
+_add("wording", queries.check_wording, WordingQuery, schemas.WordingOut, "Check a draft against the rules")
 
 
 @router.get(

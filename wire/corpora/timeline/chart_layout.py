@@ -2,12 +2,10 @@
 
 import datetime as dt
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Sequence
+from typing import Final, NamedTuple
 
 from wire.corpora.timeline.schemas import EdgeOut, NodeOut, TimelineEventOut
-from wire.corpora.timeline.vocabulary import OFFICIAL
 
 WIDTH: Final = 960
 MARGIN: Final = 40
@@ -19,8 +17,7 @@ MOST_TICKS: Final = 12
 SIZE: Final = 720  # of the graph
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(NamedTuple):
     number: int
     x: int
     y: int
@@ -28,8 +25,7 @@ class Mark:
     is_official: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Lanes:
+class Lanes(NamedTuple):
     """Two lanes: official events above the axis, all others below."""
 
     marks: list[Mark]
@@ -39,18 +35,19 @@ class Lanes:
     axis: int = AXIS
 
 
-def lanes(events: Sequence[TimelineEventOut], lane_of: Mapping[str, str]) -> Lanes:
-    days = [dt.date.fromisoformat(event.date).toordinal() for event in events]
+def lanes(events: Sequence[tuple[TimelineEventOut, bool]]) -> Lanes:
+    """Lay out events, oldest first, each with whether it is official."""
+    days = [dt.date.fromisoformat(event.date).toordinal() for event, _ in events]
     first, last = (days[0], days[-1]) if days else (0, 0)
     marks, levels = [], {True: (-NEAR, 0), False: (-NEAR, 0)}
-    for number, (event, day) in enumerate(zip(events, days, strict=True), 1):
+    for number, ((event, is_official), day) in enumerate(zip(events, days, strict=True), 1):
         x = _across(day, first, last)
-        official = lane_of.get(event.layer) == OFFICIAL
-        before, level = levels[official]
+        before, level = levels[is_official]
         level = (level + 1) % STACKED if x - before < NEAR else 0
-        levels[official] = (x, level)
+        levels[is_official] = (x, level)
         away = STEP * (level + 1)
-        marks.append(Mark(number, x, AXIS - away if official else AXIS + away, f"{event.title} ({event.date})", official))
+        y = AXIS - away if is_official else AXIS + away
+        marks.append(Mark(number, x, y, f"{event.title} ({event.date})", is_official))
     return Lanes(marks, _ticks(first, last))
 
 
@@ -72,8 +69,7 @@ def _ticks(first: int, last: int) -> list[tuple[int, str]]:
     return [(_across(day.toordinal(), first, last), f"{day:%Y}" if by_year else f"{day:%b %Y}") for day in shown[::step]]
 
 
-@dataclass(frozen=True, slots=True)
-class Dot:
+class Dot(NamedTuple):
     label: str
     freq: int
     x: int
@@ -82,8 +78,7 @@ class Dot:
     label_y: int
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """A link; `is_curated` alone: no report shows it."""
 
     x1: int
@@ -94,8 +89,7 @@ class Line:
     is_curated: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Graph:
+class Graph(NamedTuple):
     """Motifs on a circle, in their order, so that the same corpus always has the same picture."""
 
     dots: list[Dot]
@@ -104,20 +98,18 @@ class Graph:
 
 
 def graph(nodes: Sequence[NodeOut], edges: Sequence[EdgeOut]) -> Graph:
-    places = {}
+    dots = {}
     most = max((node.freq for node in nodes), default=0) or 1
-    dots = []
     for number, node in enumerate(nodes):
-        angle = 2 * math.pi * number / max(1, len(nodes)) - math.pi / 2
+        angle = 2 * math.pi * number / len(nodes) - math.pi / 2
         x, y = (round(SIZE / 2 + (SIZE / 2 - 90) * turn(angle)) for turn in (math.cos, math.sin))
         radius = 6 + round(14 * math.sqrt(node.freq / most))
-        places[node.id] = x, y
-        below = math.sin(angle) >= 0
-        dots.append(Dot(node.label, node.freq, x, y, radius, y + radius + 18 if below else y - radius - 8))
+        label_y = y + radius + 18 if math.sin(angle) >= 0 else y - radius - 8
+        dots[node.id] = Dot(node.label, node.freq, x, y, radius, label_y)
     heaviest = max((edge.weight for edge in edges), default=0) or 1
-    lines = [
-        Line(*places[edge.a], *places[edge.b], round(1 + 5 * edge.weight / heaviest, 1), edge.weight == 0)
-        for edge in edges
-        if edge.a in places and edge.b in places
-    ]
-    return Graph(dots, lines)
+    lines = []
+    for edge in edges:
+        if edge.a in dots and edge.b in dots:
+            a, b = dots[edge.a], dots[edge.b]
+            lines.append(Line(a.x, a.y, b.x, b.y, round(1 + 5 * edge.weight / heaviest, 1), edge.weight == 0))
+    return Graph(list(dots.values()), lines)

@@ -1,14 +1,16 @@
 """Corpora as their servers and the directories of servers describe them, all at once."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import orjson
 from django.conf import settings
 from django.db.models import F
 
 from config.errors import NotFound
+from wire.corpora.common.directory import list_served
+from wire.corpora.common.server_card import describe_server
 from wire.corpora.timeline.corpus_config import parse_corpus_file
 from wire.corpora.timeline.models import CorpusRelease
 
@@ -24,9 +26,16 @@ class CorpusMember:
     about: str
     licence: str
 
-    @property
-    def mcp(self) -> str:
-        return f"{settings.WIRE_MCP_URL}/timeline/{self.slug}"
+    def describe(self) -> dict[str, Any]:
+        """Return how the card of its server differs from the wire's."""
+        return describe_server(
+            f"timeline-{self.slug}",
+            self.name,
+            f"{self.name}: dated reports with evidence grades, claims, motifs, threads and events.",
+            f"{settings.WIRE_SITE_URL}/timeline/{self.slug}/",
+            f"{settings.WIRE_MCP_URL}/timeline/{self.slug}",
+            {"licence": self.licence, "authentication": "none"},
+        )
 
 
 def roll() -> Mapping[str, CorpusMember | NotFound]:
@@ -37,3 +46,10 @@ def roll() -> Mapping[str, CorpusMember | NotFound]:
         said = parse_corpus_file(orjson.loads(release.written))
         members[release.corpus.slug] = CorpusMember(release.corpus.slug, said.name, said.about, said.licence)
     return members
+
+
+def list_cards() -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+    """Yield how the card of each corpus's server differs from the wire's, and what a list of servers says beside it."""
+    for member in list_served(roll()):
+        card = f"{settings.WIRE_SITE_URL}/mcp/timeline/{member.slug}/server-card"
+        yield member.describe(), {"server_card": card, "licence": member.licence}

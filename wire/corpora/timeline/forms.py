@@ -8,19 +8,12 @@ from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
 
 from wire.admin.base import FreshForm
 from wire.corpora.common.forms import JsonField, LinesField
-from wire.corpora.timeline import row_schemas, validation
+from wire.corpora.timeline import validation
 from wire.corpora.timeline.corpus_config import parse_corpus_file
 from wire.corpora.timeline.models import MODELS, Corpus
+from wire.corpora.timeline.row_schemas import ROWS
 from wire.models import WireState
 
-ROWS: Final[dict[str, type[row_schemas.Row]]] = {
-    "sources": row_schemas.SourceFamilyRow,
-    "motifs": row_schemas.MotifRow,
-    "events": row_schemas.EventRow,
-    "reports": row_schemas.ReportRow,
-    "items": row_schemas.ItemRow,
-    "threads": row_schemas.ThreadRow,
-}
 PREFIX: Final = "row_"  # of fields, so that none has the name of a column
 _LONG: Final = ("summary", "frame", "definition", "notes", "policy", "caution", "variant")
 

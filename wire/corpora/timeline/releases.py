@@ -4,35 +4,29 @@ Nothing that answers the public may import this.
 """
 
 import datetime as dt
-from collections.abc import Callable
+import hashlib
+from collections.abc import Iterable
 from itertools import groupby
 from typing import Any, Final
 
 import orjson
-import rfc8785
 from django.db import transaction
 from django.utils import timezone
 
-from wire.corpora.timeline import canonical_json, search, statistics, store
+from wire.corpora.timeline import search, statistics, store
 from wire.corpora.timeline.corpus_config import parse_corpus_file
 from wire.corpora.timeline.models import MODELS, Corpus, CorpusRelease, Report
-from wire.corpora.timeline.reader import TABLES, Written
+from wire.corpora.timeline.reader import Written
 from wire.corpora.timeline.validation import expect
 from wire.models import WireState
 from wire.publishing.signing import sign
 from wire.search import index as postings
+from wire.text.provenance import canonical, digest
 
 MAX_NOTE: Final = 500
 
 
-def release(
-    corpus: Corpus,
-    note: str = "",
-    now: dt.datetime | None = None,
-    progress: Callable[[int], object] = lambda _: None,
-    *,
-    checked: bool = False,
-) -> CorpusRelease | None:
+def release(corpus: Corpus, note: str = "", *, checked: bool = False) -> CorpusRelease | None:
     """Release the draft; None if it is as the last one. Unless it is `checked`, the draft must keep every rule.
 
     Raises: RefusedCorpus, which leaves everything as it was; WireError when it cannot be signed.
@@ -45,56 +39,69 @@ def release(
         if not checked:
             expect(draft(corpus), parse_corpus_file(orjson.loads(corpus.written)))
         number, before = corpus.release + 1, corpus.releases.first()
-        previous = before.sha256 if before else ""
-        index(corpus, number, progress)
-        manifest = build_manifest(corpus, number, previous, corpus.written, corpus.meta)
-        sha256 = canonical_json.sha256(manifest)
+        index(corpus, number)
+        manifest = build_manifest(corpus, number, before.sha256 if before else "", corpus.written, corpus.meta)
+        sha256 = digest(manifest)
         signature, key = sign(sha256)
-        proof = {"sha256": sha256, "signature": signature, "key_id": key.key_id, "public_key": key.public_key}
-        at = (now or timezone.now()).replace(microsecond=0)
-        return store_release(corpus, number, manifest, released_at=at, note=note[:MAX_NOTE], previous_sha256=previous, **proof)
+        return store_release(
+            corpus,
+            manifest,
+            released_at=timezone.now().replace(microsecond=0),
+            note=note[:MAX_NOTE],
+            sha256=sha256,
+            signature=signature,
+            key_id=key.key_id,
+            public_key=key.public_key,
+        )
 
 
 def draft(corpus: Corpus) -> Written:
     """Return the draft in the form of files, to be checked."""
-    rows = {table.name: [row.row for row in MODELS[table.name].objects.draft(corpus.pk).in_order()] for table in TABLES}
-    return Written(rows=rows, meta={}, corpus=orjson.loads(corpus.written))
+    rows = {name: [row.row for row in model.objects.draft(corpus.pk).in_order()] for name, model in MODELS.items()}
+    return Written(rows=rows, corpus=orjson.loads(corpus.written))
 
 
 def build_manifest(corpus: Corpus, number: int, previous: str, written: str, meta: str) -> dict[str, Any]:
     """Return the value whose hash is a release's, from its rows as they are stored; `previous` is "" for the first."""
     rows = {name: model.objects.in_release(corpus.pk, number).in_order() for name, model in MODELS.items()}
-    tables = {name: canonical_json.table(some.values_list("sha256", flat=True)) for name, some in rows.items()}
     return {
         "v": 1,
         "corpus": corpus.slug,
         "release": number,
         "previous_sha256": previous or None,
-        "corpus_sha256": canonical_json.sha256(orjson.loads(written)),
-        "meta_sha256": canonical_json.sha256(orjson.loads(meta)),
-        "tables": tables,
+        "corpus_sha256": digest(orjson.loads(written)),
+        "meta_sha256": digest(orjson.loads(meta)),
+        "tables": {name: hash_table(some.values_list("sha256", flat=True)) for name, some in rows.items()},
     }
 
 
-def store_release(corpus: Corpus, number: int, manifest: Any, **fields: Any) -> CorpusRelease:
+def hash_table(rows: Iterable[str]) -> dict[str, Any]:
+    """Return the number of a table's rows, and the SHA-256 of their hashes, one a line, in order."""
+    lines = [f"{row}\n" for row in rows]
+    return {"rows": len(lines), "sha256": hashlib.sha256("".join(lines).encode()).hexdigest()}
+
+
+def store_release(corpus: Corpus, manifest: dict[str, Any], *, released_at: dt.datetime, **fields: str) -> CorpusRelease:
     """Store the release, and make it the newest."""
+    number = corpus.release = manifest["release"]
     counts = statistics.counts(corpus.pk, number, parse_corpus_file(orjson.loads(corpus.written)))
     release = CorpusRelease.objects.create(
         corpus=corpus,
         number=number,
-        manifest=rfc8785.dumps(manifest).decode(),
+        released_at=released_at,
+        previous_sha256=manifest["previous_sha256"] or "",
+        manifest=canonical(manifest).decode(),
         written=corpus.written,
         meta=corpus.meta,
         counts=orjson.dumps(counts).decode(),
         **fields,
     )
-    Corpus.objects.filter(pk=corpus.pk).update(release=number)
-    corpus.release = number
+    corpus.save(update_fields=["release"])
     WireState.raise_version()
     return release
 
 
-def index(corpus: Corpus, number: int, progress: Callable[[int], object]) -> None:
+def index(corpus: Corpus, number: int) -> None:
     """Make the draft the rows of this release: new reports are indexed, and what left keeps its last release."""
     words, lives = search.index_of(corpus.pk), search.lives_of(corpus.pk)
     gone = Report.objects.filter(corpus=corpus, dropped=True, until=None).values_list("number", "since")
@@ -113,7 +120,6 @@ def index(corpus: Corpus, number: int, progress: Callable[[int], object]) -> Non
             postings.fill(words, block, documents)
         postings.set_values(words, ranks)
         postings.set_values(lives, ages)
-        progress(len(documents))
     for model in MODELS.values():
         model.objects.filter(corpus=corpus, since=None).update(since=number)
         model.objects.filter(corpus=corpus, dropped=True, until=None).update(until=number, dropped=False)

@@ -8,26 +8,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, Final
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 
-from wire.corpora.timeline import omitted_names, row_schemas
+from wire.corpora.timeline import omitted_names
 from wire.corpora.timeline.corpus_config import CorpusFile, parse_corpus_file
-from wire.corpora.timeline.reader import CORPUS, TABLES, Problem, RefusedCorpus, Written
+from wire.corpora.timeline.reader import CORPUS, TABLES, Problem, RefusedCorpus, Table, Written
+from wire.corpora.timeline.row_schemas import ROWS
 from wire.corpora.timeline.vocabulary import CAUSATION, NOT_AS_FACT, OFFICIAL, OFFICIAL_FACT, OMITTED, TEACHING, VERIFIED
 
 MOST: Final = 200  # problems that are listed
 Row = dict[str, Any]
 Faults = Iterator[tuple[str, tuple[str, ...]]]  # what is wrong with a row, and the names of the fields that lead to it
-
-_TYPES: Final[dict[str, TypeAdapter[Any]]] = {
-    "sources": TypeAdapter(row_schemas.SourceFamilyRow),
-    "motifs": TypeAdapter(row_schemas.MotifRow),
-    "events": TypeAdapter(row_schemas.EventRow),
-    "reports": TypeAdapter(row_schemas.ReportRow),
-    "items": TypeAdapter(row_schemas.ItemRow),
-    "threads": TypeAdapter(row_schemas.ThreadRow),
-    "edges": TypeAdapter(row_schemas.EdgeRow),
-}
 
 
 def key_of(table: str, row: Any) -> str:
@@ -62,7 +53,7 @@ def find_wrong_fields(table: str, row: Any) -> Faults:
             return
         row = dict(zip(("a", "b", "weight"), row, strict=True))
     try:
-        _TYPES[table].validate_python(row)
+        ROWS[table].model_validate(row)
     except ValidationError as error:
         for one in error.errors(include_url=False, include_input=False):
             yield _describe(one), tuple(part for part in one["loc"] if isinstance(part, str))
@@ -83,7 +74,7 @@ def _find_problems(written: Written, corpus: CorpusFile) -> Iterator[Problem]:
             for message, fields in find_wrong_fields(table.name, row):
                 is_sound = False
                 name = str(row.get("id", "?"))[:120] if isinstance(row, dict) else "edge"
-                yield _locate(written, table.name, number, name, message, fields)
+                yield _locate(written, table, number, name, message, fields)
     if not is_sound:
         return  # what follows looks into fields
     keys = {table.name: [key_of(table.name, row) for row in written.rows[table.name]] for table in TABLES}
@@ -92,20 +83,20 @@ def _find_problems(written: Written, corpus: CorpusFile) -> Iterator[Problem]:
         counts = Counter(keys[table.name])
         for number, (key, row) in enumerate(zip(keys[table.name], written.rows[table.name], strict=True)):
             if counts[key] > 1:
-                yield _locate(written, table.name, number, key, "stands here more than once", ())
+                yield _locate(written, table, number, key, "stands here more than once", ())
             for message, fields in find_broken_rules(table.name, row, corpus, known):
-                yield _locate(written, table.name, number, key, message, fields)
-    members = {table.member: table.name for table in TABLES}
-    for file, meta in written.meta.items():
-        counted = meta.get("counts")
-        for member, number in counted.items() if isinstance(counted, dict) else ():
-            if member in members and number != (there := len(written.rows[members[member]])):
+                yield _locate(written, table, number, key, message, fields)
+    for table in TABLES:
+        for file, meta in written.meta.items():
+            counted = meta.get("counts")
+            number = counted.get(table.member) if isinstance(counted, dict) else None
+            if number is not None and number != (there := len(written.rows[table.name])):
                 yield Problem(file, 0, f"meta.counts says {number}, but there are {there}")
 
 
-def _locate(written: Written, table: str, number: int, key: str, message: str, fields: tuple[str, ...]) -> Problem:
-    kind = {"items": "item", "sources": "source family"}.get(table, table.removesuffix("s"))
-    return Problem(*written.place(table, number, fields), f"{kind} {key}: {message}")
+def _locate(written: Written, table: Table, number: int, key: str, message: str, fields: tuple[str, ...]) -> Problem:
+    kind = {"items": "item", "sources": "source family"}.get(table.name, table.name.removesuffix("s"))
+    return Problem(table.file, written.locate(table, number, fields), f"{kind} {key}: {message}")
 
 
 def find_broken_rules(table: str, row: Any, corpus: CorpusFile, known: dict[str, set[str]]) -> Faults:

@@ -8,7 +8,7 @@ published since are not looked at.
 import datetime as dt
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 import orjson
@@ -79,7 +79,7 @@ CORPUS: Final[dict[str, Any]] = {
 _THEMES: Final = frozenset({Topic.AGENTS, Topic.FUNDING, Topic.REGULATION})
 
 
-def synchronise(now: dt.datetime | None = None, progress: Callable[[int], object] = lambda _: None) -> LoadResult | None:
+def synchronise() -> LoadResult | None:
     """Bring the corpus up to date and release it; None where the desk has changes that wait for their release.
 
     Raises: WireError when the release cannot be signed.
@@ -102,13 +102,13 @@ def synchronise(now: dt.datetime | None = None, progress: Callable[[int], object
         touched = _TouchedDays(corpus, days)
         for table, rows in (("events", touched.events), ("reports", touched.reports), ("threads", touched.threads)):
             placed = ((None, row) for row in rows())
-            loaded.counts[table] = store.update(corpus, table, placed, touched.candidates(table), progress)
+            loaded.counts[table] = store.update(corpus, table, placed, touched.candidates(table))
         meta["reports.json"] = {"name": "Stories as the wire published them", "snapshot": last}
         corpus.meta, corpus.written = orjson.dumps(meta).decode(), described
         corpus.save(update_fields=["meta", "written", "changed_at"])
         loaded.counts = {table: counted for table, counted in loaded.counts.items() if counted}
         if loaded.counts or not corpus.release:
-            loaded.release = releases.release(corpus, f"Snapshot {last} of the wire.", now, checked=True)
+            loaded.release = releases.release(corpus, f"Snapshot {last} of the wire.", checked=True)
         else:
             store.undo(corpus)  # a snapshot that changed nothing of what is told here
         return loaded

@@ -1,15 +1,11 @@
 """Check corpora, load and dump them, prove that releases are unchanged, and keep the wire's own up to date."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from config.database.faults import explaining
 from config.errors import WireError
@@ -75,11 +71,9 @@ class Command(BaseCommand):
         self.stdout.write(f"{corpus.slug} keeps every rule: {rows}.")
 
     def _load(self, options: dict[str, Any]) -> None:
-        with _show_progress() as advance:
-            loaded = load.load(options["directory"], options["slug"], options["note"], discard=options["discard"], progress=advance)
-        self._say(loaded)
+        self._print_result(load.load(options["directory"], options["slug"], options["note"], discard=options["discard"]))
 
-    def _say(self, loaded: load.LoadResult) -> None:
+    def _print_result(self, loaded: load.LoadResult) -> None:
         slug = loaded.corpus.slug
         if loaded.release is None:
             self.stdout.write(f"{slug} is unchanged; its newest release is {loaded.corpus.release}.")
@@ -128,14 +122,14 @@ class Command(BaseCommand):
 
     def _sync(self, options: dict[str, Any]) -> None:
         if options["sample"]:
-            self._say(load.load(Path(settings.BASE_DIR) / "fixtures" / "timeline"))
+            self._print_result(load.load(Path(settings.BASE_DIR) / "fixtures" / "timeline"))
         loaded = wire_sync.synchronise()
         if loaded is None:
             raise CommandError(
                 "The desk has changes of the wire's corpus that are not released; it stays as it is until they are.",
                 returncode=EX_TEMPFAIL,
             )
-        self._say(loaded)
+        self._print_result(loaded)
 
     def _list(self, _options: dict[str, Any]) -> None:
         for corpus in Corpus.objects.all():
@@ -161,18 +155,3 @@ def _release(corpus: Corpus, number: int | None) -> CorpusRelease:
     if release is None:
         raise CommandError(f"{corpus.slug} has no release {number}; its newest is {corpus.release}.")
     return release
-
-
-@contextmanager
-def _show_progress() -> Iterator[Callable[[str, int], object]]:
-    """Show on a terminal how far a load is."""
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True, disable=not Console(stderr=True).is_terminal) as progress:
-        tasks: dict[str, Any] = {}
-
-        def advance(what: str, done: int) -> None:
-            if what not in tasks:
-                tasks[what] = progress.add_task(what, total=None)
-            progress.advance(tasks[what], done)
-
-        yield advance
