@@ -4,14 +4,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-import orjson
 from django.conf import settings
 from django.db.models import F
 
 from config.errors import NotFound
 from wire.corpora.common.directory import list_served
 from wire.corpora.common.server_card import describe_server
-from wire.corpora.timeline.corpus_config import parse_corpus_file
+from wire.corpora.timeline.corpus_config import parse_corpus
 from wire.corpora.timeline.models import CorpusRelease
 
 LISTED: Final = f"All corpora are listed at {settings.WIRE_SITE_URL}/api/timeline/corpora.json."
@@ -43,7 +42,7 @@ def roll() -> Mapping[str, CorpusMember | NotFound]:
     newest = CorpusRelease.objects.filter(number=F("corpus__release")).select_related("corpus").order_by("corpus__slug")
     members: dict[str, CorpusMember | NotFound] = {}
     for release in newest:
-        said = parse_corpus_file(orjson.loads(release.written))
+        said = parse_corpus(release.written)
         members[release.corpus.slug] = CorpusMember(release.corpus.slug, said.name, said.about, said.licence)
     return members
 

@@ -9,7 +9,7 @@ from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
 from wire.admin.base import FreshForm
 from wire.corpora.common.forms import JsonField, LinesField
 from wire.corpora.timeline import validation
-from wire.corpora.timeline.corpus_config import parse_corpus_file
+from wire.corpora.timeline.corpus_config import CorpusFile, parse_corpus
 from wire.corpora.timeline.models import MODELS, Corpus
 from wire.corpora.timeline.row_schemas import ROWS
 from wire.models import WireState
@@ -73,7 +73,7 @@ class RowForm(FreshForm[Any]):
             return [("There is one with this id already.", ("id",))]
         known = {table: set(model.objects.draft(corpus.pk).values_list("key", flat=True)) for table, model in MODELS.items()}
         known[self.table].add(self.row["id"])
-        return list(validation.find_broken_rules(self.table, self.row, parse_corpus_file(orjson.loads(corpus.written)), known))
+        return list(validation.find_broken_rules(self.table, self.row, parse_corpus(corpus.written), known))
 
     def _build_row(self, data: dict[str, Any]) -> dict[str, Any]:
         """Return the row in the order of its type; what was left empty and need not be there is not."""
@@ -113,7 +113,7 @@ class CorpusForm(FreshForm[Corpus]):
     def clean_corpus_json(self) -> dict[str, Any]:
         said = self.cleaned_data["corpus_json"]
         try:
-            found = parse_corpus_file(said)
+            found = CorpusFile.model_validate(said)
         except ValueError as error:
             raise forms.ValidationError(str(error)) from error
         if self.instance.pk and found.slug != self.instance.slug:

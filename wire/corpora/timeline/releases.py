@@ -14,7 +14,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from wire.corpora.timeline import search, statistics, store
-from wire.corpora.timeline.corpus_config import parse_corpus_file
+from wire.corpora.timeline.corpus_config import parse_corpus
 from wire.corpora.timeline.models import MODELS, Corpus, CorpusRelease, Report
 from wire.corpora.timeline.reader import Written
 from wire.corpora.timeline.validation import expect
@@ -37,7 +37,7 @@ def release(corpus: Corpus, note: str = "", *, checked: bool = False) -> CorpusR
         if not store.has_changes(corpus):
             return None
         if not checked:
-            expect(draft(corpus), parse_corpus_file(orjson.loads(corpus.written)))
+            expect(draft(corpus), parse_corpus(corpus.written))
         number, before = corpus.release + 1, corpus.releases.first()
         index(corpus, number)
         manifest = build_manifest(corpus, number, before.sha256 if before else "", corpus.written, corpus.meta)
@@ -84,7 +84,7 @@ def hash_table(rows: Iterable[str]) -> dict[str, Any]:
 def store_release(corpus: Corpus, manifest: dict[str, Any], *, released_at: dt.datetime, **fields: str) -> CorpusRelease:
     """Store the release, and make it the newest."""
     number = corpus.release = manifest["release"]
-    counts = statistics.counts(corpus.pk, number, parse_corpus_file(orjson.loads(corpus.written)))
+    counts = statistics.counts(corpus.pk, number, parse_corpus(corpus.written))
     release = CorpusRelease.objects.create(
         corpus=corpus,
         number=number,

@@ -11,7 +11,7 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from wire.corpora.timeline import omitted_names
-from wire.corpora.timeline.corpus_config import CorpusFile, parse_corpus_file
+from wire.corpora.timeline.corpus_config import CorpusFile
 from wire.corpora.timeline.reader import CORPUS, TABLES, Problem, RefusedCorpus, Table, Written
 from wire.corpora.timeline.row_schemas import ROWS
 from wire.corpora.timeline.vocabulary import CAUSATION, NOT_AS_FACT, OFFICIAL, OFFICIAL_FACT, OMITTED, TEACHING, VERIFIED
@@ -40,7 +40,7 @@ def corpus_of(written: Written, slug: str) -> CorpusFile:
         name = str(meta.get("name", slug)).removesuffix(" reports")
         said = {"slug": slug, "name": name, "version": str(meta.get("version", "1"))}
     try:
-        return parse_corpus_file(said)
+        return CorpusFile.model_validate(said)
     except ValidationError as error:
         raise RefusedCorpus([Problem(CORPUS, 0, _describe(row)) for row in error.errors(include_url=False)]) from error
 

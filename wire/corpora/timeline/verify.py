@@ -9,7 +9,7 @@ import orjson
 from django.db import models
 
 from wire.corpora.timeline import omitted_names, releases, statistics, store
-from wire.corpora.timeline.corpus_config import parse_corpus_file
+from wire.corpora.timeline.corpus_config import parse_corpus
 from wire.corpora.timeline.models import MODELS, Anchor, Corpus, CorpusRelease, Mention, Row
 from wire.corpora.timeline.reader import RELEASE, TABLES, Problem, RefusedCorpus, Written
 from wire.corpora.timeline.validation import key_of
@@ -78,7 +78,7 @@ def find_lost_keys(_now: dt.datetime) -> Iterator[Finding]:
     """Yield a finding of the doctor if names that corpora leave out can no longer be recognised."""
     if omitted_names.key_file().exists():
         return
-    with_names = [row.slug for row in Corpus.objects.all() if parse_corpus_file(orjson.loads(row.written)).left_out_names]
+    with_names = [row.slug for row in Corpus.objects.all() if parse_corpus(row.written).left_out_names]
     if with_names:
         found = f"There is no {omitted_names.key_file()}: of the names that {', '.join(with_names)} leaves out none is recognised."
         yield fail("left-out names", found, "Put the file back from a backup, or write left_out_names anew (timeline name).")
@@ -97,7 +97,7 @@ def _check_release(corpus: Corpus, release: CorpusRelease, previous: str) -> str
         return "its rows do not have its hash"
     if not is_valid(release.signature, release.sha256, release.public_key):
         return f"its signature is not that of key {release.key_id}"
-    counted = statistics.counts(corpus.pk, release.number, parse_corpus_file(orjson.loads(release.written)))
+    counted = statistics.counts(corpus.pk, release.number, parse_corpus(release.written))
     if counted != orjson.loads(release.counts):
         return "its statistics are not those of its rows"
     return ""

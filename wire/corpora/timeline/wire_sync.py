@@ -17,7 +17,7 @@ from django.db import models, transaction
 from sources.models import Publication
 from sources.vocabulary import Tier
 from wire.corpora.timeline import releases, store
-from wire.corpora.timeline.corpus_config import parse_corpus_file
+from wire.corpora.timeline.corpus_config import CorpusFile
 from wire.corpora.timeline.load import LoadResult
 from wire.corpora.timeline.models import Corpus, Report, TimelineEvent
 from wire.models import Snapshot, Story, WireState
@@ -308,4 +308,4 @@ def _motifs() -> Iterator[dict[str, Any]]:
         }
 
 
-parse_corpus_file(CORPUS)  # a mistake above shows when this is imported, not when somebody publishes
+CorpusFile.model_validate(CORPUS)  # a mistake above shows when this is imported, not when somebody publishes
