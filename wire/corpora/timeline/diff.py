@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from wire.corpora.timeline.models import MODELS, Corpus
+from wire.corpora.timeline.models import MODELS, Corpus, RowQuerySet
 from wire.corpora.timeline.reader import TABLES, Written
 from wire.corpora.timeline.validation import key_of
 
@@ -22,20 +22,23 @@ class Difference(NamedTuple):
         return f"{self.table} {self.key} {self.what}{': ' if self.fields else ''}{', '.join(self.fields)}"
 
 
-def of_release(corpus: Corpus, number: int) -> Rows:
-    rows = {name: model.objects.in_release(corpus.pk, number).in_order() for name, model in MODELS.items()}
-    return {name: {row.key: row.row for row in some} for name, some in rows.items()}
+def read_release(corpus: Corpus, number: int) -> Rows:
+    return {name: _by_key(model.objects.in_release(corpus.pk, number)) for name, model in MODELS.items()}
 
 
-def of_draft(corpus: Corpus) -> Rows:
-    return {name: {row.key: row.row for row in model.objects.draft(corpus.pk).in_order()} for name, model in MODELS.items()}
+def read_draft(corpus: Corpus) -> Rows:
+    return {name: _by_key(model.objects.draft(corpus.pk)) for name, model in MODELS.items()}
 
 
-def of_files(written: Written) -> Rows:
+def read_files(written: Written) -> Rows:
     return {table: {key_of(table, row): row for row in rows} for table, rows in written.rows.items()}
 
 
-def differences(old: Rows, new: Rows) -> Iterator[Difference]:
+def _by_key(rows: RowQuerySet) -> dict[str, Any]:
+    return {row.key: row.row for row in rows.in_order()}
+
+
+def list_differences(old: Rows, new: Rows) -> Iterator[Difference]:
     for table in TABLES:
         before, after = old[table.name], new[table.name]
         for key in before:
@@ -44,14 +47,7 @@ def differences(old: Rows, new: Rows) -> Iterator[Difference]:
         for key, row in after.items():
             if key not in before:
                 yield Difference(table.name, key, "added")
-            elif row != before[key]:
-                yield Difference(table.name, key, "changed", tuple(_fields(before[key], row)))
-
-
-def _fields(old: Any, new: Any) -> Iterator[str]:
-    if not isinstance(new, dict):
-        yield "weight"
-        return
-    for name in dict.fromkeys((*old, *new)):
-        if old.get(name) != new.get(name) or (name in old) != (name in new):
-            yield name
+            elif row != (old_row := before[key]):
+                fields = dict.fromkeys((*old_row, *row)) if isinstance(row, dict) else ()
+                changed = [name for name in fields if (name in old_row, old_row.get(name)) != (name in row, row.get(name))]
+                yield Difference(table.name, key, "changed", tuple(changed) or ("weight",))

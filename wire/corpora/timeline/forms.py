@@ -18,24 +18,26 @@ PREFIX: Final = "row_"  # of fields, so that none has the name of a column
 _LONG: Final = ("summary", "frame", "definition", "notes", "policy", "caution", "variant")
 
 
-def field_of(name: str, schema: dict[str, Any], required: bool) -> forms.Field:
-    options: dict[str, Any] = {"required": required, "label": name.replace("_", " ").capitalize()}
-    kinds = schema.get("anyOf", [schema])
-    kind = next((one for one in kinds if one.get("type") != "null"), kinds[0])
-    if kind.get("type") == "array" and kind["items"].get("type") == "string":
-        return LinesField(**options | {"required": False, "help_text": "One a line."})
-    if kind.get("type") == "array" or "$ref" in kind:
-        return JsonField(**options, help_text="As JSON.")
-    if kind.get("type") == "boolean":
-        return forms.BooleanField(required=False, label=options["label"], widget=UnfoldBooleanWidget)
-    if kind.get("type") in {"integer", "number"}:
-        number = forms.IntegerField if kind["type"] == "integer" else forms.FloatField
-        return number(required=False, label=options["label"], widget=UnfoldAdminTextInputWidget)
-    if "enum" in kind:
-        choices = [("", "not judged" if name == "stance" else "choose"), *((one, one) for one in kind["enum"])]
-        return forms.ChoiceField(choices=choices, required=required and name != "stance", label=options["label"])
-    long = any(part in name for part in _LONG)
-    return forms.CharField(**options, widget=UnfoldAdminTextareaWidget({"rows": 3}) if long else UnfoldAdminTextInputWidget)
+def build_field(name: str, schema: dict[str, Any], required: bool) -> forms.Field:
+    """Return the field for a value of a row, by its JSON Schema."""
+    label = name.replace("_", " ").capitalize()
+    match next(one for one in schema.get("anyOf", [schema]) if one.get("type") != "null"):
+        case {"type": "array", "items": {"type": "string"}}:
+            return LinesField(label=label, required=False, help_text="One a line.")
+        case {"type": "array"} | {"$ref": _}:
+            return JsonField(label=label, required=required, help_text="As JSON.")
+        case {"type": "boolean"}:
+            return forms.BooleanField(label=label, required=False, widget=UnfoldBooleanWidget)
+        case {"type": "integer"}:
+            return forms.IntegerField(label=label, required=False, widget=UnfoldAdminTextInputWidget)
+        case {"type": "number"}:
+            return forms.FloatField(label=label, required=False, widget=UnfoldAdminTextInputWidget)
+        case {"enum": words}:
+            choices = [("", "not judged" if name == "stance" else "choose"), *((word, word) for word in words)]
+            return forms.ChoiceField(label=label, required=required and name != "stance", choices=choices)
+    is_long = any(part in name for part in _LONG)
+    widget = UnfoldAdminTextareaWidget({"rows": 3}) if is_long else UnfoldAdminTextInputWidget
+    return forms.CharField(label=label, required=required, widget=widget)
 
 
 class RowForm(FreshForm[Any]):
@@ -93,7 +95,7 @@ class RowForm(FreshForm[Any]):
 def form_of(table: str) -> type[RowForm]:
     schema = ROWS[table].model_json_schema()["properties"]
     required = {name for name, field in ROWS[table].model_fields.items() if field.is_required()}
-    fields = {PREFIX + name: field_of(name, part, name in required) for name, part in schema.items()}
+    fields = {PREFIX + name: build_field(name, part, name in required) for name, part in schema.items()}
     meta = type("Meta", (), {"model": MODELS[table], "fields": ("corpus",)})
     return type(f"{table.capitalize()}Form", (RowForm,), {**fields, "table": table, "Meta": meta})
 

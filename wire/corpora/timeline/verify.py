@@ -34,43 +34,39 @@ def list_faults() -> Iterator[str]:
             yield f"timeline_corpus {corpus.pk}: release is {corpus.release}, which is not its newest."
         if newest and corpus.name != orjson.loads(corpus.written).get("name", corpus.name):
             yield f"timeline_corpus {corpus.pk}: name is not that of its corpus.json."
-        yield from (f"timeline {corpus.slug}: {fault}" for fault in faults(corpus))
+        yield from (f"timeline {corpus.slug}: {fault}" for fault in list_corpus_faults(corpus))
 
 
-def faults(corpus: Corpus) -> Iterator[str]:
+def list_corpus_faults(corpus: Corpus) -> Iterator[str]:
     """Yield a sentence for everything of a corpus that is not as it was released, oldest release first."""
-    for model in MODELS.values():
-        for row in model.objects.filter(corpus=corpus).exclude(since=None).iterator(2_000):
-            if digest(row.row) != row.sha256:
-                yield f"{model._meta.verbose_name} {row.key} (release {row.since} on): its text does not have its hash."
     for table, model in MODELS.items():
-        yield from _check_columns(corpus, table, model)
-    previous = None
+        yield from _check_rows(corpus, table, model)
+    previous = ""
     for release in corpus.releases.order_by("number"):
-        if previous is None and release.number > 1 and release.previous_sha256:
+        if not previous and release.number > 1:
             previous = release.previous_sha256  # of a restored corpus: what came before is elsewhere
-        if wrong := _check_release(corpus, release, previous or ""):
+        if wrong := _check_release(corpus, release, previous):
             yield f"Release {release.number}: {wrong}."
         previous = release.sha256
 
 
-def _check_columns(corpus: Corpus, table: str, model: type[Row]) -> Iterator[str]:
-    """Yield a sentence for each released row whose columns, or the rows of its references, are not what its text says."""
+def _check_rows(corpus: Corpus, table: str, model: type[Row]) -> Iterator[str]:
+    """Yield a sentence for each released row whose hash, columns or rows of its references are not what its text says."""
     names = [field.attname for field in model._meta.concrete_fields if field.name not in COLUMNS_OF_RELEASES]
-    last = 0
     rows = model.objects.filter(corpus=corpus).exclude(since=None).order_by("pk")
-    while some := list(rows.filter(pk__gt=last)[: store.BATCH]):
-        last = some[-1].pk
+    for some in store.batches(rows.iterator(store.BATCH)):
         stored = defaultdict[int, list[tuple[Any, ...]]](list)
         if table in REFERENCES:
             reference, column = REFERENCES[table]
             for one in reference._default_manager.filter(**{f"{column}__in": [row.pk for row in some]}).order_by("pk"):
                 stored[getattr(one, column)].append(_values(one))
         for row in some:
+            if digest(row.row) != row.sha256:
+                yield f"{model._meta.verbose_name} {row.key} (release {row.since} on): its text does not have its hash."
             right = store.build_row(corpus, table, key_of(table, row.row), row.position, row.row, row.sha256)
             if wrong := [name for name in names if getattr(row, name) != getattr(right, name)]:
                 yield f"{model._meta.db_table} {row.pk} ({row.key}): {', '.join(wrong)} is not what its text says."
-            if table in REFERENCES and stored[row.pk] != [_values(one) for one in store.references_of(table, row.row, row.pk)]:
+            if stored[row.pk] != [_values(one) for one in store.references_of(table, row.row, row.pk)]:
                 yield f"{reference._meta.db_table} of {table} {row.key}: they are not what its text says."
 
 
@@ -103,7 +99,7 @@ def _check_release(corpus: Corpus, release: CorpusRelease, previous: str) -> str
     return ""
 
 
-def faults_of_files(written: Written, key: str | None = None) -> Iterator[str]:
+def list_file_faults(written: Written, key: str | None = None) -> Iterator[str]:
     """Yield the same for a dumped directory; `key` is the public key (base64) that is trusted, else the one in release.json."""
     release = written.release
     if release is None:
@@ -130,7 +126,7 @@ def restore(corpus: Corpus, written: Written) -> CorpusRelease:
 
     Raises: RefusedCorpus for a dump that is not as it was signed.
     """
-    if wrong := list(faults_of_files(written)):
+    if wrong := list(list_file_faults(written)):
         raise RefusedCorpus([Problem(RELEASE, 0, message) for message in wrong])
     release: dict[str, Any] = written.release or {}
     manifest = release["manifest"]

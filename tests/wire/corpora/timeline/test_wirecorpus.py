@@ -24,7 +24,7 @@ def test_each_live_story_is_a_report_and_again_changes_nothing(sample_wire: None
     live = set(Story.objects.live().values_list("chatbotnews_id", flat=True))
     assert set(Report.objects.values_list("key", flat=True)) == live
     assert queries.search_reports("wire").total_matches == len(live)
-    assert list(verify.faults(loaded.corpus)) == []
+    assert list(verify.list_corpus_faults(loaded.corpus)) == []
     again = synchronise()
     assert again is not None
     assert (again.release, again.counts) == (None, {})

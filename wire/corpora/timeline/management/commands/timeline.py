@@ -90,32 +90,32 @@ class Command(BaseCommand):
 
     def _verify(self, options: dict[str, Any]) -> None:
         if directory := options["from_files"]:
-            faults = list(verify.faults_of_files(reader.read(directory), options["key"]))
-            if not faults:
-                self.stdout.write(f"{directory} is as it was released.")
+            found = {str(directory): list(verify.list_file_faults(reader.read(directory), options["key"]))}
         else:
-            faults = []
-            for corpus in [_corpus(slug) for slug in options["slugs"]] or Corpus.objects.all():
-                found = [f"{corpus.slug}: {fault}" for fault in verify.faults(corpus)]
-                faults += found
-                if not found:
-                    self.stdout.write(f"{corpus.slug}: {corpus.releases.count()} releases are as they were signed.")
-        for fault in faults:
-            self.stderr.write(fault)
-        if faults:
-            raise CommandError(f"{len(faults)} {'fault' if len(faults) == 1 else 'faults'}.")
+            corpora = [_corpus(slug) for slug in options["slugs"]] or Corpus.objects.all()
+            found = {corpus.slug: list(verify.list_corpus_faults(corpus)) for corpus in corpora}
+        for name, faults in found.items():
+            if directory and not faults:
+                self.stdout.write(f"{name} is as it was released.")
+            elif not faults:
+                number = CorpusRelease.objects.filter(corpus__slug=name).count()
+                self.stdout.write(f"{name}: {number} releases are as they were signed.")
+            for fault in faults:
+                self.stderr.write(fault if directory else f"{name}: {fault}")
+        if number := sum(map(len, found.values())):
+            raise CommandError(f"{number} {'fault' if number == 1 else 'faults'}.")
 
     def _compare(self, options: dict[str, Any]) -> None:
         corpus, new = _corpus(options["slug"]), options["new"]
-        old = diff.of_release(corpus, _release(corpus, options["old"]).number)
+        old = diff.read_release(corpus, _release(corpus, options["old"]).number)
         if new == "draft":
-            rows = diff.of_draft(corpus)
+            rows = diff.read_draft(corpus)
         elif new.isdigit():
-            rows = diff.of_release(corpus, _release(corpus, int(new)).number)
+            rows = diff.read_release(corpus, _release(corpus, int(new)).number)
         else:
-            rows = diff.of_files(load.check(Path(new), corpus.slug)[0])
+            rows = diff.read_files(load.check(Path(new), corpus.slug)[0])
         counted = Counter[str]()
-        for one in diff.differences(old, rows):
+        for one in diff.list_differences(old, rows):
             counted[one.what] += 1
             self.stdout.write(str(one))
         self.stdout.write(f"{corpus.slug}: {', '.join(f'{n} {what}' for what, n in sorted(counted.items())) or 'no difference'}.")
