@@ -4,7 +4,7 @@ import re
 from typing import Annotated, Any, Final
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
 from wire.corpora.timeline.vocabulary import Grade, Stance
 from wire.schemas.params import read_date
@@ -52,14 +52,16 @@ def _number(value: Any) -> Any:
     return value
 
 
-Id = Annotated[str, Field(max_length=120), AfterValidator(_id)]
-Line = Annotated[str, Field(max_length=500), AfterValidator(plain)]
-Text = Annotated[str, Field(max_length=MAX_TEXT), AfterValidator(plain)]
+_PLAIN: Final = WithJsonSchema({"type": "string"})  # answers have these types too, and promise no bounds
+Id = Annotated[str, Field(max_length=120), AfterValidator(_id), _PLAIN]
+Line = Annotated[str, Field(max_length=500), AfterValidator(plain), _PLAIN]
+Text = Annotated[str, Field(max_length=MAX_TEXT), AfterValidator(plain), _PLAIN]
 Date = Annotated[str, AfterValidator(_date)]
-Url = Annotated[str, Field(max_length=2_000), AfterValidator(_url)]
+Url = Annotated[str, Field(max_length=2_000), AfterValidator(_url), _PLAIN]
 Number = Annotated[float, BeforeValidator(_number)]
-Term = Annotated[str, Field(max_length=60)]
-Ids = Annotated[list[Id], Field(max_length=2_000)]
+Term = Annotated[str, Field(max_length=60), _PLAIN]
+_LIST: Final = WithJsonSchema({"type": "array", "items": {"type": "string"}})
+Ids = Annotated[list[Id], Field(max_length=2_000), _LIST]
 
 
 class Row(BaseModel):
@@ -143,7 +145,7 @@ class ReportRow(Row):
     related_report_ids: Ids | None = None
     safety_flags: list[Term] | None = None
     display_flag: Line | None = None
-    recommended_agent_language: list[Line] | None = Field(None, max_length=2)
+    recommended_agent_language: Annotated[list[Line], Field(max_length=2), _LIST] | None = None
 
 
 class EventRow(Row):

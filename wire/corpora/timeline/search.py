@@ -9,7 +9,7 @@ import re
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any, Final, NamedTuple
@@ -53,16 +53,12 @@ class Filters:
     date_start: dt.date | None = None
     date_end: dt.date | None = None
 
-    def are_empty(self) -> bool:
-        return self == Filters()
 
-
-@dataclass(frozen=True, slots=True)
-class Terms:
+class Terms(NamedTuple):
     """Terms of a query: stems that must all occur, and phrases, whose stems must stand side by side."""
 
-    stems: list[str] = field(default_factory=list)
-    phrases: list[list[str]] = field(default_factory=list)
+    stems: list[str]
+    phrases: list[list[str]]
 
 
 def terms(query: str) -> Terms:
@@ -193,22 +189,13 @@ def page(release: Release, numbers: Numbers, limit: int, before: int | None) -> 
 
 def over_time(release: Release, numbers: Numbers) -> dict[str, int]:
     """Count these reports by month, or by year where there are more than MONTHS months; without undated ones."""
-    counts = np.bincount(_months(release)[numbers])
-    months = [int(month) for month in np.flatnonzero(counts) if month]
+    days = ordinal(ranks(release)[numbers])
+    dates = (days[days > 0] - dt.date(1970, 1, 1).toordinal()).astype("datetime64[D]")
+    months, counts = np.unique(dates.astype("datetime64[M]"), return_counts=True)
     found = Counter[str]()
-    for month in months:
-        found[f"{month // 12:04}-{month % 12 + 1:02}" if len(months) <= MONTHS else f"{month // 12:04}"] += int(counts[month])
+    for month, count in zip(months.astype(str).tolist(), counts.tolist(), strict=True):
+        found[month if len(months) <= MONTHS else month[:4]] += count
     return dict(found)
-
-
-@lru_cache(maxsize=16)
-def _months(release: Release) -> Numbers:
-    """Return the month of each report by its number, counted from the year 0; 0 for undated ones."""
-    days = ordinal(ranks(release))
-    dates = (days - dt.date(1970, 1, 1).toordinal()).astype("datetime64[D]")
-    found: Numbers = np.where(days > 0, dates.astype("datetime64[M]").astype(np.int64) + 1970 * 12, 0)
-    found.flags.writeable = False
-    return found
 
 
 def rows_of(corpus: int, numbers: Iterable[int]) -> dict[int, Any]:

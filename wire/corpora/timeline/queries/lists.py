@@ -58,7 +58,7 @@ def events(
     return TimelineEventsOut(
         **walk.page(total, found[:limit], last),
         layer_rules=layer_rules,
-        events=[TimelineEventOut(**one.row) for one in found[:limit]],
+        events=[TimelineEventOut.model_construct(**one.row) for one in found[:limit]],
     )
 
 
@@ -82,7 +82,7 @@ def mandela_catalog(
     wanted = {"category": category, "status": status, "motifs__contains": f"|{motif}|" if motif else None}
     rows = walk.scope.rows(CatalogItem).filter(**{name: value for name, value in wanted.items() if value})
     listed, found = _read_page(walk, rows, filters, "item_id", limit)
-    return CatalogueOut(**listed, framing=answer_phrases.CATALOGUE, items=[ItemOut(**row) for row in found])
+    return CatalogueOut(**listed, framing=answer_phrases.CATALOGUE, items=[ItemOut.model_construct(**row) for row in found])
 
 
 def story_threads(

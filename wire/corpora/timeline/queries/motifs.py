@@ -77,7 +77,7 @@ def _read_pairs(scope: Scope) -> dict[Pair, int]:
 
 def _count(scope: Scope, filters: Filters) -> tuple[dict[str, int], dict[Pair, int]]:
     filters = replace(filters, query="", motifs=())  # these choose motifs
-    return (scope.counts["motif_counts"], _read_pairs(scope)) if filters.are_empty() else count_from_index(scope, filters)
+    return (scope.counts["motif_counts"], _read_pairs(scope)) if filters == Filters() else count_from_index(scope, filters)
 
 
 def count_from_index(scope: Scope, filters: Filters) -> tuple[dict[str, int], dict[Pair, int]]:

@@ -6,7 +6,7 @@ from wire.corpora.timeline import answer_phrases, search
 from wire.corpora.timeline.errors import ReportRemoved, UnknownReport
 from wire.corpora.timeline.models import Report
 from wire.corpora.timeline.queries.scope import Scope, Walk, filters_of, quote, scope_of
-from wire.corpora.timeline.schemas import BriefOut, PhrasingOut, TimelineReportOut, TimelineSearchOut
+from wire.corpora.timeline.schemas import BriefOut, PhrasingOut, TimelineClaimOut, TimelineReportOut, TimelineSearchOut
 from wire.search.cursor import invalid
 
 FOUND: Final = 10
@@ -42,7 +42,8 @@ def get_report(slug: str, report_id: str, as_of: int | None = None) -> TimelineR
     scope = scope_of(slug, as_of)
     row = report_of(scope, report_id)
     related = scope.list_rows(Report, (row.get("related_report_ids") or [])[:MAX_RELATED])
-    return TimelineReportOut(
+    row["claims"] = [TimelineClaimOut.model_construct(**claim) for claim in row["claims"]]
+    return TimelineReportOut.model_construct(
         **scope.answered, **row, related_reports=[to_brief(one) for one in related], recommended_phrasing=phrasing(row)
     )
 
