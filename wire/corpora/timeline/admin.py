@@ -15,20 +15,9 @@ from unfold.widgets import UnfoldAdminTextInputWidget
 
 from config.errors import WireError
 from wire.admin.base import ModelAdmin, ReadOnly, column, count, marks, moment, never, remember
-from wire.corpora.timeline import diff, releases, store
+from wire.corpora.timeline import releases, store
 from wire.corpora.timeline.forms import PREFIX, CorpusForm, form_of
-from wire.corpora.timeline.models import (
-    MODELS,
-    CatalogItem,
-    Corpus,
-    CorpusRelease,
-    Motif,
-    MotifEdge,
-    Report,
-    SourceFamily,
-    Thread,
-    TimelineEvent,
-)
+from wire.corpora.timeline.models import MODELS, Corpus, CorpusRelease, MotifEdge, Report, TimelineEvent
 from wire.corpora.timeline.reader import Problem, RefusedCorpus
 from wire.models import WireState
 from wire.text.plain_text import REASON, plain_line
@@ -58,10 +47,8 @@ class CorpusAdmin(ModelAdmin[Corpus]):
         return self.fields if obj is None or self.has_change_permission(request, obj) else ("slug", "name", "written")
 
     def get_urls(self) -> list[URLPattern]:
-        return [
-            path("<int:pk>/release/", self.admin_site.admin_view(self.release), name="timeline_corpus_release"),
-            *super().get_urls(),
-        ]
+        view = self.admin_site.admin_view(self.release)
+        return [path("<int:pk>/release/", view, name="timeline_corpus_release"), *super().get_urls()]
 
     def view_on_site(self, corpus: Corpus) -> str:
         return reverse("timeline", args=[corpus.slug])
@@ -100,7 +87,7 @@ class CorpusAdmin(ModelAdmin[Corpus]):
         except WireError as error:
             self.message_user(request, f"{error} {error.hint} Nothing was released.", messages.ERROR)
             return back
-        differences = list(diff.list_differences(diff.read_release(corpus, corpus.release), diff.read_draft(corpus)))
+        differences = list(store.list_differences(store.read_release(corpus, corpus.release), store.read_draft(corpus)))
         context = {
             **self.admin_site.each_context(request),
             "title": f"Release {corpus.name}",
@@ -136,7 +123,7 @@ class ReleaseAdmin(ReadOnly):
     fields = ("corpus", "number", "released_at", "note", "sha256", "previous_sha256", "signature", "key_id", "manifest")
 
 
-@admin.register(CatalogItem, Motif, SourceFamily, Thread)
+@admin.register(*(MODELS[table] for table in ("items", "motifs", "sources", "threads")))
 class RowAdmin(ModelAdmin[Any]):
     """Rows of drafts, which the next release will have. Released ones stay for their releases."""
 
@@ -159,15 +146,12 @@ class RowAdmin(ModelAdmin[Any]):
         return found
 
     def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
-        if not self.has_change_permission(request, obj):
-            return super().get_form(request, obj, change, **kwargs)
-        return form_of(self.table)
+        return form_of(self.table) if self.has_change_permission(request, obj) else super().get_form(request, obj, change, **kwargs)
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         if not self.has_change_permission(request, obj):
             return ("corpus", "key", "body")
-        form = form_of(self.table)
-        own = [name for name in form.base_fields if name.startswith(PREFIX)]
+        own = [name for name in form_of(self.table).base_fields if name.startswith(PREFIX)]
         return [*([] if obj else ["corpus"]), *own, "seen"]
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:  # noqa: ARG002

@@ -2,12 +2,12 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, get_type_hints
 
 import orjson
 from django.http import HttpRequest, HttpResponse
 from ninja import Path, Query, Router, Schema
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, create_model
 
 from config.errors import NotFound
 from config.http.responses import BRIEFLY, errors, json_response
@@ -30,14 +30,16 @@ Slug = Annotated[str, Path(max_length=60, description="A corpus, as corpora.json
 Key = Annotated[str, Path(max_length=120)]
 Ids = Annotated[list[Annotated[str, Field(max_length=120)]] | None, Field(max_length=20)]
 Word = Annotated[str | None, Field(max_length=120)]
+ThreadId = Annotated[Word, Field(description="One thread by its id.")]
+Lens = Frame | None
 AsOf = Annotated[int | None, Field(ge=1, le=2**31 - 1, description="A release by its number; its rows never change.")]
 
 
-class Asked(Schema):
+class ReleaseQuery(Schema):
     as_of: AsOf = None
 
 
-class Filtered(Asked):
+class Filtered(ReleaseQuery):
     query: Annotated[str | None, Field(max_length=MAX_QUERY, description='Words that must all occur, or a "phrase".')] = None
     motifs: Annotated[Ids, Field(description="All of them; again for more.")] = None
     phenomenon_types: Annotated[Ids, Field(description="Any of them; again for more.")] = None
@@ -50,44 +52,18 @@ class Filtered(Asked):
     cursor: Annotated[str | None, Field(max_length=300, description="`next_cursor` of the page before.")] = None
 
 
-class TimelineSearchQuery(Filtered):
+class SearchQuery(Filtered):
     limit: Annotated[int, Field(ge=1, le=50)] = 10
 
 
-class CatalogueQuery(Filtered):
-    category: Word = None
-    status: Word = None
-    motif: Word = None
-
-
-class MotifQuery(Filtered):
-    family: Word = None
-    motif: Word = None
-
-
-class ThreadQuery(Filtered):
-    thread_id: Annotated[Word, Field(description="One thread by its id.")] = None
-    lens: Frame | None = None
-
-
-class EventQuery(Filtered):
-    layer: Word = None
-
-
-class CompareQuery(Asked):
+class CompareQuery(ReleaseQuery):
     topic: str = Field(min_length=1, max_length=MAX_QUERY)
     frames: list[Frame] | None = Field(None, max_length=3)
     limit: int = Field(20, ge=1, le=100)
     cursor: str | None = Field(None, max_length=300)
 
 
-class DeepenQuery(Asked):
-    report_id: Word = None
-    motif: Word = None
-    thread_id: Word = None
-
-
-class WordingQuery(Asked):
+class WordingQuery(ReleaseQuery):
     draft: str = Field(min_length=1, max_length=4_000, description="The text to check; more by MCP.")
 
 
@@ -109,37 +85,36 @@ def corpus(request: HttpRequest, corpus: Slug) -> HttpResponse:
     return _answer(queries.get_corpus(corpus))
 
 
-@router.get("/{corpus}/reports.json", **_answers(schemas.TimelineSearchOut, 404, 422), summary="Search a corpus's reports")
-def reports(request: HttpRequest, corpus: Slug, asked: Query[TimelineSearchQuery]) -> HttpResponse:
-    return _answer(queries.search_reports(corpus, **dict(asked)))
+def _add(name: str, query: Callable[..., BaseModel], base: type[ReleaseQuery], summary: str, **own: Any) -> None:
+    """Add the route of a question about a corpus. `own`: the types of its parameters beside those of `base`, None by default."""
+    fields: Any = {one: (kind, None) for one, kind in own.items()}
+    parameters = create_model(name, __base__=base, **fields)
 
-
-@router.get("/{corpus}/reports/{report_id}.json", **_answers(schemas.TimelineReportOut, 404, 410, 422), summary="One report, whole")
-def report(request: HttpRequest, corpus: Slug, report_id: Key, asked: Query[Asked]) -> HttpResponse:
-    return _answer(queries.get_report(corpus, report_id, asked.as_of))
-
-
-def _add(
-    name: str, query: Callable[..., BaseModel], parameters: Any, schema: type[BaseModel], summary: str, *refusals: int
-) -> None:
-    """Add the route of a question about a corpus; it takes the parameters that the query takes."""
-
-    def view(request: HttpRequest, corpus: Slug, asked: Query[parameters]) -> HttpResponse:
+    def view(request: HttpRequest, corpus: Slug, asked: Query[parameters]) -> HttpResponse:  # type: ignore[valid-type]
         return _answer(query(corpus, **dict(asked)))
 
     view.__name__ = "timeline_events" if name == "events" else name  # generated clients depend on it
-    router.get(f"/{{corpus}}/{name}.json", **_answers(schema, 404, *refusals, 422), summary=summary)(view)
+    statuses = (404, 410, 422) if name == "deepen" else (404, 422)
+    router.get(f"/{{corpus}}/{name}.json", **_answers(get_type_hints(query)["return"], *statuses), summary=summary)(view)
 
 
-_add("catalog", queries.mandela_catalog, CatalogueQuery, schemas.CatalogueOut, "Remembered and recorded variants")
-_add("motifs", queries.motif_map, MotifQuery, schemas.MotifMapOut, "Motifs and their links")
-_add("threads", queries.story_threads, ThreadQuery, schemas.ThreadsOut, "Threads with their frames")
-_add("events", queries.events, EventQuery, schemas.TimelineEventsOut, "Timeline events, oldest first")
-_add("compare", queries.compare_sources, CompareQuery, schemas.CompareOut, "A topic as each side tells it")
-_add("deepen", queries.deepen_story, DeepenQuery, schemas.DeepenOut, "Directions for research", 410)
-_add("stats", queries.stats, Asked, schemas.StatsOut, "Statistics of a corpus")
-_add("manifest", queries.agent_manifest, Asked, schemas.ManifestOut, "What a corpus is, and its rules")
-_add("wording", queries.check_wording, WordingQuery, schemas.WordingOut, "Check a draft against the rules")
+_add("reports", queries.search_reports, SearchQuery, "Search a corpus's reports")
+
+
+@router.get("/{corpus}/reports/{report_id}.json", **_answers(schemas.TimelineReportOut, 404, 410, 422), summary="One report, whole")
+def report(request: HttpRequest, corpus: Slug, report_id: Key, asked: Query[ReleaseQuery]) -> HttpResponse:
+    return _answer(queries.get_report(corpus, report_id, asked.as_of))
+
+
+_add("catalog", queries.mandela_catalog, Filtered, "Remembered and recorded variants", category=Word, status=Word, motif=Word)
+_add("motifs", queries.motif_map, Filtered, "Motifs and their links", family=Word, motif=Word)
+_add("threads", queries.story_threads, Filtered, "Threads with their frames", thread_id=ThreadId, lens=Lens)
+_add("events", queries.events, Filtered, "Timeline events, oldest first", layer=Word)
+_add("compare", queries.compare_sources, CompareQuery, "A topic as each side tells it")
+_add("deepen", queries.deepen_story, ReleaseQuery, "Directions for research", report_id=Word, motif=Word, thread_id=Word)
+_add("stats", queries.stats, ReleaseQuery, "Statistics of a corpus")
+_add("manifest", queries.agent_manifest, ReleaseQuery, "What a corpus is, and its rules")
+_add("wording", queries.check_wording, WordingQuery, "Check a draft against the rules")
 
 
 @router.get(
@@ -147,8 +122,8 @@ _add("wording", queries.check_wording, WordingQuery, schemas.WordingOut, "Check 
     response={200: dict[str, Any], **errors(404, 422)},
     summary="A file of a release, as `timeline load` takes it",
 )
-def file(request: HttpRequest, corpus: Slug, name: Key, asked: Query[Asked]) -> HttpResponse:
+def file(request: HttpRequest, corpus: Slug, name: Key, asked: Query[ReleaseQuery]) -> HttpResponse:
     scope = scope_of(corpus, asked.as_of)
     if name not in queries.FILES:
         raise NotFound("There is no such file.", f"Files: {', '.join(queries.FILES)}.")
-    return json_response(dump.file(scope.corpus, scope.release, f"{name}.json"), BRIEFLY)
+    return json_response(dump.build_file(scope.corpus, scope.release, f"{name}.json"), BRIEFLY)

@@ -1,5 +1,6 @@
 """Forms of rows, made from the types that say what a row may hold: one form a table, checked by the same rules as a file."""
 
+from collections.abc import Iterable
 from typing import Any, Final
 
 import orjson
@@ -62,20 +63,19 @@ class RowForm(FreshForm[Any]):
             return data
         WireState.lock()
         self.row = self._build_row(data)
-        for message, fields in self._problems(corpus):
+        for message, fields in self._find_problems(corpus):
             name = PREFIX + fields[0] if fields and PREFIX + fields[0] in self.fields else None
             self.add_error(name, message)
         return data
 
-    def _problems(self, corpus: Corpus) -> list[tuple[str, tuple[str, ...]]]:
-        wrong = list(validation.find_wrong_fields(self.table, self.row))
-        if wrong:
+    def _find_problems(self, corpus: Corpus) -> Iterable[tuple[str, tuple[str, ...]]]:
+        if wrong := list(validation.find_wrong_fields(self.table, self.row)):
             return wrong
-        if not self.instance.pk and MODELS[self.table].objects.draft(corpus.pk).filter(key=self.row["id"]).exists():
-            return [("There is one with this id already.", ("id",))]
         known = {table: set(model.objects.draft(corpus.pk).values_list("key", flat=True)) for table, model in MODELS.items()}
+        if not self.instance.pk and self.row["id"] in known[self.table]:
+            return [("There is one with this id already.", ("id",))]
         known[self.table].add(self.row["id"])
-        return list(validation.find_broken_rules(self.table, self.row, parse_corpus(corpus.written), known))
+        return validation.find_broken_rules(self.table, self.row, parse_corpus(corpus.written), known)
 
     def _build_row(self, data: dict[str, Any]) -> dict[str, Any]:
         """Return the row in the order of its type; what was left empty and need not be there is not."""
@@ -112,7 +112,7 @@ class CorpusForm(FreshForm[Corpus]):
         if self.instance.pk:
             self.initial["corpus_json"] = orjson.loads(self.instance.written)
 
-    def clean_corpus_json(self) -> dict[str, Any]:
+    def clean_corpus_json(self) -> Any:
         said = self.cleaned_data["corpus_json"]
         try:
             found = CorpusFile.model_validate(said)
@@ -124,5 +124,4 @@ class CorpusForm(FreshForm[Corpus]):
             raise forms.ValidationError(f"There is a corpus {found.slug} already.")
         self.instance.slug, self.instance.name = found.slug, found.name
         self.instance.written = orjson.dumps(said).decode()
-        checked: dict[str, Any] = said
-        return checked
+        return said

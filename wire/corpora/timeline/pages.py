@@ -18,7 +18,7 @@ from wire.corpora.common.cache_rules import match_pages
 from wire.corpora.common.directory import find_member
 from wire.corpora.common.server_card import answer_card
 from wire.corpora.timeline import chart_layout, queries, wire_sync
-from wire.corpora.timeline.directory import LISTED, roll
+from wire.corpora.timeline.directory import LISTED, describe, list_members
 from wire.corpora.timeline.errors import UnknownCorpus
 from wire.corpora.timeline.models import Report
 from wire.corpora.timeline.queries.scope import scope_of
@@ -31,7 +31,9 @@ EVENTS: Final = 60
 MOST_IN_SITEMAP: Final = 50_000  # sitemaps.org
 MOTIFS: Final = 60
 LISTS: Final = {"motif": "motifs", "phenomenon_type": "phenomenon_types", "source_type": "source_types"}
-FILTERS: Final = ("query", *LISTS, "stance", "evidence_grade", "date_start", "date_end", "cursor")
+FILTERS: Final = (
+    *("query", "motif", "phenomenon_type", "source_type", "stance", "evidence_grade", "date_start", "date_end", "cursor"),
+)
 
 parameters_of = match_pages(
     (r"/timeline/",),
@@ -125,7 +127,7 @@ def releases(_request: HttpRequest, slug: str) -> dict[str, Any]:
 def sitemap(request: HttpRequest) -> HttpResponse:
     """List pages of every corpus, and of its reports; those of the wire's own are its stories, which have pages already."""
     pages = ["/timeline/"]
-    for slug in roll():
+    for slug in list_members():
         pages += [f"/timeline/{slug}/{name}" for name in ("", "events", "motifs", "threads", "catalog", "releases")]
         if slug != wire_sync.SLUG:
             reports = scope_of(slug).rows(Report).order_by("pk").values_list("key", flat=True)
@@ -136,7 +138,7 @@ def sitemap(request: HttpRequest) -> HttpResponse:
 @require_safe
 def server_card(_request: HttpRequest, slug: str) -> HttpResponse:
     try:
-        return answer_card(find_member(roll(), slug, UnknownCorpus("There is no such corpus.", LISTED)).describe())
+        return answer_card(describe(find_member(list_members(), slug, UnknownCorpus("There is no such corpus.", LISTED))))
     except NotFound as error:
         return error_answer(error)
 

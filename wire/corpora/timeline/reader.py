@@ -65,7 +65,8 @@ class Written:
             return 0
         if table.name not in self.starts:
             self.starts[table.name] = [*_find_rows(text, table.member), len(text)]
-        at, end = self.starts[table.name][number : number + 2]
+        starts = self.starts[table.name]
+        at, end = starts[number : number + 2] if number + 1 < len(starts) else (0, len(text))
         for name in fields or ("id",):
             at = max(at, text.find(f'"{name}"', at, end))
         return _line(text, at)

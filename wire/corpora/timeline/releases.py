@@ -5,25 +5,33 @@ Nothing that answers the public may import this.
 
 import datetime as dt
 import hashlib
+from collections import Counter, defaultdict
 from collections.abc import Iterable
-from itertools import groupby
+from itertools import combinations, groupby
 from typing import Any, Final
 
 import orjson
 from django.db import transaction
 from django.utils import timezone
 
-from wire.corpora.timeline import search, statistics, store
-from wire.corpora.timeline.corpus_config import parse_corpus
+from wire.corpora.timeline import search, store
+from wire.corpora.timeline.corpus_config import CorpusFile, parse_corpus
 from wire.corpora.timeline.models import MODELS, Corpus, CorpusRelease, Report
 from wire.corpora.timeline.reader import Written
 from wire.corpora.timeline.validation import expect
+from wire.corpora.timeline.vocabulary import NEEDS_SOURCE, OFFICIAL, UNVERIFIED
 from wire.models import WireState
 from wire.publishing.signing import sign
 from wire.search import index as postings
 from wire.text.provenance import canonical, digest
 
 MAX_NOTE: Final = 500
+UNKNOWN: Final = "unknown"
+UNSTATED: Final = "unstated"  # a stance that nobody judged
+COUNTED: Final = (
+    *(f"reports_by_{name}" for name in ("phenomenon", "source_type", "evidence_grade", "stance", "year", "month", "language")),
+    *("claims_by_status", "claims_by_type", "motif_counts", "motif_pairs"),
+)
 
 
 def release(corpus: Corpus, note: str = "", *, checked: bool = False) -> CorpusRelease | None:
@@ -84,7 +92,7 @@ def hash_table(rows: Iterable[str]) -> dict[str, Any]:
 def store_release(corpus: Corpus, manifest: dict[str, Any], *, released_at: dt.datetime, **fields: str) -> CorpusRelease:
     """Store the release, and make it the newest."""
     number = corpus.release = manifest["release"]
-    counts = statistics.counts(corpus.pk, number, parse_corpus(corpus.written))
+    counts = count_rows(corpus.pk, number, parse_corpus(corpus.written))
     release = CorpusRelease.objects.create(
         corpus=corpus,
         number=number,
@@ -123,3 +131,53 @@ def index(corpus: Corpus, number: int) -> None:
     for model in MODELS.values():
         model.objects.filter(corpus=corpus, since=None).update(since=number)
         model.objects.filter(corpus=corpus, dropped=True, until=None).update(until=number, dropped=False)
+
+
+def count_rows(corpus: int, number: int, settings: CorpusFile) -> dict[str, Any]:
+    """Count what `timeline_stats` answers about a whole release."""
+    rows = {name: model.objects.in_release(corpus, number).in_order() for name, model in MODELS.items()}
+    events, threads = ([one.row for one in rows[name]] for name in ("events", "threads"))
+    lanes = settings.vocabularies.lanes()
+    by = {name: Counter[str]() for name in COUNTED}
+    crossed = defaultdict[str, Counter[str]](Counter)
+    unverified: list[str] = []
+    sourced = 0
+    for report in rows["reports"].iterator(2_000):
+        row = report.row
+        date, source = row.get("date_observed"), row["source"]
+        by["reports_by_phenomenon"][row["phenomenon_type"]] += 1
+        by["reports_by_source_type"][source["source_type"]] += 1
+        by["reports_by_evidence_grade"][row["evidence_grade"]] += 1
+        by["reports_by_stance"][row["stance"] or UNSTATED] += 1
+        by["reports_by_year"][date[:4] if date else UNKNOWN] += 1
+        by["reports_by_month"][date[:7] if date else UNKNOWN] += 1
+        by["reports_by_language"][source.get("language") or UNKNOWN] += 1
+        by["claims_by_status"].update(claim["status"] for claim in row["claims"])
+        by["claims_by_type"].update(claim["claim_type"] for claim in row["claims"])
+        by["motif_counts"].update(row["motifs"])
+        by["motif_pairs"].update("|".join(pair) for pair in combinations(sorted(row["motifs"]), 2))
+        crossed[row["phenomenon_type"]][row["evidence_grade"]] += 1
+        sourced += bool(source.get("source_url"))
+        unverified += [row["id"]] if UNVERIFIED in (row.get("safety_flags") or ()) else []
+    totals = {
+        "reports": sum(by["reports_by_phenomenon"].values()),
+        "motifs": rows["motifs"].count(),
+        "motif_edges": rows["edges"].count(),
+        "motif_pairs": len(by["motif_pairs"]),
+        "mandela_items": rows["items"].count(),
+        "story_threads": len(threads),
+        "events": len(events),
+        "official_anchors": sum(lanes.get(event["layer"]) == OFFICIAL for event in events),
+        "source_families": rows["sources"].count(),
+    }
+    return {
+        "totals": totals,
+        **by,
+        "phenomenon_by_evidence_grade": crossed,
+        "reports_with_source_url": sourced,
+        "needs_source": {
+            "events": [event["id"] for event in events if event["claim_status"] == NEEDS_SOURCE],
+            "threads": [thread["id"] for thread in threads if thread.get("flag")],
+            "reports": unverified,
+        },
+    }

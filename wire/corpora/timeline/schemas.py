@@ -34,7 +34,7 @@ class CorporaOut(Schema):
 
 
 class Answered(Schema):
-    """What every answer says of itself: as_of=release asks the same again."""
+    """The corpus and the release of an answer: as_of=release asks the same again."""
 
     corpus: str
     release: int = Field(description="Give it as `as_of` to have this answer again, whatever is released later.")
@@ -87,10 +87,12 @@ class TimelineReportOut(ReportRow, Answered):
 
     model_config = _AS_STORED
 
-    location: dict[str, Any] | None = None
-    source: dict[str, Any]
-    claims: list[TimelineClaimOut] = Field(description="What it claims; status says how far each claim carries.")
-    anchors: list[dict[str, Any]] | None = None
+    location: dict[str, Any] | None = None  # type: ignore[assignment]
+    source: dict[str, Any]  # type: ignore[assignment]
+    claims: list[TimelineClaimOut] = Field(  # type: ignore[assignment]
+        description="What it claims; status says how far each claim carries."
+    )
+    anchors: list[dict[str, Any]] | None = None  # type: ignore[assignment]
     related_reports: list[BriefOut]
     recommended_phrasing: PhrasingOut
 

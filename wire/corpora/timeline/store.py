@@ -1,21 +1,23 @@
-"""Writes a corpus's draft: rows that were changed, added or taken away. For callers in a transaction that hold the wire's lock."""
+"""Writes a corpus's draft, for callers in a transaction that hold the wire's lock; and lists differences, row by row, by key."""
 
 import datetime as dt
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any, Final, cast
+from typing import Any, Final, NamedTuple, cast
 
 import orjson
 from django.db.models import Max, Model
 
 from wire.corpora.timeline import search
-from wire.corpora.timeline.models import MODELS, Anchor, Corpus, Mention, Report, Row
+from wire.corpora.timeline.models import MODELS, Anchor, Corpus, Mention, Report, Row, RowQuerySet
+from wire.corpora.timeline.reader import TABLES, Written
 from wire.corpora.timeline.validation import key_of
 from wire.corpora.timeline.vocabulary import FRAMES
 from wire.text.provenance import digest
 
 BATCH: Final = 2_000
+Rows = Mapping[str, Mapping[str, Any]]  # by table, rows by their keys
 
 
 def replace(corpus: Corpus, table: str, rows: Iterable[Any]) -> Counter[str]:
@@ -156,3 +158,46 @@ def batches(values: Iterable[Any], size: int = BATCH) -> Iterator[list[Any]]:
     left = iter(values)
     while batch := list(islice(left, size)):
         yield batch
+
+
+class Difference(NamedTuple):
+    """A row that differs. `fields` of a changed one are those whose values differ."""
+
+    table: str
+    key: str
+    what: str
+    fields: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.table} {self.key} {self.what}{': ' if self.fields else ''}{', '.join(self.fields)}"
+
+
+def read_release(corpus: Corpus, number: int) -> Rows:
+    return {name: _by_key(model.objects.in_release(corpus.pk, number)) for name, model in MODELS.items()}
+
+
+def read_draft(corpus: Corpus) -> Rows:
+    return {name: _by_key(model.objects.draft(corpus.pk)) for name, model in MODELS.items()}
+
+
+def read_files(written: Written) -> Rows:
+    return {table: {key_of(table, row): row for row in rows} for table, rows in written.rows.items()}
+
+
+def _by_key(rows: RowQuerySet) -> dict[str, Any]:
+    return {row.key: row.row for row in rows.in_order()}
+
+
+def list_differences(old: Rows, new: Rows) -> Iterator[Difference]:
+    for table in TABLES:
+        before, after = old[table.name], new[table.name]
+        for key in before:
+            if key not in after:
+                yield Difference(table.name, key, "removed")
+        for key, row in after.items():
+            if key not in before:
+                yield Difference(table.name, key, "added")
+            elif row != (old_row := before[key]):
+                fields = dict.fromkeys((*old_row, *row)) if isinstance(row, dict) else ()
+                changed = [name for name in fields if (name in old_row, old_row.get(name)) != (name in row, row.get(name))]
+                yield Difference(table.name, key, "changed", tuple(changed) or ("weight",))

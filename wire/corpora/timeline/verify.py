@@ -1,28 +1,22 @@
 """Recomputes releases: of the database, or of a directory that was dumped. Also restores a dumped release as it was signed."""
 
 import datetime as dt
-from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any, Final
 
 import orjson
 from django.db import models
 
-from wire.corpora.timeline import omitted_names, releases, statistics, store
+from wire.corpora.timeline import omitted_names, releases, store
 from wire.corpora.timeline.corpus_config import parse_corpus
-from wire.corpora.timeline.models import MODELS, Anchor, Corpus, CorpusRelease, Mention, Row
+from wire.corpora.timeline.models import MODELS, Corpus, CorpusRelease, Row
 from wire.corpora.timeline.reader import RELEASE, TABLES, Problem, RefusedCorpus, Written
 from wire.corpora.timeline.validation import key_of
 from wire.ops.doctor.finding import Finding, fail
 from wire.publishing.signing import is_valid
 from wire.text.provenance import canonical, digest
 
-# The table of what a row refers to, and the column that names the row.
-REFERENCES: Final[dict[str, tuple[type[models.Model], str]]] = {
-    "reports": (Anchor, "report_id"),
-    "threads": (Mention, "thread_id"),
-    "items": (Mention, "item_id"),
-}
+RELATED: Final = {"reports": "anchors", "threads": "mentions", "items": "mentions"}  # rows that a table's rows refer to others by
 COLUMNS_OF_RELEASES: Final = {"id", "since", "until", "dropped", "number", "body", "corpus", "sha256", "position"}
 
 
@@ -53,21 +47,18 @@ def list_corpus_faults(corpus: Corpus) -> Iterator[str]:
 def _check_rows(corpus: Corpus, table: str, model: type[Row]) -> Iterator[str]:
     """Yield a sentence for each released row whose hash, columns or rows of its references are not what its text says."""
     names = [field.attname for field in model._meta.concrete_fields if field.name not in COLUMNS_OF_RELEASES]
-    rows = model.objects.filter(corpus=corpus).exclude(since=None).order_by("pk")
-    for some in store.batches(rows.iterator(store.BATCH)):
-        stored = defaultdict[int, list[tuple[Any, ...]]](list)
-        if table in REFERENCES:
-            reference, column = REFERENCES[table]
-            for one in reference._default_manager.filter(**{f"{column}__in": [row.pk for row in some]}).order_by("pk"):
-                stored[getattr(one, column)].append(_values(one))
-        for row in some:
-            if digest(row.row) != row.sha256:
-                yield f"{model._meta.verbose_name} {row.key} (release {row.since} on): its text does not have its hash."
-            right = store.build_row(corpus, table, key_of(table, row.row), row.position, row.row, row.sha256)
-            if wrong := [name for name in names if getattr(row, name) != getattr(right, name)]:
-                yield f"{model._meta.db_table} {row.pk} ({row.key}): {', '.join(wrong)} is not what its text says."
-            if stored[row.pk] != [_values(one) for one in store.references_of(table, row.row, row.pk)]:
-                yield f"{reference._meta.db_table} of {table} {row.key}: they are not what its text says."
+    related = [RELATED[table]] if table in RELATED else []
+    rows = model.objects.filter(corpus=corpus).exclude(since=None).order_by("pk").prefetch_related(*related)
+    for row in rows.iterator(store.BATCH):
+        if digest(row.row) != row.sha256:
+            yield f"{model._meta.verbose_name} {row.key} (release {row.since} on): its text does not have its hash."
+        right = store.build_row(corpus, table, key_of(table, row.row), row.position, row.row, row.sha256)
+        if wrong := [name for name in names if getattr(row, name) != getattr(right, name)]:
+            yield f"{model._meta.db_table} {row.pk} ({row.key}): {', '.join(wrong)} is not what its text says."
+        for name in related:
+            stored = [_values(one) for one in sorted(getattr(row, name).all(), key=lambda one: one.pk)]
+            if stored != [_values(one) for one in store.references_of(table, row.row, row.pk)]:
+                yield f"timeline_{name.removesuffix('s')} of {table} {row.key}: they are not what its text says."
 
 
 def find_lost_keys(_now: dt.datetime) -> Iterator[Finding]:
@@ -93,7 +84,7 @@ def _check_release(corpus: Corpus, release: CorpusRelease, previous: str) -> str
         return "its rows do not have its hash"
     if not is_valid(release.signature, release.sha256, release.public_key):
         return f"its signature is not that of key {release.key_id}"
-    counted = statistics.counts(corpus.pk, release.number, parse_corpus(release.written))
+    counted = releases.count_rows(corpus.pk, release.number, parse_corpus(release.written))
     if counted != orjson.loads(release.counts):
         return "its statistics are not those of its rows"
     return ""

@@ -205,7 +205,7 @@ def test_what_hangs_on_a_row_follows_it(tmp_path: Path) -> None:
 
 
 def test_a_left_out_name_is_refused_wherever_it_stands(tmp_path: Path) -> None:
-    known = [omitted_names.left_out("Mira Quellmann").model_dump(), omitted_names.left_out("Zzyzx").model_dump()]
+    known = [omitted_names.describe_name("Mira Quellmann").model_dump(), omitted_names.describe_name("Zzyzx").model_dump()]
 
     def name(content: Any) -> None:
         row(content, "reports", "hc-4")["summary"] = "As MIRA  Quellmann taught at the quay."

@@ -7,8 +7,8 @@ from typing import Any, Final, NamedTuple
 from wire.corpora.timeline import answer_phrases
 from wire.corpora.timeline.errors import NoMatchingTopic
 from wire.corpora.timeline.models import Report, Thread
-from wire.corpora.timeline.queries.lists import list_official_events, list_thread_ids
-from wire.corpora.timeline.queries.scope import LISTED, Scope, Walk, quote
+from wire.corpora.timeline.queries.lists import list_official_events
+from wire.corpora.timeline.queries.scope import Scope, Walk, quote
 from wire.corpora.timeline.schemas import CompareOut, TimelineEvidenceOut, TimelineFactOut
 from wire.corpora.timeline.vocabulary import DISPUTED, FRAMES, OFFICIAL, Frame
 from wire.text.tokens import STOP_WORDS, token
@@ -34,27 +34,20 @@ class Match(NamedTuple):
     words: list[str]
 
 
-def compare_sources(
-    slug: str,
-    topic: str,
-    frames: Sequence[Frame] | None = None,
-    limit: int = LISTED,
-    cursor: str | None = None,
-    as_of: int | None = None,
-) -> CompareOut:
+def compare_sources(slug: str, topic: str, frames: Sequence[Frame] | None = None, **given: Any) -> CompareOut:
     """Return the thread that fits a topic best. Raises: NoMatchingTopic, NotFound, InvalidArgument."""
-    walk = Walk("claims", slug, as_of, [topic, sorted(set(frames or ()))], cursor)
+    walk = Walk("claims", slug, topic, sorted(set(frames or ())), **given)
     scope = walk.scope
-    asked = words_of(topic)
+    asked = [word for word in dict.fromkeys(_WORD.findall(topic.lower())) if len(word) > 2 and word not in SKIPPED]
     match = _find_best(scope, asked)
     if match is None:
         raise NoMatchingTopic(
-            f"No thread matches {quote(topic)}.", f"Try one of: {list_thread_ids(scope)} — or a motif id from timeline_motif_map."
+            f"No thread matches {quote(topic)}.", f"Try one of: {scope.list_ids(Thread)} — or a motif id from timeline_motif_map."
         )
     row = match.row
     claims = _claims(scope.list_rows(Report, row["report_ids"][:MAX_CLAIMED]))
     start = walk.before[0] if walk.before else 0
-    end = start + limit
+    end = start + walk.limit
     framed: dict[str, Any] = {name: row.get(f"{name}_frame") or None for name in FRAMES if name in (frames or FRAMES)}
     return CompareOut(
         **scope.answered,
@@ -74,10 +67,6 @@ def compare_sources(
         claims=claims[start:end],
         recommended_wording=answer_phrases.WORDING,
     )
-
-
-def words_of(topic: str) -> list[str]:
-    return [word for word in dict.fromkeys(_WORD.findall(topic.lower())) if len(word) > 2 and word not in SKIPPED]
 
 
 def _find_best(scope: Scope, asked: Sequence[str]) -> Match | None:

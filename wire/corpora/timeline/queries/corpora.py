@@ -17,8 +17,8 @@ def list_corpora() -> CorporaOut:
     return CorporaOut(corpora=[get_corpus(slug) for slug in slugs])
 
 
-def get_corpus(slug: str, as_of: int | None = None) -> CorpusOut:
-    scope = scope_of(slug, as_of)
+def get_corpus(slug: str) -> CorpusOut:
+    scope = scope_of(slug)
     return CorpusOut(
         slug=slug,
         **scope.settings.model_dump(include={"name", "about", "licence", "attribution"}),

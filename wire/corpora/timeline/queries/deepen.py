@@ -7,7 +7,7 @@ from wire.corpora.timeline import answer_phrases
 from wire.corpora.timeline.errors import BadInput, UnknownReport
 from wire.corpora.timeline.models import Motif, Report
 from wire.corpora.timeline.queries.lists import list_official_events, thread_of
-from wire.corpora.timeline.queries.motifs import edges
+from wire.corpora.timeline.queries.motifs import list_edges
 from wire.corpora.timeline.queries.reports import report_of
 from wire.corpora.timeline.queries.scope import Scope, expect_motifs, quote, scope_of
 from wire.corpora.timeline.schemas import DeepenOut
@@ -77,7 +77,8 @@ def _directions(scope: Scope, subject: Subject) -> DeepenOut:
         *(f'"{event["title"]}" community reaction' for event in anchors),
         *(f'"{alias}" {search_words}' for row in defined for alias in row["aliases"]),
     ]
-    neighbours = dict.fromkeys(one for a, b, *_ in edges(scope) if a in motifs or b in motifs for one in (a, b))  # curated first
+    # Curated links come first.
+    neighbours = dict.fromkeys(one for a, b, *_ in list_edges(scope) if a in motifs or b in motifs for one in (a, b))
     images = [
         answer_phrases.IMAGE.format(label=row["label"].lower(), definition=row["short_definition"].lower()) for row in defined
     ]

@@ -20,6 +20,7 @@ from wire.text.tokens import STOP_WORDS, token, words
 
 MAX_DRAFT: Final = 20_000
 MAX_FOUND: Final = 100
+READINGS: Final = ("symbolic", "speculative", "interpretive")
 MAX_SENTENCES: Final = 40  # that are compared with the corpus
 LIKE: Final = 2  # words of a report that a sentence shares with it before it counts as being about it
 MOST_WORDS: Final = 60  # of a sentence that reports are looked for by
@@ -35,15 +36,13 @@ _AS_FACT: Final = re.compile(
     re.IGNORECASE,
 )
 _HEDGED: Final = re.compile(
-    r"\b(report(s|ed|edly)?|interpret(s|ed|ation)?|reading|linked?"
-    r"|symbolic(ally)?|framed?|claim(s|ed)?|according to|say(s|ing)?|said"
-    r"|believe[sd]?|describe[sd]?|not|never|no|un(proven|confirmed)|disputed?)\b",
+    r"\b(report(s|ed|edly)?|interpret(s|ed|ation)?|reading|linked?|symbolic(ally)?|framed?|claim(s|ed)?|according to|say(s|ing)?"
+    r"|said|believe[sd]?|describe[sd]?|not|never|no|un(proven|confirmed)|disputed?)\b",
     re.IGNORECASE,
 )
 _CAUSE: Final = re.compile(
-    r"\b(caus(e|es|ed|ing)|because of|due to|led to|leads to|triggered|triggers|brought about"
-    r"|resulted in|results in|opened|made possible"
-    r"|is why|responsible for)\b",
+    r"\b(caus(e|es|ed|ing)|because of|due to|led to|leads to|triggered|triggers|brought about|resulted in|results in|opened"
+    r"|made possible|is why|responsible for)\b",
     re.IGNORECASE,
 )
 _DENIED: Final = re.compile(r"\b(not|never|no|nothing)\b", re.IGNORECASE)
@@ -150,7 +149,7 @@ def _check_sentence(
     corpus, at = _corpus(scope.key), sentence.start()
     stems = sorted({token(word) for word in words(sentence[0]) if word not in STOP_WORDS and len(word) > 2})
     reports = corpus.find_reports(stems)
-    about = [row for row in reports if _is_reading(row)]
+    about = [row for row in reports if row["evidence_grade"] in READINGS or NOT_AS_FACT in (row.get("safety_flags") or ())]
     if certain and about:
         why = f"“{about[0]['title']}” is graded {about[0]['evidence_grade']}; it is a reading, not a proof."
         yield _finding("symbolic-as-fact", certain[0], at + certain.start(), why, phrasing(about[0]).say, about)
@@ -176,10 +175,6 @@ def _finding(rule: str, phrase: str, start: int, why: str, instead: str, about: 
         instead=instead,
         about=[row["id"] for row in about],
     )
-
-
-def _is_reading(row: Any) -> bool:
-    return row["evidence_grade"] in {"symbolic", "speculative", "interpretive"} or NOT_AS_FACT in (row.get("safety_flags") or ())
 
 
 def _most_alike(rows: Iterable[_Row], stems: Sequence[str]) -> list[Any]:

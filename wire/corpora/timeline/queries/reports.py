@@ -13,18 +13,16 @@ FOUND: Final = 10
 MAX_RELATED: Final = 20
 
 
-def search_reports(
-    slug: str, query: str | None = None, limit: int = FOUND, cursor: str | None = None, as_of: int | None = None, **given: Any
-) -> TimelineSearchOut:
+def search_reports(slug: str, query: str | None = None, cursor: str | None = None, **given: Any) -> TimelineSearchOut:
     """Return reports that fulfil all of it, the newest first, undated ones last. Raises: NotFound, InvalidArgument."""
     offset = int(cursor) if cursor and cursor.isascii() and cursor.isdigit() and len(cursor) < 10 else None
-    walk = Walk("reports", slug, as_of, [query], None if offset is not None else cursor, **given)
+    walk = Walk("reports", slug, query, cursor=None if offset is not None else cursor, **{"limit": FOUND} | given)
     scope = walk.scope
-    numbers = search.find_matches(scope.key, filters_of(scope, query=query, **given))
+    numbers = search.find_matches(scope.key, filters_of(scope, query=query, **walk.given))
     if offset and offset >= len(numbers):  # clients of the original count rows
         raise invalid()
     before = walk.before[0] if walk.before else None
-    shown, last = search.page(scope.key, numbers[offset or 0 :], limit, before)
+    shown, last = search.page(scope.key, numbers[offset or 0 :], walk.limit, before)
     rows = search.rows_of(scope.corpus.pk, shown)
     found = walk.page(len(numbers), shown, None if last is None else (last,))
     return TimelineSearchOut(

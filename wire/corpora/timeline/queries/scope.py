@@ -55,10 +55,18 @@ class Scope:
     def rows(self, model: type[Row]) -> RowQuerySet:
         return model.objects.in_release(self.corpus.pk, self.number)
 
+    def get_rows(self, model: type[Row], ids: Sequence[str]) -> dict[str, Any]:
+        return {one.key: one.row for one in self.rows(model).filter(key__in=set(ids))}
+
     def list_rows(self, model: type[Row], ids: Sequence[str]) -> list[Any]:
         """Return what these rows say, in this order, without those that there are not."""
-        found = {one.key: one.row for one in self.rows(model).filter(key__in=set(ids))}
+        found = self.get_rows(model, ids)
         return [found[key] for key in ids if key in found]
+
+    def list_ids(self, model: type[Row]) -> str:
+        """Return the ids of the first of these rows, as a hint says them."""
+        ids = list(self.rows(model).in_order().values_list("key", flat=True)[: MOST_NAMES + 1])
+        return ", ".join([*ids[:MOST_NAMES], *(["…"] if len(ids) > MOST_NAMES else [])]) or "none so far"
 
 
 def scope_of(slug: str, as_of: int | None = None) -> Scope:
@@ -139,37 +147,52 @@ def _parse_day(name: str, text: str) -> dt.date:
         ) from None
 
 
-def linked_reports(scope: Scope, filters: Filters, *, with_dates: bool) -> RowQuerySet | None:
-    """Select the reports that the filters about reports leave; None if there are no such filters."""
-    wanted = {
-        "phenomenon_type__in": filters.phenomenon_types,
-        "source_type__in": filters.source_types,
-        "stance": filters.stance,
-        "evidence_grade": filters.evidence_grade,
-        "date_observed__gte": filters.date_start if with_dates else None,
-        "date_observed__lte": filters.date_end if with_dates else None,
-    }
-    given = {name: value for name, value in wanted.items() if value}
-    return scope.rows(Report).filter(**given) if given else None
-
-
-def filter_rows(rows: RowQuerySet, filters: Filters) -> RowQuerySet:
+def narrow(rows: RowQuerySet, filters: Filters, **wanted: Any) -> RowQuerySet:
+    """Leave the rows with the words and motifs of the filters, and with these values of columns, where there are any."""
     for stem in terms(filters.query).stems:
         rows = rows.filter(words__contains=f" {stem} ")
     for motif in filters.motifs:
         rows = rows.filter(motifs__contains=f"|{motif}|")
-    return rows
+    return rows.filter(**{name: value for name, value in wanted.items() if value})
+
+
+def linked_reports(scope: Scope, filters: Filters) -> RowQuerySet | None:
+    """Select the reports that the filters about reports leave; None if there are no such filters."""
+    if filters == Filters(query=filters.query, motifs=filters.motifs):
+        return None
+    return narrow(
+        scope.rows(Report),
+        Filters(),
+        phenomenon_type__in=filters.phenomenon_types,
+        source_type__in=filters.source_types,
+        stance=filters.stance,
+        evidence_grade=filters.evidence_grade,
+        date_observed__gte=filters.date_start,
+        date_observed__lte=filters.date_end,
+    )
 
 
 class Walk:
-    """A list's release and cursors: these belong to one list with its filters, and stay with the release of the first page."""
+    """A page of a list: its release, its filters as they were given, and cursors, which stay with the release of the first page.
+
+    A cursor belongs to one list with its filters. Lists pass on what they are asked beside their own arguments.
+    """
 
     def __init__(
-        self, kind: str, slug: str, as_of: int | None, question: Sequence[Any], cursor: str | None, size: int = 1, **given: Any
+        self,
+        kind: str,
+        slug: str,
+        *question: Any,
+        size: int = 1,
+        limit: int = LISTED,
+        cursor: str | None = None,
+        as_of: int | None = None,
+        **given: Any,
     ) -> None:
         named = [[name, sorted(set(value)) if isinstance(value, list | tuple) else value] for name, value in given.items() if value]
         self._cursors = ListCursor(kind, slug, *question, *sorted(named))
         self._is_narrowed = bool(named) or any(question)
+        self.limit, self.given = limit, given
         self.before: list[int] | None = None
         if cursor is not None:
             number, *self.before = self._cursors.read(cursor, 1 + size)

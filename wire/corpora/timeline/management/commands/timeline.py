@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from config.database.faults import explaining
 from config.errors import WireError
-from wire.corpora.timeline import diff, dump, load, omitted_names, reader, verify, wire_sync
+from wire.corpora.timeline import dump, load, omitted_names, reader, store, verify, wire_sync
 from wire.corpora.timeline.models import Corpus, CorpusRelease
 from wire.corpora.timeline.reader import RefusedCorpus
 
@@ -90,32 +90,32 @@ class Command(BaseCommand):
 
     def _verify(self, options: dict[str, Any]) -> None:
         if directory := options["from_files"]:
-            found = {str(directory): list(verify.list_file_faults(reader.read(directory), options["key"]))}
+            faults = list(verify.list_file_faults(reader.read(directory), options["key"]))
+            results = [(f"{directory} is as it was released.", faults)]
         else:
-            corpora = [_corpus(slug) for slug in options["slugs"]] or Corpus.objects.all()
-            found = {corpus.slug: list(verify.list_corpus_faults(corpus)) for corpus in corpora}
-        for name, faults in found.items():
-            if directory and not faults:
-                self.stdout.write(f"{name} is as it was released.")
-            elif not faults:
-                number = CorpusRelease.objects.filter(corpus__slug=name).count()
-                self.stdout.write(f"{name}: {number} releases are as they were signed.")
+            results = []
+            for corpus in [_corpus(slug) for slug in options["slugs"]] or Corpus.objects.all():
+                faults = [f"{corpus.slug}: {fault}" for fault in verify.list_corpus_faults(corpus)]
+                results.append((f"{corpus.slug}: {corpus.releases.count()} releases are as they were signed.", faults))
+        for sound, faults in results:
             for fault in faults:
-                self.stderr.write(fault if directory else f"{name}: {fault}")
-        if number := sum(map(len, found.values())):
+                self.stderr.write(fault)
+            if not faults:
+                self.stdout.write(sound)
+        if number := sum(len(faults) for _, faults in results):
             raise CommandError(f"{number} {'fault' if number == 1 else 'faults'}.")
 
     def _compare(self, options: dict[str, Any]) -> None:
         corpus, new = _corpus(options["slug"]), options["new"]
-        old = diff.read_release(corpus, _release(corpus, options["old"]).number)
+        old = store.read_release(corpus, _release(corpus, options["old"]).number)
         if new == "draft":
-            rows = diff.read_draft(corpus)
+            rows = store.read_draft(corpus)
         elif new.isdigit():
-            rows = diff.read_release(corpus, _release(corpus, int(new)).number)
+            rows = store.read_release(corpus, _release(corpus, int(new)).number)
         else:
-            rows = diff.read_files(load.check(Path(new), corpus.slug)[0])
+            rows = store.read_files(load.check(Path(new), corpus.slug)[0])
         counted = Counter[str]()
-        for one in diff.list_differences(old, rows):
+        for one in store.list_differences(old, rows):
             counted[one.what] += 1
             self.stdout.write(str(one))
         self.stdout.write(f"{corpus.slug}: {', '.join(f'{n} {what}' for what, n in sorted(counted.items())) or 'no difference'}.")
@@ -137,7 +137,7 @@ class Command(BaseCommand):
 
     def _name(self, _options: dict[str, Any]) -> None:
         try:
-            found = omitted_names.left_out(input())
+            found = omitted_names.describe_name(input())
         except (ValueError, EOFError) as error:
             raise CommandError(str(error) or "Write the name on standard input.") from error
         self.stdout.write(found.model_dump_json())
