@@ -6,20 +6,21 @@ every list, structured content and `timeline_check_wording` are additions. Every
 
 from collections.abc import Callable
 from functools import partial
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, get_type_hints
 
 import mcp_types as types
 from django.conf import settings
 from mcp.server.lowlevel import Server
-from pydantic import BaseModel, BeforeValidator, Field
+from pydantic import BaseModel, Field
 
 from config.errors import WireError
 from mcpserver.http.threads import run_query
 from mcpserver.servers.base import Context, Toolbox, build_server
-from mcpserver.tooling.arguments import Arguments, number, read
+from mcpserver.tooling.arguments import NUMBER, Arguments, read
 from mcpserver.tooling.tools import MINUTE_MS, Answer, ToolSpec
-from wire.corpora.timeline import queries, schemas
-from wire.corpora.timeline.directory import LISTED, CorpusMember, roll
+from wire.corpora.timeline import queries
+from wire.corpora.timeline.corpus_config import CorpusFile
+from wire.corpora.timeline.directory import LISTED, list_members
 from wire.corpora.timeline.vocabulary import Frame, Grade, Stance
 from wire.schemas.params import MAX_QUERY
 
@@ -32,14 +33,6 @@ INSTRUCTIONS: Final = (
 )
 
 
-def _number(value: Any) -> Any:
-    try:
-        return number(value)
-    except ValueError as error:
-        raise ValueError(f"{error}, such as 10, not a text") from None
-
-
-_WHOLE: Final = BeforeValidator(_number)
 Words = Annotated[str | None, Field(max_length=MAX_QUERY, description='Words that must all occur, in any form; or a "phrase".')]
 Ids = Annotated[list[Annotated[str, Field(max_length=120)]] | None, Field(max_length=20)]
 Motifs = Annotated[Ids, Field(description="Motif ids; all of them must be there. timeline_motif_map lists them.")]
@@ -47,10 +40,10 @@ Id = Annotated[str, Field(min_length=1, max_length=120)]
 Date = Annotated[str | None, Field(max_length=40)]
 Cursor = Annotated[str | None, Field(max_length=300, description="next_cursor of the page before, with the same filters.")]
 AsOf = Annotated[
-    Annotated[int, Field(ge=1), _WHOLE] | None,
+    Annotated[int, Field(ge=1), NUMBER] | None,
     Field(description="A release by its number: its rows never change. Default: the newest."),
 ]
-Limit = Annotated[int, Field(ge=1, le=100, description="Most rows of a page."), _WHOLE]
+Limit = Annotated[int, Field(ge=1, le=100, description="Most rows of a page."), NUMBER]
 
 
 class CorpusArguments(Arguments):
@@ -74,7 +67,7 @@ class Filtered(CorpusArguments):
 
 
 class SearchReports(Filtered):
-    limit: Annotated[int, Field(ge=1, le=50, description="Most reports of a page."), _WHOLE] = 10
+    limit: Annotated[int, Field(ge=1, le=50, description="Most reports of a page."), NUMBER] = 10
 
 
 class GetReport(CorpusArguments):
@@ -120,7 +113,7 @@ class Events(Filtered):
 class CompareSources(CorpusArguments):
     topic: Annotated[str, Field(min_length=1, max_length=MAX_QUERY, description="What to compare, in a few words.")]
     frames: Annotated[list[Frame] | None, Field(max_length=3, description="Which frames; default: all three.")] = None
-    limit: Annotated[int, Field(ge=1, le=100, description="Most claims of a page."), _WHOLE] = 20
+    limit: Annotated[int, Field(ge=1, le=100, description="Most claims of a page."), NUMBER] = 20
     cursor: Cursor = None
 
 
@@ -134,21 +127,17 @@ class CheckWording(CorpusArguments):
     draft: Annotated[str, Field(min_length=1, max_length=queries.MAX_DRAFT, description="The text that is to be published.")]
 
 
-def _ask(query: Callable[..., BaseModel], **renamed: str) -> Callable[[str, Any], Answer]:
-    """Return the function of a tool that asks `query`; `renamed` are arguments that the query calls otherwise."""
+def _tool(
+    name: str, query: Callable[..., BaseModel], arguments: type[Arguments], title: str, says: str, **renamed: str
+) -> ToolSpec:
+    """Return the tool that asks `query`; `renamed` are arguments that the query calls otherwise."""
 
     def run(slug: str, args: CorpusArguments) -> Answer:
         given = {renamed.get(name, name): value for name, value in dict(args).items() if name != "corpus"}
         found = query(args.corpus or slug, **given)
         return Answer(found.model_dump(mode="json", exclude_unset=True))
 
-    return run
-
-
-def _tool(
-    name: str, run: Callable[[str, Any], Answer], arguments: type[Arguments], output: type[BaseModel], title: str, says: str
-) -> ToolSpec:
-    return ToolSpec(f"timeline_{name}", title, says, arguments, output, run, is_open_world=False)
+    return ToolSpec(f"timeline_{name}", title, says, arguments, get_type_hints(query)["return"], run, is_open_world=False)
 
 
 def _with_errors(listed: types.Tool) -> types.Tool:
@@ -163,58 +152,60 @@ def _with_errors(listed: types.Tool) -> types.Tool:
 
 _BOX: Final = Toolbox(
     _tool(
-        "search_reports", _ask(queries.search_reports), SearchReports, schemas.TimelineSearchOut, "Search reports",
+        "search_reports", queries.search_reports, SearchReports, "Search reports",
         "Finds reports by words, motifs, types, stance, evidence grade and dates; all filters must hold, the newest comes "
         "first. Use it to find what was reported about something and how that changed. It returns brief rows and counts; "
         "timeline_get_report has a report's claims and sources, timeline_events what happened.",
     ),
     _tool(
-        "get_report", _ask(queries.get_report, id="report_id"), GetReport, schemas.TimelineReportOut, "Get a report",
+        "get_report", queries.get_report, GetReport, "Get a report",
         "Returns one whole report by its id: its claims with their status, source, anchors, related reports, how to phrase it. "
         "Use it before quoting a report that timeline_search_reports found.",
+        id="report_id",
     ),
     _tool(
-        "mandela_catalog", _ask(queries.mandela_catalog), MandelaCatalog, schemas.CatalogueOut, "Mandela catalogue",
+        "mandela_catalog", queries.mandela_catalog, MandelaCatalog, "Mandela catalogue",
         "Lists remembered variants beside what is on record, with the community's and the mainstream explanation of each. "
         "Use it for questions about shared memories; some corpora have no such items, and total says so.",
     ),
     _tool(
-        "motif_map", _ask(queries.motif_map), MotifMap, schemas.MotifMapOut, "Motif map",
+        "motif_map", queries.motif_map, MotifMap, "Motif map",
         "Lists motifs with how many reports carry each, and links with how many carry both: counted, the curator's numbers "
         "beside them. Use it to find motif ids and for drawing the graph. Filters choose the reports that are counted.",
     ),
     _tool(
-        "story_threads", _ask(queries.story_threads, id="thread_id"), StoryThreads, schemas.ThreadsOut, "Story threads",
+        "story_threads", queries.story_threads, StoryThreads, "Story threads",
         "Lists curated threads with their belief, neutral and skeptical frames, anchors, reports and research prompts. "
         "A frame that nobody wrote is null. Use timeline_compare_sources to have one topic with its claims.",
+        id="thread_id",
     ),
     _tool(
-        "events", _ask(queries.events), Events, schemas.TimelineEventsOut, "Timeline events",
+        "events", queries.events, Events, "Timeline events",
         "Lists dated events, the oldest first, each in a layer. Official events cite their source; other layers are "
         "interpretation and never a cause. Use it for when something happened, timeline_search_reports for who reported it.",
     ),
     _tool(
-        "compare_sources", _ask(queries.compare_sources), CompareSources, schemas.CompareOut, "Compare sources",
+        "compare_sources", queries.compare_sources, CompareSources, "Compare sources",
         "Finds the thread on a topic and returns its frames as curated, the official facts, each claim with its evidence and "
         "who disputes it. Use it before writing about both sides. Nothing is generated: what nobody wrote is null.",
     ),
     _tool(
-        "deepen_story", _ask(queries.deepen_story), DeepenStory, schemas.DeepenOut, "Deepen a story",
+        "deepen_story", queries.deepen_story, DeepenStory, "Deepen a story",
         "Returns directions for research on one report, motif or thread: search queries, related motifs, questions, prompts, "
         "pictures and what is still to verify. All of it is made of the corpus's own fields and is no source to cite.",
     ),
     _tool(
-        "stats", _ask(queries.stats), CorpusArguments, schemas.StatsOut, "Corpus statistics",
+        "stats", queries.stats, CorpusArguments, "Corpus statistics",
         "Counts the whole corpus: reports by type, grade, stance, year, month and language, claims by status, motif "
         "frequencies, and what needs a source. Use timeline_search_reports for numbers under filters: total_matches.",
     ),
     _tool(
-        "agent_manifest", _ask(queries.agent_manifest), CorpusArguments, schemas.ManifestOut, "Agent manifest",
+        "agent_manifest", queries.agent_manifest, CorpusArguments, "Agent manifest",
         "Returns what this corpus is and never claims, its rules of wording, grades, layers, licence, first calls, addresses "
         "of files. Call it first, before writing anything about the corpus.",
     ),
     _tool(
-        "check_wording", _ask(queries.check_wording), CheckWording, schemas.WordingOut, "Check wording",
+        "check_wording", queries.check_wording, CheckWording, "Check wording",
         "Tests a draft against the corpus's rules: words it avoids, readings told as fact, official events said to cause "
         "something, names that are left out. Use it before you publish. It returns each phrase, its place, and what to write.",
     ),
@@ -233,10 +224,10 @@ async def call_tool(slug: str, _context: Context, params: types.CallToolRequestP
 
 
 usage_name = _BOX.usage_name
-members = roll
+members = list_members
 
 
-def build(member: CorpusMember | None = None) -> Server[Any]:
+def build(member: CorpusFile | None = None) -> Server[Any]:
     """Return the server of one corpus, or of all with a default."""
     slug = member.slug if member else settings.WIRE_TIMELINE_CORPUS
     name = member.name if member else "Timeline corpora"

@@ -14,22 +14,11 @@ from django.utils.html import format_html
 from unfold.widgets import UnfoldAdminTextInputWidget
 
 from config.errors import WireError
-from wire.admin.base import ModelAdmin, ReadOnly, count, marks, moment, never, remember
-from wire.corpora.timeline import diff, releases, store
+from wire.admin.base import ModelAdmin, ReadOnly, column, count, marks, moment, never, remember
+from wire.corpora.timeline import releases, store
 from wire.corpora.timeline.forms import PREFIX, CorpusForm, form_of
-from wire.corpora.timeline.models import (
-    MODELS,
-    CatalogItem,
-    Corpus,
-    CorpusRelease,
-    Motif,
-    MotifEdge,
-    Report,
-    SourceFamily,
-    Thread,
-    TimelineEvent,
-)
-from wire.corpora.timeline.reader import RefusedCorpus
+from wire.corpora.timeline.models import MODELS, Corpus, CorpusRelease, MotifEdge, Report, TimelineEvent
+from wire.corpora.timeline.reader import Problem, RefusedCorpus
 from wire.models import WireState
 from wire.text.plain_text import REASON, plain_line
 
@@ -58,18 +47,13 @@ class CorpusAdmin(ModelAdmin[Corpus]):
         return self.fields if obj is None or self.has_change_permission(request, obj) else ("slug", "name", "written")
 
     def get_urls(self) -> list[URLPattern]:
-        return [
-            path("<int:pk>/release/", self.admin_site.admin_view(self.release), name="timeline_corpus_release"),
-            *super().get_urls(),
-        ]
+        view = self.admin_site.admin_view(self.release)
+        return [path("<int:pk>/release/", view, name="timeline_corpus_release"), *super().get_urls()]
 
     def view_on_site(self, corpus: Corpus) -> str:
         return reverse("timeline", args=[corpus.slug])
 
-    @admin.display(description="Not released yet")
-    def waiting(self, corpus: Corpus) -> str:
-        changed = sum(sum(counted.values()) for counted in store.changes(corpus).values())
-        return marks(count(changed, "change", "changes")) if changed else ""
+    waiting = column("Not released yet", lambda corpus: _mark_changes(corpus))
 
     @admin.display(description="Public page")
     def public(self, corpus: Corpus) -> str:
@@ -81,33 +65,29 @@ class CorpusAdmin(ModelAdmin[Corpus]):
             raise PermissionDenied
         corpus = get_object_or_404(Corpus, pk=pk)
         back = HttpResponseRedirect(reverse("admin:timeline_corpus_change", args=[pk]))
-        form, problems = ReleaseForm(request.POST if request.method == "POST" else None), []
-        if "undo" in request.POST:
+        form, problems = ReleaseForm(request.POST if request.method == "POST" else None), list[Problem]()
+        try:
             with transaction.atomic():
-                WireState.lock()
-                store.undo(corpus)
-                remember(request, [corpus], "Gave up all changes that were not released")
-            self.message_user(request, "The draft is as the newest release.")
-            return back
-        if request.method == "POST" and form.is_valid():
-            try:
-                with transaction.atomic():
-                    made = releases.release(corpus, form.cleaned_data["note"])
-                    if made is not None:
+                if "undo" in request.POST:
+                    WireState.lock()
+                    store.undo(corpus)
+                    remember(request, [corpus], "Gave up all changes that were not released")
+                    self.message_user(request, "The draft is as the newest release.")
+                    return back
+                if form.is_valid():
+                    if made := releases.release(corpus, form.cleaned_data["note"]):
                         remember(request, [corpus], f"Released {made.number}: {made.note}")
-            except RefusedCorpus as refused:
-                problems = refused.problems
-            except WireError as error:
-                self.message_user(request, f"{error} {error.hint} Nothing was released.", messages.ERROR)
-                return back
-            else:
-                done = (
-                    f"Release {made.number} is public." if made else "Nothing changed since the last release. Nothing was released."
-                )
-                self.message_user(request, done, messages.SUCCESS if made else messages.WARNING)
-                return back
-        before = diff.of_release(corpus, corpus.release)
-        differences = list(diff.differences(before, diff.of_draft(corpus)))
+                        self.message_user(request, f"Release {made.number} is public.", messages.SUCCESS)
+                    else:
+                        unchanged = "Nothing changed since the last release. Nothing was released."
+                        self.message_user(request, unchanged, messages.WARNING)
+                    return back
+        except RefusedCorpus as refused:
+            problems = refused.problems
+        except WireError as error:
+            self.message_user(request, f"{error} {error.hint} Nothing was released.", messages.ERROR)
+            return back
+        differences = list(store.list_differences(store.read_release(corpus, corpus.release), store.read_draft(corpus)))
         context = {
             **self.admin_site.each_context(request),
             "title": f"Release {corpus.name}",
@@ -123,24 +103,32 @@ class CorpusAdmin(ModelAdmin[Corpus]):
         return render(request, "admin/timeline_release.html", context, status=422 if problems else 200)
 
 
+def _mark_changes(corpus: Corpus) -> str:
+    changed = sum(counted.total() for counted in store.changes(corpus).values())
+    return marks(count(changed, "change", "changes")) if changed else ""
+
+
+def _title(row: Any) -> str:
+    return str(row.row.get("title") or row.row.get("label"))[:120]
+
+
 @admin.register(CorpusRelease)
 class ReleaseAdmin(ReadOnly):
     """A release, which never changes."""
 
     list_display = ("corpus", "number", "when", "note", "sha256")
+    when = column("Released", lambda release: moment(release.released_at), "released_at")
     list_filter = ("corpus",)
     list_select_related = ("corpus",)
     fields = ("corpus", "number", "released_at", "note", "sha256", "previous_sha256", "signature", "key_id", "manifest")
 
-    @admin.display(description="Released", ordering="released_at")
-    def when(self, release: CorpusRelease) -> str:
-        return moment(release.released_at)
 
-
-@admin.register(CatalogItem, Motif, SourceFamily, Thread)
+@admin.register(*(MODELS[table] for table in ("items", "motifs", "sources", "threads")))
 class RowAdmin(ModelAdmin[Any]):
     """Rows of drafts, which the next release will have. Released ones stay for their releases."""
 
+    title = column("Title", lambda row: _title(row))
+    state = column("State", lambda row: marks("not released") if row.since is None else "")
     list_display: tuple[str, ...] = ("key", "title", "corpus", "state")
     list_filter: ClassVar[tuple[str, ...]] = ("corpus",)
     list_select_related = ("corpus",)
@@ -158,15 +146,12 @@ class RowAdmin(ModelAdmin[Any]):
         return found
 
     def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
-        if not self.has_change_permission(request, obj):
-            return super().get_form(request, obj, change, **kwargs)
-        return form_of(self.table)
+        return form_of(self.table) if self.has_change_permission(request, obj) else super().get_form(request, obj, change, **kwargs)
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         if not self.has_change_permission(request, obj):
             return ("corpus", "key", "body")
-        form = form_of(self.table)
-        own = [name for name in form.base_fields if name.startswith(PREFIX)]
+        own = [name for name in form_of(self.table).base_fields if name.startswith(PREFIX)]
         return [*([] if obj else ["corpus"]), *own, "seen"]
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:  # noqa: ARG002
@@ -183,18 +168,9 @@ class RowAdmin(ModelAdmin[Any]):
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
         # Rows that a release has are only left out of the next.
-        names = [f"{one.key}: {self.title(one)}" for one in objs]
+        names = [f"{one.key}: {_title(one)}" for one in objs]
         missing = set() if self.has_delete_permission(request) else {self.opts.verbose_name}
         return names, {self.opts.verbose_name_plural: len(names)}, missing, []
-
-    @admin.display(description="Title")
-    def title(self, row: Any) -> str:
-        said = row.row
-        return str(said.get("title") or said.get("label"))[:120] if isinstance(said, dict) else ""
-
-    @admin.display(description="State")
-    def state(self, row: Any) -> str:
-        return marks("not released") if row.since is None else ""
 
 
 @admin.register(Report)

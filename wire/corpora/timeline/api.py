@@ -1,12 +1,13 @@
 """REST of timeline corpora: parse, ask one query, render. The MCP servers ask the same queries and answer the same JSON."""
 
+from collections.abc import Callable
 from functools import partial
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, get_type_hints
 
 import orjson
 from django.http import HttpRequest, HttpResponse
 from ninja import Path, Query, Router, Schema
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, create_model
 
 from config.errors import NotFound
 from config.http.responses import BRIEFLY, errors, json_response
@@ -29,6 +30,8 @@ Slug = Annotated[str, Path(max_length=60, description="A corpus, as corpora.json
 Key = Annotated[str, Path(max_length=120)]
 Ids = Annotated[list[Annotated[str, Field(max_length=120)]] | None, Field(max_length=20)]
 Word = Annotated[str | None, Field(max_length=120)]
+ThreadId = Annotated[Word, Field(description="One thread by its id.")]
+Lens = Frame | None
 AsOf = Annotated[int | None, Field(ge=1, le=2**31 - 1, description="A release by its number; its rows never change.")]
 
 
@@ -53,37 +56,11 @@ class TimelineSearchQuery(Filtered):
     limit: Annotated[int, Field(ge=1, le=50)] = 10
 
 
-class CatalogueQuery(Filtered):
-    category: Word = None
-    status: Word = None
-    motif: Word = None
-
-
-class MotifQuery(Filtered):
-    family: Word = None
-    motif: Word = None
-
-
-class ThreadQuery(Filtered):
-    thread_id: Annotated[Word, Field(description="One thread by its id.")] = None
-    lens: Frame | None = None
-
-
-class EventQuery(Filtered):
-    layer: Word = None
-
-
 class CompareQuery(Asked):
     topic: str = Field(min_length=1, max_length=MAX_QUERY)
     frames: list[Frame] | None = Field(None, max_length=3)
     limit: int = Field(20, ge=1, le=100)
     cursor: str | None = Field(None, max_length=300)
-
-
-class DeepenQuery(Asked):
-    report_id: Word = None
-    motif: Word = None
-    thread_id: Word = None
 
 
 class WordingQuery(Asked):
@@ -108,9 +85,22 @@ def corpus(request: HttpRequest, corpus: Slug) -> HttpResponse:
     return _answer(queries.get_corpus(corpus))
 
 
-@router.get("/{corpus}/reports.json", **_answers(schemas.TimelineSearchOut, 404, 422), summary="Search a corpus's reports")
-def reports(request: HttpRequest, corpus: Slug, asked: Query[TimelineSearchQuery]) -> HttpResponse:
-    return _answer(queries.search_reports(corpus, **dict(asked)))
+def _add(name: str, query: Callable[..., BaseModel], base: type[Asked], summary: str, **own: Any) -> None:
+    """Add the route of a question about a corpus. `own`: the types of its parameters beside those of `base`, None by default."""
+    fields: Any = {one: (kind, None) for one, kind in own.items()}
+    # The OpenAPI document lists it under this name.
+    model = f"{'Catalogue' if name == 'catalog' else name.removesuffix('s').capitalize()}Query"
+    parameters = create_model(model, __base__=base, **fields) if own else base
+
+    def view(request: HttpRequest, corpus: Slug, asked: Query[parameters]) -> HttpResponse:  # type: ignore[valid-type]
+        return _answer(query(corpus, **dict(asked)))
+
+    view.__name__ = "timeline_events" if name == "events" else name  # generated clients depend on it
+    statuses = (404, 410, 422) if name == "deepen" else (404, 422)
+    router.get(f"/{{corpus}}/{name}.json", **_answers(get_type_hints(query)["return"], *statuses), summary=summary)(view)
+
+
+_add("reports", queries.search_reports, TimelineSearchQuery, "Search a corpus's reports")
 
 
 @router.get("/{corpus}/reports/{report_id}.json", **_answers(schemas.TimelineReportOut, 404, 410, 422), summary="One report, whole")
@@ -118,49 +108,15 @@ def report(request: HttpRequest, corpus: Slug, report_id: Key, asked: Query[Aske
     return _answer(queries.get_report(corpus, report_id, asked.as_of))
 
 
-@router.get("/{corpus}/catalog.json", **_answers(schemas.CatalogueOut, 404, 422), summary="Remembered and recorded variants")
-def catalog(request: HttpRequest, corpus: Slug, asked: Query[CatalogueQuery]) -> HttpResponse:
-    return _answer(queries.mandela_catalog(corpus, **dict(asked)))
-
-
-@router.get("/{corpus}/motifs.json", **_answers(schemas.MotifMapOut, 404, 422), summary="Motifs and their links")
-def motifs(request: HttpRequest, corpus: Slug, asked: Query[MotifQuery]) -> HttpResponse:
-    return _answer(queries.motif_map(corpus, **dict(asked)))
-
-
-@router.get("/{corpus}/threads.json", **_answers(schemas.ThreadsOut, 404, 422), summary="Threads with their frames")
-def threads(request: HttpRequest, corpus: Slug, asked: Query[ThreadQuery]) -> HttpResponse:
-    return _answer(queries.story_threads(corpus, **dict(asked)))
-
-
-@router.get("/{corpus}/events.json", **_answers(schemas.TimelineEventsOut, 404, 422), summary="Timeline events, oldest first")
-def timeline_events(request: HttpRequest, corpus: Slug, asked: Query[EventQuery]) -> HttpResponse:
-    return _answer(queries.events(corpus, **dict(asked)))
-
-
-@router.get("/{corpus}/compare.json", **_answers(schemas.CompareOut, 404, 422), summary="A topic as each side tells it")
-def compare(request: HttpRequest, corpus: Slug, asked: Query[CompareQuery]) -> HttpResponse:
-    return _answer(queries.compare_sources(corpus, **dict(asked)))
-
-
-@router.get("/{corpus}/deepen.json", **_answers(schemas.DeepenOut, 404, 410, 422), summary="Directions for research")
-def deepen(request: HttpRequest, corpus: Slug, asked: Query[DeepenQuery]) -> HttpResponse:
-    return _answer(queries.deepen_story(corpus, **dict(asked)))
-
-
-@router.get("/{corpus}/stats.json", **_answers(schemas.StatsOut, 404, 422), summary="Statistics of a corpus")
-def stats(request: HttpRequest, corpus: Slug, asked: Query[Asked]) -> HttpResponse:
-    return _answer(queries.stats(corpus, asked.as_of))
-
-
-@router.get("/{corpus}/manifest.json", **_answers(schemas.ManifestOut, 404, 422), summary="What a corpus is, and its rules")
-def manifest(request: HttpRequest, corpus: Slug, asked: Query[Asked]) -> HttpResponse:
-    return _answer(queries.agent_manifest(corpus, asked.as_of))
-
-
-@router.get("/{corpus}/wording.json", **_answers(schemas.WordingOut, 404, 422), summary="Check a draft against the rules")
-def wording(request: HttpRequest, corpus: Slug, asked: Query[WordingQuery]) -> HttpResponse:
-    return _answer(queries.check_wording(corpus, asked.draft, asked.as_of))
+_add("catalog", queries.mandela_catalog, Filtered, "Remembered and recorded variants", category=Word, status=Word, motif=Word)
+_add("motifs", queries.motif_map, Filtered, "Motifs and their links", family=Word, motif=Word)
+_add("threads", queries.story_threads, Filtered, "Threads with their frames", thread_id=ThreadId, lens=Lens)
+_add("events", queries.events, Filtered, "Timeline events, oldest first", layer=Word)
+_add("compare", queries.compare_sources, CompareQuery, "A topic as each side tells it")
+_add("deepen", queries.deepen_story, Asked, "Directions for research", report_id=Word, motif=Word, thread_id=Word)
+_add("stats", queries.stats, Asked, "Statistics of a corpus")
+_add("manifest", queries.agent_manifest, Asked, "What a corpus is, and its rules")
+_add("wording", queries.check_wording, WordingQuery, "Check a draft against the rules")
 
 
 @router.get(
@@ -172,4 +128,4 @@ def file(request: HttpRequest, corpus: Slug, name: Key, asked: Query[Asked]) -> 
     scope = scope_of(corpus, asked.as_of)
     if name not in queries.FILES:
         raise NotFound("There is no such file.", f"Files: {', '.join(queries.FILES)}.")
-    return json_response(dump.file(scope.corpus, scope.release, f"{name}.json"), BRIEFLY)
+    return json_response(dump.build_file(scope.corpus, scope.release, f"{name}.json"), BRIEFLY)

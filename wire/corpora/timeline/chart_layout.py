@@ -2,12 +2,10 @@
 
 import datetime as dt
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Sequence
+from typing import Any, Final
 
 from wire.corpora.timeline.schemas import EdgeOut, NodeOut, TimelineEventOut
-from wire.corpora.timeline.vocabulary import OFFICIAL
 
 WIDTH: Final = 960
 MARGIN: Final = 40
@@ -19,39 +17,21 @@ MOST_TICKS: Final = 12
 SIZE: Final = 720  # of the graph
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
-    number: int
-    x: int
-    y: int
-    title: str
-    is_official: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Lanes:
-    """Two lanes: official events above the axis, all others below."""
-
-    marks: list[Mark]
-    ticks: list[tuple[int, str]]
-    width: int = WIDTH
-    height: int = 2 * AXIS
-    axis: int = AXIS
-
-
-def lanes(events: Sequence[TimelineEventOut], lane_of: Mapping[str, str]) -> Lanes:
-    days = [dt.date.fromisoformat(event.date).toordinal() for event in events]
+def lanes(events: Sequence[tuple[TimelineEventOut, bool]]) -> dict[str, Any]:
+    """Lay out events, oldest first, each with whether it is official: these above the axis, all others below."""
+    days = [dt.date.fromisoformat(event.date).toordinal() for event, _ in events]
     first, last = (days[0], days[-1]) if days else (0, 0)
     marks, levels = [], {True: (-NEAR, 0), False: (-NEAR, 0)}
-    for number, (event, day) in enumerate(zip(events, days, strict=True), 1):
+    for number, ((event, is_official), day) in enumerate(zip(events, days, strict=True), 1):
         x = _across(day, first, last)
-        official = lane_of.get(event.layer) == OFFICIAL
-        before, level = levels[official]
+        before, level = levels[is_official]
         level = (level + 1) % STACKED if x - before < NEAR else 0
-        levels[official] = (x, level)
+        levels[is_official] = (x, level)
         away = STEP * (level + 1)
-        marks.append(Mark(number, x, AXIS - away if official else AXIS + away, f"{event.title} ({event.date})", official))
-    return Lanes(marks, _ticks(first, last))
+        y = AXIS - away if is_official else AXIS + away
+        title = f"{event.title} ({event.date})"
+        marks.append({"number": number, "x": x, "y": y, "title": title, "is_official": is_official})
+    return {"marks": marks, "ticks": _ticks(first, last), "width": WIDTH, "height": 2 * AXIS, "axis": AXIS}
 
 
 def _across(day: int, first: int, last: int) -> int:
@@ -72,52 +52,20 @@ def _ticks(first: int, last: int) -> list[tuple[int, str]]:
     return [(_across(day.toordinal(), first, last), f"{day:%Y}" if by_year else f"{day:%b %Y}") for day in shown[::step]]
 
 
-@dataclass(frozen=True, slots=True)
-class Dot:
-    label: str
-    freq: int
-    x: int
-    y: int
-    radius: int
-    label_y: int
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A link; `is_curated` alone: no report shows it."""
-
-    x1: int
-    y1: int
-    x2: int
-    y2: int
-    width: float
-    is_curated: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Graph:
-    """Motifs on a circle, in their order, so that the same corpus always has the same picture."""
-
-    dots: list[Dot]
-    lines: list[Line]
-    size: int = SIZE
-
-
-def graph(nodes: Sequence[NodeOut], edges: Sequence[EdgeOut]) -> Graph:
-    places = {}
+def graph(nodes: Sequence[NodeOut], edges: Sequence[EdgeOut]) -> dict[str, Any]:
+    """Lay out motifs on a circle, in their order, so that the same corpus always has the same picture."""
+    dots, places = [], {}
     most = max((node.freq for node in nodes), default=0) or 1
-    dots = []
     for number, node in enumerate(nodes):
-        angle = 2 * math.pi * number / max(1, len(nodes)) - math.pi / 2
-        x, y = (round(SIZE / 2 + (SIZE / 2 - 90) * turn(angle)) for turn in (math.cos, math.sin))
+        angle = 2 * math.pi * number / len(nodes) - math.pi / 2
+        x, y = places[node.id] = tuple(round(SIZE / 2 + (SIZE / 2 - 90) * turn(angle)) for turn in (math.cos, math.sin))
         radius = 6 + round(14 * math.sqrt(node.freq / most))
-        places[node.id] = x, y
-        below = math.sin(angle) >= 0
-        dots.append(Dot(node.label, node.freq, x, y, radius, y + radius + 18 if below else y - radius - 8))
+        label_y = y + radius + 18 if math.sin(angle) >= 0 else y - radius - 8
+        dots.append({"label": node.label, "freq": node.freq, "x": x, "y": y, "radius": radius, "label_y": label_y})
     heaviest = max((edge.weight for edge in edges), default=0) or 1
-    lines = [
-        Line(*places[edge.a], *places[edge.b], round(1 + 5 * edge.weight / heaviest, 1), edge.weight == 0)
-        for edge in edges
-        if edge.a in places and edge.b in places
-    ]
-    return Graph(dots, lines)
+    lines = []
+    for edge in edges:
+        if edge.a in places and edge.b in places:
+            ends = dict(zip(("x1", "y1", "x2", "y2"), (*places[edge.a], *places[edge.b]), strict=True))
+            lines.append(ends | {"width": round(1 + 5 * edge.weight / heaviest, 1), "is_curated": edge.weight == 0})
+    return {"dots": dots, "lines": lines, "size": SIZE}

@@ -1,6 +1,7 @@
 """corpus.json: the name of a corpus, its terms, its words and its rules."""
 
-from typing import Annotated, Any, Final
+from functools import lru_cache
+from typing import Annotated, Final
 
 from ninja import Schema
 from pydantic import AfterValidator, ConfigDict, Field
@@ -56,6 +57,7 @@ class CorpusFile(Schema):
         return [f"Say: {' · '.join(self.say)}", f"Never say: {' · '.join(self.avoid)}", *self.rules, *names]
 
 
-def parse_corpus_file(written: dict[str, Any]) -> CorpusFile:
-    """Raises: pydantic.ValidationError."""
-    return CorpusFile.model_validate(written)
+@lru_cache(maxsize=64)
+def parse_corpus(written: str) -> CorpusFile:
+    """Parse corpus.json. Raises: pydantic.ValidationError."""
+    return CorpusFile.model_validate_json(written)

@@ -11,7 +11,7 @@ from wire.corpora.timeline.reader import CORPUS, FILES, RELEASE, TABLES
 NAMES: Final = (CORPUS, *FILES, RELEASE)
 
 
-def file(corpus: Corpus, release: CorpusRelease, name: str) -> bytes:
+def build_file(corpus: Corpus, release: CorpusRelease, name: str) -> bytes:
     """Return a file of a release. The same release gives the same bytes on every machine."""
     if name == CORPUS:
         return _json(orjson.loads(release.written))
@@ -47,7 +47,7 @@ def dump(corpus: Corpus, release: CorpusRelease, directory: Path) -> list[Path]:
     paths = []
     for name in NAMES:
         draft = directory / f".{name}.part"
-        draft.write_bytes(file(corpus, release, name))
+        draft.write_bytes(build_file(corpus, release, name))
         draft.replace(directory / name)
         paths.append(directory / name)
     return paths

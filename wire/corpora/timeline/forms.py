@@ -1,5 +1,6 @@
 """Forms of rows, made from the types that say what a row may hold: one form a table, checked by the same rules as a file."""
 
+from collections.abc import Iterable
 from typing import Any, Final
 
 import orjson
@@ -8,41 +9,36 @@ from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
 
 from wire.admin.base import FreshForm
 from wire.corpora.common.forms import JsonField, LinesField
-from wire.corpora.timeline import row_schemas, validation
-from wire.corpora.timeline.corpus_config import parse_corpus_file
+from wire.corpora.timeline import validation
+from wire.corpora.timeline.corpus_config import CorpusFile, parse_corpus
 from wire.corpora.timeline.models import MODELS, Corpus
+from wire.corpora.timeline.row_schemas import ROWS
 from wire.models import WireState
 
-ROWS: Final[dict[str, type[row_schemas.Row]]] = {
-    "sources": row_schemas.SourceFamilyRow,
-    "motifs": row_schemas.MotifRow,
-    "events": row_schemas.EventRow,
-    "reports": row_schemas.ReportRow,
-    "items": row_schemas.ItemRow,
-    "threads": row_schemas.ThreadRow,
-}
 PREFIX: Final = "row_"  # of fields, so that none has the name of a column
 _LONG: Final = ("summary", "frame", "definition", "notes", "policy", "caution", "variant")
 
 
-def field_of(name: str, schema: dict[str, Any], required: bool) -> forms.Field:
-    options: dict[str, Any] = {"required": required, "label": name.replace("_", " ").capitalize()}
-    kinds = schema.get("anyOf", [schema])
-    kind = next((one for one in kinds if one.get("type") != "null"), kinds[0])
-    if kind.get("type") == "array" and kind["items"].get("type") == "string":
-        return LinesField(**options | {"required": False, "help_text": "One a line."})
-    if kind.get("type") == "array" or "$ref" in kind:
-        return JsonField(**options, help_text="As JSON.")
-    if kind.get("type") == "boolean":
-        return forms.BooleanField(required=False, label=options["label"], widget=UnfoldBooleanWidget)
-    if kind.get("type") in {"integer", "number"}:
-        number = forms.IntegerField if kind["type"] == "integer" else forms.FloatField
-        return number(required=False, label=options["label"], widget=UnfoldAdminTextInputWidget)
-    if "enum" in kind:
-        choices = [("", "not judged" if name == "stance" else "choose"), *((one, one) for one in kind["enum"])]
-        return forms.ChoiceField(choices=choices, required=required and name != "stance", label=options["label"])
-    long = any(part in name for part in _LONG)
-    return forms.CharField(**options, widget=UnfoldAdminTextareaWidget({"rows": 3}) if long else UnfoldAdminTextInputWidget)
+def build_field(name: str, schema: dict[str, Any], required: bool) -> forms.Field:
+    """Return the field for a value of a row, by its JSON Schema."""
+    label = name.replace("_", " ").capitalize()
+    match next(one for one in schema.get("anyOf", [schema]) if one.get("type") != "null"):
+        case {"type": "array", "items": {"type": "string"}}:
+            return LinesField(label=label, required=False, help_text="One a line.")
+        case {"type": "array"} | {"$ref": _}:
+            return JsonField(label=label, required=required, help_text="As JSON.")
+        case {"type": "boolean"}:
+            return forms.BooleanField(label=label, required=False, widget=UnfoldBooleanWidget)
+        case {"type": "integer"}:
+            return forms.IntegerField(label=label, required=False, widget=UnfoldAdminTextInputWidget)
+        case {"type": "number"}:
+            return forms.FloatField(label=label, required=False, widget=UnfoldAdminTextInputWidget)
+        case {"enum": words}:
+            choices = [("", "not judged" if name == "stance" else "choose"), *((word, word) for word in words)]
+            return forms.ChoiceField(label=label, required=required and name != "stance", choices=choices)
+    is_long = any(part in name for part in _LONG)
+    widget = UnfoldAdminTextareaWidget({"rows": 3}) if is_long else UnfoldAdminTextInputWidget
+    return forms.CharField(label=label, required=required, widget=widget)
 
 
 class RowForm(FreshForm[Any]):
@@ -67,20 +63,19 @@ class RowForm(FreshForm[Any]):
             return data
         WireState.lock()
         self.row = self._build_row(data)
-        for message, fields in self._problems(corpus):
+        for message, fields in self._find_problems(corpus):
             name = PREFIX + fields[0] if fields and PREFIX + fields[0] in self.fields else None
             self.add_error(name, message)
         return data
 
-    def _problems(self, corpus: Corpus) -> list[tuple[str, tuple[str, ...]]]:
-        wrong = list(validation.find_wrong_fields(self.table, self.row))
-        if wrong:
+    def _find_problems(self, corpus: Corpus) -> Iterable[tuple[str, tuple[str, ...]]]:
+        if wrong := list(validation.find_wrong_fields(self.table, self.row)):
             return wrong
-        if not self.instance.pk and MODELS[self.table].objects.draft(corpus.pk).filter(key=self.row["id"]).exists():
-            return [("There is one with this id already.", ("id",))]
         known = {table: set(model.objects.draft(corpus.pk).values_list("key", flat=True)) for table, model in MODELS.items()}
+        if not self.instance.pk and self.row["id"] in known[self.table]:
+            return [("There is one with this id already.", ("id",))]
         known[self.table].add(self.row["id"])
-        return list(validation.find_broken_rules(self.table, self.row, parse_corpus_file(orjson.loads(corpus.written)), known))
+        return validation.find_broken_rules(self.table, self.row, parse_corpus(corpus.written), known)
 
     def _build_row(self, data: dict[str, Any]) -> dict[str, Any]:
         """Return the row in the order of its type; what was left empty and need not be there is not."""
@@ -100,7 +95,7 @@ class RowForm(FreshForm[Any]):
 def form_of(table: str) -> type[RowForm]:
     schema = ROWS[table].model_json_schema()["properties"]
     required = {name for name, field in ROWS[table].model_fields.items() if field.is_required()}
-    fields = {PREFIX + name: field_of(name, part, name in required) for name, part in schema.items()}
+    fields = {PREFIX + name: build_field(name, part, name in required) for name, part in schema.items()}
     meta = type("Meta", (), {"model": MODELS[table], "fields": ("corpus",)})
     return type(f"{table.capitalize()}Form", (RowForm,), {**fields, "table": table, "Meta": meta})
 
@@ -117,10 +112,10 @@ class CorpusForm(FreshForm[Corpus]):
         if self.instance.pk:
             self.initial["corpus_json"] = orjson.loads(self.instance.written)
 
-    def clean_corpus_json(self) -> dict[str, Any]:
+    def clean_corpus_json(self) -> Any:
         said = self.cleaned_data["corpus_json"]
         try:
-            found = parse_corpus_file(said)
+            found = CorpusFile.model_validate(said)
         except ValueError as error:
             raise forms.ValidationError(str(error)) from error
         if self.instance.pk and found.slug != self.instance.slug:
@@ -129,5 +124,4 @@ class CorpusForm(FreshForm[Corpus]):
             raise forms.ValidationError(f"There is a corpus {found.slug} already.")
         self.instance.slug, self.instance.name = found.slug, found.name
         self.instance.written = orjson.dumps(said).decode()
-        checked: dict[str, Any] = said
-        return checked
+        return said

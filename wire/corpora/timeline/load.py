@@ -1,8 +1,6 @@
 """From a directory to a release: read, checked whole, stored whole or not at all."""
 
-import datetime as dt
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -38,15 +36,7 @@ def check(directory: Path, slug: str = "") -> tuple[Written, CorpusFile]:
     return written, corpus
 
 
-def load(
-    directory: Path,
-    slug: str = "",
-    note: str = "",
-    *,
-    discard: bool = False,
-    now: dt.datetime | None = None,
-    progress: Callable[[str, int], object] = lambda _what, _done: None,
-) -> LoadResult:
+def load(directory: Path, slug: str = "", note: str = "", *, discard: bool = False) -> LoadResult:
     """Release a directory, if anything in it changed. `discard`: give up what the desk did not release.
 
     Raises: RefusedCorpus; Unreleased.
@@ -69,11 +59,10 @@ def load(
         corpus.meta = orjson.dumps(written.meta).decode()
         corpus.save(update_fields=["name", "written", "meta", "changed_at"])
         for table, rows in written.rows.items():
-            counted = store.replace(corpus, table, rows, lambda done, table=table: progress(table, done))  # type: ignore[misc]
-            if counted:
+            if counted := store.replace(corpus, table, rows):
                 loaded.counts[table] = counted
         if is_new and written.release:
-            loaded.release = verify.restore(corpus, written, lambda done: progress("index", done))
+            loaded.release = verify.restore(corpus, written)
         else:
-            loaded.release = releases.release(corpus, note, now, lambda done: progress("index", done), checked=True)
+            loaded.release = releases.release(corpus, note, checked=True)
         return loaded

@@ -11,6 +11,7 @@ from django.db import models
 from django.db.models import Q
 
 from config.database.row_seal import Sealed, SealedQuerySet
+from wire.text.provenance import timestamp
 
 
 class Corpus(models.Model):
@@ -60,7 +61,7 @@ class CorpusRelease(Sealed):
 
     @property
     def timestamp(self) -> str:
-        return self.released_at.strftime("%Y-%m-%dT%H:%M:%SZ")
+        return timestamp(self.released_at)
 
 
 class RowQuerySet(models.QuerySet[Any]):

@@ -6,7 +6,7 @@ and a list of names could try them all; with this one they have to ask the serve
 
 import hmac
 import secrets
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from django.conf import settings
@@ -16,19 +16,12 @@ from wire.corpora.timeline.corpus_config import LeftOutName
 from wire.text.tokens import words
 
 
-def left_out(name: str) -> LeftOutName:
+def describe_name(name: str) -> LeftOutName:
     """Return what corpus.json says of a name. Raises: ValueError for one without a word, or of more than six."""
     parts = words(name)
     if not 1 <= len(parts) <= 6:
         raise ValueError("A name has one to six words.")
     return LeftOutName(words=len(parts), hmac=_digest(_key(), " ".join(parts)))
-
-
-def found_in(texts: Iterable[str], names: Sequence[LeftOutName]) -> Iterator[str]:
-    """Yield each run of words in these texts that is a left-out name, as it is folded."""
-    for text in texts if names else ():
-        parts = words(text)
-        yield from (" ".join(parts[at : at + length]) for at, length in find_runs(parts, names))
 
 
 def find_runs(parts: Sequence[str], names: Sequence[LeftOutName]) -> Iterator[tuple[int, int]]:

@@ -1,20 +1,28 @@
-"""Pages of timeline corpora, for people: archive, timeline, motifs, threads, catalogue, releases. None needs a script."""
+"""Pages of timeline corpora, for people: archive, timeline, motifs, threads, catalogue, releases. None needs a script.
+
+All are cached, since they depend on what is released alone.
+"""
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, Final
+from typing import Any, Final, get_args
 from urllib.parse import quote, urlencode
 
 from django.http import HttpRequest, HttpResponse
+from django.urls import path
 from django.views.decorators.http import require_safe
 
-from config.errors import WireError
+from config.errors import NotFound, WireError
+from config.http.responses import error_answer
+from wire.corpora.common.cache_rules import match_pages
+from wire.corpora.common.directory import find_member
+from wire.corpora.common.server_card import answer_card
 from wire.corpora.timeline import chart_layout, queries, wire_sync
-from wire.corpora.timeline.cache_rules import FILTERS
-from wire.corpora.timeline.directory import roll
+from wire.corpora.timeline.directory import LISTED, describe, list_members
+from wire.corpora.timeline.errors import UnknownCorpus
 from wire.corpora.timeline.models import Report
 from wire.corpora.timeline.queries.scope import scope_of
-from wire.corpora.timeline.vocabulary import FRAMES, GRADES, OFFICIAL
+from wire.corpora.timeline.vocabulary import FRAMES, GRADES, OFFICIAL, Stance
 from wire.site.pages import page, public
 from wire.site.well_known import xml
 
@@ -22,21 +30,18 @@ PER_PAGE: Final = 20
 EVENTS: Final = 60
 MOST_IN_SITEMAP: Final = 50_000  # sitemaps.org
 MOTIFS: Final = 60
-STANCES: Final = ("belief", "neutral", "skeptical", "official", "mixed")
+LISTS: Final = {"motif": "motifs", "phenomenon_type": "phenomenon_types", "source_type": "source_types"}
+FILTERS: Final = (
+    *("query", "motif", "phenomenon_type", "source_type", "stance", "evidence_grade", "date_start", "date_end", "cursor"),
+)
 
-
-def of_corpus(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """Make a view of a corpus answer errors with a page that says what to do."""
-
-    @require_safe
-    @wraps(view)
-    def answer_with_errors(request: HttpRequest, slug: str, **parts: str) -> HttpResponse:
-        try:
-            return view(request, slug, **parts)
-        except WireError as error:
-            return page(request, "timeline/refused.html", {"error": error}, "no-store", status=error.status)
-
-    return answer_with_errors
+parameters_of = match_pages(
+    (r"/timeline/",),
+    (r"/timeline/[^/]+/(events)?", *FILTERS, "layer"),
+    (r"/timeline/[^/]+/(threads|catalog|motifs)", "query", "cursor"),
+    (r"/timeline/[^/]+/(releases|report/[^/]+)",),
+    (r"/mcp/timeline/[^/]+/server-card|/sitemap-timeline\.xml",),
+)
 
 
 @public
@@ -44,81 +49,85 @@ def corpora(request: HttpRequest) -> HttpResponse:
     return page(request, "timeline/corpora.html", {"corpora": queries.list_corpora().corpora})
 
 
-@of_corpus
-def archive(request: HttpRequest, slug: str) -> HttpResponse:
-    chosen, filters = _read_filters(request)
-    found = queries.search_reports(slug, **filters, limit=PER_PAGE, cursor=chosen.get("cursor"))
-    context = _about(slug) | {"found": found, "chosen": chosen, "next": _next(chosen, found.next_cursor)}
-    return page(request, "timeline/archive.html", context)
+def of_corpus(name: str) -> Callable[[Callable[..., dict[str, Any]]], Callable[..., HttpResponse]]:
+    """Make a view of a template's own context; errors are answered with a page that says what to do."""
+
+    def decorate(build_context: Callable[..., dict[str, Any]]) -> Callable[..., HttpResponse]:
+        @require_safe
+        @wraps(build_context)
+        def view(request: HttpRequest, slug: str, **parts: str) -> HttpResponse:
+            try:
+                context = build_context(request, slug, **parts)
+                shared = {
+                    "corpus": queries.get_corpus(slug),
+                    "words": scope_of(slug).settings.vocabularies,
+                    "stances": get_args(Stance),
+                    "grades": list(GRADES),
+                }
+            except WireError as error:
+                return page(request, "timeline/refused.html", {"error": error}, "no-store", status=error.status)
+            if "found" in context:
+                chosen, cursor = context["chosen"], context["found"].next_cursor
+                shared["next"] = f"?{urlencode(chosen | {'cursor': cursor})}" if cursor else None
+            return page(request, f"timeline/{name}.html", shared | context)
+
+        return view
+
+    return decorate
 
 
-@of_corpus
-def report(request: HttpRequest, slug: str, report_id: str) -> HttpResponse:
-    return page(request, "timeline/report.html", _about(slug) | {"report": queries.get_report(slug, report_id)})
+@of_corpus("archive")
+def archive(request: HttpRequest, slug: str) -> dict[str, Any]:
+    chosen, asked = _read_parameters(request, *FILTERS)
+    return {"found": queries.search_reports(slug, **asked, limit=PER_PAGE), "chosen": chosen}
 
 
-@of_corpus
-def timeline(request: HttpRequest, slug: str) -> HttpResponse:
-    chosen, filters = _read_filters(request)
-    layer = request.GET.get("layer") or None
-    found = queries.events(slug, layer=layer, limit=EVENTS, cursor=chosen.get("cursor"), **filters)
-    about = _about(slug)
-    lane_of = about["words"].lanes()
-    chosen |= {"layer": layer} if layer else {}
-    context = about | {
-        "found": found,
-        "rows": [(event, lane_of.get(event.layer) == OFFICIAL) for event in found.events],
-        "picture": chart_layout.lanes(found.events, lane_of),
-        "chosen": chosen,
-        "next": _next(chosen, found.next_cursor),
-    }
-    return page(request, "timeline/events.html", context)
+@of_corpus("report")
+def report(_request: HttpRequest, slug: str, report_id: str) -> dict[str, Any]:
+    return {"report": queries.get_report(slug, report_id)}
 
 
-@of_corpus
-def motifs(request: HttpRequest, slug: str) -> HttpResponse:
-    chosen = {"cursor": cursor} if (cursor := request.GET.get("cursor")) else {}
-    found = queries.motif_map(slug, limit=MOTIFS, cursor=chosen.get("cursor"), query=request.GET.get("query") or None)
-    context = _about(slug) | {
-        "found": found,
-        "picture": chart_layout.graph(found.nodes, found.edges),
-        "names": {node.id: node.label for node in found.nodes},
-        "next": _next(chosen, found.next_cursor),
-    }
-    return page(request, "timeline/motifs.html", context)
+@of_corpus("events")
+def timeline(request: HttpRequest, slug: str) -> dict[str, Any]:
+    chosen, asked = _read_parameters(request, *FILTERS, "layer")
+    found = queries.events(slug, **asked, limit=EVENTS)
+    lane_of = scope_of(slug).settings.vocabularies.lanes()
+    rows = [(event, lane_of.get(event.layer) == OFFICIAL) for event in found.events]
+    return {"found": found, "rows": rows, "picture": chart_layout.lanes(rows), "chosen": chosen}
 
 
-@of_corpus
-def threads(request: HttpRequest, slug: str) -> HttpResponse:
-    query, cursor = request.GET.get("query") or None, request.GET.get("cursor") or None
-    found = queries.story_threads(slug, query=query, limit=PER_PAGE, cursor=cursor)
+@of_corpus("motifs")
+def motifs(request: HttpRequest, slug: str) -> dict[str, Any]:
+    chosen, asked = _read_parameters(request, "query", "cursor")
+    found = queries.motif_map(slug, **asked, limit=MOTIFS)
+    return {"found": found, "picture": chart_layout.graph(found.nodes, found.edges), "chosen": chosen}
+
+
+@of_corpus("threads")
+def threads(request: HttpRequest, slug: str) -> dict[str, Any]:
+    chosen, asked = _read_parameters(request, "query", "cursor")
+    found = queries.story_threads(slug, **asked, limit=PER_PAGE)
     rows = [(thread, [(name, getattr(thread.frames, name)) for name in FRAMES]) for thread in found.threads]
-    chosen = {"query": query} if query else {}
-    context = _about(slug) | {"found": found, "rows": rows, "chosen": chosen, "next": _next(chosen, found.next_cursor)}
-    return page(request, "timeline/threads.html", context)
+    return {"found": found, "rows": rows, "chosen": chosen}
 
 
-@of_corpus
-def catalog(request: HttpRequest, slug: str) -> HttpResponse:
-    query, cursor = request.GET.get("query") or None, request.GET.get("cursor") or None
-    found = queries.mandela_catalog(slug, query=query, limit=PER_PAGE, cursor=cursor)
-    chosen = {"query": query} if query else {}
-    context = _about(slug) | {"found": found, "chosen": chosen, "next": _next(chosen, found.next_cursor)}
-    return page(request, "timeline/catalog.html", context)
+@of_corpus("catalog")
+def catalog(request: HttpRequest, slug: str) -> dict[str, Any]:
+    chosen, asked = _read_parameters(request, "query", "cursor")
+    return {"found": queries.mandela_catalog(slug, **asked, limit=PER_PAGE), "chosen": chosen}
 
 
-@of_corpus
-def releases(request: HttpRequest, slug: str) -> HttpResponse:
-    scope = scope_of(slug)
-    rows = scope.corpus.releases.values("number", "released_at", "note", "sha256", "key_id")[:100]
-    return page(request, "timeline/releases.html", _about(slug) | {"releases": rows, "files": queries.FILES})
+@of_corpus("releases")
+def releases(_request: HttpRequest, slug: str) -> dict[str, Any]:
+    rows = scope_of(slug).corpus.releases.values("number", "released_at", "note", "sha256")[:100]
+    return {"releases": rows, "files": queries.FILES}
 
 
 @public
 def sitemap(request: HttpRequest) -> HttpResponse:
     """List pages of every corpus, and of its reports; those of the wire's own are its stories, which have pages already."""
     pages = ["/timeline/"]
-    for slug in roll():
+    for slug in list_members():
         pages += [f"/timeline/{slug}/{name}" for name in ("", "events", "motifs", "threads", "catalog", "releases")]
         if slug != wire_sync.SLUG:
             reports = scope_of(slug).rows(Report).order_by("pk").values_list("key", flat=True)
@@ -126,19 +135,29 @@ def sitemap(request: HttpRequest) -> HttpResponse:
     return xml(request, "sitemap.xml", {"pages": [(path, None) for path in pages[:MOST_IN_SITEMAP]]})
 
 
-def _about(slug: str) -> dict[str, Any]:
-    scope = scope_of(slug)
-    corpus = queries.get_corpus(slug)
-    return {"corpus": corpus, "words": scope.settings.vocabularies, "stances": STANCES, "grades": list(GRADES)}
+@require_safe
+def server_card(_request: HttpRequest, slug: str) -> HttpResponse:
+    try:
+        return answer_card(describe(find_member(list_members(), slug, UnknownCorpus("There is no such corpus.", LISTED))))
+    except NotFound as error:
+        return error_answer(error)
 
 
-def _read_filters(request: HttpRequest) -> tuple[dict[str, str], dict[str, Any]]:
-    chosen = {name: value for name in FILTERS if (value := request.GET.get(name, "").strip())}
-    lists = {"motif": "motifs", "phenomenon_type": "phenomenon_types", "source_type": "source_types"}
-    return chosen, {
-        lists.get(name, name): [value] if name in lists else value for name, value in chosen.items() if name != "cursor"
-    }
+def _read_parameters(request: HttpRequest, *names: str) -> tuple[dict[str, str], dict[str, Any]]:
+    """Return the parameters that are filled in, and the arguments of a query that they are."""
+    chosen = {name: value for name in names if (value := request.GET.get(name, "").strip())}
+    return chosen, {LISTS.get(name, name): [value] if name in LISTS else value for name, value in chosen.items()}
 
 
-def _next(chosen: dict[str, Any], cursor: str | None) -> str | None:
-    return f"?{urlencode(chosen | {'cursor': cursor})}" if cursor else None
+urlpatterns = [
+    path("timeline/", corpora, name="timeline-corpora"),
+    path("timeline/<str:slug>/", archive, name="timeline"),
+    path("timeline/<str:slug>/events", timeline, name="timeline-events"),
+    path("timeline/<str:slug>/motifs", motifs, name="timeline-motifs"),
+    path("timeline/<str:slug>/threads", threads, name="timeline-threads"),
+    path("timeline/<str:slug>/catalog", catalog, name="timeline-catalog"),
+    path("timeline/<str:slug>/report/<str:report_id>", report, name="timeline-report"),
+    path("timeline/<str:slug>/releases", releases, name="timeline-releases"),
+    path("sitemap-timeline.xml", sitemap, name="timeline-sitemap"),
+    path("mcp/timeline/<str:slug>/server-card", server_card, name="timeline-server-card"),
+]

@@ -5,9 +5,7 @@ from typing import Any
 from django.core.management import call_command
 
 from config.plugins import MenuItem, Plugin
-from wire.corpora.timeline import api, cache_rules, health, mcp_card, verify
-
-EDITED = ("report", "thread", "timelineevent", "motif", "catalogitem", "sourcefamily")
+from wire.corpora.timeline import api, directory, pages, verify
 
 
 def sync_wire(*, stop: Any, **output: Any) -> None:
@@ -17,15 +15,15 @@ def sync_wire(*, stop: Any, **output: Any) -> None:
 PLUGIN = Plugin(
     label="timeline",
     title="Timelines",
-    urlpatterns=mcp_card.urlpatterns,
+    urlpatterns=pages.urlpatterns,
     router=api.router,
     tag="timeline corpora",
     navigation=[("Timelines", "/timeline/")],
     sitemaps=["/sitemap-timeline.xml"],
     directives="timeline/directives.txt",
     mcp_servers={"/mcp/timeline": "mcpserver.servers.timeline", "/mcp/timeline/": "mcpserver.servers.timeline"},
-    list_server_cards=mcp_card.cards,
-    get_page_parameters=cache_rules.parameters_of,
+    list_server_cards=directory.list_cards,
+    get_page_parameters=pages.parameters_of,
     menu=[
         MenuItem(title="Corpora", icon="timeline", model="timeline.corpus"),
         MenuItem(title="Reports", icon="summarize", model="timeline.report"),
@@ -38,9 +36,13 @@ PLUGIN = Plugin(
     ],
     edit_permissions=[
         *("add_corpus", "change_corpus", "add_corpusrelease"),
-        *(f"{action}_{row}" for action in ("add", "change", "delete") for row in EDITED),
+        *(
+            f"{action}_{row}"
+            for action in ("add", "change", "delete")
+            for row in ("report", "thread", "timelineevent", "motif", "catalogitem", "sourcefamily")
+        ),
     ],
-    checks={"left-out names": health.examine},
+    checks={"left-out names": verify.find_lost_keys},
     list_faults=verify.list_faults,
     after_ingest=sync_wire,
     sample_command="timeline sync --sample",

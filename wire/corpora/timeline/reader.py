@@ -1,4 +1,4 @@
-"""Reads a directory of a corpus: its rows as they are written, each with the line that it begins on. Nothing is stored."""
+"""Reads a directory of a corpus: its rows as they are written, and the line on which each begins. Nothing is stored."""
 
 import json
 import re
@@ -48,88 +48,68 @@ class RefusedCorpus(Exception):
 
 
 @dataclass(slots=True)
-class Source:
-    """The text of a file, with where its rows begin: problems name a line."""
-
-    text: str
-    starts: dict[str, list[int]] = field(default_factory=dict)
-
-    def line(self, member: str, number: int, fields: tuple[str, ...] = ()) -> int:
-        """Return the line of a row, or of a field within it: found by the names on the way to it."""
-        starts = self.starts[member]
-        at, end = starts[number], starts[number + 1] if number + 1 < len(starts) else len(self.text)
-        for name in fields or ("id",):
-            found = self.text.find(f'"{name}"', at, end)
-            at = found if found >= 0 else at
-        return self.line_at(at)
-
-    def line_at(self, at: int) -> int:
-        return self.text.count("\n", 0, max(at, 0)) + 1
-
-
-@dataclass(slots=True)
 class Written:
     """A corpus as files have it: rows by table, the rest of each file, corpus.json and the release, if there is one."""
 
     rows: dict[str, list[Any]]
-    meta: dict[str, Any]
-    corpus: dict[str, Any] | None
+    meta: dict[str, Any] = field(default_factory=dict)
+    corpus: dict[str, Any] | None = None
     release: dict[str, Any] | None = None
-    sources: dict[str, Source] = field(default_factory=dict)
+    texts: dict[str, str] = field(default_factory=dict)  # of each file
+    starts: dict[str, list[int]] = field(default_factory=dict)  # of the rows of each table with a problem
 
-    def place(self, table: str, number: int, fields: tuple[str, ...] = ()) -> tuple[str, int]:
-        """Return file and line of a row; line 0 for rows that come from the database."""
-        file, member = next((one.file, one.member) for one in TABLES if one.name == table)
-        source = self.sources.get(file)
-        return file, source.line(member, number, fields) if source else 0
+    def locate(self, table: Table, number: int, fields: tuple[str, ...]) -> int:
+        """Return the line of a row, or of a field within it, found by the names on the way; 0 for rows of the database."""
+        text = self.texts.get(table.file)
+        if text is None:
+            return 0
+        if table.name not in self.starts:
+            self.starts[table.name] = [*_find_rows(text, table.member), len(text)]
+        starts = self.starts[table.name]
+        at, end = starts[number : number + 2] if number + 1 < len(starts) else (0, len(text))
+        for name in fields or ("id",):
+            at = max(at, text.find(f'"{name}"', at, end))
+        return _line(text, at)
 
 
 def read(directory: Path) -> Written:
     """Raises: RefusedCorpus, with every file that cannot be read."""
     problems: list[Problem] = []
-    written = Written(rows={table.name: [] for table in TABLES}, meta={}, corpus=None)
+    written = Written(rows={table.name: [] for table in TABLES})
     for name in (*FILES, *(name for name in (CORPUS, RELEASE) if (directory / name).exists())):
         try:
-            source = Source(_read_text(directory / name))
-            if name in FILES:
-                written.meta[name] = _take_rows(written, name, source)
-                written.sources[name] = source
-            elif name == CORPUS:
-                written.corpus = _object(source.text)
-            else:
-                written.release = _object(source.text)
+            text = _read_text(directory / name)
+            content = _decode(text)
         except json.JSONDecodeError as error:
             problems.append(Problem(name, error.lineno, f"is not JSON: {error.msg}"))
-        except _ProblemAt as error:
-            problems.append(Problem(name, source.line_at(error.at), str(error)))
         except ValueError as error:
             problems.append(Problem(name, 0, str(error)))
+        else:
+            if name in FILES:
+                problems += _take_rows(written, name, text, content)
+            elif name == CORPUS:
+                written.corpus = content
+            else:
+                written.release = content
     if problems:
         raise RefusedCorpus(problems)
     return written
 
 
-def _take_rows(written: Written, name: str, source: Source) -> dict[str, Any]:
-    """Take the rows of a file, and return what else it says. Raises: ValueError."""
-    members = {table.member: table.name for table in TABLES if table.file == name}
-    meta: dict[str, Any] = {}
-    for key, value, starts in _members(source.text, frozenset(members)):
-        if key in members:
-            source.starts[key] = starts
-            written.rows[members[key]] = value
+def _take_rows(written: Written, name: str, text: str, content: dict[str, Any]) -> Iterator[Problem]:
+    """Take the rows of a file and what else it says; yield what has no place there."""
+    tables = {table.member: table.name for table in TABLES if table.file == name}
+    written.texts[name], written.meta[name] = text, {}
+    for key, value in content.items():
+        if key in tables and isinstance(value, list):
+            written.rows[tables[key]] = value
         elif key == "meta" and isinstance(value, dict):
-            meta = value
+            written.meta[name] = value
         else:
-            raise _ProblemAt(f"{key!r} is unknown here; accepted are meta, {', '.join(members)}", source.text.find(f'"{key}"'))
-    if missing := members.keys() - source.starts.keys():
-        raise _ProblemAt(f"{', '.join(sorted(missing))} is missing", 0)
-    return meta
-
-
-class _ProblemAt(ValueError):
-    def __init__(self, message: str, at: int) -> None:
-        super().__init__(message)
-        self.at = at
+            message = "is no list" if key in tables else f"is unknown here; accepted are meta, {', '.join(tables)}"
+            yield Problem(name, _line(text, text.find(f'"{key}"')), f"{key!r} {message}")
+    if missing := tables.keys() - content.keys():
+        yield Problem(name, 1, f"{', '.join(sorted(missing))} is missing")
 
 
 def _read_text(file: Path) -> str:
@@ -158,67 +138,41 @@ def _refuse_constant(name: str) -> Any:
 
 
 _DECODER: Final = json.JSONDecoder(object_pairs_hook=_refuse_twins, parse_constant=_refuse_constant)
-_BLANKS: Final = re.compile(r"[ \t\n\r]*")
+_BETWEEN: Final = re.compile(r"[\s,]*")
 
 
-def _object(text: str) -> dict[str, Any]:
-    found = _DECODER.decode(text)
+def _decode(text: str) -> dict[str, Any]:
+    """Raises: json.JSONDecodeError."""
+    try:
+        found = _DECODER.decode(text)
+    except json.JSONDecodeError:
+        raise
+    except (ValueError, RecursionError) as error:
+        raise json.JSONDecodeError(str(error), text, _find_unreadable_row(text)) from error
     if not isinstance(found, dict):
-        raise ValueError("is no JSON object")
+        raise json.JSONDecodeError("Expecting '{'", text, 0)
     return found
 
 
-def _members(text: str, lists: frozenset[str]) -> Iterator[tuple[str, Any, list[int]]]:
-    """Yield name and value of each member of the object that a file is; of `lists` with where each element begins.
-
-    Raises: ValueError.
-    """
-    at = _expect(text, _skip(text, 0), "{")
-    names = set[str]()
-    while not text.startswith("}", at):
-        if names:
-            at = _expect(text, at, ",")
-        name, at = _value(text, at)
-        if not isinstance(name, str) or name in names:
-            raise json.JSONDecodeError("Expecting a name that is not yet used", text, at)
-        names.add(name)
-        at = _expect(text, at, ":")
-        if name in lists:
-            value, starts, at = _elements(text, at)
-        else:
-            value, at = _value(text, at)
-            starts = []
-        yield name, value, starts
-    if _skip(text, at + 1) < len(text):
-        raise json.JSONDecodeError("Extra data", text, at + 1)
-
-
-def _elements(text: str, at: int) -> tuple[list[Any], list[int], int]:
-    at = _expect(text, at, "[")
-    values: list[Any] = []
-    starts: list[int] = []
-    while not text.startswith("]", at):
-        if values:
-            at = _expect(text, at, ",")
-        starts.append(at)
-        value, at = _value(text, at)
-        values.append(value)
-    return values, starts, _skip(text, at + 1)
-
-
-def _value(text: str, at: int) -> tuple[Any, int]:
+def _find_unreadable_row(text: str) -> int:
+    at = 0
     try:
-        value, end = _DECODER.raw_decode(text, at)
-    except (ValueError, RecursionError) as error:
-        raise error if isinstance(error, json.JSONDecodeError) else json.JSONDecodeError(str(error), text, at) from error
-    return value, _skip(text, end)
+        for table in TABLES:
+            for start in _find_rows(text, table.member):
+                at = start
+    except (ValueError, RecursionError):
+        return at
+    return 0
 
 
-def _skip(text: str, at: int) -> int:
-    return _BLANKS.match(text, at).end()  # type: ignore[union-attr]
+def _find_rows(text: str, member: str) -> Iterator[int]:
+    """Yield where each row of a member begins."""
+    found = re.search(rf'"{member}"\s*:\s*\[[\s,]*', text)
+    at = found.end() if found else len(text)
+    while at < len(text) and text[at] != "]":
+        yield at
+        at = _BETWEEN.match(text, _DECODER.raw_decode(text, at)[1]).end()  # type: ignore[union-attr]
 
 
-def _expect(text: str, at: int, mark: str) -> int:
-    if not text.startswith(mark, at):
-        raise json.JSONDecodeError(f"Expecting '{mark}'", text, at)
-    return _skip(text, at + 1)
+def _line(text: str, at: int) -> int:
+    return text.count("\n", 0, max(at, 0)) + 1

@@ -4,35 +4,37 @@ Nothing that answers the public may import this.
 """
 
 import datetime as dt
-from collections.abc import Callable
-from itertools import groupby
+import hashlib
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from itertools import combinations, groupby
 from typing import Any, Final
 
 import orjson
-import rfc8785
 from django.db import transaction
 from django.utils import timezone
 
-from wire.corpora.timeline import canonical_json, search, statistics, store
-from wire.corpora.timeline.corpus_config import parse_corpus_file
+from wire.corpora.timeline import search, store
+from wire.corpora.timeline.corpus_config import CorpusFile, parse_corpus
 from wire.corpora.timeline.models import MODELS, Corpus, CorpusRelease, Report
-from wire.corpora.timeline.reader import TABLES, Written
+from wire.corpora.timeline.reader import Written
 from wire.corpora.timeline.validation import expect
+from wire.corpora.timeline.vocabulary import NEEDS_SOURCE, OFFICIAL, UNVERIFIED
 from wire.models import WireState
 from wire.publishing.signing import sign
 from wire.search import index as postings
+from wire.text.provenance import canonical, digest
 
 MAX_NOTE: Final = 500
+UNKNOWN: Final = "unknown"
+UNSTATED: Final = "unstated"  # a stance that nobody judged
+COUNTED: Final = (
+    *(f"reports_by_{name}" for name in ("phenomenon", "source_type", "evidence_grade", "stance", "year", "month", "language")),
+    *("claims_by_status", "claims_by_type", "motif_counts", "motif_pairs"),
+)
 
 
-def release(
-    corpus: Corpus,
-    note: str = "",
-    now: dt.datetime | None = None,
-    progress: Callable[[int], object] = lambda _: None,
-    *,
-    checked: bool = False,
-) -> CorpusRelease | None:
+def release(corpus: Corpus, note: str = "", *, checked: bool = False) -> CorpusRelease | None:
     """Release the draft; None if it is as the last one. Unless it is `checked`, the draft must keep every rule.
 
     Raises: RefusedCorpus, which leaves everything as it was; WireError when it cannot be signed.
@@ -43,58 +45,71 @@ def release(
         if not store.has_changes(corpus):
             return None
         if not checked:
-            expect(draft(corpus), parse_corpus_file(orjson.loads(corpus.written)))
+            expect(draft(corpus), parse_corpus(corpus.written))
         number, before = corpus.release + 1, corpus.releases.first()
-        previous = before.sha256 if before else ""
-        index(corpus, number, progress)
-        manifest = build_manifest(corpus, number, previous, corpus.written, corpus.meta)
-        sha256 = canonical_json.sha256(manifest)
+        index(corpus, number)
+        manifest = build_manifest(corpus, number, before.sha256 if before else "", corpus.written, corpus.meta)
+        sha256 = digest(manifest)
         signature, key = sign(sha256)
-        proof = {"sha256": sha256, "signature": signature, "key_id": key.key_id, "public_key": key.public_key}
-        at = (now or timezone.now()).replace(microsecond=0)
-        return store_release(corpus, number, manifest, released_at=at, note=note[:MAX_NOTE], previous_sha256=previous, **proof)
+        return store_release(
+            corpus,
+            manifest,
+            released_at=timezone.now().replace(microsecond=0),
+            note=note[:MAX_NOTE],
+            sha256=sha256,
+            signature=signature,
+            key_id=key.key_id,
+            public_key=key.public_key,
+        )
 
 
 def draft(corpus: Corpus) -> Written:
     """Return the draft in the form of files, to be checked."""
-    rows = {table.name: [row.row for row in MODELS[table.name].objects.draft(corpus.pk).in_order()] for table in TABLES}
-    return Written(rows=rows, meta={}, corpus=orjson.loads(corpus.written))
+    rows = {name: [row.row for row in model.objects.draft(corpus.pk).in_order()] for name, model in MODELS.items()}
+    return Written(rows=rows, corpus=orjson.loads(corpus.written))
 
 
 def build_manifest(corpus: Corpus, number: int, previous: str, written: str, meta: str) -> dict[str, Any]:
     """Return the value whose hash is a release's, from its rows as they are stored; `previous` is "" for the first."""
     rows = {name: model.objects.in_release(corpus.pk, number).in_order() for name, model in MODELS.items()}
-    tables = {name: canonical_json.table(some.values_list("sha256", flat=True)) for name, some in rows.items()}
     return {
         "v": 1,
         "corpus": corpus.slug,
         "release": number,
         "previous_sha256": previous or None,
-        "corpus_sha256": canonical_json.sha256(orjson.loads(written)),
-        "meta_sha256": canonical_json.sha256(orjson.loads(meta)),
-        "tables": tables,
+        "corpus_sha256": digest(orjson.loads(written)),
+        "meta_sha256": digest(orjson.loads(meta)),
+        "tables": {name: hash_table(some.values_list("sha256", flat=True)) for name, some in rows.items()},
     }
 
 
-def store_release(corpus: Corpus, number: int, manifest: Any, **fields: Any) -> CorpusRelease:
+def hash_table(rows: Iterable[str]) -> dict[str, Any]:
+    """Return the number of a table's rows, and the SHA-256 of their hashes, one a line, in order."""
+    lines = [f"{row}\n" for row in rows]
+    return {"rows": len(lines), "sha256": hashlib.sha256("".join(lines).encode()).hexdigest()}
+
+
+def store_release(corpus: Corpus, manifest: dict[str, Any], *, released_at: dt.datetime, **fields: str) -> CorpusRelease:
     """Store the release, and make it the newest."""
-    counts = statistics.counts(corpus.pk, number, parse_corpus_file(orjson.loads(corpus.written)))
+    number = corpus.release = manifest["release"]
+    counts = count_rows(corpus.pk, number, parse_corpus(corpus.written))
     release = CorpusRelease.objects.create(
         corpus=corpus,
         number=number,
-        manifest=rfc8785.dumps(manifest).decode(),
+        released_at=released_at,
+        previous_sha256=manifest["previous_sha256"] or "",
+        manifest=canonical(manifest).decode(),
         written=corpus.written,
         meta=corpus.meta,
         counts=orjson.dumps(counts).decode(),
         **fields,
     )
-    Corpus.objects.filter(pk=corpus.pk).update(release=number)
-    corpus.release = number
+    corpus.save(update_fields=["release"])
     WireState.raise_version()
     return release
 
 
-def index(corpus: Corpus, number: int, progress: Callable[[int], object]) -> None:
+def index(corpus: Corpus, number: int) -> None:
     """Make the draft the rows of this release: new reports are indexed, and what left keeps its last release."""
     words, lives = search.index_of(corpus.pk), search.lives_of(corpus.pk)
     gone = Report.objects.filter(corpus=corpus, dropped=True, until=None).values_list("number", "since")
@@ -113,7 +128,56 @@ def index(corpus: Corpus, number: int, progress: Callable[[int], object]) -> Non
             postings.fill(words, block, documents)
         postings.set_values(words, ranks)
         postings.set_values(lives, ages)
-        progress(len(documents))
     for model in MODELS.values():
         model.objects.filter(corpus=corpus, since=None).update(since=number)
         model.objects.filter(corpus=corpus, dropped=True, until=None).update(until=number, dropped=False)
+
+
+def count_rows(corpus: int, number: int, settings: CorpusFile) -> dict[str, Any]:
+    """Count what `timeline_stats` answers about a whole release."""
+    rows = {name: model.objects.in_release(corpus, number).in_order() for name, model in MODELS.items()}
+    events, threads = ([one.row for one in rows[name]] for name in ("events", "threads"))
+    lanes = settings.vocabularies.lanes()
+    by = {name: Counter[str]() for name in COUNTED}
+    crossed = defaultdict[str, Counter[str]](Counter)
+    unverified: list[str] = []
+    sourced = 0
+    for report in rows["reports"].iterator(2_000):
+        row = report.row
+        date, source = row.get("date_observed"), row["source"]
+        by["reports_by_phenomenon"][row["phenomenon_type"]] += 1
+        by["reports_by_source_type"][source["source_type"]] += 1
+        by["reports_by_evidence_grade"][row["evidence_grade"]] += 1
+        by["reports_by_stance"][row["stance"] or UNSTATED] += 1
+        by["reports_by_year"][date[:4] if date else UNKNOWN] += 1
+        by["reports_by_month"][date[:7] if date else UNKNOWN] += 1
+        by["reports_by_language"][source.get("language") or UNKNOWN] += 1
+        by["claims_by_status"].update(claim["status"] for claim in row["claims"])
+        by["claims_by_type"].update(claim["claim_type"] for claim in row["claims"])
+        by["motif_counts"].update(row["motifs"])
+        by["motif_pairs"].update("|".join(pair) for pair in combinations(sorted(row["motifs"]), 2))
+        crossed[row["phenomenon_type"]][row["evidence_grade"]] += 1
+        sourced += bool(source.get("source_url"))
+        unverified += [row["id"]] if UNVERIFIED in (row.get("safety_flags") or ()) else []
+    totals = {
+        "reports": sum(by["reports_by_phenomenon"].values()),
+        "motifs": rows["motifs"].count(),
+        "motif_edges": rows["edges"].count(),
+        "motif_pairs": len(by["motif_pairs"]),
+        "mandela_items": rows["items"].count(),
+        "story_threads": len(threads),
+        "events": len(events),
+        "official_anchors": sum(lanes.get(event["layer"]) == OFFICIAL for event in events),
+        "source_families": rows["sources"].count(),
+    }
+    return {
+        "totals": totals,
+        **by,
+        "phenomenon_by_evidence_grade": crossed,
+        "reports_with_source_url": sourced,
+        "needs_source": {
+            "events": [event["id"] for event in events if event["claim_status"] == NEEDS_SOURCE],
+            "threads": [thread["id"] for thread in threads if thread.get("flag")],
+            "reports": unverified,
+        },
+    }

@@ -1,17 +1,16 @@
 """The rows of a corpus, field by field. A row is stored as it was written; these types say which ones are accepted."""
 
-import datetime as dt
 import re
 from typing import Annotated, Any, Final
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
 from wire.corpora.timeline.vocabulary import Grade, Stance
+from wire.schemas.params import read_date
 
 MAX_TEXT: Final = 20_000
 _ID: Final = re.compile(r"[A-Za-z0-9]+([._-][A-Za-z0-9]+)*")
-_DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 # What would reorder or hide text, and what no text holds: tabs and line ends aside.
 _CONTROL: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u2028\u2029]")
 
@@ -31,15 +30,12 @@ def _id(text: str) -> str:
     return text
 
 
-def iso_date(text: str) -> str:
-    """YYYY-MM-DD and a day that there is. Raises: ValueError."""
+def _date(text: str) -> str:
     try:
-        if _DATE.fullmatch(text):
-            dt.date.fromisoformat(text)
-            return text
+        read_date(text)
     except ValueError:
-        pass
-    raise ValueError("not an ISO 8601 date such as 2026-06-29")
+        raise ValueError("not an ISO 8601 date such as 2026-06-29") from None
+    return text
 
 
 def _url(text: str) -> str:
@@ -56,14 +52,16 @@ def _number(value: Any) -> Any:
     return value
 
 
-Id = Annotated[str, Field(max_length=120), AfterValidator(_id)]
-Line = Annotated[str, Field(max_length=500), AfterValidator(plain)]
-Text = Annotated[str, Field(max_length=MAX_TEXT), AfterValidator(plain)]
-Date = Annotated[str, AfterValidator(iso_date)]
-Url = Annotated[str, Field(max_length=2_000), AfterValidator(_url)]
+_PLAIN: Final = WithJsonSchema({"type": "string"})  # answers have these types too, and promise no bounds
+Id = Annotated[str, Field(max_length=120), AfterValidator(_id), _PLAIN]
+Line = Annotated[str, Field(max_length=500), AfterValidator(plain), _PLAIN]
+Text = Annotated[str, Field(max_length=MAX_TEXT), AfterValidator(plain), _PLAIN]
+Date = Annotated[str, AfterValidator(_date)]
+Url = Annotated[str, Field(max_length=2_000), AfterValidator(_url), _PLAIN]
 Number = Annotated[float, BeforeValidator(_number)]
-Term = Annotated[str, Field(max_length=60)]
-Ids = Annotated[list[Id], Field(max_length=2_000)]
+Term = Annotated[str, Field(max_length=60), _PLAIN]
+_LIST: Final = WithJsonSchema({"type": "array", "items": {"type": "string"}})
+Ids = Annotated[list[Id], Field(max_length=2_000), _LIST]
 
 
 class Row(BaseModel):
@@ -147,7 +145,7 @@ class ReportRow(Row):
     related_report_ids: Ids | None = None
     safety_flags: list[Term] | None = None
     display_flag: Line | None = None
-    recommended_agent_language: list[Line] | None = Field(None, max_length=2)
+    recommended_agent_language: Annotated[list[Line], Field(max_length=2), _LIST] | None = None
 
 
 class EventRow(Row):
@@ -201,3 +199,14 @@ class EdgeRow(Row):
     a: Id
     b: Id
     weight: Annotated[Number, Field(gt=0)]
+
+
+ROWS: Final[dict[str, type[Row]]] = {
+    "sources": SourceFamilyRow,
+    "motifs": MotifRow,
+    "edges": EdgeRow,
+    "events": EventRow,
+    "reports": ReportRow,
+    "items": ItemRow,
+    "threads": ThreadRow,
+}

@@ -3,12 +3,14 @@
 from typing import Any
 
 from pydantic import BaseModel as Schema  # ninja's own reads every part anew, and so counts every field as set
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
+from wire.corpora.timeline.row_schemas import ClaimRow, EventRow, ItemRow, ReportRow
 from wire.corpora.timeline.vocabulary import Frame, Grade, Stance
 
 CURSOR = "Give it as `cursor` for the next page; null on the last."
 Counts = dict[str, int]
+_AS_STORED = ConfigDict(extra="ignore")  # of answers that are rows: `model_construct` makes them, since rows were checked before
 
 
 class CorpusOut(Schema):
@@ -32,10 +34,16 @@ class CorporaOut(Schema):
 
 
 class Answered(Schema):
-    """What every answer says of itself: as_of=release asks the same again."""
+    """The corpus and the release of an answer: as_of=release asks the same again."""
 
     corpus: str
     release: int = Field(description="Give it as `as_of` to have this answer again, whatever is released later.")
+
+
+class ListOut(Answered):
+    total: int
+    returned: int
+    next_cursor: str | None = Field(description=CURSOR)
 
 
 class BriefOut(Schema):
@@ -70,60 +78,32 @@ class PhrasingOut(Schema):
     avoid: str
 
 
-class TimelineClaimOut(Schema):
-    text: str
-    claim_type: str
-    status: str
-    source_url: str | None = None
+class TimelineClaimOut(ClaimRow):
+    model_config = _AS_STORED
 
 
-class TimelineReportOut(Answered):
+class TimelineReportOut(ReportRow, Answered):
     """A whole report, as it was filed."""
 
-    id: str
-    title: str
-    summary: str
-    long_summary: str | None = None
-    phenomenon_type: str
-    date_observed: str | None = None
-    date_posted: str | None = None
-    date_added: str
-    location: dict[str, Any] | None = None
-    source: dict[str, Any]
-    evidence_grade: Grade
-    stance: Stance | None
-    motifs: list[str]
-    claims: list[TimelineClaimOut] = Field(description="What it claims; status says how far each claim carries.")
-    anchors: list[dict[str, Any]] | None = None
-    related_report_ids: list[str] | None = None
-    safety_flags: list[str] | None = None
-    display_flag: str | None = None
-    recommended_agent_language: list[str] | None = None
+    model_config = _AS_STORED
+
+    location: dict[str, Any] | None = None  # type: ignore[assignment]
+    source: dict[str, Any]  # type: ignore[assignment]
+    claims: list[TimelineClaimOut] = Field(  # type: ignore[assignment]
+        description="What it claims; status says how far each claim carries."
+    )
+    anchors: list[dict[str, Any]] | None = None  # type: ignore[assignment]
     related_reports: list[BriefOut]
     recommended_phrasing: PhrasingOut
 
 
-class ItemOut(Schema):
+class ItemOut(ItemRow):
     """A memory, and what is on record."""
 
-    id: str
-    title: str
-    category: str
-    remembered_variant: str
-    current_variant: str
-    community_notes: str
-    mainstream_notes: str | None = None
-    motifs: list[str]
-    first_known_wave: str | None = None
-    source_links: list[str]
-    related_report_ids: list[str]
-    status: str
+    model_config = _AS_STORED
 
 
-class CatalogueOut(Answered):
-    total: int
-    returned: int
-    next_cursor: str | None = Field(description=CURSOR)
+class CatalogueOut(ListOut):
     framing: str
     items: list[ItemOut]
     hint: str | None = None
@@ -149,10 +129,7 @@ class EdgeOut(Schema):
     )
 
 
-class MotifMapOut(Answered):
-    total: int
-    returned: int
-    next_cursor: str | None = Field(description=CURSOR)
+class MotifMapOut(ListOut):
     nodes: list[NodeOut]
     edges: list[EdgeOut] = Field(description="Links of these nodes with each other and with those of pages before.")
     note: str
@@ -195,34 +172,17 @@ class ThreadOut(Schema):
     research_prompts: list[str]
 
 
-class ThreadsOut(Answered):
-    total: int
-    returned: int
-    next_cursor: str | None = Field(description=CURSOR)
+class ThreadsOut(ListOut):
     active_lens: Frame | None
     threads: list[ThreadOut]
     hint: str | None = None
 
 
-class TimelineEventOut(Schema):
-    id: str
-    title: str
-    date: str
-    date_label: str | None = None
-    short: str | None = None
-    layer: str
-    summary: str
-    source_url: str | None = None
-    motifs: list[str]
-    claim_status: str
-    attribution: str | None = None
-    flag: bool | None = None
+class TimelineEventOut(EventRow):
+    model_config = _AS_STORED
 
 
-class TimelineEventsOut(Answered):
-    total: int
-    returned: int
-    next_cursor: str | None = Field(description=CURSOR)
+class TimelineEventsOut(ListOut):
     layer_rules: dict[str, str]
     events: list[TimelineEventOut] = Field(description="Oldest first.")
     hint: str | None = None

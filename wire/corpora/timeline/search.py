@@ -9,7 +9,7 @@ import re
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any, Final, NamedTuple
@@ -30,7 +30,6 @@ VERIFIED_PHRASES: Final = 2_000  # candidates of a phrase whose text is read; be
 MONTHS: Final = 24  # beyond them, matches are counted by year
 PAIRS: Final = 16_384  # kinds of neighbours that the index tells apart
 NEVER: Final = 2**31 - 1  # release in which a report ends that is still there
-_NO_NUMBERS: Final[Numbers] = np.zeros(0, dtype=np.int64)
 _PHRASE: Final = re.compile(r'"([^"]*)"')
 _SKIPPED: Final = frozenset({"id", "anchor_id", "source_id", "source_url", "related_report_ids", "author_policy", "date_added"})
 
@@ -54,16 +53,12 @@ class Filters:
     date_start: dt.date | None = None
     date_end: dt.date | None = None
 
-    def are_empty(self) -> bool:
-        return self == Filters()
 
-
-@dataclass(frozen=True, slots=True)
-class Terms:
+class Terms(NamedTuple):
     """Terms of a query: stems that must all occur, and phrases, whose stems must stand side by side."""
 
-    stems: list[str] = field(default_factory=list)
-    phrases: list[list[str]] = field(default_factory=list)
+    stems: list[str]
+    phrases: list[list[str]]
 
 
 def terms(query: str) -> Terms:
@@ -91,15 +86,30 @@ def index_words(*values: Any) -> str:
 def tokens_of(row: Any) -> dict[str, int]:
     found: list[str] = []
     for text in _searchable_texts(row):
-        if hashed := [_hash_word(word) for word in words(text)]:
-            stems, lefts, rights = zip(*hashed, strict=True)
-            found += stems
-            found += [_PAIR_TOKENS[left + right] for left, right in zip(lefts, rights[1:], strict=False)]
-    fields = [f"=motif:{motif}" for motif in row["motifs"]]
-    fields += [f"=phenomenon:{row['phenomenon_type']}", f"=source:{row['source']['source_type']}"]
-    fields += [f"=stance:{row['stance']}"] if row["stance"] else []
-    fields += [f"=grade:{row['evidence_grade']}"]
-    return dict.fromkeys([*found, *(one[:LONGEST] for one in fields)], 1)
+        stemmed = stems(text)
+        found += stemmed
+        found += map(_pair_token, stemmed, stemmed[1:])
+    fields = [*(("motif", motif) for motif in row["motifs"]), ("phenomenon", row["phenomenon_type"])]
+    fields += [("source", row["source"]["source_type"]), ("stance", row["stance"]), ("grade", row["evidence_grade"])]
+    return dict.fromkeys([*found, *(_field_token(name, value) for name, value in fields if value)], 1)
+
+
+def _field_token(name: str, value: str) -> str:
+    return f"={name}:{value}"[:LONGEST]
+
+
+def motif_token(motif: str) -> str:
+    return _field_token("motif", motif)
+
+
+def _pair_token(left: str, right: str) -> str:
+    """Return the token of two stems that stand side by side."""
+    return f"+{(31 * _hash(left) + _hash(right)) % PAIRS}"
+
+
+@lru_cache(maxsize=65_536)
+def _hash(stem: str) -> int:
+    return (zlib.crc32(stem.encode()) | 1) % PAIRS
 
 
 def rank_of(date: dt.date | None, position: int) -> int:
@@ -135,74 +145,57 @@ def ranks(release: Release) -> Numbers:
     return found
 
 
-def matching(release: Release, filters: Filters) -> Numbers:
-    """Return the numbers of the reports that fulfil all of it, in no order. Raises: InvalidArgument."""
+@lru_cache(maxsize=16)
+def _sort_reports(release: Release) -> Numbers:
+    """Return the numbers of a release's reports, the newest first. Read-only."""
+    placed = ranks(release)
+    found: Numbers = np.argsort(-placed)[: np.count_nonzero(placed)]
+    found.flags.writeable = False
+    return found
+
+
+def find_matches(release: Release, filters: Filters) -> Numbers:
+    """Return the numbers of the reports that fulfil all of it, the newest first. Raises: InvalidArgument."""
     placed, asked = ranks(release), terms(filters.query)
-    pairs = (_PAIR_TOKENS[_hash_left(one) + _hash_right(two)] for phrase in asked.phrases for one, two in pairwise(phrase))
-    fixed = [*asked.stems, *pairs, *(f"=motif:{motif}" for motif in filters.motifs)]
-    fixed += [f"=stance:{filters.stance}"] if filters.stance else []
-    fixed += [f"=grade:{filters.evidence_grade}"] if filters.evidence_grade else []
-    any_of = [[f"=phenomenon:{one}" for one in filters.phenomenon_types], [f"=source:{one}" for one in filters.source_types]]
-    groups = [[one[:LONGEST] for one in group] for group in (*([one] for one in dict.fromkeys(fixed)), *filter(None, any_of))]
-    held = index.weights(index_of(release.corpus), {one for group in groups for one in group})
-    found: Numbers | None = None
-    for group in sorted(groups, key=lambda group: sum(len(held[one][0]) for one in group if one in held)):
-        parts = [held[one][0] for one in group if one in held]
-        numbers = parts[0] if len(parts) == 1 else np.flatnonzero(np.bincount(np.concatenate([_NO_NUMBERS, *parts])))
-        found = numbers if found is None else found[_among(found, numbers, len(placed))]
-        if not len(found):
-            return found
-    numbers = np.flatnonzero(placed) if found is None else found[(found < len(placed))]
-    numbers = numbers[placed[numbers] > 0]
+    pairs = (_pair_token(left, right) for phrase in asked.phrases for left, right in pairwise(phrase))
+    groups = [[token] for token in (*asked.stems, *pairs, *map(motif_token, filters.motifs))]
+    groups += [[_field_token("stance", filters.stance)]] if filters.stance else []
+    groups += [[_field_token("grade", filters.evidence_grade)]] if filters.evidence_grade else []
+    any_of = {"phenomenon": filters.phenomenon_types, "source": filters.source_types}
+    groups += [[_field_token(name, value) for value in values] for name, values in any_of.items() if values]
+    numbers_of = index.weights(index_of(release.corpus), {one for group in groups for one in group})
+    found = placed > 0
+    for group in groups:
+        held = np.zeros(len(placed), dtype=bool)
+        for numbers, _ in (numbers_of[one] for one in group if one in numbers_of):
+            held[numbers[numbers < len(placed)]] = True
+        found &= held
+    days = ordinal(placed)
     if filters.date_start:
-        numbers = numbers[ordinal(placed[numbers]) >= filters.date_start.toordinal()]
+        found &= days >= filters.date_start.toordinal()
     if filters.date_end:
-        days = ordinal(placed[numbers])
-        numbers = numbers[(days <= filters.date_end.toordinal()) & (days > 0)]
-    return _with_phrases(release, numbers, asked.phrases)
-
-
-def _among(found: Numbers, numbers: Numbers, size: int) -> Any:
-    """Mark those of `found` that are among `numbers`: a table of bits is quicker than sorting, as soon as there are many."""
-    if len(found) < 64:
-        at = np.searchsorted(numbers, found)
-        return (at < len(numbers)) & (numbers[np.minimum(at, len(numbers) - 1)] == found)
-    held = np.zeros(max(size, int(found.max()) + 1, int(numbers.max()) + 1), dtype=bool)
-    held[numbers] = True
-    return held[found]
+        found &= (days <= filters.date_end.toordinal()) & (days > 0)
+    ordered = _sort_reports(release)
+    return _keep_phrases(release, ordered[found[ordered]], asked.phrases)
 
 
 def page(release: Release, numbers: Numbers, limit: int, before: int | None) -> tuple[list[int], int | None]:
-    """Return up to `limit` of them, best first, those below the rank `before`; and the last one's rank if more follow."""
-    placed = ranks(release)[numbers]
+    """Return the first `limit` of them below the rank `before`, and the last one's rank if more follow."""
+    placed = ranks(release)
     if before is not None:
-        numbers, placed = numbers[placed < before], placed[placed < before]
-    if len(numbers) > limit + 1:
-        least = np.partition(placed, -(limit + 1))[-(limit + 1)]
-        numbers, placed = numbers[placed >= least], placed[placed >= least]
-    order = np.argsort(-placed)
-    shown = [int(number) for number in numbers[order[:limit]]]
-    return shown, int(placed[order[limit - 1]]) if len(order) > limit else None
+        numbers = numbers[placed[numbers] < before]
+    return numbers[:limit].tolist(), int(placed[numbers[limit - 1]]) if len(numbers) > limit else None
 
 
 def over_time(release: Release, numbers: Numbers) -> dict[str, int]:
     """Count these reports by month, or by year where there are more than MONTHS months; without undated ones."""
-    counts = np.bincount(_months(release)[numbers])
-    months = [int(month) for month in np.flatnonzero(counts) if month]
+    days = ordinal(ranks(release)[numbers])
+    dates = (days[days > 0] - dt.date(1970, 1, 1).toordinal()).astype("datetime64[D]")
+    months, counts = np.unique(dates.astype("datetime64[M]"), return_counts=True)
     found = Counter[str]()
-    for month in months:
-        found[f"{month // 12:04}-{month % 12 + 1:02}" if len(months) <= MONTHS else f"{month // 12:04}"] += int(counts[month])
+    for month, count in zip(months.astype(str).tolist(), counts.tolist(), strict=True):
+        found[month if len(months) <= MONTHS else month[:4]] += count
     return dict(found)
-
-
-@lru_cache(maxsize=16)
-def _months(release: Release) -> Numbers:
-    """Return the month of each report by its number, counted from the year 0; 0 for undated ones."""
-    days = ordinal(ranks(release))
-    dates = (days - dt.date(1970, 1, 1).toordinal()).astype("datetime64[D]")
-    found: Numbers = np.where(days > 0, dates.astype("datetime64[M]").astype(np.int64) + 1970 * 12, 0)
-    found.flags.writeable = False
-    return found
 
 
 def rows_of(corpus: int, numbers: Iterable[int]) -> dict[int, Any]:
@@ -210,20 +203,19 @@ def rows_of(corpus: int, numbers: Iterable[int]) -> dict[int, Any]:
     return {number: orjson.loads(body) for number, body in found}
 
 
-def _with_phrases(release: Release, numbers: Numbers, phrases: list[list[str]]) -> Numbers:
+def _keep_phrases(release: Release, numbers: Numbers, phrases: list[list[str]]) -> Numbers:
     if not phrases or not len(numbers):
         return numbers
-    newest = numbers[np.argsort(-ranks(release)[numbers])]
-    read = newest[:VERIFIED_PHRASES]
-    bodies = rows_of(release.corpus, map(int, read))
+    read = numbers[:VERIFIED_PHRASES].tolist()
+    bodies = rows_of(release.corpus, read)
 
-    def holds(row: Any, phrase: list[str]) -> bool:
+    def has_phrase(row: Any, phrase: list[str]) -> bool:
         size = len(phrase)
         texts = (stems(text) for text in _searchable_texts(row))
         return any(text[at : at + size] == phrase for text in texts for at in range(len(text) - size + 1))
 
-    holding = [number for number in map(int, read) if all(holds(bodies[number], phrase) for phrase in phrases)]
-    return np.concatenate((np.array(holding, dtype=np.int64), newest[VERIFIED_PHRASES:]))
+    holding = [number for number in read if all(has_phrase(bodies[number], phrase) for phrase in phrases)]
+    return np.concatenate((np.array(holding, dtype=np.int64), numbers[VERIFIED_PHRASES:]))
 
 
 def _searchable_texts(row: Any) -> Iterable[str]:
@@ -237,25 +229,6 @@ def _searchable_texts(row: Any) -> Iterable[str]:
             yield from _searchable_texts(value)
         elif isinstance(value, str):
             yield value
-
-
-# Tokens of pairs of neighbours. Twice over, so that a sum of two hashes needs no division.
-_PAIR_TOKENS: Final = [f"+{number % PAIRS}" for number in range(2 * PAIRS)]
-
-
-def _hash_left(stem: str) -> int:
-    return 31 * _hash_right(stem) % PAIRS
-
-
-def _hash_right(stem: str) -> int:
-    return (zlib.crc32(stem.encode()) | 1) % PAIRS
-
-
-@lru_cache(maxsize=65_536)
-def _hash_word(word: str) -> tuple[str, int, int]:
-    """Return its stem, and what it adds to the pair with the word behind it, and with the one before."""
-    stem = _short(word)
-    return stem, _hash_left(stem), _hash_right(stem)
 
 
 def _short(word: str) -> str:

@@ -1,40 +1,37 @@
-"""Writes a corpus's draft: rows that were changed, added or taken away. For callers in a transaction that hold the wire's lock."""
+"""Writes a corpus's draft, for callers in a transaction that hold the wire's lock; and lists differences, row by row, by key."""
 
 import datetime as dt
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any, Final
+from typing import Any, Final, NamedTuple, cast
 
 import orjson
-from django.db import connections, models, router
+from django.db.models import Max, Model
 
-from wire.corpora.timeline import canonical_json, search
-from wire.corpora.timeline.models import MODELS, Anchor, Corpus, Mention, Report, Row
+from wire.corpora.timeline import search
+from wire.corpora.timeline.models import MODELS, Anchor, Corpus, Mention, Report, Row, RowQuerySet
+from wire.corpora.timeline.reader import TABLES, Written
 from wire.corpora.timeline.validation import key_of
 from wire.corpora.timeline.vocabulary import FRAMES
+from wire.text.provenance import digest
 
 BATCH: Final = 2_000
+Rows = Mapping[str, Mapping[str, Any]]  # by table, rows by their keys
 
 
-def replace(corpus: Corpus, table: str, rows: Iterable[Any], progress: Callable[[int], object] = lambda _: None) -> Counter[str]:
+def replace(corpus: Corpus, table: str, rows: Iterable[Any]) -> Counter[str]:
     """Make these the rows of a table's draft, in this order. Return what `update` returns; the same again changes nothing."""
     known = set(MODELS[table].objects.draft(corpus.pk).values_list("key", flat=True))
-    return update(corpus, table, enumerate(rows), known, progress)
+    return update(corpus, table, enumerate(rows), known)
 
 
-def update(
-    corpus: Corpus,
-    table: str,
-    rows: Iterable[tuple[int | None, Any]],
-    candidates: set[str],
-    progress: Callable[[int], object] = lambda _: None,
-) -> Counter[str]:
+def update(corpus: Corpus, table: str, rows: Iterable[tuple[int | None, Any]], candidates: set[str]) -> Counter[str]:
     """Write rows of a table's draft, each with its position in its file; None leaves it where it is, or puts it at the end. Remove
     those of `candidates` (keys) that did not come. Return how many were `new`, `changed` and `removed`.
     """
     model, counted = MODELS[table], Counter[str]()
-    last = model.objects.filter(corpus=corpus).aggregate(last=models.Max("position"))["last"]
+    last = model.objects.filter(corpus=corpus).aggregate(last=Max("position"))["last"]
     end = 0 if last is None else last + 1
     for batch in batches(rows):
         by_key = {key_of(table, row): (position, row) for position, row in batch}
@@ -44,7 +41,7 @@ def update(
         for key, (given, row) in by_key.items():
             candidates.discard(key)
             pk, before, there = known.get(key, (None, "", None))
-            sha256, position = canonical_json.sha256(row), there if given is None else given
+            sha256, position = digest(row), there if given is None else given
             if (sha256, position) == (before, there):
                 continue
             if position is None:
@@ -54,7 +51,6 @@ def update(
             fresh.append(build_row(corpus, table, key, position, row, sha256))
         drop(model, old)
         add(table, fresh)
-        progress(len(batch))
     for some in batches(sorted(candidates)):
         gone = list(model.objects.draft(corpus.pk).filter(key__in=some).values_list("pk", flat=True))
         counted["removed"] += len(gone)
@@ -100,31 +96,21 @@ def has_changes(corpus: Corpus) -> bool:
     return bool(changes(corpus)) or not corpus.release
 
 
-def build_row(corpus: Corpus, table: str, key: str, position: int, row: Any, sha256: str) -> Row:
-    body = orjson.dumps(row).decode()
-    columns = _COLUMNS[table](row) if table in _COLUMNS else {}
-    return MODELS[table](corpus=corpus, key=key, position=position, sha256=sha256, body=body, **columns)
-
-
 def add(table: str, rows: Sequence[Row]) -> None:
     """Store rows, with the rows that refer from them to others."""
     if table == "reports" and rows:
-        corpus = rows[0].corpus
         # Numbers by which the search index knows reports. None is used twice, even if its report is never released.
-        first = Corpus.objects.values_list("next_number", flat=True).get(pk=corpus.pk)
-        for number, report in enumerate(rows, first):
-            report.number = number  # type: ignore[attr-defined]
-        Corpus.objects.filter(pk=corpus.pk).update(next_number=first + len(rows))
-        _insert(Report, rows)
-        pks = dict(Report.objects.filter(corpus=corpus, number__gte=first).values_list("number", "pk"))
-        _insert(Anchor, [one for number, row in enumerate(rows, first) for one in references_of(table, row.row, pks[number])])
-    elif table != "reports":
-        MODELS[table].objects.bulk_create(rows, batch_size=BATCH)
-        mentions = (one for row in rows for one in references_of(table, row.row, row.pk))
-        Mention.objects.bulk_create(one for one in mentions if isinstance(one, Mention))
+        corpus = Corpus.objects.get(pk=rows[0].corpus_id)
+        for number, report in enumerate(cast("Sequence[Report]", rows), corpus.next_number):
+            report.number = number
+        Corpus.objects.filter(pk=corpus.pk).update(next_number=corpus.next_number + len(rows))
+    MODELS[table].objects.bulk_create(rows, batch_size=BATCH)
+    references = [one for row in rows for one in references_of(table, row.row, row.pk)]
+    if references:
+        type(references[0])._default_manager.bulk_create(references, batch_size=BATCH)
 
 
-def references_of(table: str, row: Any, pk: int) -> list[models.Model]:
+def references_of(table: str, row: Any, pk: int) -> list[Model]:
     """Return what a row of a table refers to, not saved yet, in the order in which it is stored."""
     if table == "reports":
         anchors = row.get("anchors") or ()
@@ -134,71 +120,84 @@ def references_of(table: str, row: Any, pk: int) -> list[models.Model]:
     return [Mention(item_id=pk, report_key=key) for key in row["related_report_ids"]] if table == "items" else []
 
 
-def _insert(model: type[models.Model], rows: Sequence[models.Model]) -> None:
-    # Four times as fast as bulk_create, which wraps each value in an expression; the rows do not learn their keys.
-    connection = connections[router.db_for_write(model)]
-    fields = [field for field in model._meta.concrete_fields if not field.primary_key]
-    values = [[field.get_db_prep_save(getattr(row, field.attname), connection) for field in fields] for row in rows]
-    columns = ", ".join(connection.ops.quote_name(str(field.column)) for field in fields)
-    places = ", ".join(["%s"] * len(fields))
-    with connection.cursor() as cursor:
-        cursor.executemany(f"INSERT INTO {model._meta.db_table} ({columns}) VALUES ({places})", values)  # noqa: S608  ours
+def build_row(corpus: Corpus, table: str, key: str, position: int, row: Any, sha256: str) -> Row:
+    body = orjson.dumps(row).decode()
+    return MODELS[table](corpus=corpus, key=key, position=position, sha256=sha256, body=body, **_build_columns(table, row))
 
 
-def _report_columns(row: Any) -> dict[str, Any]:
-    return {
-        "date_observed": _day(row.get("date_observed")),
-        "phenomenon_type": row["phenomenon_type"],
-        "source_type": row["source"]["source_type"],
-        "evidence_grade": row["evidence_grade"],
-        "stance": row["stance"] or "",
-        "motifs": _join(row["motifs"]),
-    }
+def _build_columns(table: str, row: Any) -> dict[str, Any]:
+    """Return what lists filter by: columns of the row's own, words, and motifs."""
+    if table in {"sources", "edges"}:
+        return {}
+    found: dict[str, Any] = {name: row[name] for name in _COPIED.get(table, ())}
+    for name in {"reports": ["date_observed"], "events": ["date"]}.get(table, ()):
+        found[name] = dt.date.fromisoformat(row[name]) if row.get(name) else None
+    motifs = [row["id"]] if table == "motifs" else row["motifs"]
+    found["motifs"] = f"|{'|'.join(motifs)}|"
+    if table == "reports":
+        return found | {"source_type": row["source"]["source_type"], "stance": row["stance"] or ""}
+    texts = [row.get(name) for name in _SEARCHED[table]]
+    return found | {"words": search.index_words(row["id"].replace("-", " ") if table == "motifs" else None, *texts)}
 
 
-def _motif_columns(row: Any) -> dict[str, Any]:
-    names = (row["id"].replace("-", " "), row["label"], row["short_definition"], row.get("long_definition"), row["aliases"])
-    return {"family": row["family"], "motifs": _join([row["id"]]), "words": search.index_words(*names)}
-
-
-def _event_columns(row: Any) -> dict[str, Any]:
-    texts = (row["title"], row["summary"], row.get("attribution"), row.get("date_label"), row["motifs"], row["layer"])
-    return {"layer": row["layer"], "date": _day(row["date"]), **_searched_columns(row, texts)}
-
-
-def _thread_columns(row: Any) -> dict[str, Any]:
-    frames = [row.get(f"{name}_frame") for name in FRAMES]
-    return _searched_columns(row, (row["id"], row["title"], row["public_summary"], row.get("anchor_label"), frames, row["motifs"]))
-
-
-def _item_columns(row: Any) -> dict[str, Any]:
-    texts = [row[name] for name in ("title", "remembered_variant", "current_variant", "community_notes")]
-    searched = _searched_columns(row, (texts, row.get("mainstream_notes"), row["motifs"]))
-    return {"category": row["category"], "status": row["status"], **searched}
-
-
-def _searched_columns(row: Any, texts: Sequence[Any]) -> dict[str, Any]:
-    return {"motifs": _join(row["motifs"]), "words": search.index_words(*texts)}
-
-
-_COLUMNS: Final[dict[str, Callable[[Any], dict[str, Any]]]] = {
-    "reports": _report_columns,
-    "motifs": _motif_columns,
-    "events": _event_columns,
-    "threads": _thread_columns,
-    "items": _item_columns,
+_COPIED: Final = {
+    "reports": ("phenomenon_type", "evidence_grade"),
+    "motifs": ("family",),
+    "events": ("layer",),
+    "items": ("category", "status"),
 }
-
-
-def _join(names: Sequence[str]) -> str:
-    return f"|{'|'.join(names)}|"
-
-
-def _day(text: str | None) -> dt.date | None:
-    return dt.date.fromisoformat(text) if text else None
+_SEARCHED: Final = {
+    "motifs": ("label", "short_definition", "long_definition", "aliases"),
+    "events": ("title", "summary", "attribution", "date_label", "motifs", "layer"),
+    "threads": ("id", "title", "public_summary", "anchor_label", *(f"{name}_frame" for name in FRAMES), "motifs"),
+    "items": ("title", "remembered_variant", "current_variant", "community_notes", "mainstream_notes", "motifs"),
+}
 
 
 def batches(values: Iterable[Any], size: int = BATCH) -> Iterator[list[Any]]:
     left = iter(values)
     while batch := list(islice(left, size)):
         yield batch
+
+
+class Difference(NamedTuple):
+    """A row that differs. `fields` of a changed one are those whose values differ."""
+
+    table: str
+    key: str
+    what: str
+    fields: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.table} {self.key} {self.what}{': ' if self.fields else ''}{', '.join(self.fields)}"
+
+
+def read_release(corpus: Corpus, number: int) -> Rows:
+    return {name: _by_key(model.objects.in_release(corpus.pk, number)) for name, model in MODELS.items()}
+
+
+def read_draft(corpus: Corpus) -> Rows:
+    return {name: _by_key(model.objects.draft(corpus.pk)) for name, model in MODELS.items()}
+
+
+def read_files(written: Written) -> Rows:
+    return {table: {key_of(table, row): row for row in rows} for table, rows in written.rows.items()}
+
+
+def _by_key(rows: RowQuerySet) -> dict[str, Any]:
+    return {row.key: row.row for row in rows.in_order()}
+
+
+def list_differences(old: Rows, new: Rows) -> Iterator[Difference]:
+    for table in TABLES:
+        before, after = old[table.name], new[table.name]
+        for key in before:
+            if key not in after:
+                yield Difference(table.name, key, "removed")
+        for key, row in after.items():
+            if key not in before:
+                yield Difference(table.name, key, "added")
+            elif row != (old_row := before[key]):
+                fields = dict.fromkeys((*old_row, *row)) if isinstance(row, dict) else ()
+                changed = [name for name in fields if (name in old_row, old_row.get(name)) != (name in row, row.get(name))]
+                yield Difference(table.name, key, "changed", tuple(changed) or ("weight",))

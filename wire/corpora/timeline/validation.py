@@ -8,26 +8,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, Final
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 
-from wire.corpora.timeline import omitted_names, row_schemas
-from wire.corpora.timeline.corpus_config import CorpusFile, parse_corpus_file
-from wire.corpora.timeline.reader import CORPUS, TABLES, Problem, RefusedCorpus, Written
+from wire.corpora.timeline import omitted_names
+from wire.corpora.timeline.corpus_config import CorpusFile
+from wire.corpora.timeline.reader import CORPUS, TABLES, Problem, RefusedCorpus, Table, Written
+from wire.corpora.timeline.row_schemas import ROWS
 from wire.corpora.timeline.vocabulary import CAUSATION, NOT_AS_FACT, OFFICIAL, OFFICIAL_FACT, OMITTED, TEACHING, VERIFIED
+from wire.text.tokens import words
 
 MOST: Final = 200  # problems that are listed
 Row = dict[str, Any]
 Faults = Iterator[tuple[str, tuple[str, ...]]]  # what is wrong with a row, and the names of the fields that lead to it
-
-_TYPES: Final[dict[str, TypeAdapter[Any]]] = {
-    "sources": TypeAdapter(row_schemas.SourceFamilyRow),
-    "motifs": TypeAdapter(row_schemas.MotifRow),
-    "events": TypeAdapter(row_schemas.EventRow),
-    "reports": TypeAdapter(row_schemas.ReportRow),
-    "items": TypeAdapter(row_schemas.ItemRow),
-    "threads": TypeAdapter(row_schemas.ThreadRow),
-    "edges": TypeAdapter(row_schemas.EdgeRow),
-}
 
 
 def key_of(table: str, row: Any) -> str:
@@ -49,7 +41,7 @@ def corpus_of(written: Written, slug: str) -> CorpusFile:
         name = str(meta.get("name", slug)).removesuffix(" reports")
         said = {"slug": slug, "name": name, "version": str(meta.get("version", "1"))}
     try:
-        return parse_corpus_file(said)
+        return CorpusFile.model_validate(said)
     except ValidationError as error:
         raise RefusedCorpus([Problem(CORPUS, 0, _describe(row)) for row in error.errors(include_url=False)]) from error
 
@@ -62,7 +54,7 @@ def find_wrong_fields(table: str, row: Any) -> Faults:
             return
         row = dict(zip(("a", "b", "weight"), row, strict=True))
     try:
-        _TYPES[table].validate_python(row)
+        ROWS[table].model_validate(row)
     except ValidationError as error:
         for one in error.errors(include_url=False, include_input=False):
             yield _describe(one), tuple(part for part in one["loc"] if isinstance(part, str))
@@ -83,7 +75,7 @@ def _find_problems(written: Written, corpus: CorpusFile) -> Iterator[Problem]:
             for message, fields in find_wrong_fields(table.name, row):
                 is_sound = False
                 name = str(row.get("id", "?"))[:120] if isinstance(row, dict) else "edge"
-                yield _locate(written, table.name, number, name, message, fields)
+                yield _locate(written, table, number, name, message, fields)
     if not is_sound:
         return  # what follows looks into fields
     keys = {table.name: [key_of(table.name, row) for row in written.rows[table.name]] for table in TABLES}
@@ -92,20 +84,20 @@ def _find_problems(written: Written, corpus: CorpusFile) -> Iterator[Problem]:
         counts = Counter(keys[table.name])
         for number, (key, row) in enumerate(zip(keys[table.name], written.rows[table.name], strict=True)):
             if counts[key] > 1:
-                yield _locate(written, table.name, number, key, "stands here more than once", ())
+                yield _locate(written, table, number, key, "stands here more than once", ())
             for message, fields in find_broken_rules(table.name, row, corpus, known):
-                yield _locate(written, table.name, number, key, message, fields)
-    members = {table.member: table.name for table in TABLES}
-    for file, meta in written.meta.items():
-        counted = meta.get("counts")
-        for member, number in counted.items() if isinstance(counted, dict) else ():
-            if member in members and number != (there := len(written.rows[members[member]])):
-                yield Problem(file, 0, f"meta.counts says {number}, but there are {there}")
+                yield _locate(written, table, number, key, message, fields)
+    for table in TABLES:
+        for file, meta in written.meta.items():
+            counted = meta.get("counts")
+            said = counted.get(table.member) if isinstance(counted, dict) else None
+            if said is not None and said != (there := len(written.rows[table.name])):
+                yield Problem(file, 0, f"meta.counts says {said}, but there are {there}")
 
 
-def _locate(written: Written, table: str, number: int, key: str, message: str, fields: tuple[str, ...]) -> Problem:
-    kind = {"items": "item", "sources": "source family"}.get(table, table.removesuffix("s"))
-    return Problem(*written.place(table, number, fields), f"{kind} {key}: {message}")
+def _locate(written: Written, table: Table, number: int, key: str, message: str, fields: tuple[str, ...]) -> Problem:
+    kind = {"items": "item", "sources": "source family"}.get(table.name, table.name.removesuffix("s"))
+    return Problem(table.file, written.locate(table, number, fields), f"{kind} {key}: {message}")
 
 
 def find_broken_rules(table: str, row: Any, corpus: CorpusFile, known: dict[str, set[str]]) -> Faults:
@@ -116,9 +108,8 @@ def find_broken_rules(table: str, row: Any, corpus: CorpusFile, known: dict[str,
         yield from _all_known(row.get(field) or (), known[named], named.removesuffix("s"), (field,))
     if table in _CHECKS:
         yield from _CHECKS[table](row, corpus, known)
-    if corpus.left_out_names:
-        for _ in omitted_names.found_in(texts(row), corpus.left_out_names):
-            yield "holds a name that this corpus leaves out", ()
+    if any(list(omitted_names.find_runs(words(text), corpus.left_out_names)) for text in texts(row) if corpus.left_out_names):
+        yield "holds a name that this corpus leaves out", ()
 
 
 def texts(value: Any) -> Iterator[str]:
@@ -136,23 +127,23 @@ def _edge(row: Sequence[Any], _corpus: CorpusFile, known: dict[str, set[str]]) -
 
 
 def _report(row: Row, corpus: CorpusFile, known: dict[str, set[str]]) -> Faults:
-    words, source, flags = corpus.vocabularies, row["source"], row.get("safety_flags") or []
-    yield from _among(row["phenomenon_type"], words.phenomenon_types, "phenomenon_type")
-    yield from _among(source["source_type"], words.source_types, "source", "source_type")
-    yield from _among(source["author_policy"], words.author_policies, "source", "author_policy")
+    accepted, source, flags = corpus.vocabularies, row["source"], row.get("safety_flags") or []
+    yield from _among(row["phenomenon_type"], accepted.phenomenon_types, "phenomenon_type")
+    yield from _among(source["source_type"], accepted.source_types, "source", "source_type")
+    yield from _among(source["author_policy"], accepted.author_policies, "source", "author_policy")
     for flag in flags:
-        yield from _among(flag, words.safety_flags, "safety_flags")
+        yield from _among(flag, accepted.safety_flags, "safety_flags")
     yield from _all_known(row["motifs"], known["motifs"], "motif", ("motifs",))
     yield from _all_known(row.get("related_report_ids") or (), known["reports"], "report", ("related_report_ids",))
     if (family := source.get("source_id")) and family not in known["sources"]:
         yield f"source.source_id names the unknown source family {family}", ("source", "source_id")
     for claim in row["claims"]:
         yield from _claim(claim, flags, corpus)
-    layers = {*words.lanes(), *words.anchor_layers}
+    layers = {*accepted.lanes(), *accepted.anchor_layers}
     for anchor in row.get("anchors") or ():
-        yield from _among(anchor["relation"], words.relations, "anchors", "relation")
+        yield from _among(anchor["relation"], accepted.relations, "anchors", "relation")
         yield from _among(anchor["layer"], layers, "anchors", "layer")
-        if anchor["layer"] not in words.anchor_layers:
+        if anchor["layer"] not in accepted.anchor_layers:
             yield from _all_known([anchor["anchor_id"]], known["events"], "event", ("anchors", "anchor_id"))
     if row["evidence_grade"] == "speculative" and not flags:
         yield "is graded speculative, so it needs a safety flag", ("evidence_grade",)
@@ -163,9 +154,9 @@ def _report(row: Row, corpus: CorpusFile, known: dict[str, set[str]]) -> Faults:
 
 
 def _claim(claim: Row, flags: list[str], corpus: CorpusFile) -> Faults:
-    words = corpus.vocabularies
-    yield from _among(claim["claim_type"], words.claim_types, "claims", "claim_type")
-    yield from _among(claim["status"], words.claim_statuses, "claims", "status")
+    accepted = corpus.vocabularies
+    yield from _among(claim["claim_type"], accepted.claim_types, "claims", "claim_type")
+    yield from _among(claim["status"], accepted.claim_statuses, "claims", "status")
     if claim["claim_type"] == OFFICIAL_FACT and (claim["status"] != VERIFIED or not claim.get("source_url")):
         yield f"a claim of type {OFFICIAL_FACT} needs the status {VERIFIED} and a source_url", ("claims", "claim_type")
     if claim["claim_type"] == CAUSATION and NOT_AS_FACT not in flags:
@@ -173,10 +164,10 @@ def _claim(claim: Row, flags: list[str], corpus: CorpusFile) -> Faults:
 
 
 def _event(row: Row, corpus: CorpusFile, known: dict[str, set[str]]) -> Faults:
-    words = corpus.vocabularies
-    lanes = words.lanes()
+    accepted = corpus.vocabularies
+    lanes = accepted.lanes()
     yield from _among(row["layer"], lanes, "layer")
-    yield from _among(row["claim_status"], words.event_statuses, "claim_status")
+    yield from _among(row["claim_status"], accepted.event_statuses, "claim_status")
     yield from _all_known(row["motifs"], known["motifs"], "motif", ("motifs",))
     is_official = lanes.get(row["layer"]) == OFFICIAL
     if is_official != (row["claim_status"] == OFFICIAL):

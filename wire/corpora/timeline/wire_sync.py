@@ -8,8 +8,8 @@ published since are not looked at.
 import datetime as dt
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Final
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
 import orjson
 from django.db import models, transaction
@@ -17,7 +17,7 @@ from django.db import models, transaction
 from sources.models import Publication
 from sources.vocabulary import Tier
 from wire.corpora.timeline import releases, store
-from wire.corpora.timeline.corpus_config import parse_corpus_file
+from wire.corpora.timeline.corpus_config import CorpusFile
 from wire.corpora.timeline.load import LoadResult
 from wire.corpora.timeline.models import Corpus, Report, TimelineEvent
 from wire.models import Snapshot, Story, WireState
@@ -79,7 +79,7 @@ CORPUS: Final[dict[str, Any]] = {
 _THEMES: Final = frozenset({Topic.AGENTS, Topic.FUNDING, Topic.REGULATION})
 
 
-def synchronise(now: dt.datetime | None = None, progress: Callable[[int], object] = lambda _: None) -> LoadResult | None:
+def synchronise() -> LoadResult | None:
     """Bring the corpus up to date and release it; None where the desk has changes that wait for their release.
 
     Raises: WireError when the release cannot be signed.
@@ -97,141 +97,114 @@ def synchronise(now: dt.datetime | None = None, progress: Callable[[int], object
         if not last or (before == last and corpus.release):
             return loaded
         days = set(Snapshot.objects.filter(sequence__gt=before).values_list("wire_date", flat=True))
+        houses = Publication.objects.in_bulk()
+        # Events that may have changed: those of these days, and those of their stories.
+        events = set(TimelineEvent.objects.draft(corpus.pk).filter(date__in=days).values_list("key", flat=True))
+        events.update(filter(None, Story.objects.live().filter(wire_date__in=days).values_list("event_id", flat=True)))
         loaded.counts["sources"] = store.replace(corpus, "sources", _families())
         loaded.counts["motifs"] = store.replace(corpus, "motifs", _motifs())
-        touched = _TouchedDays(corpus, days)
-        for table, rows in (("events", touched.events), ("reports", touched.reports), ("threads", touched.threads)):
-            placed = ((None, row) for row in rows())
-            loaded.counts[table] = store.update(corpus, table, placed, touched.candidates(table), progress)
+        # By table: its rows by now, and the keys that are removed unless their rows come.
+        tables: dict[str, tuple[Iterable[Any], Iterable[str]]] = {
+            "events": ((event.row for event in _find_events(events, houses)), events),
+            "reports": (
+                _find_reports(sorted(days), houses),
+                Report.objects.draft(corpus.pk).filter(date_observed__in=days).values_list("key", flat=True),
+            ),
+            "threads": (
+                (_to_thread(event) for event in _find_events(events, houses) if event.publications >= THREADED_BY),
+                (f"{THREAD}{key}" for key in events),
+            ),
+        }
+        for table, (rows, candidates) in tables.items():
+            loaded.counts[table] = store.update(corpus, table, ((None, row) for row in rows), set(candidates))
         meta["reports.json"] = {"name": "Stories as the wire published them", "snapshot": last}
         corpus.meta, corpus.written = orjson.dumps(meta).decode(), described
         corpus.save(update_fields=["meta", "written", "changed_at"])
         loaded.counts = {table: counted for table, counted in loaded.counts.items() if counted}
         if loaded.counts or not corpus.release:
-            loaded.release = releases.release(corpus, f"Snapshot {last} of the wire.", now, checked=True)
+            loaded.release = releases.release(corpus, f"Snapshot {last} of the wire.", checked=True)
         else:
             store.undo(corpus)  # a snapshot that changed nothing of what is told here
         return loaded
 
 
-class _TouchedDays:
-    """Rows that days which were published again may have changed: their stories, and every event that has one of these."""
+class _Event(NamedTuple):
+    """An event of the timeline: its row, the ids of its stories, and how many publications have them."""
 
-    def __init__(self, corpus: Corpus, days: set[dt.date]) -> None:
-        self._corpus, self._days = corpus, sorted(days)
-        self._houses = {one.pk: (one.slug, one.name) for one in Publication.objects.all()}
-        before = TimelineEvent.objects.draft(corpus.pk).filter(date__in=self._days).values_list("key", flat=True)
-        self._events = set(before)
-        for some in store.batches(self._days):
-            live = Story.objects.live().filter(wire_date__in=some)
-            self._events.update(one for one in live.values_list("event_id", flat=True) if one)
+    row: dict[str, Any]
+    members: list[str]
+    publications: int
 
-    def candidates(self, table: str) -> set[str]:
-        """Return keys that are to be removed unless their rows come."""
-        if table == "events":
-            return set(self._events)
-        if table == "threads":
-            return {f"{THREAD}{one}" for one in self._events}
-        drafted = Report.objects.draft(self._corpus.pk)
-        found = set[str]()
-        for some in store.batches(self._days):
-            found.update(drafted.filter(date_observed__in=some).values_list("key", flat=True))
-        return found
 
-    def reports(self) -> Iterator[Any]:
-        for some in store.batches(self._days, 30):
-            stories = list(_with_text(Story.objects.live().filter(wire_date__in=some)))
-            events = self._find_events({story.event_id for story in stories if story.event_id})
-            for story in stories:
-                yield _to_report(story, self._houses, events.get(str(story.event_id)))
-
-    def events(self) -> Iterator[Any]:
-        for some in store.batches(sorted(self._events)):
-            for event in self._find_events(some).values():
-                yield event.row
-
-    def threads(self) -> Iterator[Any]:
-        for some in store.batches(sorted(self._events)):
-            for event in self._find_events(some).values():
-                if event.publications >= THREADED_BY:
-                    yield event.thread
-
-    def _find_events(self, ids: Iterable[str]) -> dict[str, "_Event"]:
+def _find_events(ids: Iterable[str], houses: Mapping[int, Publication]) -> Iterator[_Event]:
+    for some in store.batches(sorted(ids)):
         by_event = defaultdict[str, list[Story]](list)
-        for some in store.batches(ids):
-            for story in _with_text(Story.objects.live().filter(event_id__in=some)):
-                by_event[str(story.event_id)].append(story)
-        found = {key: _Event(key, stories, self._houses) for key, stories in by_event.items()}
-        return {key: event for key, event in found.items() if event.publications >= REPORTED_BY or event.official}
+        for story in _with_text(Story.objects.live().filter(event_id__in=some)):
+            by_event[str(story.event_id)].append(story)
+        yield from filter(None, (_to_event(key, stories, houses) for key, stories in by_event.items()))
 
 
-class _Event:
-    def __init__(self, key: str, stories: Sequence[Story], houses: dict[int, tuple[str, str]]) -> None:
-        self.key, self._stories = key, stories
-        self.official = next(
-            (story for story in stories if _is_official(story, houses) and story.original_url.startswith("https://")), None
-        )
-        self._lead = self.official or stories[0]
-        self._names = list(dict.fromkeys(houses[story.publication_id][1] for story in stories))
-        self.publications = len(self._names)
-        self.members = [story.chatbotnews_id for story in stories]
-        self._motifs = list(dict.fromkeys(topic for story in stories for topic in _text(story).topics))
-
-    @property
-    def row(self) -> dict[str, Any]:
-        text, attribution = _text(self._lead), f"Reported by {', '.join(self._names)}."
-        if self.official:
-            maker = _text(self.official).original_publisher
-            others = [name for name in self._names if name != maker]
-            attribution = f"Announced by {maker}{'; reported by ' if others else ''}{', '.join(others)}."
-        return {
-            "id": self.key,
-            "title": _title(text.headline),
-            "date": str(min(story.wire_date for story in self._stories)),
-            "layer": OFFICIAL if self.official else PRESS,
-            "summary": text.summary_short or _title(text.headline),
-            "source_url": self._lead.original_url,
-            "motifs": self._motifs,
-            "claim_status": "official" if self.official else "reported",
-            "attribution": attribution[:MAX_TITLE],
-        }
-
-    @property
-    def thread(self) -> dict[str, Any]:
-        row = self.row
-        return {
-            "id": f"{THREAD}{self.key}",
-            "title": row["title"],
-            "anchor_label": row["date"],
-            "public_summary": row["summary"],
-            "belief_frame": None,
-            "neutral_frame": None,
-            "motifs": self._motifs,
-            "anchor_ids": [self.key],
-            "report_ids": self.members[:MAX_MEMBERS],
-            "suggested_questions": [],
-        }
-
-    @property
-    def anchor(self) -> dict[str, Any]:
-        row = self.row
-        return {"anchor_id": self.key, "label": row["title"], "date": row["date"], "layer": row["layer"], "relation": "reports-on"}
+def _find_reports(days: Sequence[dt.date], houses: Mapping[int, Publication]) -> Iterator[Any]:
+    for some in store.batches(days, 30):
+        stories = list(_with_text(Story.objects.live().filter(wire_date__in=some)))
+        events = {event.row["id"]: event for event in _find_events({story.event_id for story in stories if story.event_id}, houses)}
+        for story in stories:
+            yield _to_report(story, houses, events.get(str(story.event_id)))
 
 
-def _with_text(stories: Any) -> Iterable[Story]:
-    found: Iterable[Story] = stories.select_related("current").order_by("published_at", "chatbotnews_id").iterator(2_000)
+def _with_text(stories: Any) -> Iterable[Any]:
+    found: Iterable[Any] = stories.select_related("current").order_by("published_at", "chatbotnews_id").iterator(2_000)
     return found
 
 
-def _text(story: Story) -> Any:
-    return story.current
+def _to_event(key: str, stories: Sequence[Any], houses: Mapping[int, Publication]) -> _Event | None:
+    """Return what several publications report, or a maker announces; None for anything else."""
+    names = list(dict.fromkeys(houses[story.publication_id].name for story in stories))
+    official = next((one for one in stories if _is_official(one, houses) and one.original_url.startswith("https://")), None)
+    if official is None and len(names) < REPORTED_BY:
+        return None
+    lead = official or stories[0]
+    attribution = f"Reported by {', '.join(names)}."
+    if official:
+        maker = official.current.original_publisher
+        others = [name for name in names if name != maker]
+        attribution = f"Announced by {maker}{'; reported by ' if others else ''}{', '.join(others)}."
+    title = _title(lead.current.headline)
+    row = {
+        "id": key,
+        "title": title,
+        "date": str(min(story.wire_date for story in stories)),
+        "layer": OFFICIAL if official else PRESS,
+        "summary": lead.current.summary_short or title,
+        "source_url": lead.original_url,
+        "motifs": list(dict.fromkeys(topic for story in stories for topic in story.current.topics)),
+        "claim_status": "official" if official else "reported",
+        "attribution": attribution[:MAX_TITLE],
+    }
+    return _Event(row, [story.chatbotnews_id for story in stories], len(names))
 
 
-def _to_report(story: Story, houses: dict[int, tuple[str, str]], event: _Event | None) -> dict[str, Any]:
-    text, (slug, _) = _text(story), houses[story.publication_id]
+def _to_thread(event: _Event) -> dict[str, Any]:
+    row = event.row
+    return {
+        "id": f"{THREAD}{row['id']}",
+        "title": row["title"],
+        "anchor_label": row["date"],
+        "public_summary": row["summary"],
+        "belief_frame": None,
+        "neutral_frame": None,
+        "motifs": row["motifs"],
+        "anchor_ids": [row["id"]],
+        "report_ids": event.members[:MAX_MEMBERS],
+        "suggested_questions": [],
+    }
+
+
+def _to_report(story: Any, houses: Mapping[int, Publication], event: _Event | None) -> dict[str, Any]:
+    text = story.current
     official = _is_official(story, houses)
     grade = "official" if official else "interpretive" if text.category == Category.ANALYSIS else "reported"
-    kind, say, avoid = {
+    claim_type, say, avoid = {
         "official": ("official-fact", "{} announced…", "avoid: it is proven that…"),
         "interpretive": ("analysis", "an analysis by {} holds…", "avoid: it is a fact that…"),
         "reported": ("press-report", "{} reports…", "avoid: it is known that…"),
@@ -253,7 +226,7 @@ def _to_report(story: Story, houses: dict[int, tuple[str, str]], event: _Event |
         "date_posted": str(story.published_at.astimezone(dt.UTC).date()),
         "date_added": str(story.first_seen_at.astimezone(dt.UTC).date()),
         "source": {
-            "source_id": slug,
+            "source_id": houses[story.publication_id].slug,
             "source_type": TYPES[text.original_publisher_tier],
             "source_url": story.original_url,
             **({"author_display": text.author} if text.author else {}),
@@ -263,21 +236,23 @@ def _to_report(story: Story, houses: dict[int, tuple[str, str]], event: _Event |
         "evidence_grade": grade,
         "stance": "official" if official else None,
         "motifs": list(dict.fromkeys(text.topics)),
-        "claims": [{"text": title, "claim_type": kind, "status": claim_status, "source_url": story.original_url}],
-        "anchors": [event.anchor] if event else None,
-        "related_report_ids": [one for one in event.members if one != story.chatbotnews_id][:MAX_RELATED] if event else None,
-        "safety_flags": [name for name, holds in flags.items() if holds] or None,
-        "recommended_agent_language": [say.format(text.original_publisher), avoid],
+        "claims": [{"text": title, "claim_type": claim_type, "status": claim_status, "source_url": story.original_url}],
     }
+    if event:
+        named = {"label": event.row["title"], "date": event.row["date"], "layer": event.row["layer"]}
+        row["anchors"] = [{"anchor_id": event.row["id"], **named, "relation": "reports-on"}]
+        row["related_report_ids"] = [key for key in event.members if key != story.chatbotnews_id][:MAX_RELATED]
+    row["safety_flags"] = [name for name, holds in flags.items() if holds] or None
+    row["recommended_agent_language"] = [say.format(text.original_publisher), avoid]
     return {name: value for name, value in row.items() if value is not None or name == "stance"}
 
 
-def _is_official(story: Story, houses: dict[int, tuple[str, str]]) -> bool:
+def _is_official(story: Any, houses: Mapping[int, Publication]) -> bool:
     """Return whether a maker speaks about itself: a corporate blog whose maker is named in the text, or among its topics."""
-    text = _text(story)
+    text = story.current
     if text.original_publisher_tier != Tier.CORPORATE:
         return False
-    maker = houses[story.publication_id][1].split()[0].lower()
+    maker = houses[story.publication_id].name.split()[0].lower()
     words = {word.lower() for word in _WORD.findall(f"{text.headline} {text.summary_medium}")}
     return maker in text.topics or maker in words
 
@@ -308,4 +283,4 @@ def _motifs() -> Iterator[dict[str, Any]]:
         }
 
 
-parse_corpus_file(CORPUS)  # a mistake above shows when this is imported, not when somebody publishes
+CorpusFile.model_validate(CORPUS)  # a mistake above shows when this is imported, not when somebody publishes

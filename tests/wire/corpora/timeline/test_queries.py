@@ -167,7 +167,7 @@ def test_a_draft_is_checked_against_the_rules(draft: str, expected: list[tuple[s
 
 
 def test_a_left_out_name_is_found_in_a_draft_without_being_written_anywhere(tmp_path: Path) -> None:
-    known = [omitted_names.left_out("Mira Quellmann").model_dump()]
+    known = [omitted_names.describe_name("Mira Quellmann").model_dump()]
 
     def left_out(content: Any) -> None:
         content.update(left_out_names=known)

@@ -72,11 +72,11 @@ def test_marks_never_cover_each_other_until_the_stack_is_full() -> None:
         )
         for day in range(1, 5)
     ] + [TimelineEventOut(id="z", title="Z", date="2029-01-01", layer="a", summary="S", motifs=[], claim_status="reported")]
-    marks = chart_layout.lanes(events, {"a": "community"}).marks
-    assert len({(mark.x, mark.y) for mark in marks}) == len(marks)
-    assert chart_layout.lanes([], {}).marks == []
-    assert len(chart_layout.lanes(events[:1], {}).marks) == 1
-    assert chart_layout.graph([], []).dots == []
+    marks = chart_layout.lanes([(event, False) for event in events])["marks"]
+    assert len({(mark["x"], mark["y"]) for mark in marks}) == len(marks)
+    assert chart_layout.lanes([])["marks"] == []
+    assert len(chart_layout.lanes([(events[0], False)])["marks"]) == 1
+    assert chart_layout.graph([], [])["dots"] == []
 
 
 def test_rest_answers_what_the_queries_answer(client: Client) -> None:

@@ -143,3 +143,14 @@ def test_the_small_corpus_shows_every_grade_stance_and_layer() -> None:
     }
     assert {one["layer"] for one in written.rows["events"]} == {layer.id for layer in corpus.vocabularies.layers}
     assert json.loads((FIXTURE / "corpus.json").read_text())["slug"] == corpus.slug
+
+
+def test_a_list_of_the_same_name_in_meta_hides_no_problem(tmp_path: Path) -> None:
+    def name_twice(content: Any) -> None:
+        content["meta"] = {"reports": ["one"]}
+        row(content, "reports", "hc-3")["stance"] = "loud"
+
+    directory = changed(tmp_path, reports=name_twice)
+    with pytest.raises(RefusedCorpus) as refused:
+        check(directory)
+    assert [problem.message.split(":")[0] for problem in refused.value.problems] == ["report hc-3"]

@@ -6,7 +6,7 @@ import pytest
 
 from tests.factories import entry, publish, published
 from wire.corpora.timeline import queries, releases, store, verify
-from wire.corpora.timeline.corpus_config import parse_corpus_file
+from wire.corpora.timeline.corpus_config import CorpusFile
 from wire.corpora.timeline.errors import ReportRemoved
 from wire.corpora.timeline.models import Corpus, Report, Thread
 from wire.corpora.timeline.validation import expect
@@ -24,7 +24,7 @@ def test_each_live_story_is_a_report_and_again_changes_nothing(sample_wire: None
     live = set(Story.objects.live().values_list("chatbotnews_id", flat=True))
     assert set(Report.objects.values_list("key", flat=True)) == live
     assert queries.search_reports("wire").total_matches == len(live)
-    assert list(verify.faults(loaded.corpus)) == []
+    assert list(verify.list_corpus_faults(loaded.corpus)) == []
     again = synchronise()
     assert again is not None
     assert (again.release, again.counts) == (None, {})
@@ -33,7 +33,7 @@ def test_each_live_story_is_a_report_and_again_changes_nothing(sample_wire: None
 def test_what_it_holds_keeps_the_rules_of_every_corpus(sample_wire: None) -> None:  # noqa: ARG001
     loaded = synchronise()
     assert loaded is not None
-    expect(releases.draft(loaded.corpus), parse_corpus_file(CORPUS))
+    expect(releases.draft(loaded.corpus), CorpusFile.model_validate(CORPUS))
 
 
 def test_only_a_maker_about_itself_is_official() -> None:

@@ -62,7 +62,7 @@ def fill() -> None:
     call_command("linkfactchecks", verbosity=0)
 
     with tempfile.TemporaryDirectory() as scratch:
-        name = omitted_names.left_out(NAME).model_dump()
+        name = omitted_names.describe_name(NAME).model_dump()
         load(changed(Path(scratch), corpus=lambda content: content.update(left_out_names=[name])))
     call_command("timeline", "sync", verbosity=0)
 

@@ -2,15 +2,13 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from wire.corpora.timeline import answer_phrases
 from wire.corpora.timeline.errors import NoMatchingTopic
-from wire.corpora.timeline.models import Thread
-from wire.corpora.timeline.queries.lists import events_named, thread_names
-from wire.corpora.timeline.queries.reports import rows_named
-from wire.corpora.timeline.queries.scope import LISTED, Scope, Walk, quote, scope_of
+from wire.corpora.timeline.models import Report, Thread
+from wire.corpora.timeline.queries.lists import list_official_events
+from wire.corpora.timeline.queries.scope import Scope, Walk, quote
 from wire.corpora.timeline.schemas import CompareOut, TimelineEvidenceOut, TimelineFactOut
 from wire.corpora.timeline.vocabulary import DISPUTED, FRAMES, OFFICIAL, Frame
 from wire.text.tokens import STOP_WORDS, token
@@ -28,8 +26,7 @@ _WORD: Final = re.compile(r"[a-z0-9]+")
 _AGAINST: Final = frozenset({"skeptical", OFFICIAL})
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
+class Match(NamedTuple):
     """A thread, how well it fits, and which words of the topic it says something about."""
 
     row: Any
@@ -37,32 +34,21 @@ class Match:
     words: list[str]
 
 
-def compare_sources(
-    slug: str,
-    topic: str,
-    frames: Sequence[Frame] | None = None,
-    limit: int = LISTED,
-    cursor: str | None = None,
-    as_of: int | None = None,
-) -> CompareOut:
+def compare_sources(slug: str, topic: str, frames: Sequence[Frame] | None = None, **given: Any) -> CompareOut:
     """Return the thread that fits a topic best. Raises: NoMatchingTopic, NotFound, InvalidArgument."""
-    walk = Walk("claims", slug, as_of, [topic, sorted(set(frames or ()))], cursor)
-    scope = scope_of(slug, walk.as_of)
-    asked = words_of(topic)
+    walk = Walk("claims", slug, topic, sorted(set(frames or ())), **given)
+    scope = walk.scope
+    asked = [word for word in dict.fromkeys(_WORD.findall(topic.lower())) if len(word) > 2 and word not in SKIPPED]
     match = _find_best(scope, asked)
     if match is None:
         raise NoMatchingTopic(
-            f"No thread matches {quote(topic)}.", f"Try one of: {thread_names(scope)} — or a motif id from timeline_motif_map."
+            f"No thread matches {quote(topic)}.", f"Try one of: {scope.list_ids(Thread)} — or a motif id from timeline_motif_map."
         )
     row = match.row
-    claims = _claims(rows_named(scope, row["report_ids"][:MAX_CLAIMED]))
+    claims = _claims(scope.list_rows(Report, row["report_ids"][:MAX_CLAIMED]))
     start = walk.before[0] if walk.before else 0
-    end = start + limit
-    wanted = frames or FRAMES
-    framed: dict[str, Any] = {name: row.get(f"{name}_frame") or None for name in FRAMES if name in wanted}
-    lanes = scope.settings.vocabularies.lanes()
-    official = [event for event in events_named(scope, row["anchor_ids"]) if lanes[event["layer"]] == OFFICIAL]
-    facts = [(f"{event['title']} ({event.get('date_label') or event['date']})", event.get("source_url")) for event in official]
+    end = start + walk.limit
+    framed: dict[str, Any] = {name: row.get(f"{name}_frame") or None for name in FRAMES if name in (frames or FRAMES)}
     return CompareOut(
         **scope.answered,
         topic=topic,
@@ -70,31 +56,26 @@ def compare_sources(
         matched_words=match.words,
         unmatched_words=[word for word in asked if word not in match.words],
         **framed,
-        shared_facts=[TimelineFactOut(fact=fact, source_url=url) for fact, url in facts],
+        shared_facts=[
+            TimelineFactOut(fact=f"{one['title']} ({one.get('date_label') or one['date']})", source_url=one.get("source_url"))
+            for one in list_official_events(scope, row["anchor_ids"])
+        ],
         disputed_or_unsourced=[answer_phrases.UNSOURCED_THREAD] if row.get("flag") else [],
         disputed_claims=[claim for claim in claims if claim.status == DISPUTED],
         total_claims=len(claims),
-        next_cursor=walk.cursor(scope, end) if end < len(claims) else None,
+        next_cursor=walk.cursor(end) if end < len(claims) else None,
         claims=claims[start:end],
         recommended_wording=answer_phrases.WORDING,
     )
 
 
-def words_of(topic: str) -> list[str]:
-    return [word for word in dict.fromkeys(_WORD.findall(topic.lower())) if len(word) > 2 and word not in SKIPPED]
-
-
 def _find_best(scope: Scope, asked: Sequence[str]) -> Match | None:
     """Return the thread of the highest score, the first of several; None where most of the topic is about something else."""
-    lanes, best = scope.settings.vocabularies.lanes(), None
     rows = [one.row for one in scope.rows(Thread).in_order()[:MOST_SCORED]]
-    events = {one["id"]: one for one in events_named(scope, sorted({key for row in rows for key in row["anchor_ids"]}))}
-    for row in rows:
-        anchors = [events[key] for key in row["anchor_ids"] if key in events and lanes[events[key]["layer"]] == OFFICIAL]
-        match = _match(row, anchors, asked)
-        if match.score and (best is None or match.score > best.score):
-            best = match
-    return best if best and 3 * len(best.words) > len(asked) else None
+    events = {one["id"]: one for one in list_official_events(scope, [key for row in rows for key in row["anchor_ids"]])}
+    matches = [_match(row, [events[key] for key in row["anchor_ids"] if key in events], asked) for row in rows]
+    best = max(matches, key=lambda match: match.score, default=None)
+    return best if best and best.score and 3 * len(best.words) > len(asked) else None
 
 
 def _match(row: Any, anchors: Sequence[Any], asked: Sequence[str]) -> Match:
@@ -117,14 +98,11 @@ def _claims(reports: Sequence[Any]) -> list[TimelineEvidenceOut]:
     against = [(one["id"], set(one["motifs"])) for one in reports if one["stance"] in _AGAINST]
     return [
         TimelineEvidenceOut(
-            text=claim["text"],
-            claim_type=claim["claim_type"],
-            status=claim["status"],
+            **{name: claim[name] for name in ("text", "claim_type", "status")},
+            **{name: row[name] for name in ("evidence_grade", "stance")},
             source_url=claim.get("source_url") or row["source"].get("source_url"),
             report_id=row["id"],
             report_title=row["title"],
-            evidence_grade=row["evidence_grade"],
-            stance=row["stance"],
             source_type=row["source"]["source_type"],
             disputed_by=[
                 key for key, motifs in against if key != row["id"] and row["stance"] not in _AGAINST and motifs & set(row["motifs"])

@@ -1,32 +1,30 @@
 """Directions for research on a subject. Queries and questions are made of the corpus's fields: no source is invented."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
-from typing import Any, Final
+from collections.abc import Iterable, Sequence
+from typing import Any, Final, NamedTuple
 
 from wire.corpora.timeline import answer_phrases
 from wire.corpora.timeline.errors import BadInput, UnknownReport
-from wire.corpora.timeline.models import Motif
-from wire.corpora.timeline.queries.lists import events_named, thread_of
-from wire.corpora.timeline.queries.motifs import edges
-from wire.corpora.timeline.queries.reports import report_of, rows_named
+from wire.corpora.timeline.models import Motif, Report
+from wire.corpora.timeline.queries.lists import list_official_events, thread_of
+from wire.corpora.timeline.queries.motifs import list_edges
+from wire.corpora.timeline.queries.reports import report_of
 from wire.corpora.timeline.queries.scope import Scope, expect_motifs, quote, scope_of
 from wire.corpora.timeline.schemas import DeepenOut
-from wire.corpora.timeline.vocabulary import FRAMES, OFFICIAL, UNVERIFIED, VERIFIED
+from wire.corpora.timeline.vocabulary import FRAMES, UNVERIFIED, VERIFIED
 
 MAX_RELATED: Final = 50  # motifs
 MAX_OPEN: Final = 50  # things that are left to verify
 
 
-@dataclass(slots=True)
-class Subject:
+class Subject(NamedTuple):
     """A subject of research: its name, its motifs, and what its fields leave open."""
 
     label: str
     motifs: list[str]
+    open: list[str]
     is_flagged: bool = False
-    anchor_ids: list[str] = field(default_factory=list)
-    open: list[str] = field(default_factory=list)
+    anchor_ids: Sequence[str] = ()
 
 
 def deepen_story(
@@ -44,21 +42,21 @@ def deepen_story(
             raise UnknownReport(f"No report {quote(report_id)}.", "Use timeline_search_reports first.") from None
         anchors = [anchor["anchor_id"] for anchor in row.get("anchors") or ()]
         flagged = UNVERIFIED in (row.get("safety_flags") or ())
-        subject = Subject(row["title"], row["motifs"], flagged, anchors, list(_left_open([row])))
+        subject = Subject(row["title"], row["motifs"], list(_list_unverified([row])), flagged, anchors)
     elif thread_id:
         row = thread_of(scope, thread_id, briefly=True)
         missing = [f"Thread {row['id']} has no {name} frame." for name in FRAMES if not row.get(f"{name}_frame")]
-        reports = rows_named(scope, row["report_ids"][:MAX_OPEN])
-        subject = Subject(row["title"], row["motifs"], bool(row.get("flag")), row["anchor_ids"], [*missing, *_left_open(reports)])
+        reports = scope.list_rows(Report, row["report_ids"][:MAX_OPEN])
+        unverified = [*missing, *_list_unverified(reports)]
+        subject = Subject(row["title"], row["motifs"], unverified, bool(row.get("flag")), row["anchor_ids"])
     else:
         expect_motifs(scope, [str(motif)], "")
-        row = scope.rows(Motif).get(key=motif).row
-        caution = [f"{row['label']}: {row['caution']}"] if row.get("caution") else []
-        subject = Subject(row["label"], [str(motif)], open=caution)
+        (row,) = scope.list_rows(Motif, [str(motif)])
+        subject = Subject(row["label"], [row["id"]], [f"{row['label']}: {row['caution']}"] if row.get("caution") else [])
     return _directions(scope, subject)
 
 
-def _left_open(reports: Iterable[Any]) -> Iterable[str]:
+def _list_unverified(reports: Iterable[Any]) -> Iterable[str]:
     """Yield a sentence for everything that reports themselves say is not verified."""
     for row in reports:
         if not row["source"].get("source_url"):
@@ -70,10 +68,8 @@ def _left_open(reports: Iterable[Any]) -> Iterable[str]:
 
 def _directions(scope: Scope, subject: Subject) -> DeepenOut:
     motifs = subject.motifs
-    rows = {one.key: one.row for one in scope.rows(Motif).filter(key__in=motifs)}
-    defined = [rows[motif] for motif in motifs if motif in rows]
-    lanes = scope.settings.vocabularies.lanes()
-    anchors = [event for event in events_named(scope, subject.anchor_ids) if lanes[event["layer"]] == OFFICIAL]
+    defined = scope.list_rows(Motif, motifs)
+    anchors = list_official_events(scope, subject.anchor_ids)
     search_words = scope.settings.search_words
     queries = [
         *(f'"{row["id"].replace("-", " ")}" {search_words}' for row in defined),
@@ -81,7 +77,8 @@ def _directions(scope: Scope, subject: Subject) -> DeepenOut:
         *(f'"{event["title"]}" community reaction' for event in anchors),
         *(f'"{alias}" {search_words}' for row in defined for alias in row["aliases"]),
     ]
-    neighbours = dict.fromkeys(one for a, b, *_ in edges(scope) if a in motifs or b in motifs for one in (a, b))  # curated first
+    # Curated links come first.
+    neighbours = dict.fromkeys(one for a, b, *_ in list_edges(scope) if a in motifs or b in motifs for one in (a, b))
     images = [
         answer_phrases.IMAGE.format(label=row["label"].lower(), definition=row["short_definition"].lower()) for row in defined
     ]

@@ -2,9 +2,8 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import islice
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -21,6 +20,7 @@ from wire.text.tokens import STOP_WORDS, token, words
 
 MAX_DRAFT: Final = 20_000
 MAX_FOUND: Final = 100
+READINGS: Final = ("symbolic", "speculative", "interpretive")
 MAX_SENTENCES: Final = 40  # that are compared with the corpus
 LIKE: Final = 2  # words of a report that a sentence shares with it before it counts as being about it
 MOST_WORDS: Final = 60  # of a sentence that reports are looked for by
@@ -36,15 +36,13 @@ _AS_FACT: Final = re.compile(
     re.IGNORECASE,
 )
 _HEDGED: Final = re.compile(
-    r"\b(report(s|ed|edly)?|interpret(s|ed|ation)?|reading|linked?"
-    r"|symbolic(ally)?|framed?|claim(s|ed)?|according to|say(s|ing)?|said"
-    r"|believe[sd]?|describe[sd]?|not|never|no|un(proven|confirmed)|disputed?)\b",
+    r"\b(report(s|ed|edly)?|interpret(s|ed|ation)?|reading|linked?|symbolic(ally)?|framed?|claim(s|ed)?|according to|say(s|ing)?"
+    r"|said|believe[sd]?|describe[sd]?|not|never|no|un(proven|confirmed)|disputed?)\b",
     re.IGNORECASE,
 )
 _CAUSE: Final = re.compile(
-    r"\b(caus(e|es|ed|ing)|because of|due to|led to|leads to|triggered|triggers|brought about"
-    r"|resulted in|results in|opened|made possible"
-    r"|is why|responsible for)\b",
+    r"\b(caus(e|es|ed|ing)|because of|due to|led to|leads to|triggered|triggers|brought about|resulted in|results in|opened"
+    r"|made possible|is why|responsible for)\b",
     re.IGNORECASE,
 )
 _DENIED: Final = re.compile(r"\b(not|never|no|nothing)\b", re.IGNORECASE)
@@ -61,41 +59,31 @@ class _Corpus:
     """A release as sentences are compared with it; prepared once, since a release never changes."""
 
     def __init__(self, release: Release) -> None:
-        self.release = release
+        self._release = release
         events = TimelineEvent.objects.in_release(release.corpus, release.number).in_order()[:MOST_EVENTS]
-        self.events = [_Row(event.row, frozenset(event.words.split())) for event in events]
-        self.events_with: Mapping[str, list[int]] = defaultdict(list)
-        for number, event in enumerate(self.events):
-            for stem in event.stems:
-                self.events_with[stem].append(number)
+        self._events = [_Row(event.row, frozenset(event.words.split())) for event in events]
         self._reports: dict[int, _Row] = {}
 
-    def alike_events(self, stems: Sequence[str]) -> list[Any]:
-        found = {number for stem in stems for number in self.events_with.get(stem, ())}
-        return _most_alike((self.events[number] for number in found), stems)
+    def find_events(self, stems: Sequence[str]) -> list[Any]:
+        return _most_alike(self._events, stems)
 
-    def alike_reports(self, stems: Sequence[str]) -> list[Any]:
+    def find_reports(self, stems: Sequence[str]) -> list[Any]:
         """Rank reports by their words in common; all pairs of words are looked for, so that no common word hides a report."""
-        placed = search.ranks(self.release)
+        placed = search.ranks(self._release)
         asked = {stem[: search.LONGEST] for stem in stems[:MOST_WORDS]}
-        held = index.weights(search.index_of(self.release.corpus), asked)
-        if not held:
-            return []
-        times = np.bincount(np.concatenate([numbers for numbers, _ in held.values()]), minlength=len(placed))[: len(placed)]
+        times = np.zeros(len(placed), dtype=int)
+        for numbers, _ in index.weights(search.index_of(self._release.corpus), asked).values():
+            times[numbers[numbers < len(placed)]] += 1
         found = np.flatnonzero((times >= LIKE) & (placed > 0))
-        best = found[np.argsort(-times[found], kind="stable")][:MOST_READ]
-        return _most_alike(self._read_reports([int(number) for number in best]), stems)
-
-    def _read_reports(self, numbers: Sequence[int]) -> list[_Row]:
+        best = found[np.argsort(-times[found], kind="stable")][:MOST_READ].tolist()
         if len(self._reports) > MOST_PREPARED:
             self._reports = {}
-        reports = self._reports
-        missing = [number for number in numbers if number not in reports]
-        for number, row in search.rows_of(self.release.corpus, missing).items() if missing else ():
-            texts = (row["title"], row["summary"], *(motif.replace("-", " ") for motif in row["motifs"]))
-            texts = (*texts, *(claim["text"] for claim in row["claims"]))
-            reports[number] = _Row(row, frozenset(stem for text in texts for stem in search.stems(text)))
-        return [reports[number] for number in numbers if number in reports]
+        if missing := [number for number in best if number not in self._reports]:
+            for number, row in search.rows_of(self._release.corpus, missing).items():
+                motifs = (motif.replace("-", " ") for motif in row["motifs"])
+                texts = (row["title"], row["summary"], *motifs, *(claim["text"] for claim in row["claims"]))
+                self._reports[number] = _Row(row, frozenset(search.index_words(*texts).split()))
+        return _most_alike((self._reports[number] for number in best if number in self._reports), stems)
 
 
 _corpus = lru_cache(maxsize=4)(_Corpus)
@@ -105,7 +93,7 @@ def check_wording(slug: str, draft: str, as_of: int | None = None) -> WordingOut
     """Find the phrases of a draft that break a rule, in its order. Raises: NotFound."""
     scope = scope_of(slug, as_of)
     placed = [(part, found.start(), found.end()) for found in _WORD.finditer(draft) for part in words(found[0])]
-    findings = [*islice(_find_avoided(scope, draft, placed), MAX_FOUND), *islice(_find_omitted(scope, draft, placed), MAX_FOUND)]
+    findings = [*_find_avoided(scope, draft, placed), *_find_omitted(scope, draft, placed)]
     compared, unread = 0, dict[str, Any]()
     for sentence in _SENTENCE.finditer(draft):
         certain, cause = _AS_FACT.search(sentence[0]), _CAUSE.search(sentence[0])
@@ -119,7 +107,7 @@ def check_wording(slug: str, draft: str, as_of: int | None = None) -> WordingOut
             unread = {"unread_from": sentence.start()}
             break
         compared += 1
-        findings += _check_sentence(scope, sentence[0], sentence.start(), certain, cause)
+        findings += _check_sentence(scope, sentence, certain, cause)
     findings.sort(key=lambda one: (one.start, one.rule))
     return WordingOut(
         **scope.answered,
@@ -142,72 +130,51 @@ def _find_avoided(scope: Scope, draft: str, placed: Sequence[tuple[str, int, int
         for wanted, phrase in phrases.get(stem, ()):
             if stems[at : at + len(wanted)] == wanted and not (at and stems[at - 1] in {"not", "never", "un"}):
                 start, end = placed[at][1], placed[at + len(wanted) - 1][2]
-                yield FindingOut(
-                    rule="avoid",
-                    phrase=draft[start:end],
-                    start=start,
-                    end=end,
-                    why=f"This corpus never says “{phrase}”.",
-                    instead=said.say[0] if said.say else "",
-                    about=[],
-                )
+                why = f"This corpus never says “{phrase}”."
+                yield _finding("avoid", draft[start:end], start, why, said.say[0] if said.say else "")
 
 
 def _find_omitted(scope: Scope, draft: str, placed: Sequence[tuple[str, int, int]]) -> Iterator[FindingOut]:
     """Find names whose HMAC the corpus has. The answer repeats the draft's own words."""
-    if not scope.settings.left_out_names:
-        return
     for at, length in omitted_names.find_runs([word for word, *_ in placed], scope.settings.left_out_names):
         start, end = placed[at][1], placed[at + length - 1][2]
-        yield FindingOut(
-            rule="left-out-name",
-            phrase=draft[start:end],
-            start=start,
-            end=end,
-            why="This corpus leaves this name out on purpose.",
-            instead="a family of sources that this corpus does not name",
-            about=[],
-        )
+        why = "This corpus leaves this name out on purpose."
+        yield _finding("left-out-name", draft[start:end], start, why, "a family of sources that this corpus does not name")
 
 
 def _check_sentence(
-    scope: Scope, sentence: str, at: int, certain: re.Match[str] | None, cause: re.Match[str] | None
+    scope: Scope, sentence: re.Match[str], certain: re.Match[str] | None, cause: re.Match[str] | None
 ) -> Iterator[FindingOut]:
     """Find a reading told as fact, and an official event said to cause something."""
-    corpus = _corpus(scope.key)
-    stems = sorted({token(word) for word in words(sentence) if word not in STOP_WORDS and len(word) > 2})
-    reports = corpus.alike_reports(stems)
-    about = [row for row in reports if _is_reading(row)] if certain else []
+    corpus, at = _corpus(scope.key), sentence.start()
+    stems = sorted({token(word) for word in words(sentence[0]) if word not in STOP_WORDS and len(word) > 2})
+    reports = corpus.find_reports(stems)
+    about = [row for row in reports if row["evidence_grade"] in READINGS or NOT_AS_FACT in (row.get("safety_flags") or ())]
     if certain and about:
-        yield FindingOut(
-            rule="symbolic-as-fact",
-            phrase=sentence[certain.start() : certain.end()],
-            start=at + certain.start(),
-            end=at + certain.end(),
-            why=f"“{about[0]['title']}” is graded {about[0]['evidence_grade']}; it is a reading, not a proof.",
-            instead=phrasing(about[0]).say,
-            about=[row["id"] for row in about],
-        )
+        why = f"“{about[0]['title']}” is graded {about[0]['evidence_grade']}; it is a reading, not a proof."
+        yield _finding("symbolic-as-fact", certain[0], at + certain.start(), why, phrasing(about[0]).say, about)
     if cause:
         lanes = scope.settings.vocabularies.lanes()
-        events = corpus.alike_events(stems)
+        events = corpus.find_events(stems)
         official = [row for row in events if lanes[row["layer"]] == OFFICIAL]
-        community = [row for row in events if lanes[row["layer"]] != OFFICIAL]
-        readings = [row for row in reports if row["evidence_grade"] != OFFICIAL]
-        if official and (community or readings):
-            yield FindingOut(
-                rule="official-cause",
-                phrase=sentence[cause.start() : cause.end()],
-                start=at + cause.start(),
-                end=at + cause.end(),
-                why=f"“{official[0]['title']}” is an official event; what is linked with it is interpretation, not causation.",
-                instead="is linked by the community with",
-                about=[official[0]["id"], *(row["id"] for row in (*community, *readings)[:5])],
-            )
+        linked = [row for row in events if lanes[row["layer"]] != OFFICIAL]
+        linked += [row for row in reports if row["evidence_grade"] != OFFICIAL]
+        if official and linked:
+            why = f"“{official[0]['title']}” is an official event; what is linked with it is interpretation, not causation."
+            instead = "is linked by the community with"
+            yield _finding("official-cause", cause[0], at + cause.start(), why, instead, [official[0], *linked[:5]])
 
 
-def _is_reading(row: Any) -> bool:
-    return row["evidence_grade"] in {"symbolic", "speculative", "interpretive"} or NOT_AS_FACT in (row.get("safety_flags") or ())
+def _finding(rule: str, phrase: str, start: int, why: str, instead: str, about: Sequence[Any] = ()) -> FindingOut:
+    return FindingOut(
+        rule=rule,
+        phrase=phrase,
+        start=start,
+        end=start + len(phrase),
+        why=why,
+        instead=instead,
+        about=[row["id"] for row in about],
+    )
 
 
 def _most_alike(rows: Iterable[_Row], stems: Sequence[str]) -> list[Any]:

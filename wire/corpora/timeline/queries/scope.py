@@ -1,9 +1,9 @@
 """The release of a corpus that a query reads, filters as a caller gives them, and cursors that stay with a release."""
 
 import datetime as dt
-from collections.abc import Iterable, Sequence, Sized
+import re
+from collections.abc import Sequence, Sized
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, Final
 
 import orjson
@@ -11,9 +11,9 @@ from django.core.validators import slug_re
 
 from config.errors import InvalidArgument
 from wire.corpora.common.cursors import ListCursor
-from wire.corpora.timeline.corpus_config import CorpusFile, parse_corpus_file
+from wire.corpora.timeline.corpus_config import CorpusFile, parse_corpus
 from wire.corpora.timeline.errors import UnknownCorpus, UnknownMotif, UnknownRelease
-from wire.corpora.timeline.models import Corpus, CorpusRelease, Motif, Report, RowQuerySet
+from wire.corpora.timeline.models import Corpus, CorpusRelease, Motif, Report, Row, RowQuerySet
 from wire.corpora.timeline.search import Filters, Release, terms
 from wire.schemas.params import read_date
 from wire.search.cursor import invalid
@@ -37,7 +37,7 @@ class Scope:
 
     @property
     def settings(self) -> CorpusFile:
-        return _parse_written(self.release.written)
+        return parse_corpus(self.release.written)
 
     @property
     def key(self) -> Release:
@@ -49,18 +49,24 @@ class Scope:
         return {"corpus": self.corpus.slug, "release": self.number}
 
     @property
-    def counts(self) -> dict[str, Any]:
-        found: dict[str, Any] = orjson.loads(self.release.counts)
-        return found
+    def counts(self) -> Any:
+        return orjson.loads(self.release.counts)
 
-    def rows(self, model: Any) -> RowQuerySet:
-        found: RowQuerySet = model.objects.in_release(self.corpus.pk, self.number)
-        return found
+    def rows(self, model: type[Row]) -> RowQuerySet:
+        return model.objects.in_release(self.corpus.pk, self.number)
 
+    def get_rows(self, model: type[Row], ids: Sequence[str]) -> dict[str, Any]:
+        return {one.key: one.row for one in self.rows(model).filter(key__in=set(ids))}
 
-@lru_cache(maxsize=64)
-def _parse_written(written: str) -> CorpusFile:
-    return parse_corpus_file(orjson.loads(written))
+    def list_rows(self, model: type[Row], ids: Sequence[str]) -> list[Any]:
+        """Return what these rows say, in this order, without those that there are not."""
+        found = self.get_rows(model, ids)
+        return [found[key] for key in ids if key in found]
+
+    def list_ids(self, model: type[Row]) -> str:
+        """Return the ids of the first of these rows, as a hint says them."""
+        ids = list(self.rows(model).in_order().values_list("key", flat=True)[: MOST_NAMES + 1])
+        return ", ".join([*ids[:MOST_NAMES], *(["…"] if len(ids) > MOST_NAMES else [])]) or "none so far"
 
 
 def scope_of(slug: str, as_of: int | None = None) -> Scope:
@@ -83,131 +89,129 @@ def quote(text: str) -> str:
     return f"'{plain_text(text, MAX_QUOTED)}'"
 
 
-def expect_motifs(scope: Scope, motifs: Iterable[str], tail: str = " — or call timeline_motif_map first.") -> None:
+def expect_motifs(scope: Scope, motifs: Sequence[str], tail: str = " — or call timeline_motif_map first.") -> None:
     """Raises: UnknownMotif, which names those that come close."""
-    wanted = list(motifs)
-    known = set(scope.rows(Motif).filter(key__in=wanted).values_list("key", flat=True)) if wanted else set()
-    for motif in wanted:
+    known = set(scope.rows(Motif).filter(key__in=motifs).values_list("key", flat=True)) if motifs else set()
+    for motif in motifs:
         if motif not in known:
-            close = " or ".join(f"'{one}'" for one in _closest(scope, motif))
+            close = " or ".join(f"'{one}'" for one in _find_close(scope, motif.lower()))
             raise UnknownMotif(
                 f"No motif named {quote(motif)}.", f"Try {close}{tail or '.'}" if close else "This corpus has no motifs."
             )
 
 
-def _closest(scope: Scope, motif: str, most: int = 3) -> list[str]:
+def _find_close(scope: Scope, word: str, most: int = 3) -> list[str]:
     """Return motifs whose name or alias is a part of the word, or has it as a part; without any the first of all."""
-    word, scored = motif.lower(), []
-    parts = [part for part in "".join(c if c.isascii() and c.isalpha() else " " for c in word).split() if part]
+    parts = re.findall("[a-z]+", word)
     rows = [row.row for row in scope.rows(Motif).in_order()]
+    scores = {}
     for row in rows:
         score = 3 * (row["id"] in word or word in row["id"])
         score += 2 * any(alias.lower() in word or word in alias.lower() for alias in row["aliases"])
-        score += sum(part in row["id"] for part in parts)
-        if score:
-            scored.append((-score, row["id"]))
-    best = [name for _, name in sorted(scored, key=lambda one: one[0])] or [row["id"] for row in rows]
-    return best[:most]
+        scores[row["id"]] = score + sum(part in row["id"] for part in parts)
+    best = sorted((name for name, score in scores.items() if score), key=lambda name: -scores[name])
+    return (best or list(scores))[:most]
 
 
-def filters_of(
-    scope: Scope,
-    query: str | None = None,
-    motifs: Sequence[str] | None = None,
-    phenomenon_types: Sequence[str] | None = None,
-    source_types: Sequence[str] | None = None,
-    stance: str | None = None,
-    evidence_grade: str | None = None,
-    date_start: str | None = None,
-    date_end: str | None = None,
-) -> Filters:
+def filters_of(scope: Scope, **given: Any) -> Filters:
     """Check filters against the corpus. Raises: InvalidArgument, which names what is accepted; UnknownMotif."""
+    found = {name: value for name, value in given.items() if value}
     words = scope.settings.vocabularies
-    expect_motifs(scope, motifs or ())
-    expect_words("phenomenon_types", phenomenon_types, words.phenomenon_types)
-    expect_words("source_types", source_types, words.source_types)
-    start, end = _day("date_start", date_start), _day("date_end", date_end)
-    if start and end and start > end:
+    expect_motifs(scope, found.get("motifs", ()))
+    expect_words("phenomenon_types", found.get("phenomenon_types"), words.phenomenon_types)
+    expect_words("source_types", found.get("source_types"), words.source_types)
+    for name in {"date_start", "date_end"} & found.keys():
+        found[name] = _parse_day(name, found[name])
+    filters = Filters(**found)
+    if filters.date_start and filters.date_end and filters.date_start > filters.date_end:
         raise InvalidArgument(
-            f"date_start {start} is after date_end {end}, so nothing could match.", "Exchange them, or leave one out."
+            f"date_start {filters.date_start} is after date_end {filters.date_end}, so nothing could match.",
+            "Exchange them, or leave one out.",
         )
-    terms(query or "")
-    return Filters(
-        query=query or "",
-        motifs=tuple(motifs or ()),
-        phenomenon_types=tuple(phenomenon_types or ()),
-        source_types=tuple(source_types or ()),
-        stance=stance,
-        evidence_grade=evidence_grade,
-        date_start=start,
-        date_end=end,
-    )
+    terms(filters.query)
+    return filters
 
 
-def expect_words(name: str, values: Sequence[str] | None, accepted: Sequence[str]) -> None:
-    for value in values or ():
+def expect_words(name: str, values: str | Sequence[str] | None, accepted: Sequence[str]) -> None:
+    for value in [values] if isinstance(values, str) else values or ():
         if value not in accepted:
             raise InvalidArgument(f"{name}: {quote(value)} is not of this corpus.", f"Accepted: {', '.join(accepted)}.")
 
 
-def _day(name: str, text: str | None) -> dt.date | None:
+def _parse_day(name: str, text: str) -> dt.date:
     try:
-        return read_date(text) if text else None
+        return read_date(text)
     except ValueError:
         raise InvalidArgument(
-            f"{name}: {quote(text or '')} is no ISO 8601 date.", "Give YYYY-MM-DD, such as 2026-06-29; both ends are included."
+            f"{name}: {quote(text)} is no ISO 8601 date.", "Give YYYY-MM-DD, such as 2026-06-29; both ends are included."
         ) from None
 
 
-def linked_reports(scope: Scope, filters: Filters, *, with_dates: bool) -> RowQuerySet | None:
-    """Select the reports that the filters about reports leave; None if there are no such filters."""
-    wanted = {
-        "phenomenon_type__in": filters.phenomenon_types,
-        "source_type__in": filters.source_types,
-        "stance": filters.stance,
-        "evidence_grade": filters.evidence_grade,
-        "date_observed__gte": filters.date_start if with_dates else None,
-        "date_observed__lte": filters.date_end if with_dates else None,
-    }
-    given = {name: value for name, value in wanted.items() if value}
-    return scope.rows(Report).filter(**given) if given else None
-
-
-def filter_rows(rows: RowQuerySet, filters: Filters) -> RowQuerySet:
+def narrow(rows: RowQuerySet, filters: Filters, **wanted: Any) -> RowQuerySet:
+    """Leave the rows with the words and motifs of the filters, and with these values of columns, where there are any."""
     for stem in terms(filters.query).stems:
         rows = rows.filter(words__contains=f" {stem} ")
     for motif in filters.motifs:
         rows = rows.filter(motifs__contains=f"|{motif}|")
-    return rows
+    return rows.filter(**{name: value for name, value in wanted.items() if value})
+
+
+def linked_reports(scope: Scope, filters: Filters) -> RowQuerySet | None:
+    """Select the reports that the filters about reports leave; None if there are no such filters."""
+    if filters == Filters(query=filters.query, motifs=filters.motifs):
+        return None
+    return narrow(
+        scope.rows(Report),
+        Filters(),
+        phenomenon_type__in=filters.phenomenon_types,
+        source_type__in=filters.source_types,
+        stance=filters.stance,
+        evidence_grade=filters.evidence_grade,
+        date_observed__gte=filters.date_start,
+        date_observed__lte=filters.date_end,
+    )
 
 
 class Walk:
-    """A list's cursors: they belong to one list with its filters, and stay with the release that the first page was of."""
+    """A page of a list: its release, its filters as they were given, and cursors, which stay with the release of the first page.
+
+    A cursor belongs to one list with its filters. Lists pass on what they are asked beside their own arguments.
+    """
 
     def __init__(
-        self, kind: str, slug: str, as_of: int | None, question: Sequence[Any], cursor: str | None, size: int = 1, **given: Any
+        self,
+        kind: str,
+        slug: str,
+        *question: Any,
+        size: int = 1,
+        limit: int = LISTED,
+        cursor: str | None = None,
+        as_of: int | None = None,
+        **given: Any,
     ) -> None:
         named = [[name, sorted(set(value)) if isinstance(value, list | tuple) else value] for name, value in given.items() if value]
         self._cursors = ListCursor(kind, slug, *question, *sorted(named))
+        self._is_narrowed = bool(named) or any(question)
+        self.limit, self.given = limit, given
         self.before: list[int] | None = None
-        self.as_of = as_of
         if cursor is not None:
-            number, *before = self._cursors.read(cursor, 1 + size)
+            number, *self.before = self._cursors.read(cursor, 1 + size)
             if as_of is not None and as_of != number:
                 raise invalid()
-            self.as_of, self.before = number, before
+            as_of = number
+        self.scope = scope_of(slug, as_of)
 
-    def page(self, scope: Scope, total: int, shown: Sized, last: Sequence[int] | None, *, is_narrowed: bool) -> dict[str, Any]:
+    def page(self, total: int, shown: Sized, last: Sequence[int] | None) -> dict[str, Any]:
         """Return the fields that every list begins with. `last`: the place of the last row, if more follow."""
         found = {
-            **scope.answered,
+            **self.scope.answered,
             "total": total,
             "returned": len(shown),
-            "next_cursor": self.cursor(scope, *last) if last else None,
+            "next_cursor": self.cursor(*last) if last else None,
         }
-        if not total and is_narrowed:
+        if not total and self._is_narrowed:
             found["hint"] = "Nothing matched. Drop a filter or a word: all words must occur, and filters add up."
         return found
 
-    def cursor(self, scope: Scope, *place: int) -> str:
-        return self._cursors.write(scope.number, *place)
+    def cursor(self, *place: int) -> str:
+        return self._cursors.write(self.scope.number, *place)

@@ -1,19 +1,15 @@
 """Check corpora, load and dump them, prove that releases are unchanged, and keep the wire's own up to date."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from config.database.faults import explaining
 from config.errors import WireError
-from wire.corpora.timeline import diff, dump, load, omitted_names, reader, verify, wire_sync
+from wire.corpora.timeline import dump, load, omitted_names, reader, store, verify, wire_sync
 from wire.corpora.timeline.models import Corpus, CorpusRelease
 from wire.corpora.timeline.reader import RefusedCorpus
 
@@ -75,11 +71,9 @@ class Command(BaseCommand):
         self.stdout.write(f"{corpus.slug} keeps every rule: {rows}.")
 
     def _load(self, options: dict[str, Any]) -> None:
-        with _show_progress() as advance:
-            loaded = load.load(options["directory"], options["slug"], options["note"], discard=options["discard"], progress=advance)
-        self._say(loaded)
+        self._print_result(load.load(options["directory"], options["slug"], options["note"], discard=options["discard"]))
 
-    def _say(self, loaded: load.LoadResult) -> None:
+    def _print_result(self, loaded: load.LoadResult) -> None:
         slug = loaded.corpus.slug
         if loaded.release is None:
             self.stdout.write(f"{slug} is unchanged; its newest release is {loaded.corpus.release}.")
@@ -96,46 +90,46 @@ class Command(BaseCommand):
 
     def _verify(self, options: dict[str, Any]) -> None:
         if directory := options["from_files"]:
-            faults = list(verify.faults_of_files(reader.read(directory), options["key"]))
-            if not faults:
-                self.stdout.write(f"{directory} is as it was released.")
+            faults = list(verify.list_file_faults(reader.read(directory), options["key"]))
+            results = [(f"{directory} is as it was released.", faults)]
         else:
-            faults = []
+            results = []
             for corpus in [_corpus(slug) for slug in options["slugs"]] or Corpus.objects.all():
-                found = [f"{corpus.slug}: {fault}" for fault in verify.faults(corpus)]
-                faults += found
-                if not found:
-                    self.stdout.write(f"{corpus.slug}: {corpus.releases.count()} releases are as they were signed.")
-        for fault in faults:
-            self.stderr.write(fault)
-        if faults:
-            raise CommandError(f"{len(faults)} {'fault' if len(faults) == 1 else 'faults'}.")
+                faults = [f"{corpus.slug}: {fault}" for fault in verify.list_corpus_faults(corpus)]
+                results.append((f"{corpus.slug}: {corpus.releases.count()} releases are as they were signed.", faults))
+        for sound, faults in results:
+            for fault in faults:
+                self.stderr.write(fault)
+            if not faults:
+                self.stdout.write(sound)
+        if number := sum(len(faults) for _, faults in results):
+            raise CommandError(f"{number} {'fault' if number == 1 else 'faults'}.")
 
     def _compare(self, options: dict[str, Any]) -> None:
         corpus, new = _corpus(options["slug"]), options["new"]
-        old = diff.of_release(corpus, _release(corpus, options["old"]).number)
+        old = store.read_release(corpus, _release(corpus, options["old"]).number)
         if new == "draft":
-            rows = diff.of_draft(corpus)
+            rows = store.read_draft(corpus)
         elif new.isdigit():
-            rows = diff.of_release(corpus, _release(corpus, int(new)).number)
+            rows = store.read_release(corpus, _release(corpus, int(new)).number)
         else:
-            rows = diff.of_files(load.check(Path(new), corpus.slug)[0])
+            rows = store.read_files(load.check(Path(new), corpus.slug)[0])
         counted = Counter[str]()
-        for one in diff.differences(old, rows):
+        for one in store.list_differences(old, rows):
             counted[one.what] += 1
             self.stdout.write(str(one))
         self.stdout.write(f"{corpus.slug}: {', '.join(f'{n} {what}' for what, n in sorted(counted.items())) or 'no difference'}.")
 
     def _sync(self, options: dict[str, Any]) -> None:
         if options["sample"]:
-            self._say(load.load(Path(settings.BASE_DIR) / "fixtures" / "timeline"))
+            self._print_result(load.load(Path(settings.BASE_DIR) / "fixtures" / "timeline"))
         loaded = wire_sync.synchronise()
         if loaded is None:
             raise CommandError(
                 "The desk has changes of the wire's corpus that are not released; it stays as it is until they are.",
                 returncode=EX_TEMPFAIL,
             )
-        self._say(loaded)
+        self._print_result(loaded)
 
     def _list(self, _options: dict[str, Any]) -> None:
         for corpus in Corpus.objects.all():
@@ -143,7 +137,7 @@ class Command(BaseCommand):
 
     def _name(self, _options: dict[str, Any]) -> None:
         try:
-            found = omitted_names.left_out(input())
+            found = omitted_names.describe_name(input())
         except (ValueError, EOFError) as error:
             raise CommandError(str(error) or "Write the name on standard input.") from error
         self.stdout.write(found.model_dump_json())
@@ -161,18 +155,3 @@ def _release(corpus: Corpus, number: int | None) -> CorpusRelease:
     if release is None:
         raise CommandError(f"{corpus.slug} has no release {number}; its newest is {corpus.release}.")
     return release
-
-
-@contextmanager
-def _show_progress() -> Iterator[Callable[[str, int], object]]:
-    """Show on a terminal how far a load is."""
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True, disable=not Console(stderr=True).is_terminal) as progress:
-        tasks: dict[str, Any] = {}
-
-        def advance(what: str, done: int) -> None:
-            if what not in tasks:
-                tasks[what] = progress.add_task(what, total=None)
-            progress.advance(tasks[what], done)
-
-        yield advance
