@@ -7,44 +7,17 @@ from typing import Final
 IPAddress = IPv4Address | IPv6Address
 IPNetwork = IPv4Network | IPv6Network
 
-# https://www.iana.org/assignments/iana-ipv4-special-registry: all that is not globally reachable, and multicast.
-# Not `ipaddress.is_global`: what it says differs between Python versions, and 3.11 calls 224.0.0.1 and fec0::1 global.
-_NOT_PUBLIC_4: Final = tuple(
-    map(
-        IPv4Network,
-        (
-            "0.0.0.0/8",  # this network, RFC 791
-            "10.0.0.0/8",  # private, RFC 1918
-            "100.64.0.0/10",  # carriers' NAT, RFC 6598
-            "127.0.0.0/8",  # loopback, RFC 1122
-            "169.254.0.0/16",  # link-local, RFC 3927: clouds serve their metadata there
-            "172.16.0.0/12",  # private, RFC 1918
-            "192.0.0.0/24",  # protocol assignments, RFC 6890
-            "192.0.2.0/24",  # documentation, RFC 5737
-            "192.88.99.0/24",  # 6to4 relays, RFC 7526
-            "192.168.0.0/16",  # private, RFC 1918
-            "198.18.0.0/15",  # benchmarks, RFC 2544
-            "198.51.100.0/24",  # documentation, RFC 5737
-            "203.0.113.0/24",  # documentation, RFC 5737
-            "224.0.0.0/4",  # multicast, RFC 5771
-            "240.0.0.0/4",  # reserved, RFC 1112, with the broadcast address
-        ),
-    )
-)
-# https://www.iana.org/assignments/ipv6-address-space: global unicast is 2000::/3 and nothing else is. That leaves out loopback,
-# unspecified, link-local, site-local, unique local, multicast, and IPv4 in mapped, compatible and local NAT64 dress.
+# https://www.iana.org/assignments/iana-ipv4-special-registry: all that is not globally reachable, and multicast. Clouds serve
+# their metadata in 169.254.0.0/16. Not `ipaddress.is_global`: Python 3.11 calls 224.0.0.1 and fec0::1 global.
+_SPECIAL_4: Final = """
+0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24 192.88.99.0/24
+192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/4 240.0.0.0/4
+"""
+_NOT_PUBLIC_4: Final = tuple(map(IPv4Network, _SPECIAL_4.split()))
+# https://www.iana.org/assignments/ipv6-address-space: global unicast is 2000::/3 and nothing else is. Of it these are not public:
+# protocol assignments (RFC 2928), documentation (RFC 3849, RFC 9637) and 6to4 (RFC 3056), an IPv4 address in disguise.
 _GLOBAL_6: Final = IPv6Network("2000::/3")
-_NOT_PUBLIC_6: Final = tuple(
-    map(
-        IPv6Network,
-        (
-            "2001::/23",  # protocol assignments, RFC 2928: Teredo, ORCHID, benchmarks
-            "2001:db8::/32",  # documentation, RFC 3849
-            "2002::/16",  # 6to4, RFC 3056: an IPv4 address in disguise
-            "3fff::/20",  # documentation, RFC 9637
-        ),
-    )
-)
+_NOT_PUBLIC_6: Final = tuple(map(IPv6Network, ("2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20")))
 _NAT64: Final = IPv6Network("64:ff9b::/96")  # RFC 6052 §2.1: how a network with IPv6 only reaches an IPv4 address
 
 

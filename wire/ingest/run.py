@@ -239,7 +239,7 @@ class _Collector:
                 case fetch.Failed():
                     report = FeedReport(feed, "failed", code=outcome.code, failure=outcome.message)
                     health.record_failure(known, outcome.code, outcome.message, now, outcome.retry_after)
-                    if outcome.gone:
+                    if outcome.code == "gone":
                         Feed.objects.filter(pk=feed.pk).update(active=False)
                 case fetch.Unchanged():
                     report = FeedReport(feed, "unchanged")
