@@ -1,14 +1,14 @@
-"""Rules on a feed's health: when it is asked again, and whether it has fallen silent. Changes a `FeedHealth`; saves nothing."""
+"""Health of feeds: when one is asked again, whether it fell silent (changes a `FeedHealth`, saves nothing). And notes of hosts."""
 
 import datetime as dt
 import random
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Final
 
 from sources.entries import Entry
-from sources.fetch import Fetched, Unchanged
-from sources.models import FeedHealth
+from sources.fetch import Fetched, HostNote, Unchanged
+from sources.models import FeedHealth, FetchHost
 from sources.vocabulary import Circuit
 
 FIRST_WAIT: Final = dt.timedelta(minutes=5)
@@ -109,3 +109,20 @@ def list_warnings(health: FeedHealth | None) -> list[FeedWarning]:
         message = f"{health.charset_doubt} If letters of its headlines look wrong, ask the publisher to declare its charset."
         warnings.append(FeedWarning("charset", message))
     return warnings
+
+
+class HostNotes(dict[str, HostNote]):
+    """State of hosts, stored between runs: robots.txt, and until when one asked to be left alone. `save` writes what changed."""
+
+    _COLUMNS: Final = [field.name for field in fields(HostNote)]
+
+    def __init__(self) -> None:
+        self._saved = {row.pop("host"): row for row in FetchHost.objects.values("host", *self._COLUMNS)}
+        super().__init__((host, HostNote(**row)) for host, row in self._saved.items())
+
+    def save(self) -> None:
+        now = {host: asdict(note) for host, note in list(self.items())}  # the fetching thread goes on meanwhile
+        changed = [FetchHost(host=host, **row) for host, row in now.items() if row != self._saved.get(host)]
+        if changed:
+            FetchHost.objects.bulk_create(changed, update_conflicts=True, unique_fields=["host"], update_fields=self._COLUMNS)
+        self._saved = now

@@ -10,7 +10,7 @@ from sources.entries import Entry
 from sources.parse.dates import read_date
 from sources.parse.googlenews import remove_additions
 from sources.parse.links import is_web, resolve, web
-from sources.parse.markup import Node, as_markup, as_paragraphs, title_as_markup
+from sources.parse.markup import EMPTY, Node, as_markup, as_paragraphs, title_as_markup
 
 ITEMS: Final = frozenset({"item", "entry"})
 MAX_LANGUAGE: Final = 35  # characters (RFC 5646 §4.4.1)
@@ -61,7 +61,7 @@ def entry(item: Node, base: Base) -> Entry:
     """
     guid = item.text("guid", "id") or item.attrs.get("rdf:about", "")
     credited, source_url = _read_source(item, base)
-    group = next(iter(item.all("media:group")), Node("", {}, "", ""))
+    group = next(iter(item.all("media:group")), EMPTY)
     is_permalink = is_web(guid) and not any(
         node.attrs.get("ispermalink", "").strip().lower() == "false" for node in item.all("guid")
     )

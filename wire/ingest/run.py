@@ -18,7 +18,7 @@ from config.errors import Busy
 from config.url_secrets import mask_address
 from sources import fetch, health, job_lock, raw_store
 from sources.entries import Entry
-from sources.hosts import HostNotes
+from sources.health import HostNotes
 from sources.models import Feed, FeedHealth, RawFetch
 from sources.parse import InvalidFeed
 from wire.ingest import article_pages, lexicon

@@ -3,7 +3,7 @@
 from typing import Final
 
 from config.errors import InvalidArgument
-from sources.ownership import Houses
+from sources.roster import Houses
 from wire.models import Story
 from wire.models.search import newest_places
 from wire.publishing import consensus

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from django.conf import settings
 
 from config.errors import NotFound
-from sources.ownership import Houses
+from sources.roster import Houses
 from wire.models import Event, Snapshot, Story
 from wire.models.compiled_sql import Row
 from wire.publishing import event_view

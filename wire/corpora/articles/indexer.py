@@ -23,8 +23,7 @@ from config.url_secrets import mask_address, mask_addresses
 from sources import fetch, job_lock
 from sources.entries import Entry
 from sources.fetch.url import WebAddress
-from sources.health import FIRST_WAIT, LONGEST_WAIT
-from sources.hosts import HostNotes
+from sources.health import FIRST_WAIT, LONGEST_WAIT, HostNotes
 from sources.parse import InvalidFeed, parse, parse_sitemap
 from sources.parse.article import Article as Page
 from sources.parse.article import InvalidArticle

@@ -15,7 +15,7 @@ from django.utils import timezone
 from config.database import routing
 from config.errors import InvalidArgument, NotFound, UpstreamFailed
 from sources import fetch
-from sources.hosts import HostNotes
+from sources.health import HostNotes
 from sources.parse.article import InvalidArticle
 from sources.parse.extractor import extract
 from wire.corpora.articles import page_fetch, store
