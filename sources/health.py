@@ -3,12 +3,13 @@
 import datetime as dt
 import random
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields
 from typing import Final
 
 from sources.entries import Entry
 from sources.fetch import Fetched, HostNote, Unchanged
 from sources.models import FeedHealth, FetchHost
+from sources.schemas import FeedWarningOut
 from sources.vocabulary import Circuit
 
 FIRST_WAIT: Final = dt.timedelta(minutes=5)
@@ -18,14 +19,6 @@ SILENT_AFTER: Final = 3  # times its usual gap
 SHORTEST_GAP: Final = dt.timedelta(hours=1)  # a feed of a busy day is no promise for the night
 LONGEST_GAP: Final = dt.timedelta(days=30)
 AHEAD: Final = dt.timedelta(minutes=1)  # by less, two clocks may differ
-
-
-@dataclass(frozen=True, slots=True)
-class FeedWarning:
-    """Oddity of a feed that answers, and what to do about it. `code` is `empty` or `charset`."""
-
-    code: str
-    message: str
 
 
 def record_failure(health: FeedHealth, code: str, words: str, now: dt.datetime, retry_after: dt.timedelta | None = None) -> None:
@@ -96,7 +89,7 @@ def is_silent(health: FeedHealth | None, now: dt.datetime) -> bool:
     return now - health.newest_item_at > SILENT_AFTER * max(health.usual_gap, SHORTEST_GAP)
 
 
-def list_warnings(health: FeedHealth | None) -> list[FeedWarning]:
+def list_warnings(health: FeedHealth | None) -> list[FeedWarningOut]:
     """Return what is odd about the latest body that could be read: no items though it had some before, or a guessed charset."""
     warnings = []
     if health and health.empty_since:
@@ -104,10 +97,10 @@ def list_warnings(health: FeedHealth | None) -> list[FeedWarning]:
             f"It answers, but since {health.empty_since:%Y-%m-%d %H:%M} UTC without any item, though it had some before. No "
             "story is lost. Open its address: if the publisher has news elsewhere, correct the address or the search at the desk."
         )
-        warnings.append(FeedWarning("empty", message))
+        warnings.append(FeedWarningOut(code="empty", message=message))
     if health and health.charset_doubt:
         message = f"{health.charset_doubt} If letters of its headlines look wrong, ask the publisher to declare its charset."
-        warnings.append(FeedWarning("charset", message))
+        warnings.append(FeedWarningOut(code="charset", message=message))
     return warnings
 
 

@@ -1,7 +1,6 @@
 """Queries on the roster, the same for site, REST and MCP. They return schemas, never models."""
 
 import datetime as dt
-from dataclasses import asdict
 
 from django.utils import timezone
 
@@ -12,7 +11,6 @@ from sources.models import Feed, FeedHealth, Publication, RosterRevision
 from sources.schemas import (
     FeedHealthOut,
     FeedsHealthOut,
-    FeedWarningOut,
     PublicationOut,
     ReplacementOut,
     SourceOut,
@@ -67,7 +65,7 @@ def slugs_by_name() -> dict[str, str]:
 
 def verify_source(publication_name: str) -> VerdictOut:
     """Return whether the name is one of the 24; variants, aliases, domains, sections and typing slips are recognised."""
-    return VerdictOut(**asdict(names.verify(publication_name, known_names())))
+    return names.verify(publication_name, known_names())
 
 
 def canonical_source(name: str) -> str:
@@ -93,16 +91,9 @@ def known_names() -> list[names.Name]:
 
 def _describe_source(row: Publication) -> SourceOut:
     feeds = list(row.feeds.all())
-    return SourceOut(
-        name=row.name,
-        tier=row.tier,
-        tier_label=row.tier_label,
-        feed_type=FeedType(feeds[0].feed_type) if feeds else FeedType.QUERY,
-        slug=row.slug,
-        domain=row.domain,
-        homepage=row.homepage,
-        owner=row.owner,
-    )
+    columns = ("name", "tier", "tier_label", "slug", "domain", "homepage", "owner")
+    feed_type = FeedType(feeds[0].feed_type) if feeds else FeedType.QUERY
+    return SourceOut(**{name: getattr(row, name) for name in columns}, feed_type=feed_type)
 
 
 def _describe_feed(feed: Feed, now: dt.datetime) -> FeedHealthOut:
@@ -124,7 +115,7 @@ def _describe_feed(feed: Feed, now: dt.datetime) -> FeedHealthOut:
         items=state.items,
         outcomes=state.outcomes,
         recent_items=state.recent_items,
-        warnings=[FeedWarningOut(code=warning.code, message=warning.message) for warning in health.list_warnings(known)],
+        warnings=health.list_warnings(known),
         failures_in_a_row=state.failures,
         failure=mask_addresses(state.failure) or None,
         failure_code=state.failure_code or None,

@@ -26,7 +26,8 @@ from mcpserver.tooling.batched_counter import Tally
 from mcpserver.tooling.tools import ADDRESSES_THE_MODEL, MINUTE_MS, PAYMENT, PAYMENT_RESPONSE, Answer, ToolSpec, as_text
 from mcpserver.tooling.usage import CountedCall
 from wire.corpora.articles import queries, usage_counts
-from wire.corpora.articles.directory import LISTED, ServedPublisher, list_members
+from wire.corpora.articles.directory import LISTED, list_members
+from wire.corpora.articles.models import Publisher
 from wire.corpora.articles.rendering import Format
 from wire.corpora.articles.schemas import ArticleOut, HitsOut, RecentsOut
 from wire.corpora.articles.url_keys import canonical_key
@@ -180,7 +181,7 @@ usage_name = _BOX.usage_name
 members = list_members
 
 
-def build(member: ServedPublisher) -> Server[Any]:
+def build(member: Publisher) -> Server[Any]:
     return build_server(
         f"chatbotnews-articles-{member.slug}",
         _BOX,
@@ -215,5 +216,5 @@ class Teller:
         asked[int(time.time() // 86_400), what.about] += 1
 
 
-def teller(member: ServedPublisher) -> Teller:
+def teller(member: Publisher) -> Teller:
     return Teller(member.slug)

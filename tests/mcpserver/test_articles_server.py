@@ -28,7 +28,7 @@ from tests.mcpserver.asgi import ERAS, LEGACY, MODERN, Answer, http_scope, messa
 from tests.publishers import CAKE, NOW, cake, draft, publisher, store
 from wire.corpora.articles import queries
 from wire.corpora.articles import store as storing
-from wire.corpora.articles.directory import get_member
+from wire.corpora.articles.directory import find_publisher
 from wire.corpora.articles.models import Article, ArticleCount, LicenceKind, Publisher
 from wire.corpora.articles.url_keys import canonical_key
 from wire.models import UsageCount
@@ -666,7 +666,7 @@ def test_the_sdks_own_client_lists_and_calls_every_tool(mode: str) -> None:
                 await client.call_tool("search-content", {})
             return [getattr(answer.content[0], "text", "") for answer in answers]
 
-    member = get_member("chef")
+    member = find_publisher("chef")
     assert asyncio.run(everything()) == [FOUND, DOCUMENT, RECENT]
 
 

@@ -33,7 +33,6 @@ from wire.corpora.articles.models import AT_ONCE, NAMED_REFUSALS, OWN, SUFFIX_HI
 from wire.corpora.articles.normalize import RefusedItem, draft_entry, draft_page, is_front
 from wire.corpora.articles.page_fetch import Unread
 from wire.corpora.articles.store import ArticleDraft
-from wire.corpora.articles.url_keys import is_own
 from wire.ingest.feed_entries import refuse_sample
 from wire.text.plain_text import plain_line, plain_text
 
@@ -53,7 +52,6 @@ _TROUBLE: Final = {"dns", "connect", "tls", "timeout", "too_slow", "broken_answe
 
 log = logging.getLogger(__name__)
 
-Progress = Callable[[str, int, int], None]  # the stage (`sources` or `pages`), how many are done, how many there are
 Fetching = Callable[[Iterable[fetch.Ask], fetch.Policy, HostNotes], Generator[tuple[fetch.Ask, fetch.Outcome], None, None]]
 
 
@@ -95,7 +93,6 @@ def index(
     most_pages: int = MAX_PAGES,
     seconds: float = MAX_SECONDS,
     how: fetch.Policy | None = None,
-    progress: Progress = lambda _what, _done, _total: None,
 ) -> RunReport:
     """Bring a publisher's articles up to date; `now` is in UTC. `by_hand` asks sources also before they are due again; `stop` ends
     the run after the batch at hand.
@@ -116,7 +113,7 @@ def index(
     was_broken_off = bool(IndexLease.objects.get_or_create(publisher=publisher)[0].holder)
     with job_lock.acquire(IndexLease.objects.filter(publisher=publisher), f"indexing of {publisher.slug}") as lease:
         report, ends, has_ended = RunReport(publisher), started + seconds, False
-        run = _Run(publisher, report, now, lease, how or page_fetch.policy(), lambda: stop() or time.monotonic() > ends, progress)
+        run = _Run(publisher, report, now, lease, how or page_fetch.policy(), lambda: stop() or time.monotonic() > ends)
         if is_sample:
             run.fetch_all = sample.fetch_all
         try:
@@ -152,7 +149,7 @@ def try_out(source: Source, *, how: fetch.Policy | None = None) -> list[ArticleD
             entries, children, _ = _parse(source, outcome)
         except InvalidFeed as error:
             return mask_addresses(str(error))
-        child = next((child for child in children if is_own(publisher, child)), None)
+        child = next((child for child in children if publisher.has_address(child)), None)
         if entries or child is None:
             break
         url = child
@@ -222,7 +219,6 @@ class _Run:
     lease: job_lock.Lease
     how: fetch.Policy
     stop: Callable[[], bool]
-    progress: Progress
     fetch_all: Fetching = field(default_factory=lambda: fetch.fetch_all)
     hosts: HostNotes = field(default_factory=HostNotes)
     failures: Counter[str] = field(default_factory=Counter)  # in a row, by host
@@ -235,7 +231,6 @@ class _Run:
         self.report.counts["not due"] += self.publisher.sources.count() - len(sources)
         level = [_Document(source, source.url) for source in sources]
         asked = {document.url for document in level}
-        done = 0
         while level and not self.stop():
             following: list[_Document] = []
             asks = [document.ask(number, self.now) for number, document in enumerate(level)]
@@ -256,8 +251,6 @@ class _Run:
                     continue
                 asked |= {child.url for child in children}
                 following += children
-                done += 1
-                self.progress("sources", done, len(asked))
             level = following
 
     def _process(self, document: _Document, outcome: fetch.Outcome) -> list[_Document]:
@@ -284,7 +277,7 @@ class _Run:
             return []  # stopped: it is read again
         # Of a document that is not whole the rest is to come.
         state = _FetchState(outcome.etag, outcome.last_modified, digest, self.now) if whole else _FetchState()
-        listed = [child for child in dict.fromkeys(children) if is_own(self.publisher, child)]
+        listed = [child for child in dict.fromkeys(children) if self.publisher.has_address(child)]
         self.report.counts["foreign"] += len(set(children)) - len(listed)
         self._note_answer(document, state, (listed, len(entries), refusals))
         return [_Document(source, child, document.depth + 1) for child in listed if child in source.children]
@@ -383,7 +376,6 @@ class _Run:
     def read_pages(self, most: int) -> None:
         """Read waiting pages, as many as fit into the run, then a few that no source has shown for a week."""
         urls = self._select_pages(most)
-        done = 0
         asked: deque[tuple[int, str]] = deque()
         batch: list[tuple[int, str, Page | Unread]] = []
         stored_at = time.monotonic()
@@ -393,10 +385,8 @@ class _Run:
                 batch.append((key, url, page_fetch.unreadable(found) if isinstance(found, InvalidArticle) else found))
             if found is None or len(batch) >= store.BATCH or time.monotonic() > stored_at + PATIENCE:
                 self._store_pages(batch)
-                done += len(batch)
                 batch.clear()
                 stored_at = time.monotonic()
-                self.progress("pages", done, len(urls))
 
     def _select_pages(self, most: int) -> dict[int, str]:
         """Return addresses by primary key: those missing a day ago, those never read or changed, then some to look at again."""

@@ -21,7 +21,7 @@ from sources.parse.extractor import extract
 from wire.corpora.articles import page_fetch, store
 from wire.corpora.articles.models import OWN, Article, ArticleAlias, Publisher
 from wire.corpora.articles.normalize import RefusedItem, draft_page, is_front
-from wire.corpora.articles.url_keys import canonical_key, is_own
+from wire.corpora.articles.url_keys import canonical_key
 
 SECONDS: Final = 10.0  # for a page in all: turn, name, robots.txt, redirects, body and reading
 AT_ONCE: Final = 3  # callers of one process that wait for pages; the other thread is for those who ask for what is stored
@@ -79,7 +79,7 @@ def known_at(publisher: Publisher, url: str) -> Article | None:
 
     Raises: InvalidArgument for an address that is not the publisher's; NotFound for a removed article and what cannot be one.
     """
-    if not is_own(publisher, url):
+    if not publisher.has_address(url):
         domains = ", ".join(publisher.domains)
         raise InvalidArgument(f"url is not an article of {publisher.name}.", f"Its addresses are on {domains}. {UNKNOWN}")
     article = _find_article(publisher, canonical_key(url))
@@ -139,7 +139,7 @@ def _read_page(
     if unread := page_fetch.unread(outcome):
         raise NotFound(unread.message, UNKNOWN) if unread.is_missing else UpstreamFailed(unread.message, LATER)
     assert isinstance(outcome, fetch.Fetched), "any other outcome is unread"  # noqa: S101
-    if not is_own(publisher, outcome.url):
+    if not publisher.has_address(outcome.url):
         raise UpstreamFailed("The address redirects to what is not indexed; that was not read.", LATER)
     if is_front(publisher, outcome.url):
         raise NotFound("The address leads to the site's front page; there is no article.", UNKNOWN)

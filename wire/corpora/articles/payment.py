@@ -65,18 +65,14 @@ class Facilitator:
     def __init__(self, address: str) -> None:
         self._address = address
 
-    def verify(self, payment: Mapping[str, Any], terms: Price) -> str:
-        """Return why the payment cannot be taken; "" if it can."""
-        found = self._ask("verify", payment, terms)
-        if not isinstance(found.get("isValid"), bool):
-            raise self._no_answer("verify", "it says neither that the payment is valid nor that it is not")
-        return "" if found["isValid"] else _reason(found, "invalidReason")
+    def verify(self, payment: Mapping[str, Any], terms: Price) -> None:
+        """Raises: InvalidPayment, if the payment cannot be taken."""
+        if not (found := self._ask("verify", payment, terms, "isValid"))["isValid"]:
+            raise InvalidPayment(f"The payment is not valid: {_reason(found, 'invalidReason')}.")
 
     def settle(self, payment: Mapping[str, Any], terms: Price) -> Settlement | str:
         """Return the settlement, or why there is none. The same payment twice is settled once."""
-        found = self._ask("settle", payment, terms)
-        if not isinstance(found.get("success"), bool):
-            raise self._no_answer("settle", "it says neither that the payment was settled nor that it was not")
+        found = self._ask("settle", payment, terms, "success")
         named = str(found.get("transaction") or "")
         if found["success"]:
             return Settlement(named[:200], str(found.get("network") or terms["network"])[:100])
@@ -89,7 +85,7 @@ class Facilitator:
             )
         return reason
 
-    def _ask(self, what: str, payment: Mapping[str, Any], terms: Price) -> Mapping[str, Any]:
+    def _ask(self, what: str, payment: Mapping[str, Any], terms: Price, verdict: str) -> Mapping[str, Any]:
         import httpcore2  # takes longer to load than all the rest of this module, and few installations take payments
 
         url, body = f"{self._address}/{what}", {"x402Version": VERSION, "paymentPayload": payment, "paymentRequirements": terms}
@@ -105,8 +101,8 @@ class Facilitator:
             found = orjson.loads(content)
         except (httpcore2.TimeoutException, httpcore2.NetworkError, httpcore2.ProtocolError, OSError, ValueError) as error:
             raise self._no_answer(what, str(error)) from error
-        if answer.status >= 500 or not isinstance(found, dict):
-            raise self._no_answer(what, f"status {answer.status}")
+        if answer.status >= 500 or not isinstance(found, dict) or not isinstance(found.get(verdict), bool):
+            raise self._no_answer(what, f"status {answer.status}, and no {verdict} that is true or false")
         return found
 
     @staticmethod
@@ -152,15 +148,12 @@ def _buy(publisher: Publisher, url: str, offered: Authorization, give: Callable[
     _expect_terms(publisher, url, key, offered, terms)
     if row is None or row.settling_at is None or row.signature_sha256 not in {"", offered.signature}:
         if not _checks.acquire(blocking=False):
-            raise UpstreamFailed(
-                "Other payments are being checked at this moment; this one was not.", "Send it again in 10 seconds."
-            )
+            message = "Other payments are being checked at this moment; this one was not."
+            raise UpstreamFailed(message, "Send it again in 10 seconds.")
         try:
-            reason = facilitator.verify(offered.payment, terms)
+            facilitator.verify(offered.payment, terms)
         finally:
             _checks.release()
-        if reason:
-            raise InvalidPayment(f"The payment is not valid: {reason}.")
     mine = routing.write(lambda: _take(publisher, key, offered, terms))
     if mine is None:
         _expect_unused(publisher, key, offered)
@@ -192,16 +185,10 @@ def _buy(publisher: Publisher, url: str, offered: Authorization, give: Callable[
 
 def _expect_unused(publisher: Publisher, key: str, offered: Authorization) -> Payment | None:
     """Return the row of a payment, if it has one. Raises: InvalidPayment for one that is another article's."""
-    row = routing.write(lambda: _find_payment(offered))  # a replica may not know of it yet
+    row = routing.write(Payment.objects.filter(sha256=offered.identity).first)  # a replica may not know of it yet
     if row is not None and not _is_free(row) and not _is_for(row, publisher, key):
         raise InvalidPayment("This payment was used already, for another article.")
     return row
-
-
-def _find_payment(offered: Authorization) -> Payment | None:
-    """Return the row of a payment; of one that came before identities were stored, by its whole payload."""
-    found = {row.sha256: row for row in Payment.objects.filter(sha256__in=(offered.identity, offered.message))}
-    return found.get(offered.identity) or found.get(offered.message)
 
 
 def _is_free(row: Payment) -> bool:
@@ -224,12 +211,9 @@ def _take(publisher: Publisher, key: str, offered: Authorization, terms: Price) 
     taken: dict[str, Any] = {"signature_sha256": offered.signature, "taken_at": now}
     bound = {name: terms[name] for name in ("amount", "asset", "network")}
     bound |= {"publisher": publisher, "key": key, "terms": dict(terms)}
-    try:
-        with transaction.atomic():
-            if (row := _find_payment(offered)) is None:
-                return Payment.objects.create(sha256=offered.identity, **bound, **taken)
-    except IntegrityError:
-        return None
+    row, is_new = Payment.objects.get_or_create(sha256=offered.identity, defaults=bound | taken)
+    if is_new:
+        return row
     stale = Payment.objects.filter(pk=row.pk, settled_at=None, taken_at=row.taken_at, taken_at__lt=now - TAKING)
     if _is_free(row):
         taken |= bound

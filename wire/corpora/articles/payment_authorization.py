@@ -34,10 +34,9 @@ class InvalidPayment(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Authorization:
-    """A payment as its payer signed it. `payment` is the message for the facilitator; all else are SHA-256 in hex.
+    """A payment as its payer signed it. `payment` is the message for the facilitator.
 
     `identity` is the same for every spelling of one payment, `signature` tells who can prove it from who only knows its nonce.
-    `message` is the whole payload's, by which payments were distinguished before.
     `is_exact`: the network itself takes no second payment of this identity. Otherwise its settlement has to be compared as well.
     """
 
@@ -45,7 +44,6 @@ class Authorization:
     accepted: Mapping[str, Any]
     identity: str
     signature: str
-    message: str
     is_exact: bool
 
 
@@ -57,7 +55,7 @@ def read_authorization(payment: object) -> Authorization:
     if not isinstance(payment, Mapping) or not isinstance(payload, Mapping):
         raise InvalidPayment("The payment is no x402 PaymentPayload: it has no `payload`.")
     try:
-        size, message = len(rfc8785.dumps(payment)), hashlib.sha256(rfc8785.dumps(payload)).hexdigest()
+        size = len(rfc8785.dumps(payment))
     except (rfc8785.CanonicalizationError, RecursionError) as error:
         raise InvalidPayment("The payment holds what is no JSON.") from error
     if size > MAX_PAYMENT:
@@ -87,7 +85,7 @@ def read_authorization(payment: object) -> Authorization:
         identity = ["nonce", _normalize(payload["nonce"], "payload.nonce")]
     else:
         raise InvalidPayment("The payment names neither a nonce nor a transaction, so it cannot be told from another.")
-    return Authorization(payment, accepted, _digest([network, asset, *identity]), signature, message, is_exact)
+    return Authorization(payment, accepted, _digest([network, asset, *identity]), signature, is_exact)
 
 
 def _decode_header(header: str) -> object:

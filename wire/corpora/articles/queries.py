@@ -6,12 +6,12 @@ Each takes the publisher by its slug and raises NotFound for one that there is n
 import datetime as dt
 from typing import Any, Final
 
-from django.conf import settings
 from django.db.models import Q
 
 from citations.format.article import cite_article
-from config.errors import InvalidArgument, NotFound
+from config.errors import InvalidArgument
 from wire.corpora.articles import live_fetch, payment, rendering, search
+from wire.corpora.articles.directory import find_publisher
 from wire.corpora.articles.models import Article, LicenceKind, Publisher
 from wire.corpora.articles.pricing import describe_price
 from wire.corpora.articles.schemas import ArticleOut, HitOut, HitsOut, PublisherOut, PublishersOut, RecentOut, RecentsOut
@@ -119,27 +119,12 @@ def buy_article(
     return payment.buy(publisher, url, paying, give)
 
 
-def find_publisher(slug: str) -> Publisher:
-    """Raises: NotFound, which says when one was removed."""
-    publisher = Publisher.objects.with_slug(slug).first()
-    if publisher is None:
-        raise NotFound("There is no publisher of this name.", "All of them are listed at /api/articles/publishers.json.")
-    if publisher.removed_at is not None:
-        raise NotFound(
-            f"{publisher.name} was removed on {publisher.removed_at:%Y-%m-%d} and is served no more.",
-            "All publishers are listed at /api/articles/publishers.json.",
-        )
-    return publisher
-
-
 def _describe_publisher(publisher: Publisher) -> PublisherOut:
     rows = Article.objects.live().filter(publisher=publisher)
     newest = rows.newest_first().first()
-    same = ("slug", "name", "homepage", "full_text", "excerpt_length", "may_answer", "may_train", "per_minute")
+    same = ("slug", "name", "homepage", "page", "mcp", "full_text", "excerpt_length", "may_answer", "may_train", "per_minute")
     return PublisherOut(
         **{name: getattr(publisher, name) for name in same},
-        page=f"{settings.WIRE_SITE_URL}/articles/{publisher.slug}",
-        mcp=f"{settings.WIRE_MCP_URL}/articles/{publisher.slug}",
         articles=rows.count(),
         newest=newest.published_at if newest else None,
         licence_kind=LicenceKind(publisher.licence_kind),

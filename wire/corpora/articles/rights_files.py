@@ -13,7 +13,7 @@ from django.views.decorators.http import require_safe
 
 from config.errors import NotFound
 from config.http.responses import BRIEFLY
-from wire.corpora.articles import queries
+from wire.corpora.articles.directory import find_publisher
 from wire.corpora.articles.models import LicenceKind, Publisher
 from wire.corpora.articles.pricing import describe_price
 from wire.text.plain_text import plain_line
@@ -36,7 +36,7 @@ def view_publisher(
         @wraps(view)
         def serve(request: HttpRequest, slug: str) -> R:
             try:
-                publisher = queries.find_publisher(slug)
+                publisher = find_publisher(slug)
             except NotFound as error:
                 return missing(request, error)
             response = view(request, publisher)
@@ -60,8 +60,7 @@ def _tdm_reservation(publisher: Publisher) -> str:
 
 @view_publisher(_answer_missing)
 def llms_txt(_request: HttpRequest, publisher: Publisher) -> HttpResponse:
-    api, mcp = f"{settings.WIRE_SITE_URL}/api", f"{settings.WIRE_MCP_URL}/articles/{publisher.slug}"
-    return _render("llms.txt", PLAIN, publisher, api=api, mcp=mcp)
+    return _render("llms.txt", PLAIN, publisher, api=f"{settings.WIRE_SITE_URL}/api", mcp=publisher.mcp)
 
 
 @view_publisher(_answer_missing)
@@ -74,7 +73,7 @@ def ai_txt(_request: HttpRequest, publisher: Publisher) -> HttpResponse:
 def license_xml(_request: HttpRequest, publisher: Publisher) -> HttpResponse:
     """The terms in RSL 1.0. `search` is what a publisher agrees to by being served; credit is due for every use."""
     uses = {"search": True, "ai-input": publisher.may_answer, "ai-train": publisher.may_train}
-    scheme, terms = publisher.homepage.partition("://")[0], f"{_page(publisher)}#terms"
+    scheme, terms = publisher.homepage.partition("://")[0], f"{publisher.page}#terms"
     address = ADDRESS.search(publisher.licence)
     licence = address[0] if address else ""
     return _render(
@@ -92,10 +91,6 @@ def license_xml(_request: HttpRequest, publisher: Publisher) -> HttpResponse:
     )
 
 
-def _page(publisher: Publisher) -> str:
-    return f"{settings.WIRE_SITE_URL}/articles/{publisher.slug}"
-
-
 def _render(name: str, content_type: str, publisher: Publisher, **context: object) -> HttpResponse:
     """Give the publisher's own words to the template as single lines, so that none of them can pass for a rule of the file."""
     kind = LicenceKind(publisher.licence_kind).label
@@ -104,7 +99,7 @@ def _render(name: str, content_type: str, publisher: Publisher, **context: objec
         "licence": f"{kind}: {publisher.licence}" if publisher.licence else kind,
         "price": f"{describe_price(publisher.price)}, paid by x402" if publisher.price else "none",
     }
-    own = {"publisher": publisher, "page": _page(publisher)} | {name: plain_line(text, MAX_LINE) for name, text in words.items()}
+    own = {"publisher": publisher, "page": publisher.page} | {name: plain_line(text, MAX_LINE) for name, text in words.items()}
     values = Context(own | context, autoescape=content_type == RSL)  # the others are plain text
     text = Engine.get_default().get_template(f"articles/{name}").render(values)
     return HttpResponse(text, content_type=content_type, headers={"Cache-Control": BRIEFLY})

@@ -15,7 +15,7 @@ from django.utils import timezone
 from config.errors import InvalidArgument, NotFound
 from wire.corpora.articles.models import AT_ONCE, OWN, Article, ArticleAlias, ArticleRevision, Publisher, to_place
 from wire.corpora.articles.search import index_name, weigh_tokens
-from wire.corpora.articles.url_keys import canonical_key, is_own
+from wire.corpora.articles.url_keys import canonical_key
 from wire.models import WireState
 from wire.search import index
 from wire.text.identity import headline_key
@@ -204,7 +204,7 @@ def withdraw(publisher: Publisher, articles: Iterable[Article]) -> None:
 def leave_out(publisher: Publisher) -> int:
     """Delete the articles that are on other hosts than the publisher's now, or are left out now; return their number."""
     rows = Article.objects.filter(publisher=publisher).order_by("pk")
-    strange = [pk for pk, url in rows.values_list("pk", "url").iterator() if not is_own(publisher, url)]
+    strange = [pk for pk, url in rows.values_list("pk", "url").iterator() if not publisher.has_address(url)]
     for start in range(0, len(strange), BATCH):
         with transaction.atomic():
             lock(publisher)

@@ -2,7 +2,6 @@
 
 import base64
 import datetime as dt
-import hashlib
 import json
 import threading
 from collections.abc import Iterator
@@ -13,7 +12,6 @@ from typing import Any, Final
 
 import orjson
 import pytest
-import rfc8785
 from django.core.exceptions import ValidationError
 from django.db import connection
 from django.test import Client
@@ -365,17 +363,6 @@ def test_a_header_that_names_a_field_twice_is_refused(client: Client, facilitato
     answer = client.get("/api/articles/chef/article.json", {"url": CAKE}, headers={"payment-signature": sent})
     assert (answer.status_code, answer.json()["message"]) == (402, "The payment names a field twice.")
     assert not facilitator.asked
-
-
-def test_a_payment_from_before_identities_were_stored_is_known(chef: Publisher) -> None:
-    sha256 = hashlib.sha256(rfc8785.dumps(paid()["payload"])).hexdigest()
-    was = {"amount": "1", "asset": "test-money", "network": "wire:test", "transaction": "tx-0", "key": canonical_key(CAKE)}
-    now = timezone.now()
-    Payment.objects.create(publisher=chef, sha256=sha256, settlement="wire:test tx-0", taken_at=now, settled_at=now, **was)
-    assert "another article" in refusal(paid(), "https://yoursite.com/plum").message
-    padded = paid(payload={"nonce": "1", "signature": "good", "junk": 1})
-    assert "its transaction paid" in refusal(padded, "https://yoursite.com/plum").message
-    assert queries.buy_article("chef", CAKE, paying=paid())[1] is not None
 
 
 def test_a_header_that_is_no_base64_is_no_payment(client: Client) -> None:
