@@ -13,7 +13,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import asdict, astuple, dataclass, field, replace
 from itertools import chain, islice
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from django.db import Error, transaction
 from django.utils import timezone
@@ -201,12 +201,7 @@ class _Document:
         return fetch.Ask(key, self.url, state.etag, state.last_modified, self.source.publisher.own_domains)
 
 
-class _FirstItem(NamedTuple):
-    """The item of a document that has an address, so that others with the same one are compared with it."""
-
-    sha256: str
-    change: dt.datetime | None
-    title: str
+FirstItems = dict[str, tuple[str, dt.datetime | None, str]]  # hash, change and title of a document's items, by key
 
 
 @dataclass(slots=True)
@@ -272,9 +267,15 @@ class _Run:
         except InvalidFeed as error:
             self._note_failure(document, "invalid", str(error))
             return []
-        refusals: Refusals = {}
-        if not self._store_entries(entries, refusals):
-            return []  # stopped: it is read again
+        refusals, known, waiting = Refusals(), FirstItems(), iter(entries)
+        while batch := list(islice(waiting, store.BATCH)):
+            if self.stop():
+                return []  # it is read again
+            drafts = list(self._drafts(batch, known, refusals))
+            with transaction.atomic():
+                self.lease.renew()
+                stored = store.store(self.publisher, drafts, self.now)
+            self.report.counts += stored
         # Of a document that is not whole the rest is to come.
         state = _FetchState(outcome.etag, outcome.last_modified, digest, self.now) if whole else _FetchState()
         listed = [child for child in dict.fromkeys(children) if self.publisher.has_address(child)]
@@ -282,25 +283,8 @@ class _Run:
         self._note_answer(document, state, (listed, len(entries), refusals))
         return [_Document(source, child, document.depth + 1) for child in listed if child in source.children]
 
-    def _store_entries(self, entries: Iterable[Entry], refusals: Refusals) -> bool:
-        """Store entries in batches; return False if the run was stopped between two."""
-        waiting = iter(entries)
-        known: dict[str, _FirstItem] = {}
-        while batch := list(islice(waiting, store.BATCH)):
-            if self.stop():
-                return False
-            drafts = list(self._drafts(batch, known, refusals))
-            with transaction.atomic():
-                self.lease.renew()
-                stored = store.store(self.publisher, drafts, self.now)
-            self.report.counts += stored
-        return True
-
-    def _drafts(self, entries: Iterable[Entry], known: dict[str, _FirstItem], refusals: Refusals) -> Iterator[ArticleDraft]:
-        """Yield the drafts to store. Of several items with one address the first counts, the newest in most feeds.
-
-        `known` has the items before, by key.
-        """
+    def _drafts(self, entries: Iterable[Entry], known: FirstItems, refusals: Refusals) -> Iterator[ArticleDraft]:
+        """Yield the drafts to store. Of several items with one address the first counts, the newest in most feeds."""
         for entry in entries:
             reason, same_as = "", ""
             try:
@@ -313,13 +297,13 @@ class _Run:
                 if reason not in refusals:
                     self.report.errors.append(f"{entry.url}: A fault of the wire's own; the log says why.")
             else:
-                first = known.get(draft.key)
+                sha256, change, title = known.get(draft.key, ("", None, ""))
                 if draft.markdown is None and is_front(self.publisher, draft.url):
                     reason = "front page"
-                elif first and first.sha256 != draft.sha256:
-                    reason, same_as = "same address", first.title
-                elif not first or (draft.change and (first.change is None or draft.change > first.change)):
-                    known[draft.key] = _FirstItem(draft.sha256, draft.change, draft.title[:MAX_NAME])
+                elif sha256 and sha256 != draft.sha256:
+                    reason, same_as = "same address", title
+                elif not sha256 or (draft.change and (change is None or draft.change > change)):
+                    known[draft.key] = (draft.sha256, draft.change, draft.title[:MAX_NAME])
                     yield draft
             if reason:
                 self.report.counts[reason] += 1
@@ -409,7 +393,7 @@ class _Run:
     ) -> Iterator[tuple[bytes, str, str]]:
         """Yield pages to be read, each noted in `asked`; what cannot be goes to `batch` at once."""
         for ask, outcome in self._fetch((page_fetch.ask(self.publisher, key, url) for key, url in urls.items()), self.how):
-            unread = page_fetch.unread(outcome)
+            unread = None if isinstance(outcome, fetch.Fetched) else page_fetch.unread(outcome)
             self._pause_failing_host(ask, unread)
             self.report.counts["pages"] += not (unread and unread.code == "not_yet")
             if isinstance(outcome, fetch.Fetched):

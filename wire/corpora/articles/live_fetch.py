@@ -58,9 +58,7 @@ def article_at(publisher: Publisher, url: str, seconds: float = SECONDS, how: fe
     until, how = time.monotonic() + seconds, how or page_fetch.policy()
     lane = _lanes.setdefault(publisher.pk, _Lane(how.gap))
     with _wait_turn(publisher, lane, until):
-        article = routing.write(
-            lambda: _find_article(publisher, canonical_key(url))
-        )  # another asker may have had it read meanwhile
+        article = routing.write(lambda: _find_article(publisher, canonical_key(url)))  # another asker may have had it read
         if article is not None and article.is_read:
             return article
         draft = _read_page(publisher, article.url if article else url, article, until, how, lane)
@@ -106,8 +104,8 @@ def _wait_turn(publisher: Publisher, lane: _Lane, until: float) -> Iterator[None
     with ExitStack() as taken:
         for callers in (lane.callers, _callers):
             if not callers.acquire(blocking=False):
-                message = "Other pages are being read at this moment, so this one was not asked."
-                raise UpstreamFailed(message, "Ask again in 10 seconds.")
+                words = "Other pages are being read at this moment, so this one was not asked."
+                raise UpstreamFailed(words, "Ask again in 10 seconds.")
             taken.callback(callers.release)
         if not lane.turn.acquire(timeout=max(0.0, until - time.monotonic())):
             raise UpstreamFailed(f"Another page of {publisher.name} took too long, so this one was not asked.", LATER)
@@ -136,9 +134,8 @@ def _read_page(
     except Error:
         log.exception("What was learnt of a publisher's server could not be stored.")
     lane.gap = max(how.gap, fetch.crawl_delay(notes, url, how))
-    if unread := page_fetch.unread(outcome):
-        raise NotFound(unread.message, UNKNOWN) if unread.is_missing else UpstreamFailed(unread.message, LATER)
-    assert isinstance(outcome, fetch.Fetched), "any other outcome is unread"  # noqa: S101
+    if not isinstance(outcome, fetch.Fetched):
+        raise _explain(page_fetch.unread(outcome))
     if not publisher.has_address(outcome.url):
         raise UpstreamFailed("The address redirects to what is not indexed; that was not read.", LATER)
     if is_front(publisher, outcome.url):
@@ -148,11 +145,13 @@ def _read_page(
         draft = draft_page(publisher, outcome.url, page.entry, page.markdown, known, timezone.now())
         return store.settle_address(publisher, known, draft, outcome.url)
     except InvalidArticle as error:
-        if page_fetch.unreadable(error).is_missing:
-            raise NotFound(str(error), UNKNOWN) from error
-        raise UpstreamFailed(str(error), LATER) from error
+        raise _explain(page_fetch.unreadable(error)) from error
     except RefusedItem as error:
         raise UpstreamFailed("The page is none that is indexed.", LATER) from error
+
+
+def _explain(unread: page_fetch.Unread) -> NotFound | UpstreamFailed:
+    return NotFound(unread.message, UNKNOWN) if unread.is_missing else UpstreamFailed(unread.message, LATER)
 
 
 def _store_page(publisher: Publisher, key: str, draft: store.ArticleDraft) -> Article:

@@ -17,10 +17,8 @@ _WORDS: Final = {
     "http_402": "The publisher's server asks for payment (402) before it gives the page.",
     "http_403": "The publisher's server refuses to give us the page (403).",
     "http_429": "The publisher's server asks for fewer requests (429).",
-    "too_large": "The page is larger than 5 MB and was not read.",
-    "too_large_inflated": "The page is larger than 5 MB and was not read.",
-    "too_slow": "The publisher's server did not send the page in time.",
-    "timeout": "The publisher's server did not send the page in time.",
+    **dict.fromkeys(("too_large", "too_large_inflated"), "The page is larger than 5 MB and was not read."),
+    **dict.fromkeys(("too_slow", "timeout"), "The publisher's server did not send the page in time."),
     "private_address": "The address leads into a private network; it was not asked.",
     "not_yet": "The publisher's server is left alone for some minutes, as it asked or because it failed several times.",
     "robots": "The publisher's robots.txt forbids the page to us, or could not be read.",
@@ -55,10 +53,8 @@ def ask(publisher: Publisher, key: int, url: str) -> fetch.Ask:
     return fetch.Ask(key, url, within=publisher.own_domains, avoid=publisher.leaves_out, is_page=True)
 
 
-def unread(outcome: fetch.Outcome) -> Unread | None:
-    """Return why a page could not be fetched; None if it was."""
-    if isinstance(outcome, fetch.Fetched):
-        return None
+def unread(outcome: fetch.Unchanged | fetch.Failed) -> Unread:
+    """Return why a page could not be fetched."""
     if isinstance(outcome, fetch.Unchanged):  # which no page was asked for
         return Unread("broken_answer", _WORDS["broken_answer"])
     code = outcome.code

@@ -40,7 +40,7 @@ def view_publisher(
             except NotFound as error:
                 return missing(request, error)
             response = view(request, publisher)
-            response["tdm-reservation"] = _tdm_reservation(publisher)
+            response["tdm-reservation"] = "0" if publisher.may_train else "1"  # TDMRep (W3C): 1 reserves mining for training
             return response
 
         return serve
@@ -49,13 +49,8 @@ def view_publisher(
 
 
 def _answer_missing(_request: HttpRequest, error: NotFound) -> HttpResponse:
-    headers = {"Cache-Control": "no-store"}
-    return HttpResponse(f"{error.message} {error.hint}\n", status=404, content_type=PLAIN, headers=headers)
-
-
-def _tdm_reservation(publisher: Publisher) -> str:
-    """Return TDMRep's `tdm-reservation` (W3C): "1" where the rights to mine the text for training are reserved."""
-    return "0" if publisher.may_train else "1"
+    text = f"{error.message} {error.hint}\n"
+    return HttpResponse(text, status=404, content_type=PLAIN, headers={"Cache-Control": "no-store"})
 
 
 @view_publisher(_answer_missing)
@@ -66,7 +61,7 @@ def llms_txt(_request: HttpRequest, publisher: Publisher) -> HttpResponse:
 @view_publisher(_answer_missing)
 def ai_txt(_request: HttpRequest, publisher: Publisher) -> HttpResponse:
     """The rule for training sets as Spawning's ai.txt has it; answering as a Content-Signal line; the reservation of TDMRep."""
-    return _render("ai.txt", PLAIN, publisher, reservation=_tdm_reservation(publisher))
+    return _render("ai.txt", PLAIN, publisher, reservation="0" if publisher.may_train else "1")
 
 
 @view_publisher(_answer_missing)

@@ -251,9 +251,9 @@ def _find_by_keys(publisher: Publisher, keys: Iterable[str]) -> dict[str, Articl
 
 
 def _fill(article: Article, draft: ArticleDraft, now: dt.datetime) -> None:
-    article.url, article.title, article.author = draft.url, draft.title, draft.author
-    article.published_at, article.place = draft.published_at, to_place(draft.published_at)
-    article.description, article.language = draft.description, draft.language
+    for name in ("url", "title", "author", "published_at", "description", "language"):
+        setattr(article, name, getattr(draft, name))
+    article.place = to_place(draft.published_at)
     article.listed_change = draft.change or article.listed_change
     if draft.markdown is not None:
         article.markdown, article.content_sha256 = draft.markdown, draft.sha256
@@ -266,8 +266,8 @@ def _fill(article: Article, draft: ArticleDraft, now: dt.datetime) -> None:
 
 def _update_unread(publisher: Publisher, article: Article, draft: ArticleDraft) -> bool:
     """Take from a source's listing what it newly says of an article whose text was not read; return whether to index it anew."""
-    values = {name: getattr(draft, name) for name in ("title", "author", "description", "language", "published_at")}
-    values = {name: value for name, value in values.items() if value and value != getattr(article, name)}
+    given = {name: getattr(draft, name) for name in ("title", "author", "description", "language", "published_at")}
+    values = {name: value for name, value in given.items() if value and value != getattr(article, name)}
     if not values or article.state == State.GONE:
         return False
     _remove_from_index(publisher, article)
