@@ -49,7 +49,7 @@ def list_sources(tier: int | None = None) -> SourcesOut:
 
 def get_publication(slug: str, now: dt.datetime | None = None) -> PublicationOut:
     """Return a publication, in the roster or retired, and the health of its feeds. Raises: NotFound."""
-    row = Publication.objects.called(slug).first()
+    row = Publication.objects.with_slug(slug).first()
     if row is None:
         raise NotFound("There is no such publication.", "The roster is at /sources.")
     now = (now or timezone.now()).replace(microsecond=0)

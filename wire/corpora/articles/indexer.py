@@ -48,6 +48,7 @@ REREAD: Final = dt.timedelta(days=3)  # after which a source is read whole thoug
 PATIENCE: Final = 5.0  # seconds that pages which were read wait to be stored
 MOST_TROUBLE: Final = 5  # failures of a server in a row after which it is left alone for a while
 LEFT_ALONE: Final = dt.timedelta(minutes=10)
+FAULT: Final = "A fault of the wire's own; the log says why."
 _TROUBLE: Final = {"dns", "connect", "tls", "timeout", "too_slow", "broken_answer", "http_429"}
 
 log = logging.getLogger(__name__)
@@ -57,14 +58,8 @@ Fetching = Callable[[Iterable[fetch.Ask], fetch.Policy, HostNotes], Generator[tu
 
 @dataclass(slots=True)
 class RunReport:
-    """The result of a run. `counts` by name: articles `new` (with their text), `listed` (without), `edited`, `same`, `waiting` for
-    their page, `gone`, `merged` with another whose address their page names; items that were not taken: `foreign`, `left out`, `bad
-    address`, `front page`, `same address` as an item before, `internal error`, sitemaps `too deep`; `pages` that were
-    asked, and which of these were `missing` or `failed`, `not found page` being the missing ones with status 200; sources
-    `asked`, `unchanged`, `not due`.
-
-    `errors` are sentences about sources and servers, `refused` about items that were not taken; `left` counts the pages that wait
-    for the next run.
+    """The result of a run: `counts` by name (docs/articles.md), `errors` about sources and servers, `refused` about items that were
+    not taken, and in `left` the number of pages that wait for the next run.
     """
 
     publisher: Publisher
@@ -237,7 +232,7 @@ class _Run:
                     raise  # the database, room on the disk or the lease is gone: nothing that follows could be stored
                 except Exception:  # a fault of ours in one document costs no other its turn
                     log.exception("%s could not be taken in.", mask_address(document.url))
-                    self._note_failure(document, "internal_error", "A fault of the wire's own; the log says why.")
+                    self._note_failure(document, "internal_error", FAULT)
                     children = []
                 if children and document.depth == MAX_DEPTH:
                     self.report.counts["too deep"] += len(children)
@@ -295,7 +290,7 @@ class _Run:
                 log.exception("%s could not be taken in.", entry.url)
                 reason = "internal error"
                 if reason not in refusals:
-                    self.report.errors.append(f"{entry.url}: A fault of the wire's own; the log says why.")
+                    self.report.errors.append(f"{entry.url}: {FAULT}")
             else:
                 sha256, change, title = known.get(draft.key, ("", None, ""))
                 if draft.markdown is None and is_front(self.publisher, draft.url):
@@ -374,18 +369,16 @@ class _Run:
 
     def _select_pages(self, most: int) -> dict[int, str]:
         """Return addresses by primary key: those missing a day ago, those never read or changed, then some to look at again."""
-        rows = Article.objects.filter(publisher=self.publisher)
-        missing = rows.missing().filter(missing_since__lte=self.now - store.APART).exclude(ask_at__gt=self.now)
-        urls = dict(missing.values_list("pk", "url")[:most])
-        for wanted in (
-            rows.filter(state=Article.State.LIVE, ask_at=AT_ONCE),
-            rows.filter(state=Article.State.GONE, ask_at=AT_ONCE),
-            rows.filter(state=Article.State.WAITING, missing_since=None).order_by("pk"),
+        rows, urls = Article.objects.filter(publisher=self.publisher), dict[int, str]()
+        again = rows.filter(ask_at__gt=AT_ONCE, ask_at__lte=self.now).order_by("ask_at")
+        for wanted, at_most in (
+            (rows.missing().filter(missing_since__lte=self.now - store.APART).exclude(ask_at__gt=self.now), most),
+            (rows.filter(state=Article.State.LIVE, ask_at=AT_ONCE), most),
+            (rows.filter(state=Article.State.GONE, ask_at=AT_ONCE), most),
+            (rows.filter(state=Article.State.WAITING, missing_since=None).order_by("pk"), most),
+            *((again.filter(state=state), MAX_AGAIN) for state in (Article.State.FAILED, Article.State.LIVE, Article.State.GONE)),
         ):
-            urls |= dict(wanted.values_list("pk", "url")[: max(0, most - len(urls))])
-        for state in (Article.State.FAILED, Article.State.LIVE, Article.State.GONE):
-            due = rows.filter(state=state, ask_at__gt=AT_ONCE, ask_at__lte=self.now).order_by("ask_at")
-            urls |= dict(due.values_list("pk", "url")[: max(0, min(MAX_AGAIN, most - len(urls)))])
+            urls |= dict(wanted.values_list("pk", "url")[: max(0, min(at_most, most - len(urls)))])
         return urls
 
     def _fetch_pages(
@@ -446,13 +439,13 @@ class _Run:
         """Draft a page under its own address; None if that is not to be stored."""
         try:
             draft = draft_page(self.publisher, url, page.entry, page.markdown, article, self.now)
-        except RefusedItem as refusal:
-            message = f"The page is at {url[:200]} now, which is not indexed: {refusal.code}."
-            self._note_unread(article, Unread(refusal.code, message))
-            return None
-        except Exception:
-            log.exception("%s could not be taken in.", url)
-            self._note_unread(article, Unread("internal_error", "A fault of the wire's own; the log says why."))
+        except Exception as error:
+            unread = Unread("internal_error", FAULT)
+            if isinstance(error, RefusedItem):
+                unread = Unread(error.code, f"The page is at {url[:200]} now, which is not indexed: {error.code}.")
+            else:
+                log.exception("%s could not be taken in.", url)
+            self._note_unread(article, unread)
             return None
         draft = store.settle_address(self.publisher, article, draft, url)
         is_to_store = store.move(self.publisher, article, draft, self.now)
@@ -480,8 +473,8 @@ class _Run:
 
 def describe_refusals(refusals: Refusals) -> str:
     """Return `2 same address, such as “Plums” https://… (taken: “Pears”); 1 foreign, such as https://…`; "" for none."""
-    sorted_by_count = sorted(refusals.items(), key=lambda one: (-one[1]["count"], one[0]))
-    return "; ".join(f"{told['count']:,} {reason}, such as {' and '.join(told['first'])}" for reason, told in sorted_by_count)
+    by_count = sorted(refusals.items(), key=lambda one: (-one[1]["count"], one[0]))
+    return "; ".join(f"{items['count']:,} {reason}, such as {' and '.join(items['first'])}" for reason, items in by_count)
 
 
 def _is_due(source: Source, now: dt.datetime) -> bool:
