@@ -140,8 +140,9 @@ class Client:
         is_robots = kind == "robots"
         cap, accept = (robots.MAX_SIZE, "text/plain") if is_robots else (self._policy.max_body, ACCEPT)
         sent = {"User-Agent": self._policy.user_agent, "Accept": accept, "Accept-Encoding": "gzip, deflate", **asked}
+        loop = asyncio.get_running_loop()
         async with self._turn(url.authority):
-            ends = _clock() + left
+            ends = loop.time() + left
             async with _limit(asyncio.timeout_at(ends), url.host), self._network.request(url, sent) as response:
                 headers = _decode_headers(response.headers)
                 body = b""
@@ -153,7 +154,7 @@ class Client:
                     body = await read_body(response.aiter_stream(), encoding, cap, cut=is_robots, may_break_off=kind == "feed")
                 elif response.status in {429, 503} and (wait := _read_retry_after(headers)):
                     self._hosts.setdefault(url.authority, HostNote()).not_before = _now() + wait
-            return Response(response.status, headers, body, url), ends - _clock()
+            return Response(response.status, headers, body, url), ends - loop.time()
 
     @asynccontextmanager
     async def _turn(self, authority: str) -> AsyncIterator[None]:
@@ -195,30 +196,29 @@ class Client:
         note = self._hosts.setdefault(url.authority, HostNote())
         fresh = note.robots_at is not None and not note.robots_failed and abs(_now() - note.robots_at) < ROBOTS_KEPT
         if note.robots is None or not fresh:
-            try:
-                note.robots = await self._fetch_robots_txt(url._replace(target="/robots.txt"))
-                note.robots_at, note.robots_failed = _now(), False
-            except NotFetched as end:
-                note.robots_at, note.robots_failed = _now(), True
-                if note.robots is None:
-                    if end.failed.code in _UNREACHED:
-                        return end.failed
-                    why = f"The robots.txt of {url.host} could not be read, so nothing may be fetched there: {end.failed.message}"
-                    return Failed("robots", why, end.failed.retry_after)
-        return robots.Rules(note.robots, self._token)
+            end = await self._fetch_robots_txt(url._replace(target="/robots.txt"), note)
+            note.robots_at, note.robots_failed = _now(), end is not None
+            if end and note.robots is None:
+                if end.code in _UNREACHED:
+                    return end
+                why = f"The robots.txt of {url.host} could not be read, so nothing may be fetched there: {end.message}"
+                return Failed("robots", why, end.retry_after)
+        return robots.Rules(note.robots or "", self._token)
 
-    async def _fetch_robots_txt(self, url: WebAddress) -> str:
-        """Raises: NotFetched if nobody can tell what the host wants: 429, 5xx, no answer (RFC 9309 §2.3.1)."""
+    async def _fetch_robots_txt(self, url: WebAddress, note: HostNote) -> Failed | None:
+        """Note a robots.txt; return why nobody can tell what the host wants: 429, 5xx, no answer (RFC 9309 §2.3.1)."""
         try:
             answer, _ = await self._follow(url, {}, ROBOTS_REDIRECTS)
         except NotFetched as end:
-            if end.failed.code == "redirect_loop":
-                return ""  # RFC 9309 §2.3.1.2: as if there were none
-            raise
+            if end.failed.code != "redirect_loop":
+                return end.failed
+            note.robots = ""  # RFC 9309 §2.3.1.2: as if there were none
+            return None
         if answer.status == 429 or not 200 <= answer.status < 500:
             message = f"the server answered {answer.status}; it is asked again later."
-            raise NotFetched("robots", message, retry_after=_read_retry_after(answer.headers))
-        return answer.body.decode("utf-8-sig", "replace").replace("\0", "")
+            return Failed("robots", message, _read_retry_after(answer.headers))
+        note.robots = answer.body.decode("utf-8-sig", "replace").replace("\0", "")
+        return None
 
 
 def _read_target(url: WebAddress, headers: Mapping[str, str]) -> WebAddress:

@@ -88,8 +88,8 @@ class Dialler(httpcore2.AsyncNetworkBackend):
                 raise NotFetched("private_address", f"{host} leads to {address}, which is no public address; it was not asked.")
         tried = addresses[:MAX_ATTEMPTS]
         for left, address in zip(range(len(tried), 0, -1), tried, strict=True):
-            share = (ends - loop.time()) / left
             try:
+                share = (ends - loop.time()) / left
                 return await self._inner.connect_tcp(str(address), port, share, local_address, socket_options)
             except (httpcore2.ConnectError, httpcore2.ConnectTimeout):
                 if left == 1:

@@ -86,8 +86,7 @@ def _unpack(data: bytes) -> bytes:
 
 def _strip(text: str) -> str:
     """Raises: InvalidFeed when nothing is left."""
-    text = text.replace("\0", "").lstrip("\ufeff \t\r\n")
-    if not text:
+    if not (text := text.replace("\0", "").lstrip("\ufeff \t\r\n")):
         raise InvalidFeed("The answer is empty.")
     return text
 
@@ -101,14 +100,11 @@ def _find_root(text: str) -> tuple[str, Kind]:
         raise InvalidFeed("The address answers with a web page, not a feed.")
     if text.startswith("<!", start):
         raise InvalidFeed("The feed's document type declares entities; it was refused unread, as a guard against XML bombs.")
-    root = _ROOT.match(text, start)
-    kind = _KINDS.get(root[1].lower()) if root else None
-    if kind is None and (found := _FEED_ROOT.search(text, start, start + _MOST_BEFORE)):
-        start, root = found.start(), _ROOT.match(text, found.start())
-        kind = _KINDS.get(root[1].lower()) if root else None
-    if kind is None:
-        raise InvalidFeed("The file is neither RSS nor Atom.")
-    return text[start:], kind
+    later = _FEED_ROOT.search(text, start, start + _MOST_BEFORE)
+    for at in (start, later.start() if later else start):
+        if (root := _ROOT.match(text, at)) and (kind := _KINDS.get(root[1].lower())):
+            return text[at:], kind
+    raise InvalidFeed("The file is neither RSS nor Atom.")
 
 
 def _read_feed(text: str, url: str, kind: Kind) -> Parsed:

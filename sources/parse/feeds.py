@@ -38,10 +38,6 @@ class Base:
         """Return `address` as `node` gives it, absolute if that is possible."""
         return resolve(self.default if node.base == self.document else resolve(self.default, node.base), address)
 
-    def web(self, node: Node, address: str) -> str:
-        """Return the same, but "" unless it is an absolute http(s) address."""
-        return web("", self.resolve(node, address))
-
 
 def base_of(channel: Node, document: str) -> Base:
     """Return the base of a feed's items. Atom's is its own address (RFC 4287 §2, RFC 3986 §5.1): where it was read, else its `self`
@@ -62,9 +58,7 @@ def entry(item: Node, base: Base) -> Entry:
     guid = item.text("guid", "id") or item.attrs.get("rdf:about", "")
     credited, source_url = _read_source(item, base)
     group = next(iter(item.all("media:group")), EMPTY)
-    is_permalink = is_web(guid) and not any(
-        node.attrs.get("ispermalink", "").strip().lower() == "false" for node in item.all("guid")
-    )
+    is_permalink = is_web(guid) and "false" not in (node.attrs.get("ispermalink", "").strip().lower() for node in item.all("guid"))
     dates = (read_date(node.text()) for node in item.all(*_PUBLISHED, *_UPDATED))
     return remove_additions(
         Entry(
@@ -114,8 +108,7 @@ def _only_text(person: Node) -> str:
 def _title(node: Node) -> str:
     for child in node.all(*_TITLES):
         if text := _markup(child):
-            is_declared = child.named or _type(child)
-            return text if is_declared else title_as_markup(text)
+            return text if child.named or _type(child) else title_as_markup(text)  # declared as HTML, or not
     return ""
 
 
@@ -178,7 +171,7 @@ def _read_source(item: Node, base: Base) -> tuple[str, str]:
     for source in item.all("source"):
         if source.all("title", "link", "id"):
             return _text(source, "title"), web("", _link(source, base))
-        return source.text(), base.web(source, source.attrs.get("url", ""))
+        return source.text(), web("", base.resolve(source, source.attrs.get("url", "")))
     return "", ""
 
 
@@ -193,7 +186,7 @@ def _image(item: Node, base: Base) -> str:
     thumbnails = [node for place in places for node in place.all("media:thumbnail")]
     for node in (*media, *filter(_is_picture, enclosures), *thumbnails, *item.all("itunes:image", "image")):
         address = node.attrs.get("url") or node.attrs.get("href") or node.text("url")
-        if found := base.web(node, address) or web("", _only_text(node)):
+        if found := web("", base.resolve(node, address)) or web("", _only_text(node)):
             return found
     return ""
 

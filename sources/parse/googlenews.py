@@ -17,9 +17,8 @@ _TAG: Final = re.compile(r"<[^<>]*+>")
 def search_url(query: str) -> str:
     """Return the RSS address of a search in US English, bound to a week unless it names an age: Google gives items of any."""
     aged = query if _AGE.search(query) else f"{query} when:7d"
-    return "https://news.google.com/rss/search?" + urlencode(
-        {"q": aged.strip(), "hl": "en-US", "gl": "US", "ceid": "US:en"}, safe=":"
-    )
+    params = {"q": aged.strip(), "hl": "en-US", "gl": "US", "ceid": "US:en"}
+    return "https://news.google.com/rss/search?" + urlencode(params, safe=":")
 
 
 def remove_additions(entry: Entry) -> Entry:
