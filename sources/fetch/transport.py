@@ -15,9 +15,8 @@ from typing import Any, Final
 
 import httpcore2
 
-from sources.fetch.address import may_dial
 from sources.fetch.results import NotFetched, Policy
-from sources.fetch.url import WebAddress
+from sources.fetch.url import WebAddress, may_dial
 
 Resolver = Callable[[str, int], Sequence[str]]
 MAX_ATTEMPTS: Final = 4  # addresses of one name that are tried

@@ -15,8 +15,7 @@ from sources.entries import Entry
 from sources.parse.charsets import decode
 from sources.parse.links import web
 from sources.parse.markdown import Element, markdown_of
-from sources.parse.page_metadata import SEPARATORS, read_page
-from sources.parse.soft404 import is_not_found
+from sources.parse.page_metadata import SEPARATORS, is_not_found, read_page
 
 MAX_SIZE: Final = 5 << 20  # bytes, or characters of a feed's content; as much as is fetched
 MAX_TAGS: Final = 50_000  # "<"; real pages have up to 3,229, and 200,000 cost trafilatura 9.7 s

@@ -1,15 +1,16 @@
 """Items of RSS, Atom and RDF as entries. One table of names for all of them, since real feeds mix them."""
 
 import html
+import re
 from base64 import b64decode
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final
+from urllib.parse import urlencode
 
 from sources.entries import Entry
 from sources.parse.dates import read_date
-from sources.parse.googlenews import remove_additions
-from sources.parse.links import is_web, resolve, web
+from sources.parse.links import host, is_web, resolve, web
 from sources.parse.markup import EMPTY, Node, as_markup, as_paragraphs, title_as_markup
 
 ITEMS: Final = frozenset({"item", "entry"})
@@ -21,6 +22,10 @@ _MORE_SUMMARIES: Final = ("media:description", "itunes:summary", "itunes:subtitl
 _PUBLISHED: Final = ("pubdate", "published", "issued", "dcterms:issued", "dc:date", "dcterms:created", "created")
 _UPDATED: Final = ("updated", "modified", "dcterms:modified", "lastbuilddate")
 _PICTURES: Final = (".jpg", ".jpeg", ".png", ".webp", ".gif", ".avif")
+# Of Google News: the age in a search, and the form of what it adds to items.
+_AGE: Final = re.compile(r"(?<!\S)(?:when|after):\S")
+_LINKED: Final = re.compile(r"<a\s[^<>]*+>([^<]*+)</a>", re.I)
+_TAG: Final = re.compile(r"<[^<>]*+>")
 _PLAIN: Final = frozenset({"text", "text/plain", "plain"})  # Atom 1.0, Atom 0.3, Media RSS
 
 
@@ -196,3 +201,25 @@ def _is_picture(node: Node) -> bool:
     if medium or kind:
         return medium == "image" or kind.startswith("image/")
     return (node.attrs.get("url") or node.attrs.get("href") or "").partition("?")[0].lower().endswith(_PICTURES)
+
+
+def search_url(query: str) -> str:
+    """Return the RSS address of a search in US English, bound to a week unless it names an age: Google gives items of any."""
+    aged = query if _AGE.search(query) else f"{query} when:7d"
+    params = {"q": aged.strip(), "hl": "en-US", "gl": "US", "ceid": "US:en"}
+    return "https://news.google.com/rss/search?" + urlencode(params, safe=":")
+
+
+def remove_additions(entry: Entry) -> Entry:
+    """Return an item of a Google News feed without what Google adds: ` - Publisher` behind the title, once, and a summary that is a
+    list of links, the title among them. Other entries, and those that name no source, are returned as they are.
+    """
+    if host(entry.url) != "news.google.com" or not entry.credited_source:
+        return entry
+    title = entry.title.removesuffix(f" - {entry.credited_source}") or entry.title
+    linked = {_plain(text) for text in _LINKED.findall(entry.summary)}
+    return replace(entry, title=title, summary="" if {_plain(title), _plain(entry.title)} & linked else entry.summary)
+
+
+def _plain(markup: str) -> str:
+    return " ".join(html.unescape(_TAG.sub("", markup)).split()).casefold()

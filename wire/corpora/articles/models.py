@@ -18,8 +18,8 @@ from config.database.row_seal import Sealed, SealedQuerySet
 from config.url_secrets import CREDENTIALS_REFUSED, has_credentials, mask_address
 from sources.fetch.url import WebAddress
 from sources.models import Leased
-from wire.corpora.articles.pricing import InvalidPrice, describe_price, parse_price
 from wire.corpora.articles.url_keys import is_below
+from wire.corpora.articles.x402 import InvalidPrice, describe_price, parse_price
 
 OWN: Final = "wire"  # the slug of the wire's own publisher, which is there from the start
 RESERVED: Final = frozenset({"publishers"})  # slugs that would be addresses of the API: /api/articles/publishers.json

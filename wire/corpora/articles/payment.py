@@ -4,7 +4,7 @@ No money passes here. Whoever runs the installation names a facilitator, the ser
 (WIRE_X402_FACILITATOR); without one, nothing that has a price is given. An agent is never charged for what it did not get: a
 payment is settled after the article was read, and an article is only given when it was settled.
 
-A payment is what its payer signed (`payment_authorization`), and buys one article for ever. Its row is bound to that article before
+A payment is what its payer signed (`x402`), and buys one article for ever. Its row is bound to that article before
 the money moves; once the facilitator was asked to move it, the row is never deleted unless the facilitator said that it did not.
 """
 
@@ -25,9 +25,8 @@ from config.database import routing
 from config.errors import PaymentRequired, UpstreamFailed
 from wire.corpora.articles import live_fetch
 from wire.corpora.articles.models import Payment, Publisher
-from wire.corpora.articles.payment_authorization import Authorization, InvalidPayment, read_authorization
-from wire.corpora.articles.pricing import Price, describe_price
 from wire.corpora.articles.url_keys import canonical_key
+from wire.corpora.articles.x402 import Authorization, InvalidPayment, Price, describe_price, read_authorization
 
 T = TypeVar("T")
 

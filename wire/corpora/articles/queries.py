@@ -13,8 +13,8 @@ from config.errors import InvalidArgument
 from wire.corpora.articles import live_fetch, payment, rendering, search
 from wire.corpora.articles.directory import find_publisher
 from wire.corpora.articles.models import Article, LicenceKind, Publisher
-from wire.corpora.articles.pricing import describe_price
 from wire.corpora.articles.schemas import ArticleOut, HitOut, HitsOut, PublisherOut, PublishersOut, RecentOut, RecentsOut
+from wire.corpora.articles.x402 import describe_price
 from wire.corpora.common.cursors import ListCursor
 from wire.text.plain_text import addresses_model
 

@@ -15,7 +15,7 @@ from config.errors import NotFound
 from config.http.responses import BRIEFLY
 from wire.corpora.articles.directory import find_publisher
 from wire.corpora.articles.models import LicenceKind, Publisher
-from wire.corpora.articles.pricing import describe_price
+from wire.corpora.articles.x402 import describe_price
 from wire.text.plain_text import plain_line
 
 PLAIN: Final = "text/plain; charset=utf-8"

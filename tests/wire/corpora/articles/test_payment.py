@@ -25,10 +25,9 @@ from tests.publishers import CAKE, cake, draft, publisher, store
 from wire.corpora.articles import live_fetch, payment, queries
 from wire.corpora.articles import store as storing
 from wire.corpora.articles.models import Article, ArticleCount, Payment, Publisher
-from wire.corpora.articles.payment_authorization import read_authorization
-from wire.corpora.articles.pricing import InvalidPrice, describe_price, parse_price
 from wire.corpora.articles.store import ArticleDraft
 from wire.corpora.articles.url_keys import canonical_key
+from wire.corpora.articles.x402 import InvalidPrice, describe_price, parse_price, read_authorization
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
