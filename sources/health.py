@@ -91,17 +91,17 @@ def is_silent(health: FeedHealth | None, now: dt.datetime) -> bool:
 
 def list_warnings(health: FeedHealth | None) -> list[FeedWarningOut]:
     """Return what is odd about the latest body that could be read: no items though it had some before, or a guessed charset."""
-    warnings = []
+    found = {}
     if health and health.empty_since:
-        message = (
+        found["empty"] = (
             f"It answers, but since {health.empty_since:%Y-%m-%d %H:%M} UTC without any item, though it had some before. No "
             "story is lost. Open its address: if the publisher has news elsewhere, correct the address or the search at the desk."
         )
-        warnings.append(FeedWarningOut(code="empty", message=message))
     if health and health.charset_doubt:
-        message = f"{health.charset_doubt} If letters of its headlines look wrong, ask the publisher to declare its charset."
-        warnings.append(FeedWarningOut(code="charset", message=message))
-    return warnings
+        found["charset"] = (
+            f"{health.charset_doubt} If letters of its headlines look wrong, ask the publisher to declare its charset."
+        )
+    return [FeedWarningOut(code=code, message=message) for code, message in found.items()]
 
 
 class HostNotes(dict[str, HostNote]):

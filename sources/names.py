@@ -311,10 +311,10 @@ def oddities(said: str) -> str:
     if said.isascii() and said.isprintable():  # as nearly all are, addresses above all
         return ""
     odd = dict.fromkeys(char for char in said if not (_fold(char).isascii() and _fold(char).isprintable()))
-    named = [
-        f"{f'“{char}” ' if char.isalpha() else ''}U+{ord(char):04X} {unicodedata.name(char, 'without a name')}"
-        for char in list(odd)[:5]
+    shown = [
+        (f"“{char}” " if char.isalpha() else "", ord(char), unicodedata.name(char, "without a name")) for char in list(odd)[:5]
     ]
+    named = [f"{letter}U+{code:04X} {name}" for letter, code, name in shown]
     return f"Contains characters that look like others, are invisible or foreign: {', '.join(named)}." if named else ""
 
 

@@ -8,15 +8,7 @@ from config.errors import InvalidArgument, NotFound, NotInRoster
 from config.url_secrets import mask_addresses
 from sources import health, names, roster
 from sources.models import Feed, FeedHealth, Publication, RosterRevision
-from sources.schemas import (
-    FeedHealthOut,
-    FeedsHealthOut,
-    PublicationOut,
-    ReplacementOut,
-    SourceOut,
-    SourcesOut,
-    VerdictOut,
-)
+from sources.schemas import FeedHealthOut, FeedsHealthOut, PublicationOut, ReplacementOut, SourceOut, SourcesOut, VerdictOut
 from sources.vocabulary import ROSTER_SIZE, FeedType, Tier
 
 EXTENSION_POLICY = (
@@ -47,12 +39,12 @@ def list_sources(tier: int | None = None) -> SourcesOut:
     )
 
 
-def get_publication(slug: str, now: dt.datetime | None = None) -> PublicationOut:
+def get_publication(slug: str) -> PublicationOut:
     """Return a publication, in the roster or retired, and the health of its feeds. Raises: NotFound."""
     row = Publication.objects.with_slug(slug).first()
     if row is None:
         raise NotFound("There is no such publication.", "The roster is at /sources.")
-    now = (now or timezone.now()).replace(microsecond=0)
+    now = timezone.now().replace(microsecond=0)
     feeds = row.feeds.select_related("publication", "health").order_by("id")
     columns = ("name", "slug", "tier", "homepage", "domains", "aliases", "owner", "owner_since", "admitted_on", "retired_on")
     return PublicationOut(**{name: getattr(row, name) for name in columns}, feeds=[_describe_feed(feed, now) for feed in feeds])
@@ -108,17 +100,13 @@ def _describe_feed(feed: Feed, now: dt.datetime) -> FeedHealthOut:
         last_try_at=state.tried_at,
         last_success_at=state.succeeded_at,
         last_change_at=state.changed_at,
-        newest_item_at=state.newest_item_at,
         age_seconds=int((now - state.newest_item_at).total_seconds()) if state.newest_item_at else None,
         usual_gap_seconds=int(state.usual_gap.total_seconds()) if state.usual_gap is not None else None,
         silent=health.is_silent(known, now),
-        items=state.items,
-        outcomes=state.outcomes,
-        recent_items=state.recent_items,
+        **{name: getattr(state, name) for name in ("newest_item_at", "items", "outcomes", "recent_items", "next_try_at")},
         warnings=health.list_warnings(known),
         failures_in_a_row=state.failures,
         failure=mask_addresses(state.failure) or None,
         failure_code=state.failure_code or None,
         circuit=health.circuit(known, now),
-        next_try_at=state.next_try_at,
     )

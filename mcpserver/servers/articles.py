@@ -7,7 +7,6 @@ structured content, and arguments beyond its own, are additions.
 import datetime as dt
 import html
 import re
-import time
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Annotated, Any, Final
@@ -194,13 +193,7 @@ def build(member: Publisher) -> Server[Any]:
     )
 
 
-def _write(counted: Mapping[tuple[int, tuple[str, str, str]], int]) -> None:
-    epoch = dt.date(1970, 1, 1)
-    usage_counts.add({usage_counts.CallKey(epoch + dt.timedelta(day), *what): times for (day, what), times in counted.items()})
-
-
-# By day since 1970 and what was asked: publisher, tool and the key of an article, "" where a tool asks for none.
-asked: Final[Tally[tuple[int, Any]]] = Tally(_write)
+calls: Final[Tally[usage_counts.CallKey]] = Tally(usage_counts.add)
 
 
 class Teller:
@@ -209,11 +202,11 @@ class Teller:
     def __init__(self, slug: str) -> None:
         self._slug = slug
 
-    def about(self, what: CountedCall, params: Mapping[str, Any]) -> tuple[str, str, str]:
-        return self._slug, what.name, canonical_key(params["arguments"]["url"]) if what.name == "get-article" else ""
+    def about(self, what: CountedCall, params: Mapping[str, Any]) -> str:
+        return canonical_key(params["arguments"]["url"]) if what.name == "get-article" else ""
 
     def count(self, what: CountedCall) -> None:
-        asked[int(time.time() // 86_400), what.about] += 1
+        calls[usage_counts.CallKey(dt.datetime.now(dt.UTC).date(), self._slug, what.name, str(what.about))] += 1
 
 
 def teller(member: Publisher) -> Teller:

@@ -40,13 +40,12 @@ def parse(data: bytes, *, content_type: str = "", url: str = "") -> Parsed:
     Raises: InvalidFeed for web pages, sitemap indexes, a document type that declares entities (XML bombs are made of them, and
     feeds need none), more than MAX_ITEMS items, tags that cross, and what is none of these formats.
     """
-    decoded = decode_with_doubt(data, content_type)
-    text, base = _strip(decoded.text), _strip_query(url)
+    whole, doubt = decode_with_doubt(data, content_type)
+    text, base = _strip(whole), _strip_query(url)
     if text.startswith("{"):
-        return replace(jsonfeed.read(text, base), doubt=decoded.doubt)
+        return replace(jsonfeed.read(text, base), doubt=doubt)
     text, kind = _find_root(text)
-    parsed = _read_news_sitemap(text, base) if kind == "sitemap" else _read_feed(text, base, kind)
-    return replace(parsed, doubt=decoded.doubt)
+    return replace(_read_news_sitemap(text, base) if kind == "sitemap" else _read_feed(text, base, kind), doubt=doubt)
 
 
 def parse_sitemap(data: bytes, *, content_type: str = "", url: str = "") -> Sitemap:

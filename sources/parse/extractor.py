@@ -47,7 +47,7 @@ def extract(data: bytes, content_type: str, url: str, seconds: float = SECONDS) 
     return pool.extract(data, content_type, url, seconds)
 
 
-def extract_all(pages: Iterable[Page], workers: int = 0, seconds: float = SECONDS) -> Iterator[Article | InvalidArticle]:
+def extract_all(pages: Iterable[Page], workers: int = 0) -> Iterator[Article | InvalidArticle]:
     """Yield article or refusal of each page, in order, read by `workers` processes (0: one for each core) of its own.
 
     Takes few more pages than it has given results for, so memory does not grow with their number.
@@ -56,7 +56,7 @@ def extract_all(pages: Iterable[Page], workers: int = 0, seconds: float = SECOND
     with Pool(workers) as pool, ThreadPoolExecutor(workers) as threads:
         waiting: deque[Future[Article | InvalidArticle]] = deque()
         for page in pages:
-            waiting.append(threads.submit(pool.read, *page, seconds))
+            waiting.append(threads.submit(pool.read, *page))
             if len(waiting) > 2 * workers:
                 yield waiting.popleft().result()
         while waiting:

@@ -130,14 +130,14 @@ def index(
     return report
 
 
-def try_out(source: Source, *, how: fetch.Policy | None = None) -> list[ArticleDraft] | str:
+def try_out(source: Source) -> list[ArticleDraft] | str:
     """Return the first MAX_TRIED articles that a run would take from a source now, of an index of sitemaps from the first one; or
     a sentence that says why there are none. Asks the publisher, and writes nothing.
     """
     publisher, url, now = source.publisher, source.url, timezone.now()
     for _ in range(MAX_DEPTH + 1):
         ask = fetch.Ask(0, url, within=publisher.own_domains)
-        ((_, outcome),) = fetch.fetch_all([ask], replace(how or page_fetch.policy(), max_body=MAX_DOCUMENT), HostNotes())
+        ((_, outcome),) = fetch.fetch_all([ask], replace(page_fetch.policy(), max_body=MAX_DOCUMENT), HostNotes())
         if not isinstance(outcome, fetch.Fetched):
             return outcome.message if isinstance(outcome, fetch.Failed) else "Nothing came."
         try:

@@ -105,14 +105,12 @@ class Publisher(Sealed):
             raise ValidationError({"homepage": CREDENTIALS_REFUSED})
         if self.slug in RESERVED:
             raise ValidationError({"slug": f"“{self.slug}” is an address of the API. Choose another."})
-        if not isinstance(self.domains, list) or not self.domains:
+        if not self.domains:
             raise ValidationError({"domains": "Name at least one host name of the publisher."})
         for domain in self.domains:
             _expect_host(domain)
-        if not isinstance(self.left_out, list):
-            raise ValidationError({"left_out": "Give a list of beginnings of paths."})
         for path in self.left_out:
-            if not isinstance(path, str) or not path.startswith("/") or not path.isprintable() or " " in path:
+            if not path.startswith("/") or not path.isprintable() or " " in path:
                 raise ValidationError({"left_out": f"“{path}” begins no path. It starts with a slash, such as /private/."})
         try:
             self.price = parse_price(self.price)

@@ -23,7 +23,7 @@ from django.utils import timezone
 
 from config.database import routing
 from config.errors import PaymentRequired, UpstreamFailed
-from wire.corpora.articles import live_fetch
+from wire.corpora.articles import page_fetch
 from wire.corpora.articles.models import Payment, Publisher
 from wire.corpora.articles.url_keys import canonical_key
 from wire.corpora.articles.x402 import Authorization, InvalidPayment, Price, describe_price, read_authorization
@@ -201,7 +201,7 @@ def _is_recent(row: Payment) -> bool:
 
 def _is_for(row: Payment, publisher: Publisher, key: str) -> bool:
     """Return whether it pays for this article, which may have come to another address since."""
-    return row.publisher_id == publisher.pk and (row.key == key or live_fetch.is_same_article(publisher, row.key, key))
+    return row.publisher_id == publisher.pk and (row.key == key or page_fetch.is_same_article(publisher, row.key, key))
 
 
 def _take(publisher: Publisher, key: str, offered: Authorization, terms: Price) -> Payment | None:
@@ -262,7 +262,7 @@ def _expect_terms(publisher: Publisher, url: str, key: str, offered: Authorizati
     if named in (None, url):
         return
     try:
-        is_same = live_fetch.is_same_article(publisher, canonical_key(str(named)), key)
+        is_same = page_fetch.is_same_article(publisher, canonical_key(str(named)), key)
     except ValueError:
         is_same = False
     if not is_same:

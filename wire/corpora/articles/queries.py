@@ -10,7 +10,7 @@ from django.db.models import Q
 
 from citations.format.article import cite_article
 from config.errors import InvalidArgument
-from wire.corpora.articles import live_fetch, payment, rendering, search
+from wire.corpora.articles import page_fetch, payment, rendering, search
 from wire.corpora.articles.directory import find_publisher
 from wire.corpora.articles.models import Article, LicenceKind, Publisher
 from wire.corpora.articles.schemas import ArticleOut, HitOut, HitsOut, PublisherOut, PublishersOut, RecentOut, RecentsOut
@@ -81,7 +81,7 @@ def buy_article(
     publisher = find_publisher(slug)
 
     def give() -> ArticleOut:
-        article = live_fetch.article_at(publisher, url)
+        article = page_fetch.article_at(publisher, url)
         whole = article.markdown if publisher.full_text else rendering.excerpt(article.markdown, publisher.excerpt_length)
         text = rendering.render(whole, form)
         end = offset + len(text[offset : offset + max_chars])
@@ -106,7 +106,7 @@ def buy_article(
 
     if not publisher.price:
         return give(), None
-    known = live_fetch.known_at(publisher, url)  # nobody is asked to pay for what there is not
+    known = page_fetch.known_at(publisher, url)  # nobody is asked to pay for what there is not
     url = known.url if known else url
     return payment.buy(publisher, url, paying, give)
 

@@ -14,9 +14,9 @@ from config.database import routing
 from config.errors import InvalidArgument, NotFound, UpstreamFailed
 from tests.feedserver import Reply
 from tests.wire.corpora.articles.site import NOW, Site, html, item, paragraph
-from wire.corpora.articles import live_fetch, page_fetch, queries, store
-from wire.corpora.articles.live_fetch import article_at
+from wire.corpora.articles import page_fetch, queries, store
 from wire.corpora.articles.models import Article, ArticleAlias, Publisher
+from wire.corpora.articles.page_fetch import article_at
 from wire.corpora.articles.store import ArticleDraft
 
 LIVE = Article.State.LIVE
@@ -311,7 +311,7 @@ def test_the_wires_own_pages_and_front_pages_are_never_asked(site: Site) -> None
 def _wait_for_both(publisher: Publisher) -> None:
     """Until two callers are counted, one of whom reads and one waits; no pause is long enough on a busy machine."""
     ends = time.monotonic() + 30
-    while (publisher.pk not in live_fetch._lanes or live_fetch._lanes[publisher.pk].callers._value) and time.monotonic() < ends:
+    while (publisher.pk not in page_fetch._lanes or page_fetch._lanes[publisher.pk].callers._value) and time.monotonic() < ends:
         time.sleep(0.01)
 
 
@@ -339,7 +339,7 @@ def test_two_askers_at_once_fetch_once_and_a_third_is_not_kept_waiting(site: Sit
         thread.join()
     assert told == ["Other pages are being read at this moment, so this one was not asked.", "Koogle", "Koogle"]
     assert len(site.server.seen("/a")) == 1
-    assert live_fetch.OF_ONE == 2
+    assert page_fetch.OF_ONE == 2
 
 
 @pytest.mark.django_db(transaction=True)

@@ -22,7 +22,7 @@ from config.errors import InvalidArgument, NotFound, PaymentRequired, UpstreamFa
 from config.http import memory_cache
 from tests.mcpserver.asgi import ERAS, rpc
 from tests.publishers import CAKE, cake, draft, publisher, store
-from wire.corpora.articles import live_fetch, payment, queries
+from wire.corpora.articles import page_fetch, payment, queries
 from wire.corpora.articles import store as storing
 from wire.corpora.articles.models import Article, ArticleCount, Payment, Publisher
 from wire.corpora.articles.store import ArticleDraft
@@ -315,7 +315,7 @@ def test_a_payment_that_may_have_been_charged_stays_noted_whatever_fails_then(
         raise UpstreamFailed("The publisher's server was not found.")
 
     with monkeypatch.context() as patch:
-        patch.setattr(live_fetch, "article_at", away)
+        patch.setattr(page_fetch, "article_at", away)
         with pytest.raises(UpstreamFailed):
             queries.buy_article("chef", CAKE, paying=paid())
     Payment.objects.update(taken_at=timezone.now() - payment.TAKING - dt.timedelta(seconds=1))
@@ -373,7 +373,7 @@ def test_nobody_is_charged_for_what_cannot_be_read(facilitator: TestFacilitator,
     def away(*_: object) -> None:
         raise UpstreamFailed("The publisher's server was not found.")
 
-    monkeypatch.setattr(live_fetch, "article_at", away)
+    monkeypatch.setattr(page_fetch, "article_at", away)
     with pytest.raises(UpstreamFailed):
         queries.buy_article("chef", CAKE, paying=paid())
     assert not facilitator.settled

@@ -109,9 +109,8 @@ class Command(BaseCommand):
             publisher.save()
             Source.objects.bulk_create([Source(publisher=publisher, kind=kind, url=url) for kind, url in dict.fromkeys(sources)])
             store.announce()
-        self.stdout.write(
-            f"{publisher.name} is served at /mcp/articles/{publisher.slug}. Index it: publishers index {publisher.slug}"
-        )
+        slug = publisher.slug
+        self.stdout.write(f"{publisher.name} is served at /mcp/articles/{slug}. Index it: publishers index {slug}")
 
     def _index(self, options: dict[str, Any]) -> None:
         """Index one after the other, the one that waited longest first. A fault of one keeps no other from its turn."""
@@ -149,10 +148,8 @@ class Command(BaseCommand):
             raise busy
 
     def _print(self, report: RunReport) -> None:
-        counts = ", ".join(f"{number:,} {name}" for name, number in sorted(report.counts.items()) if number)
-        self.stdout.write(
-            f"{report.publisher.slug}: {counts or 'nothing new'}. Left for later: {report.left:,}. {report.seconds:.1f} s."
-        )
+        counts = ", ".join(f"{number:,} {name}" for name, number in sorted(report.counts.items()) if number) or "nothing new"
+        self.stdout.write(f"{report.publisher.slug}: {counts}. Left for later: {report.left:,}. {report.seconds:.1f} s.")
         for line in report.refused:
             self.stdout.write(f"  {line}")
         for error in report.errors:
@@ -166,8 +163,7 @@ class Command(BaseCommand):
             raise CommandError(f"{error.message} {NOTHING} {error.hint}") from error
         if almanac.removed_at:
             self.stdout.write(f"{almanac.name} was removed here, and stays so.")
-        slugs = [OWN] if almanac.removed_at else [OWN, sample.SLUG]
-        self._index({"slugs": slugs, "pages": MAX_PAGES, "seconds": None})
+        self._index({"slugs": [OWN] if almanac.removed_at else [OWN, sample.SLUG], "pages": MAX_PAGES, "seconds": None})
 
     def _list(self, _options: dict[str, Any]) -> None:
         for publisher in Publisher.objects.all():
