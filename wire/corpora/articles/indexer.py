@@ -11,7 +11,7 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import asdict, astuple, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from typing import Any, Final
 
@@ -160,17 +160,7 @@ def try_out(source: Source) -> list[ArticleDraft] | str:
     return drafts
 
 
-@dataclass(frozen=True, slots=True)
-class _FetchState:
-    """A document's last answer, for the next conditional request; `read_at` is when it was read whole."""
-
-    etag: str = ""
-    last_modified: str = ""
-    digest: str = ""
-    read_at: dt.datetime | None = None
-
-    def is_fresh(self, now: dt.datetime) -> bool:
-        return self.read_at is not None and now - self.read_at < REREAD
+_STATE: Final = ("etag", "last_modified", "digest", "read_at")  # of a document's last answer; when it was read whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,18 +172,18 @@ class _Document:
     depth: int = 0
 
     @property
-    def state(self) -> _FetchState:
-        source = self.source
-        if not self.depth:
-            return _FetchState(source.etag, source.last_modified, source.digest, source.read_at)
-        child = source.children.get(self.url, {})
-        read_at = dt.datetime.fromisoformat(child["read_at"]) if child.get("read_at") else None
-        return _FetchState(child.get("etag", ""), child.get("last_modified", ""), child.get("digest", ""), read_at)
+    def state(self) -> dict[str, Any]:
+        child = self.source.children.get(self.url, {})
+        state = {name: child.get(name, "") if self.depth else getattr(self.source, name) for name in _STATE}
+        return state | {"read_at": dt.datetime.fromisoformat(state["read_at"])} if self.depth and state["read_at"] else state
+
+    def is_fresh(self, now: dt.datetime) -> bool:
+        return bool(read_at := self.state["read_at"]) and now - read_at < REREAD
 
     def ask(self, key: int, now: dt.datetime) -> fetch.Ask:
         """Return a request that is unconditional if it is time to read the document whole again."""
-        state = self.state if self.state.is_fresh(now) else _FetchState()
-        return fetch.Ask(key, self.url, state.etag, state.last_modified, self.source.publisher.own_domains)
+        state = self.state if self.is_fresh(now) else {}
+        return fetch.Ask(key, self.url, state.get("etag", ""), state.get("last_modified", ""), self.source.publisher.own_domains)
 
 
 FirstItems = dict[str, tuple[str, dt.datetime | None, str]]  # hash, change and title of a document's items, by key
@@ -250,10 +240,10 @@ class _Run:
         if isinstance(outcome, fetch.Failed):
             self._note_failure(document, outcome.code, outcome.message)
             return []
-        digest = hashlib.sha256(outcome.body).hexdigest() if isinstance(outcome, fetch.Fetched) else state.digest
-        if isinstance(outcome, fetch.Unchanged) or (digest == state.digest and state.is_fresh(self.now)):
+        digest = hashlib.sha256(outcome.body).hexdigest() if isinstance(outcome, fetch.Fetched) else state["digest"]
+        if isinstance(outcome, fetch.Unchanged) or (digest == state["digest"] and document.is_fresh(self.now)):
             self.report.counts["unchanged"] += 1
-            self._note_answer(document, replace(state, etag=outcome.etag, last_modified=outcome.last_modified))
+            self._note_answer(document, state | {"etag": outcome.etag, "last_modified": outcome.last_modified})
             # What an index leads to may have changed all the same.
             children = [url for url, child in source.children.items() if child["by"] == document.url]
             return [_Document(source, url, document.depth + 1) for url in children]
@@ -272,10 +262,10 @@ class _Run:
                 stored = store.store(self.publisher, drafts, self.now)
             self.report.counts += stored
         # Of a document that is not whole the rest is to come.
-        state = _FetchState(outcome.etag, outcome.last_modified, digest, self.now) if whole else _FetchState()
+        answer = (outcome.etag, outcome.last_modified, digest, self.now) if whole else ("", "", "", None)
         listed = [child for child in dict.fromkeys(children) if self.publisher.has_address(child)]
         self.report.counts["foreign"] += len(set(children)) - len(listed)
-        self._note_answer(document, state, (listed, len(entries), refusals))
+        self._note_answer(document, dict(zip(_STATE, answer, strict=True)), (listed, len(entries), refusals))
         return [_Document(source, child, document.depth + 1) for child in listed if child in source.children]
 
     def _drafts(self, entries: Iterable[Entry], known: FirstItems, refusals: Refusals) -> Iterator[ArticleDraft]:
@@ -308,17 +298,20 @@ class _Run:
                 if len(refused["first"]) < NAMED_REFUSALS:
                     refused["first"].append(f"{name} (taken: “{plain_line(same_as, 80)}”)" if same_as else name)
 
-    def _note_answer(self, document: _Document, state: _FetchState, content: tuple[list[str], int, Refusals] | None = None) -> None:
+    def _note_answer(
+        self, document: _Document, state: dict[str, Any], content: tuple[list[str], int, Refusals] | None = None
+    ) -> None:
         """`content`, of a document that changed: sitemaps that it leads to, how many items it has, and its refused ones."""
         source = document.source
         source.asked_at = source.worked_at = self.now
         child: dict[str, Any] = {}
         if document.depth:
             child = source.children.setdefault(document.url, {"by": source.url})
-            child |= {**asdict(state), "read_at": state.read_at.isoformat() if state.read_at else ""}
+            child |= state | {"read_at": state["read_at"].isoformat() if state["read_at"] else ""}
         else:
             source.failures, source.error_code, source.error = 0, "", ""
-            source.etag, source.last_modified, source.digest, source.read_at = astuple(state)
+            for name, value in state.items():
+                setattr(source, name, value)
         if content:
             children, found, refusals = content
             if document.depth:
@@ -494,8 +487,8 @@ def _replace_children(source: Source, index: str, children: Sequence[str]) -> di
 
 def _save_source(source: Source) -> None:
     """Do nothing if it was deleted meanwhile, or has another address."""
-    names = ("etag", "last_modified", "digest", "read_at", "children", "asked_at", "worked_at", "found", "refused")
-    values = {name: getattr(source, name) for name in (*names, "failures", "error_code", "error")}
+    names = ("children", "asked_at", "worked_at", "found", "refused", "failures", "error_code", "error")
+    values = {name: getattr(source, name) for name in (*_STATE, *names)}
     Source.objects.filter(pk=source.pk, url=source.url).update(**values)
 
 
