@@ -1,14 +1,15 @@
-"""Rules on a feed's health: when it is asked again, and whether it has fallen silent. Changes a `FeedHealth`; saves nothing."""
+"""Health of feeds: when one is asked again, whether it fell silent (changes a `FeedHealth`, saves nothing). And notes of hosts."""
 
 import datetime as dt
 import random
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, fields
 from typing import Final
 
 from sources.entries import Entry
-from sources.fetch import Fetched, Unchanged
-from sources.models import FeedHealth
+from sources.fetch import Fetched, HostNote, Unchanged
+from sources.models import FeedHealth, FetchHost
+from sources.schemas import FeedWarningOut
 from sources.vocabulary import Circuit
 
 FIRST_WAIT: Final = dt.timedelta(minutes=5)
@@ -18,14 +19,6 @@ SILENT_AFTER: Final = 3  # times its usual gap
 SHORTEST_GAP: Final = dt.timedelta(hours=1)  # a feed of a busy day is no promise for the night
 LONGEST_GAP: Final = dt.timedelta(days=30)
 AHEAD: Final = dt.timedelta(minutes=1)  # by less, two clocks may differ
-
-
-@dataclass(frozen=True, slots=True)
-class FeedWarning:
-    """Oddity of a feed that answers, and what to do about it. `code` is `empty` or `charset`."""
-
-    code: str
-    message: str
 
 
 def record_failure(health: FeedHealth, code: str, words: str, now: dt.datetime, retry_after: dt.timedelta | None = None) -> None:
@@ -96,16 +89,33 @@ def is_silent(health: FeedHealth | None, now: dt.datetime) -> bool:
     return now - health.newest_item_at > SILENT_AFTER * max(health.usual_gap, SHORTEST_GAP)
 
 
-def list_warnings(health: FeedHealth | None) -> list[FeedWarning]:
+def list_warnings(health: FeedHealth | None) -> list[FeedWarningOut]:
     """Return what is odd about the latest body that could be read: no items though it had some before, or a guessed charset."""
-    warnings = []
+    found = {}
     if health and health.empty_since:
-        message = (
+        found["empty"] = (
             f"It answers, but since {health.empty_since:%Y-%m-%d %H:%M} UTC without any item, though it had some before. No "
             "story is lost. Open its address: if the publisher has news elsewhere, correct the address or the search at the desk."
         )
-        warnings.append(FeedWarning("empty", message))
     if health and health.charset_doubt:
-        message = f"{health.charset_doubt} If letters of its headlines look wrong, ask the publisher to declare its charset."
-        warnings.append(FeedWarning("charset", message))
-    return warnings
+        found["charset"] = (
+            f"{health.charset_doubt} If letters of its headlines look wrong, ask the publisher to declare its charset."
+        )
+    return [FeedWarningOut(code=code, message=message) for code, message in found.items()]
+
+
+class HostNotes(dict[str, HostNote]):
+    """State of hosts, stored between runs: robots.txt, and until when one asked to be left alone. `save` writes what changed."""
+
+    _COLUMNS: Final = [field.name for field in fields(HostNote)]
+
+    def __init__(self) -> None:
+        self._saved = {row.pop("host"): row for row in FetchHost.objects.values("host", *self._COLUMNS)}
+        super().__init__((host, HostNote(**row)) for host, row in self._saved.items())
+
+    def save(self) -> None:
+        now = {host: asdict(note) for host, note in list(self.items())}  # the fetching thread goes on meanwhile
+        changed = [FetchHost(host=host, **row) for host, row in now.items() if row != self._saved.get(host)]
+        if changed:
+            FetchHost.objects.bulk_create(changed, update_conflicts=True, unique_fields=["host"], update_fields=self._COLUMNS)
+        self._saved = now

@@ -64,10 +64,8 @@ def _take(rows: Row, work: str) -> Lease:
     if row.holder and row.expires_at and now < row.expires_at < now + 2 * TERM:
         where, pid, _ = row.holder.rsplit("/", 2)
         if where != here or _is_running(int(pid)):
-            raise Busy(
-                f"Another {work} is at work (process {pid} on {where.split(' ')[0]}).",
-                f"Let it finish, or try again after {row.expires_at:%H:%M:%S} UTC if it died on another machine.",
-            )
+            hint = f"Let it finish, or try again after {row.expires_at:%H:%M:%S} UTC if it died on another machine."
+            raise Busy(f"Another {work} is at work (process {pid} on {where.split(' ')[0]}).", hint)
     row.holder, row.expires_at = f"{here}/{os.getpid()}/{secrets.token_hex(4)}", now + TERM
     row.save(update_fields=["holder", "expires_at"])
     return Lease(rows, row.holder, work)

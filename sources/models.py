@@ -22,7 +22,7 @@ class PublicationQuerySet(models.QuerySet["Publication"]):
     def active(self) -> Self:
         return self.filter(seat__isnull=False)
 
-    def called(self, slug: str) -> Self:
+    def with_slug(self, slug: str) -> Self:
         """Return that of this slug, in the roster or retired; none for text that is no slug, which Postgres may refuse."""
         return self.filter(slug=slug) if slug_re.match(slug) else self.none()
 

@@ -17,6 +17,7 @@ from urllib.parse import unquote
 from rapidfuzz.fuzz import ratio, token_set_ratio
 
 from config.unicode import normalize
+from sources.schemas import VerdictOut
 from sources.typos import is_slip
 
 MAX_LENGTH: Final = 2_048  # no longer text is read; a URL may be this long
@@ -85,21 +86,6 @@ class Name:
 
 
 @dataclass(frozen=True, slots=True)
-class SourceVerdict:
-    """Answer on whether a name is in the roster. `notes` are for a language model.
-
-    `similarity` is 0–1, to two decimals: 1 for a name, alias or domain alone, less for whatever is only taken as one.
-    """
-
-    in_roster: bool
-    tier: int | None
-    canonical_name: str | None
-    notes: str
-    closest_match: str | None
-    similarity: float
-
-
-@dataclass(frozen=True, slots=True)
 class _Spelling:
     """`text` is a name as the roster has it, `parts` its words with camel case taken apart."""
 
@@ -124,13 +110,18 @@ class _Index:
     by_domain: Mapping[str, Name]
 
 
-def verify(name: str, roster: Sequence[Name]) -> SourceVerdict:
-    """Return whether `name` is a publication of `roster`, and what to know before attributing anything to it."""
+def verify(name: str, roster: Sequence[Name]) -> VerdictOut:
+    """Return whether `name` is a publication of `roster`, and what to know before attributing anything to it.
+
+    `similarity` is to two decimals: 1 for a name, alias or domain alone, less for whatever is only taken as one.
+    """
     index = _index(tuple(roster))
     found, reason, similarity = _find(name, index)
     if found and not found.former_note:
-        notes = f"{reason} Cite it as {found.canonical}."
-        return SourceVerdict(True, found.tier, found.canonical, notes, found.canonical, similarity)
+        own, notes = found.canonical, f"{reason} Cite it as {found.canonical}."
+        return VerdictOut(
+            in_roster=True, tier=found.tier, canonical_name=own, notes=notes, closest_match=own, similarity=similarity
+        )
     size = sum(not entry.former_note for entry in roster)
     words = _words(name[:COMPARED_LENGTH])
     alike = [one for one in index.spellings if not one.name.former_note and _resembles(words, one)]
@@ -142,7 +133,8 @@ def verify(name: str, roster: Sequence[Name]) -> SourceVerdict:
         f"The closest publication is {closest}." if closest else "None of them resembles it.",
         f"list_sources (wire://sources) lists all {size}.",
     )
-    return SourceVerdict(False, None, None, " ".join(filter(None, sentences)), closest, similarity)
+    notes = " ".join(filter(None, sentences))
+    return VerdictOut(in_roster=False, tier=None, canonical_name=None, notes=notes, closest_match=closest, similarity=similarity)
 
 
 def resolve(name: str, roster: Sequence[Name]) -> Name | None:
@@ -319,10 +311,10 @@ def oddities(said: str) -> str:
     if said.isascii() and said.isprintable():  # as nearly all are, addresses above all
         return ""
     odd = dict.fromkeys(char for char in said if not (_fold(char).isascii() and _fold(char).isprintable()))
-    named = [
-        f"{f'“{char}” ' if char.isalpha() else ''}U+{ord(char):04X} {unicodedata.name(char, 'without a name')}"
-        for char in list(odd)[:5]
+    shown = [
+        (f"“{char}” " if char.isalpha() else "", ord(char), unicodedata.name(char, "without a name")) for char in list(odd)[:5]
     ]
+    named = [f"{letter}U+{code:04X} {name}" for letter, code, name in shown]
     return f"Contains characters that look like others, are invisible or foreign: {', '.join(named)}." if named else ""
 
 

@@ -1,7 +1,6 @@
 """Queries on the roster, the same for site, REST and MCP. They return schemas, never models."""
 
 import datetime as dt
-from dataclasses import asdict
 
 from django.utils import timezone
 
@@ -9,16 +8,7 @@ from config.errors import InvalidArgument, NotFound, NotInRoster
 from config.url_secrets import mask_addresses
 from sources import health, names, roster
 from sources.models import Feed, FeedHealth, Publication, RosterRevision
-from sources.schemas import (
-    FeedHealthOut,
-    FeedsHealthOut,
-    FeedWarningOut,
-    PublicationOut,
-    ReplacementOut,
-    SourceOut,
-    SourcesOut,
-    VerdictOut,
-)
+from sources.schemas import FeedHealthOut, FeedsHealthOut, PublicationOut, ReplacementOut, SourceOut, SourcesOut, VerdictOut
 from sources.vocabulary import ROSTER_SIZE, FeedType, Tier
 
 EXTENSION_POLICY = (
@@ -49,12 +39,12 @@ def list_sources(tier: int | None = None) -> SourcesOut:
     )
 
 
-def get_publication(slug: str, now: dt.datetime | None = None) -> PublicationOut:
+def get_publication(slug: str) -> PublicationOut:
     """Return a publication, in the roster or retired, and the health of its feeds. Raises: NotFound."""
-    row = Publication.objects.called(slug).first()
+    row = Publication.objects.with_slug(slug).first()
     if row is None:
         raise NotFound("There is no such publication.", "The roster is at /sources.")
-    now = (now or timezone.now()).replace(microsecond=0)
+    now = timezone.now().replace(microsecond=0)
     feeds = row.feeds.select_related("publication", "health").order_by("id")
     columns = ("name", "slug", "tier", "homepage", "domains", "aliases", "owner", "owner_since", "admitted_on", "retired_on")
     return PublicationOut(**{name: getattr(row, name) for name in columns}, feeds=[_describe_feed(feed, now) for feed in feeds])
@@ -67,7 +57,7 @@ def slugs_by_name() -> dict[str, str]:
 
 def verify_source(publication_name: str) -> VerdictOut:
     """Return whether the name is one of the 24; variants, aliases, domains, sections and typing slips are recognised."""
-    return VerdictOut(**asdict(names.verify(publication_name, known_names())))
+    return names.verify(publication_name, known_names())
 
 
 def canonical_source(name: str) -> str:
@@ -93,16 +83,9 @@ def known_names() -> list[names.Name]:
 
 def _describe_source(row: Publication) -> SourceOut:
     feeds = list(row.feeds.all())
-    return SourceOut(
-        name=row.name,
-        tier=row.tier,
-        tier_label=row.tier_label,
-        feed_type=FeedType(feeds[0].feed_type) if feeds else FeedType.QUERY,
-        slug=row.slug,
-        domain=row.domain,
-        homepage=row.homepage,
-        owner=row.owner,
-    )
+    columns = ("name", "tier", "tier_label", "slug", "domain", "homepage", "owner")
+    feed_type = FeedType(feeds[0].feed_type) if feeds else FeedType.QUERY
+    return SourceOut(**{name: getattr(row, name) for name in columns}, feed_type=feed_type)
 
 
 def _describe_feed(feed: Feed, now: dt.datetime) -> FeedHealthOut:
@@ -117,17 +100,13 @@ def _describe_feed(feed: Feed, now: dt.datetime) -> FeedHealthOut:
         last_try_at=state.tried_at,
         last_success_at=state.succeeded_at,
         last_change_at=state.changed_at,
-        newest_item_at=state.newest_item_at,
         age_seconds=int((now - state.newest_item_at).total_seconds()) if state.newest_item_at else None,
         usual_gap_seconds=int(state.usual_gap.total_seconds()) if state.usual_gap is not None else None,
         silent=health.is_silent(known, now),
-        items=state.items,
-        outcomes=state.outcomes,
-        recent_items=state.recent_items,
-        warnings=[FeedWarningOut(code=warning.code, message=warning.message) for warning in health.list_warnings(known)],
+        **{name: getattr(state, name) for name in ("newest_item_at", "items", "outcomes", "recent_items", "next_try_at")},
+        warnings=health.list_warnings(known),
         failures_in_a_row=state.failures,
         failure=mask_addresses(state.failure) or None,
         failure_code=state.failure_code or None,
         circuit=health.circuit(known, now),
-        next_try_at=state.next_try_at,
     )

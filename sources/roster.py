@@ -4,6 +4,7 @@ import datetime as dt
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -51,11 +52,11 @@ def find_problem() -> str | None:
 
 
 @transaction.atomic
-def create_if_missing(facts: list[dict[str, Any]] | None = None, *, on: dt.date | None = None) -> None:
+def create_if_missing(facts: list[dict[str, Any]] | None = None) -> None:
     """Seat the 24 of fixtures/roster.json, unless a roster exists. Raises: RosterLocked for any other number."""
     if RosterRevision.objects.exists():
         return
-    facts, today = facts if facts is not None else json.loads(ROSTER_FILE.read_text(encoding="utf-8")), on or utc_today()
+    facts, today = facts if facts is not None else _read_file(), utc_today()
     if len(facts) != ROSTER_SIZE:
         raise LOCKED
     for seat, fact in enumerate(facts, start=1):
@@ -63,10 +64,14 @@ def create_if_missing(facts: list[dict[str, Any]] | None = None, *, on: dt.date 
     _record(1, today, reason="The founding roster.")
 
 
-def shipped_names(file: Path = ROSTER_FILE) -> list[Name]:
+def _read_file() -> list[dict[str, Any]]:
+    facts: list[dict[str, Any]] = json.loads(ROSTER_FILE.read_text(encoding="utf-8"))
+    return facts
+
+
+def shipped_names() -> list[Name]:
     """Return the names of the 24 in the file, without a database."""
-    facts = json.loads(file.read_text(encoding="utf-8"))
-    return [Name(fact["name"], fact["tier"], tuple(fact["aliases"]), tuple(fact["domains"])) for fact in facts]
+    return [Name(fact["name"], fact["tier"], tuple(fact["aliases"]), tuple(fact["domains"])) for fact in _read_file()]
 
 
 @transaction.atomic
@@ -91,10 +96,10 @@ def replace(retire: Publication, admit: Mapping[str, Any], *, reason: str, on: d
     return _record(latest.number + 1, today, retired=retire, admitted=admitted, reason=reason)
 
 
-def rehearse(retire: Publication, admit: Mapping[str, Any], *, reason: str, on: dt.date | None = None) -> RosterRevision:
+def rehearse(retire: Publication, admit: Mapping[str, Any], *, reason: str) -> RosterRevision:
     """Return what `replace` would record; nothing is stored. Raises: RosterLocked, as `replace` would."""
     with transaction.atomic():
-        revision = replace(retire, admit, reason=reason, on=on)
+        revision = replace(retire, admit, reason=reason)
         transaction.set_rollback(True)
     return revision
 
@@ -130,9 +135,8 @@ def _record(
     rows = members(Publication.objects.active())
     if len(rows) != ROSTER_SIZE:
         raise LOCKED
-    return RosterRevision.objects.create(
-        number=number, on=on, fingerprint=fingerprint(rows), members=rows, retired=retired, admitted=admitted, reason=reason
-    )
+    what = {"number": number, "on": on, "retired": retired, "admitted": admitted, "reason": reason}
+    return RosterRevision.objects.create(**what, fingerprint=fingerprint(rows), members=rows)
 
 
 def restore_publications(records: list[dict[str, Any]]) -> None:
@@ -141,7 +145,7 @@ def restore_publications(records: list[dict[str, Any]]) -> None:
     Feed.objects.all().delete()
     models.QuerySet.delete(Publication.objects.all())
     # Dumps of 1.3 and earlier name no owners: theirs are those that the migration gives a wire of that age.
-    shipped = {fact["slug"]: _owner(fact) for fact in json.loads(ROSTER_FILE.read_text(encoding="utf-8"))}
+    shipped = {fact["slug"]: _owner(fact) for fact in _read_file()}
     for record in records:
         facts = {k: v for k, v in record.items() if k not in {"kind", "feeds"}}
         publication = Publication.objects.create(**shipped.get(record["slug"], {}) | facts)
@@ -159,3 +163,23 @@ def restore_revisions(records: list[dict[str, Any]]) -> None:
         )
         for record in records
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Houses:
+    """Owners by publication, each with the UTC date from which it holds (None: as long as the wire has known the publication).
+
+    Two reports of one house are one voice.
+    """
+
+    owners: Mapping[str, tuple[str, dt.date | None]]
+
+    @classmethod
+    def load(cls) -> "Houses":
+        rows = Publication.objects.exclude(owner="").order_by().values_list("name", "owner", "owner_since")
+        return cls({name: (owner, since) for name, owner, since in rows})
+
+    def of(self, publication: str, moment: dt.datetime) -> str:
+        """Return the house that a publication, perhaps retired, belonged to at that moment; "" for none that is known."""
+        owner, since = self.owners.get(publication, ("", None))
+        return owner if since is None or moment.astimezone(dt.UTC).date() >= since else ""

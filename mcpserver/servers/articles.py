@@ -7,7 +7,6 @@ structured content, and arguments beyond its own, are additions.
 import datetime as dt
 import html
 import re
-import time
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Annotated, Any, Final
@@ -26,7 +25,8 @@ from mcpserver.tooling.batched_counter import Tally
 from mcpserver.tooling.tools import ADDRESSES_THE_MODEL, MINUTE_MS, PAYMENT, PAYMENT_RESPONSE, Answer, ToolSpec, as_text
 from mcpserver.tooling.usage import CountedCall
 from wire.corpora.articles import queries, usage_counts
-from wire.corpora.articles.directory import LISTED, ServedPublisher, list_members
+from wire.corpora.articles.directory import LISTED, list_members
+from wire.corpora.articles.models import Publisher
 from wire.corpora.articles.rendering import Format
 from wire.corpora.articles.schemas import ArticleOut, HitsOut, RecentsOut
 from wire.corpora.articles.url_keys import canonical_key
@@ -180,7 +180,7 @@ usage_name = _BOX.usage_name
 members = list_members
 
 
-def build(member: ServedPublisher) -> Server[Any]:
+def build(member: Publisher) -> Server[Any]:
     return build_server(
         f"chatbotnews-articles-{member.slug}",
         _BOX,
@@ -193,13 +193,7 @@ def build(member: ServedPublisher) -> Server[Any]:
     )
 
 
-def _write(counted: Mapping[tuple[int, tuple[str, str, str]], int]) -> None:
-    epoch = dt.date(1970, 1, 1)
-    usage_counts.add({usage_counts.CallKey(epoch + dt.timedelta(day), *what): times for (day, what), times in counted.items()})
-
-
-# By day since 1970 and what was asked: publisher, tool and the key of an article, "" where a tool asks for none.
-asked: Final[Tally[tuple[int, Any]]] = Tally(_write)
+calls: Final[Tally[usage_counts.CallKey]] = Tally(usage_counts.add)
 
 
 class Teller:
@@ -208,12 +202,12 @@ class Teller:
     def __init__(self, slug: str) -> None:
         self._slug = slug
 
-    def about(self, what: CountedCall, params: Mapping[str, Any]) -> tuple[str, str, str]:
-        return self._slug, what.name, canonical_key(params["arguments"]["url"]) if what.name == "get-article" else ""
+    def about(self, what: CountedCall, params: Mapping[str, Any]) -> str:
+        return canonical_key(params["arguments"]["url"]) if what.name == "get-article" else ""
 
     def count(self, what: CountedCall) -> None:
-        asked[int(time.time() // 86_400), what.about] += 1
+        calls[usage_counts.CallKey(dt.datetime.now(dt.UTC).date(), self._slug, what.name, str(what.about))] += 1
 
 
-def teller(member: ServedPublisher) -> Teller:
+def teller(member: Publisher) -> Teller:
     return Teller(member.slug)

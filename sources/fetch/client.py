@@ -24,8 +24,6 @@ ROBOTS_REDIRECTS: Final = 5  # RFC 9309 §2.3.1.2
 _VALIDATOR: Final = re.compile(r"[\x20-\x7e]{1,512}")  # sent back as it came, so nothing that could not be a header
 _UNREACHED: Final = {"private_address", "dns", "connect", "tls"}  # codes that say more than that robots.txt is missing
 
-_IMPATIENT: Final = "{} was too slow to send it in the time given; try again later."
-_WHOLE: Final = {200, 203}  # 203: a proxy changed something on the way (RFC 9110 §15.3.4)
 
 Kind = Literal["feed", "page", "robots"]
 
@@ -54,14 +52,14 @@ class Lane:
 
 
 @asynccontextmanager
-async def _limit(timeout: asyncio.Timeout, message: str) -> AsyncIterator[None]:
+async def _limit(timeout: asyncio.Timeout, host: str) -> AsyncIterator[None]:
     try:
         async with timeout:
             yield
     except TimeoutError as error:
         if not timeout.expired():
             raise
-        raise NotFetched("too_slow", message) from error
+        raise NotFetched("too_slow", f"{host} was too slow to answer in the time given; try again later.") from error
 
 
 class Client:
@@ -85,7 +83,7 @@ class Client:
         headers = {name: value for name, value in validators.items() if value}
         headers |= {"Accept": ACCEPT_PAGE} if ask.is_page else {}
         try:
-            async with _limit(asyncio.timeout(self._policy.patience), _IMPATIENT.format(url.host)):
+            async with _limit(asyncio.timeout(self._policy.patience), url.host):
                 answer, moved_to = await self._follow(url, headers, self._policy.max_redirects, ask)
             return _outcome(ask, answer, moved_to)
         except NotFetched as end:
@@ -96,10 +94,9 @@ class Client:
 
     async def get_body(self, url: WebAddress) -> bytes:
         """Return the body at an address that an operator gave, from its own server, robots.txt unasked. Raises: NotFetched."""
-        headers = {"Accept": "*/*"}
         ask = Ask(0, str(url), within=(url.authority,), is_page=True)
-        async with _limit(asyncio.timeout(self._policy.patience), _IMPATIENT.format(url.host)):
-            answer, _ = await self._follow(url, headers, self._policy.max_redirects, ask, obeys_robots=False)
+        async with _limit(asyncio.timeout(self._policy.patience), url.host):
+            answer, _ = await self._follow(url, {"Accept": "*/*"}, self._policy.max_redirects, ask, obeys_robots=False)
         if answer.status != 200:
             raise NotFetched(f"http_{answer.status}", f"{url} answers {answer.status}.")
         return answer.body
@@ -143,13 +140,13 @@ class Client:
         is_robots = kind == "robots"
         cap, accept = (robots.MAX_SIZE, "text/plain") if is_robots else (self._policy.max_body, ACCEPT)
         sent = {"User-Agent": self._policy.user_agent, "Accept": accept, "Accept-Encoding": "gzip, deflate", **asked}
-        loop, message = asyncio.get_running_loop(), f"{url.host} was too slow to answer in the time given; try again later."
+        loop = asyncio.get_running_loop()
         async with self._turn(url.authority):
             ends = loop.time() + left
-            async with _limit(asyncio.timeout_at(ends), message), self._network.request(url, sent) as response:
+            async with _limit(asyncio.timeout_at(ends), url.host), self._network.request(url, sent) as response:
                 headers = _decode_headers(response.headers)
                 body = b""
-                if response.status in _WHOLE or _is_whole_range(response.status, headers):
+                if _is_whole(response.status, headers):
                     length = headers.get("content-length", "")
                     if not is_robots and length.isdecimal() and int(length[:20]) > cap:
                         raise too_large(cap)
@@ -199,30 +196,29 @@ class Client:
         note = self._hosts.setdefault(url.authority, HostNote())
         fresh = note.robots_at is not None and not note.robots_failed and abs(_now() - note.robots_at) < ROBOTS_KEPT
         if note.robots is None or not fresh:
-            try:
-                note.robots = await self._fetch_robots_txt(url._replace(target="/robots.txt"))
-                note.robots_at, note.robots_failed = _now(), False
-            except NotFetched as end:
-                note.robots_at, note.robots_failed = _now(), True
-                if note.robots is None:
-                    if end.failed.code in _UNREACHED:
-                        return end.failed
-                    why = f"The robots.txt of {url.host} could not be read, so nothing may be fetched there: {end.failed.message}"
-                    return Failed("robots", why, end.failed.retry_after)
-        return robots.Rules(note.robots, self._token)
+            end = await self._fetch_robots_txt(url._replace(target="/robots.txt"), note)
+            note.robots_at, note.robots_failed = _now(), end is not None
+            if end and note.robots is None:
+                if end.code in _UNREACHED:
+                    return end
+                why = f"The robots.txt of {url.host} could not be read, so nothing may be fetched there: {end.message}"
+                return Failed("robots", why, end.retry_after)
+        return robots.Rules(note.robots or "", self._token)
 
-    async def _fetch_robots_txt(self, url: WebAddress) -> str:
-        """Raises: NotFetched if nobody can tell what the host wants: 429, 5xx, no answer (RFC 9309 §2.3.1)."""
+    async def _fetch_robots_txt(self, url: WebAddress, note: HostNote) -> Failed | None:
+        """Note a robots.txt; return why nobody can tell what the host wants: 429, 5xx, no answer (RFC 9309 §2.3.1)."""
         try:
             answer, _ = await self._follow(url, {}, ROBOTS_REDIRECTS)
         except NotFetched as end:
-            if end.failed.code == "redirect_loop":
-                return ""  # RFC 9309 §2.3.1.2: as if there were none
-            raise
+            if end.failed.code != "redirect_loop":
+                return end.failed
+            note.robots = ""  # RFC 9309 §2.3.1.2: as if there were none
+            return None
         if answer.status == 429 or not 200 <= answer.status < 500:
             message = f"the server answered {answer.status}; it is asked again later."
-            raise NotFetched("robots", message, retry_after=_read_retry_after(answer.headers))
-        return answer.body.decode("utf-8-sig", "replace").replace("\0", "")
+            return Failed("robots", message, _read_retry_after(answer.headers))
+        note.robots = answer.body.decode("utf-8-sig", "replace").replace("\0", "")
+        return None
 
 
 def _read_target(url: WebAddress, headers: Mapping[str, str]) -> WebAddress:
@@ -240,7 +236,7 @@ def _read_target(url: WebAddress, headers: Mapping[str, str]) -> WebAddress:
 def _outcome(ask: Ask, answer: Response, moved_to: str) -> Outcome:
     etag, last_modified = (_check_validator(answer.headers.get(name, "")) for name in ("etag", "last-modified"))
     match answer.status:
-        case status if status in _WHOLE or _is_whole_range(status, answer.headers):
+        case status if _is_whole(status, answer.headers):
             content_type = answer.headers.get("content-type", "")
             return Fetched(answer.body, content_type, etag, last_modified, str(answer.url), moved_to)
         case 304 if _check_validator(ask.etag) or _check_validator(ask.last_modified):
@@ -248,7 +244,7 @@ def _outcome(ask: Ask, answer: Response, moved_to: str) -> Outcome:
         case 304:
             return Failed("broken_answer", "The server says that nothing changed (304), though it was not asked that.")
         case 410:
-            return Failed("gone", "The publisher has removed this feed for good (410); look for another one.", gone=True)
+            return Failed("gone", "The publisher has removed this feed for good (410); look for another one.")
         case 404:
             message = "There is no feed at this address (404); look for its new one."
         case 401 | 402 | 403 | 406 | 451:
@@ -262,10 +258,10 @@ def _outcome(ask: Ask, answer: Response, moved_to: str) -> Outcome:
     return Failed(f"http_{answer.status}", message, _read_retry_after(answer.headers))
 
 
-def _is_whole_range(status: int, headers: Mapping[str, str]) -> bool:
-    """Return whether a 206, which nobody asked for, holds everything (RFC 9110 §14.4)."""
+def _is_whole(status: int, headers: Mapping[str, str]) -> bool:
+    """Return whether the content is complete: 200; 203, changed by a proxy (RFC 9110 §15.3.4); a 206, unasked, of everything."""
     part = re.fullmatch(r"bytes 0-([0-9]{1,18})/([0-9]{1,18})", headers.get("content-range", "").strip())
-    return status == 206 and part is not None and int(part[1]) + 1 == int(part[2])
+    return status in {200, 203} or (status == 206 and part is not None and int(part[1]) + 1 == int(part[2]))
 
 
 def _check_validator(value: str) -> str:

@@ -1,12 +1,13 @@
-"""Fetching of many feeds at once, for a caller that is not asynchronous."""
+"""Fetching for a caller that is not asynchronous: many feeds at once, or one address that an operator gave."""
 
 import contextlib
 import queue
 import threading
 from collections.abc import Callable, Generator, Iterable, MutableMapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from sources.fetch.results import Ask, HostNote, Outcome, Policy
+from sources.fetch.results import Ask, HostNote, NotFetched, Outcome, Policy
 
 if TYPE_CHECKING:
     import ssl
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from sources.fetch.transport import Resolver
 
 READY: Final = 2  # outcomes that wait for the caller
+LARGEST: Final = 1 << 20  # bytes of an answer to `get_once`
+PATIENCE: Final = 30.0  # seconds for the whole of it, redirects included
 
 Result = tuple[Ask, Outcome]
 
@@ -55,24 +58,21 @@ def fetch_all(
         running = asyncio.current_task()
         if is_closed:
             return
-        network = Network(policy, resolver or system_resolver, tls)
-        client = Client(policy, hosts, network)
         slots = asyncio.Semaphore(policy.concurrency)
+        with contextlib.closing(Network(policy, resolver or system_resolver, tls)) as network:
+            client = Client(policy, hosts, network)
 
-        async def in_turn(asks: list[Ask]) -> None:
-            for ask in asks:
-                async with slots:
-                    outcome = await client.get(ask)
-                    await room.acquire()
-                    ready.put((ask, outcome))
-                    del outcome
+            async def in_turn(asks: list[Ask]) -> None:
+                for ask in asks:
+                    async with slots:
+                        outcome = await client.get(ask)
+                        await room.acquire()
+                        ready.put((ask, outcome))
+                        del outcome
 
-        try:
             async with asyncio.TaskGroup() as group:
                 for of_one_host in by_host.values():
                     group.create_task(in_turn(of_one_host))
-        finally:
-            network.close()
 
     loop = asyncio.new_event_loop()
 
@@ -110,3 +110,27 @@ def fetch_all(
     finally:
         in_loop(cancel)
         thread.join()
+
+
+def get_once(url: str, policy: Policy) -> bytes:
+    """Return the body at an address such as another wire's: one request, robots.txt unasked. A redirect to another server is
+    refused, and so is an address that is not public.
+
+    Raises: ValueError for what is no web address; OSError for what cannot be had.
+    """
+    import asyncio
+
+    from sources.fetch.client import Client
+    from sources.fetch.transport import Network
+    from sources.fetch.url import WebAddress
+
+    address, policy = WebAddress.parse(url), replace(policy, max_body=LARGEST, patience=PATIENCE)
+
+    async def get() -> bytes:
+        with contextlib.closing(Network(policy)) as network:
+            return await Client(policy, {}, network).get_body(address)
+
+    try:
+        return asyncio.run(get())
+    except NotFetched as end:
+        raise OSError(end.failed.message.removesuffix(".")) from end

@@ -58,13 +58,12 @@ class Failed:
     """Nothing came of it. `code` is stable; `message` tells an editor what happened and what to do, in one sentence. It is public,
     so that addresses in it are masked.
 
-    `retry_after` is the wait that the server asked for (RFC 9110 §10.2.3), at most `LONGEST_WAIT`. `gone` is a 410.
+    `retry_after` is the wait that the server asked for (RFC 9110 §10.2.3), at most `LONGEST_WAIT`. The code of a 410 is `gone`.
     """
 
     code: str
     message: str
     retry_after: dt.timedelta | None = None
-    gone: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "message", mask_addresses(self.message))

@@ -15,9 +15,8 @@ from typing import Any, Final
 
 import httpcore2
 
-from sources.fetch.address import may_dial
 from sources.fetch.results import NotFetched, Policy
-from sources.fetch.url import WebAddress
+from sources.fetch.url import WebAddress, may_dial
 
 Resolver = Callable[[str, int], Sequence[str]]
 MAX_ATTEMPTS: Final = 4  # addresses of one name that are tried
@@ -88,8 +87,8 @@ class Dialler(httpcore2.AsyncNetworkBackend):
                 raise NotFetched("private_address", f"{host} leads to {address}, which is no public address; it was not asked.")
         tried = addresses[:MAX_ATTEMPTS]
         for left, address in zip(range(len(tried), 0, -1), tried, strict=True):
-            share = (ends - loop.time()) / left
             try:
+                share = (ends - loop.time()) / left
                 return await self._inner.connect_tcp(str(address), port, share, local_address, socket_options)
             except (httpcore2.ConnectError, httpcore2.ConnectTimeout):
                 if left == 1:

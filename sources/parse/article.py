@@ -15,8 +15,7 @@ from sources.entries import Entry
 from sources.parse.charsets import decode
 from sources.parse.links import web
 from sources.parse.markdown import Element, markdown_of
-from sources.parse.page_metadata import SEPARATORS, read_page
-from sources.parse.soft404 import is_not_found
+from sources.parse.page_metadata import SEPARATORS, is_not_found, read_page
 
 MAX_SIZE: Final = 5 << 20  # bytes, or characters of a feed's content; as much as is fetched
 MAX_TAGS: Final = 50_000  # "<"; real pages have up to 3,229, and 200,000 cost trafilatura 9.7 s
@@ -25,19 +24,10 @@ MAX_ABOVE: Final = 3  # blocks at the top of a text, of which one may be its tit
 FEW: Final = 600  # characters up to which a page with a password field is a login
 _TOO_LARGE: Final = f"The page is larger than {MAX_SIZE >> 20} MB; it was refused unread."
 _BROKEN: Final = "The page's markup could not be read."
-_HTML_TYPES: Final = frozenset(
-    {"", "text/html", "application/xhtml+xml", "text/plain", "application/octet-stream", "text/xml", "application/xml"}
-)
-_OTHERS: Final = (
-    b"%PDF",
-    b"PK\x03\x04",
-    b"\x89PNG",
-    b"\xff\xd8\xff",
-    b"GIF8",
-    b"RIFF",
-    b"\x1f\x8b",
-    b"{\\rtf",
-    b"\xd0\xcf\x11\xe0",
+_XML_TYPES: Final = {"application/xhtml+xml", "text/xml", "application/xml"}
+_HTML_TYPES: Final = {"", "text/html", "text/plain", "application/octet-stream", *_XML_TYPES}
+_OTHERS: Final = (  # how other files begin
+    *(b"%PDF", b"PK\x03\x04", b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"RIFF", b"\x1f\x8b", b"{\\rtf", b"\xd0\xcf\x11\xe0"),
 )
 _FIRST_TAG: Final = re.compile(r"<(?:!doctype\s+)?([a-z][\w:-]*)", re.I)
 _FEEDS: Final = frozenset({"rss", "feed", "rdf:rdf", "urlset", "sitemapindex", "svg"})
@@ -106,7 +96,7 @@ def parse_article(data: bytes, *, content_type: str = "", url: str = "") -> Arti
         raise InvalidArticle("login_wall", "The page says that only subscribers may read it.")
     tree = _load_tree(text)
     headings = [] if tree is None else [" ".join(" ".join(heading.itertext()).split()) for heading in tree.iter("h1")]
-    heading = headings[0] if headings else ""
+    heading = next(iter(headings), "")
     if entry.is_not_found if entry else is_not_found(heading):
         raise InvalidArticle("not_found_page", "The page says that it does not exist, though its server answers as if it did.")
     if entry is None:
@@ -115,10 +105,8 @@ def parse_article(data: bytes, *, content_type: str = "", url: str = "") -> Arti
         entry = replace(entry, title=_strip_site(entry.title, headings))
     body = None if tree is None else _extract_body(tree)
     blocks = [] if body is None else markdown_of(body, _find_base(text, url))
-    for place, block in enumerate(blocks[:MAX_ABOVE]):
-        if _repeats(block, entry.title):
-            del blocks[: place + 1]
-            break
+    repeated = (place for place, block in enumerate(blocks[:MAX_ABOVE]) if _repeats(block, entry.title))
+    del blocks[: next(repeated, -1) + 1]
     markdown = "\n\n".join(blocks)
     if len(markdown) < FEW and _PASSWORD.search(text):
         raise InvalidArticle("login_wall", "The page asks for a password and shows no article.")

@@ -4,7 +4,7 @@ Encoding Standard), which the library webencodings has.
 
 import codecs
 import re
-from typing import Final, NamedTuple
+from typing import Final
 
 import webencodings
 from charset_normalizer import from_bytes
@@ -33,21 +33,13 @@ _GUESSED: Final = [  # what undeclared feeds are written in; every charset more 
 ]
 
 
-class Decoded(NamedTuple):
-    """`doubt` is a sentence if `charset` is not what was declared, else empty."""
-
-    text: str
-    charset: str
-    doubt: str
-
-
 def decode(data: bytes, content_type: str = "") -> str:
     """Return the text of `data`, without byte order mark. Never fails: a byte that cannot be read becomes U+FFFD."""
-    return decode_with_doubt(data, content_type).text
+    return decode_with_doubt(data, content_type)[0]
 
 
-def decode_with_doubt(data: bytes, content_type: str = "") -> Decoded:
-    """Return the text of `data` as `decode` does, and whether its charset had to be guessed.
+def decode_with_doubt(data: bytes, content_type: str = "") -> tuple[str, str]:
+    """Return the text of `data` as `decode` does, and a sentence if its charset is not what was declared, else "".
 
     A byte order mark decides (RFC 7303 §3.3); then UTF-8, if that is what nearly all bytes are, whatever was declared, because
     other text is next to never valid UTF-8; then the charset of the header (RFC 7303 §3.2) and of the document, of which a bad
@@ -55,19 +47,19 @@ def decode_with_doubt(data: bytes, content_type: str = "") -> Decoded:
     """
     for beginning, name in _BEGINNINGS:
         if data.startswith(beginning):
-            return Decoded(data.decode(name, "replace"), name, "")
+            return data.decode(name, "replace"), ""
     names = _list_declared(data, content_type)
     if not any(name.startswith(("iso2022", "hz")) for name in names):  # these are in seven bits, and pass for UTF-8
         text = data.decode("utf-8", "replace")
         if _share_broken(text) < 0.5:  # a bad byte here and there
-            return Decoded(text, "utf-8", "")
+            return text, ""
     for name in names:
         text = data.decode(name, "replace")
         if name != "utf-8" and (_share_broken(text) <= _MOST_BROKEN or text.count("�") <= 3):
-            return Decoded(data.decode(name, _EACH_BAD_BYTE), name, "")
+            return data.decode(name, _EACH_BAD_BYTE), ""
     guess = _guess(data)
     declared = f"declares {names[0]} but is written in another charset" if names else "declares no charset"
-    return Decoded(data.decode(guess, "replace"), guess, f"The document {declared}; it was read as {guess}, a guess.")
+    return data.decode(guess, "replace"), f"The document {declared}; it was read as {guess}, a guess."
 
 
 def _replace_bad_byte(error: UnicodeError) -> tuple[str, int]:

@@ -124,10 +124,9 @@ def _build_moment(
     year: str, month: int, day: str, clock: tuple[str | None, ...], zone: str | None, half: str | None = None
 ) -> dt.datetime:
     hour, minute, second = (int(part or 0) for part in clock)
-    if half:
-        if not 1 <= hour <= 12:
-            raise ValueError(hour)
-        hour = hour % 12 + (12 if half[0] in "Pp" else 0)
+    if half and not 1 <= hour <= 12:
+        raise ValueError(hour)
+    hour = hour % 12 + (12 if half[0] in "Pp" else 0) if half else hour
     is_midnight_after = (hour, minute, second) == (24, 0, 0)  # ISO 8601-1:2019 §5.3.2.2
     full_year = int(year) + (0 if len(year) == 4 else 2000 if int(year) < 50 else 1900)
     second = min(second, 59) if second <= 60 else second  # a leap second

@@ -2,15 +2,16 @@
 
 import re
 import zlib
-from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from typing import Final
 
 from sources.entries import Entry
-from sources.parse import feeds, jsonfeed, sitemaps
+from sources.parse import feeds, jsonfeed
 from sources.parse.charsets import decode, decode_with_doubt
-from sources.parse.markup import Node, Tree, read
+from sources.parse.dates import read_date
+from sources.parse.links import resolve, web
+from sources.parse.markup import EMPTY, Node, Tree, read
 from sources.parse.results import MAX_ITEMS, InvalidFeed, Kind, Parsed, Sitemap, too_many
 
 # XML 1.0 §2.8: what may stand before the root. Of document types only those that declare nothing, and not HTML's.
@@ -21,6 +22,7 @@ _ROOT: Final = re.compile(r"<(?:[\w.-]{1,40}:)?([A-Za-z_][\w.-]{0,40})(?=[\s/>])
 _PAGE: Final = re.compile(r"<(?:!doctype\s+html|(?:html|head|body|script|meta|title|div|p|h1|center)\b)", re.I)
 MAX_LOCATIONS: Final = 4 * MAX_ITEMS  # of one sitemap: sites go beyond what sitemaps.org allows
 MAX_UNPACKED: Final = 50 << 20  # bytes (sitemaps.org)
+_NAMED: Final = 5  # sitemaps of an index that a refusal names
 _KINDS: Final[dict[str, Kind]] = {
     **{"rss": "rss", "channel": "rss", "feed": "atom", "rdf": "rdf"},
     **{"urlset": "sitemap", "sitemapindex": "sitemap"},
@@ -38,13 +40,12 @@ def parse(data: bytes, *, content_type: str = "", url: str = "") -> Parsed:
     Raises: InvalidFeed for web pages, sitemap indexes, a document type that declares entities (XML bombs are made of them, and
     feeds need none), more than MAX_ITEMS items, tags that cross, and what is none of these formats.
     """
-    decoded = decode_with_doubt(data, content_type)
-    text, base = _strip(decoded.text), _strip_query(url)
+    whole, doubt = decode_with_doubt(data, content_type)
+    text, base = _strip(whole), _strip_query(url)
     if text.startswith("{"):
-        return replace(jsonfeed.read(text, base), doubt=decoded.doubt)
+        return replace(jsonfeed.read(text, base), doubt=doubt)
     text, kind = _find_root(text)
-    parsed = _read_news_sitemap(text, base) if kind == "sitemap" else _read_feed(text, base, kind)
-    return replace(parsed, doubt=decoded.doubt)
+    return replace(_read_news_sitemap(text, base) if kind == "sitemap" else _read_feed(text, base, kind), doubt=doubt)
 
 
 def parse_sitemap(data: bytes, *, content_type: str = "", url: str = "") -> Sitemap:
@@ -55,24 +56,11 @@ def parse_sitemap(data: bytes, *, content_type: str = "", url: str = "") -> Site
     text, kind = _find_root(_strip(decode(_unpack(data), content_type)))
     if kind != "sitemap":
         raise InvalidFeed("The address answers with a feed, not a sitemap.")
-    entries: list[Entry] = []
-    children: list[str] = []
-
-    def fresh() -> Tree:
-        entries.clear()
-        children.clear()
-        return Tree(frozenset({"url", "sitemap"}), add, _strip_query(url), MAX_LOCATIONS)
-
-    def add(item: Node, _tree: Tree) -> None:
-        if item.name == "url":
-            entries.append(sitemaps.entry(item))
-        elif address := sitemaps.child_address(item):
-            children.append(address)
-            if len(children) > MAX_ITEMS:
-                raise too_many()
-
-    _, whole = read(text, fresh)
-    return Sitemap(entries, children, whole)
+    tree, whole = read(text, frozenset({"url", "sitemap"}), _read_location, _strip_query(url), MAX_LOCATIONS)
+    children = [item for item in tree.built if item and isinstance(item, str)]
+    if len(children) > MAX_ITEMS:
+        raise too_many()
+    return Sitemap([item for item in tree.built if isinstance(item, Entry)], children, whole)
 
 
 def _strip_query(url: str) -> str:
@@ -97,8 +85,7 @@ def _unpack(data: bytes) -> bytes:
 
 def _strip(text: str) -> str:
     """Raises: InvalidFeed when nothing is left."""
-    text = text.replace("\0", "").lstrip("\ufeff \t\r\n")
-    if not text:
+    if not (text := text.replace("\0", "").lstrip("\ufeff \t\r\n")):
         raise InvalidFeed("The answer is empty.")
     return text
 
@@ -112,14 +99,11 @@ def _find_root(text: str) -> tuple[str, Kind]:
         raise InvalidFeed("The address answers with a web page, not a feed.")
     if text.startswith("<!", start):
         raise InvalidFeed("The feed's document type declares entities; it was refused unread, as a guard against XML bombs.")
-    root = _ROOT.match(text, start)
-    kind = _KINDS.get(root[1].lower()) if root else None
-    if kind is None and (found := _FEED_ROOT.search(text, start, start + _MOST_BEFORE)):
-        start, root = found.start(), _ROOT.match(text, found.start())
-        kind = _KINDS.get(root[1].lower()) if root else None
-    if kind is None:
-        raise InvalidFeed("The file is neither RSS nor Atom.")
-    return text[start:], kind
+    later = _FEED_ROOT.search(text, start, start + _MOST_BEFORE)
+    for at in (start, later.start() if later else start):
+        if (root := _ROOT.match(text, at)) and (kind := _KINDS.get(root[1].lower())):
+            return text[at:], kind
+    raise InvalidFeed("The file is neither RSS nor Atom.")
 
 
 def _read_feed(text: str, url: str, kind: Kind) -> Parsed:
@@ -127,9 +111,9 @@ def _read_feed(text: str, url: str, kind: Kind) -> Parsed:
     def base(tree: Tree) -> feeds.Base:
         return feeds.base_of(_find_channel(tree), url)
 
-    entries, tree, whole = _read_items(text, url, feeds.ITEMS, lambda item, tree: feeds.entry(item, base(tree)))
+    tree, whole = read(text, feeds.ITEMS, lambda item, tree: feeds.entry(item, base(tree)), url)
     channel = _find_channel(tree)
-    return Parsed(feeds.complete(entries, channel), feeds.feed_title(channel), kind, whole)
+    return Parsed(feeds.complete(tree.built, channel), feeds.feed_title(channel), kind, whole)
 
 
 def _find_channel(tree: Tree) -> Node:
@@ -139,18 +123,36 @@ def _find_channel(tree: Tree) -> Node:
 
 
 def _read_news_sitemap(text: str, url: str) -> Parsed:
-    entries, tree, whole = _read_items(text, url, frozenset({"url"}), lambda item, _: sitemaps.entry(item))
+    tree, whole = read(text, frozenset({"url"}), _read_location, url)
     for index in tree.root.all("sitemapindex"):
-        raise sitemaps.refuse_index(index)
+        children = [_read_location(sitemap) for sitemap in index.all("sitemap")]
+        more = f" and {len(children) - _NAMED:,} more" if len(children) > _NAMED else ""
+        named = ", ".join(map(str, children[:_NAMED]))
+        raise InvalidFeed(f"The address answers with an index of sitemaps, not a sitemap: {named}{more}.")
+    entries: list[Entry] = tree.built
     return Parsed(entries, next((entry.publisher for entry in entries if entry.publisher), ""), "sitemap", whole)
 
 
-def _read_items(text: str, url: str, names: frozenset[str], make: Callable[[Node, Tree], Entry]) -> tuple[list[Entry], Tree, bool]:
-    entries: list[Entry] = []
+def _read_location(node: Node, _tree: Tree | None = None) -> Entry | str:
+    """Return a page of a sitemap, or of a news sitemap (Google's namespace), as an entry; a sitemap as its address.
 
-    def fresh() -> Tree:  # a second time, if the text is not well-formed
-        entries.clear()
-        return Tree(names, lambda item, tree: entries.append(make(item, tree)), url)
-
-    tree, whole = read(text, fresh)
-    return entries, tree, whole
+    `lastmod` only bounds the publication; a plain sitemap has no title: the page tells both.
+    """
+    location = resolve(node.base, node.text("loc"))
+    if node.name == "sitemap":
+        return location
+    news = next(iter(node.all("news:news")), EMPTY)
+    publication = next(iter(news.all("news:publication")), EMPTY)
+    published, changed = read_date(news.text("news:publication_date")), read_date(node.text("lastmod"))
+    images = (web(node.base, image.text("image:loc")) for image in node.all("image:image"))
+    return Entry(
+        publisher=publication.text("news:name"),
+        title=news.text("news:title"),
+        url=location,
+        published_at=published or changed,
+        guid=location,
+        language=publication.text("news:language")[:35],
+        image=next(filter(None, images), ""),
+        published_at_estimated=published is None and changed is not None,
+        changed_at=changed,
+    )

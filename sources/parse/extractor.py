@@ -21,7 +21,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, suppress
 from functools import cache
 from pathlib import Path
-from typing import Any, Final
+from typing import IO, Any, Final, cast
 
 import orjson
 
@@ -47,7 +47,7 @@ def extract(data: bytes, content_type: str, url: str, seconds: float = SECONDS) 
     return pool.extract(data, content_type, url, seconds)
 
 
-def extract_all(pages: Iterable[Page], workers: int = 0, seconds: float = SECONDS) -> Iterator[Article | InvalidArticle]:
+def extract_all(pages: Iterable[Page], workers: int = 0) -> Iterator[Article | InvalidArticle]:
     """Yield article or refusal of each page, in order, read by `workers` processes (0: one for each core) of its own.
 
     Takes few more pages than it has given results for, so memory does not grow with their number.
@@ -56,7 +56,7 @@ def extract_all(pages: Iterable[Page], workers: int = 0, seconds: float = SECOND
     with Pool(workers) as pool, ThreadPoolExecutor(workers) as threads:
         waiting: deque[Future[Article | InvalidArticle]] = deque()
         for page in pages:
-            waiting.append(threads.submit(pool.read, *page, seconds))
+            waiting.append(threads.submit(pool.read, *page))
             if len(waiting) > 2 * workers:
                 yield waiting.popleft().result()
         while waiting:
@@ -119,18 +119,16 @@ class _Worker:
         self._process = subprocess.Popen(
             [sys.executable, "-m", "sources.parse.extractor"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=_ROOT
         )
+        self._requests, self._answers = cast("IO[bytes]", self._process.stdin), cast("IO[bytes]", self._process.stdout)
 
     def ask(self, data: bytes, content_type: str, url: str, seconds: float) -> dict[str, Any] | None:
         """Return the worker's answer; None if it ended, as it does when the time is over."""
-        requests, answers = self._process.stdin, self._process.stdout
-        if requests is None or answers is None:  # both were asked for
-            return None
         self.pages += 1
         head = orjson.dumps({"size": len(data), "content_type": content_type, "url": url, "seconds": seconds})
         try:
-            requests.write(head + b"\n" + data)
-            requests.flush()
-            answer = answers.readline()
+            self._requests.write(head + b"\n" + data)
+            self._requests.flush()
+            answer = self._answers.readline()
         except OSError:
             return None
         return orjson.loads(answer) if answer.endswith(b"\n") else None

@@ -1,16 +1,17 @@
 """Items of RSS, Atom and RDF as entries. One table of names for all of them, since real feeds mix them."""
 
 import html
+import re
 from base64 import b64decode
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final
+from urllib.parse import urlencode
 
 from sources.entries import Entry
 from sources.parse.dates import read_date
-from sources.parse.googlenews import remove_additions
-from sources.parse.links import is_web, resolve, web
-from sources.parse.markup import Node, as_markup, as_paragraphs, title_as_markup
+from sources.parse.links import host, is_web, resolve, web
+from sources.parse.markup import EMPTY, Node, as_markup, as_paragraphs, title_as_markup
 
 ITEMS: Final = frozenset({"item", "entry"})
 MAX_LANGUAGE: Final = 35  # characters (RFC 5646 §4.4.1)
@@ -21,6 +22,10 @@ _MORE_SUMMARIES: Final = ("media:description", "itunes:summary", "itunes:subtitl
 _PUBLISHED: Final = ("pubdate", "published", "issued", "dcterms:issued", "dc:date", "dcterms:created", "created")
 _UPDATED: Final = ("updated", "modified", "dcterms:modified", "lastbuilddate")
 _PICTURES: Final = (".jpg", ".jpeg", ".png", ".webp", ".gif", ".avif")
+# Of Google News: the age in a search, and the form of what it adds to items.
+_AGE: Final = re.compile(r"(?<!\S)(?:when|after):\S")
+_LINKED: Final = re.compile(r"<a\s[^<>]*+>([^<]*+)</a>", re.I)
+_TAG: Final = re.compile(r"<[^<>]*+>")
 _PLAIN: Final = frozenset({"text", "text/plain", "plain"})  # Atom 1.0, Atom 0.3, Media RSS
 
 
@@ -37,10 +42,6 @@ class Base:
     def resolve(self, node: Node, address: str) -> str:
         """Return `address` as `node` gives it, absolute if that is possible."""
         return resolve(self.default if node.base == self.document else resolve(self.default, node.base), address)
-
-    def web(self, node: Node, address: str) -> str:
-        """Return the same, but "" unless it is an absolute http(s) address."""
-        return web("", self.resolve(node, address))
 
 
 def base_of(channel: Node, document: str) -> Base:
@@ -61,10 +62,8 @@ def entry(item: Node, base: Base) -> Entry:
     """
     guid = item.text("guid", "id") or item.attrs.get("rdf:about", "")
     credited, source_url = _read_source(item, base)
-    group = next(iter(item.all("media:group")), Node("", {}, "", ""))
-    is_permalink = is_web(guid) and not any(
-        node.attrs.get("ispermalink", "").strip().lower() == "false" for node in item.all("guid")
-    )
+    group = next(iter(item.all("media:group")), EMPTY)
+    is_permalink = is_web(guid) and "false" not in (node.attrs.get("ispermalink", "").strip().lower() for node in item.all("guid"))
     dates = (read_date(node.text()) for node in item.all(*_PUBLISHED, *_UPDATED))
     return remove_additions(
         Entry(
@@ -114,8 +113,7 @@ def _only_text(person: Node) -> str:
 def _title(node: Node) -> str:
     for child in node.all(*_TITLES):
         if text := _markup(child):
-            is_declared = child.named or _type(child)
-            return text if is_declared else title_as_markup(text)
+            return text if child.named or _type(child) else title_as_markup(text)  # declared as HTML, or not
     return ""
 
 
@@ -178,7 +176,7 @@ def _read_source(item: Node, base: Base) -> tuple[str, str]:
     for source in item.all("source"):
         if source.all("title", "link", "id"):
             return _text(source, "title"), web("", _link(source, base))
-        return source.text(), base.web(source, source.attrs.get("url", ""))
+        return source.text(), web("", base.resolve(source, source.attrs.get("url", "")))
     return "", ""
 
 
@@ -193,7 +191,7 @@ def _image(item: Node, base: Base) -> str:
     thumbnails = [node for place in places for node in place.all("media:thumbnail")]
     for node in (*media, *filter(_is_picture, enclosures), *thumbnails, *item.all("itunes:image", "image")):
         address = node.attrs.get("url") or node.attrs.get("href") or node.text("url")
-        if found := base.web(node, address) or web("", _only_text(node)):
+        if found := web("", base.resolve(node, address)) or web("", _only_text(node)):
             return found
     return ""
 
@@ -203,3 +201,25 @@ def _is_picture(node: Node) -> bool:
     if medium or kind:
         return medium == "image" or kind.startswith("image/")
     return (node.attrs.get("url") or node.attrs.get("href") or "").partition("?")[0].lower().endswith(_PICTURES)
+
+
+def search_url(query: str) -> str:
+    """Return the RSS address of a search in US English, bound to a week unless it names an age: Google gives items of any."""
+    aged = query if _AGE.search(query) else f"{query} when:7d"
+    params = {"q": aged.strip(), "hl": "en-US", "gl": "US", "ceid": "US:en"}
+    return "https://news.google.com/rss/search?" + urlencode(params, safe=":")
+
+
+def remove_additions(entry: Entry) -> Entry:
+    """Return an item of a Google News feed without what Google adds: ` - Publisher` behind the title, once, and a summary that is a
+    list of links, the title among them. Other entries, and those that name no source, are returned as they are.
+    """
+    if host(entry.url) != "news.google.com" or not entry.credited_source:
+        return entry
+    title = entry.title.removesuffix(f" - {entry.credited_source}") or entry.title
+    linked = {_plain(text) for text in _LINKED.findall(entry.summary)}
+    return replace(entry, title=title, summary="" if {_plain(title), _plain(entry.title)} & linked else entry.summary)
+
+
+def _plain(markup: str) -> str:
+    return " ".join(html.unescape(_TAG.sub("", markup)).split()).casefold()

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from html.entities import html5
-from typing import Final
+from typing import Any, Final
 from xml.parsers import expat
 
 from sources.parse.links import resolve
@@ -88,13 +88,17 @@ def _write(part: str | Node, *, keeps_links: bool = False) -> str:
     return f"<{name}{link}>{''.join(_write(child, keeps_links=keeps_links) for child in part.parts)}</{name}>"
 
 
-class Tree:
-    """Builds nodes out of start tags, texts and end tags. A whole item is handed to `take` and forgotten, so memory stays flat."""
+EMPTY: Final = Node("", {}, "", "")
 
-    def __init__(self, items: frozenset[str], take: Callable[[Node, "Tree"], None], base: str, limit: int = MAX_ITEMS) -> None:
+
+class Tree:
+    """Builds nodes out of start tags, texts and end tags. Of a whole item only what `make` returns is kept, in `built`."""
+
+    def __init__(self, items: frozenset[str], make: Callable[[Node, "Tree"], Any], base: str, limit: int) -> None:
         self.items = items
         self.limit = limit
-        self.take = take
+        self.make = make
+        self.built: list[Any] = []
         self.open = [Node("", {}, base, "")]
         self.scopes = [_PREFIXES]
         self.item_depth = 0  # of the item that is open
@@ -139,7 +143,7 @@ class Tree:
         self.scopes.pop()
         if len(self.open) == self.item_depth:
             self.item_depth, self.elements = 0, self.elements_between
-            self.take(node, self)
+            self.built.append(self.make(node, self))
 
     def end_loosely(self, tag: str) -> None:
         """Close what HTML leaves open; an end tag of nothing that is open is nothing. Raises: InvalidFeed, if fields cross."""
@@ -181,9 +185,13 @@ def _name(raw: str, scope: dict[str, str]) -> str:
     return f"{prefix}:{local}".lower() if prefix else local.lower()
 
 
-def read(text: str, tree: Callable[[], Tree]) -> tuple[Tree, bool]:
-    """Return the tree of `text`, which begins with its root element, and whether the document is complete. Raises: InvalidFeed."""
-    strict = tree()
+def read(
+    text: str, items: frozenset[str], make: Callable[[Node, Tree], Any], base: str, limit: int = MAX_ITEMS
+) -> tuple[Tree, bool]:
+    """Return the tree of `text`, which begins with its root element, and whether the document is complete. `items` are the names
+    of its items, up to `limit` of which `make` turns into something. Raises: InvalidFeed.
+    """
+    strict = Tree(items, make, base, limit)
     parser = expat.ParserCreate("utf-8")
     parser.buffer_text = True
     parser.StartElementHandler, parser.EndElementHandler = strict.start, strict.end
@@ -191,10 +199,10 @@ def read(text: str, tree: Callable[[], Tree]) -> tuple[Tree, bool]:
     try:
         parser.Parse(text.encode("utf-8", "replace"), True)
     except expat.ExpatError:
-        pass
+        strict.built.clear()
     else:
         return strict, True
-    loose = tree()
+    loose = Tree(items, make, base, limit)
     for kind, name, value in tokens(text):
         if kind == "text":
             loose.text(str(value))

@@ -28,7 +28,7 @@ from tests.mcpserver.asgi import ERAS, LEGACY, MODERN, Answer, http_scope, messa
 from tests.publishers import CAKE, NOW, cake, draft, publisher, store
 from wire.corpora.articles import queries
 from wire.corpora.articles import store as storing
-from wire.corpora.articles.directory import get_member
+from wire.corpora.articles.directory import find_publisher
 from wire.corpora.articles.models import Article, ArticleCount, LicenceKind, Publisher
 from wire.corpora.articles.url_keys import canonical_key
 from wire.models import UsageCount
@@ -108,10 +108,10 @@ def chef() -> Publisher:
 
 @pytest.fixture(autouse=True)
 def nothing_counted() -> Iterator[None]:
-    articles.asked.clear()
+    articles.calls.clear()
     usage._waiting.clear()
     yield
-    articles.asked.clear()
+    articles.calls.clear()
     usage._waiting.clear()
 
 
@@ -472,7 +472,7 @@ def test_a_flood_of_names_that_nobody_has_asks_the_database_once_and_is_kept_now
     assert memory_cache.answers.bytes < 10_000
     assert not memory_cache.answers._making
     assert not usage._waiting
-    assert not articles.asked
+    assert not articles.calls
 
 
 def test_a_kept_answer_asks_no_thread_and_no_database(kept: None, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: ARG001
@@ -607,7 +607,7 @@ def test_counts_that_cannot_be_written_wait_and_hold_up_no_others(caplog: pytest
     said("list-recent")
     asyncio.run(batched_counter.flush())
     assert ArticleCount.objects.get().count == 2
-    assert not articles.asked
+    assert not articles.calls
 
 
 def test_counts_of_a_publisher_that_was_removed_meanwhile_are_dropped(chef: Publisher) -> None:
@@ -615,7 +615,7 @@ def test_counts_of_a_publisher_that_was_removed_meanwhile_are_dropped(chef: Publ
     storing.remove(chef, NOW)
     asyncio.run(batched_counter.flush())
     assert not ArticleCount.objects.exists()
-    assert not articles.asked
+    assert not articles.calls
 
 
 def test_a_publisher_that_is_added_is_served_and_one_that_is_removed_is_not_without_a_restart(
@@ -666,7 +666,7 @@ def test_the_sdks_own_client_lists_and_calls_every_tool(mode: str) -> None:
                 await client.call_tool("search-content", {})
             return [getattr(answer.content[0], "text", "") for answer in answers]
 
-    member = get_member("chef")
+    member = find_publisher("chef")
     assert asyncio.run(everything()) == [FOUND, DOCUMENT, RECENT]
 
 

@@ -22,7 +22,7 @@ PROGRAM: Final = "Nosy-Agent/7"
 
 
 def test_nothing_of_who_asked_a_publisher_or_for_which_words_is_stored(client: Client) -> None:
-    articles.asked.clear()
+    articles.calls.clear()
     store(publisher(), cake())
     for tool, arguments in (("search-content", {"query": f"cake {WORDS}"}), ("get-article", {"url": CAKE}), ("list-recent", {})):
         asked = message("tools/call", {"name": tool, "arguments": arguments}, LEGACY)

@@ -8,7 +8,7 @@ from typing import Any
 from django.test import Client
 from django.utils.dateparse import parse_datetime
 
-from sources.ownership import Houses
+from sources.roster import Houses
 from wire.models import Snapshot, Story
 from wire.publishing.consensus import Consensus, Report, weigh
 from wire.text.genres import Genre, find_genre

@@ -18,7 +18,7 @@ from config.errors import Busy
 from config.url_secrets import mask_address
 from sources import fetch, health, job_lock, raw_store
 from sources.entries import Entry
-from sources.hosts import HostNotes
+from sources.health import HostNotes
 from sources.models import Feed, FeedHealth, RawFetch
 from sources.parse import InvalidFeed
 from wire.ingest import article_pages, lexicon
@@ -239,7 +239,7 @@ class _Collector:
                 case fetch.Failed():
                     report = FeedReport(feed, "failed", code=outcome.code, failure=outcome.message)
                     health.record_failure(known, outcome.code, outcome.message, now, outcome.retry_after)
-                    if outcome.gone:
+                    if outcome.code == "gone":
                         Feed.objects.filter(pk=feed.pk).update(active=False)
                 case fetch.Unchanged():
                     report = FeedReport(feed, "unchanged")

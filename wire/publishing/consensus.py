@@ -15,7 +15,7 @@ from wire.text.identity import headline_key
 from wire.text.tokens import words
 
 if TYPE_CHECKING:
-    from sources.ownership import Houses
+    from sources.roster import Houses
     from wire.models import Story, StoryRevision
 
 # How much one more source of each tier counts. A maker's own blog is not independent of what it announces.

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from sources.ownership import Houses
+from sources.roster import Houses
 from sources.vocabulary import Tier
 from wire.publishing import consensus, ranking
 from wire.publishing.ranking import FAINT, Candidate

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from config.errors import RosterLocked
 from sources import roster
-from sources.ownership import Houses
+from sources.roster import Houses
 from sources.vocabulary import Tier
 from wire.models import EditorTake, Snapshot, Story, StoryRevision, WireState
 from wire.models.snapshot import is_sealed, open_from

@@ -5,7 +5,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from config.errors import InvalidArgument
-from sources.ownership import Houses
+from sources.roster import Houses
 from sources.vocabulary import Tier
 from wire.models import Story
 from wire.models.search import newest_places

@@ -10,7 +10,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from config.errors import NotFound
-from sources.ownership import Houses
+from sources.roster import Houses
 from wire.models import Event, Snapshot, Story, StoryTopic
 from wire.publishing import event_view
 from wire.publishing.event_view import EventView

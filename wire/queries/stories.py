@@ -90,7 +90,7 @@ def get_category(category: Category, limit: int = LIST_LIMIT, cursor: str | None
 
 def list_source_stories(slug: str, limit: int = LIST_LIMIT, cursor: str | None = None) -> StoriesAnswer[StoriesOut]:
     """Return one page of a publication's stories, newest first; also of a retired one. Raises: NotFound, InvalidArgument."""
-    publication = Publication.objects.called(slug).values_list("pk", flat=True).first()
+    publication = Publication.objects.with_slug(slug).values_list("pk", flat=True).first()
     if publication is None:
         raise NotFound("There is no such publication.", "The roster is at /sources.")
     stories = Story.objects.live().filter(publication=publication)

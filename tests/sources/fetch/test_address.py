@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 import pytest
 
-from sources.fetch.address import may_dial
+from sources.fetch.url import may_dial
 from tests.feedserver import FeedServer
 from tests.sources.fetch.fetching import codes, every, failed, fetched, robots_known
 

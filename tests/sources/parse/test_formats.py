@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from sources.entries import Entry
 from sources.parse import MAX_ITEMS, InvalidFeed, Sitemap, parse, parse_page, parse_sitemap, search_url
-from sources.parse.googlenews import remove_additions
+from sources.parse.feeds import remove_additions
 from tests.sources.parse.test_feeds import atom, only, rss
 
 NOON = dt.datetime(2026, 1, 15, 12, tzinfo=dt.UTC)

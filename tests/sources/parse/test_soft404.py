@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from sources.parse import parse_page
 from sources.parse.article import InvalidArticle, parse_article
-from sources.parse.soft404 import is_not_found
+from sources.parse.page_metadata import is_not_found
 
 SAID = (
     *("Page not found", "404", "404 Not Found", "Error 404 (Not Found)", "404: This page could not be found.", "Not found"),

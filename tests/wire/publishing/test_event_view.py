@@ -8,7 +8,7 @@ from django.test import Client
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sources.ownership import Houses
+from sources.roster import Houses
 from tests.factories import NOW, entry, publish, story_of
 from wire import queries
 from wire.ingest import corrections

@@ -23,6 +23,7 @@ from wire.admin.base import (
     ReadOnly,
     StackedInline,
     TabularInline,
+    column,
     count,
     lines,
     marks,
@@ -36,6 +37,9 @@ from wire.corpora.common.forms import LinesField
 from wire.text.plain_text import REASON, plain_line
 
 SHOWN: Final = 100  # articles of a test; all are counted
+TEST_BUTTON: Final = '<span class="desk"><button form="test-source" type="submit" class="plain">Test this source</button> {}</span>'
+LINK: Final = '<a href="{0}" rel="noopener noreferrer">{0}</a>'
+TEST_HINT: Final = "A test asks the publisher now, shows what would be stored, and stores nothing."
 STATES: Final = {
     Article.State.LIVE: "served",
     Article.State.WAITING: "waiting: named by a sitemap, page not read yet",
@@ -45,27 +49,19 @@ STATES: Final = {
 
 
 class PublisherForm(FreshForm[Publisher]):
-    domains = LinesField(
-        distinct=True, help_text="Host names of its own, one a line; their subdomains are included. Nothing else is fetched."
-    )
-    left_out = LinesField(
-        distinct=True, required=False, help_text="Beginnings of paths that are not indexed, one a line, such as /private/."
-    )
+    domains = LinesField(help_text="Host names of its own, one a line; their subdomains are included. Nothing else is fetched.")
+    left_out = LinesField(required=False, help_text="Beginnings of paths that are not indexed, one a line, such as /private/.")
 
     def clean_slug(self) -> str:
         return str(self.cleaned_data["slug"]).lower()
 
-    def clean_homepage(self) -> str:
-        homepage = str(self.cleaned_data["homepage"])
-        if not homepage.startswith(("https://", "http://")):
-            raise forms.ValidationError("Give a web address: https://…")
-        return homepage
-
-    def clean_domains(self) -> list[str]:
-        return list(dict.fromkeys(domain.lower() for domain in self.cleaned_data["domains"]))
-
     def clean(self) -> dict[str, Any]:
         data = super().clean()
+        data["left_out"] = list(dict.fromkeys(data["left_out"]))
+        if "domains" in data:
+            data["domains"] = list(dict.fromkeys(domain.lower() for domain in data["domains"]))
+        if not str(data.get("homepage") or "https://").startswith(("https://", "http://")):
+            self.add_error("homepage", "Give a web address: https://…")
         kind, licence = data.get("licence_kind"), str(data.get("licence") or "")
         if kind != LicenceKind.NONE and not licence:
             self.add_error("licence", "Name the licence, or write the terms.")
@@ -84,9 +80,16 @@ def describe_state(source: Source) -> str:
         return "not asked yet"
     if source.failures:
         return f"failing ({source.failures} in a row): {source.error or source.error_code}"
-    refused = sum(told["count"] for told in source.refusals.values())
+    refused = sum(refusal["count"] for refusal in source.refusals.values())
     not_taken = f", {refused:,} not taken" if refused else ""
     return f"fine: {count(source.found, 'article', 'articles')}{not_taken} on {moment(source.asked_at)}"
+
+
+def _link_test(source: Source) -> str:
+    if source.pk is None:
+        return ""
+    page = reverse("admin:articles_source_change", args=[source.pk])
+    return format_html('<span class="desk">{} <a href="{}">Test…</a></span>', describe_state(source), page)
 
 
 class SourceInline(MaskedAddressAdmin, TabularInline[Source, Publisher]):
@@ -95,13 +98,7 @@ class SourceInline(MaskedAddressAdmin, TabularInline[Source, Publisher]):
     fields = ("kind", "url", "state")
     readonly_fields = ("state",)
     formfield_overrides = {models.URLField: {"assume_scheme": "https"}}
-
-    @admin.display(description="State")
-    def state(self, source: Source) -> str:
-        if source.pk is None:
-            return ""
-        page = reverse("admin:articles_source_change", args=[source.pk])
-        return format_html('<span class="desk">{} <a href="{}">Test…</a></span>', describe_state(source), page)
+    state = column("State", _link_test)
 
 
 class RemoveForm(forms.Form):
@@ -113,6 +110,20 @@ class RemoveForm(forms.Form):
 
     def clean_reason(self) -> str:
         return plain_line(self.cleaned_data["reason"], REASON)
+
+
+def _list_states(publisher: Publisher) -> str:
+    page = reverse("admin:articles_article_changelist")
+    rows = [
+        (f"{page}?publisher__id__exact={publisher.pk}&state__exact={state}", f"{getattr(publisher, f'in_{state}'):,}", meaning)
+        for state, meaning in STATES.items()
+    ]
+    return format_html('<span class="desk">{}</span>', lines('<a href="{}">{}</a> {}', rows))
+
+
+def _link_public(publisher: Publisher) -> str:
+    page = reverse("publisher", args=[publisher.slug])
+    return format_html('<a href="{}" aria-label="Public page of {}">View</a>', page, publisher.name)
 
 
 def _count_column(state: Article.State) -> Callable[[Publisher], str]:
@@ -136,6 +147,13 @@ class PublisherAdmin(ModelAdmin[Publisher]):
     formfield_overrides = {models.URLField: {"assume_scheme": "https"}}
     inlines = (SourceInline,)
     has_delete_permission = never
+    articles = column("Articles", _list_states)
+    its_domains = column("Domains", lambda publisher: ", ".join(publisher.domains))
+    its_left_out = column("Left out", lambda publisher: ", ".join(publisher.left_out) or "nothing")
+    last_indexed = column("Last indexed", lambda publisher: moment(publisher.indexed_at) if publisher.indexed_at else "never")
+    health = column("Sources", lambda row: lines("{}", [(describe_state(source),) for source in row.sources.all()]) or "none")
+    status = column("Status", lambda publisher: marks("removed") if publisher.removed_at else "")
+    public = column("Public page", _link_public)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Publisher]:
         counts = {f"in_{state}": Count("articles", filter=Q(articles__state=state)) for state in STATES}
@@ -179,40 +197,6 @@ class PublisherAdmin(ModelAdmin[Publisher]):
             store.leave_out(form.instance)
         store.announce()  # terms are public: whoever asks gets the new ones from now on
 
-    @admin.display(description="Articles")
-    def articles(self, publisher: Publisher) -> str:
-        page = reverse("admin:articles_article_changelist")
-        rows = [
-            (f"{page}?publisher__id__exact={publisher.pk}&state__exact={state}", _count_column(state)(publisher), meaning)
-            for state, meaning in STATES.items()
-        ]
-        return format_html('<span class="desk">{}</span>', lines('<a href="{}">{}</a> {}', rows))
-
-    @admin.display(description="Domains")
-    def its_domains(self, publisher: Publisher) -> str:
-        return ", ".join(publisher.domains)
-
-    @admin.display(description="Left out")
-    def its_left_out(self, publisher: Publisher) -> str:
-        return ", ".join(publisher.left_out) or "nothing"
-
-    @admin.display(description="Last indexed")
-    def last_indexed(self, publisher: Publisher) -> str:
-        return moment(publisher.indexed_at) if publisher.indexed_at else "never"
-
-    @admin.display(description="Sources")
-    def health(self, publisher: Publisher) -> str:
-        return lines("{}", [(describe_state(source),) for source in publisher.sources.all()]) or "none"
-
-    @admin.display(description="Status")
-    def status(self, publisher: Publisher) -> str:
-        return marks("removed") if publisher.removed_at else ""
-
-    @admin.display(description="Public page")
-    def public(self, publisher: Publisher) -> str:
-        page = self.view_on_site(publisher)
-        return format_html('<a href="{}" aria-label="Public page of {}">View</a>', page, publisher.name)
-
     def remove(self, request: HttpRequest, pk: int) -> HttpResponse:
         """Show what will happen and ask why; only a post of that form removes."""
         if not request.user.has_perm("articles.delete_publisher"):
@@ -234,6 +218,11 @@ class PublisherAdmin(ModelAdmin[Publisher]):
         return render(request, "admin/publisher_remove.html", context | {"publisher": publisher, "form": form})
 
 
+def _list_refusals(source: Source) -> str:
+    rows = [(reason, refused["count"], ", ".join(refused["first"])) for reason, refused in source.refusals.items()]
+    return format_html('<span class="desk">{}</span>', lines("{}: {}, such as {}", rows)) if rows else "nothing"
+
+
 @admin.register(Source)
 class SourceAdmin(MaskedAddressAdmin, ReadOnly):
     """A feed or sitemap and its health. It is changed at its publisher's page; here it may be tested without storing anything."""
@@ -245,23 +234,10 @@ class SourceAdmin(MaskedAddressAdmin, ReadOnly):
     fields = ("publisher", "kind", "url", "state", "found", "not_taken", "asked_at", "worked_at", "by_hand")
     readonly_fields = ("state", "not_taken", "by_hand")
     change_form_template = "admin/article_source.html"
-
-    @admin.display(description="State")
-    def state(self, source: Source) -> str:
-        return describe_state(source)
-
-    @admin.display(description="Not taken")
-    def not_taken(self, source: Source) -> str:
-        rows = [(reason, told["count"], ", ".join(told["first"])) for reason, told in source.refusals.items()]
-        return format_html('<span class="desk">{}</span>', lines("{}: {}, such as {}", rows)) if rows else "nothing"
-
-    @admin.display(description="By hand")
-    def by_hand(self, source: Source) -> str:  # noqa: ARG002
-        """The button of a form of its own (an admin page is one form already); see the template."""
-        return format_html(
-            '<span class="desk"><button form="test-source" type="submit" class="plain">Test this source</button> {}</span>',
-            "A test asks the publisher now, shows what would be stored, and stores nothing.",
-        )
+    state = column("State", describe_state)
+    not_taken = column("Not taken", _list_refusals)
+    # The button of a form of its own (an admin page is one form already); see the template.
+    by_hand = column("By hand", lambda _source: format_html(TEST_BUTTON, TEST_HINT))
 
     def get_fields(self, request: HttpRequest, obj: Source | None = None) -> Any:
         may_test = request.user.has_perm("articles.change_source")
@@ -296,6 +272,11 @@ class RevisionInline(StackedInline[ArticleRevision, Article]):
     has_add_permission = has_change_permission = has_delete_permission = never
 
 
+def _describe_standing(article: Article) -> str:
+    word = STATES[Article.State(article.state)].partition(":")[0]
+    return f"{word}: {article.error[:140]}" if article.error else word
+
+
 @admin.register(Article)
 class ArticleAdmin(ReadOnly):
     list_display = ("headline", "publisher", "standing", "publication", "read")
@@ -312,27 +293,11 @@ class ArticleAdmin(ReadOnly):
     )
     readonly_fields = ("address",)
     inlines = (RevisionInline,)
-
-    @admin.display(description="Title", ordering="title")
-    def headline(self, article: Article) -> str:
-        return str(article)[:140]
-
-    @admin.display(description="State", ordering="state")
-    def standing(self, article: Article) -> str:
-        word = STATES[Article.State(article.state)].partition(":")[0]
-        return f"{word}: {article.error[:140]}" if article.error else word
-
-    @admin.display(description="Published", ordering="place")
-    def publication(self, article: Article) -> str:
-        return moment(article.published_at) if article.published_at else ""
-
-    @admin.display(description="Read", ordering="read_at")
-    def read(self, article: Article) -> str:
-        return moment(article.read_at) if article.read_at else ""
-
-    @admin.display(description="Its page at the publisher")
-    def address(self, article: Article) -> str:
-        return format_html('<a href="{0}" rel="noopener noreferrer">{0}</a>', article.url)
+    headline = column("Title", lambda article: str(article)[:140], "title")
+    standing = column("State", _describe_standing, "state")
+    publication = column("Published", lambda article: moment(article.published_at) if article.published_at else "", "place")
+    read = column("Read", lambda article: moment(article.read_at) if article.read_at else "", "read_at")
+    address = column("Its page at the publisher", lambda article: format_html(LINK, article.url))
 
 
 @admin.register(Payment)

@@ -6,7 +6,7 @@ from django.db.models.signals import post_migrate
 from config import plugins
 
 
-def found_own(**_kwargs: Any) -> None:
+def create_own_publisher(**_kwargs: Any) -> None:
     from wire.corpora.articles import house_publisher
 
     house_publisher.create_publisher()
@@ -20,10 +20,10 @@ class ArticlesConfig(AppConfig):
     def ready(self) -> None:
         plugins.register(self.name)
         # Django's own hook for reference data: a migrated database has the wire's own publisher, also after a flush.
-        post_migrate.connect(found_own, sender=self, dispatch_uid="articles.found_own")
+        post_migrate.connect(create_own_publisher, sender=self, dispatch_uid="articles.found_own")
 
     def has_content(self) -> bool:
-        """Tell whether there is a publisher beside the wire's own."""
+        """Return whether there is a publisher beside the wire's own."""
         from wire.corpora.articles.models import OWN, Publisher
 
         return Publisher.objects.live().exclude(slug=OWN).exists()

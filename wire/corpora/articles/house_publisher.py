@@ -32,33 +32,21 @@ def create_publisher() -> None:
     """Create the publisher's row, once; its addresses are where the site is now."""
     site = settings.WIRE_SITE_URL
     where = {"homepage": f"{site}/", "domains": [WebAddress.parse(site).authority]}
-    first = where | {
-        "name": NAME,
-        "consent_note": "The wire's own content.",
-        "consented_on": dt.date(2026, 1, 1),
-        "licence_kind": LicenceKind.CC,
-        "licence": LICENCE,
-    }
-    publisher, is_new = Publisher.objects.get_or_create(slug=OWN, defaults=first)
+    consent = {"consent_note": "The wire's own content.", "consented_on": dt.date(2026, 1, 1)}
+    facts = where | consent | {"name": NAME, "licence_kind": LicenceKind.CC, "licence": LICENCE}
+    publisher, is_new = Publisher.objects.get_or_create(slug=OWN, defaults=facts)
     if not is_new and (publisher.homepage, publisher.domains) != (where["homepage"], where["domains"]):
         Publisher.objects.filter(pk=publisher.pk).update(**where)
 
 
 def synchronise(publisher: Publisher, now: dt.datetime) -> Counter[str]:
     """Sync its articles from takes and corrections. Return how many were `new`, `edited` and `gone`; again changes nothing."""
-    counts = Counter[str]()
+    counts, keys = Counter[str](), set[str]()
     read = dict(Article.objects.filter(publisher=publisher).values_list("key", "listed_change"))
-    keys = set[str]()
-
-    def iterate_changes() -> Iterator[ArticleDraft]:
-        for draft in chain(_draft_takes(read), _draft_corrections()):
-            keys.add(draft.key)
-            if read.get(draft.key) != draft.change:
-                yield draft
-
-    drafts = iterate_changes()
+    drafts = chain(_draft_takes(read), _draft_corrections())
     while batch := list(islice(drafts, store.BATCH)):
-        stored = store.store(publisher, batch, now)
+        keys |= {draft.key for draft in batch}
+        stored = store.store(publisher, [draft for draft in batch if read.get(draft.key) != draft.change], now)
         counts += Counter({name: stored[name] for name in ("new", "edited")})
     with transaction.atomic():  # after the site moved to another address, those of the old one
         left = Article.objects.filter(publisher=publisher, key__in=read.keys() - keys)
@@ -106,7 +94,12 @@ def _draft_corrections() -> Iterator[ArticleDraft]:
         if before is None:
             break
     for story, corrections in by_story.items():
-        url, last = f"{settings.WIRE_SITE_URL}/story/{story}", corrections[0]
+        url, last, texts = f"{settings.WIRE_SITE_URL}/story/{story}", corrections[0], []
+        for one in corrections:
+            when = one.recorded_at.astimezone(dt.UTC)
+            about, why = (_SPECIAL.sub(r"\\\1", text) for text in (f"“{one.headline}”, a story of {one.publisher}", one.reason))
+            at = f"{when.day} {when:%B %Y, %H:%M} UTC"
+            texts.append(f"**{one.what}** on {at}, revision {one.revision} of {about}.\n\n{why}")
         yield ArticleDraft(
             url=url,
             key=canonical_key(url),
@@ -115,12 +108,6 @@ def _draft_corrections() -> Iterator[ArticleDraft]:
             published_at=last.recorded_at,
             description=last.reason,
             language="en",
-            markdown="\n\n".join(map(_to_markdown, corrections)),
+            markdown="\n\n".join(texts),
             change=last.recorded_at,
         )
-
-
-def _to_markdown(one: Correction) -> str:
-    when = one.recorded_at.astimezone(dt.UTC)
-    about, why = (_SPECIAL.sub(r"\\\1", text) for text in (f"“{one.headline}”, a story of {one.publisher}", one.reason))
-    return f"**{one.what}** on {when.day} {when:%B %Y, %H:%M} UTC, revision {one.revision} of {about}.\n\n{why}"

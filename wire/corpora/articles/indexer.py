@@ -11,9 +11,9 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import asdict, astuple, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain, islice
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from django.db import Error, transaction
 from django.utils import timezone
@@ -23,8 +23,7 @@ from config.url_secrets import mask_address, mask_addresses
 from sources import fetch, job_lock
 from sources.entries import Entry
 from sources.fetch.url import WebAddress
-from sources.health import FIRST_WAIT, LONGEST_WAIT
-from sources.hosts import HostNotes
+from sources.health import FIRST_WAIT, LONGEST_WAIT, HostNotes
 from sources.parse import InvalidFeed, parse, parse_sitemap
 from sources.parse.article import Article as Page
 from sources.parse.article import InvalidArticle
@@ -34,7 +33,6 @@ from wire.corpora.articles.models import AT_ONCE, NAMED_REFUSALS, OWN, SUFFIX_HI
 from wire.corpora.articles.normalize import RefusedItem, draft_entry, draft_page, is_front
 from wire.corpora.articles.page_fetch import Unread
 from wire.corpora.articles.store import ArticleDraft
-from wire.corpora.articles.url_keys import is_own
 from wire.ingest.feed_entries import refuse_sample
 from wire.text.plain_text import plain_line, plain_text
 
@@ -50,24 +48,18 @@ REREAD: Final = dt.timedelta(days=3)  # after which a source is read whole thoug
 PATIENCE: Final = 5.0  # seconds that pages which were read wait to be stored
 MOST_TROUBLE: Final = 5  # failures of a server in a row after which it is left alone for a while
 LEFT_ALONE: Final = dt.timedelta(minutes=10)
+FAULT: Final = "A fault of the wire's own; the log says why."
 _TROUBLE: Final = {"dns", "connect", "tls", "timeout", "too_slow", "broken_answer", "http_429"}
 
 log = logging.getLogger(__name__)
 
-Progress = Callable[[str, int, int], None]  # the stage (`sources` or `pages`), how many are done, how many there are
 Fetching = Callable[[Iterable[fetch.Ask], fetch.Policy, HostNotes], Generator[tuple[fetch.Ask, fetch.Outcome], None, None]]
 
 
 @dataclass(slots=True)
 class RunReport:
-    """The result of a run. `counts` by name: articles `new` (with their text), `listed` (without), `edited`, `same`, `waiting` for
-    their page, `gone`, `merged` with another whose address their page names; items that were not taken: `foreign`, `left out`, `bad
-    address`, `front page`, `same address` as an item before, `internal error`, sitemaps `too deep`; `pages` that were
-    asked, and which of these were `missing` or `failed`, `not found page` being the missing ones with status 200; sources
-    `asked`, `unchanged`, `not due`.
-
-    `errors` are sentences about sources and servers, `refused` about items that were not taken; `left` counts the pages that wait
-    for the next run.
+    """The result of a run: `counts` by name (docs/articles.md), `errors` about sources and servers, `refused` about items that were
+    not taken, and in `left` the number of pages that wait for the next run.
     """
 
     publisher: Publisher
@@ -96,7 +88,6 @@ def index(
     most_pages: int = MAX_PAGES,
     seconds: float = MAX_SECONDS,
     how: fetch.Policy | None = None,
-    progress: Progress = lambda _what, _done, _total: None,
 ) -> RunReport:
     """Bring a publisher's articles up to date; `now` is in UTC. `by_hand` asks sources also before they are due again; `stop` ends
     the run after the batch at hand.
@@ -117,7 +108,7 @@ def index(
     was_broken_off = bool(IndexLease.objects.get_or_create(publisher=publisher)[0].holder)
     with job_lock.acquire(IndexLease.objects.filter(publisher=publisher), f"indexing of {publisher.slug}") as lease:
         report, ends, has_ended = RunReport(publisher), started + seconds, False
-        run = _Run(publisher, report, now, lease, how or page_fetch.policy(), lambda: stop() or time.monotonic() > ends, progress)
+        run = _Run(publisher, report, now, lease, how or page_fetch.policy(), lambda: stop() or time.monotonic() > ends)
         if is_sample:
             run.fetch_all = sample.fetch_all
         try:
@@ -139,21 +130,21 @@ def index(
     return report
 
 
-def try_out(source: Source, *, how: fetch.Policy | None = None) -> list[ArticleDraft] | str:
+def try_out(source: Source) -> list[ArticleDraft] | str:
     """Return the first MAX_TRIED articles that a run would take from a source now, of an index of sitemaps from the first one; or
     a sentence that says why there are none. Asks the publisher, and writes nothing.
     """
     publisher, url, now = source.publisher, source.url, timezone.now()
     for _ in range(MAX_DEPTH + 1):
         ask = fetch.Ask(0, url, within=publisher.own_domains)
-        ((_, outcome),) = fetch.fetch_all([ask], replace(how or page_fetch.policy(), max_body=MAX_DOCUMENT), HostNotes())
+        ((_, outcome),) = fetch.fetch_all([ask], replace(page_fetch.policy(), max_body=MAX_DOCUMENT), HostNotes())
         if not isinstance(outcome, fetch.Fetched):
             return outcome.message if isinstance(outcome, fetch.Failed) else "Nothing came."
         try:
             entries, children, _ = _parse(source, outcome)
         except InvalidFeed as error:
             return mask_addresses(str(error))
-        child = next((child for child in children if is_own(publisher, child)), None)
+        child = next((child for child in children if publisher.has_address(child)), None)
         if entries or child is None:
             break
         url = child
@@ -169,17 +160,7 @@ def try_out(source: Source, *, how: fetch.Policy | None = None) -> list[ArticleD
     return drafts
 
 
-@dataclass(frozen=True, slots=True)
-class _FetchState:
-    """A document's last answer, for the next conditional request; `read_at` is when it was read whole."""
-
-    etag: str = ""
-    last_modified: str = ""
-    digest: str = ""
-    read_at: dt.datetime | None = None
-
-    def is_fresh(self, now: dt.datetime) -> bool:
-        return self.read_at is not None and now - self.read_at < REREAD
+_STATE: Final = ("etag", "last_modified", "digest", "read_at")  # of a document's last answer; when it was read whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,26 +172,21 @@ class _Document:
     depth: int = 0
 
     @property
-    def state(self) -> _FetchState:
-        source = self.source
-        if not self.depth:
-            return _FetchState(source.etag, source.last_modified, source.digest, source.read_at)
-        child = source.children.get(self.url, {})
-        read_at = dt.datetime.fromisoformat(child["read_at"]) if child.get("read_at") else None
-        return _FetchState(child.get("etag", ""), child.get("last_modified", ""), child.get("digest", ""), read_at)
+    def state(self) -> dict[str, Any]:
+        child = self.source.children.get(self.url, {})
+        state = {name: child.get(name, "") if self.depth else getattr(self.source, name) for name in _STATE}
+        return state | {"read_at": dt.datetime.fromisoformat(state["read_at"])} if self.depth and state["read_at"] else state
+
+    def is_fresh(self, now: dt.datetime) -> bool:
+        return bool(read_at := self.state["read_at"]) and now - read_at < REREAD
 
     def ask(self, key: int, now: dt.datetime) -> fetch.Ask:
         """Return a request that is unconditional if it is time to read the document whole again."""
-        state = self.state if self.state.is_fresh(now) else _FetchState()
-        return fetch.Ask(key, self.url, state.etag, state.last_modified, self.source.publisher.own_domains)
+        state = self.state if self.is_fresh(now) else {}
+        return fetch.Ask(key, self.url, state.get("etag", ""), state.get("last_modified", ""), self.source.publisher.own_domains)
 
 
-class _FirstItem(NamedTuple):
-    """The item of a document that has an address, so that others with the same one are compared with it."""
-
-    sha256: str
-    change: dt.datetime | None
-    title: str
+FirstItems = dict[str, tuple[str, dt.datetime | None, str]]  # hash, change and title of a document's items, by key
 
 
 @dataclass(slots=True)
@@ -223,7 +199,6 @@ class _Run:
     lease: job_lock.Lease
     how: fetch.Policy
     stop: Callable[[], bool]
-    progress: Progress
     fetch_all: Fetching = field(default_factory=lambda: fetch.fetch_all)
     hosts: HostNotes = field(default_factory=HostNotes)
     failures: Counter[str] = field(default_factory=Counter)  # in a row, by host
@@ -236,7 +211,6 @@ class _Run:
         self.report.counts["not due"] += self.publisher.sources.count() - len(sources)
         level = [_Document(source, source.url) for source in sources]
         asked = {document.url for document in level}
-        done = 0
         while level and not self.stop():
             following: list[_Document] = []
             asks = [document.ask(number, self.now) for number, document in enumerate(level)]
@@ -248,7 +222,7 @@ class _Run:
                     raise  # the database, room on the disk or the lease is gone: nothing that follows could be stored
                 except Exception:  # a fault of ours in one document costs no other its turn
                     log.exception("%s could not be taken in.", mask_address(document.url))
-                    self._note_failure(document, "internal_error", "A fault of the wire's own; the log says why.")
+                    self._note_failure(document, "internal_error", FAULT)
                     children = []
                 if children and document.depth == MAX_DEPTH:
                     self.report.counts["too deep"] += len(children)
@@ -257,8 +231,6 @@ class _Run:
                     continue
                 asked |= {child.url for child in children}
                 following += children
-                done += 1
-                self.progress("sources", done, len(asked))
             level = following
 
     def _process(self, document: _Document, outcome: fetch.Outcome) -> list[_Document]:
@@ -268,10 +240,10 @@ class _Run:
         if isinstance(outcome, fetch.Failed):
             self._note_failure(document, outcome.code, outcome.message)
             return []
-        digest = hashlib.sha256(outcome.body).hexdigest() if isinstance(outcome, fetch.Fetched) else state.digest
-        if isinstance(outcome, fetch.Unchanged) or (digest == state.digest and state.is_fresh(self.now)):
+        digest = hashlib.sha256(outcome.body).hexdigest() if isinstance(outcome, fetch.Fetched) else state["digest"]
+        if isinstance(outcome, fetch.Unchanged) or (digest == state["digest"] and document.is_fresh(self.now)):
             self.report.counts["unchanged"] += 1
-            self._note_answer(document, replace(state, etag=outcome.etag, last_modified=outcome.last_modified))
+            self._note_answer(document, state | {"etag": outcome.etag, "last_modified": outcome.last_modified})
             # What an index leads to may have changed all the same.
             children = [url for url, child in source.children.items() if child["by"] == document.url]
             return [_Document(source, url, document.depth + 1) for url in children]
@@ -280,35 +252,24 @@ class _Run:
         except InvalidFeed as error:
             self._note_failure(document, "invalid", str(error))
             return []
-        refusals: Refusals = {}
-        if not self._store_entries(entries, refusals):
-            return []  # stopped: it is read again
-        # Of a document that is not whole the rest is to come.
-        state = _FetchState(outcome.etag, outcome.last_modified, digest, self.now) if whole else _FetchState()
-        listed = [child for child in dict.fromkeys(children) if is_own(self.publisher, child)]
-        self.report.counts["foreign"] += len(set(children)) - len(listed)
-        self._note_answer(document, state, (listed, len(entries), refusals))
-        return [_Document(source, child, document.depth + 1) for child in listed if child in source.children]
-
-    def _store_entries(self, entries: Iterable[Entry], refusals: Refusals) -> bool:
-        """Store entries in batches; return False if the run was stopped between two."""
-        waiting = iter(entries)
-        known: dict[str, _FirstItem] = {}
+        refusals, known, waiting = Refusals(), FirstItems(), iter(entries)
         while batch := list(islice(waiting, store.BATCH)):
             if self.stop():
-                return False
+                return []  # it is read again
             drafts = list(self._drafts(batch, known, refusals))
             with transaction.atomic():
                 self.lease.renew()
                 stored = store.store(self.publisher, drafts, self.now)
             self.report.counts += stored
-        return True
+        # Of a document that is not whole the rest is to come.
+        answer = (outcome.etag, outcome.last_modified, digest, self.now) if whole else ("", "", "", None)
+        listed = [child for child in dict.fromkeys(children) if self.publisher.has_address(child)]
+        self.report.counts["foreign"] += len(set(children)) - len(listed)
+        self._note_answer(document, dict(zip(_STATE, answer, strict=True)), (listed, len(entries), refusals))
+        return [_Document(source, child, document.depth + 1) for child in listed if child in source.children]
 
-    def _drafts(self, entries: Iterable[Entry], known: dict[str, _FirstItem], refusals: Refusals) -> Iterator[ArticleDraft]:
-        """Yield the drafts to store. Of several items with one address the first counts, the newest in most feeds.
-
-        `known` has the items before, by key.
-        """
+    def _drafts(self, entries: Iterable[Entry], known: FirstItems, refusals: Refusals) -> Iterator[ArticleDraft]:
+        """Yield the drafts to store. Of several items with one address the first counts, the newest in most feeds."""
         for entry in entries:
             reason, same_as = "", ""
             try:
@@ -319,15 +280,15 @@ class _Run:
                 log.exception("%s could not be taken in.", entry.url)
                 reason = "internal error"
                 if reason not in refusals:
-                    self.report.errors.append(f"{entry.url}: A fault of the wire's own; the log says why.")
+                    self.report.errors.append(f"{entry.url}: {FAULT}")
             else:
-                first = known.get(draft.key)
+                sha256, change, title = known.get(draft.key, ("", None, ""))
                 if draft.markdown is None and is_front(self.publisher, draft.url):
                     reason = "front page"
-                elif first and first.sha256 != draft.sha256:
-                    reason, same_as = "same address", first.title
-                elif not first or (draft.change and (first.change is None or draft.change > first.change)):
-                    known[draft.key] = _FirstItem(draft.sha256, draft.change, draft.title[:MAX_NAME])
+                elif sha256 and sha256 != draft.sha256:
+                    reason, same_as = "same address", title
+                elif not sha256 or (draft.change and (change is None or draft.change > change)):
+                    known[draft.key] = (draft.sha256, draft.change, draft.title[:MAX_NAME])
                     yield draft
             if reason:
                 self.report.counts[reason] += 1
@@ -337,17 +298,20 @@ class _Run:
                 if len(refused["first"]) < NAMED_REFUSALS:
                     refused["first"].append(f"{name} (taken: “{plain_line(same_as, 80)}”)" if same_as else name)
 
-    def _note_answer(self, document: _Document, state: _FetchState, content: tuple[list[str], int, Refusals] | None = None) -> None:
+    def _note_answer(
+        self, document: _Document, state: dict[str, Any], content: tuple[list[str], int, Refusals] | None = None
+    ) -> None:
         """`content`, of a document that changed: sitemaps that it leads to, how many items it has, and its refused ones."""
         source = document.source
         source.asked_at = source.worked_at = self.now
         child: dict[str, Any] = {}
         if document.depth:
             child = source.children.setdefault(document.url, {"by": source.url})
-            child |= {**asdict(state), "read_at": state.read_at.isoformat() if state.read_at else ""}
+            child |= state | {"read_at": state["read_at"].isoformat() if state["read_at"] else ""}
         else:
             source.failures, source.error_code, source.error = 0, "", ""
-            source.etag, source.last_modified, source.digest, source.read_at = astuple(state)
+            for name, value in state.items():
+                setattr(source, name, value)
         if content:
             children, found, refusals = content
             if document.depth:
@@ -384,7 +348,6 @@ class _Run:
     def read_pages(self, most: int) -> None:
         """Read waiting pages, as many as fit into the run, then a few that no source has shown for a week."""
         urls = self._select_pages(most)
-        done = 0
         asked: deque[tuple[int, str]] = deque()
         batch: list[tuple[int, str, Page | Unread]] = []
         stored_at = time.monotonic()
@@ -394,25 +357,21 @@ class _Run:
                 batch.append((key, url, page_fetch.unreadable(found) if isinstance(found, InvalidArticle) else found))
             if found is None or len(batch) >= store.BATCH or time.monotonic() > stored_at + PATIENCE:
                 self._store_pages(batch)
-                done += len(batch)
                 batch.clear()
                 stored_at = time.monotonic()
-                self.progress("pages", done, len(urls))
 
     def _select_pages(self, most: int) -> dict[int, str]:
         """Return addresses by primary key: those missing a day ago, those never read or changed, then some to look at again."""
-        rows = Article.objects.filter(publisher=self.publisher)
-        missing = rows.missing().filter(missing_since__lte=self.now - store.APART).exclude(ask_at__gt=self.now)
-        urls = dict(missing.values_list("pk", "url")[:most])
-        for wanted in (
-            rows.filter(state=Article.State.LIVE, ask_at=AT_ONCE),
-            rows.filter(state=Article.State.GONE, ask_at=AT_ONCE),
-            rows.filter(state=Article.State.WAITING, missing_since=None).order_by("pk"),
+        rows, urls = Article.objects.filter(publisher=self.publisher), dict[int, str]()
+        again = rows.filter(ask_at__gt=AT_ONCE, ask_at__lte=self.now).order_by("ask_at")
+        for wanted, at_most in (
+            (rows.missing().filter(missing_since__lte=self.now - store.APART).exclude(ask_at__gt=self.now), most),
+            (rows.filter(state=Article.State.LIVE, ask_at=AT_ONCE), most),
+            (rows.filter(state=Article.State.GONE, ask_at=AT_ONCE), most),
+            (rows.filter(state=Article.State.WAITING, missing_since=None).order_by("pk"), most),
+            *((again.filter(state=state), MAX_AGAIN) for state in (Article.State.FAILED, Article.State.LIVE, Article.State.GONE)),
         ):
-            urls |= dict(wanted.values_list("pk", "url")[: max(0, most - len(urls))])
-        for state in (Article.State.FAILED, Article.State.LIVE, Article.State.GONE):
-            due = rows.filter(state=state, ask_at__gt=AT_ONCE, ask_at__lte=self.now).order_by("ask_at")
-            urls |= dict(due.values_list("pk", "url")[: max(0, min(MAX_AGAIN, most - len(urls)))])
+            urls |= dict(wanted.values_list("pk", "url")[: max(0, min(at_most, most - len(urls)))])
         return urls
 
     def _fetch_pages(
@@ -420,7 +379,7 @@ class _Run:
     ) -> Iterator[tuple[bytes, str, str]]:
         """Yield pages to be read, each noted in `asked`; what cannot be goes to `batch` at once."""
         for ask, outcome in self._fetch((page_fetch.ask(self.publisher, key, url) for key, url in urls.items()), self.how):
-            unread = page_fetch.unread(outcome)
+            unread = None if isinstance(outcome, fetch.Fetched) else page_fetch.unread(outcome)
             self._pause_failing_host(ask, unread)
             self.report.counts["pages"] += not (unread and unread.code == "not_yet")
             if isinstance(outcome, fetch.Fetched):
@@ -473,13 +432,13 @@ class _Run:
         """Draft a page under its own address; None if that is not to be stored."""
         try:
             draft = draft_page(self.publisher, url, page.entry, page.markdown, article, self.now)
-        except RefusedItem as refusal:
-            message = f"The page is at {url[:200]} now, which is not indexed: {refusal.code}."
-            self._note_unread(article, Unread(refusal.code, message))
-            return None
-        except Exception:
-            log.exception("%s could not be taken in.", url)
-            self._note_unread(article, Unread("internal_error", "A fault of the wire's own; the log says why."))
+        except Exception as error:
+            unread = Unread("internal_error", FAULT)
+            if isinstance(error, RefusedItem):
+                unread = Unread(error.code, f"The page is at {url[:200]} now, which is not indexed: {error.code}.")
+            else:
+                log.exception("%s could not be taken in.", url)
+            self._note_unread(article, unread)
             return None
         draft = store.settle_address(self.publisher, article, draft, url)
         is_to_store = store.move(self.publisher, article, draft, self.now)
@@ -507,8 +466,8 @@ class _Run:
 
 def describe_refusals(refusals: Refusals) -> str:
     """Return `2 same address, such as “Plums” https://… (taken: “Pears”); 1 foreign, such as https://…`; "" for none."""
-    sorted_by_count = sorted(refusals.items(), key=lambda one: (-one[1]["count"], one[0]))
-    return "; ".join(f"{told['count']:,} {reason}, such as {' and '.join(told['first'])}" for reason, told in sorted_by_count)
+    by_count = sorted(refusals.items(), key=lambda one: (-one[1]["count"], one[0]))
+    return "; ".join(f"{items['count']:,} {reason}, such as {' and '.join(items['first'])}" for reason, items in by_count)
 
 
 def _is_due(source: Source, now: dt.datetime) -> bool:
@@ -528,8 +487,8 @@ def _replace_children(source: Source, index: str, children: Sequence[str]) -> di
 
 def _save_source(source: Source) -> None:
     """Do nothing if it was deleted meanwhile, or has another address."""
-    names = ("etag", "last_modified", "digest", "read_at", "children", "asked_at", "worked_at", "found", "refused")
-    values = {name: getattr(source, name) for name in (*names, "failures", "error_code", "error")}
+    names = ("children", "asked_at", "worked_at", "found", "refused", "failures", "error_code", "error")
+    values = {name: getattr(source, name) for name in (*_STATE, *names)}
     Source.objects.filter(pk=source.pk, url=source.url).update(**values)
 
 

@@ -18,12 +18,13 @@ from config.database.row_seal import Sealed, SealedQuerySet
 from config.url_secrets import CREDENTIALS_REFUSED, has_credentials, mask_address
 from sources.fetch.url import WebAddress
 from sources.models import Leased
-from wire.corpora.articles.excluded_paths import is_below
-from wire.corpora.articles.pricing import InvalidPrice, parse_price
+from wire.corpora.articles.url_keys import is_below
+from wire.corpora.articles.x402 import InvalidPrice, describe_price, parse_price
 
 OWN: Final = "wire"  # the slug of the wire's own publisher, which is there from the start
 RESERVED: Final = frozenset({"publishers"})  # slugs that would be addresses of the API: /api/articles/publishers.json
 MAX_EXCERPT: Final = 5_000
+MAX_LICENCE: Final = 300  # characters of a licence that are given with the terms
 MAX_PER_MINUTE: Final = 6_000
 AT_ONCE: Final = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)  # `Article.ask_at` of a page that changed: before all that are due
 SUFFIX_HINT: Final = "Name the publisher's own host, such as www.example.org."
@@ -104,14 +105,12 @@ class Publisher(Sealed):
             raise ValidationError({"homepage": CREDENTIALS_REFUSED})
         if self.slug in RESERVED:
             raise ValidationError({"slug": f"“{self.slug}” is an address of the API. Choose another."})
-        if not isinstance(self.domains, list) or not self.domains:
+        if not self.domains:
             raise ValidationError({"domains": "Name at least one host name of the publisher."})
         for domain in self.domains:
             _expect_host(domain)
-        if not isinstance(self.left_out, list):
-            raise ValidationError({"left_out": "Give a list of beginnings of paths."})
         for path in self.left_out:
-            if not isinstance(path, str) or not path.startswith("/") or not path.isprintable() or " " in path:
+            if not path.startswith("/") or not path.isprintable() or " " in path:
                 raise ValidationError({"left_out": f"“{path}” begins no path. It starts with a slash, such as /private/."})
         try:
             self.price = parse_price(self.price)
@@ -119,6 +118,28 @@ class Publisher(Sealed):
             raise ValidationError({"price": str(error)}) from error
         if self.price and not settings.WIRE_X402_FACILITATOR:
             raise ValidationError({"price": "Nobody could pay it: this installation has no WIRE_X402_FACILITATOR."})
+
+    @property
+    def page(self) -> str:
+        return f"{settings.WIRE_SITE_URL}/articles/{self.slug}"
+
+    @property
+    def mcp(self) -> str:
+        return f"{settings.WIRE_MCP_URL}/articles/{self.slug}"
+
+    @property
+    def terms(self) -> str:
+        answer = "may use the text to answer questions, citing it" if self.may_answer else "must not use the text in answers"
+        train = "may be trained on it" if self.may_train else "must not be trained on it"
+        joined = "and" if self.may_answer == self.may_train else "but"
+        excerpts = "" if self.full_text else " Articles are given as excerpts."
+        costs = f" An article costs {describe_price(self.price)}, paid by x402." if self.price else ""
+        licence = " ".join(self.licence[:MAX_LICENCE].split()).rstrip(".")
+        if self.licence_kind == LicenceKind.NONE or not licence:
+            rights = "All rights reserved."
+        else:
+            rights = f"{'Terms' if self.licence_kind == LicenceKind.TEXT else 'Licence'}: {licence}."
+        return f"Models {answer}, {joined} {train}.{excerpts}{costs} {rights}"
 
     def owns(self, host: str) -> bool:
         """Return whether a host (with its port, unless that is the usual one) is one of its domains or below one."""
@@ -132,6 +153,14 @@ class Publisher(Sealed):
     def leaves_out(self, target: str) -> bool:
         """Return whether a path, with or without a query, is below one that is left out, however it is spelled."""
         return is_below(target, self.left_out)
+
+    def has_address(self, url: str) -> bool:
+        """Return whether an address is on one of its hosts and not left out; False for what is no web address."""
+        try:
+            address = WebAddress.parse(url)
+        except ValueError:
+            return False
+        return self.owns(address.authority) and not self.leaves_out(address.target)
 
 
 class Source(models.Model):

@@ -101,8 +101,7 @@ def is_front(publisher: Publisher, url: str) -> bool:
 def _expect_own(publisher: Publisher, raw: str) -> tuple[str, str]:
     """Return the address as it is asked for, and its key. Raises: RefusedItem."""
     try:
-        address = WebAddress.parse(raw)
-        key = canonical_key(raw)
+        address, key = WebAddress.parse(raw), canonical_key(raw)
     except ValueError as error:
         raise RefusedItem("bad address") from error
     url = str(address).partition("#")[0]
@@ -129,9 +128,7 @@ def _publication_date(entry: Entry, now: dt.datetime) -> dt.datetime | None:
 
 def _to_utc(raw: dt.datetime | str | None) -> dt.datetime | None:
     moment = read_date(raw) if isinstance(raw, str) else raw
-    if moment is None:
-        return None
     try:
-        return (moment if moment.tzinfo else moment.replace(tzinfo=dt.UTC)).astimezone(dt.UTC).replace(microsecond=0)
+        return moment and (moment if moment.tzinfo else moment.replace(tzinfo=dt.UTC)).astimezone(dt.UTC).replace(microsecond=0)
     except OverflowError:
         return None

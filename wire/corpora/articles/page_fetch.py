@@ -1,13 +1,34 @@
-"""Pages of articles: how they are asked for, and outcomes in words for their publisher and for an agent."""
+"""Pages of articles: how they are asked for, outcomes in words, and an article by its address: stored, else read at once."""
 
-from dataclasses import dataclass
+import logging
+import math
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass, field, replace
 from typing import Final
 
+from django.db import Error, transaction
+from django.utils import timezone
+
+from config.database import routing
+from config.errors import InvalidArgument, NotFound, UpstreamFailed
 from sources import fetch
+from sources.health import HostNotes
 from sources.parse.article import InvalidArticle
-from wire.corpora.articles.models import Publisher
+from sources.parse.extractor import extract
+from wire.corpora.articles import store
+from wire.corpora.articles.models import OWN, Article, ArticleAlias, Publisher
+from wire.corpora.articles.normalize import RefusedItem, draft_page, is_front
+from wire.corpora.articles.url_keys import canonical_key
 from wire.ingest import feed_entries
 
+SECONDS: Final = 10.0  # for a page in all: turn, name, robots.txt, redirects, body and reading
+AT_ONCE: Final = 3  # callers of one process that wait for pages; the other thread is for those who ask for what is stored
+OF_ONE: Final = 2  # of them for pages of one publisher, so that a slow one does not hold up the others
+UNKNOWN: Final = "search-content and list-recent find addresses."
+LATER: Final = f"Ask again later, or take another article: {UNKNOWN}"
 _MISSING: Final = {"http_404", "gone"}
 _LATER: Final = {"not_yet", "http_429"}  # they say nothing of the page
 _WORDS: Final = {
@@ -17,10 +38,8 @@ _WORDS: Final = {
     "http_402": "The publisher's server asks for payment (402) before it gives the page.",
     "http_403": "The publisher's server refuses to give us the page (403).",
     "http_429": "The publisher's server asks for fewer requests (429).",
-    "too_large": "The page is larger than 5 MB and was not read.",
-    "too_large_inflated": "The page is larger than 5 MB and was not read.",
-    "too_slow": "The publisher's server did not send the page in time.",
-    "timeout": "The publisher's server did not send the page in time.",
+    **dict.fromkeys(("too_large", "too_large_inflated"), "The page is larger than 5 MB and was not read."),
+    **dict.fromkeys(("too_slow", "timeout"), "The publisher's server did not send the page in time."),
     "private_address": "The address leads into a private network; it was not asked.",
     "not_yet": "The publisher's server is left alone for some minutes, as it asked or because it failed several times.",
     "robots": "The publisher's robots.txt forbids the page to us, or could not be read.",
@@ -30,6 +49,8 @@ _WORDS: Final = {
     "connect": "The publisher's server accepts no connection.",
     "broken_answer": "The publisher's server broke off before its answer was complete.",
 }
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +76,8 @@ def ask(publisher: Publisher, key: int, url: str) -> fetch.Ask:
     return fetch.Ask(key, url, within=publisher.own_domains, avoid=publisher.leaves_out, is_page=True)
 
 
-def unread(outcome: fetch.Outcome) -> Unread | None:
-    """Return why a page could not be fetched; None if it was."""
-    if isinstance(outcome, fetch.Fetched):
-        return None
+def unread(outcome: fetch.Unchanged | fetch.Failed) -> Unread:
+    """Return why a page could not be fetched."""
     if isinstance(outcome, fetch.Unchanged):  # which no page was asked for
         return Unread("broken_answer", _WORDS["broken_answer"])
     code = outcome.code
@@ -71,3 +90,144 @@ def unread(outcome: fetch.Outcome) -> Unread | None:
 def unreadable(error: InvalidArticle) -> Unread:
     """Return why a page that came is no article; one that says that it does not exist counts as missing, whatever its status."""
     return Unread(error.code, str(error), is_missing=error.code == "not_found_page")
+
+
+@dataclass(slots=True)
+class _Lane:
+    """The way to one publisher in this process: one page at a time, and `gap` seconds between two."""
+
+    gap: float
+    callers: threading.BoundedSemaphore = field(default_factory=lambda: threading.BoundedSemaphore(OF_ONE))
+    turn: threading.Lock = field(default_factory=threading.Lock)
+    ended: float = float("-inf")
+
+
+_lanes: Final[dict[int, _Lane]] = {}
+_callers: Final = threading.BoundedSemaphore(AT_ONCE)
+
+
+def article_at(publisher: Publisher, url: str, seconds: float = SECONDS, how: fetch.Policy | None = None) -> Article:
+    """Return the article of an address. If its text is not stored, its page is read within `seconds`, and stored.
+
+    Raises: InvalidArgument for an address that is not the publisher's; NotFound for a removed article and what is none;
+    UpstreamFailed when its page cannot be read.
+    """
+    article = known_at(publisher, url)
+    if article is not None and article.is_read:
+        return article
+    until, how = time.monotonic() + seconds, how or policy()
+    lane = _lanes.setdefault(publisher.pk, _Lane(how.gap))
+    with _wait_turn(publisher, lane, until):
+        article = routing.write(lambda: _find_article(publisher, canonical_key(url)))  # another asker may have had it read
+        if article is not None and article.is_read:
+            return article
+        draft = _read_page(publisher, article.url if article else url, article, until, how, lane)
+        # An address that only a caller names is answered and not stored, or strangers could have any page of the site listed as an
+        # article. Searches find one that is stored when the wire next publishes or indexes.
+        if article is not None:
+            try:
+                return routing.write(lambda: _store_page(publisher, canonical_key(url), draft))
+            except Error:
+                log.exception("%s was read, but could not be stored.", draft.url)
+        return store.build_article(publisher, draft, timezone.now())
+
+
+def known_at(publisher: Publisher, url: str) -> Article | None:
+    """Return the article of an address, as far as it is stored; None where its page would have to be asked.
+
+    Raises: InvalidArgument for an address that is not the publisher's; NotFound for a removed article and what cannot be one.
+    """
+    if not publisher.has_address(url):
+        domains = ", ".join(publisher.domains)
+        raise InvalidArgument(f"url is not an article of {publisher.name}.", f"Its addresses are on {domains}. {UNKNOWN}")
+    article = _find_article(publisher, canonical_key(url))
+    if article is not None and article.is_read:
+        return article
+    if article is not None and article.state == Article.State.GONE and article.gone_at is not None:
+        raise NotFound(f"The publisher removed this article; it is gone since {article.gone_at:%Y-%m-%d}.", UNKNOWN)
+    if publisher.slug == OWN or is_front(publisher, url):
+        raise NotFound("There is no article at this address.", UNKNOWN)
+    return article
+
+
+def is_same_article(publisher: Publisher, key: str, other: str) -> bool:
+    """Return whether two keys of addresses are one article's, which has both."""
+    if key == other:
+        return True
+    first, second = _find_article(publisher, key), _find_article(publisher, other)
+    return first is not None and first == second
+
+
+@contextmanager
+def _wait_turn(publisher: Publisher, lane: _Lane, until: float) -> Iterator[None]:
+    """Read one page of a publisher at a time, with a pause between two. Raises: UpstreamFailed if the turn would come too late."""
+    with ExitStack() as taken:
+        for callers in (lane.callers, _callers):
+            if not callers.acquire(blocking=False):
+                words = "Other pages are being read at this moment, so this one was not asked."
+                raise UpstreamFailed(words, "Ask again in 10 seconds.")
+            taken.callback(callers.release)
+        if not lane.turn.acquire(timeout=max(0.0, until - time.monotonic())):
+            raise UpstreamFailed(f"Another page of {publisher.name} took too long, so this one was not asked.", LATER)
+        taken.callback(lane.turn.release)
+        pause = lane.ended + lane.gap - time.monotonic()
+        if pause > until - time.monotonic():
+            hint = f"Ask again in {math.ceil(pause)} seconds. {UNKNOWN}"
+            raise UpstreamFailed(f"{publisher.name} was asked a moment ago; this page was not.", hint)
+        time.sleep(max(0.0, pause))
+        try:
+            yield
+        finally:
+            lane.ended = time.monotonic()
+
+
+def _read_page(
+    publisher: Publisher, url: str, known: Article | None, until: float, how: fetch.Policy, lane: _Lane
+) -> store.ArticleDraft:
+    """Raises: NotFound, UpstreamFailed."""
+    notes, patience = HostNotes(), max(0.1, until - time.monotonic())
+    patient = replace(how, patience=patience, deadline=patience)
+    with closing(fetch.fetch_all([ask(publisher, 0, url)], patient, notes)) as fetched:
+        ((_, outcome),) = fetched
+    try:
+        routing.write(notes.save)
+    except Error:
+        log.exception("What was learnt of a publisher's server could not be stored.")
+    lane.gap = max(how.gap, fetch.crawl_delay(notes, url, how))
+    if not isinstance(outcome, fetch.Fetched):
+        raise _explain(unread(outcome))
+    if not publisher.has_address(outcome.url):
+        raise UpstreamFailed("The address redirects to what is not indexed; that was not read.", LATER)
+    if is_front(publisher, outcome.url):
+        raise NotFound("The address leads to the site's front page; there is no article.", UNKNOWN)
+    try:
+        page = extract(outcome.body, outcome.content_type, outcome.url, max(0.1, until - time.monotonic()))
+        draft = draft_page(publisher, outcome.url, page.entry, page.markdown, known, timezone.now())
+        return store.settle_address(publisher, known, draft, outcome.url)
+    except InvalidArticle as error:
+        raise _explain(unreadable(error)) from error
+    except RefusedItem as error:
+        raise UpstreamFailed("The page is none that is indexed.", LATER) from error
+
+
+def _explain(reason: Unread) -> NotFound | UpstreamFailed:
+    return NotFound(reason.message, UNKNOWN) if reason.is_missing else UpstreamFailed(reason.message, LATER)
+
+
+def _store_page(publisher: Publisher, key: str, draft: store.ArticleDraft) -> Article:
+    now = timezone.now()
+    with transaction.atomic():
+        store.lock(publisher)
+        article = _find_article(publisher, key)  # as it is now: its page took seconds to come
+        if article is None:
+            return store.build_article(publisher, draft, now)
+        if store.move(publisher, article, draft, now):
+            store.store(publisher, [draft], now)
+        return _find_article(publisher, draft.key) or store.build_article(publisher, draft, now)
+
+
+def _find_article(publisher: Publisher, key: str) -> Article | None:
+    if found := Article.objects.filter(publisher=publisher, key=key).first():
+        return found
+    other = ArticleAlias.objects.filter(publisher=publisher, key=key).select_related("article").first()
+    return other.article if other else None

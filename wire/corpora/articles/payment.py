@@ -4,7 +4,7 @@ No money passes here. Whoever runs the installation names a facilitator, the ser
 (WIRE_X402_FACILITATOR); without one, nothing that has a price is given. An agent is never charged for what it did not get: a
 payment is settled after the article was read, and an article is only given when it was settled.
 
-A payment is what its payer signed (`payment_authorization`), and buys one article for ever. Its row is bound to that article before
+A payment is what its payer signed (`x402`), and buys one article for ever. Its row is bound to that article before
 the money moves; once the facilitator was asked to move it, the row is never deleted unless the facilitator said that it did not.
 """
 
@@ -23,11 +23,10 @@ from django.utils import timezone
 
 from config.database import routing
 from config.errors import PaymentRequired, UpstreamFailed
-from wire.corpora.articles import live_fetch
+from wire.corpora.articles import page_fetch
 from wire.corpora.articles.models import Payment, Publisher
-from wire.corpora.articles.payment_authorization import Authorization, InvalidPayment, read_authorization
-from wire.corpora.articles.pricing import Price, describe_price
 from wire.corpora.articles.url_keys import canonical_key
+from wire.corpora.articles.x402 import Authorization, InvalidPayment, Price, describe_price, read_authorization
 
 T = TypeVar("T")
 
@@ -65,18 +64,14 @@ class Facilitator:
     def __init__(self, address: str) -> None:
         self._address = address
 
-    def verify(self, payment: Mapping[str, Any], terms: Price) -> str:
-        """Return why the payment cannot be taken; "" if it can."""
-        found = self._ask("verify", payment, terms)
-        if not isinstance(found.get("isValid"), bool):
-            raise self._no_answer("verify", "it says neither that the payment is valid nor that it is not")
-        return "" if found["isValid"] else _reason(found, "invalidReason")
+    def verify(self, payment: Mapping[str, Any], terms: Price) -> None:
+        """Raises: InvalidPayment, if the payment cannot be taken."""
+        if not (found := self._ask("verify", payment, terms, "isValid"))["isValid"]:
+            raise InvalidPayment(f"The payment is not valid: {_reason(found, 'invalidReason')}.")
 
     def settle(self, payment: Mapping[str, Any], terms: Price) -> Settlement | str:
         """Return the settlement, or why there is none. The same payment twice is settled once."""
-        found = self._ask("settle", payment, terms)
-        if not isinstance(found.get("success"), bool):
-            raise self._no_answer("settle", "it says neither that the payment was settled nor that it was not")
+        found = self._ask("settle", payment, terms, "success")
         named = str(found.get("transaction") or "")
         if found["success"]:
             return Settlement(named[:200], str(found.get("network") or terms["network"])[:100])
@@ -89,7 +84,7 @@ class Facilitator:
             )
         return reason
 
-    def _ask(self, what: str, payment: Mapping[str, Any], terms: Price) -> Mapping[str, Any]:
+    def _ask(self, what: str, payment: Mapping[str, Any], terms: Price, verdict: str) -> Mapping[str, Any]:
         import httpcore2  # takes longer to load than all the rest of this module, and few installations take payments
 
         url, body = f"{self._address}/{what}", {"x402Version": VERSION, "paymentPayload": payment, "paymentRequirements": terms}
@@ -105,8 +100,8 @@ class Facilitator:
             found = orjson.loads(content)
         except (httpcore2.TimeoutException, httpcore2.NetworkError, httpcore2.ProtocolError, OSError, ValueError) as error:
             raise self._no_answer(what, str(error)) from error
-        if answer.status >= 500 or not isinstance(found, dict):
-            raise self._no_answer(what, f"status {answer.status}")
+        if answer.status >= 500 or not isinstance(found, dict) or not isinstance(found.get(verdict), bool):
+            raise self._no_answer(what, f"status {answer.status}, and no {verdict} that is true or false")
         return found
 
     @staticmethod
@@ -152,15 +147,12 @@ def _buy(publisher: Publisher, url: str, offered: Authorization, give: Callable[
     _expect_terms(publisher, url, key, offered, terms)
     if row is None or row.settling_at is None or row.signature_sha256 not in {"", offered.signature}:
         if not _checks.acquire(blocking=False):
-            raise UpstreamFailed(
-                "Other payments are being checked at this moment; this one was not.", "Send it again in 10 seconds."
-            )
+            message = "Other payments are being checked at this moment; this one was not."
+            raise UpstreamFailed(message, "Send it again in 10 seconds.")
         try:
-            reason = facilitator.verify(offered.payment, terms)
+            facilitator.verify(offered.payment, terms)
         finally:
             _checks.release()
-        if reason:
-            raise InvalidPayment(f"The payment is not valid: {reason}.")
     mine = routing.write(lambda: _take(publisher, key, offered, terms))
     if mine is None:
         _expect_unused(publisher, key, offered)
@@ -192,16 +184,10 @@ def _buy(publisher: Publisher, url: str, offered: Authorization, give: Callable[
 
 def _expect_unused(publisher: Publisher, key: str, offered: Authorization) -> Payment | None:
     """Return the row of a payment, if it has one. Raises: InvalidPayment for one that is another article's."""
-    row = routing.write(lambda: _find_payment(offered))  # a replica may not know of it yet
+    row = routing.write(Payment.objects.filter(sha256=offered.identity).first)  # a replica may not know of it yet
     if row is not None and not _is_free(row) and not _is_for(row, publisher, key):
         raise InvalidPayment("This payment was used already, for another article.")
     return row
-
-
-def _find_payment(offered: Authorization) -> Payment | None:
-    """Return the row of a payment; of one that came before identities were stored, by its whole payload."""
-    found = {row.sha256: row for row in Payment.objects.filter(sha256__in=(offered.identity, offered.message))}
-    return found.get(offered.identity) or found.get(offered.message)
 
 
 def _is_free(row: Payment) -> bool:
@@ -215,7 +201,7 @@ def _is_recent(row: Payment) -> bool:
 
 def _is_for(row: Payment, publisher: Publisher, key: str) -> bool:
     """Return whether it pays for this article, which may have come to another address since."""
-    return row.publisher_id == publisher.pk and (row.key == key or live_fetch.is_same_article(publisher, row.key, key))
+    return row.publisher_id == publisher.pk and (row.key == key or page_fetch.is_same_article(publisher, row.key, key))
 
 
 def _take(publisher: Publisher, key: str, offered: Authorization, terms: Price) -> Payment | None:
@@ -224,12 +210,9 @@ def _take(publisher: Publisher, key: str, offered: Authorization, terms: Price) 
     taken: dict[str, Any] = {"signature_sha256": offered.signature, "taken_at": now}
     bound = {name: terms[name] for name in ("amount", "asset", "network")}
     bound |= {"publisher": publisher, "key": key, "terms": dict(terms)}
-    try:
-        with transaction.atomic():
-            if (row := _find_payment(offered)) is None:
-                return Payment.objects.create(sha256=offered.identity, **bound, **taken)
-    except IntegrityError:
-        return None
+    row, is_new = Payment.objects.get_or_create(sha256=offered.identity, defaults=bound | taken)
+    if is_new:
+        return row
     stale = Payment.objects.filter(pk=row.pk, settled_at=None, taken_at=row.taken_at, taken_at__lt=now - TAKING)
     if _is_free(row):
         taken |= bound
@@ -279,7 +262,7 @@ def _expect_terms(publisher: Publisher, url: str, key: str, offered: Authorizati
     if named in (None, url):
         return
     try:
-        is_same = live_fetch.is_same_article(publisher, canonical_key(str(named)), key)
+        is_same = page_fetch.is_same_article(publisher, canonical_key(str(named)), key)
     except ValueError:
         is_same = False
     if not is_same:

@@ -1,15 +1,59 @@
-"""The plugin of publisher content: what it brings to the house."""
+"""The plugin of publisher content: what it brings to the house, and the rules of its addresses: cached, slow, limited."""
 
-from collections.abc import Callable
-from typing import Any
+import re
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, Final
 
 from django.core.management import call_command
 from django.urls import path
 
+from config.database import routing
+from config.database.threads import in_thread
+from config.errors import Unavailable
+from config.http import memory_cache
 from config.plugins import MenuItem, Plugin
-from wire.corpora.articles import api, cache_rules, mcp_card, pages, rate_limit, rights_files
+from wire.corpora.articles import api, directory, pages, rights_files
+from wire.corpora.articles.models import Publisher
+from wire.corpora.common.cache_rules import match_pages
 
-INDEX_SECONDS = 300  # a run at most for all publishers: the wire's own feeds are never kept waiting for long
+INDEX_SECONDS: Final = 300  # a run at most for all publishers: the wire's own feeds are never kept waiting for long
+_LIVE: Final = re.compile(r"/api/articles/[^/]+/article\.json")
+_OF_PUBLISHER: Final = re.compile(r"/(?:mcp|api)/articles/([^/.]+)")
+_LIMITS: Final = ("limits", "articles")
+_BYTES: Final = 200  # of memory, about, that a limit takes
+
+# Pages that depend on the tables alone, not on what agents asked.
+get_page_parameters = match_pages(
+    (r"/articles|/sitemap-articles\.xml|/articles/[^/]+/(llms\.txt|ai\.txt|license\.xml)",), ("/articles/[^/]+", "query", "cursor")
+)
+
+
+def may_read_live(path: str) -> bool:
+    """Return whether an answer may have to wait for a publisher's own server, which must not hold up readers of the database."""
+    return _LIVE.fullmatch(path) is not None
+
+
+async def get_rate_limit(path: str) -> tuple[str, int] | None:
+    """Return the publisher at this path, and its requests of one client a minute, by MCP and REST; None without such a limit, and
+    while the database is away.
+    """
+    if (found := _OF_PUBLISHER.match(path)) is None:
+        return None
+    limits: Mapping[str, int] | None = memory_cache.answers.get(_LIMITS)
+    if limits is None:
+        try:
+            limits = await memory_cache.answers.make(_LIMITS, _read_limits)
+        except Unavailable:  # whoever answers says so
+            return None
+    slug = found[1]
+    return (slug, limits[slug]) if limits and slug in limits else None
+
+
+async def _read_limits() -> tuple[Mapping[str, int], int]:
+    rows = Publisher.objects.live().exclude(per_minute=None).values_list("slug", "per_minute")
+    limits: dict[str, Any] = dict(await in_thread(partial(routing.read, lambda: list(rows))))
+    return limits, _BYTES * (1 + len(limits))
 
 
 def index_publishers(*, stop: Callable[[], bool], **output: Any) -> None:
@@ -28,7 +72,7 @@ PLUGIN = Plugin(
         path("articles/<str:slug>/ai.txt", rights_files.ai_txt, name="publisher-ai"),
         path("articles/<str:slug>/license.xml", rights_files.license_xml, name="publisher-license"),
         path("sitemap-articles.xml", pages.sitemap, name="sitemap-articles"),
-        *mcp_card.urlpatterns,
+        path("mcp/articles/<str:slug>/server-card", directory.server_card, name="publisher-server-card"),
     ],
     router=api.router,
     tag="publisher content",
@@ -36,10 +80,10 @@ PLUGIN = Plugin(
     sitemaps=["/sitemap-articles.xml"],
     directives="articles/directives.txt",
     mcp_servers={"/mcp/articles/": "mcpserver.servers.articles"},
-    list_server_cards=mcp_card.cards,
-    get_page_parameters=cache_rules.parameters_of,
-    is_slow=cache_rules.may_read_live,
-    get_rate_limit=rate_limit.limit_at,
+    list_server_cards=directory.list_cards,
+    get_page_parameters=get_page_parameters,
+    is_slow=may_read_live,
+    get_rate_limit=get_rate_limit,
     menu=[
         MenuItem(title="Publishers", icon="domain", model="articles.publisher"),
         MenuItem(title="Their sources", icon="rss_feed", model="articles.source"),

@@ -6,16 +6,16 @@ Each takes the publisher by its slug and raises NotFound for one that there is n
 import datetime as dt
 from typing import Any, Final
 
-from django.conf import settings
 from django.db.models import Q
 
 from citations.format.corpora import cite_article
-from config.errors import InvalidArgument, NotFound
-from wire.corpora.articles import live_fetch, payment, rendering, search
+from config.errors import InvalidArgument
+from wire.corpora.articles import page_fetch, payment, rendering, search
+from wire.corpora.articles.directory import find_publisher
 from wire.corpora.articles.models import Article, LicenceKind, Publisher
-from wire.corpora.articles.pricing import describe_price
 from wire.corpora.articles.schemas import ArticleOut, HitOut, HitsOut, PublisherOut, PublishersOut, RecentOut, RecentsOut
-from wire.search.cursor import decode, encode, invalid
+from wire.corpora.articles.x402 import describe_price
+from wire.corpora.common.cursors import ListCursor
 from wire.text.plain_text import addresses_model
 
 WHOLE: Final = 1_000_000  # characters; no article has more
@@ -34,34 +34,26 @@ def search_content(slug: str, query: str, limit: int, cursor: str | None = None)
     publisher = find_publisher(slug)
     if not (keywords := search.keywords(query)):
         raise InvalidArgument("query holds no word.", "Give one or more keywords.")
-    question = f"{slug} {' '.join(keywords)}"
-    after = None if cursor is None else search.SearchHit(*_read_cursor(cursor, "hits", question))
+    cursors = ListCursor("hits", slug, keywords)
+    after = None if cursor is None else search.SearchHit(*cursors.read(cursor, 2))
     hits = search.find_hits(publisher, query, limit + 1, after)
     numbers = [hit.number for hit in hits[:limit]]
     # Asked for by number alone: with the state beside it, SQLite takes the other index and goes through all that are live.
     found = {one.number: one for one in Article.objects.filter(publisher=publisher, number__in=numbers)}
     rows = [found[number] for number in numbers if number in found and found[number].state == Article.State.LIVE]
-    following = encode("hits", question, *hits[limit - 1]) if len(hits) > limit else None
+    following = cursors.write(*hits[limit - 1]) if len(hits) > limit else None
     return HitsOut(articles=[HitOut(**_describe_article(one)) for one in rows], next_cursor=following)
 
 
 def list_recent(slug: str, limit: int, cursor: str | None = None) -> RecentsOut:
     """Return the newest articles; those without a date come last. Raises: NotFound, InvalidArgument."""
-    rows = Article.objects.live().filter(publisher=find_publisher(slug)).newest_first()
+    rows, cursors = Article.objects.live().filter(publisher=find_publisher(slug)).newest_first(), ListCursor("recent", slug)
     if cursor is not None:
-        place, number = _read_cursor(cursor, "recent", slug)
+        place, number = cursors.read(cursor, 2)
         rows = rows.filter(Q(place__lt=place) | Q(place=place, number__gt=number))
     found = list(rows[: limit + 1])
-    following = encode("recent", slug, found[limit - 1].place, found[limit - 1].number) if len(found) > limit else None
+    following = cursors.write(found[limit - 1].place, found[limit - 1].number) if len(found) > limit else None
     return RecentsOut(articles=[RecentOut(**_describe_article(one)) for one in found[:limit]], next_cursor=following)
-
-
-def _read_cursor(cursor: str, kind: str, question: str) -> list[int]:
-    """Return the place where a page ended, two whole numbers. Raises: InvalidArgument for a cursor of another question."""
-    asked, *place = decode(cursor, {kind: 3})[1]
-    if asked != question or any(type(number) is not int or abs(number) > 2**62 for number in place):
-        raise invalid()
-    return place
 
 
 def _describe_article(article: Article) -> dict[str, Any]:
@@ -89,7 +81,7 @@ def buy_article(
     publisher = find_publisher(slug)
 
     def give() -> ArticleOut:
-        article = live_fetch.article_at(publisher, url)
+        article = page_fetch.article_at(publisher, url)
         whole = article.markdown if publisher.full_text else rendering.excerpt(article.markdown, publisher.excerpt_length)
         text = rendering.render(whole, form)
         end = offset + len(text[offset : offset + max_chars])
@@ -114,32 +106,17 @@ def buy_article(
 
     if not publisher.price:
         return give(), None
-    known = live_fetch.known_at(publisher, url)  # nobody is asked to pay for what there is not
+    known = page_fetch.known_at(publisher, url)  # nobody is asked to pay for what there is not
     url = known.url if known else url
     return payment.buy(publisher, url, paying, give)
-
-
-def find_publisher(slug: str) -> Publisher:
-    """Raises: NotFound, which says when one was removed."""
-    publisher = Publisher.objects.with_slug(slug).first()
-    if publisher is None:
-        raise NotFound("There is no publisher of this name.", "All of them are listed at /api/articles/publishers.json.")
-    if publisher.removed_at is not None:
-        raise NotFound(
-            f"{publisher.name} was removed on {publisher.removed_at:%Y-%m-%d} and is served no more.",
-            "All publishers are listed at /api/articles/publishers.json.",
-        )
-    return publisher
 
 
 def _describe_publisher(publisher: Publisher) -> PublisherOut:
     rows = Article.objects.live().filter(publisher=publisher)
     newest = rows.newest_first().first()
-    same = ("slug", "name", "homepage", "full_text", "excerpt_length", "may_answer", "may_train", "per_minute")
+    same = ("slug", "name", "homepage", "page", "mcp", "full_text", "excerpt_length", "may_answer", "may_train", "per_minute")
     return PublisherOut(
         **{name: getattr(publisher, name) for name in same},
-        page=f"{settings.WIRE_SITE_URL}/articles/{publisher.slug}",
-        mcp=f"{settings.WIRE_MCP_URL}/articles/{publisher.slug}",
         articles=rows.count(),
         newest=newest.published_at if newest else None,
         licence_kind=LicenceKind(publisher.licence_kind),

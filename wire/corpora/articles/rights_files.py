@@ -13,9 +13,9 @@ from django.views.decorators.http import require_safe
 
 from config.errors import NotFound
 from config.http.responses import BRIEFLY
-from wire.corpora.articles import queries
+from wire.corpora.articles.directory import find_publisher
 from wire.corpora.articles.models import LicenceKind, Publisher
-from wire.corpora.articles.pricing import describe_price
+from wire.corpora.articles.x402 import describe_price
 from wire.text.plain_text import plain_line
 
 PLAIN: Final = "text/plain; charset=utf-8"
@@ -36,11 +36,11 @@ def view_publisher(
         @wraps(view)
         def serve(request: HttpRequest, slug: str) -> R:
             try:
-                publisher = queries.find_publisher(slug)
+                publisher = find_publisher(slug)
             except NotFound as error:
                 return missing(request, error)
             response = view(request, publisher)
-            response["tdm-reservation"] = _tdm_reservation(publisher)
+            response["tdm-reservation"] = "0" if publisher.may_train else "1"  # TDMRep (W3C): 1 reserves mining for training
             return response
 
         return serve
@@ -49,32 +49,26 @@ def view_publisher(
 
 
 def _answer_missing(_request: HttpRequest, error: NotFound) -> HttpResponse:
-    headers = {"Cache-Control": "no-store"}
-    return HttpResponse(f"{error.message} {error.hint}\n", status=404, content_type=PLAIN, headers=headers)
-
-
-def _tdm_reservation(publisher: Publisher) -> str:
-    """Return TDMRep's `tdm-reservation` (W3C): "1" where the rights to mine the text for training are reserved."""
-    return "0" if publisher.may_train else "1"
+    text = f"{error.message} {error.hint}\n"
+    return HttpResponse(text, status=404, content_type=PLAIN, headers={"Cache-Control": "no-store"})
 
 
 @view_publisher(_answer_missing)
 def llms_txt(_request: HttpRequest, publisher: Publisher) -> HttpResponse:
-    api, mcp = f"{settings.WIRE_SITE_URL}/api", f"{settings.WIRE_MCP_URL}/articles/{publisher.slug}"
-    return _render("llms.txt", PLAIN, publisher, api=api, mcp=mcp)
+    return _render("llms.txt", PLAIN, publisher, api=f"{settings.WIRE_SITE_URL}/api", mcp=publisher.mcp)
 
 
 @view_publisher(_answer_missing)
 def ai_txt(_request: HttpRequest, publisher: Publisher) -> HttpResponse:
     """The rule for training sets as Spawning's ai.txt has it; answering as a Content-Signal line; the reservation of TDMRep."""
-    return _render("ai.txt", PLAIN, publisher, reservation=_tdm_reservation(publisher))
+    return _render("ai.txt", PLAIN, publisher, reservation="0" if publisher.may_train else "1")
 
 
 @view_publisher(_answer_missing)
 def license_xml(_request: HttpRequest, publisher: Publisher) -> HttpResponse:
     """The terms in RSL 1.0. `search` is what a publisher agrees to by being served; credit is due for every use."""
     uses = {"search": True, "ai-input": publisher.may_answer, "ai-train": publisher.may_train}
-    scheme, terms = publisher.homepage.partition("://")[0], f"{_page(publisher)}#terms"
+    scheme, terms = publisher.homepage.partition("://")[0], f"{publisher.page}#terms"
     address = ADDRESS.search(publisher.licence)
     licence = address[0] if address else ""
     return _render(
@@ -92,10 +86,6 @@ def license_xml(_request: HttpRequest, publisher: Publisher) -> HttpResponse:
     )
 
 
-def _page(publisher: Publisher) -> str:
-    return f"{settings.WIRE_SITE_URL}/articles/{publisher.slug}"
-
-
 def _render(name: str, content_type: str, publisher: Publisher, **context: object) -> HttpResponse:
     """Give the publisher's own words to the template as single lines, so that none of them can pass for a rule of the file."""
     kind = LicenceKind(publisher.licence_kind).label
@@ -104,7 +94,7 @@ def _render(name: str, content_type: str, publisher: Publisher, **context: objec
         "licence": f"{kind}: {publisher.licence}" if publisher.licence else kind,
         "price": f"{describe_price(publisher.price)}, paid by x402" if publisher.price else "none",
     }
-    own = {"publisher": publisher, "page": _page(publisher)} | {name: plain_line(text, MAX_LINE) for name, text in words.items()}
+    own = {"publisher": publisher, "page": publisher.page} | {name: plain_line(text, MAX_LINE) for name, text in words.items()}
     values = Context(own | context, autoescape=content_type == RSL)  # the others are plain text
     text = Engine.get_default().get_template(f"articles/{name}").render(values)
     return HttpResponse(text, content_type=content_type, headers={"Cache-Control": BRIEFLY})

@@ -35,22 +35,15 @@ def create_almanac() -> Publisher:
 
     Raises: InvalidArgument on a wire of real news.
     """
+    facts = {
+        **{"name": NAME, "homepage": f"{SITE}/", "domains": [urlsplit(SITE).netloc], "left_out": ["/editors/"]},
+        **{"consent_note": "Written for this project.", "consented_on": dt.date(2026, 1, 1)},
+        **{"licence_kind": LicenceKind.CC, "licence": "CC BY 4.0"},
+    }
     with transaction.atomic():
         if not WireState.lock().is_sample:
-            raise InvalidArgument(
-                "This is no sample wire, and invented articles are never served beside real ones.",
-                "Use another WIRE_DATA_DIR, and loadsample there first.",
-            )
-        facts = {
-            "name": NAME,
-            "homepage": f"{SITE}/",
-            "domains": [urlsplit(SITE).netloc],
-            "consent_note": "Written for this project.",
-            "consented_on": dt.date(2026, 1, 1),
-            "left_out": ["/editors/"],
-            "licence_kind": LicenceKind.CC,
-            "licence": "CC BY 4.0",
-        }
+            message = "This is no sample wire, and invented articles are never served beside real ones."
+            raise InvalidArgument(message, "Use another WIRE_DATA_DIR, and loadsample there first.")
         publisher, is_new = Publisher.objects.get_or_create(slug=SLUG, defaults=facts)
         if is_new:
             for kind, path in ((Source.Type.FEED, "/feed.xml"), (Source.Type.SITEMAP, "/sitemap.xml")):

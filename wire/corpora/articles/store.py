@@ -15,7 +15,7 @@ from django.utils import timezone
 from config.errors import InvalidArgument, NotFound
 from wire.corpora.articles.models import AT_ONCE, OWN, Article, ArticleAlias, ArticleRevision, Publisher, to_place
 from wire.corpora.articles.search import index_name, weigh_tokens
-from wire.corpora.articles.url_keys import canonical_key, is_own
+from wire.corpora.articles.url_keys import canonical_key
 from wire.models import WireState
 from wire.search import index
 from wire.text.identity import headline_key
@@ -204,7 +204,7 @@ def withdraw(publisher: Publisher, articles: Iterable[Article]) -> None:
 def leave_out(publisher: Publisher) -> int:
     """Delete the articles that are on other hosts than the publisher's now, or are left out now; return their number."""
     rows = Article.objects.filter(publisher=publisher).order_by("pk")
-    strange = [pk for pk, url in rows.values_list("pk", "url").iterator() if not is_own(publisher, url)]
+    strange = [pk for pk, url in rows.values_list("pk", "url").iterator() if not publisher.has_address(url)]
     for start in range(0, len(strange), BATCH):
         with transaction.atomic():
             lock(publisher)
@@ -251,9 +251,9 @@ def _find_by_keys(publisher: Publisher, keys: Iterable[str]) -> dict[str, Articl
 
 
 def _fill(article: Article, draft: ArticleDraft, now: dt.datetime) -> None:
-    article.url, article.title, article.author = draft.url, draft.title, draft.author
-    article.published_at, article.place = draft.published_at, to_place(draft.published_at)
-    article.description, article.language = draft.description, draft.language
+    for name in ("url", "title", "author", "published_at", "description", "language"):
+        setattr(article, name, getattr(draft, name))
+    article.place = to_place(draft.published_at)
     article.listed_change = draft.change or article.listed_change
     if draft.markdown is not None:
         article.markdown, article.content_sha256 = draft.markdown, draft.sha256
@@ -266,8 +266,8 @@ def _fill(article: Article, draft: ArticleDraft, now: dt.datetime) -> None:
 
 def _update_unread(publisher: Publisher, article: Article, draft: ArticleDraft) -> bool:
     """Take from a source's listing what it newly says of an article whose text was not read; return whether to index it anew."""
-    values = {name: getattr(draft, name) for name in ("title", "author", "description", "language", "published_at")}
-    values = {name: value for name, value in values.items() if value and value != getattr(article, name)}
+    given = {name: getattr(draft, name) for name in ("title", "author", "description", "language", "published_at")}
+    values = {name: value for name, value in given.items() if value and value != getattr(article, name)}
     if not values or article.state == State.GONE:
         return False
     _remove_from_index(publisher, article)

@@ -1,8 +1,18 @@
-"""Addresses of articles: which publisher's they are, and the canonical form that identifies an article."""
+"""Addresses of articles: the canonical form that identifies one, and the paths that a publisher leaves out."""
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from typing import Final
+from urllib.parse import unquote
 
 from sources.fetch.url import WebAddress
-from wire.corpora.articles.models import Publisher
 from wire.text.identity import BadUrl, canonical_url
+
+ROUNDS: Final = 8  # of decoding; no real address is escaped so often
+_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
+# A slash in too many bytes, which lenient decoders read; and an escape that only some servers know.
+_ODD_ESCAPE: Final = re.compile(r"%c[01]|%e0%[89]|%f0%8|%u[0-9a-f]{4}", re.I)
 
 
 def canonical_key(url: str) -> str:
@@ -16,10 +26,35 @@ def canonical_key(url: str) -> str:
         return asked.partition("#")[0]
 
 
-def is_own(publisher: Publisher, url: str) -> bool:
-    """Return whether an address is on one of the publisher's hosts and not left out; False for what is no web address."""
-    try:
-        address = WebAddress.parse(url)
-    except ValueError:
+def is_below(target: str, beginnings: Iterable[str]) -> bool:
+    """Return whether a path, with or without a query, may be below one of these; True in doubt.
+
+    Servers differ in how they read a path, so each reading of it is compared.
+    """
+    wanted = tuple(_fold(beginning.partition("?")[0]).rstrip("/") + "/" * beginning.endswith("/") for beginning in beginnings)
+    if not wanted:
         return False
-    return publisher.owns(address.authority) and not publisher.leaves_out(address.target)
+    path = target.partition("?")[0].partition("#")[0]
+    for _ in range(ROUNDS):
+        if _CONTROL.search(path) or _ODD_ESCAPE.search(path):
+            return True
+        # An escaped ? or # may be part of the path or its end, and dot segments may be resolved or not.
+        readings = {path, re.split("[?#]", path, maxsplit=1)[0]}
+        if any(_fold(text, resolves=resolves).startswith(wanted) for text in readings for resolves in (True, False)):
+            return True
+        if (decoded := unquote(path)) == path:
+            return False
+        path = decoded
+    return True
+
+
+def _fold(path: str, *, resolves: bool = True) -> str:
+    """End in a slash; drop parameters, doubled slashes, dots at the end of a segment, and differences of case."""
+    segments: list[str] = []
+    for raw in unicodedata.normalize("NFKC", path).casefold().replace("\\", "/").split("/"):
+        segment = raw.partition(";")[0].strip()
+        if segment == ".." and resolves:
+            del segments[-1:]
+        elif stripped := segment.rstrip(". "):
+            segments.append(stripped)
+    return "".join(f"/{segment}" for segment in segments) + "/"

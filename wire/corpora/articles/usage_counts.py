@@ -4,7 +4,7 @@ import csv
 import datetime as dt
 import io
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
@@ -37,19 +37,14 @@ def add(counts: Mapping[CallKey, int]) -> None:
     """Add counts to the stored ones, in one transaction. Those of a publisher that was removed meanwhile are dropped."""
     with transaction.atomic():
         publishers = dict(Publisher.objects.live().filter(slug__in={one.publisher for one in counts}).values_list("slug", "pk"))
-        numbers = {slug: _find_numbers(pk, {one.key for one in counts if one.publisher == slug}) for slug, pk in publishers.items()}
-        rows = Counter[tuple[Any, ...]]()
+        rows, numbers = Counter[tuple[Any, ...]](), dict[tuple[int, str], int]()
+        for rows_of, column in ((ArticleAlias, "article__number"), (Article, "number")):
+            known = rows_of.objects.filter(publisher__in=publishers.values(), key__in={one.key for one in counts if one.key})
+            numbers |= {(pk, key): number for pk, key, number in known.values_list("publisher", "key", column)}
         for one, times in counts.items():
-            if one.publisher in publishers:
-                number = numbers[one.publisher].get(one.key, NONE)
-                rows[publishers[one.publisher], one.day, one.tool, number] += times
+            if (pk := publishers.get(one.publisher)) is not None:
+                rows[pk, one.day, one.tool, numbers.get((pk, one.key), NONE)] += times
         add_counts(ArticleCount, ("publisher_id", "day", "tool", "number"), rows)
-
-
-def _find_numbers(publisher: int, keys: Iterable[str]) -> dict[str, int]:
-    wanted = [key for key in keys if key]
-    aliases = ArticleAlias.objects.filter(publisher=publisher, key__in=wanted).values_list("key", "article__number")
-    return dict(aliases) | dict(Article.objects.filter(publisher=publisher, key__in=wanted).values_list("key", "number"))
 
 
 def report_usage(publisher: Publisher, today: dt.date) -> dict[str, Any]:
@@ -60,9 +55,8 @@ def report_usage(publisher: Publisher, today: dt.date) -> dict[str, Any]:
     by_day: dict[dt.date, dict[str, int]] = {}
     for day, tool, number in counts.values_list("day", "tool").annotate(number=Sum("count")):
         by_day.setdefault(day, {})[tool] = number
-    days = [
-        (day, sum(tools.values()), [tools.get(tool, 0) for tool in TOOLS]) for day, tools in sorted(by_day.items(), reverse=True)
-    ]
+    newest = sorted(by_day.items(), reverse=True)
+    days = [(day, sum(tools.values()), [tools.get(tool, 0) for tool in TOOLS]) for day, tools in newest]
     most = counts.filter(number__gte=0).values_list("number").annotate(times=Sum("count")).order_by("-times", "number")[:SHOWN]
     names = _load_names(publisher, [number for number, _ in most])
     articles = [names[number] | {"calls": times} for number, times in most if number in names]

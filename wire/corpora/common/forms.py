@@ -8,18 +8,16 @@ from unfold.widgets import UnfoldAdminTextareaWidget
 
 
 class LinesField(forms.CharField):
-    """A list, written with one value a line; `distinct` drops lines that came before."""
+    """A list, written with one value a line."""
 
-    def __init__(self, *, distinct: bool = False, **options: Any) -> None:
+    def __init__(self, **options: Any) -> None:
         super().__init__(widget=UnfoldAdminTextareaWidget({"rows": 3}), **options)
-        self._is_distinct = distinct
 
     def prepare_value(self, value: Any) -> Any:
         return "\n".join(map(str, value)) if isinstance(value, list) else value
 
     def to_python(self, value: Any) -> Any:
-        lines = [stripped for line in str(value or "").splitlines() if (stripped := line.strip())]
-        return list(dict.fromkeys(lines)) if self._is_distinct else lines
+        return [stripped for line in str(value or "").splitlines() if (stripped := line.strip())]
 
     def has_changed(self, initial: Any, data: Any) -> bool:
         return bool((initial or []) != self.to_python(data))

@@ -8,7 +8,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from config.database import faults
 from config.errors import WireError
-from sources.fetch.fetch_once import get_once
+from sources.fetch.fetch_all import get_once
 from wire.ingest.feed_entries import policy
 from wire.publishing.transparency.witness import look
 

@@ -6,12 +6,12 @@ import pytest
 
 from tests.feedserver import FeedServer
 from tests.wire.corpora.articles.site import Site
-from wire.corpora.articles import live_fetch, page_fetch
+from wire.corpora.articles import page_fetch
 from wire.ingest import feed_entries
 
 
 @pytest.fixture
 def site(db: None, server: FeedServer, monkeypatch: pytest.MonkeyPatch) -> Site:  # noqa: ARG001
     monkeypatch.setattr(page_fetch, "policy", lambda: replace(feed_entries.policy(), gap=0.0, deadline=5.0, connect_timeout=1.0))
-    live_fetch._lanes.clear()  # numbers of publishers come again
+    page_fetch._lanes.clear()  # numbers of publishers come again
     return Site(server)

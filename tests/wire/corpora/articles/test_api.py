@@ -9,7 +9,7 @@ from config.api import api
 from config.errors import UpstreamFailed
 from tests.contract import BRIEFLY
 from tests.wire.corpora.articles.publishers import NOW, draft, publisher, store, titles
-from wire.corpora.articles import live_fetch
+from wire.corpora.articles import page_fetch
 from wire.corpora.articles import store as storing
 from wire.corpora.articles.models import Publisher
 
@@ -172,7 +172,7 @@ def test_a_page_that_cannot_be_read_is_an_upstreams_failure(client: Client, monk
     def fail(*_args: object) -> None:
         raise UpstreamFailed("The publisher's server answered 503.", "Try again later.")
 
-    monkeypatch.setattr(live_fetch, "article_at", fail)
+    monkeypatch.setattr(page_fetch, "article_at", fail)
     assert ask(client, "quill/article", 502, url="https://quill.example/x")["error"] == "upstream_failed"
 
 

@@ -14,11 +14,10 @@ from config.database import routing
 from config.errors import InvalidArgument, NotFound, UpstreamFailed
 from tests.feedserver import Reply
 from tests.wire.corpora.articles.site import NOW, Site, html, item, paragraph
-from wire.corpora.articles import live_fetch, page_fetch, queries, store
-from wire.corpora.articles.live_fetch import article_at
+from wire.corpora.articles import page_fetch, queries, store
 from wire.corpora.articles.models import Article, ArticleAlias, Publisher
+from wire.corpora.articles.page_fetch import article_at
 from wire.corpora.articles.store import ArticleDraft
-from wire.corpora.articles.url_keys import is_own
 
 LIVE = Article.State.LIVE
 
@@ -92,7 +91,7 @@ def test_what_is_left_out_is_so_however_it_is_spelled(site: Site, path: str) -> 
 
 @pytest.mark.parametrize("path", ["/privateer", "/x/private/", "/caf%E9", "/100%25", "/a;b=1", "/x?y=/private/", "/a..b/c."])
 def test_what_only_looks_like_a_path_that_is_left_out_is_read(site: Site, path: str) -> None:
-    assert is_own(site.publisher, site.url(path))
+    assert site.publisher.has_address(site.url(path))
 
 
 def test_a_redirect_by_way_of_what_is_left_out_ends_before_it(site: Site) -> None:
@@ -312,7 +311,7 @@ def test_the_wires_own_pages_and_front_pages_are_never_asked(site: Site) -> None
 def _wait_for_both(publisher: Publisher) -> None:
     """Until two callers are counted, one of whom reads and one waits; no pause is long enough on a busy machine."""
     ends = time.monotonic() + 30
-    while (publisher.pk not in live_fetch._lanes or live_fetch._lanes[publisher.pk].callers._value) and time.monotonic() < ends:
+    while (publisher.pk not in page_fetch._lanes or page_fetch._lanes[publisher.pk].callers._value) and time.monotonic() < ends:
         time.sleep(0.01)
 
 
@@ -340,7 +339,7 @@ def test_two_askers_at_once_fetch_once_and_a_third_is_not_kept_waiting(site: Sit
         thread.join()
     assert told == ["Other pages are being read at this moment, so this one was not asked.", "Koogle", "Koogle"]
     assert len(site.server.seen("/a")) == 1
-    assert live_fetch.OF_ONE == 2
+    assert page_fetch.OF_ONE == 2
 
 
 @pytest.mark.django_db(transaction=True)

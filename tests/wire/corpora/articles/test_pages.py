@@ -15,7 +15,7 @@ from django.utils import timezone
 from config.http.request_guard import _counted_as
 from tests.wire.corpora.articles.publishers import HOSTILE, NOW, count, draft, publisher, store
 from tests.wire.desk import words
-from wire.corpora.articles import cache_rules, usage_counts
+from wire.corpora.articles import plugin, usage_counts
 from wire.corpora.articles import store as storing
 from wire.corpora.articles.models import Publisher
 
@@ -218,14 +218,14 @@ def test_many_counts_come_in_pieces_and_in_order() -> None:
 
 
 def test_what_depends_on_the_articles_alone_is_cached_and_what_agents_asked_is_not() -> None:
-    assert cache_rules.parameters_of("/articles") == frozenset()
-    assert cache_rules.parameters_of("/articles/quill") == frozenset({"query", "cursor"})
+    assert plugin.get_page_parameters("/articles") == frozenset()
+    assert plugin.get_page_parameters("/articles/quill") == frozenset({"query", "cursor"})
     for name in ("llms.txt", "ai.txt", "license.xml"):
-        assert cache_rules.parameters_of(f"/articles/quill/{name}") == frozenset()
+        assert plugin.get_page_parameters(f"/articles/quill/{name}") == frozenset()
     for name in ("asked", "asked.csv", "else"):
-        assert cache_rules.parameters_of(f"/articles/quill/{name}") is None
-    assert cache_rules.may_read_live("/api/articles/quill/article.json")
-    assert not cache_rules.may_read_live("/api/articles/quill/recent.json")
+        assert plugin.get_page_parameters(f"/articles/quill/{name}") is None
+    assert plugin.may_read_live("/api/articles/quill/article.json")
+    assert not plugin.may_read_live("/api/articles/quill/recent.json")
 
 
 def test_pages_of_publishers_count_towards_the_limit() -> None:

@@ -2,7 +2,6 @@
 
 import base64
 import datetime as dt
-import hashlib
 import json
 import threading
 from collections.abc import Iterator
@@ -13,7 +12,6 @@ from typing import Any, Final
 
 import orjson
 import pytest
-import rfc8785
 from django.core.exceptions import ValidationError
 from django.db import connection
 from django.test import Client
@@ -24,13 +22,12 @@ from config.errors import InvalidArgument, NotFound, PaymentRequired, UpstreamFa
 from config.http import memory_cache
 from tests.mcpserver.asgi import ERAS, rpc
 from tests.publishers import CAKE, cake, draft, publisher, store
-from wire.corpora.articles import live_fetch, payment, queries
+from wire.corpora.articles import page_fetch, payment, queries
 from wire.corpora.articles import store as storing
 from wire.corpora.articles.models import Article, ArticleCount, Payment, Publisher
-from wire.corpora.articles.payment_authorization import read_authorization
-from wire.corpora.articles.pricing import InvalidPrice, describe_price, parse_price
 from wire.corpora.articles.store import ArticleDraft
 from wire.corpora.articles.url_keys import canonical_key
+from wire.corpora.articles.x402 import InvalidPrice, describe_price, parse_price, read_authorization
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -318,7 +315,7 @@ def test_a_payment_that_may_have_been_charged_stays_noted_whatever_fails_then(
         raise UpstreamFailed("The publisher's server was not found.")
 
     with monkeypatch.context() as patch:
-        patch.setattr(live_fetch, "article_at", away)
+        patch.setattr(page_fetch, "article_at", away)
         with pytest.raises(UpstreamFailed):
             queries.buy_article("chef", CAKE, paying=paid())
     Payment.objects.update(taken_at=timezone.now() - payment.TAKING - dt.timedelta(seconds=1))
@@ -367,17 +364,6 @@ def test_a_header_that_names_a_field_twice_is_refused(client: Client, facilitato
     assert not facilitator.asked
 
 
-def test_a_payment_from_before_identities_were_stored_is_known(chef: Publisher) -> None:
-    sha256 = hashlib.sha256(rfc8785.dumps(paid()["payload"])).hexdigest()
-    was = {"amount": "1", "asset": "test-money", "network": "wire:test", "transaction": "tx-0", "key": canonical_key(CAKE)}
-    now = timezone.now()
-    Payment.objects.create(publisher=chef, sha256=sha256, settlement="wire:test tx-0", taken_at=now, settled_at=now, **was)
-    assert "another article" in refusal(paid(), "https://yoursite.com/plum").message
-    padded = paid(payload={"nonce": "1", "signature": "good", "junk": 1})
-    assert "its transaction paid" in refusal(padded, "https://yoursite.com/plum").message
-    assert queries.buy_article("chef", CAKE, paying=paid())[1] is not None
-
-
 def test_a_header_that_is_no_base64_is_no_payment(client: Client) -> None:
     answer = client.get("/api/articles/chef/article.json", {"url": CAKE}, headers={"payment-signature": "%%"})
     assert answer.status_code == 402
@@ -387,7 +373,7 @@ def test_nobody_is_charged_for_what_cannot_be_read(facilitator: TestFacilitator,
     def away(*_: object) -> None:
         raise UpstreamFailed("The publisher's server was not found.")
 
-    monkeypatch.setattr(live_fetch, "article_at", away)
+    monkeypatch.setattr(page_fetch, "article_at", away)
     with pytest.raises(UpstreamFailed):
         queries.buy_article("chef", CAKE, paying=paid())
     assert not facilitator.settled

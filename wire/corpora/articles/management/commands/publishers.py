@@ -2,8 +2,7 @@
 
 import datetime as dt
 import logging
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import orjson
@@ -12,8 +11,6 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import Error, transaction
 from django.db.models import F
 from django.utils import timezone
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from config.database import faults
 from config.errors import Busy, InvalidArgument, WireError
@@ -23,7 +20,6 @@ from sources.fetch.url import WebAddress
 from wire.corpora.articles import sample, store
 from wire.corpora.articles.indexer import MAX_PAGES, MAX_SECONDS, RunReport, describe_refusals, index
 from wire.corpora.articles.models import OWN, Article, IndexLease, LicenceKind, Publisher, Source
-from wire.corpora.articles.url_keys import is_own
 
 log = logging.getLogger(__name__)
 
@@ -78,17 +74,16 @@ class Command(BaseCommand):
 
     def _add(self, options: dict[str, Any]) -> None:
         names = ("name", "homepage", "consent_note", "consented_on", "licence", "may_train", "per_minute", "price")
+        excerpt = {} if options["excerpt"] is None else {"full_text": False, "excerpt_length": options["excerpt"]}
         publisher = Publisher(
             slug=options["slug"].lower(),
             domains=[domain.lower() for domain in options["domain"]],
-            full_text=options["excerpt"] is None,
             left_out=options["leave_out"],
             licence_kind=options["licence_kind"] or (LicenceKind.TEXT if options["licence"] else LicenceKind.NONE),
             may_answer=not options["may_not_answer"],
             **{name: options[name] for name in names},
+            **excerpt,
         )
-        if options["excerpt"] is not None:
-            publisher.excerpt_length = options["excerpt"]
         sources = [(Source.Type.FEED, url) for url in options["feed"]] + [(Source.Type.SITEMAP, url) for url in options["sitemap"]]
         if not sources:
             raise CommandError(f"Name at least one --feed or --sitemap. {NOTHING}")
@@ -101,14 +96,21 @@ class Command(BaseCommand):
             faulty = " ".join(f"{name}: {' '.join(messages)}" for name, messages in error.message_dict.items())
             raise CommandError(f"{faulty} {NOTHING}") from error
         for url in [publisher.homepage, *(url for _, url in sources)]:
-            _expect_own(publisher, url)
+            try:
+                host = WebAddress.parse(url).authority
+            except ValueError as error:
+                raise CommandError(f"{mask_address(url)} cannot be asked: {error}. {NOTHING}") from error
+            if not publisher.has_address(url):
+                raise CommandError(
+                    f"{mask_address(url)} is not on {', '.join(publisher.domains)}, or is left out. {NOTHING} "
+                    f"Nothing else is ever fetched: if {host} is the publisher's own, add --domain {host}."
+                )
         with transaction.atomic():
             publisher.save()
             Source.objects.bulk_create([Source(publisher=publisher, kind=kind, url=url) for kind, url in dict.fromkeys(sources)])
             store.announce()
-        self.stdout.write(
-            f"{publisher.name} is served at /mcp/articles/{publisher.slug}. Index it: publishers index {publisher.slug}"
-        )
+        slug = publisher.slug
+        self.stdout.write(f"{publisher.name} is served at /mcp/articles/{slug}. Index it: publishers index {slug}")
 
     def _index(self, options: dict[str, Any]) -> None:
         """Index one after the other, the one that waited longest first. A fault of one keeps no other from its turn."""
@@ -122,9 +124,8 @@ class Command(BaseCommand):
             if stop() or left <= 0:
                 break
             try:
-                with _show_progress(publisher.slug) as progress:
-                    limits = {"most_pages": options["pages"], "seconds": left}
-                    report = index(publisher, stop=stop, by_hand=bool(options["slugs"]), progress=progress, **limits)
+                by_hand = bool(options["slugs"])
+                report = index(publisher, stop=stop, by_hand=by_hand, most_pages=options["pages"], seconds=left)
             except Busy as error:
                 busy = error
                 self.stderr.write(f"{error.message} {error.hint}")
@@ -147,10 +148,8 @@ class Command(BaseCommand):
             raise busy
 
     def _print(self, report: RunReport) -> None:
-        counts = ", ".join(f"{number:,} {name}" for name, number in sorted(report.counts.items()) if number)
-        self.stdout.write(
-            f"{report.publisher.slug}: {counts or 'nothing new'}. Left for later: {report.left:,}. {report.seconds:.1f} s."
-        )
+        counts = ", ".join(f"{number:,} {name}" for name, number in sorted(report.counts.items()) if number) or "nothing new"
+        self.stdout.write(f"{report.publisher.slug}: {counts}. Left for later: {report.left:,}. {report.seconds:.1f} s.")
         for line in report.refused:
             self.stdout.write(f"  {line}")
         for error in report.errors:
@@ -164,8 +163,7 @@ class Command(BaseCommand):
             raise CommandError(f"{error.message} {NOTHING} {error.hint}") from error
         if almanac.removed_at:
             self.stdout.write(f"{almanac.name} was removed here, and stays so.")
-        slugs = [OWN] if almanac.removed_at else [OWN, sample.SLUG]
-        self._index({"slugs": slugs, "pages": MAX_PAGES, "seconds": None})
+        self._index({"slugs": [OWN] if almanac.removed_at else [OWN, sample.SLUG], "pages": MAX_PAGES, "seconds": None})
 
     def _list(self, _options: dict[str, Any]) -> None:
         for publisher in Publisher.objects.all():
@@ -174,9 +172,9 @@ class Command(BaseCommand):
                 continue
             rows = Article.objects.filter(publisher=publisher)
             states = {state: rows.filter(state=state).count() for state in Article.State.values}
-            told = ", ".join(f"{number:,} {state}" for state, number in states.items() if number) or "no article yet"
+            counts = ", ".join(f"{number:,} {state}" for state, number in states.items() if number) or "no article yet"
             when = f"indexed {publisher.indexed_at:%Y-%m-%d %H:%M} UTC" if publisher.indexed_at else "never indexed"
-            self.stdout.write(f"{publisher.slug}: {publisher.name}, {told}; {when}")
+            self.stdout.write(f"{publisher.slug}: {publisher.name}, {counts}; {when}")
             for source in publisher.sources.all():
                 health = source.error or (f"named {source.found:,}" if source.worked_at else "never asked")
                 self.stdout.write(f"  {source.kind} {source}: {health}")
@@ -200,19 +198,6 @@ def _find_publishers(slugs: Sequence[str]) -> list[Publisher]:
     return [found[slug] for slug in dict.fromkeys(slugs)]
 
 
-def _expect_own(publisher: Publisher, url: str) -> None:
-    if is_own(publisher, url):
-        return
-    try:
-        host = WebAddress.parse(url).authority
-    except ValueError as error:
-        raise CommandError(f"{mask_address(url)} cannot be asked: {error}. {NOTHING}") from error
-    raise CommandError(
-        f"{mask_address(url)} is not on {', '.join(publisher.domains)}, or is left out. {NOTHING} "
-        f"Nothing else is ever fetched: if {host} is the publisher's own, add --domain {host}."
-    )
-
-
 def _day(raw: str) -> dt.date:
     day = dt.date.fromisoformat(raw)
     if day > timezone.now().date():
@@ -229,19 +214,3 @@ def _number(raw: str) -> int:
     if number < 0:
         raise ValueError(raw)
     return number
-
-
-@contextmanager
-def _show_progress(slug: str) -> Iterator[Callable[[str, int, int], None]]:
-    bar = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    times = (TimeElapsedColumn(), TextColumn("ETA"), TimeRemainingColumn())
-    console = Console(stderr=True)
-    with Progress(*bar, *times, console=console, disable=not console.is_terminal) as progress:
-        tasks: dict[str, Any] = {}
-
-        def tell(what: str, done: int, total: int) -> None:
-            if what not in tasks:
-                tasks[what] = progress.add_task(f"{slug}: {what}")
-            progress.update(tasks[what], completed=done, total=total)
-
-        yield tell

@@ -1,7 +1,8 @@
-"""Read an x402 payment: which authorisation it carries, in whatever spelling.
+"""Prices and payments as x402, version 2, has them (github.com/x402-foundation/x402, specs/x402-specification-v2.md).
 
-A payer signs a nonce (EIP-3009, Permit2) or a transaction (Solana). That identifies the payment, and nothing else in the message
-does: its bytes can be changed at will, by another field, another case or another base64, without making it another payment.
+A price is a payment requirement: `scheme`, `network`, `amount` (digits, in the asset's smallest unit), `asset`, `payTo`, and
+optionally `maxTimeoutSeconds` and `extra`. In a payment the payer signs a nonce (EIP-3009, Permit2) or a transaction (Solana). That
+identifies it, and nothing else in the message does: its bytes can be changed at will, by another field, case or base64.
 """
 
 import base64
@@ -10,11 +11,20 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any, Final
 
 import orjson
 import rfc8785
 
+Price = Mapping[str, Any]
+
+SECONDS: Final = 60  # to pay, where a price does not say
+MAX_SECONDS: Final = 3_600
+MAX_DIGITS: Final = 30
+MAX_TEXT: Final = 100
+_TEXTS: Final = ("scheme", "network", "amount", "asset", "payTo")
+_FIELDS: Final = frozenset((*_TEXTS, "maxTimeoutSeconds", "extra"))
 MAX_PAYMENT: Final = 16_384  # bytes of a payment as JSON
 MAX_VALUE: Final = 200  # characters of a nonce, an address or a network
 # The fields that the specification has (specs/schemes/exact/scheme_exact_evm.md). Only they reach the facilitator: a library that
@@ -28,16 +38,52 @@ _ADDRESS: Final = re.compile(r"0x[0-9a-f]{1,40}")
 _SIGNATURE: Final = 64  # bytes of a signature in a Solana transaction
 
 
+class InvalidPrice(ValueError):
+    pass
+
+
+def parse_price(raw: Any) -> dict[str, Any]:
+    """Return the price with all its fields; empty for no price. Raises: InvalidPrice."""
+    if raw in (None, "", {}):
+        return {}
+    if not isinstance(raw, dict):
+        raise InvalidPrice("A price is one JSON object, or empty.")
+    if unknown := sorted(set(raw) - _FIELDS):
+        raise InvalidPrice(f"“{unknown[0]}” is no field of a price. It has {', '.join(sorted(_FIELDS))}.")
+    for name in _TEXTS:
+        value = raw.get(name)
+        if not isinstance(value, str) or not 0 < len(value) <= MAX_TEXT or not value.isprintable():
+            raise InvalidPrice(f"“{name}” is missing, or is no text of at most {MAX_TEXT} characters.")
+    amount = raw["amount"]
+    if not (amount.isascii() and amount.isdigit() and amount[0] != "0" and len(amount) <= MAX_DIGITS):
+        raise InvalidPrice('“amount” is a whole number in the asset\'s smallest unit, as text: "10000".')
+    seconds, extra = raw.get("maxTimeoutSeconds", SECONDS), raw.get("extra", {})
+    if isinstance(seconds, bool) or not isinstance(seconds, int) or not 1 <= seconds <= MAX_SECONDS:
+        raise InvalidPrice(f"“maxTimeoutSeconds” is a whole number from 1 to {MAX_SECONDS}.")
+    if not isinstance(extra, dict):
+        raise InvalidPrice("“extra” is an object.")
+    return {name: raw[name] for name in _TEXTS} | {"maxTimeoutSeconds": seconds, "extra": extra}
+
+
+def describe_price(price: Price) -> str:
+    """Return "0.01 USDC on eip155:84532", if `extra` has the asset's `name` and `decimals`; "" for no price."""
+    if not price:
+        return ""
+    name, decimals = price["extra"].get("name"), price["extra"].get("decimals")
+    if isinstance(name, str) and name.isprintable() and type(decimals) is int and 0 <= decimals <= MAX_DIGITS:
+        return f"{Decimal(price['amount']).scaleb(-decimals).normalize():f} {name[:MAX_TEXT]} on {price['network']}"
+    return f"{price['amount']} of the smallest unit of {price['asset']} on {price['network']}"
+
+
 class InvalidPayment(ValueError):
     pass
 
 
 @dataclass(frozen=True, slots=True)
 class Authorization:
-    """A payment as its payer signed it. `payment` is the message for the facilitator; all else are SHA-256 in hex.
+    """A payment as its payer signed it. `payment` is the message for the facilitator.
 
     `identity` is the same for every spelling of one payment, `signature` tells who can prove it from who only knows its nonce.
-    `message` is the whole payload's, by which payments were distinguished before.
     `is_exact`: the network itself takes no second payment of this identity. Otherwise its settlement has to be compared as well.
     """
 
@@ -45,7 +91,6 @@ class Authorization:
     accepted: Mapping[str, Any]
     identity: str
     signature: str
-    message: str
     is_exact: bool
 
 
@@ -57,7 +102,7 @@ def read_authorization(payment: object) -> Authorization:
     if not isinstance(payment, Mapping) or not isinstance(payload, Mapping):
         raise InvalidPayment("The payment is no x402 PaymentPayload: it has no `payload`.")
     try:
-        size, message = len(rfc8785.dumps(payment)), hashlib.sha256(rfc8785.dumps(payload)).hexdigest()
+        size = len(rfc8785.dumps(payment))
     except (rfc8785.CanonicalizationError, RecursionError) as error:
         raise InvalidPayment("The payment holds what is no JSON.") from error
     if size > MAX_PAYMENT:
@@ -87,7 +132,7 @@ def read_authorization(payment: object) -> Authorization:
         identity = ["nonce", _normalize(payload["nonce"], "payload.nonce")]
     else:
         raise InvalidPayment("The payment names neither a nonce nor a transaction, so it cannot be told from another.")
-    return Authorization(payment, accepted, _digest([network, asset, *identity]), signature, message, is_exact)
+    return Authorization(payment, accepted, _digest([network, asset, *identity]), signature, is_exact)
 
 
 def _decode_header(header: str) -> object:
