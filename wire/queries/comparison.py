@@ -5,12 +5,12 @@ from decimal import Decimal
 from typing import Final
 
 from sources.vocabulary import Tier
-from wire.publishing.grouping import idf
 from wire.queries.events import view_event
 from wire.schemas.proofs import ComparedReport, ComparisonOut, DifferingFigure
 from wire.schemas.story import StoryOut
 from wire.text.quantities import Quantity, find_quantities
 from wire.text.tokens import STOP_WORDS, token, words
+from wire.text.word_frequency import FREQUENT_WORDS
 
 MOST_WORDS: Final = 12
 _NOTHING: Final = STOP_WORDS | {""}
@@ -52,7 +52,7 @@ def _map_stems(story: StoryOut) -> dict[str, str]:
     """Return words that carry meaning, by stem, each as it is first written; in the order of the text."""
     found: dict[str, str] = {}
     for word in words(f"{story.headline} {story.summary_medium}"):
-        if word not in idf.STOP_WORDS and len(word) > 2 and not word.isdigit():
+        if word not in FREQUENT_WORDS and len(word) > 2 and not word.isdigit():
             found.setdefault(token(word), word)
     return found
 

@@ -9,13 +9,13 @@ from wire.models.search import newest_places
 from wire.publishing import consensus
 from wire.publishing.grouping import headline_lookup
 from wire.publishing.grouping.candidates import Item
-from wire.publishing.grouping.idf import STOP_WORDS
 from wire.queries.sources import list_not_received
 from wire.queries.stories import get_standing, published_story
 from wire.schemas.story import ConsensusOut, FirstReport, MatchOut, SiblingOut
 from wire.text import tokens
 from wire.text.query import MAX_TERMS, Term
 from wire.text.vocabulary import Status
+from wire.text.word_frequency import FREQUENT_WORDS
 
 CANDIDATES: Final = 500  # newest stories that share a word with the headline asked about
 MOST: Final = 500  # stories of one event that are weighed; no event of 24 publications comes near
@@ -50,7 +50,7 @@ def get_consensus(story_id: str | None = None, headline: str | None = None) -> C
 
 def _find_nearest(headline: str) -> tuple[Story, float] | None:
     """Return the story most like the headline, and its likeness."""
-    terms = [Term((token,)) for token in dict.fromkeys(tokens.tokens(headline)) if token not in STOP_WORDS]
+    terms = [Term((token,)) for token in dict.fromkeys(tokens.tokens(headline)) if token not in FREQUENT_WORDS]
     if not terms:
         return None
     asked = terms[:MAX_TERMS]

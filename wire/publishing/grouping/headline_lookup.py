@@ -9,9 +9,9 @@ from itertools import chain, pairwise
 from typing import Final
 
 from wire.publishing.grouping.candidates import Item
-from wire.publishing.grouping.idf import LOCAL, STOP_WORDS, read_frequencies
 from wire.text.numbered_names import differ
 from wire.text.tokens import token, words
+from wire.text.word_frequency import FREQUENT_WORDS, GROUPING_MIX, LOCAL, read_frequencies
 
 ASKED_THRESHOLD: Final = 0.5  # of similarity, from which a story answers to a headline that somebody asks about
 KEYWORDS: Final = 2  # words that are rather a keyword than a headline …
@@ -43,7 +43,7 @@ def _contradicts(headline: str, story: Item) -> bool:
 
 def _list_names(headline: str) -> set[str]:
     """Return the stems of words with a capital letter; none where nearly all have one."""
-    telling = [word for word in _RAW_WORD.findall(headline) if len(word) > 1 and word.casefold() not in STOP_WORDS]
+    telling = [word for word in _RAW_WORD.findall(headline) if len(word) > 1 and word.casefold() not in FREQUENT_WORDS]
     named = [word for word in telling if not word.islower() and not word.isdigit()]
     return _stem_words(" ".join(named)) if len(named) <= MOST_NAMED * len(telling) else set()
 
@@ -56,7 +56,7 @@ def score_stories(headline: str, known: Iterable[Item]) -> list[tuple[Item, floa
     """Return each known story, and how like the headline it is (0-1): the cosine of their features; by chatbotnews_id."""
     stories = sorted(known, key=lambda item: item.chatbotnews_id)
     texts = [features(headline), *(features(story.headline) for story in stories)]
-    often, background = Counter(chain.from_iterable(texts)), read_frequencies()
+    often, background = Counter(chain.from_iterable(texts)), read_frequencies(*GROUPING_MIX)
     rarity = {}  # by how frequent it is mostly in the background, a little among the stories at hand
     for feature, count in often.items():
         share = background.get(feature, 0.0) + LOCAL * count / len(texts)
@@ -73,7 +73,7 @@ def score_stories(headline: str, known: Iterable[Item]) -> list[tuple[Item, floa
 def features(text: str) -> Mapping[str, float]:
     """Return stemmed words, those with a capital letter counting more, and pairs of neighbours, each with its emphasis."""
     capitals = {word.casefold() for word in _RAW_WORD.findall(text) if word[0].isupper()}
-    stems = [(token(word), CAPITAL_WEIGHT if word in capitals else 1.0) for word in words(text) if word not in STOP_WORDS]
+    stems = [(token(word), CAPITAL_WEIGHT if word in capitals else 1.0) for word in words(text) if word not in FREQUENT_WORDS]
     found: dict[str, float] = {}
     for stem, weight in stems:
         found[stem] = max(weight, found.get(stem, 0.0))

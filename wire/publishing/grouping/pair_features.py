@@ -14,10 +14,10 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wire.publishing.grouping.idf import STOP_WORDS, read_idf
 from wire.text.genres import Genre, find_genre
 from wire.text.identity import headline_key
 from wire.text.tokens import fold_text, token, words
+from wire.text.word_frequency import FREQUENT_WORDS, read_idf
 
 Floats = NDArray[np.float64]
 Terms = Mapping[str, float]
@@ -71,12 +71,12 @@ class StoryTerms(NamedTuple):
 
 @lru_cache(maxsize=16_384)
 def read_story(headline: str, summary: str) -> StoryTerms:
-    stems = [token(word) for word in words(headline) if word not in STOP_WORDS]
+    stems = [token(word) for word in words(headline) if word not in FREQUENT_WORDS]
     title = _weigh(stems)
     text = {stem: TITLE_TIMES * weight for stem, weight in title.items()}
-    for stem, weight in _weigh(token(word) for word in words(summary) if word not in STOP_WORDS).items():
+    for stem, weight in _weigh(token(word) for word in words(summary) if word not in FREQUENT_WORDS).items():
         text[stem] = text.get(stem, 0.0) + weight
-    telling = [word for word in _WORD.findall(headline) if word.casefold() not in STOP_WORDS and not word.isdigit()]
+    telling = [word for word in _WORD.findall(headline) if word.casefold() not in FREQUENT_WORDS and not word.isdigit()]
     names = [token(fold_text(word)) for word in telling if not word.islower()]
     if len(names) > MOST_NAMED * len(telling):
         names = []
