@@ -19,7 +19,7 @@ from wire.admin.queues import QUEUES, find_unclassified
 from wire.admin.stories import event_page, story_link
 from wire.ingest.classify import DEFAULT
 from wire.models import Snapshot, Story, WireState
-from wire.publishing import chain, consensus
+from wire.publishing import consensus, signing
 
 SHOWN: Final = 20
 RECENT: Final = dt.timedelta(days=3)
@@ -34,7 +34,7 @@ def fill(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     if not request.user.has_perm("wire.view_story"):
         return context
     now = timezone.now()
-    faults, doubtful = [*filter(None, [roster.find_problem()]), *chain.faults()], _list_doubtful(now)
+    faults, doubtful = [*filter(None, [roster.find_problem()]), *signing.list_chain_faults()], _list_doubtful(now)
     queues = [(queue, queue.count()) for queue in QUEUES if request.user.has_perm(queue.permission)]
     return context | {
         "title": "Dashboard",
@@ -48,7 +48,7 @@ def fill(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
         "doubtful": doubtful,
         "last_publish": Snapshot.objects.defer("packed").select_related("key").first(),
         "faults": faults,
-        "links": chain.LINKS,
+        "links": signing.LINKS,
     }
 
 

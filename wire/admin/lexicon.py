@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from wire.admin.base import PREVIEW, FreshAdmin, PreviewedForm, action, lines, never, table
 from wire.admin.import_export import COLUMNS, ExportingAdmin, import_terms
 from wire.admin.stories import story_link
-from wire.ingest import lexicon_preview
+from wire.ingest import lexicon
 from wire.models import LexiconTerm
 
 
@@ -39,11 +39,11 @@ class LexiconTermAdmin(ExportingAdmin, FreshAdmin[LexiconTerm]):
     def render_change_form(self, request: HttpRequest, context: Any, *args: Any, **kwargs: Any) -> HttpResponse:
         form = context["adminform"].form
         if PREVIEW in request.POST and not form.errors:
-            changes, context["looked_at"] = lexicon_preview.changes(form.instance)
+            changes, context["looked_at"] = lexicon.preview_changes(form.instance)
             context["changes"] = len(changes)
             context["preview"] = table(
                 ("Story", "Would change"),
-                [(story_link(change.story), lines("{}: {} → {}", change.told)) for change in changes[: lexicon_preview.SHOWN]],
+                [(story_link(change.story), lines("{}: {} → {}", change.differences)) for change in changes[: lexicon.SHOWN]],
                 "Not one of them would change.",
             )
         return super().render_change_form(request, context, *args, **kwargs)

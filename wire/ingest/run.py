@@ -22,11 +22,20 @@ from sources.hosts import HostNotes
 from sources.models import Feed, FeedHealth, RawFetch
 from sources.parse import InvalidFeed
 from wire.ingest import article_pages, lexicon
-from wire.ingest.feed_entries import address, canonical_address, count, policy, read, refuse_sample
+from wire.ingest.feed_entries import (
+    ItemOutcome,
+    address,
+    canonical_address,
+    count,
+    describe_item,
+    merge_recent_items,
+    policy,
+    read,
+    refuse_sample,
+)
 from wire.ingest.match import Outcome
 from wire.ingest.normalise import Context
 from wire.ingest.save import Prepared, prepare, store
-from wire.ingest.skip_reasons import ItemOutcome, describe_item, merge_recent_items
 from wire.models import Snapshot, Story
 from wire.publishing.publish import publish_pending
 
@@ -62,14 +71,9 @@ class Run:
     seconds: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
 
     @property
-    def failed(self) -> list[FeedReport]:
-        return [report for report in self.reports if report.result == "failed"]
-
-    @property
     def reached_nothing(self) -> bool:
         """True if feeds were asked and not one of them answered."""
-        asked = [report for report in self.reports if report.result != "waiting"]
-        return bool(asked) and len(self.failed) == len(asked)
+        return {report.result for report in self.reports} - {"waiting"} == {"failed"}
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
@@ -85,13 +89,10 @@ def collect(
     *,
     by_hand: bool = False,
     how: fetch.Policy | None = None,
-    on_report: Callable[[FeedReport], None] = lambda _report: None,
     stop: Callable[[], bool] = lambda: False,
 ) -> Run:
-    """Fetch, store and publish. `by_hand` asks feeds also before their next try; `stop` ends the run after the feed at hand.
-
-    Each feed is one transaction with its health, so a run that is killed loses nothing: what was committed is published
-    by the next run, what was not is fetched again. Raises: Busy while another ingest works, InvalidArgument on the sample wire.
+    """Fetch, store and publish. `by_hand` asks feeds also before their next try; `stop` ends the run after the feed at hand. Each
+    feed is one transaction with its health, so a killed run loses nothing. Raises: Busy, InvalidArgument on the sample wire.
     """
     refuse_sample()
     with job_lock.acquire() as lease:
@@ -99,11 +100,12 @@ def collect(
         run, now = at_work.run, timezone.now()
         due = {feed.pk: feed for feed in feeds if by_hand or health.is_due(_current_health(feed), now)}
         run.waiting = len(feeds) - len(due)
-        for ask, outcome in at_work.answers(map(_build_ask, due.values()), stop):
+        known = ((feed, _current_health(feed)) for feed in due.values())
+        asks = (fetch.Ask(feed.pk, address(feed), state.etag, state.last_modified) for feed, state in known)
+        for ask, outcome in at_work.answers(asks, stop):
             report = at_work.take(due[ask.key], outcome)
             run.reports.append(report)
             _log_report(report)
-            on_report(report)
         well = [report.feed for report in run.reports if report.result in ("taken", "unchanged")]
         for ask, outcome in at_work.answers(article_pages.asks(well), stop):
             at_work.take_page(due[ask.key], ask, outcome)
@@ -113,12 +115,10 @@ def collect(
     return run
 
 
-def try_out(feed: Feed, url: str = "", *, how: fetch.Policy | None = None) -> tuple[FeedReport, list[ItemOutcome]]:
-    """Return what a run would take from one feed now, item by item; from `url`, if given, by the rules of `feed`. Asks the
-    publisher, and writes nothing.
-    """
+def try_out(feed: Feed, url: str = "") -> tuple[FeedReport, list[ItemOutcome]]:
+    """Return what a run would read in one feed now, item by item; in `url`, if given, by the rules of `feed`. Writes nothing."""
     ask = fetch.Ask(feed.pk, url or address(feed))
-    ((_, outcome),) = fetch.fetch_all([ask], how or policy(), HostNotes())
+    ((_, outcome),) = fetch.fetch_all([ask], policy(), HostNotes())
     if not isinstance(outcome, fetch.Fetched):
         code, words = (outcome.code, outcome.message) if isinstance(outcome, fetch.Failed) else ("http_304", "Nothing came.")
         return FeedReport(feed, "failed", code=code, failure=words), []
@@ -136,7 +136,8 @@ def try_body(feed: Feed, known: FeedHealth, fetched: fetch.Fetched, now: dt.date
     with transaction.atomic():
         outcomes = store(body.prepared, context)
         transaction.set_rollback(True)
-    counts = count(outcomes) + Counter({"pages to read": article_pages.count_waiting(known)})
+    waiting = sum(state != article_pages.DONE for state in known.pages.values())
+    counts = count(outcomes) + Counter({"pages to read": waiting})
     return FeedReport(feed, "taken", counts, doubt=body.doubt), list(map(describe_item, body.titled, outcomes))
 
 
@@ -282,11 +283,6 @@ class _Collector:
             known.save()
 
 
-def _build_ask(feed: Feed) -> fetch.Ask:
-    known = _current_health(feed)
-    return fetch.Ask(feed.pk, address(feed), known.etag, known.last_modified)
-
-
 def _record_fetch(feed: Feed, fetched: fetch.Fetched, digest: str, now: dt.datetime, *, is_page: bool = False) -> None:
     where = {"url": fetched.url[:2048], "content_type": fetched.content_type[:200]}
     RawFetch.objects.create(feed=feed, fetched_at=now, sha256=digest, is_page=is_page, **where)
@@ -299,7 +295,7 @@ def _read_previous(feed: Feed, digest: str) -> Mapping[str, str]:
         entries = read(feed, raw_store.read(digest), fetched.content_type, fetched.url).entries if fetched else ()
     except (InvalidFeed, OSError):  # then stored digests decide alone
         return {}
-    return {url: entry.digest for entry in reversed(entries) if (url := canonical_address(entry))}
+    return {url: entry.digest for entry in reversed(entries) if (url := canonical_address(entry.url))}
 
 
 def _current_health(feed: Feed) -> FeedHealth:

@@ -1,7 +1,5 @@
-"""The log of changes: what happened to the public record, in the order in which it was committed.
-
-Whoever writes holds WireState, as every publisher does, so a number is given only when the one before is committed: a reader that
-saw number n has seen all below it, whichever database, however many publishers.
+"""The log of changes to the public record, in the order of commits: whoever writes holds WireState, so a reader that saw number n
+has seen all below it.
 """
 
 import datetime as dt

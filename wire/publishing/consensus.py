@@ -2,7 +2,7 @@
 
 import datetime as dt
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import combinations
 from typing import TYPE_CHECKING, Final
@@ -42,25 +42,16 @@ class Report:
         return self.genre == Genre.NEWS
 
 
-def build_report(
-    houses: "Houses",
-    url: str,
-    story_id: str,
-    publisher: str,
-    tier: int,
-    at: dt.datetime,
-    headline: str,
-    summary: str,
-    author: str | None,
-) -> Report:
-    house, genre = houses.of(publisher, at), find_genre(headline, url, summary)
-    return Report(story_id, publisher, tier, at, headline, summary, author, house, genre)
+def add_context(report: Report, url: str, houses: "Houses") -> Report:
+    """Return a report with its house and its genre."""
+    house, genre = houses.of(report.publisher, report.published_at), find_genre(report.headline, url, report.summary)
+    return replace(report, house=house, genre=genre)
 
 
 def report_of(story: "Story", revision: "StoryRevision", houses: "Houses") -> Report:
-    publisher, tier, at = revision.original_publisher, revision.original_publisher_tier, revision.published_at
+    source = revision.original_publisher, revision.original_publisher_tier, revision.published_at
     texts = revision.headline, revision.summary_medium, revision.author
-    return build_report(houses, story.original_url, story.chatbotnews_id, publisher, tier, at, *texts)
+    return add_context(Report(story.chatbotnews_id, *source, *texts), story.original_url, houses)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +66,7 @@ class Sibling:
 
 @dataclass(frozen=True, slots=True)
 class Consensus:
-    """`score` 0-1, two decimals; `count` independent sources, the story's own included; siblings in list order; the first news
-    report; `has_maker`: a tier 1 publication is among them, or is the story's own.
-    """
+    """`score` 0-1, two decimals; `count` independent sources, the story's own included; `first`: the first news report."""
 
     score: float
     count: int
@@ -87,9 +76,8 @@ class Consensus:
 
 
 def weigh(story: Report, others: Iterable[Report]) -> Consensus:
-    """Return the consensus about `story` by the other stories of its event.
-
-    1 - Π(1 - wᵢ·sᵢ) over the other sources: each publication once, and copies of one text once. Only news reports are counted.
+    """Return the consensus about `story` by the others of its event: 1 - Π(1 - wᵢ·sᵢ) over sources, each publication once, and
+    copies of one text once. Only news is counted.
     """
     reports = [story, *(other for other in others if other.chatbotnews_id != story.chatbotnews_id)]
     reports.sort(key=lambda one: (one.published_at, one.chatbotnews_id))
@@ -136,9 +124,8 @@ def figures(event: Iterable[Report], wanted: Collection[str]) -> dict[str, tuple
 def _find_sources(
     mine: int, reports: Sequence[Report], texts: Sequence[set[str]], alike: Sequence[float]
 ) -> tuple[set[int], set[int], float]:
-    """Return the places of independent sources and of copies beside a story of an event, and its score.
-
-    `reports` come by (published_at, chatbotnews_id); the strongest are counted first, of equals the first.
+    """Return the places of independent sources and of copies beside a story of an event, the strongest first, and its score.
+    `reports` come by (published_at, chatbotnews_id).
     """
     strength = [WEIGHTS[one.tier] * likeness for one, likeness in zip(reports, alike, strict=True)]
     publications, seen, doubt = {reports[mine].publisher}, set(texts[mine]), 1.0
@@ -167,8 +154,8 @@ def _fold(text: str) -> str:
 
 
 def _list_texts(reports: Sequence[Report]) -> list[set[str]]:
-    """Return keys of each report's texts; two that share one are copies: the same headline or summary, as agencies distribute
-    them, or one text that a house printed twice: nearly the same summary, or headline if one author signs both.
+    """Return keys of each report's texts; two that share one are copies: the same headline or summary, or nearly the same in one
+    house.
     """
     texts = [{key for key in (headline_key(report.headline), headline_key(report.summary)) if key} for report in reports]
     in_houses = [(report, keys) for report, keys in zip(reports, texts, strict=True) if report.house]

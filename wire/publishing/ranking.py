@@ -2,10 +2,10 @@
 
 import datetime as dt
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from sources.vocabulary import Tier
-from wire.publishing.consensus import similarity
+from wire.publishing.consensus import Report, similarity
 from wire.text.vocabulary import Category
 
 FAINT: Final = 0.3  # under a lower consensus, two reports are as often of two happenings as of one
@@ -14,16 +14,7 @@ TYPICAL: Final = 0.9
 Key = tuple[float | str, ...]
 
 
-class Candidate(NamedTuple):
-    quotable: bool
-    is_news: bool
-    tier: int
-    published_at: dt.datetime
-    headline: str
-    story_id: str
-
-
-def rank_reports(reports: Sequence[Candidate]) -> list[Key]:
+def rank_reports(reports: Sequence[Report], quotable: Sequence[bool]) -> list[Key]:
     """Return a key of each report; the least is of the one that stands for the event: of what may be quoted news before other
     genres, newsrooms before makers, then typical headlines, then by tier, then the earliest.
     """
@@ -32,15 +23,15 @@ def rank_reports(reports: Sequence[Candidate]) -> list[Key]:
     likeness = [sum(similarity(one.headline, other.headline) for other in reports) for one in reports]
     return [
         (
-            not one.quotable,
+            not is_quotable,
             not one.is_news,
             one.tier == Tier.CORPORATE,
             total < TYPICAL * max(likeness),
             one.tier,
             one.published_at.timestamp(),
-            one.story_id,
+            one.chatbotnews_id,
         )
-        for one, total in zip(reports, likeness, strict=True)
+        for one, is_quotable, total in zip(reports, quotable, likeness, strict=True)
     ]
 
 

@@ -19,8 +19,7 @@ from wire.queries.snapshots import find_snapshot, is_stale, latest_snapshot
 from wire.queries.stories import LIST, LIST_COUNT, TOPIC, TOPIC_COUNT, get_standing, list_place, pins_hint
 from wire.schemas.params import LIST_LIMIT
 from wire.schemas.story import EventBrief, EventsOut, StoryOut, estimated_tokens
-from wire.search.capped_count import count_capped
-from wire.search.cursor import decode, encode, invalid, place_of
+from wire.search.cursor import count_capped, decode, encode, invalid, place_of
 from wire.text.identity import is_story_id
 from wire.text.plain_text import plain_text
 from wire.text.vocabulary import Category, Status, Topic

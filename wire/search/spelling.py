@@ -12,8 +12,7 @@ from spellchecker import SpellChecker
 from wire.models import Snapshot, Story
 from wire.models.search import newest_places
 from wire.text.query import Term
-from wire.text.synonyms import FILLERS
-from wire.text.tokens import token, words
+from wire.text.tokens import FILLERS, token, words
 
 NEWEST: Final = 5000  # stories whose words a misspelt one may have meant
 SHORTEST: Final = 4  # letters of a word that may be put right

@@ -38,6 +38,7 @@ def brief(
         chatbotnews_id=story,
         event_id=event or story,
         headline=headline,
+        summary=summary,
         summarized=bool(summary),
         publisher=f"Publisher {number % 7}",
         tier=2,

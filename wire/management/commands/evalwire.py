@@ -201,7 +201,7 @@ def _read_bytes(file: Path) -> bytes:
 
 
 def _read_entries(archive: Path) -> Iterator[Entry]:
-    return (record.value for record in reader.records(archive, {}) if isinstance(record.value, Entry))
+    return (value for _, value in reader.records(archive, {}) if isinstance(value, Entry))
 
 
 def _list_makers() -> set[str]:

@@ -9,16 +9,9 @@ from typing import Any, Final
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from wire.ops.quality import pair_fit
 from wire.ops.quality.evaluate import read_items
-from wire.ops.quality.pair_fit import (
-    LabelledStories,
-    cross_validate,
-    fit_headlines,
-    fit_models,
-    fit_storylines,
-    measure_storylines,
-    replay_halves,
-)
+from wire.ops.quality.pair_fit import LabelledStories
 from wire.publishing.grouping.pair_model import WEIGHTS_FILE
 from wire.text.vocabulary import PairLabel
 
@@ -57,13 +50,14 @@ class Command(BaseCommand):
             raise CommandError(
                 "Nothing was written: pairs of two months, some of one event and some not, are needed to fit weights."
             )
-        models, figures = fit_models(labelled), cross_validate(labelled)
+        models, figures = pair_fit.fit_models(labelled), pair_fit.cross_validate(labelled)
         if options["headlines"]:
-            models |= fit_headlines([_read_headlines(file) for file in options["headlines"]])
+            models |= pair_fit.fit_headlines([_read_headlines(file) for file in options["headlines"]])
         if options["storylines"]:
-            models |= fit_storylines(labelled, *_read_storylines(options["storylines"], places, "tune"))
-            figures["storylines"] = measure_storylines(labelled, models, *_read_storylines(options["storylines"], places, "report"))
-        figures |= replay_halves(labelled)
+            models |= pair_fit.fit_storylines(labelled, *_read_storylines(options["storylines"], places, "tune"))
+            sagas = _read_storylines(options["storylines"], places, "report")
+            figures["storylines"] = pair_fit.measure_storylines(labelled, models, *sagas)
+        figures |= pair_fit.replay_halves(labelled)
         shipped = json.loads(WEIGHTS_FILE.read_text(encoding="utf-8"))["models"]
         models |= {name: model for name, model in shipped.items() if name not in models}
         for name, of_model in figures.items():

@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from sources.entries import Entry
 from wire.ingest import lexicon
+from wire.ingest.feed_entries import name_outcome
 from wire.ingest.normalise import Context, Rejected
 from wire.ingest.save import save_entries
 from wire.models import Load
@@ -27,10 +28,6 @@ class LoadReport:
     counts: Counter[str] = field(default_factory=Counter)
     resumed_at: int = 0
 
-    @property
-    def rejected(self) -> dict[str, int]:
-        return {name.removeprefix("rejected:"): n for name, n in self.counts.items() if name.startswith("rejected:")}
-
 
 def load_items(
     file: Path,
@@ -41,23 +38,22 @@ def load_items(
     on_progress: Callable[[int], None] = lambda _number: None,
 ) -> LoadReport:
     """Store every item of a file; nothing is published yet. Killed at any point, a further call goes on after the last batch that
-    was stored; run again after the end, everything is a duplicate. `context` is read from the database unless the loader of many
-    files has it already. `on_rejected` gets line (or item) number and reason, `on_progress` the last number dealt with.
+    was stored. `on_rejected` gets line (or item) number and reason, `on_progress` the last number dealt with.
     """
     digest = reader.digest(file, names)
     load, _ = Load.objects.get_or_create(digest=digest, defaults={"name": file.name})
     report = LoadReport(Counter(load.counts), resumed_at=load.line)
     context = context or Context.load(lexicon.load(), timezone.now())
-    waiting = (record for record in reader.records(file, names) if record.number > load.line)
+    waiting = ((number, value) for number, value in reader.records(file, names) if number > load.line)
     while batch := list(islice(waiting, BATCH)):
         with transaction.atomic():
-            outcomes = iter(save_entries([record.value for record in batch if isinstance(record.value, Entry)], context))
-            for record in batch:
-                outcome = next(outcomes) if isinstance(record.value, Entry) else record.value
+            outcomes = iter(save_entries([value for _, value in batch if isinstance(value, Entry)], context))
+            for number, value in batch:
+                outcome = next(outcomes) if isinstance(value, Entry) else value
                 if isinstance(outcome, Rejected):
-                    on_rejected(record.number, outcome)
-                report.counts[f"rejected:{outcome.code}" if isinstance(outcome, Rejected) else str(outcome)] += 1
-            Load.objects.filter(pk=load.pk).update(line=batch[-1].number, counts=dict(report.counts))
-        on_progress(batch[-1].number)
+                    on_rejected(number, outcome)
+                report.counts[name_outcome(outcome)] += 1
+            Load.objects.filter(pk=load.pk).update(line=number, counts=dict(report.counts))
+        on_progress(number)
     load.delete()
     return report

@@ -5,7 +5,7 @@ import hashlib
 import zlib
 from codecs import BOM_UTF8
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from contextlib import suppress
 from itertools import count
 from pathlib import Path
 from typing import IO, Any, Final, cast
@@ -24,18 +24,11 @@ REQUIRED: Final = ("title", "url", "publisher", "published_at")
 FIELDS: Final = frozenset((*REQUIRED, "summary", "author", "guid", "credited_source", "language"))
 
 
-@dataclass(frozen=True, slots=True)
-class Numbered:
-    """A line (of NDJSON) or an item (of a feed); numbers count from 1."""
-
-    number: int
-    value: Entry | Rejected
+Numbered = tuple[int, Entry | Rejected]  # of a line (of NDJSON) or an item (of a feed); numbers count from 1
 
 
 def expand(paths: list[Path]) -> tuple[list[Path], list[Path]]:
-    """Return the files of `paths`, and those left out: a directory means every archive below it, by name. Raises:
-    FileNotFoundError; OSError for pipes and the like, which can be read only once.
-    """
+    """Return the files of `paths`, directories expanded, and those left out. Raises: FileNotFoundError; OSError for pipes."""
     files, others = list[Path](), list[Path]()
     for path in paths:
         if path.is_dir():
@@ -68,14 +61,17 @@ def is_dump(file: Path) -> bool:
 
 def records(file: Path, names: Mapping[str, str]) -> Iterator[Numbered]:
     """Yield every record of a file: NDJSON by line, RSS or Atom by item. `names` maps publishers to names of the roster."""
-    if _is_feed(file):
+    is_feed = False
+    with _open(file) as handle, suppress(EOFError, OSError, zlib.error):
+        is_feed = decode(handle.read(512)).lstrip().startswith("<")
+    if is_feed:
         yield from _read_feed(file, names)
         return
     for number, line in lines(file):
         if isinstance(line, Rejected):
-            yield Numbered(number, line)
+            yield number, line
         elif line.strip():
-            yield Numbered(number, _parse_item(line, names))
+            yield number, _parse_item(line, names)
 
 
 def lines(file: Path, longest: int = MAX_LINE) -> Iterator[tuple[int, bytes | Rejected]]:
@@ -128,31 +124,23 @@ def _read_feed(file: Path, names: Mapping[str, str]) -> Iterator[Numbered]:
         try:
             data = handle.read(MAX_FEED + 1)
         except (EOFError, OSError, zlib.error) as error:
-            yield Numbered(1, Rejected("broken_archive", f"The feed breaks off ({error}); nothing of it was read."))
+            yield 1, Rejected("broken_archive", f"The feed breaks off ({error}); nothing of it was read.")
             return
     if len(data) > MAX_FEED:
-        yield Numbered(1, Rejected("feed_too_large", f"The feed is larger than {MAX_FEED:,} bytes."))
+        yield 1, Rejected("feed_too_large", f"The feed is larger than {MAX_FEED:,} bytes.")
         return
     try:
         parsed = parse(data)
         if parsed.kind == "sitemap":
             raise InvalidFeed("The file is neither RSS nor Atom.")
     except InvalidFeed as error:
-        yield Numbered(1, Rejected("invalid_feed", str(error)))
+        yield 1, Rejected("invalid_feed", str(error))
         return
     for number, entry in enumerate(parsed.entries, start=1):
-        yield Numbered(number, entry.by(names.get(entry.publisher, entry.publisher)))
+        yield number, entry.by(names.get(entry.publisher, entry.publisher))
     if not parsed.whole:
         why = "The feed breaks off in this item, or goes on as something else behind its end; it was not stored."
-        yield Numbered(len(parsed.entries) + 1, Rejected("broken_archive", why))
-
-
-def _is_feed(file: Path) -> bool:
-    with _open(file) as handle:
-        try:
-            return decode(handle.read(512)).lstrip().startswith("<")
-        except (EOFError, OSError, zlib.error):
-            return False
+        yield len(parsed.entries) + 1, Rejected("broken_archive", why)
 
 
 def _open(file: Path) -> IO[bytes]:

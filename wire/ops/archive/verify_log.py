@@ -1,13 +1,13 @@
 """Verification of the log over all snapshots and of the log of changes, from the record, up to the first row that differs."""
 
 import datetime as dt
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from typing import Any, Final
 
 from config.errors import Damaged
 from sources.models import RosterRevision
-from wire.models import Change, LogEntry, LogNode, SigningKey, Snapshot, Story
+from wire.models import Change, LogEntry, LogNode, Snapshot, Story
 from wire.ops.archive.dump import Broken
 from wire.publishing import signing
 from wire.publishing.transparency import log
@@ -20,8 +20,14 @@ _STORIES: Final = frozenset(kind for kind in ChangeKind if kind.startswith("stor
 
 def check_log() -> None:
     """Compare leaves, roots, nodes and signatures. Raises: Broken, which names table and row."""
-    with closing(one for one in LogEntry.objects.order_by("sequence").iterator(CHUNK)) as entries, closing(_leaves()) as leaves:
-        _compare(entries, leaves)
+    with (
+        closing(one for one in LogEntry.objects.order_by("sequence").iterator(CHUNK)) as entries,
+        closing(log.recompute()) as leaves,
+    ):
+        try:
+            _compare(entries, leaves)
+        except (Damaged, KeyError) as error:
+            raise Broken(f"the log cannot be recomputed from the snapshots ({error!r}).") from error
 
 
 def _compare(entries: Iterator[LogEntry], leaves: Iterable[log.Leaf]) -> None:
@@ -47,7 +53,7 @@ def _compare(entries: Iterator[LogEntry], leaves: Iterable[log.Leaf]) -> None:
         raise Broken(f"wire_logentry {more.sequence}: there is no such snapshot.")
     for level, position in nodes:
         raise Broken(f"wire_lognode {level}/{position}: the log of {size} snapshots has no such node.")
-    if entry is not None and not entry.origin and (is_any_signed or _holds_key()):
+    if entry is not None and not entry.origin and (is_any_signed or signing.holds_key_in_force()):
         raise Broken(f"wire_logentry {entry.sequence}: the newest checkpoint is not signed; manage.py migrate signs it.")
 
 
@@ -89,21 +95,3 @@ def _check_stories(last_changes: dict[str, tuple[int, str, int | None, str]], la
             is_announced_withdrawn = kind == ChangeKind.STORY_WITHDRAWN or (kind == ChangeKind.STORY_MOVED and is_withdrawn)
             if announced_revision != revision or is_other_event or is_withdrawn != is_announced_withdrawn:
                 raise Broken(f"wire_change {number}: it is the last one about story {story}, which is not as it says.")
-
-
-def _leaves() -> Generator[log.Leaf, None, None]:
-    """Yield every leaf as the snapshots have it. Raises: Broken for one that cannot be computed."""
-    try:
-        with closing(log.recompute()) as leaves:
-            yield from leaves
-    except (Damaged, KeyError) as error:
-        raise Broken(f"the log cannot be recomputed from the snapshots ({error!r}).") from error
-
-
-def _holds_key() -> bool:
-    """Return whether this machine holds the key in force, so that it would have signed the newest checkpoint."""
-    try:
-        key = signing.key_in_force()
-    except (OSError, TypeError, ValueError):
-        return False
-    return key is not None and SigningKey.objects.filter(pk=key, retired_at=None).exists()

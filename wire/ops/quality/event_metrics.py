@@ -16,9 +16,7 @@ DAYS_OPEN: Final = 3  # UTC days that are not final when a day is published at i
 
 
 def replay_days(items: Sequence[Item], models: Mapping[str, PairModel] | None = None) -> dict[str, str]:
-    """Return the event of each story as the wire shows it at last, when each UTC day is published at its end: events of days that
-    are final by then stay, stories of open days are grouped anew.
-    """
+    """Return the event of each story as the wire shows it at last, when each UTC day is published at its end."""
     by_day: dict[dt.date, list[Item]] = defaultdict(list)
     for item in items:
         by_day[item.published_at.date()].append(item)

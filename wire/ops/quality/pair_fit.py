@@ -91,10 +91,7 @@ def replay_halves(labelled: LabelledStories) -> dict[str, Figures]:
 def measure_storylines(
     labelled: LabelledStories, models: Mapping[str, Any], sagas: Sequence[Collection[int]], undecided: Sequence[Set[int]]
 ) -> Figures:
-    """Return how far the events of each saga are in one storyline, and how many of that storyline's events are strangers: means.
-
-    Stories are in the events that they are labelled with.
-    """
+    """Return how far the events of each saga are in one storyline, and how many of its events are strangers: means."""
     stories = [replace(story, event_id=event) for story, event in zip(labelled.stories, labelled.events, strict=True)]
     found = storylines.find_storylines(stories, {}, models=read_models(models))
     members: dict[str, set[str]] = defaultdict(set)
@@ -133,9 +130,8 @@ def fit_headlines(sets: Sequence[LabelledStories]) -> dict[str, Any]:
 
 
 def fit_storylines(labelled: LabelledStories, sagas: Sequence[Collection[int]], undecided: Sequence[Set[int]]) -> dict[str, Any]:
-    """Return the models of storylines, by name, from sagas: the places of the stories that belong to each, and of those left open.
-
-    A story of a saga belongs with all others of it, and with none beside. Labelled pairs of stories of no saga are read too.
+    """Return the models of storylines, by name, from sagas (places of the stories of each) and stories left open. A story of a saga
+    belongs with all others of it, and with none beside.
     """
     models = {}
     for name, has_vector in (("storyline_and_vector", True), ("storyline", False)):

@@ -1,7 +1,5 @@
-"""Group stories that report the same happening. Pure and deterministic; the order in which stories arrived makes no difference.
-
-Each two stories that lie close in time get the probability that they report one happening (`pair_model`), and groups grow by
-average linkage (`linkage`). docs/quality.md has how right this is on labelled days.
+"""Group stories that report the same happening, by average linkage (`linkage`) of pair probabilities (`pair_model`). Pure and
+deterministic. docs/quality.md has how right this is on labelled days.
 """
 
 import datetime as dt
@@ -40,10 +38,8 @@ class Grouping:
 
 
 def group(items: Iterable[Item], models: Mapping[str, PairModel] | None = None) -> Grouping:
-    """Group stories into events. An event's id is the one that was fixed, else that of its first story.
-
-    Fixed events never join each other; other stories may join them. Stories are taken by (published_at, chatbotnews_id). `models`
-    are those that ship, unless others are measured.
+    """Group stories into events. An event's id is the one that was fixed, else that of its first story. Fixed events never join
+    each other. `models` are those that ship, unless others are measured.
     """
     models = models or load_models()
     stories = sorted(items, key=lambda item: (item.published_at, item.chatbotnews_id))

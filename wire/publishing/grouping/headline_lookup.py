@@ -25,20 +25,18 @@ _RAW_WORD: Final = re.compile(r"[^\W_]+")
 
 
 def nearest(headline: str, known: Iterable[Item]) -> tuple[Item, float] | None:
-    """Return the known story most like a headline, whenever it was published, and how like it is (0-1); None when no story is like
-    enough, or when the likest has another name or another version in the headline's place.
-
-    A word that no story has counts against all of them: it may be the very one that makes the headline untrue.
+    """Return the known story most like a headline, and how like it is (0-1); None when none is like enough, or when the likest has
+    another name or another version. A word that no story has counts against all of them.
     """
     least = ASKED_THRESHOLD if sum(" " not in feature for feature in features(headline)) > KEYWORDS else KEYWORDS_THRESHOLD
-    alike = (found for found in score_stories(headline, known) if found[1] >= least and not _contradicts(headline, found[0]))
+    alike = []
+    for story, likeness in score_stories(headline, known):
+        if likeness >= least and not differ(headline, story.headline):
+            # another name stands where the headline has one that the story lacks
+            is_swapped = _list_names(headline) - _stem_words(f"{story.headline} {story.summary}")
+            if not (is_swapped and _list_names(story.headline) - _stem_words(headline)):
+                alike.append((story, likeness))
     return max(alike, key=lambda found: found[1], default=None)
-
-
-def _contradicts(headline: str, story: Item) -> bool:
-    """Return whether a story names another where the headline names one that the story does not have, or another version."""
-    swapped = _list_names(headline) - _stem_words(f"{story.headline} {story.summary}")
-    return bool(swapped and _list_names(story.headline) - _stem_words(headline)) or differ(headline, story.headline)
 
 
 def _list_names(headline: str) -> set[str]:

@@ -1,7 +1,5 @@
-"""Features of two stories that tell whether both report one happening: the words, names and figures that they share, how far apart
-they are, who wrote them. Pure, and of the two stories alone: no third story changes them.
-
-They are computed for one story against many at once, because a busy day compares thousands.
+"""Features of two stories that tell whether both report one happening, computed for one story against many at once. Pure; no third
+story changes them.
 """
 
 import math
@@ -53,9 +51,7 @@ _ACTIONS: Final = {stem: action for action, stems in _VERBS.items() for stem in 
 
 
 class StoryTerms(NamedTuple):
-    """A story's texts, read for their features. `title`, `text` (the title twice and the summary) and `names` have the idf of each
-    stem; `subject` is the first name of the headline.
-    """
+    """A story's texts, read for their features; `title`, `text` (title twice, summary) and `names` have the idf of each stem."""
 
     title: Terms
     text: Terms
@@ -96,10 +92,7 @@ def read_story(headline: str, summary: str) -> StoryTerms:
 
 
 class FeatureTable:
-    """Many stories, indexed by their terms, so that one is compared with all of them at once.
-
-    `days` are the moments of publication in days; `vectors` has a row for each story, of length 1, or of zeros where it has none.
-    """
+    """Many stories, indexed by their terms. `vectors` has a row of length 1 for each story, or of zeros where it has none."""
 
     def __init__(
         self,
@@ -127,10 +120,7 @@ class FeatureTable:
         self._personal = np.array([story.is_personal for story in stories], bool)
 
     def compare(self, one: int, start: int, least_text: float, least_vector: float) -> tuple[NDArray[np.intp], dict[str, Floats]]:
-        """Return the places, from `start` on, of the stories before one that are somewhat like it, and the `FEATURES` of each pair.
-
-        Those whose cosines are both lower are left out. Features are columns by name.
-        """
+        """Return the places, from `start` on, of earlier stories that are somewhat like one, and the `FEATURES` of each pair."""
         story, before = self._stories[one], slice(start, one)
         text = self._texts.dot(story.text, before) / (self._lengths[before] * self._lengths[one])
         vector = (self._vectors[before] @ self._vectors[one]).astype(float)

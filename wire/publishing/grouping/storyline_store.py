@@ -36,10 +36,7 @@ def split_at(event: Event) -> bool:
 
 
 def hand_over(event_id: str, heir_id: str) -> None:
-    """Give the storyline of an event that lost its stories to the event that has them now.
-
-    The heir keeps a storyline of its own, unless an editor settled the other or later events went on from the lost one.
-    """
+    """Give the storyline of an event that lost its stories to the event that has them now, unless that has one of its own."""
     event, heir = Event.objects.get(pk=event_id), Event.objects.get(pk=heir_id)
     if event.storyline_id is None and not event.storyline_pinned:
         return

@@ -128,9 +128,8 @@ def is_signed(entry: LogEntry, root: bytes) -> bool:
 
 
 def expect_consistent(entry: LogEntry) -> None:
-    """Prove that the tree of this entry begins with the one signed last; where none was, that it is the tree of its leaves.
-
-    Raises: WireError. A root over damaged nodes, once signed, could never be taken back.
+    """Prove that the tree of this entry begins with the one signed last, or is the tree of its leaves: a signed root could never be
+    taken back. Raises: WireError.
     """
     signed = LogEntry.objects.filter(sequence__lt=entry.sequence).exclude(origin="").order_by("-sequence").first()
     if signed is None:
@@ -166,9 +165,8 @@ def recompute() -> Generator[Leaf, None, None]:
 
 
 def rebuild() -> Rebuilt:
-    """Make leaves, nodes and roots again from the snapshots, keeping each signature that is of its root.
-
-    Raises: WireError for a checkpoint that was signed over other snapshots than there are now; everything stays as it was.
+    """Make leaves, nodes and roots again from the snapshots, keeping each signature that is of its root. Raises: WireError for a
+    checkpoint that was signed over other snapshots.
     """
     with transaction.atomic():
         WireState.lock()

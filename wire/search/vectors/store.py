@@ -1,7 +1,8 @@
 """Stories' vectors: made before stories are grouped into events, and read for that and for a search."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -16,7 +17,7 @@ BATCH: Final = 16  # stories of one transaction, a second or two of work
 HALF: Final = np.dtype("<f2")
 
 
-def fill(seconds: float | None = None, *, only_pending: bool = False, progress: Callable[[int], None] = lambda _made: None) -> int:
+def fill(seconds: float | None = None, *, only_pending: bool = False) -> int:
     """Make the vectors that stories lack, or with `only_pending` those that wait to be published, newest first, until all are made
     or some `seconds` are over. Return how many were made; 0 without a model. Killed half-way it keeps every finished batch.
     """
@@ -32,7 +33,6 @@ def fill(seconds: float | None = None, *, only_pending: bool = False, progress: 
             break
         _make_vectors(keys, model.name)
         made += len(keys)
-        progress(made)
     return made
 
 
@@ -51,6 +51,27 @@ def vectors_of(keys: Sequence[int], model: str) -> tuple[list[int], Vectors]:
     rows = list(StoryVector.objects.filter(story__in=keys, model=model).values_list("story_id", "vector"))
     stacked = np.frombuffer(b"".join(bytes(vector) for _, vector in rows), dtype=HALF).astype(np.float32)
     return [key for key, _ in rows], stacked.reshape(len(rows), -1) if rows else stacked.reshape(0, 1)
+
+
+def likeness(question: str, keys: Sequence[int]) -> dict[int, float]:
+    """Return for each of these stories (by primary key) the cosine of its vector and the question's, four decimals. A story without
+    a vector counts as the mean of the others; without a model or a question all are alike.
+    """
+    model, found = embedder(), dict[int, float]()
+    if model and keys and question:
+        known, vectors = vectors_of(keys, model.name)
+        if known:
+            found = dict(zip(known, (vectors @ _embed_question(question)).tolist(), strict=True))
+    mean = sum(found.values()) / (len(found) or 1)
+    return {key: round(found.get(key, mean), 4) for key in keys}
+
+
+@lru_cache(maxsize=1000)
+def _embed_question(question: str) -> Vectors:
+    model = embedder()
+    assert model is not None, "only called with a model"  # noqa: S101
+    vector: Vectors = model.embed([question], asked=True)[0]
+    return vector
 
 
 def _make_vectors(keys: Sequence[int], model: str) -> None:

@@ -13,7 +13,6 @@ from wire import queries
 from wire.ingest import corrections
 from wire.models import StoryVector
 from wire.ops.doctor import database
-from wire.search import semantic
 from wire.search.vectors import embedder as seam
 from wire.search.vectors import store
 from wire.search.vectors.embedder import Vectors
@@ -38,11 +37,11 @@ class Colours:
 @pytest.fixture
 def colours(monkeypatch: pytest.MonkeyPatch) -> Iterator[Colours]:
     model = Colours()
-    for module in (store, semantic, database):
+    for module in (store, database):
         monkeypatch.setattr(module, "embedder", lambda: model)
-    semantic._embed_question.cache_clear()
+    store._embed_question.cache_clear()
     yield model
-    semantic._embed_question.cache_clear()
+    store._embed_question.cache_clear()
 
 
 def list_vectors() -> set[str]:
