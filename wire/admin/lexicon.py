@@ -43,7 +43,7 @@ class LexiconTermAdmin(ExportingAdmin, FreshAdmin[LexiconTerm]):
             context["changes"] = len(changes)
             context["preview"] = table(
                 ("Story", "Would change"),
-                [(story_link(change.story), lines("{}: {} → {}", change.differences)) for change in changes[: lexicon.SHOWN]],
+                [(story_link(story), lines("{}: {} → {}", found)) for story, found in changes[: lexicon.SHOWN]],
                 "Not one of them would change.",
             )
         return super().render_change_form(request, context, *args, **kwargs)

@@ -1,6 +1,4 @@
-"""Articles that a plain sitemap names without title or date: their own pages are read, a few a run. A `lastmod` dates nothing; a
-page that does not date itself is taken as of its first sight if its address appeared while the wire was watching.
-"""
+"""Articles that a plain sitemap names without title or date, read from their own pages, a few a run; a `lastmod` dates nothing."""
 
 import datetime as dt
 from collections.abc import Iterable, Iterator, Sequence

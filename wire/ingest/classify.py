@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
@@ -91,7 +91,9 @@ class Lexicon:
     def __init__(
         self, categories: Iterable[Term], topics: Iterable[Term], relevance: Iterable[Term], makers: Iterable[Term] = ()
     ) -> None:
-        self._categories, self._topics, self._relevance = (_Reader(terms).weigh for terms in (categories, topics, relevance))
+        # What the text's terms weigh together for each category that any of them speaks for or against.
+        self.category_weights = _Reader(categories).weigh
+        self._topics, self._relevance = _Reader(topics).weigh, _Reader(relevance).weigh
         self._makers = frozenset((maker.text, maker.target) for maker in makers if maker.weight > 0)
 
     def category(self, headline: str, summary: str) -> Category:
@@ -103,10 +105,6 @@ class Lexicon:
         weights = self.category_weights(headline, summary)
         best = max(TIE_ORDER, key=lambda category: weights.get(category, 0.0))
         return best if weights.get(best, 0.0) > 0 else None
-
-    def category_weights(self, headline: str, summary: str) -> Mapping[str, float]:
-        """Return what the text's terms weigh together for each category that any of them speaks for or against."""
-        return self._categories(headline, summary)
 
     def topics(self, headline: str, summary: str, publication: str = "") -> list[Topic]:
         """Return topics with enough weight, that of the category and of the maker whose `publication` it is; in their order."""

@@ -30,18 +30,10 @@ def withdraw(story_id: str, *, reason: str, now: dt.datetime | None = None) -> S
     return _revise(story_id, reason, now or timezone.now(), status=Status.WITHDRAWN)
 
 
-def correct(
-    story_id: str,
-    *,
-    reason: str,
-    headline: str | None = None,
-    summary: str | None = None,
-    author: str | None = None,
-    now: dt.datetime | None = None,
-) -> Snapshot | None:
-    """Correct what the wire said; citations carry the date of it. Raises: NotFound, InvalidArgument."""
+def correct(story_id: str, *, reason: str, now: dt.datetime | None = None, **typed: str | None) -> Snapshot | None:
+    """Correct what the wire said, by the `texts` typed; citations carry the date of it. Raises: NotFound, InvalidArgument."""
     now = now or timezone.now()
-    changes = texts(headline=headline, summary=summary, author=author)
+    changes = texts(**typed)
     with transaction.atomic():
         WireState.lock()
         (story,) = _find_stories([story_id])
@@ -128,9 +120,7 @@ def choose_lead(story_id: str) -> None:
 
 @transaction.atomic
 def decide_pair(pair_id: int, label: PairLabel, *, by: str, reason: str = "", now: dt.datetime | None = None) -> list[Snapshot]:
-    """Settle whether two stories report one happening, and keep that as a label. If so their events are merged; if not they stay
-    apart, follow-ups in one storyline. Raises: NotFound, InvalidArgument.
-    """
+    """Settle whether two stories report one happening, and keep that as a label. Raises: NotFound, InvalidArgument."""
     now = now or timezone.now()
     WireState.lock()
     pair = StoryPair.objects.select_related("story", "other").filter(pk=pair_id).first()

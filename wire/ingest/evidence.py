@@ -1,6 +1,4 @@
-"""Evidence for and against an item and a story being one article: address, guid, headline, date and text. Pure; what Google News
-brings is for `match`.
-"""
+"""Evidence for and against an item and a story being one article: address, guid, headline, date and text. Pure."""
 
 import datetime as dt
 import re
@@ -67,9 +65,7 @@ def list_forms(draft: StoryDraft) -> list[StoryDraft]:
 def find_known(
     draft: StoryDraft, known_forms: Sequence[tuple[StoryDraft, Known]], feed_id: int | None
 ) -> tuple[StoryDraft, Known] | None:
-    """Return the story that is the draft's among those known by one of its forms: by headline and guid, the headline, the guid, or
-    else the address that the publisher gave it.
-    """
+    """Return the draft's story among those known by one of its forms: by headline and guid, headline, guid, or given address."""
     fitting = [(form, known) for form, known in known_forms if not is_other_item(draft, known, feed_id)]
     if draft.page_url:
         fitting = [(form, known) for form, known in fitting if not _is_refuted(draft, known)]

@@ -2,8 +2,6 @@
 
 import hashlib
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
@@ -89,17 +87,9 @@ def _rows(document: dict[str, Any]) -> list[Row]:
     ]
 
 
-@dataclass(frozen=True, slots=True)
-class StoryChange:
-    """A story that the lexicon would classify otherwise: (what, old, new) each."""
-
-    story: Story
-    differences: Sequence[tuple[str, str, str]]
-
-
-def preview_changes(term: LexiconTerm) -> tuple[list[StoryChange], int]:
-    """List the newest live stories that would be classified otherwise if `term` were saved; and how many were read. What editors
-    set is left out. Stored stories only change by `manage.py rebuild`.
+def preview_changes(term: LexiconTerm) -> tuple[list[tuple[Story, list[tuple[str, str, str]]]], int]:
+    """List the newest live stories that would be classified otherwise if `term` were saved, each with what, old and new; and how
+    many were read. What editors set is left out. Stored stories only change by `manage.py rebuild`.
     """
     both = load(), load(with_term=term)
     stories = list(Story.objects.live().select_related("current", "publication", "feed").newest_first()[:LOOKED_AT])
@@ -115,5 +105,5 @@ def preview_changes(term: LexiconTerm) -> tuple[list[StoryChange], int]:
         if not (story.feed and story.feed.ai_only):  # everything of such a feed is let in
             values["about AI"] = ["yes" if terms.is_about_ai(*text) else "no" for terms in both]
         if differing := [(what, old, new) for what, (old, new) in values.items() if old != new]:
-            changes.append(StoryChange(story, differing))
+            changes.append((story, differing))
     return changes, len(stories)

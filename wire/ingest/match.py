@@ -117,9 +117,7 @@ class Known:
 
 
 def find_same_news(draft: StoryDraft, candidates: Iterable[Known]) -> Known | None:
-    """Return the publication's own article that Google News links to, or the other way round: the same headline, nearest in time.
-    Two of the publisher's own addresses are never taken for one.
-    """
+    """Return the publication's own article that Google News links to, or the reverse: the same headline, nearest in time."""
     fitting = [
         known
         for known in candidates
@@ -159,9 +157,7 @@ def find_changes(draft: StoryDraft, known: Known, context: Context) -> dict[str,
 
 
 def is_date_corrected(draft: StoryDraft, known: Known, context: Context) -> bool:
-    """Return whether the publisher corrects a date that was missing, ahead or wrong by more than a day. A date after the first
-    sight corrects nothing: some feeds date every item at the moment of the fetch.
-    """
+    """Return whether the publisher corrects a date: missing, ahead or wrong by more than a day; never to after the first sight."""
     if (
         not (context.by_newer_rules or is_newest(known, context))
         or draft.published_at_estimated
@@ -212,9 +208,7 @@ def is_same_input(draft: StoryDraft, known: Known, context: Context) -> bool:
 
 
 def record_input(draft: StoryDraft, known: Known, context: Context, *, is_revised: bool) -> bool:
-    """Note in the story that it was read from the draft's item; return whether that is new. Replaying recorded feeds changes
-    nothing.
-    """
+    """Note in the story that it was read from the draft's item; return whether that is new."""
     source, before = _input_source(draft, known, context), known.story.inputs
     if not source:  # it filled in, if anything: what the story was read from is as new as before
         known.story.inputs = raise_newest(before, known.edited) if is_revised else before

@@ -43,11 +43,6 @@ class Plan:
     changed: list[StoryChange] = field(default_factory=list)
     refused: list[tuple[str, str]] = field(default_factory=list)
 
-    @property
-    def left_alone(self) -> int:
-        """Stories of final days that stay as they are."""
-        return self.counts[Outcome.FINAL_DAY]
-
 
 SHOWN: Final = ("headline", "author", "summary_medium", "category", "topics", "untrusted_instructions")
 
@@ -58,9 +53,7 @@ def plan(since: dt.date, *, final_days: bool = False) -> Plan:
 
 
 def apply(since: dt.date, *, final_days: bool = False, dry_run: bool = False) -> tuple[Plan, list[Snapshot]]:
-    """Read everything fetched since the UTC day `since` again and publish, all or nothing. Revisions name the newer rules; what
-    editors did stands, and so do final days unless `final_days`.
-    """
+    """Read everything fetched since the UTC day `since` again and publish, all or nothing. What editors did stands."""
     with job_lock.acquire() as lease:
         found, again = _read_again(since, final_days)
         with transaction.atomic():

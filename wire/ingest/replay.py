@@ -91,9 +91,7 @@ def read_recording(file: Path) -> bytes:
 
 
 def replay(recorded: list[Recorded], on_report: Callable[[FeedReport], None] = lambda _report: None) -> Counter[str]:
-    """Store the items of every file at its own date and publish after each date; return the counts of all outcomes. Health and raw
-    bytes, which are of live feeds, stay. Raises: Busy.
-    """
+    """Store the items of every file at its own date and publish after each date; return the counts of outcomes. Raises: Busy."""
     refuse_sample()
     total: Counter[str] = Counter()
     with job_lock.acquire() as lease:
@@ -117,9 +115,7 @@ def replay(recorded: list[Recorded], on_report: Callable[[FeedReport], None] = l
 
 
 def try_source(source: str, publication: str | None = None) -> tuple[FeedReport, list[ItemOutcome]]:
-    """Return what a run would read in a file or at an http(s) address, item by item; by the rules of the first feed of
-    `publication`, a slug, unless the address is a feed's. Raises: NotFound, InvalidArgument, OSError.
-    """
+    """Return what a run would read in a file or at an http(s) address, item by item. Raises: NotFound, InvalidArgument, OSError."""
     feeds = list_feeds(publication)
     if source.lower().startswith(("http://", "https://")):
         feed = next((feed for feed in feeds if address(feed) == source), feeds[0] if publication is not None else None)

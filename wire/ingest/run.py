@@ -3,10 +3,9 @@
 import datetime as dt
 import json
 import logging
-import time
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, partial
@@ -44,10 +43,7 @@ log = logging.getLogger("wire.ingest")
 
 @dataclass(slots=True)
 class FeedReport:
-    """Result of one feed: `taken`, `unchanged`, `failed`, or `waiting` because its host asked to be left alone.
-
-    `counts` of its items by outcome, refusals by reason. `doubt` says if the charset had to be guessed.
-    """
+    """Result of one feed: `taken`, `unchanged`, `failed`, or `waiting` because its host asked to be left alone."""
 
     feed: Feed
     result: str
@@ -59,37 +55,21 @@ class FeedReport:
 
 @dataclass(slots=True)
 class Run:
-    """Result of a run. `pages` counts articles read from their own pages, `waiting` feeds that were not due.
-
-    `seconds` by stage: fetch (waiting for answers), parse, store, publish.
-    """
+    """Result of a run. `pages` counts articles' pages, `waiting` feeds that were not due."""
 
     reports: list[FeedReport] = field(default_factory=list)
     pages: Counter[str] = field(default_factory=Counter)
     waiting: int = 0
     published: list[Snapshot] = field(default_factory=list)
-    seconds: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
 
     @property
     def reached_nothing(self) -> bool:
         """True if feeds were asked and not one of them answered."""
         return {report.result for report in self.reports} - {"waiting"} == {"failed"}
 
-    @contextmanager
-    def stage(self, name: str) -> Iterator[None]:
-        started = time.perf_counter()
-        try:
-            yield
-        finally:
-            self.seconds[name] += time.perf_counter() - started
-
 
 def collect(
-    feeds: Sequence[Feed],
-    *,
-    by_hand: bool = False,
-    how: fetch.Policy | None = None,
-    stop: Callable[[], bool] = lambda: False,
+    feeds: Sequence[Feed], *, by_hand: bool = False, how: fetch.Policy | None = None, stop: Callable[[], bool] = lambda: False
 ) -> Run:
     """Fetch, store and publish. `by_hand` asks feeds also before their next try; `stop` ends the run after the feed at hand. Each
     feed is one transaction with its health, so a killed run loses nothing. Raises: Busy, InvalidArgument on the sample wire.
@@ -103,14 +83,13 @@ def collect(
         known = ((feed, _current_health(feed)) for feed in due.values())
         asks = (fetch.Ask(feed.pk, address(feed), state.etag, state.last_modified) for feed, state in known)
         for ask, outcome in at_work.answers(asks, stop):
-            report = at_work.take(due[ask.key], outcome)
+            report = at_work.store_feed(due[ask.key], outcome)
             run.reports.append(report)
             _log_report(report)
         well = [report.feed for report in run.reports if report.result in ("taken", "unchanged")]
         for ask, outcome in at_work.answers(article_pages.asks(well), stop):
-            at_work.take_page(due[ask.key], ask, outcome)
-        with run.stage("publish"):
-            run.published = publish_pending(progress=lambda _day: lease.renew())
+            at_work.store_page(due[ask.key], ask, outcome)
+        run.published = publish_pending(progress=lambda _day: lease.renew())
         raw_store.prune(timezone.now())
     return run
 
@@ -183,19 +162,16 @@ class _Collector:
         """Yield answers, until `stop`. The state of hosts is saved whatever becomes of the answers."""
         with closing(fetch.fetch_all(asks, self._how, self._notes)) as fetched:
             while not stop():
-                with self.run.stage("fetch"):
-                    answer = next(fetched, None)
+                answer = next(fetched, None)
                 self._notes.save()
                 if answer is None:
                     return
                 yield answer
 
-    def take(self, feed: Feed, outcome: fetch.Outcome) -> FeedReport:
+    def store_feed(self, feed: Feed, outcome: fetch.Outcome) -> FeedReport:
         """Store one feed's answer. A fault of ours in it is noted and logged, and costs no other feed its turn."""
         try:
-            with self.run.stage("parse"):
-                outcome, body = self._read(feed, outcome)
-            return self._store(feed, outcome, body)
+            return self._store(feed, *self._read(feed, outcome))
         except (OperationalError, InterfaceError, OSError, Busy):
             raise  # the database, room on the disk or the lease is gone: nothing that follows could be kept
         except Exception:
@@ -206,7 +182,7 @@ class _Collector:
             words = "A fault of the wire's own; nothing of the feed was taken, and the log says why."
             return self._store(feed, fetch.Failed("internal_error", words), _Body())
 
-    def take_page(self, feed: Feed, ask: fetch.Ask, outcome: fetch.Outcome) -> None:
+    def store_page(self, feed: Feed, ask: fetch.Ask, outcome: fetch.Outcome) -> None:
         """Store an article's page, for a feed that names addresses only."""
         try:
             self._store_page(feed, ask, outcome)
@@ -231,7 +207,7 @@ class _Collector:
     def _store(self, feed: Feed, outcome: fetch.Outcome, body: _Body) -> FeedReport:
         known, now = _current_health(feed), _now()
         previous = cache(partial(_read_previous, feed, known.body_sha256))
-        with self.run.stage("store"), transaction.atomic():
+        with transaction.atomic():
             self._lease.renew()
             match outcome:
                 case fetch.Failed(code="not_yet"):
@@ -265,12 +241,11 @@ class _Collector:
     def _store_page(self, feed: Feed, ask: fetch.Ask, outcome: fetch.Outcome) -> None:
         known, now = _current_health(feed), _now()
         context = self._context.seen_in(feed, now)
-        with self.run.stage("parse"):
-            entries = article_pages.read(feed, known, ask, outcome, now)
-            prepared = prepare(entries, context)
-            is_kept = any(not entry.is_not_found for entry in entries)
-            digest = raw_store.keep(outcome.body) if is_kept and isinstance(outcome, fetch.Fetched) else ""
-        with self.run.stage("store"), transaction.atomic():
+        entries = article_pages.read(feed, known, ask, outcome, now)
+        prepared = prepare(entries, context)
+        is_kept = any(not entry.is_not_found for entry in entries)
+        digest = raw_store.keep(outcome.body) if is_kept and isinstance(outcome, fetch.Fetched) else ""
+        with transaction.atomic():
             self._lease.renew()
             if entries:
                 outcomes = store(prepared, context)

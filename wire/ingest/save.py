@@ -156,9 +156,7 @@ class _Batch:
         return context.by_newer_rules and not context.final_days and is_sealed(story.wire_date, self._now)
 
     def _load_namesakes(self, drafts: Sequence[StoryDraft]) -> list[Known]:
-        """Return stored stories that may be the articles of `drafts`: near in time, with the same headline or brought by Google
-        News.
-        """
+        """Return stored stories that may be the articles of `drafts`: near in time, with one headline or brought by Google News."""
         if not drafts:
             return []
         days = [draft.published_at for draft in drafts]

@@ -1,6 +1,4 @@
-"""The log of changes to the public record, in the order of commits: whoever writes holds WireState, so a reader that saw number n
-has seen all below it.
-"""
+"""The log of changes to the public record, in the order of commits. Whoever writes holds WireState, so numbers have no gaps."""
 
 import datetime as dt
 import secrets

@@ -9,8 +9,7 @@ from typing import Final, NamedTuple
 
 from citations.format.sentences import ends_whole
 from sources.vocabulary import Tier
-from wire.publishing import ranking
-from wire.publishing.consensus import Report
+from wire.publishing.consensus import Report, rank_event, rank_reports
 from wire.text.plain_text import SHORT, cut, strip_invisible
 
 MOST_WORDS: Final = 300  # of the brief; addresses are not counted
@@ -161,9 +160,9 @@ def _rank_events(day: dt.date, stories: Sequence[Brief]) -> list[Brief]:
             events[story.event_id].append(story)
     ranked = []
     for event_id, reports in events.items():
-        keys = ranking.rank_reports(reports, [True] * len(reports))
+        keys = rank_reports(reports, [True] * len(reports))
         best = min(zip(keys, reports, strict=True), key=lambda pair: pair[0])[1]
-        key = ranking.rank_event(
+        key = rank_event(
             day,
             newsrooms=best.cross_source_count - best.makers,
             that_day=len({story.publisher for story in reports if story.is_news and story.tier != Tier.CORPORATE}),

@@ -8,11 +8,10 @@ from typing import Final
 
 from sources.ownership import Houses
 from sources.vocabulary import Tier
-from wire.publishing import consensus, ranking
-from wire.publishing.consensus import Report
-from wire.publishing.ranking import FAINT
+from wire.publishing import consensus
+from wire.publishing.consensus import FAINT, Report
 from wire.schemas.story import StoryOut
-from wire.text.genres import Genre
+from wire.text.filters import Genre
 
 WIDELY: Final = 3  # independent sources from which an event is widely reported
 
@@ -94,7 +93,7 @@ def view(event_id: str, stories: Iterable[StoryOut], houses: Houses, chosen: Col
         source = story.original_publisher, story.original_publisher_tier, story.published_at
         report = Report(story.chatbotnews_id, *source, story.headline, story.summary_medium, story.author)
         reports[story.chatbotnews_id] = consensus.add_context(report, story.original_url, houses)
-    keys = ranking.rank_reports([*reports.values()], [not story.untrusted_instructions for story in oldest_first])
+    keys = consensus.rank_reports([*reports.values()], [not story.untrusted_instructions for story in oldest_first])
     ranked = zip(oldest_first, keys, strict=True)
     lead = min(ranked, key=lambda pair: (pair[0].chatbotnews_id not in chosen, pair[1]))[0]
     own = reports[lead.chatbotnews_id]
@@ -121,12 +120,12 @@ def by_weight(events: Iterable[EventView], day: dt.date) -> list[EventView]:
     return sorted(events, key=lambda event: rank(event, day))
 
 
-def rank(event: EventView, day: dt.date) -> ranking.Key:
-    """Return the place of an event among those of a UTC day, as `ranking` has it."""
+def rank(event: EventView, day: dt.date) -> consensus.Key:
+    """Return the place of an event among those of a UTC day, as `rank_event` has it."""
     stories = [report.story for report in event.reports]
     of_day = [report.story for report in _list_reports(event, day)]
     news = [report.story for report in _list_reports(event, day) if report.is_news]
-    return ranking.rank_event(
+    return consensus.rank_event(
         day,
         newsrooms=event.newsrooms,
         that_day=len({story.original_publisher for story in news if story.original_publisher_tier != Tier.CORPORATE}),

@@ -4,7 +4,7 @@ import datetime as dt
 import logging
 import zlib
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from typing import Any, Final, NamedTuple
@@ -13,6 +13,8 @@ from django.db import transaction
 from django.db.models import Max
 from django.utils import timezone
 
+from citations.format.claim_text import StatementKind
+from citations.format.formats import CitationFormat, cite
 from config.errors import RosterLocked
 from sources import roster
 from sources.ownership import Houses
@@ -25,9 +27,9 @@ from wire.publishing.grouping import events
 from wire.publishing.grouping.candidates import WINDOW
 from wire.publishing.indexing import index
 from wire.publishing.signing import sign, sign_checkpoint
-from wire.publishing.story_json import cite_layered, permalink, says_more
+from wire.publishing.story_json import citable
 from wire.publishing.transparency import log as log_of_snapshots
-from wire.search.vectors.store import fill
+from wire.search.vectors import fill
 from wire.text import provenance
 from wire.text.vocabulary import ChangeKind, Status
 
@@ -52,9 +54,7 @@ class DayStory(NamedTuple):
 
 
 def publish_pending(now: dt.datetime | None = None, progress: Callable[[dt.date], None] = lambda _day: None) -> list[Snapshot]:
-    """Publish every day that has unpublished revisions, or whose consensus these change; oldest first. Safe to call again after a
-    crash.
-    """
+    """Publish every day that has unpublished revisions, or whose consensus these change; oldest first. Safe to call again."""
     now = now or timezone.now()
     fill(VECTORS_TIME, only_pending=True)  # not under the lock: they take long; what is left is grouped by words alone
     newest = _read_newest_revision()
@@ -92,9 +92,7 @@ def _list_waiting() -> list[dt.date]:
 
 
 def publish(day: dt.date, *, now: dt.datetime | None = None) -> Snapshot | None:
-    """Publish one UTC day, with all that are unsealed: a new snapshot if anything but `revision` and `previous_sha256` changed,
-    else None. Raises: RosterLocked when the roster is broken.
-    """
+    """Publish one UTC day with all unsealed ones; return its new snapshot if anything changed. Raises: RosterLocked."""
     now = now or timezone.now()
     snapshots = republish([day], now=now, unsealed=not is_sealed(day, now))
     return next((snapshot for snapshot in snapshots if snapshot.wire_date == day), None)
@@ -121,9 +119,7 @@ def _link_storylines(days: Collection[dt.date]) -> None:
 
 
 def _group_days(days: set[dt.date], regroup_from: dt.date | None) -> set[dt.date]:
-    """Group the stories of these days, and regroup those from a day on. Return these days and those that hold other stories of the
-    events.
-    """
+    """Group the stories of these days, regroup those from a day on; return these days and those that share events with them."""
     fill(VECTORS_TIME_LOCKED, only_pending=True)  # of an editor's own change, or what came since
     for day in sorted(days):
         events.group(day)
@@ -221,9 +217,7 @@ def _read_reports(event_ids: Iterable[str]) -> dict[str, list[Report]]:
 
 
 def _write_take(day: dt.date, live: Sequence[DayStory], derived: Mapping[str, Derived], sealed: Mapping[str, Any] | None) -> str:
-    """Return an editor's own take, or else the generated one. A sealed day (`sealed`: its manifest) keeps a take by hand and gets
-    no new one.
-    """
+    """Return an editor's own take, or the generated one. A sealed day (`sealed`: its manifest) keeps a take by hand."""
     if sealed and editors_take.BY_HAND in sealed["editor_take"]:
         return str(sealed["editor_take"])
     written = None if sealed else EditorTake.objects.filter(wire_date=day).first()
@@ -235,39 +229,37 @@ def _write_take(day: dt.date, live: Sequence[DayStory], derived: Mapping[str, De
         named = {(row["chatbotnews_id"], row["revision"]) for row in snapshot.manifest["stories"]}
         revisions = StoryRevision.objects.filter(story__chatbotnews_id__in=derived_before).select_related("story")
         rows = [DayStory(row.story, row) for row in revisions if (row.story.chatbotnews_id, row.revision) in named]
-        lead = editors_take.find_lead(snapshot.wire_date, _brief_stories(rows, derived_before))
+        lead = editors_take.find_lead(snapshot.wire_date, list(_brief_stories(rows, derived_before)))
         before = editors_take.Before(snapshot.wire_date, lead)
-    return editors_take.write(day, _brief_stories(live, derived), before)
+    return editors_take.write(day, list(_brief_stories(live, derived)), before)
 
 
-def _brief_stories(rows: Sequence[DayStory], derived: Mapping[str, Derived]) -> list[editors_take.Brief]:
-    """Return the briefs of stories; `began` and `makers` are of all reports of their event, of whichever day."""
+def _brief_stories(rows: Sequence[DayStory], derived: Mapping[str, Derived]) -> Iterator[editors_take.Brief]:
+    """Yield the briefs of stories; `began` and `makers` are of all reports of their event, of whichever day."""
     began, makers = dict[str, dt.datetime](), dict[str, int]()
     for event_id, reports in _read_reports({derived[row.story.chatbotnews_id].event_id for row in rows}).items():
         began[event_id] = find_first(reports).published_at
         best = min(reports, key=lambda one: (not one.is_news, one.tier == Tier.CORPORATE, one.tier, one.published_at))
         voices = [best, *(sibling.report for sibling in weigh(best, reports).siblings if sibling.independent)]
         makers[event_id] = sum(voice.tier == Tier.CORPORATE for voice in voices)
-    briefs, houses = [], Houses.load()
+    houses = Houses.load()
     for story, revision in rows:
         event_id, score, count = derived[story.chatbotnews_id]
-        briefs.append(
-            editors_take.Brief(
-                **asdict(report_of(story, revision, houses)),
-                event_id=event_id,
-                summarized=says_more(story, revision),
-                category=revision.category,
-                has_topics=bool(revision.topics),
-                consensus_score=score,
-                cross_source_count=count,
-                began=began.get(event_id, revision.published_at),
-                makers=min(makers.get(event_id, 0), count),
-                cite=partial(cite_layered, story, revision),
-                permalink=permalink(story.chatbotnews_id),
-                quotable=not revision.untrusted_instructions,
-            )
+        cited = citable(story, revision)
+        yield editors_take.Brief(
+            **asdict(report_of(story, revision, houses)),
+            event_id=event_id,
+            summarized=cited.statement.kind != StatementKind.HEADLINE,
+            category=revision.category,
+            has_topics=bool(revision.topics),
+            consensus_score=score,
+            cross_source_count=count,
+            began=began.get(event_id, revision.published_at),
+            makers=min(makers.get(event_id, 0), count),
+            cite=partial(cite, cited, CitationFormat.LAYERED),
+            permalink=cited.permalink,
+            quotable=not revision.untrusted_instructions,
         )
-    return briefs
 
 
 def _append(manifest: Mapping[str, Any], last: Snapshot | None, now: dt.datetime, reason: str) -> Snapshot:

@@ -13,8 +13,7 @@ from typing import Any, Final, NamedTuple
 import zstandard
 from django.conf import settings
 
-from citations.format.claim_text import StatementKind
-from citations.format.formats import Citable, CitationFormat, citation_objects, cite
+from citations.format.formats import Citable, citation_objects
 from sources.vocabulary import Tier
 from wire.models import Story, StoryJson, StoryRevision
 from wire.schemas.story import CitationObjects, StoryOut
@@ -205,11 +204,3 @@ def citable(story: Story, revision: StoryRevision) -> Citable:
         wire_date=story.wire_date,
         corrected_on=revision.corrected_on,
     )
-
-
-def says_more(story: Story, revision: StoryRevision) -> bool:
-    return citable(story, revision).statement.kind != StatementKind.HEADLINE
-
-
-def cite_layered(story: Story, revision: StoryRevision) -> str:
-    return cite(citable(story, revision), CitationFormat.LAYERED)

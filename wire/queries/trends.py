@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from wire.models import Story
 from wire.schemas.story import TrendMetaOut, TrendOut, TrendsOut
-from wire.text.genres import Genre, find_genre
+from wire.text.filters import Genre, find_genre
 from wire.text.provenance import timestamp
 from wire.text.vocabulary import Category
 

@@ -14,7 +14,7 @@ from wire.schemas.params import Sort
 from wire.schemas.story import SearchOut
 from wire.schemas.story_list import StoriesAnswer
 from wire.search.cursor import COUNTED, decode, encode, invalid
-from wire.search.vectors.store import likeness
+from wire.search.vectors import likeness
 from wire.text.query import ALL, MOST, SOME, Query, Term, Text
 
 POOL: Final = 500  # up to so many matches are ranked together
@@ -130,9 +130,7 @@ def _match_all(
 def _match_any(
     scope: Scope, forms: Sequence[Query], mark: str, asked: str, limit: int, values: list[Any]
 ) -> StoriesAnswer[SearchOut]:
-    """Answer with stories that need not hold all words: of the newest thousand of each form, the best by words are compared by
-    meaning.
-    """
+    """Answer with stories that need not hold all words: of the newest thousand of each form, the best are compared by meaning."""
     question = forms[-1]
     places = {place for form in forms for place in scope.newest(form, COUNTED)}
     texts = _read_matching(sorted(places), question)
@@ -146,9 +144,7 @@ def _match_any(
 
 
 def newest_page(scope: Scope, forms: Sequence[Query], limit: int, cursor: str | None) -> StoriesAnswer[SearchOut]:
-    """Return a page of the stories in `scope` that match, newest first, in the strictest form of a question that finds any; it may
-    be short although another one follows. Raises: InvalidArgument for a strange cursor.
-    """
+    """Return a page of the stories in `scope` that match, newest first; it may be short. Raises: InvalidArgument for a cursor."""
     given = None if cursor is None else decode(cursor, {IN_TIME: 2})[1]
     for form in forms:
         mark = _mark(scope, form, Sort.NEWEST)

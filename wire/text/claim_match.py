@@ -1,6 +1,4 @@
-"""Comparison of a claim with a text: word by word, number by number, and nothing to the contrary. Pure. English. Precision first:
-numbers, names and "not" must be the same, verbs must not be opposites.
-"""
+"""Comparison of a claim with a text: word by word, number by number, nothing to the contrary. English, precision first. Pure."""
 
 import re
 from collections.abc import Mapping

@@ -117,10 +117,7 @@ def headline_key(headline: str) -> str:
 
 
 def _canonical_authority(authority: str) -> str:
-    """Return host, and port unless it is a default one: that of http counts, since http and https are one here.
-
-    The host is a DNS name of two labels or more, in the ASCII of IDNA 2008: that may refuse a name but never re-maps one.
-    """
+    """Return host, a DNS name of two labels or more in the ASCII of IDNA 2008, and port unless it is a default one."""
     if "@" in authority:
         raise BadUrl("credentials")
     host, _, port = authority.partition(":")

@@ -1,6 +1,4 @@
-"""From what a publisher sent to what the wire says: plain text, cut at a sentence, never reworded. Work on hostile input is bounded
-by the limit asked for, not by what arrived.
-"""
+"""From what a publisher sent to what the wire says: plain text, cut at a sentence, never reworded, in work bounded by the limit."""
 
 import html
 import re
@@ -113,9 +111,7 @@ def strip_invisible(text: str) -> str:
 
 
 def summary(markup: str) -> str:
-    """Return the publisher's own opening sentences, at most MEDIUM characters, without image credits, greetings, "Read more" and
-    the like.
-    """
+    """Return the publisher's own opening sentences, at most MEDIUM characters, without credits, greetings and "Read more"."""
     text = " ".join(_IN_BRACKETS.sub("", plain_text(markup, 2 * MEDIUM)).split())
     credit = _CREDIT_FIRST.match(text)
     printed = text[credit.end() :] if credit else text

@@ -250,9 +250,7 @@ def _build_terms(chain: str) -> list[Term]:
 
 
 def _add_prefixes(terms: Sequence[Term], chain: str) -> list[Term]:
-    """Return the terms, the last of which may go on: "securit" begins "secur", whose stem is shorter; GPT-5 may become GPT-5.2, not
-    GPT-55.
-    """
+    """Return the terms, the last of which may go on: GPT-5 may become GPT-5.2 and GPT-5o, not GPT-55."""
     *others, last = terms
     name, word = last.exact[0], PART.findall(chain)[-1]
     if name[0] == "0" and not name.isdigit():

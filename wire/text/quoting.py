@@ -21,9 +21,7 @@ def quote(text: str) -> str:
 
 
 def quote_lines(text: str, *, labelled: bool) -> str:
-    """Return a text whose first line stands behind words of the server; further lines are quoted where they could pose as structure
-    or, with `labelled`, as a label.
-    """
+    """Return a text with its lines after the first quoted where they could pose as structure or, with `labelled`, as a label."""
     first, *others = text.splitlines() or [""]
     return "\n".join([first, *(f"> {line}" if is_structure(line) or (labelled and is_labelled(line)) else line for line in others)])
 

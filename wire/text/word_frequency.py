@@ -1,6 +1,4 @@
-"""Frequencies of words in general news and in news of AI. They are fixed, so that what is found or grouped today comes out the same
-tomorrow. benchmarks/frequencies.py counted them.
-"""
+"""Frequencies of words in general news and in news of AI. Fixed, so that what is found or grouped comes out the same tomorrow."""
 
 import json
 import math

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from wire.publishing import editors_take
-from wire.text.genres import find_genre
+from wire.text.filters import find_genre
 from wire.text.vocabulary import Category
 
 DAY = dt.date(2026, 1, 15)

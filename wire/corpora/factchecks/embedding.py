@@ -21,9 +21,8 @@ from config.errors import UpstreamFailed
 from wire.corpora.factchecks import pgvector
 from wire.corpora.factchecks.languages import stem
 from wire.corpora.factchecks.models import Claim, ClaimQuerySet, ClaimVector, FactcheckState
-from wire.search.vectors.embedder import Embedder, Vectors
-from wire.search.vectors.embedder import embedder as packaged
-from wire.search.vectors.store import HALF
+from wire.search.vectors import HALF, Embedder, Vectors
+from wire.search.vectors import embedder as packaged
 from wire.text.tokens import words
 
 log = logging.getLogger(__name__)

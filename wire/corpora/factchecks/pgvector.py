@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from config.database import routing
 from wire.corpora.factchecks.models import ClaimVector
-from wire.search.vectors.embedder import Vectors
+from wire.search.vectors import Vectors
 
 TABLE: Final = "factchecks_pgvector"
 MOST_DIMENSIONS: Final = 4_000  # that an HNSW index of halves takes

@@ -17,7 +17,7 @@ from wire.corpora.factchecks import embedding, vector_store
 from wire.corpora.factchecks.models import FactcheckState
 from wire.corpora.factchecks.search import Meant
 from wire.corpora.factchecks.vector_store import Store
-from wire.search.vectors.embedder import Embedder, Vectors
+from wire.search.vectors import Embedder, Vectors
 
 log = logging.getLogger(__name__)
 

@@ -1,5 +1,3 @@
-"""Load archives into the wire: NDJSON items, RSS or Atom files, our own dumps, directories and .gz of these."""
-
 import json
 import resource
 import time
@@ -25,7 +23,7 @@ from wire.ingest.normalise import Context, Rejected
 from wire.models import Load, Story
 from wire.ops.archive import reader
 from wire.ops.archive.dump import Broken
-from wire.ops.archive.load import load_items
+from wire.ops.archive.reader import load_items
 from wire.ops.archive.restore import restore
 from wire.ops.archive.verify import dump_records
 from wire.publishing.publish import publish_pending
@@ -58,7 +56,7 @@ class Command(BaseCommand):
             try:
                 with faults.explaining():
                     # A load of one of these that broke off goes on from there.
-                    digests = [reader.digest(file, names) for file in archives]
+                    digests = [reader.compute_digest(file, names) for file in archives]
                     rejections.open(again=Load.objects.filter(digest__in=digests, line__gt=0).exists())
                     with transaction.atomic() if options["dry_run"] else nullcontext():
                         total = self._load([*dumps, *archives], names, rejections)

@@ -1,6 +1,4 @@
-"""A whole wire as records, one JSON object a line with its `kind`, in an order that never depends on the database: the same wire
-always gives the same bytes. The last record counts the others.
-"""
+"""A whole wire as records, one JSON object a line with its `kind`, the last of which counts the others; always the same bytes."""
 
 import gzip
 from collections import Counter

@@ -1,21 +1,29 @@
-"""Any archive as a stream of numbered records or refusals, in flat memory, without the database."""
+"""Any archive as a stream of numbered records or refusals, in flat memory; and its items into stories, batch by batch."""
 
 import gzip
 import hashlib
 import zlib
 from codecs import BOM_UTF8
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from itertools import count
+from dataclasses import dataclass, field
+from itertools import count, islice
 from pathlib import Path
 from typing import IO, Any, Final, cast
 
 import orjson
+from django.db import transaction
+from django.utils import timezone
 
 from sources.entries import Entry
 from sources.parse import InvalidFeed, parse
 from sources.parse.charsets import decode
-from wire.ingest.normalise import Rejected
+from wire.ingest import lexicon
+from wire.ingest.feed_entries import name_outcome
+from wire.ingest.normalise import Context, Rejected
+from wire.ingest.save import save_entries
+from wire.models import Load
 
 MAX_LINE: Final = 1 << 20  # bytes; no honest item comes near it
 MAX_FEED: Final = 32 << 20  # bytes of a feed file, unpacked: feeds are read whole
@@ -25,6 +33,7 @@ FIELDS: Final = frozenset((*REQUIRED, "summary", "author", "guid", "credited_sou
 
 
 Numbered = tuple[int, Entry | Rejected]  # of a line (of NDJSON) or an item (of a feed); numbers count from 1
+BATCH: Final = 500
 
 
 def expand(paths: list[Path]) -> tuple[list[Path], list[Path]]:
@@ -44,7 +53,7 @@ def expand(paths: list[Path]) -> tuple[list[Path], list[Path]]:
     return files, others
 
 
-def digest(file: Path, names: Mapping[str, str]) -> str:
+def compute_digest(file: Path, names: Mapping[str, str]) -> str:
     """Return the identity of an input, lower-case hex SHA-256 of its bytes and of its map of publishers."""
     hashed = hashlib.sha256(orjson.dumps(dict(names), option=orjson.OPT_SORT_KEYS))
     with file.open("rb") as handle:
@@ -147,3 +156,39 @@ def _open(file: Path) -> IO[bytes]:
     with file.open("rb") as handle:
         packed = handle.read(2) == b"\x1f\x8b"
     return cast(IO[bytes], gzip.open(file, "rb")) if packed else file.open("rb")
+
+
+@dataclass(slots=True)
+class LoadReport:
+    """Number of records by outcome; rejections by reason. `resumed_at` is the line it went on from."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    resumed_at: int = 0
+
+
+def load_items(
+    file: Path,
+    names: Mapping[str, str],
+    *,
+    context: Context | None = None,
+    on_rejected: Callable[[int, Rejected], None] = lambda _number, _why: None,
+    on_progress: Callable[[int], None] = lambda _number: None,
+) -> LoadReport:
+    """Store every item of a file, or what a killed load left; nothing is published yet. Callbacks get line (or item) numbers."""
+    digest = compute_digest(file, names)
+    load, _ = Load.objects.get_or_create(digest=digest, defaults={"name": file.name})
+    report = LoadReport(Counter(load.counts), resumed_at=load.line)
+    context = context or Context.load(lexicon.load(), timezone.now())
+    waiting = ((number, value) for number, value in records(file, names) if number > load.line)
+    while batch := list(islice(waiting, BATCH)):
+        with transaction.atomic():
+            outcomes = iter(save_entries([value for _, value in batch if isinstance(value, Entry)], context))
+            for number, value in batch:
+                outcome = next(outcomes) if isinstance(value, Entry) else value
+                if isinstance(outcome, Rejected):
+                    on_rejected(number, outcome)
+                report.counts[name_outcome(outcome)] += 1
+            Load.objects.filter(pk=load.pk).update(line=number, counts=dict(report.counts))
+        on_progress(number)
+    load.delete()
+    return report

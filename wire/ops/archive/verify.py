@@ -17,7 +17,7 @@ from config.plugins import list_plugins
 from sources.roster import fingerprint
 from wire.ingest.normalise import Rejected
 from wire.models import StoryRevision
-from wire.ops.archive import derived, reader, rosters, verify_log
+from wire.ops.archive import derived, reader
 from wire.ops.archive.dump import VERSION, Broken, Record, one_moment, records
 from wire.publishing.signing import is_valid
 from wire.text.identity import chatbotnews_id
@@ -37,10 +37,7 @@ NONE: Final[Owed] = (0.0, 1)
 
 
 class Verifier:
-    """Checks records one at a time, in dump order; remembers a hash a revision and a line a story.
-
-    `counts` has the number of verified records by kind, `last_sha256` is the end of the chain.
-    """
+    """Checks records one at a time, in dump order; `counts` has the number of records by kind, `last_sha256` is the chain's end."""
 
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
@@ -186,7 +183,7 @@ class Verifier:
         return next(((what, story) for story in published | shown if published.get(story) != shown.get(story)), None)
 
     def _check_end(self, record: Record) -> None:
-        rosters.check(self._publications, self._rosters)
+        derived.check_rosters(self._publications, self._rosters)
         for event, into in self._events.items():
             if (event, 1) not in self._hashes:
                 raise Broken(f"event {event}: no story has founded it.")
@@ -247,12 +244,12 @@ def verify_database() -> Verifier:
         try:
             with closing(records()) as stored:
                 result = verify(stored)
-            derived.check()
-            verify_log.check_log()
+            derived.check_tables()
+            derived.check_log()
             rows = (fault for model in row_seal.sealed_models() for fault in row_seal.list_faults(model))
             for fault in chain(rows, *(plugin.list_faults() for plugin in list_plugins())):  # names table and key
                 raise Broken(fault)
-            verify_log.check_changes()
+            derived.check_changes()
             result.counts["other_key"] = row_seal.count_other_keys()
         except (TypeError, ValueError) as error:
             raise Broken(f"a column holds what cannot be read: {error!r}.") from error

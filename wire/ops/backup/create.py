@@ -32,7 +32,20 @@ def create_backup(target: Path) -> Manifest:
     draft = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent))  # its owner's alone
     try:
         with dump.one_moment():
-            manifest = _describe_moment() | _write_files(draft)
+            ends = Snapshot.objects.order_by("-sequence").values_list("sequence", "wire_sha256")
+            sequence, wire_sha256 = ends.first() or (None, None)
+            manifest: Manifest = {
+                "format": layout.FORMAT,
+                "v": layout.VERSION,
+                "taken_at": timestamp(timezone.now()),
+                "wire_version": queries.wire_version(),
+                "sample": queries.is_sample(),
+                "sequence": sequence,
+                "wire_sha256": wire_sha256,
+                "migrations": sorted(map(list, applied_migrations())),
+                "counts": count_systems(),
+                **_write_files(draft),
+            }
         files = sorted(file for file in draft.rglob("*") if file.is_file())
         manifest["files"] = {file.relative_to(draft).as_posix(): describe_file(file) for file in files}
         (draft / layout.MANIFEST).write_bytes(pack_manifest(manifest))
@@ -44,22 +57,6 @@ def create_backup(target: Path) -> Manifest:
     finally:
         shutil.rmtree(draft, ignore_errors=True)
     return manifest
-
-
-def _describe_moment() -> Manifest:
-    ends = Snapshot.objects.order_by("-sequence").values_list("sequence", "wire_sha256")
-    sequence, wire_sha256 = ends.first() or (None, None)
-    return {
-        "format": layout.FORMAT,
-        "v": layout.VERSION,
-        "taken_at": timestamp(timezone.now()),
-        "wire_version": queries.wire_version(),
-        "sample": queries.is_sample(),
-        "sequence": sequence,
-        "wire_sha256": wire_sha256,
-        "migrations": sorted(map(list, applied_migrations())),
-        "counts": count_systems(),
-    }
 
 
 def _write_files(draft: Path) -> Manifest:

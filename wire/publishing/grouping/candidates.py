@@ -1,6 +1,4 @@
-"""Candidates for being one event: pairs of stories that are near in time and somewhat alike, with the features that tell, also
-those of how a pair stands among the others.
-"""
+"""Candidates for being one event: pairs of stories near in time and somewhat alike, with features, also of their rivals."""
 
 import datetime as dt
 from collections.abc import Sequence

@@ -13,7 +13,7 @@ from wire.models import Event, Story, StoryPair, StoryRevision, StoryVector, Wir
 from wire.models.story import StoryQuerySet
 from wire.publishing.grouping import cluster, storyline_store, storylines
 from wire.publishing.grouping.candidates import WINDOW, Item
-from wire.search.vectors.embedder import embedder
+from wire.search.vectors import embedder
 from wire.text.filters import is_roundup
 from wire.text.vocabulary import Status
 
@@ -28,11 +28,8 @@ def group(day: dt.date) -> None:
 
 
 def regroup(first: dt.date) -> set[dt.date]:
-    """Find the event of each story of the UTC day `first` and later anew: the same stories, the same events.
-
-    Events of earlier days and those that editors settled stay as they are, and others may join them. Needs a transaction in
-    which the days are published too, for a story and its day's snapshot name the same event. Return the days of stories that
-    moved to another event or were left behind by one.
+    """Find the event of each story of the UTC day `first` and later anew; return the days of stories that moved or were left
+    behind. Needs a transaction in which the days are published too, for a story and its day's snapshot name the same event.
     """
     free, near = Story.objects.filter(wire_date__gte=first, event_pinned=False), Story.objects.filter(wire_date__gte=first - WINDOW)
     return _regroup(free, near, first)
@@ -96,9 +93,7 @@ def _regroup(free: StoryQuerySet, near: StoryQuerySet, open_from: dt.date) -> se
 
 
 def _store_doubts(free: Collection[str], doubts: Iterable[cluster.Doubt]) -> None:
-    """Store the doubtful pairs of the stories that were grouped, and drop undecided ones that are no longer. A pair keeps its row:
-    an editor may have its form open.
-    """
+    """Store the doubtful pairs of the stories that were grouped, and drop undecided ones that are no longer."""
     rows = [doubt for doubt in doubts if doubt.story in free or doubt.other in free]
     named = Story.objects.filter(chatbotnews_id__in={name for row in rows for name in (row.story, row.other)})
     keys = dict(named.values_list("chatbotnews_id", "pk"))

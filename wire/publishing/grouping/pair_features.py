@@ -1,6 +1,4 @@
-"""Features of two stories that tell whether both report one happening, computed for one story against many at once. Pure; no third
-story changes them.
-"""
+"""Features of two stories that tell whether both report one happening, computed for one story against many at once. Pure."""
 
 import math
 import re
@@ -12,7 +10,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wire.text.genres import Genre, find_genre
+from wire.text.filters import Genre, find_genre
 from wire.text.identity import headline_key
 from wire.text.tokens import fold_text, token, words
 from wire.text.word_frequency import FREQUENT_WORDS, read_idf

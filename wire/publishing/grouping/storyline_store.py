@@ -46,10 +46,7 @@ def hand_over(event_id: str, heir_id: str) -> None:
 
 
 def _name_storyline(event_ids: Collection[str], *, pinned: bool) -> None:
-    """Make these events a storyline with the id of the oldest; a single event has none.
-
-    Events without a story that may be shown belong to it too, so that their ids go on leading to it.
-    """
+    """Make these events a storyline with the id of the oldest that may be shown; a single event has none."""
     shown = _sort_shown(event_ids)
     if not shown:
         return
