@@ -25,7 +25,7 @@ TOPICAL = 0.05
 
 
 def main() -> None:
-    from wire.publishing.grouping.idf import FREQUENCIES_FILE
+    from wire.text.word_frequency import FREQUENCIES_FILE
 
     parser = argparse.ArgumentParser(prog="python -m benchmarks.frequencies", description="Count how frequent words are in news.")
     parser.add_argument("general", type=Path)

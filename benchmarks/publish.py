@@ -82,7 +82,7 @@ class Items:
 
 
 def take_in(data: Path, items: list[dict[str, Any]]) -> None:
-    from wire.ops.archive.load import load_items
+    from wire.ops.archive.reader import load_items
 
     file = data / f"{time.monotonic_ns()}.ndjson"
     file.write_text("".join(json.dumps(item) + "\n" for item in items), encoding="utf-8")

@@ -48,7 +48,7 @@ def measure(stories: int) -> dict[str, str]:
     from citations.format.formats import CitationFormat, cite
     from wire import queries
     from wire.models import Story
-    from wire.publishing.citations_for import citable
+    from wire.publishing.story_json import citable
 
     call_command("migrate", verbosity=0)
     if not Story.objects.exists():

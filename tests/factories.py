@@ -16,7 +16,7 @@ from wire.ingest.match import Outcome
 from wire.ingest.normalise import Context, Rejected
 from wire.ingest.save import save_entries
 from wire.models import Snapshot, Story
-from wire.ops.archive.load import load_items
+from wire.ops.archive.reader import load_items
 from wire.publishing.publish import publish_pending
 from wire.text.identity import canonical_url, chatbotnews_id
 

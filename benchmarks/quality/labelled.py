@@ -28,7 +28,7 @@ def for_tuning(archive: Path = ARCHIVE) -> list[Row]:
     Raises: FileNotFoundError without the archive, which has the texts.
     """
     alone = [{**row, "source": "", "summary": ""} for row in _tuning_half("headlines.csv")]
-    entries = (record.value for record in reader.records(archive, {}) if isinstance(record.value, Entry))
+    entries = (value for _, value in reader.records(archive, {}) if isinstance(value, Entry))
     makers = {name.canonical for name in roster.shipped_names() if name.tier == Tier.CORPORATE}
     published = evaluate.with_texts([*_tuning_half("real-headlines.csv"), *_rows(TUNING)], entries, makers)
     known = [row for row in published if "summary" in row]

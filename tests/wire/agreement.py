@@ -11,7 +11,7 @@ from django.utils.dateparse import parse_datetime
 from sources.roster import Houses
 from wire.models import Snapshot, Story
 from wire.publishing.consensus import Consensus, Report, weigh
-from wire.text.genres import Genre, find_genre
+from wire.text.filters import Genre, find_genre
 
 Served = Mapping[str, Any]
 FIGURES = ("event_id", "consensus_score", "cross_source_count")

@@ -14,7 +14,7 @@ from sources.models import FeedHealth
 from wire.admin.base import count, moment
 from wire.admin.queues import QUEUES
 from wire.models import Snapshot, Story, WireState
-from wire.publishing import chain
+from wire.publishing import signing
 
 USUAL_PERIOD: Final = dt.timedelta(minutes=30)  # of ingest, where this server does none itself
 MISSED_RUNS: Final = 2  # periods without any request, after which ingest is not at work
@@ -26,7 +26,7 @@ def fill(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     if not request.user.has_perm("wire.view_story"):
         return context
     now = timezone.now()
-    faults = [*filter(None, [roster.find_problem()]), *chain.faults()]
+    faults = [*filter(None, [roster.find_problem()]), *signing.list_chain_faults()]
     live = Q(wire_date=now.date(), current__isnull=False) & ~Q(status="withdrawn")
     queues = [(queue, queue.count()) for queue in QUEUES if request.user.has_perm(queue.permission)]
     return context | {
@@ -43,7 +43,7 @@ def fill(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
         ),
         "last_publish": Snapshot.objects.defer("packed").select_related("key").first(),
         "faults": faults,
-        "links": chain.LINKS,
+        "links": signing.LINKS,
     }
 
 

@@ -21,7 +21,7 @@ from unfold.widgets import UnfoldAdminFileFieldWidget
 
 from wire.admin.base import PREVIEW, FreshAdmin, ModelAdmin, PreviewedForm, action, lines, never, remember, table
 from wire.admin.stories import story_link
-from wire.ingest import lexicon_preview
+from wire.ingest import lexicon
 from wire.models import LexiconTerm, WireState
 from wire.text.plain_text import plain_line
 
@@ -189,11 +189,11 @@ class LexiconTermAdmin(ExportingAdmin, FreshAdmin[LexiconTerm]):
     def render_change_form(self, request: HttpRequest, context: Any, *args: Any, **kwargs: Any) -> HttpResponse:
         form = context["adminform"].form
         if PREVIEW in request.POST and not form.errors:
-            changes, context["looked_at"] = lexicon_preview.changes(form.instance)
+            changes, context["looked_at"] = lexicon.preview_changes(form.instance)
             context["changes"] = len(changes)
             context["preview"] = table(
                 ("Story", "Would change"),
-                [(story_link(change.story), lines("{}: {} → {}", change.told)) for change in changes[: lexicon_preview.SHOWN]],
+                [(story_link(story), lines("{}: {} → {}", found)) for story, found in changes[: lexicon.SHOWN]],
                 "Not one of them would change.",
             )
         return super().render_change_form(request, context, *args, **kwargs)

@@ -1,4 +1,1 @@
-"""From an entry of a feed or archive to a stored story: normalise, match, classify, store; and editors' corrections.
-
-May import sources, wire.models, wire.text and wire.publishing.
-"""
+"""From an entry to a stored story; editors' corrections. May import sources, wire.models, wire.text and wire.publishing."""

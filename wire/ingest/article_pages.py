@@ -1,9 +1,4 @@
-"""Articles that a plain sitemap names without title or date: their own pages are read, a few a run.
-
-A sitemap's `lastmod` says when a page was last built, which may be years after it was published, so it dates nothing. A page that
-does not date itself is taken as of its first sight if its address appeared while the wire was watching, and left out if it was
-there before.
-"""
+"""Articles that a plain sitemap names without title or date, read from their own pages, a few a run; a `lastmod` dates nothing."""
 
 import datetime as dt
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,7 +9,7 @@ from sources.entries import Entry
 from sources.models import Feed, FeedHealth
 from sources.parse import parse_page
 from sources.vocabulary import FeedType
-from wire.text.identity import BadUrl, canonical_url
+from wire.ingest.feed_entries import canonical_address
 
 A_RUN: Final = 10  # pages of one publication that a run asks for
 MOST: Final = 5_000  # addresses remembered of one sitemap, the newest first
@@ -31,8 +26,8 @@ def split_titled(feed: Feed, known: FeedHealth, entries: Sequence[Entry]) -> lis
     bare.sort(key=lambda entry: str(entry.published_at or ""), reverse=True)
     first_sight = OLD if known.changed_at is None else NEW
     # By the article: another spelling of its address, as after a slash was added to all of them, is no new page.
-    remembered = {_canonical_or_same(page[0]): page for page in known.pages.items()}
-    named = {_canonical_or_same(entry.url): entry.url for entry in bare}
+    remembered = {canonical_address(page[0]) or page[0]: page for page in known.pages.items()}
+    named = {canonical_address(entry.url) or entry.url: entry.url for entry in bare}
     listed = {about: (url, remembered.get(about, (url, first_sight))[1]) for about, url in named.items()}
     # What is not listed today is remembered too: a sitemap that comes back whole after a bad day brings no news.
     known.pages = dict([*listed.values(), *(page for about, page in remembered.items() if about not in listed)][:MOST])
@@ -64,10 +59,6 @@ def read(feed: Feed, known: FeedHealth, ask: fetch.Ask, outcome: fetch.Outcome, 
     return [entry for entry in entries if entry.published_at is not None or state.startswith(NEW)]
 
 
-def count_waiting(known: FeedHealth) -> int:
-    return sum(state != DONE for state in known.pages.values())
-
-
 def _note_missing(state: str, now: dt.datetime) -> str:
     state, _, since = state.partition(" ")
     since = since or f"{now:%Y-%m-%d}"
@@ -75,9 +66,7 @@ def _note_missing(state: str, now: dt.datetime) -> str:
 
 
 def article(feed: Feed, body: bytes, content_type: str = "", url: str = "") -> list[Entry]:
-    """Return a page as an entry under its publication's name; none if it has no title, or led out of the publication's section
-    to a page that exists.
-    """
+    """Return a page under its publication's name; none without a title, or if it led out of the publication's section."""
     entry = parse_page(body, content_type=content_type, url=url)
     return [entry.by(feed.publication.name)] if entry and (entry.is_not_found or _is_article(feed, entry)) else []
 
@@ -85,11 +74,4 @@ def article(feed: Feed, body: bytes, content_type: str = "", url: str = "") -> l
 def _is_article(feed: Feed, entry: Entry) -> bool:
     """Return whether it is below the publication's homepage; the section's own index is none of its articles."""
     section = feed.publication.homepage.rstrip("/") + "/"
-    return entry.url.startswith(section) and _canonical_or_same(entry.url) != _canonical_or_same(section)
-
-
-def _canonical_or_same(url: str) -> str:
-    try:
-        return canonical_url(url)
-    except BadUrl:
-        return url
+    return entry.url.startswith(section) and (canonical_address(entry.url) or entry.url) != (canonical_address(section) or section)

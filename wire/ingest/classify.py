@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
@@ -33,9 +33,9 @@ _ELEMENT: Final = re.compile(r"[^\W_]+\*?|[:?|%$€£^…#]")
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """Pattern of words. A word with a capital letter only matches that spelling; `word*` takes any ending; `…` stands for up to
-    five words and `#` for one with a digit in it; `^` is where the headline starts or ends. The marks `: ? | % $ € £` count as
-    words; other punctuation is passed over, in terms as in texts, and so is a bracketed label before a headline.
+    """Pattern of words. A word with a capital only matches that spelling; `word*` takes any ending; `…` stands for up to five
+    words, `#` for one with a digit, `^` for either end of the headline. The marks `: ? | % $ € £` count as words; other punctuation
+    is passed over.
     """
 
     target: str
@@ -71,19 +71,6 @@ class _Pattern:
 
 
 def _match(elements: Sequence[_Element], raw: list[str], folded: list[str], at: int) -> bool:
-    for number, element in enumerate(elements):
-        if element.text == "…":
-            following = elements[number + 1]
-            if following.is_word and following.text.casefold() not in folded[at : at + GAP + 1]:
-                return False  # most
-            return _match_gaps(elements[number:], raw, folded, at)
-        if at >= len(raw) or not element.takes(raw[at], folded[at]):
-            return False
-        at += 1
-    return True
-
-
-def _match_gaps(elements: Sequence[_Element], raw: list[str], folded: list[str], at: int) -> bool:
     # All places are followed at once, so that no term takes long, however many gaps it has.
     places: Sequence[int] = (at,)
     for element in elements:
@@ -99,14 +86,14 @@ def _match_gaps(elements: Sequence[_Element], raw: list[str], folded: list[str],
 
 
 class Lexicon:
-    """Terms made ready to look up: a text's words are read once, whatever the number of terms. Of `makers`, the text is a
-    publication's name: what it posts has its maker's topic.
-    """
+    """Terms made ready to look up. Of `makers`, the text is a publication's name: what it posts has its maker's topic."""
 
     def __init__(
         self, categories: Iterable[Term], topics: Iterable[Term], relevance: Iterable[Term], makers: Iterable[Term] = ()
     ) -> None:
-        self._categories, self._topics, self._relevance = (_Reader(terms).weigh for terms in (categories, topics, relevance))
+        # What the text's terms weigh together for each category that any of them speaks for or against.
+        self.category_weights = _Reader(categories).weigh
+        self._topics, self._relevance = _Reader(topics).weigh, _Reader(relevance).weigh
         self._makers = frozenset((maker.text, maker.target) for maker in makers if maker.weight > 0)
 
     def category(self, headline: str, summary: str) -> Category:
@@ -118,10 +105,6 @@ class Lexicon:
         weights = self.category_weights(headline, summary)
         best = max(TIE_ORDER, key=lambda category: weights.get(category, 0.0))
         return best if weights.get(best, 0.0) > 0 else None
-
-    def category_weights(self, headline: str, summary: str) -> Mapping[str, float]:
-        """Return what the text's terms weigh together for each category that any of them speaks for or against."""
-        return self._categories(headline, summary)
 
     def topics(self, headline: str, summary: str, publication: str = "") -> list[Topic]:
         """Return topics with enough weight, that of the category and of the maker whose `publication` it is; in their order."""

@@ -30,18 +30,10 @@ def withdraw(story_id: str, *, reason: str, now: dt.datetime | None = None) -> S
     return _revise(story_id, reason, now or timezone.now(), status=Status.WITHDRAWN)
 
 
-def correct(
-    story_id: str,
-    *,
-    reason: str,
-    headline: str | None = None,
-    summary: str | None = None,
-    author: str | None = None,
-    now: dt.datetime | None = None,
-) -> Snapshot | None:
-    """Correct what the wire said; citations carry the date of it. Raises: NotFound, InvalidArgument."""
+def correct(story_id: str, *, reason: str, now: dt.datetime | None = None, **typed: str | None) -> Snapshot | None:
+    """Correct what the wire said, by the `texts` typed; citations carry the date of it. Raises: NotFound, InvalidArgument."""
     now = now or timezone.now()
-    changes = texts(headline=headline, summary=summary, author=author)
+    changes = texts(**typed)
     with transaction.atomic():
         WireState.lock()
         (story,) = _find_stories([story_id])
@@ -116,10 +108,7 @@ def pin(story_ids: Collection[str], *, pinned: bool = True) -> None:
 
 @transaction.atomic
 def choose_lead(story_id: str) -> None:
-    """Let one story stand for its event wherever that is listed, in place of the one that the rules choose.
-
-    No snapshot changes, for none says which story leads. Raises: NotFound, InvalidArgument for a withdrawn story.
-    """
+    """Let one story stand for its event in lists; no snapshot says which one does. Raises: NotFound, InvalidArgument."""
     WireState.lock()
     (story,) = _find_stories([story_id])
     if story.current_id is None or story.status == Status.WITHDRAWN:
@@ -131,11 +120,7 @@ def choose_lead(story_id: str) -> None:
 
 @transaction.atomic
 def decide_pair(pair_id: int, label: PairLabel, *, by: str, reason: str = "", now: dt.datetime | None = None) -> list[Snapshot]:
-    """Settle whether two stories report one happening; the decision stays as a label, with the account that made it.
-
-    The same happening: their events are merged. A follow-up: they stay apart, in one storyline. Different: they stay apart.
-    Raises: NotFound, InvalidArgument.
-    """
+    """Settle whether two stories report one happening, and keep that as a label. Raises: NotFound, InvalidArgument."""
     now = now or timezone.now()
     WireState.lock()
     pair = StoryPair.objects.select_related("story", "other").filter(pk=pair_id).first()
@@ -175,10 +160,7 @@ def join_storylines(event_id: str, other_id: str) -> None:
 
 @transaction.atomic
 def split_storyline(event_id: str) -> None:
-    """Part an event and the later ones of its storyline from the earlier ones, for good. No snapshot changes.
-
-    Raises: NotFound, InvalidArgument.
-    """
+    """Part an event and the later ones of its storyline from the earlier ones, for good. Raises: NotFound, InvalidArgument."""
     WireState.lock()
     if not storyline_store.split_at(_find_public_event(event_id)):
         message = "Nothing was changed: no event comes before it in a storyline."
@@ -190,10 +172,7 @@ def split_storyline(event_id: str) -> None:
 def replace_publication(
     retire: Publication, admit: Mapping[str, Any], *, reason: str, now: dt.datetime | None = None
 ) -> RosterRevision:
-    """Replace one publication by another; the newest unsealed day is published with the new fingerprint.
-
-    Raises: RosterLocked, InvalidArgument.
-    """
+    """Replace a publication; the newest unsealed day names the new roster. Raises: RosterLocked, InvalidArgument."""
     now, reason = now or timezone.now(), validate_reason(reason)
     WireState.lock()
     revision = roster.replace(retire, admit, reason=reason, on=now.astimezone(dt.UTC).date())

@@ -1,7 +1,4 @@
-"""Stories of an existing wire that are one article under two addresses: found, and merged into the older one.
-
-`store` compares what comes in. The same evidence is applied here to stories that earlier releases kept apart.
-"""
+"""Stories that are one article under two addresses, kept apart by earlier releases: found, and merged into the older one."""
 
 import datetime as dt
 from collections import defaultdict
@@ -54,10 +51,7 @@ def plan() -> Plan:
 
 
 def merge(now: dt.datetime | None = None) -> tuple[Plan, list[Snapshot]]:
-    """Withdraw each twin in favour of the older story, then publish. Killed, the next run, or ingest, publishes the rest.
-
-    Raises: Busy while an ingest works.
-    """
+    """Withdraw each twin in favour of the older story, then publish; the next run goes on if killed. Raises: Busy."""
     now = now or timezone.now()
     with job_lock.acquire() as lease:
         with transaction.atomic():

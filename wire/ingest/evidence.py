@@ -1,7 +1,4 @@
-"""Evidence for and against an item and a story being one article: address, guid, headline, date and text. Compares; stores nothing.
-
-Only the publisher's own items are compared here; Google News has rules of its own in `match`.
-"""
+"""Evidence for and against an item and a story being one article: address, guid, headline, date and text. Pure."""
 
 import datetime as dt
 import re
@@ -55,10 +52,8 @@ def separate_items(drafts: Sequence[StoryDraft | Rejected]) -> list[StoryDraft |
 
 
 def list_forms(draft: StoryDraft) -> list[StoryDraft]:
-    """Return the draft under each address that it may be known by, the likeliest first: the page's, unless others share it, then
-    addresses of its own on that page.
-
-    These are the page's address with a fragment, which no server sees: the publisher's own, the guid, the headline, the UTC day.
+    """Return the draft under each address that it may be known by: the page's, unless others share it, then that with a fragment,
+    which no server sees: the publisher's own, the guid, the headline, the UTC day.
     """
     page = draft.page_url or draft.original_url
     guid = "" if draft.guid.endswith(page.partition(":")[2]) else draft.guid
@@ -70,9 +65,7 @@ def list_forms(draft: StoryDraft) -> list[StoryDraft]:
 def find_known(
     draft: StoryDraft, known_forms: Sequence[tuple[StoryDraft, Known]], feed_id: int | None
 ) -> tuple[StoryDraft, Known] | None:
-    """Return the story that is the draft's among those known by one of its forms: by headline and guid, else by the headline,
-    else by the guid, else by the address that the publisher gave it.
-    """
+    """Return the draft's story among those known by one of its forms: by headline and guid, headline, guid, or given address."""
     fitting = [(form, known) for form, known in known_forms if not is_other_item(draft, known, feed_id)]
     if draft.page_url:
         fitting = [(form, known) for form, known in fitting if not _is_refuted(draft, known)]
@@ -85,10 +78,7 @@ def find_known(
 
 
 def is_other_item(draft: StoryDraft, known: Known, feed_id: int | None) -> bool:
-    """Return whether a draft is another item than the story at its address: guid and headline differ, or headline and year.
-
-    Guids of two feeds say nothing about each other.
-    """
+    """Return whether a draft is another item than the story at its address: headline and guid (of one feed) differ, or year."""
     if headline_key(draft.headline) in known.headline_keys:
         return False
     comparable = feed_id is None or known.story.guid_feed_id in (None, feed_id)

@@ -1,21 +1,37 @@
-"""Feeds of the roster and their entries, as ingest, replay and rebuild need them."""
+"""Feeds of the roster and their entries, as ingest, replay and rebuild need them; and what became of each in words."""
 
+import datetime as dt
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any, Final
 
 from django.conf import settings
 
 from config.errors import InvalidArgument, NotFound
+from config.url_secrets import mask_address, mask_addresses
 from sources.entries import Entry
 from sources.fetch import Policy
 from sources.models import Feed
 from sources.parse import Parsed, parse, search_url
+from sources.parse.dates import read_date
 from wire.ingest.match import Outcome
-from wire.ingest.normalise import Rejected
-from wire.ingest.skip_reasons import name_outcome
+from wire.ingest.normalise import MAX_HEADLINE, Rejected
 from wire.models import WireState
 from wire.text.identity import BadUrl, canonical_url
+from wire.text.plain_text import plain_line, plain_text
+
+RECENT: Final = 3  # items of each outcome that feed health has
+SHORT: Final = 80  # characters of each of their texts; feed health has all feeds in one answer
+_LONG: Final = 2_048
+_REASONS: Final[Mapping[Outcome, str]] = {
+    Outcome.MERGED: "Another address of a known story.",
+    Outcome.REPEATED: "The document shows it a second time; the first counts.",
+    Outcome.POSTPONED: "Changed again within the hour, or back within a day; looked at again later.",
+    Outcome.READ_DIFFERENTLY: "Unchanged by its publisher, but read otherwise by today's rules; the story stays.",
+    Outcome.FINAL_DAY: "Its story is of a final day and stays as it is.",
+}
 
 
 def list_feeds(publication: str | None = None) -> list[Feed]:
@@ -45,10 +61,10 @@ def read(feed: Feed, body: bytes, content_type: str = "", url: str = "") -> Pars
     return replace(parsed, entries=[entry.by(feed.publication.name) for entry in parsed.entries])
 
 
-def canonical_address(entry: Entry) -> str | None:
-    """Return the entry's address as stories are known by it; None for one that cannot be used."""
+def canonical_address(url: str) -> str | None:
+    """Return an address as stories are known by it; None for one that cannot be used."""
     try:
-        return canonical_url(entry.url)
+        return canonical_url(url)
     except BadUrl:
         return None
 
@@ -62,3 +78,50 @@ def refuse_sample() -> None:
     """Raises: InvalidArgument on the sample wire, which never takes real news."""
     if WireState.objects.filter(is_sample=True).exists():
         raise InvalidArgument("This database holds the sample wire and never takes real news.", "Use another WIRE_DATA_DIR.")
+
+
+@dataclass(frozen=True, slots=True)
+class ItemOutcome:
+    """An item as its feed shows it, and what became of it, named as in counts. `date` is in UTC, empty if it cannot be read."""
+
+    outcome: str
+    date: str
+    headline: str
+    address: str
+    reason: str
+
+
+def name_outcome(outcome: Outcome | Rejected) -> str:
+    return f"rejected:{outcome.code}" if isinstance(outcome, Rejected) else str(outcome)
+
+
+def describe_item(entry: Entry, outcome: Outcome | Rejected) -> ItemOutcome:
+    reason = outcome.message if isinstance(outcome, Rejected) else _REASONS.get(outcome, "")
+    moment, date = entry.published_at, ""
+    moment = read_date(moment[:64]) if isinstance(moment, str) else moment
+    if moment is not None:
+        with suppress(OverflowError):
+            date = (moment if moment.tzinfo else moment.replace(tzinfo=dt.UTC)).astimezone(dt.UTC).isoformat(" ", "minutes")[:16]
+    headline = plain_text(entry.title, MAX_HEADLINE)
+    return ItemOutcome(name_outcome(outcome), date, headline, plain_line(entry.url, _LONG), plain_line(reason, _LONG))
+
+
+def merge_recent_items(
+    recent: Mapping[str, Sequence[Mapping[str, Any]]],
+    entries: Sequence[Entry],
+    outcomes: Sequence[Outcome | Rejected],
+    now: dt.datetime,
+) -> dict[str, list[Mapping[str, Any]]]:
+    """Return the last items of each outcome, of a document seen at `now` and of those before, as JSON; addresses are masked."""
+    merged: dict[str, list[Mapping[str, Any]]] = {}
+    for entry, outcome in zip(entries, outcomes, strict=True):
+        items = merged.setdefault(name_outcome(outcome), [])
+        if len(items) < RECENT:
+            item = describe_item(entry, outcome)
+            texts = {"headline": item.headline, "address": mask_address(item.address), "why": mask_addresses(item.reason)}
+            items.append({name: plain_line(text, SHORT) for name, text in texts.items()} | {"at": now.isoformat()})
+    for name, before in recent.items():
+        items = merged.setdefault(name, [])
+        shown = {(new["headline"], new["address"]) for new in items}
+        items += [old for old in before if (old["headline"], old["address"]) not in shown][: RECENT - len(items)]
+    return merged

@@ -11,13 +11,15 @@ from django.db import connection, transaction
 from django.db.models import Count, Max, Min
 
 from wire.ingest.classify import Lexicon, Term
-from wire.models import LexiconTerm, WireState
+from wire.models import LexiconTerm, Story, WireState
 
 TAXONOMY_FILE = Path(settings.BASE_DIR) / "fixtures" / "taxonomy.json"
 FACTS: Final = ("kind", "target", "term", "weight")
 Kind = LexiconTerm.Kind
 Origin = LexiconTerm.Origin
 Row = tuple[str, str, str, float]  # kind, target, term, weight
+LOOKED_AT: Final = 500  # newest stories
+SHOWN: Final = 50
 SECTIONS: Final = {Kind.CATEGORY: "categories", Kind.TOPIC: "topics", Kind.RELEVANCE: "relevance", Kind.MAKER: "makers"}
 
 
@@ -83,3 +85,25 @@ def _rows(document: dict[str, Any]) -> list[Row]:
         for target, terms in document[section].items()
         for term, weight in terms.items()
     ]
+
+
+def preview_changes(term: LexiconTerm) -> tuple[list[tuple[Story, list[tuple[str, str, str]]]], int]:
+    """List the newest live stories that would be classified otherwise if `term` were saved, each with what, old and new; and how
+    many were read. What editors set is left out. Stored stories only change by `manage.py rebuild`.
+    """
+    both = load(), load(with_term=term)
+    stories = list(Story.objects.live().select_related("current", "publication", "feed").newest_first()[:LOOKED_AT])
+    changes = []
+    for story in stories:
+        assert story.current is not None, "live stories are published"  # noqa: S101
+        text = story.current.headline, story.current.summary_medium
+        values: dict[str, list[str]] = {}
+        if not story.editor_category:
+            values["category"] = [str(terms.category(*text).label) for terms in both]
+        if story.editor_topics is None:
+            values["topics"] = [", ".join(map(str, terms.topics(*text, story.publication.name))) or "none" for terms in both]
+        if not (story.feed and story.feed.ai_only):  # everything of such a feed is let in
+            values["about AI"] = ["yes" if terms.is_about_ai(*text) else "no" for terms in both]
+        if differing := [(what, old, new) for what, (old, new) in values.items() if old != new]:
+            changes.append((story, differing))
+    return changes, len(stories)

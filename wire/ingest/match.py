@@ -117,11 +117,7 @@ class Known:
 
 
 def find_same_news(draft: StoryDraft, candidates: Iterable[Known]) -> Known | None:
-    """Return the publication's own article that Google News links to, or the other way round: the same headline, nearest in time.
-
-    Google's redirects are never followed, so this is all there is to go by. Two of the publisher's own addresses are
-    never taken for one: sites use a title again.
-    """
+    """Return the publication's own article that Google News links to, or the reverse: the same headline, nearest in time."""
     fitting = [
         known
         for known in candidates
@@ -161,11 +157,7 @@ def find_changes(draft: StoryDraft, known: Known, context: Context) -> dict[str,
 
 
 def is_date_corrected(draft: StoryDraft, known: Known, context: Context) -> bool:
-    """Return whether the publisher dates a story otherwise whose date was missing, ahead or wrong by more than a day.
-
-    A date after the story was first seen is no correction, because some feeds date every item at the moment of the fetch. Nor is
-    the date of an older recording.
-    """
+    """Return whether the publisher corrects a date: missing, ahead or wrong by more than a day; never to after the first sight."""
     if (
         not (context.by_newer_rules or is_newest(known, context))
         or draft.published_at_estimated
@@ -216,10 +208,7 @@ def is_same_input(draft: StoryDraft, known: Known, context: Context) -> bool:
 
 
 def record_input(draft: StoryDraft, known: Known, context: Context, *, is_revised: bool) -> bool:
-    """Note in the story that it was read from the draft's item, once it is revised; return whether that is new.
-
-    What was seen before the newest revision is noted once: replaying recorded feeds changes nothing.
-    """
+    """Note in the story that it was read from the draft's item; return whether that is new."""
     source, before = _input_source(draft, known, context), known.story.inputs
     if not source:  # it filled in, if anything: what the story was read from is as new as before
         known.story.inputs = raise_newest(before, known.edited) if is_revised else before
@@ -242,10 +231,8 @@ def _input_source(draft: StoryDraft, known: Known, context: Context) -> str:
 
 
 def follows(draft: StoryDraft, known: Known, context: Context) -> bool:
-    """Return whether the draft's feed is the one whose edits the story follows, or takes over.
-
-    That is the feed which brought it first, until it is switched off, or until the publisher's own feed brings what
-    came by Google News.
+    """Return whether the story follows the edits of the draft's feed, or will: of the one that brought it first, until that is
+    switched off, or the publisher's own feed brings what came by Google News.
     """
     if draft.by_google_news and not known.by_google_news:
         return False
@@ -262,9 +249,10 @@ def _texts(source: StoryRevision | StoryDraft) -> Texts:
 
 
 def _find_changed(texts: Texts, old: Texts) -> dict[str, str | None]:
-    return {name: value for name, value in texts.items() if value and not _reads_alike(value, old[name])}
-
-
-def _reads_alike(one: str, other: str | None) -> bool:
-    """Return whether a reader would see no difference but counters and white space."""
-    return one == other or (other is not None and _COUNTER.sub("", one).split() == _COUNTER.sub("", other).split())
+    """Return the texts in which a reader would see more of a difference than counters and white space."""
+    both = {name: (value, old[name]) for name, value in texts.items() if value and value != old[name]}
+    return {
+        name: one
+        for name, (one, other) in both.items()
+        if other is None or _COUNTER.sub("", one).split() != _COUNTER.sub("", other).split()
+    }

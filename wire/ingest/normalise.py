@@ -32,9 +32,7 @@ _LANGUAGE: Final = re.compile(r"(?=.{2,35}\Z)[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8})*
 
 
 class Rejected(Exception):
-    """Refusal of an entry. `code` names the reason; `subject` is the publisher's name when that is the reason. The message is
-    for the editor.
-    """
+    """Refusal of an entry, with a message for the editor. `subject` is the publisher's name when that is the reason."""
 
     def __init__(self, code: str, message: str, subject: str = "") -> None:
         super().__init__(message)
@@ -219,10 +217,8 @@ def summary_of(entry: Entry, headline: str, *, of_maker: bool) -> str:
 
 
 def _published_at(entry: Entry, context: Context) -> tuple[dt.datetime, bool]:
-    """Return UTC, whole seconds, and whether it is an estimate. Without a zone it is taken as UTC; never later than now.
-
-    A feed's missing or absurd date becomes the time at which the item was first seen; an archive's is refused. What a feed
-    dates well but more than ten years back is refused too: it is no news, and neither today's nor a slip.
+    """Return UTC, whole seconds, and whether it is an estimate. A feed's missing or absurd date becomes the time at which the item
+    was first seen; an archive's is refused, and so is a date ten years back.
     """
     now = context.now.replace(microsecond=0)
     try:

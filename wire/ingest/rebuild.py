@@ -43,47 +43,28 @@ class Plan:
     changed: list[StoryChange] = field(default_factory=list)
     refused: list[tuple[str, str]] = field(default_factory=list)
 
-    @property
-    def left_alone(self) -> int:
-        """Stories of final days that stay as they are."""
-        return self.counts[Outcome.FINAL_DAY]
-
 
 SHOWN: Final = ("headline", "author", "summary_medium", "category", "topics", "untrusted_instructions")
 
 
 def plan(since: dt.date, *, final_days: bool = False) -> Plan:
     """Return what `apply` would do now; writes nothing. Raises: Busy while an ingest works."""
+    return apply(since, final_days=final_days, dry_run=True)[0]
+
+
+def apply(since: dt.date, *, final_days: bool = False, dry_run: bool = False) -> tuple[Plan, list[Snapshot]]:
+    """Read everything fetched since the UTC day `since` again and publish, all or nothing. What editors did stands."""
     with job_lock.acquire() as lease:
         found, again = _read_again(since, final_days)
         with transaction.atomic():
             lease.renew()
             _store_again(again, found)
-            transaction.set_rollback(True)
-    return found
+            transaction.set_rollback(dry_run)
+        return found, [] if dry_run else publish_pending(progress=lambda _day: lease.renew())
 
 
-def apply(since: dt.date, *, final_days: bool = False) -> tuple[Plan, list[Snapshot]]:
-    """Read everything fetched since the UTC day `since` again and publish: all of it, or nothing but what waited before.
-
-    Stories that the rules now tell otherwise get a revision that says so; editors' corrections and withdrawals stand, and so do
-    final days unless `final_days`.
-    """
-    with job_lock.acquire() as lease:
-        found, again = _read_again(since, final_days)
-        with transaction.atomic():
-            lease.renew()
-            _store_again(again, found)
-        return found, publish_pending(progress=lambda _day: lease.renew())
-
-
-@dataclass(frozen=True, slots=True)
-class _Again:
-    """Entries of one fetch whose item no later fetch of the same feed has: what was seen last counts."""
-
-    entries: list[Entry]
-    prepared: Prepared
-    context: Context
+# Entries of one fetch whose item no later fetch of the same feed has: what was seen last counts.
+_Again = tuple[list[Entry], Prepared, Context]
 
 
 class _Items:
@@ -99,7 +80,7 @@ class _Items:
         shown: dict[str, list[tuple[tuple[str, str], Entry]]] = defaultdict(list)
         for entry in entries:
             mark = (entry.guid if guids[entry.guid] == 1 else "", headline_key(entry.title))
-            shown[canonical_address(entry) or entry.url].append((mark, entry))
+            shown[canonical_address(entry.url) or entry.url].append((mark, entry))
         self._shared |= {url for url, items in shown.items() if len({mark for mark, _ in items}) > 1}
         unseen = {id(entry) for url, items in shown.items() for mark, entry in items if not self._has_item(url, mark)}
         for url, items in shown.items():
@@ -140,17 +121,17 @@ def _read_again(since: dt.date, final_days: bool) -> tuple[Plan, list[_Again]]:
             continue
         unseen = newer_items[fetched.feed_id].add(entries)
         here = context.seen_in(fetched.feed, fetched.fetched_at, by_newer_rules=True, final_days=final_days)
-        again.append(_Again(unseen, prepare(unseen, here), here))
+        again.append((unseen, prepare(unseen, here), here))
     return found, again[::-1]
 
 
 def _store_again(again: list[_Again], found: Plan) -> None:
     """Store what was read again, and note in `found` what that changes."""
     before = StoryRevision.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
-    for fetch in again:
-        outcomes = store(fetch.prepared, fetch.context)
+    for entries, prepared, context in again:
+        outcomes = store(prepared, context)
         found.counts += count(outcomes)
-        found.refused += _find_refused(fetch.entries, outcomes)
+        found.refused += _find_refused(entries, outcomes)
     for revision in StoryRevision.objects.filter(pk__gt=before).select_related("story").order_by("pk"):
         if revision.revision == 1:
             found.added.append(revision.headline)
@@ -163,7 +144,7 @@ def _store_again(again: list[_Again], found: Plan) -> None:
 
 def _find_refused(entries: list[Entry], outcomes: list[Outcome | Rejected]) -> list[tuple[str, str]]:
     """Return stories that are known by an address which is refused today, with the reason."""
-    refusals = [(canonical_address(e), o.message) for e, o in zip(entries, outcomes, strict=True) if isinstance(o, Rejected)]
+    refusals = [(canonical_address(e.url), o.message) for e, o in zip(entries, outcomes, strict=True) if isinstance(o, Rejected)]
     refused = {url: why for url, why in refusals if url}
     known = Story.objects.filter(chatbotnews_id__in=map(chatbotnews_id, refused)).values_list("original_url", "chatbotnews_id")
     aliased = StoryAlias.objects.filter(url__in=refused).values_list("url", "story__chatbotnews_id")

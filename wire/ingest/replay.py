@@ -19,11 +19,10 @@ from sources.fetch import Fetched
 from sources.models import Feed, FeedHealth, Publication
 from sources.parse import InvalidFeed
 from wire.ingest import lexicon
-from wire.ingest.feed_entries import address, count, list_feeds, read, refuse_sample
+from wire.ingest.feed_entries import ItemOutcome, address, count, list_feeds, read, refuse_sample
 from wire.ingest.normalise import Context
 from wire.ingest.run import FeedReport, try_body, try_out
 from wire.ingest.save import save_entries
-from wire.ingest.skip_reasons import ItemOutcome
 from wire.models import Snapshot
 from wire.publishing.publish import publish_pending
 
@@ -42,11 +41,8 @@ class Recorded:
 
 
 def recordings(directory: Path, feeds: Iterable[Feed]) -> list[Recorded]:
-    """List the files of `directory` named `YYYY-MM-DD[THHMM[SS]].xml`, oldest first.
-
-    Below it, a folder named by a publication's slug holds that publication's; if it is none of `feeds`, it is passed over.
-    Files outside such folders belong to the one publication of `feeds`. Raises: InvalidArgument when that is not one, or a
-    date is none or after today.
+    """List the files of `directory` named `YYYY-MM-DD[THHMM[SS]].xml`, oldest first. A folder named by a publication's slug holds
+    that publication's; others belong to the one publication of `feeds`. Raises: InvalidArgument.
     """
     feeds, now = list(feeds), timezone.now().replace(microsecond=0)
     others = set(Publication.objects.values_list("slug", flat=True)) - {feed.publication.slug for feed in feeds}
@@ -62,8 +58,8 @@ def recordings(directory: Path, feeds: Iterable[Feed]) -> list[Recorded]:
 
 
 def find_recording(file: Path, slug: str, feeds: Sequence[Feed], now: dt.datetime) -> Recorded:
-    """Return a file as a recording of the feed of the publication with this slug, or of the one publication of `feeds`; one that
-    is not named by a date was seen at `now`. Raises: InvalidArgument as `recordings` does.
+    """Return a file as a recording of the feed of the publication with this slug, or of the one publication of `feeds`; without a
+    date in its name it was seen at `now`. Raises: InvalidArgument.
     """
     first = {feed.publication.slug: feed for feed in reversed(feeds)}
     feed = first.get(slug) or (next(iter(first.values())) if len(first) == 1 else None)
@@ -95,10 +91,7 @@ def read_recording(file: Path) -> bytes:
 
 
 def replay(recorded: list[Recorded], on_report: Callable[[FeedReport], None] = lambda _report: None) -> Counter[str]:
-    """Store the items of every file at its own date and publish after each date; return the counts of all outcomes.
-
-    Health and raw bytes are those of live feeds and stay as they are. Again changes nothing. Raises: Busy.
-    """
+    """Store the items of every file at its own date and publish after each date; return the counts of outcomes. Raises: Busy."""
     refuse_sample()
     total: Counter[str] = Counter()
     with job_lock.acquire() as lease:
@@ -122,12 +115,7 @@ def replay(recorded: list[Recorded], on_report: Callable[[FeedReport], None] = l
 
 
 def try_source(source: str, publication: str | None = None) -> tuple[FeedReport, list[ItemOutcome]]:
-    """Return what a run would take from a file or an http(s) address, item by item.
-
-    An address that is no feed's of the roster is read by the rules of the first feed of `publication`, a slug, and so is a file,
-    as `recordings` has it. Raises: NotFound for a publication without an active feed; InvalidArgument where it is not clear whose
-    feed it is, or there is no such file; OSError for one that cannot be read.
-    """
+    """Return what a run would read in a file or at an http(s) address, item by item. Raises: NotFound, InvalidArgument, OSError."""
     feeds = list_feeds(publication)
     if source.lower().startswith(("http://", "https://")):
         feed = next((feed for feed in feeds if address(feed) == source), feeds[0] if publication is not None else None)

@@ -3,10 +3,9 @@
 import datetime as dt
 import json
 import logging
-import time
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, partial
@@ -22,11 +21,20 @@ from sources.health import HostNotes
 from sources.models import Feed, FeedHealth, RawFetch
 from sources.parse import InvalidFeed
 from wire.ingest import article_pages, lexicon
-from wire.ingest.feed_entries import address, canonical_address, count, policy, read, refuse_sample
+from wire.ingest.feed_entries import (
+    ItemOutcome,
+    address,
+    canonical_address,
+    count,
+    describe_item,
+    merge_recent_items,
+    policy,
+    read,
+    refuse_sample,
+)
 from wire.ingest.match import Outcome
 from wire.ingest.normalise import Context
 from wire.ingest.save import Prepared, prepare, store
-from wire.ingest.skip_reasons import ItemOutcome, describe_item, merge_recent_items
 from wire.models import Snapshot, Story
 from wire.publishing.publish import publish_pending
 
@@ -35,10 +43,7 @@ log = logging.getLogger("wire.ingest")
 
 @dataclass(slots=True)
 class FeedReport:
-    """Result of one feed: `taken`, `unchanged`, `failed`, or `waiting` because its host asked to be left alone.
-
-    `counts` of its items by outcome, refusals by reason. `doubt` says if the charset had to be guessed.
-    """
+    """Result of one feed: `taken`, `unchanged`, `failed`, or `waiting` because its host asked to be left alone."""
 
     feed: Feed
     result: str
@@ -50,48 +55,24 @@ class FeedReport:
 
 @dataclass(slots=True)
 class Run:
-    """Result of a run. `pages` counts articles read from their own pages, `waiting` feeds that were not due.
-
-    `seconds` by stage: fetch (waiting for answers), parse, store, publish.
-    """
+    """Result of a run. `pages` counts articles' pages, `waiting` feeds that were not due."""
 
     reports: list[FeedReport] = field(default_factory=list)
     pages: Counter[str] = field(default_factory=Counter)
     waiting: int = 0
     published: list[Snapshot] = field(default_factory=list)
-    seconds: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
-
-    @property
-    def failed(self) -> list[FeedReport]:
-        return [report for report in self.reports if report.result == "failed"]
 
     @property
     def reached_nothing(self) -> bool:
         """True if feeds were asked and not one of them answered."""
-        asked = [report for report in self.reports if report.result != "waiting"]
-        return bool(asked) and len(self.failed) == len(asked)
-
-    @contextmanager
-    def stage(self, name: str) -> Iterator[None]:
-        started = time.perf_counter()
-        try:
-            yield
-        finally:
-            self.seconds[name] += time.perf_counter() - started
+        return {report.result for report in self.reports} - {"waiting"} == {"failed"}
 
 
 def collect(
-    feeds: Sequence[Feed],
-    *,
-    by_hand: bool = False,
-    how: fetch.Policy | None = None,
-    on_report: Callable[[FeedReport], None] = lambda _report: None,
-    stop: Callable[[], bool] = lambda: False,
+    feeds: Sequence[Feed], *, by_hand: bool = False, how: fetch.Policy | None = None, stop: Callable[[], bool] = lambda: False
 ) -> Run:
-    """Fetch, store and publish. `by_hand` asks feeds also before their next try; `stop` ends the run after the feed at hand.
-
-    Each feed is one transaction with its health, so a run that is killed loses nothing: what was committed is published
-    by the next run, what was not is fetched again. Raises: Busy while another ingest works, InvalidArgument on the sample wire.
+    """Fetch, store and publish. `by_hand` asks feeds also before their next try; `stop` ends the run after the feed at hand. Each
+    feed is one transaction with its health, so a killed run loses nothing. Raises: Busy, InvalidArgument on the sample wire.
     """
     refuse_sample()
     with job_lock.acquire() as lease:
@@ -99,26 +80,24 @@ def collect(
         run, now = at_work.run, timezone.now()
         due = {feed.pk: feed for feed in feeds if by_hand or health.is_due(_current_health(feed), now)}
         run.waiting = len(feeds) - len(due)
-        for ask, outcome in at_work.answers(map(_build_ask, due.values()), stop):
-            report = at_work.take(due[ask.key], outcome)
+        known = ((feed, _current_health(feed)) for feed in due.values())
+        asks = (fetch.Ask(feed.pk, address(feed), state.etag, state.last_modified) for feed, state in known)
+        for ask, outcome in at_work.answers(asks, stop):
+            report = at_work.store_feed(due[ask.key], outcome)
             run.reports.append(report)
             _log_report(report)
-            on_report(report)
         well = [report.feed for report in run.reports if report.result in ("taken", "unchanged")]
         for ask, outcome in at_work.answers(article_pages.asks(well), stop):
-            at_work.take_page(due[ask.key], ask, outcome)
-        with run.stage("publish"):
-            run.published = publish_pending(progress=lambda _day: lease.renew())
+            at_work.store_page(due[ask.key], ask, outcome)
+        run.published = publish_pending(progress=lambda _day: lease.renew())
         raw_store.prune(timezone.now())
     return run
 
 
-def try_out(feed: Feed, url: str = "", *, how: fetch.Policy | None = None) -> tuple[FeedReport, list[ItemOutcome]]:
-    """Return what a run would take from one feed now, item by item; from `url`, if given, by the rules of `feed`. Asks the
-    publisher, and writes nothing.
-    """
+def try_out(feed: Feed, url: str = "") -> tuple[FeedReport, list[ItemOutcome]]:
+    """Return what a run would read in one feed now, item by item; in `url`, if given, by the rules of `feed`. Writes nothing."""
     ask = fetch.Ask(feed.pk, url or address(feed))
-    ((_, outcome),) = fetch.fetch_all([ask], how or policy(), HostNotes())
+    ((_, outcome),) = fetch.fetch_all([ask], policy(), HostNotes())
     if not isinstance(outcome, fetch.Fetched):
         code, words = (outcome.code, outcome.message) if isinstance(outcome, fetch.Failed) else ("http_304", "Nothing came.")
         return FeedReport(feed, "failed", code=code, failure=words), []
@@ -136,7 +115,8 @@ def try_body(feed: Feed, known: FeedHealth, fetched: fetch.Fetched, now: dt.date
     with transaction.atomic():
         outcomes = store(body.prepared, context)
         transaction.set_rollback(True)
-    counts = count(outcomes) + Counter({"pages to read": article_pages.count_waiting(known)})
+    waiting = sum(state != article_pages.DONE for state in known.pages.values())
+    counts = count(outcomes) + Counter({"pages to read": waiting})
     return FeedReport(feed, "taken", counts, doubt=body.doubt), list(map(describe_item, body.titled, outcomes))
 
 
@@ -182,19 +162,16 @@ class _Collector:
         """Yield answers, until `stop`. The state of hosts is saved whatever becomes of the answers."""
         with closing(fetch.fetch_all(asks, self._how, self._notes)) as fetched:
             while not stop():
-                with self.run.stage("fetch"):
-                    answer = next(fetched, None)
+                answer = next(fetched, None)
                 self._notes.save()
                 if answer is None:
                     return
                 yield answer
 
-    def take(self, feed: Feed, outcome: fetch.Outcome) -> FeedReport:
+    def store_feed(self, feed: Feed, outcome: fetch.Outcome) -> FeedReport:
         """Store one feed's answer. A fault of ours in it is noted and logged, and costs no other feed its turn."""
         try:
-            with self.run.stage("parse"):
-                outcome, body = self._read(feed, outcome)
-            return self._store(feed, outcome, body)
+            return self._store(feed, *self._read(feed, outcome))
         except (OperationalError, InterfaceError, OSError, Busy):
             raise  # the database, room on the disk or the lease is gone: nothing that follows could be kept
         except Exception:
@@ -205,7 +182,7 @@ class _Collector:
             words = "A fault of the wire's own; nothing of the feed was taken, and the log says why."
             return self._store(feed, fetch.Failed("internal_error", words), _Body())
 
-    def take_page(self, feed: Feed, ask: fetch.Ask, outcome: fetch.Outcome) -> None:
+    def store_page(self, feed: Feed, ask: fetch.Ask, outcome: fetch.Outcome) -> None:
         """Store an article's page, for a feed that names addresses only."""
         try:
             self._store_page(feed, ask, outcome)
@@ -230,7 +207,7 @@ class _Collector:
     def _store(self, feed: Feed, outcome: fetch.Outcome, body: _Body) -> FeedReport:
         known, now = _current_health(feed), _now()
         previous = cache(partial(_read_previous, feed, known.body_sha256))
-        with self.run.stage("store"), transaction.atomic():
+        with transaction.atomic():
             self._lease.renew()
             match outcome:
                 case fetch.Failed(code="not_yet"):
@@ -264,12 +241,11 @@ class _Collector:
     def _store_page(self, feed: Feed, ask: fetch.Ask, outcome: fetch.Outcome) -> None:
         known, now = _current_health(feed), _now()
         context = self._context.seen_in(feed, now)
-        with self.run.stage("parse"):
-            entries = article_pages.read(feed, known, ask, outcome, now)
-            prepared = prepare(entries, context)
-            is_kept = any(not entry.is_not_found for entry in entries)
-            digest = raw_store.keep(outcome.body) if is_kept and isinstance(outcome, fetch.Fetched) else ""
-        with self.run.stage("store"), transaction.atomic():
+        entries = article_pages.read(feed, known, ask, outcome, now)
+        prepared = prepare(entries, context)
+        is_kept = any(not entry.is_not_found for entry in entries)
+        digest = raw_store.keep(outcome.body) if is_kept and isinstance(outcome, fetch.Fetched) else ""
+        with transaction.atomic():
             self._lease.renew()
             if entries:
                 outcomes = store(prepared, context)
@@ -280,11 +256,6 @@ class _Collector:
                 health.record_dates(known, newest.values_list("published_at", flat=True)[:50], now)
                 _record_fetch(feed, outcome, digest, now, is_page=True)
             known.save()
-
-
-def _build_ask(feed: Feed) -> fetch.Ask:
-    known = _current_health(feed)
-    return fetch.Ask(feed.pk, address(feed), known.etag, known.last_modified)
 
 
 def _record_fetch(feed: Feed, fetched: fetch.Fetched, digest: str, now: dt.datetime, *, is_page: bool = False) -> None:
@@ -299,7 +270,7 @@ def _read_previous(feed: Feed, digest: str) -> Mapping[str, str]:
         entries = read(feed, raw_store.read(digest), fetched.content_type, fetched.url).entries if fetched else ()
     except (InvalidFeed, OSError):  # then stored digests decide alone
         return {}
-    return {url: entry.digest for entry in reversed(entries) if (url := canonical_address(entry))}
+    return {url: entry.digest for entry in reversed(entries) if (url := canonical_address(entry.url))}
 
 
 def _current_health(feed: Feed) -> FeedHealth:

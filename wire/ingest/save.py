@@ -1,11 +1,10 @@
-"""Storing of entries: normalise, identify, classify and write one batch in one transaction.
-
-Nothing here is public yet; `wire.publishing.publish` makes it so.
-"""
+"""Storing of entries: normalise, identify, classify and write one batch in one transaction. Publishing comes later."""
 
 import datetime as dt
+from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Final
 
 from django.db import transaction
@@ -13,20 +12,10 @@ from django.db.models import F, Q
 from django.utils import timezone
 
 from sources.entries import Entry
+from wire.ingest import match
 from wire.ingest.evidence import find_known, is_other_item, is_same_guid_item, is_twin, list_forms, separate_items
 from wire.ingest.item_digests import ARCHIVE, FEED, first_input
-from wire.ingest.match import (
-    DATE,
-    SAME_NEWS,
-    Known,
-    Outcome,
-    find_changes,
-    find_same_news,
-    follows,
-    is_postponed,
-    is_same_input,
-    record_input,
-)
+from wire.ingest.match import Known, Outcome, follows
 from wire.ingest.normalise import NEWS_LINK, SHARED_FIELDS, Context, Rejected, StoryDraft, normalise
 from wire.models import Story, StoryAlias, StoryRevision, WireState
 from wire.models.snapshot import is_sealed
@@ -35,16 +24,14 @@ from wire.text.provenance import digest, story_content
 from wire.text.vocabulary import NEWER_RULES, Status
 
 CHUNK: Final = 500  # entries looked up at once; databases bound the parameters of a query
+STORY_FIELDS: Final = ("chatbotnews_id", "original_url", "publication", "guid", "image_url", "category", "published_at")
 
 
 Prepared = list[StoryDraft | Rejected]
 
 
 def save_entries(entries: Sequence[Entry], context: Context) -> list[Outcome | Rejected]:
-    """Store entries and return the outcome of each, in order. A refused one never stops the others.
-
-    Idempotent: entries that were taken in before change nothing, not even a timestamp.
-    """
+    """Store entries and return the outcome of each, in order. Idempotent; a refused one never stops the others."""
     return store(prepare(entries, context), context)
 
 
@@ -109,16 +96,13 @@ class _Batch:
         self._by_id = {story.chatbotnews_id: Known.from_row(story) for story in stories}
         # Of a story that was merged the address leads to the one that stands, and earlier led to itself: the newest first.
         self._by_url: dict[str, list[Known]] = {}
-        own = [(known.story.original_url, story_id) for story_id, known in self._by_id.items()]
-        for url, story_id in (*aliases, *own):
+        for url, story_id in (*aliases, *((known.story.original_url, story_id) for story_id, known in self._by_id.items())):
             self._by_url.setdefault(url, []).append(self._by_id[story_id])
-        self._by_guid: dict[tuple[int, str], list[Known]] = {}
-        for known in self._by_id.values():
-            self._index_guid(known)
-        self._by_headline: dict[tuple[int, str], list[Known]] = {}
+        self._by_guid: dict[tuple[int, str], list[Known]] = defaultdict(list)
+        self._by_headline: dict[tuple[int, str], list[Known]] = defaultdict(list)
         strangers = [draft for draft in drafts if draft.original_url not in self._by_url]
         for known in [*self._by_id.values(), *self._load_namesakes(strangers)]:
-            self._index_headlines(known)
+            self._index(known)
 
     def add(self, draft: StoryDraft) -> Outcome:
         """Raises: Rejected."""
@@ -143,24 +127,24 @@ class _Batch:
             return Outcome.MERGED if is_alias else Outcome.REPEATED
         if known.latest.status == Status.WITHDRAWN:
             return Outcome.DUPLICATE
-        changes = find_changes(draft, known, self._context)
-        is_ours = bool(changes) and not self._context.by_newer_rules and is_same_input(draft, known, self._context)
+        changes = match.find_changes(draft, known, self._context)
+        is_ours = bool(changes) and not self._context.by_newer_rules and match.is_same_input(draft, known, self._context)
         if is_ours and "published_at" in changes:  # the digest of an item does not cover its date
-            is_ours, changes = False, {name: value for name, value in changes.items() if name in DATE}
+            is_ours, changes = False, {name: value for name, value in changes.items() if name in match.DATE}
         if self._context.feed and story.feed_id != self._context.feed.pk and follows(draft, known, self._context):
             story.feed = self._context.feed
             self._handed_on.append(story)
         if changes and self._is_final(story):
             return Outcome.FINAL_DAY
         is_revised = bool(changes) and not is_ours
-        if is_revised and is_postponed(changes, known, self._context):
+        if is_revised and match.is_postponed(changes, known, self._context):
             return Outcome.POSTPONED
         if is_revised:
             if self._context.by_newer_rules:
                 changes["reason"] = NEWER_RULES
             self._add_revision(known, next_revision(story, known.latest, **changes))
             self._revised.append(story)
-        if record_input(draft, known, self._context, is_revised=is_revised):
+        if match.record_input(draft, known, self._context, is_revised=is_revised):
             self._read_again[story.chatbotnews_id] = story
         if is_revised:
             return Outcome.REVISED
@@ -172,14 +156,12 @@ class _Batch:
         return context.by_newer_rules and not context.final_days and is_sealed(story.wire_date, self._now)
 
     def _load_namesakes(self, drafts: Sequence[StoryDraft]) -> list[Known]:
-        """Return stored stories that may be the articles of `drafts` under another address: near in time, with the same headline,
-        or brought directly by the one and by Google News by the other.
-        """
+        """Return stored stories that may be the articles of `drafts`: near in time, with one headline or brought by Google News."""
         if not drafts:
             return []
         days = [draft.published_at for draft in drafts]
-        near = Story.objects.filter(merged_into=None, published_at__range=(min(days) - SAME_NEWS, max(days) + SAME_NEWS))
-        near = near.exclude(chatbotnews_id__in=self._by_id)
+        span = (min(days) - match.SAME_NEWS, max(days) + match.SAME_NEWS)
+        near = Story.objects.filter(merged_into=None, published_at__range=span).exclude(chatbotnews_id__in=self._by_id)
         by_news, direct = ({d.publication.pk for d in drafts if d.by_google_news == told} for told in (True, False))
         headlines = {draft.headline for draft in drafts}
         stories = near.filter(
@@ -237,30 +219,22 @@ class _Batch:
 
     def _find_twin(self, draft: StoryDraft) -> Known | None:
         """Return a story by GUID, or by headline, each with more that agrees; or by what Google News and the publisher both say."""
-        if draft.guid:
-            for known in self._by_guid.get((draft.publication.pk, draft.guid), ()):
-                if is_same_guid_item(draft, known):
-                    return known
+        by_guid = self._by_guid.get((draft.publication.pk, draft.guid), ()) if draft.guid else ()
         namesakes = self._by_headline.get((draft.publication.pk, headline_key(draft.headline)), ())
         direct = [] if draft.by_google_news else [known for known in namesakes if not known.by_google_news]
-        return next((known for known in direct if is_twin(draft, known)), None) or find_same_news(draft, namesakes)
+        same = chain((k for k in by_guid if is_same_guid_item(draft, k)), (k for k in direct if is_twin(draft, k)))
+        return next(same, None) or match.find_same_news(draft, namesakes)
 
     def _add_story(self, draft: StoryDraft) -> Outcome:
         story = Story(
-            chatbotnews_id=draft.chatbotnews_id,
-            original_url=draft.original_url,
-            publication=draft.publication,
-            guid=draft.guid,
+            **{name: getattr(draft, name) for name in STORY_FIELDS},
             guid_feed=self._context.feed,
             feed=self._context.feed,
-            image_url=draft.image_url,
             inputs=first_input(FEED if self._context.feed else ARCHIVE, draft.digest),
             wire_date=draft.published_at.date(),
             first_seen_at=self._seen_at,
             status=Status.LIVE,
-            category=draft.category,
             tier=draft.publication.tier,
-            published_at=draft.published_at,
         )
         revision = StoryRevision(
             story=story,
@@ -276,8 +250,7 @@ class _Batch:
         self._new_stories.append(story)
         self._by_id[draft.chatbotnews_id], self._by_url[draft.original_url] = known, [known]
         self._add_revision(known, revision)
-        self._index_guid(known)
-        self._index_headlines(known)
+        self._index(known)
         self._seen.add(story.chatbotnews_id)
         return Outcome.ACCEPTED
 
@@ -287,13 +260,11 @@ class _Batch:
         known.revisions.append(revision)
         self._new_revisions.append(revision)
 
-    def _index_guid(self, known: Known) -> None:
-        if known.story.guid and not known.story.merged_into:
-            self._by_guid.setdefault((known.story.publication_id, known.story.guid), []).append(known)
-
-    def _index_headlines(self, known: Known) -> None:
-        for key in known.headline_keys if not known.story.merged_into else ():
-            self._by_headline.setdefault((known.story.publication_id, key), []).append(known)
+    def _index(self, known: Known) -> None:
+        if not known.story.merged_into:
+            self._by_guid[known.story.publication_id, known.story.guid].append(known)
+            for key in known.headline_keys:
+                self._by_headline[known.story.publication_id, key].append(known)
 
 
 def next_revision(story: Story, latest: StoryRevision, **changes: object) -> StoryRevision:

@@ -67,7 +67,7 @@ class Postings(models.Model):
 
 
 class StoryVector(models.Model):
-    """The vector of a story's headline and summary; `wire.search.vectors.store.fill` makes what is missing."""
+    """The vector of a story's headline and summary; `wire.search.vectors.fill` makes what is missing."""
 
     story = models.OneToOneField(Story, on_delete=models.CASCADE, primary_key=True, related_name="vector")
     model = models.CharField(max_length=60, help_text="What made it; vectors of two models cannot be compared.")

@@ -1,4 +1,1 @@
-"""From stored stories to a published, signed day: events, consensus, the editor's take, publishing, signing.
-
-May import wire.models, wire.text and wire.schemas.story.
-"""
+"""From stored stories to a published, signed day. May import wire.models, wire.text and wire.schemas.story."""

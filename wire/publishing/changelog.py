@@ -1,8 +1,4 @@
-"""The log of changes: what happened to the public record, in the order in which it was committed.
-
-Whoever writes holds WireState, as every publisher does, so a number is given only when the one before is committed: a reader that
-saw number n has seen all below it, whichever database, however many publishers.
-"""
+"""The log of changes to the public record, in the order of commits. Whoever writes holds WireState, so numbers have no gaps."""
 
 import datetime as dt
 import secrets

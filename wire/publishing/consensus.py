@@ -1,8 +1,8 @@
-"""Consensus: corroboration of a story by other publications. Pure; the formula is in docs/consensus.md."""
+"""Consensus: corroboration of a story by other publications; which report stands for an event, which event leads a day. Pure."""
 
 import datetime as dt
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import combinations
 from typing import TYPE_CHECKING, Final
@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Final
 from rapidfuzz import fuzz
 
 from sources.vocabulary import Tier
-from wire.text.genres import Genre, find_genre
+from wire.text.filters import Genre, find_genre
 from wire.text.identity import headline_key
 from wire.text.tokens import words
+from wire.text.vocabulary import Category
 
 if TYPE_CHECKING:
     from sources.roster import Houses
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 # How much one more source of each tier counts. A maker's own blog is not independent of what it announces.
 WEIGHTS: Final[Mapping[int, float]] = {Tier.CORPORATE: 0.5, Tier.SPECIALIST: 0.6, Tier.GLOBAL: 0.7, Tier.CATEGORY: 0.3}
 NEARLY_THE_SAME: Final = 90  # of 100: texts of one house that differ by a house style or a cut, not by another report
+FAINT: Final = 0.3  # under a lower consensus, two reports are as often of two happenings as of one
+TYPICAL: Final = 0.9
+Key = tuple[float | str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,25 +46,16 @@ class Report:
         return self.genre == Genre.NEWS
 
 
-def build_report(
-    houses: "Houses",
-    url: str,
-    story_id: str,
-    publisher: str,
-    tier: int,
-    at: dt.datetime,
-    headline: str,
-    summary: str,
-    author: str | None,
-) -> Report:
-    house, genre = houses.of(publisher, at), find_genre(headline, url, summary)
-    return Report(story_id, publisher, tier, at, headline, summary, author, house, genre)
+def add_context(report: Report, url: str, houses: "Houses") -> Report:
+    """Return a report with its house and its genre."""
+    house, genre = houses.of(report.publisher, report.published_at), find_genre(report.headline, url, report.summary)
+    return replace(report, house=house, genre=genre)
 
 
 def report_of(story: "Story", revision: "StoryRevision", houses: "Houses") -> Report:
-    publisher, tier, at = revision.original_publisher, revision.original_publisher_tier, revision.published_at
+    source = revision.original_publisher, revision.original_publisher_tier, revision.published_at
     texts = revision.headline, revision.summary_medium, revision.author
-    return build_report(houses, story.original_url, story.chatbotnews_id, publisher, tier, at, *texts)
+    return add_context(Report(story.chatbotnews_id, *source, *texts), story.original_url, houses)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +70,7 @@ class Sibling:
 
 @dataclass(frozen=True, slots=True)
 class Consensus:
-    """`score` 0-1, two decimals; `count` independent sources, the story's own included; siblings in list order; the first news
-    report; `has_maker`: a tier 1 publication is among them, or is the story's own.
-    """
+    """`score` 0-1, two decimals; `count` independent sources, the story's own included; `first`: the first news report."""
 
     score: float
     count: int
@@ -87,9 +80,8 @@ class Consensus:
 
 
 def weigh(story: Report, others: Iterable[Report]) -> Consensus:
-    """Return the consensus about `story` by the other stories of its event.
-
-    1 - Π(1 - wᵢ·sᵢ) over the other sources: each publication once, and copies of one text once. Only news reports are counted.
+    """Return the consensus about `story` by the others of its event: 1 - Π(1 - wᵢ·sᵢ) over sources, each publication once, and
+    copies of one text once. Only news is counted.
     """
     reports = [story, *(other for other in others if other.chatbotnews_id != story.chatbotnews_id)]
     reports.sort(key=lambda one: (one.published_at, one.chatbotnews_id))
@@ -136,10 +128,7 @@ def figures(event: Iterable[Report], wanted: Collection[str]) -> dict[str, tuple
 def _find_sources(
     mine: int, reports: Sequence[Report], texts: Sequence[set[str]], alike: Sequence[float]
 ) -> tuple[set[int], set[int], float]:
-    """Return the places of independent sources and of copies beside a story of an event, and its score.
-
-    `reports` come by (published_at, chatbotnews_id); the strongest are counted first, of equals the first.
-    """
+    """Return the places of independent sources and of copies beside a story of an event, the strongest first, and its score."""
     strength = [WEIGHTS[one.tier] * likeness for one, likeness in zip(reports, alike, strict=True)]
     publications, seen, doubt = {reports[mine].publisher}, set(texts[mine]), 1.0
     independent, copies = set(), set()
@@ -167,9 +156,7 @@ def _fold(text: str) -> str:
 
 
 def _list_texts(reports: Sequence[Report]) -> list[set[str]]:
-    """Return keys of each report's texts; two that share one are copies: the same headline or summary, as agencies distribute
-    them, or one text that a house printed twice: nearly the same summary, or headline if one author signs both.
-    """
+    """Return keys of each report's texts; two that share one are copies: the same text, or nearly the same in one house."""
     texts = [{key for key in (headline_key(report.headline), headline_key(report.summary)) if key} for report in reports]
     in_houses = [(report, keys) for report, keys in zip(reports, texts, strict=True) if report.house]
     for (one, its), (other, theirs) in combinations(in_houses, 2):
@@ -185,3 +172,49 @@ def _list_texts(reports: Sequence[Report]) -> list[set[str]]:
 def _is_nearly(one: str, other: str) -> bool:
     """Also if one is a part of the other; an empty text is like none."""
     return fuzz.token_set_ratio(_fold(one), _fold(other)) >= NEARLY_THE_SAME
+
+
+def rank_reports(reports: Sequence[Report], quotable: Sequence[bool]) -> list[Key]:
+    """Return a key of each report; the least is of the one that stands for the event: of what may be quoted news before other
+    genres, newsrooms before makers, then typical headlines, then by tier, then the earliest.
+    """
+    # Typical is about as like all others as the one most like them. An early report often tells of something beside the event
+    # ("Claude 4.1 dominates tests days before GPT-5 arrives").
+    likeness = [sum(similarity(one.headline, other.headline) for other in reports) for one in reports]
+    return [
+        (
+            not is_quotable,
+            not one.is_news,
+            one.tier == Tier.CORPORATE,
+            total < TYPICAL * max(likeness),
+            one.tier,
+            one.published_at.timestamp(),
+            one.chatbotnews_id,
+        )
+        for one, is_quotable, total in zip(reports, quotable, likeness, strict=True)
+    ]
+
+
+def rank_event(
+    day: dt.date,
+    *,
+    newsrooms: int,
+    that_day: int,
+    score: float,
+    began: dt.datetime,
+    latest: dt.datetime,
+    is_news: bool,
+    category: str,
+    has_topics: bool,
+    event_id: str,
+) -> Key:
+    """Return an event's key; the least is of the one that leads a UTC day: by how many of its `newsrooms` reported it `that_day`,
+    what began earlier after what is new, then by how widely it is reported in all, news on a tracked topic before analysis and the
+    rest, then the newest of that day. One newsroom's report, a maker's own post and reports that hardly agree stand alike. Events
+    of which the day has no news report (`is_news`) come last.
+    """
+    newest, in_all = (max(min(that_day, newsrooms), 1), max(newsrooms, 1)) if score >= FAINT else (1, 1)
+    is_old = began.astimezone(dt.UTC).date() < day - dt.timedelta(days=1)
+    is_aside = category == Category.ANALYSIS or not has_topics
+    place = -newest if is_news else 0
+    return place, is_old, -in_all, -score if score >= FAINT else 0.0, is_aside, -latest.timestamp(), event_id

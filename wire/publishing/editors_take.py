@@ -9,8 +9,7 @@ from typing import Final, NamedTuple
 
 from citations.format.sentences import ends_whole
 from sources.vocabulary import Tier
-from wire.publishing import ranking
-from wire.text.genres import Genre
+from wire.publishing.consensus import Report, rank_event, rank_reports
 from wire.text.plain_text import SHORT, cut, strip_invisible
 
 MOST_WORDS: Final = 300  # of the brief; addresses are not counted
@@ -30,31 +29,21 @@ _DEFINITION: Final = re.compile(r"^ {0,3}\[[^\]]+\]:[ \t]*\S.*$", re.M)
 _SYNTAX: Final = re.compile(r"[\\`*\[<~|]|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)")  # CommonMark's, and of GitHub's ~ and |
 
 
-@dataclass(frozen=True, slots=True)
-class Brief:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Brief(Report):
     """A story as the take sees it; `cite` gives its layered citation, which only says the headline if it is not `summarized`."""
 
-    chatbotnews_id: str
     event_id: str
-    headline: str
     summarized: bool
-    publisher: str
-    tier: int
     category: str
     has_topics: bool
     consensus_score: float
     cross_source_count: int
-    published_at: dt.datetime
     began: dt.datetime  # its event's first news report
     makers: int  # of its event's independent sources
     cite: Callable[[], str]
     permalink: str
     quotable: bool
-    genre: Genre = Genre.NEWS
-
-    @property
-    def is_news(self) -> bool:
-        return self.genre == Genre.NEWS
 
 
 class Before(NamedTuple):
@@ -74,11 +63,8 @@ def title(day: dt.date) -> str:
 
 
 def write(day: dt.date, stories: Sequence[Brief], before: Before | None) -> str:
-    """Return the brief in Markdown, three or four sentences long: what leads and who reports it, with its citation; events of other
-    categories; and what goes on of the day `before`.
-
-    The same stories give the same text. Every sentence names who reports and links to it. Headlines stand whole or not at all, and
-    text that addresses the reading model is never quoted.
+    """Return the brief in Markdown, three or four sentences long: what leads, with its citation; events of other categories; and
+    what goes on of the day `before`. The same stories give the same text; text that addresses the reading model is never quoted.
     """
     heading = f"# {title(day)}"
     if not stories:
@@ -104,9 +90,7 @@ def write(day: dt.date, stories: Sequence[Brief], before: Before | None) -> str:
 
 
 def by_hand(day: dt.date, markdown: str) -> str:
-    """Return a brief that an editor wrote, saying so, under the title of the day unless it begins with its own; without characters
-    that nobody can see, which some programs paste along.
-    """
+    """Return a brief that an editor wrote, saying so, under the title of the day unless it begins with its own."""
     lines = "\n".join(strip_invisible(line).replace("\x1f", " ") for line in markdown.splitlines()).strip()
     titled = lines if lines.startswith("# ") else f"# {title(day)}\n\n{lines}"
     return f"{titled}\n\n{BY_HAND}\n"
@@ -118,14 +102,9 @@ def draft(markdown: str) -> str:
     return "\n\n".join(paragraphs[1:] if paragraphs[0].startswith("# ") else paragraphs)
 
 
-def is_by_hand(markdown: str) -> bool:
-    """Return whether a published brief is an editor's: a generated one never says so, since what it quotes is escaped."""
-    return BY_HAND in markdown
-
-
 def opening(markdown: str) -> str:
-    """Return the first paragraph of a take that tells of the day, as Markdown, with the addresses of links that stand elsewhere; of
-    a generated one all but the citation, which stands on a line of its own; where it is the first sentence, all but its address.
+    """Return the first paragraph of a take that tells of the day, as Markdown, with the addresses of links; of a generated one
+    without the citation on its own line, or without the address of that sentence.
     """
     first = _find_first(markdown)
     if BY_RULES not in markdown:
@@ -149,9 +128,7 @@ def find_lead(day: dt.date, stories: Sequence[Brief]) -> str | None:
 
 
 def detail(markdown: str) -> TakeDetail:
-    """Return title and first paragraph of a take, an editor's own too; the paragraph as plain text of at most 160 characters. A
-    generated take has its first sentence on a line of its own, which is short enough to be whole.
-    """
+    """Return title and first paragraph of a take, the paragraph as plain text of at most 160 characters."""
     heading = _HEADING.match(markdown.lstrip())
     text = _find_first(markdown)
     if BY_RULES in markdown:
@@ -176,20 +153,16 @@ def _strip_markup(markdown: str) -> str:
 
 
 def _rank_events(day: dt.date, stories: Sequence[Brief]) -> list[Brief]:
-    """Return the story that stands for each event that may be quoted; the one that leads the day first: news before other genres,
-    a newsroom's before a maker's.
-    """
+    """Return the story that stands for each quotable event; the one that leads first: news first, a newsroom's before a maker's."""
     events: dict[str, list[Brief]] = defaultdict(list)
     for story in stories:
         if story.quotable:
             events[story.event_id].append(story)
     ranked = []
     for event_id, reports in events.items():
-        keys = ranking.rank_reports(
-            [ranking.Candidate(True, one.is_news, one.tier, one.published_at, one.headline, one.chatbotnews_id) for one in reports]
-        )
+        keys = rank_reports(reports, [True] * len(reports))
         best = min(zip(keys, reports, strict=True), key=lambda pair: pair[0])[1]
-        key = ranking.rank_event(
+        key = rank_event(
             day,
             newsrooms=best.cross_source_count - best.makers,
             that_day=len({story.publisher for story in reports if story.is_news and story.tier != Tier.CORPORATE}),
@@ -219,9 +192,7 @@ def _choose_others(ranked: Sequence[Brief], lead: Brief) -> list[Brief]:
 
 
 def _write_lead(lead: Brief, stories: Sequence[Brief], before: Before | None) -> str:
-    """Return a sentence of at most 160 characters, as they are read, on a line of its own; then the citation. Where the citation
-    only says the headline, it is the sentence, if it is short enough.
-    """
+    """Return a sentence of at most 160 characters, then the citation on a line of its own, unless that only says the headline."""
     if before and before.lead == lead.event_id:
         what = f"Still the main story after {_format_day(before.day)}"
     elif len(stories) == 1:

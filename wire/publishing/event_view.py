@@ -8,10 +8,10 @@ from typing import Final
 
 from sources.roster import Houses
 from sources.vocabulary import Tier
-from wire.publishing import consensus, ranking
-from wire.publishing.ranking import FAINT, Candidate
+from wire.publishing import consensus
+from wire.publishing.consensus import FAINT, Report
 from wire.schemas.story import StoryOut
-from wire.text.genres import Genre
+from wire.text.filters import Genre
 
 WIDELY: Final = 3  # independent sources from which an event is widely reported
 
@@ -72,7 +72,17 @@ class EventView:
 
     @property
     def agreement(self) -> str:
-        return agreement(self.newsrooms, self.makers, self.score)
+        """Return how widely the event is reported, in words; the makers' own posts are named apart."""
+        newsrooms, makers = self.newsrooms, self.makers
+        if not newsrooms:
+            return "the company’s own announcement" if makers == 1 else "the companies’ own announcements"
+        if newsrooms == 1:
+            words = "one source"
+        elif self.score < FAINT:
+            words = f"{'two' if newsrooms == 2 else newsrooms} sources, low agreement"
+        else:
+            words = "two independent sources" if newsrooms < WIDELY else f"widely reported: {newsrooms} independent sources"
+        return words + ("" if not makers else " and the company itself" if makers == 1 else f" and {makers} companies themselves")
 
 
 def view(event_id: str, stories: Iterable[StoryOut], houses: Houses, chosen: Collection[str] = ()) -> EventView:
@@ -80,15 +90,10 @@ def view(event_id: str, stories: Iterable[StoryOut], houses: Houses, chosen: Col
     oldest_first = sorted(stories, key=lambda story: (story.published_at, story.chatbotnews_id))
     reports = {}
     for story in oldest_first:
-        publisher, texts = story.original_publisher, (story.headline, story.summary_medium, story.author)
-        rest = publisher, story.original_publisher_tier, story.published_at, *texts
-        reports[story.chatbotnews_id] = consensus.build_report(houses, story.original_url, story.chatbotnews_id, *rest)
-    keys = ranking.rank_reports(
-        [
-            Candidate(not story.untrusted_instructions, one.is_news, one.tier, one.published_at, one.headline, one.chatbotnews_id)
-            for story, one in zip(oldest_first, reports.values(), strict=True)
-        ]
-    )
+        source = story.original_publisher, story.original_publisher_tier, story.published_at
+        report = Report(story.chatbotnews_id, *source, story.headline, story.summary_medium, story.author)
+        reports[story.chatbotnews_id] = consensus.add_context(report, story.original_url, houses)
+    keys = consensus.rank_reports([*reports.values()], [not story.untrusted_instructions for story in oldest_first])
     ranked = zip(oldest_first, keys, strict=True)
     lead = min(ranked, key=lambda pair: (pair[0].chatbotnews_id not in chosen, pair[1]))[0]
     own = reports[lead.chatbotnews_id]
@@ -111,29 +116,16 @@ def view(event_id: str, stories: Iterable[StoryOut], houses: Houses, chosen: Col
     )
 
 
-def agreement(newsrooms: int, makers: int, score: float) -> str:
-    """Return how widely an event is reported, in words; the makers' own posts are named apart."""
-    if not newsrooms:
-        return "the company’s own announcement" if makers == 1 else "the companies’ own announcements"
-    if newsrooms == 1:
-        words = "one source"
-    elif score < FAINT:
-        words = f"{'two' if newsrooms == 2 else newsrooms} sources, low agreement"
-    else:
-        words = "two independent sources" if newsrooms < WIDELY else f"widely reported: {newsrooms} independent sources"
-    return words + ("" if not makers else " and the company itself" if makers == 1 else f" and {makers} companies themselves")
-
-
 def by_weight(events: Iterable[EventView], day: dt.date) -> list[EventView]:
     return sorted(events, key=lambda event: rank(event, day))
 
 
-def rank(event: EventView, day: dt.date) -> ranking.Key:
-    """Return the place of an event among those of a UTC day, as `ranking` has it."""
+def rank(event: EventView, day: dt.date) -> consensus.Key:
+    """Return the place of an event among those of a UTC day, as `rank_event` has it."""
     stories = [report.story for report in event.reports]
     of_day = [report.story for report in _list_reports(event, day)]
     news = [report.story for report in _list_reports(event, day) if report.is_news]
-    return ranking.rank_event(
+    return consensus.rank_event(
         day,
         newsrooms=event.newsrooms,
         that_day=len({story.original_publisher for story in news if story.original_publisher_tier != Tier.CORPORATE}),
@@ -148,8 +140,8 @@ def rank(event: EventView, day: dt.date) -> ranking.Key:
 
 
 def leading(events: Sequence[EventView], day: dt.date) -> EventView | None:
-    """Return which of a day's events, in the order of their rank, leads it: the first that a newsroom reports as news, else the
-    first with news on that day, else the first of all. Never one whose text addresses the reading model, since it cannot be quoted.
+    """Return which of a day's events leads it: the first that a newsroom reports as news, else the first with news, else the first.
+    Never one whose text addresses the reading model.
     """
     quotable = [event for event in events if not event.lead.untrusted_instructions]
     is_news = {event.event_id: any(report.is_news for report in _list_reports(event, day)) for event in quotable}

@@ -10,9 +10,7 @@ from wire.text.vocabulary import Status
 
 
 def index(published: Sequence[tuple[Story, StoryRevision]]) -> None:
-    """Replace topics and search words of stories whose published revision changed, and drop vectors of older texts; a withdrawn
-    story keeps none.
-    """
+    """Replace topics and search words of stories whose published revision changed, and drop vectors of older texts."""
     ids = [story.pk for story, revision in published if revision.revision > 1]
     StoryTopic.objects.filter(story__in=ids).delete()
     SearchDocument.objects.filter(story__in=ids).delete()

@@ -4,7 +4,8 @@ import datetime as dt
 import logging
 import zlib
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from functools import partial
 from typing import Any, Final, NamedTuple
 
@@ -12,6 +13,8 @@ from django.db import transaction
 from django.db.models import Max
 from django.utils import timezone
 
+from citations.format.claim_text import StatementKind
+from citations.format.formats import CitationFormat, cite
 from config.errors import RosterLocked
 from sources import roster
 from sources.roster import Houses
@@ -19,16 +22,15 @@ from sources.vocabulary import Tier
 from wire.models import EditorTake, Snapshot, Story, StoryRevision, WireState
 from wire.models.snapshot import is_sealed, open_from
 from wire.publishing import changelog, editors_take, story_json
-from wire.publishing.citations_for import cite_layered, permalink, says_more
-from wire.publishing.consensus import Report, build_report, figures, find_first, weigh
+from wire.publishing.consensus import Report, add_context, figures, find_first, report_of, weigh
 from wire.publishing.grouping import events
 from wire.publishing.grouping.candidates import WINDOW
 from wire.publishing.indexing import index
 from wire.publishing.signing import sign, sign_checkpoint
+from wire.publishing.story_json import citable
 from wire.publishing.transparency import log as log_of_snapshots
-from wire.search.vectors.store import fill
+from wire.search.vectors import fill
 from wire.text import provenance
-from wire.text.genres import find_genre
 from wire.text.vocabulary import ChangeKind, Status
 
 log = logging.getLogger(__name__)
@@ -52,10 +54,7 @@ class DayStory(NamedTuple):
 
 
 def publish_pending(now: dt.datetime | None = None, progress: Callable[[dt.date], None] = lambda _day: None) -> list[Snapshot]:
-    """Publish every day that has unpublished revisions, and every day whose consensus these change; oldest first, each once.
-
-    Safe to call again after a crash: what was published stays, what was not is taken up.
-    """
+    """Publish every day that has unpublished revisions, or whose consensus these change; oldest first. Safe to call again."""
     now = now or timezone.now()
     fill(VECTORS_TIME, only_pending=True)  # not under the lock: they take long; what is left is grouped by words alone
     newest = _read_newest_revision()
@@ -93,11 +92,7 @@ def _list_waiting() -> list[dt.date]:
 
 
 def publish(day: dt.date, *, now: dt.datetime | None = None) -> Snapshot | None:
-    """Publish one UTC day: a new snapshot if anything but `revision` and `previous_sha256` changed, else None.
-
-    An unsealed day is published with all that are unsealed, for what happened to one may bear on the others. All of it or
-    nothing, in one transaction; publishers at once take turns. Raises: RosterLocked when the roster is broken.
-    """
+    """Publish one UTC day with all unsealed ones; return its new snapshot if anything changed. Raises: RosterLocked."""
     now = now or timezone.now()
     snapshots = republish([day], now=now, unsealed=not is_sealed(day, now))
     return next((snapshot for snapshot in snapshots if snapshot.wire_date == day), None)
@@ -124,9 +119,7 @@ def _link_storylines(days: Collection[dt.date]) -> None:
 
 
 def _group_days(days: set[dt.date], regroup_from: dt.date | None) -> set[dt.date]:
-    """Group the stories of these days, and regroup those from a day on if one is given. Return these days and those that hold
-    other stories of the same events.
-    """
+    """Group the stories of these days, regroup those from a day on; return these days and those that share events with them."""
     fill(VECTORS_TIME_LOCKED, only_pending=True)  # of an editor's own change, or what came since
     for day in sorted(days):
         events.group(day)
@@ -219,15 +212,13 @@ def _read_reports(event_ids: Iterable[str]) -> dict[str, list[Report]]:
     houses = Houses.load()
     for *content, url, event_id, status in newest.values():
         if status != Status.WITHDRAWN:
-            found[event_id].append(build_report(houses, url, *content))
+            found[event_id].append(add_context(Report(*content), url, houses))
     return found
 
 
 def _write_take(day: dt.date, live: Sequence[DayStory], derived: Mapping[str, Derived], sealed: Mapping[str, Any] | None) -> str:
-    """Return an editor's own take, or else the generated one. A sealed day (`sealed`: its manifest) keeps a take by hand and gets
-    no new one, since it is published again for another reason.
-    """
-    if sealed and editors_take.is_by_hand(sealed["editor_take"]):
+    """Return an editor's own take, or the generated one. A sealed day (`sealed`: its manifest) keeps a take by hand."""
+    if sealed and editors_take.BY_HAND in sealed["editor_take"]:
         return str(sealed["editor_take"])
     written = None if sealed else EditorTake.objects.filter(wire_date=day).first()
     if written:
@@ -238,44 +229,37 @@ def _write_take(day: dt.date, live: Sequence[DayStory], derived: Mapping[str, De
         named = {(row["chatbotnews_id"], row["revision"]) for row in snapshot.manifest["stories"]}
         revisions = StoryRevision.objects.filter(story__chatbotnews_id__in=derived_before).select_related("story")
         rows = [DayStory(row.story, row) for row in revisions if (row.story.chatbotnews_id, row.revision) in named]
-        lead = editors_take.find_lead(snapshot.wire_date, _brief_stories(rows, derived_before))
+        lead = editors_take.find_lead(snapshot.wire_date, list(_brief_stories(rows, derived_before)))
         before = editors_take.Before(snapshot.wire_date, lead)
-    return editors_take.write(day, _brief_stories(live, derived), before)
+    return editors_take.write(day, list(_brief_stories(live, derived)), before)
 
 
-def _brief_stories(rows: Sequence[DayStory], derived: Mapping[str, Derived]) -> list[editors_take.Brief]:
-    """Return the briefs of stories; `began` and `makers` are of all reports of their event, of whichever day."""
+def _brief_stories(rows: Sequence[DayStory], derived: Mapping[str, Derived]) -> Iterator[editors_take.Brief]:
+    """Yield the briefs of stories; `began` and `makers` are of all reports of their event, of whichever day."""
     began, makers = dict[str, dt.datetime](), dict[str, int]()
     for event_id, reports in _read_reports({derived[row.story.chatbotnews_id].event_id for row in rows}).items():
         began[event_id] = find_first(reports).published_at
         best = min(reports, key=lambda one: (not one.is_news, one.tier == Tier.CORPORATE, one.tier, one.published_at))
         voices = [best, *(sibling.report for sibling in weigh(best, reports).siblings if sibling.independent)]
         makers[event_id] = sum(voice.tier == Tier.CORPORATE for voice in voices)
-    briefs = []
+    houses = Houses.load()
     for story, revision in rows:
         event_id, score, count = derived[story.chatbotnews_id]
-        briefs.append(
-            editors_take.Brief(
-                chatbotnews_id=story.chatbotnews_id,
-                event_id=event_id,
-                headline=revision.headline,
-                summarized=says_more(story, revision),
-                publisher=revision.original_publisher,
-                tier=revision.original_publisher_tier,
-                category=revision.category,
-                has_topics=bool(revision.topics),
-                consensus_score=score,
-                cross_source_count=count,
-                published_at=revision.published_at,
-                began=began.get(event_id, revision.published_at),
-                makers=min(makers.get(event_id, 0), count),
-                cite=partial(cite_layered, story, revision),
-                permalink=permalink(story.chatbotnews_id),
-                quotable=not revision.untrusted_instructions,
-                genre=find_genre(revision.headline, story.original_url, revision.summary_medium),
-            )
+        cited = citable(story, revision)
+        yield editors_take.Brief(
+            **asdict(report_of(story, revision, houses)),
+            event_id=event_id,
+            summarized=cited.statement.kind != StatementKind.HEADLINE,
+            category=revision.category,
+            has_topics=bool(revision.topics),
+            consensus_score=score,
+            cross_source_count=count,
+            began=began.get(event_id, revision.published_at),
+            makers=min(makers.get(event_id, 0), count),
+            cite=partial(cite, cited, CitationFormat.LAYERED),
+            permalink=cited.permalink,
+            quotable=not revision.untrusted_instructions,
         )
-    return briefs
 
 
 def _append(manifest: Mapping[str, Any], last: Snapshot | None, now: dt.datetime, reason: str) -> Snapshot:
@@ -283,19 +267,16 @@ def _append(manifest: Mapping[str, Any], last: Snapshot | None, now: dt.datetime
     wire_sha256 = provenance.sha256(canonical)
     signature, key = sign(wire_sha256)
     if last and now < last.generated_at:
-        if (
-            last.generated_at - now > LONGEST_LOCK_WAIT
-        ):  # no reason to refuse: nothing could be published for as long as a clock was ahead
+        # No reason to refuse: nothing could be published for as long as a clock was ahead.
+        if last.generated_at - now > LONGEST_LOCK_WAIT:
             log.warning("The clock says %s, before the newest snapshot of %s: set it (NTP).", now, last.generated_at)
         else:
             now = last.generated_at
     return Snapshot.objects.create(
         sequence=last.sequence + 1 if last else 1,
         wire_date=dt.date.fromisoformat(manifest["wire_date"]),
-        revision=manifest["revision"],
+        **{name: manifest[name] for name in ("revision", "previous_sha256", "roster_sha256")},
         wire_sha256=wire_sha256,
-        previous_sha256=manifest["previous_sha256"],
-        roster_sha256=manifest["roster_sha256"],
         generated_at=now,
         story_count=len(manifest["stories"]),
         packed=zlib.compress(canonical),
@@ -328,18 +309,10 @@ def _make_current(rows: Sequence[DayStory], derived: Mapping[str, Derived]) -> l
         story.event_id, story.consensus_score, story.cross_source_count = new
         story.pending = False
         if before != (story.current_id, *new, False):
-            is_new_text = before[0] != story.current_id
+            is_new, is_new_text = before[0] is None, before[0] != story.current_id
             changed.append((story, revision, is_new_text))
-            changes.append(
-                changelog.describe_story(
-                    str(story.status),
-                    revision.revision,
-                    story.chatbotnews_id,
-                    new.event_id,
-                    is_new=before[0] is None,
-                    is_new_text=is_new_text,
-                )
-            )
+            ids = str(story.status), revision.revision, story.chatbotnews_id, new.event_id
+            changes.append(changelog.describe_story(*ids, is_new=is_new, is_new_text=is_new_text))
     fields = ["current", "status", "category", "published_at", "event", "consensus_score", "cross_source_count", "pending"]
     Story.objects.all().write([story for story, *_ in changed], fields)
     index([(story, revision) for story, revision, is_new_text in changed if is_new_text])

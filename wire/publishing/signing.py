@@ -1,30 +1,33 @@
-"""Ed25519 signatures of snapshots. The private key is a file only its owner reads; public keys are in the database."""
+"""Ed25519 signatures of snapshots, and the newest links of the chain. The private key is a file only its owner reads."""
 
 import base64
 import datetime as dt
 import os
 import secrets
+from collections.abc import Iterator
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
+from typing import Final
 
-from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
 from config import ed25519
-from config.errors import WireError
+from config.errors import Damaged, WireError
 from wire.models import LogEntry, SigningKey, Snapshot, WireState
-from wire.publishing.transparency import log
+from wire.publishing.transparency import log, signed_note
 from wire.publishing.transparency.signed_note import COSIGNATURE, Checkpoint, cosigned_text, key_id, line
+from wire.text import provenance
+
+LINKS: Final = 10  # newest snapshots that are looked at; `wire.ops.archive.verify` looks at all
 
 
 def sign(wire_sha256: str) -> tuple[str, SigningKey]:
-    """Return the signature (base64) over the 64 ASCII hex digits, and the public key it verifies with.
-
-    Raises: WireError for a key that was retired: whoever finds such a signature must be able to call it forged.
-    """
+    """Return the signature (base64) over the 64 ASCII hex digits, and its public key. Raises: WireError for a retired key."""
     private = _private_key()
     key = _store_key(private)
     if key.retired_at:
@@ -36,10 +39,7 @@ def sign(wire_sha256: str) -> tuple[str, SigningKey]:
 
 
 def sign_checkpoint(entry: LogEntry) -> None:
-    """Sign the checkpoint of the log whose last leaf this is, with the key in force, once it is proved to begin with the last one.
-
-    Raises: WireError, as `sign` does, and for a log that is damaged.
-    """
+    """Sign the checkpoint of the log whose last leaf this is, once it is proved to begin with the last one. Raises: WireError."""
     log.expect_consistent(entry)
     private = _private_key()
     entry.origin = log.origin()
@@ -51,14 +51,16 @@ def sign_checkpoint(entry: LogEntry) -> None:
 def sign_newest() -> None:
     """Sign the newest checkpoint if nobody did, on a machine that has the key in force; another leaves it to the next publish."""
     entry = LogEntry.objects.order_by("-sequence").first()
-    if entry is None or entry.origin:
-        return
-    try:
-        key = key_in_force()
-    except (OSError, TypeError, ValueError, UnsupportedAlgorithm):
-        return
-    if key is not None and SigningKey.objects.filter(pk=key, retired_at=None).exists():
+    if entry is not None and not entry.origin and holds_key_in_force():
         sign_checkpoint(entry)
+
+
+def holds_key_in_force() -> bool:
+    """Return whether this machine holds the key in force, so that it signs checkpoints."""
+    try:
+        return SigningKey.objects.filter(pk=key_in_force(), retired_at=None).exists()
+    except (OSError, TypeError, ValueError, UnsupportedAlgorithm):
+        return False
 
 
 def cosign(checkpoint: Checkpoint, name: str, timestamp: int) -> str:
@@ -94,11 +96,10 @@ def key_in_force() -> str | None:
 def is_valid(signature: str, wire_sha256: str, public_key: str) -> bool:
     """Return whether `signature` over `wire_sha256` was made by `public_key` (both base64)."""
     try:
-        key = Ed25519PublicKey.from_public_bytes(base64.b64decode(public_key, validate=True))
-        key.verify(base64.b64decode(signature, validate=True), wire_sha256.encode())
-    except (InvalidSignature, ValueError):
+        key, made = (base64.b64decode(text, validate=True) for text in (public_key, signature))
+    except ValueError:
         return False
-    return True
+    return signed_note.is_valid(key, made, wire_sha256.encode())
 
 
 def _private_key() -> Ed25519PrivateKey:
@@ -131,3 +132,29 @@ def _find_time(now: dt.datetime | None) -> dt.datetime:
 
 def key_file() -> Path:
     return Path(settings.WIRE_DATA_DIR) / "keys" / "ed25519.pem"
+
+
+def list_chain_faults() -> Iterator[str]:
+    """Yield a sentence for each of the newest snapshots that is not as it was signed, newest first."""
+    newest = list(Snapshot.objects.select_related("key").order_by("-sequence")[: LINKS + 1])
+    for snapshot, before in pairwise([*newest, None]):
+        if snapshot is None or (before is None and len(newest) > LINKS):
+            continue  # the last one is only there to be linked to
+        if fault := _describe_fault(snapshot, before):
+            yield f"Snapshot {snapshot}: {fault}."
+
+
+def _describe_fault(snapshot: Snapshot, before: Snapshot | None) -> str:
+    try:
+        canonical = snapshot.canonical
+    except Damaged as error:
+        return f"its bytes do not have its hash, for they cannot be read ({error.__cause__})"
+    if provenance.sha256(canonical) != snapshot.wire_sha256:
+        return "its bytes do not have its hash"
+    if not is_valid(snapshot.signature, snapshot.wire_sha256, snapshot.key.public_key):
+        return f"its signature is not that of key {snapshot.key_id}"
+    if snapshot.key.retired_at and snapshot.generated_at > snapshot.key.retired_at:
+        return f"its key {snapshot.key_id} was retired before"
+    if {snapshot.previous_sha256, snapshot.manifest["previous_sha256"]} != {before.wire_sha256 if before else None}:
+        return "it does not link to the one before"
+    return ""

@@ -1,8 +1,5 @@
-"""Stories as JSON: rendered and stored when they change, read from there when somebody asks.
-
-No hash of the record covers the JSON. So each row is sealed: a keyed hash of it (BLAKE2b, the key derived from SECRET_KEY) stands
-before its bytes and is checked whenever they are read. JSON without its seal is rendered anew from the revision. `verifywire`
-compares the whole table with the revisions.
+"""Stories as JSON, rendered and stored when they change. Each row is sealed by a keyed hash before its bytes (BLAKE2b, the key
+derived from SECRET_KEY); JSON without its seal is rendered anew from the revision.
 """
 
 import hmac
@@ -16,10 +13,9 @@ from typing import Any, Final, NamedTuple
 import zstandard
 from django.conf import settings
 
-from citations.format.formats import citation_objects
+from citations.format.formats import Citable, citation_objects
 from sources.vocabulary import Tier
 from wire.models import Story, StoryJson, StoryRevision
-from wire.publishing.citations_for import citable, permalink
 from wire.schemas.story import CitationObjects, StoryOut
 from wire.text.vocabulary import Category, Status, Topic
 
@@ -52,15 +48,8 @@ class StoredStory(NamedTuple):
 # Fields of a story's JSON that its revision has under the same name.
 COPIED: Final = (
     *("headline", "author", "original_publisher", "original_publisher_tier", "via", "credited_source", "published_at"),
-    *(
-        "published_at_estimated",
-        "summary_short",
-        "summary_medium",
-        "language",
-        "untrusted_instructions",
-        "revision",
-        "story_sha256",
-    ),
+    *("published_at_estimated", "summary_short", "summary_medium", "language", "untrusted_instructions", "revision"),
+    "story_sha256",
 )
 COLUMNS: Final = (
     *("pk", "chatbotnews_id", "current_id", "event_id", "consensus_score", "cross_source_count"),
@@ -82,7 +71,7 @@ def unpack(stored: StoredStory) -> bytes | None:
     if not stored.fits or stored.packed is None:
         return None
     try:
-        return _unpack(_describe_columns(stored.revision, stored.made_of), stored.packed)
+        return _unpack(f"{stored.revision} {stored.made_of}\n", stored.packed)
     except (TypeError, ValueError) as error:
         log.error("The JSON kept of %s is damaged (%s); it is made anew. Run manage.py verifywire.", stored.chatbotnews_id, error)
         return None
@@ -95,7 +84,7 @@ def store(published: Sequence[tuple[Story, StoryRevision]]) -> None:
         derived = str(story.event_id), story.consensus_score, story.cross_source_count
         compressed = packer.compress(revision_out(story, revision, *derived).model_dump_json(by_alias=True).encode())
         made_of = _compute_state(revision.pk, *derived)
-        seal = _seal(settings.SECRET_KEY, _describe_columns(revision.revision, made_of), compressed)
+        seal = _seal(settings.SECRET_KEY, f"{revision.revision} {made_of}\n", compressed)
         rows.append(StoryJson(story_id=story.pk, revision=revision.revision, made_of=made_of, packed=seal + compressed))
     changing = ["revision", "made_of", "packed"]
     StoryJson.objects.bulk_create(rows, update_conflicts=True, update_fields=changing, unique_fields=["story"])
@@ -123,9 +112,7 @@ def _read_stored(story: Story) -> StoredStory:
 
 
 def matches_revision(story: Story) -> bool:
-    """Return whether the stored JSON of a published story, read with `current` and `json`, is what its revision says. JSON that
-    does not fit is shown to nobody, so it may say anything.
-    """
+    """Return whether the stored JSON of a published story is what its revision says. JSON that does not fit is shown to nobody."""
     row = _read_stored(story)
     try:
         return not row.fits or (story.current is not None and unpack(row) == story_json(story))
@@ -182,12 +169,8 @@ def _name_edition(site: str, secret: str) -> str:
     return f"{RENDERING}-{zlib.crc32(site.encode()):08x}-{_seal(secret, '', b'').hex()[:8]}"
 
 
-def _describe_columns(revision: int | None, made_of: str | None) -> str:
-    """Return the columns beside the packed JSON, as its seal covers them."""
-    return f"{revision} {made_of}\n"
-
-
 def _seal(secret: str, about: str, compressed: bytes) -> bytes:
+    """Return the seal of packed JSON; `about` names the columns beside it."""
     key = sha512(secret.encode()).digest()
     return blake2b(about.encode() + compressed, key=key, digest_size=SEAL, person=b"wire.story_json").digest()
 
@@ -199,3 +182,25 @@ def _unpack(about: str, packed: bytes) -> bytes:
     if not hmac.compare_digest(packed[:SEAL], _seal(settings.SECRET_KEY, about, compressed)):
         raise ValueError("its seal is not of these bytes")
     return zstandard.decompress(compressed)
+
+
+def permalink(chatbotnews_id: str) -> str:
+    return f"{settings.WIRE_SITE_URL}/story/{chatbotnews_id}"
+
+
+def citable(story: Story, revision: StoryRevision) -> Citable:
+    """Everything in it is of the revision and the wire date, so a citation never depends on when it is asked for."""
+    return Citable(
+        chatbotnews_id=story.chatbotnews_id,
+        headline=revision.headline,
+        summary_short=revision.summary_short,
+        author=revision.author,
+        publisher=revision.original_publisher,
+        tier=revision.original_publisher_tier,
+        credited_source=revision.credited_source,
+        original_url=story.original_url,
+        permalink=permalink(story.chatbotnews_id),
+        site=settings.WIRE_SITE_URL,
+        wire_date=story.wire_date,
+        corrected_on=revision.corrected_on,
+    )

@@ -9,8 +9,7 @@ import orjson
 from citations.format.formats import CitationFormat, cite
 from config.errors import NotFound, Withdrawn
 from wire.models import Snapshot, Story, StoryRevision
-from wire.publishing.citations_for import citable, permalink
-from wire.publishing.story_json import revision_out
+from wire.publishing.story_json import citable, permalink, revision_out
 from wire.queries import snapshots, stories
 from wire.schemas.params import LIST_LIMIT
 from wire.schemas.proofs import MementoOut

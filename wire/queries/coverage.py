@@ -10,7 +10,7 @@ from sources.vocabulary import Tier
 from wire.models import Story
 from wire.models.search import newest_places
 from wire.publishing import consensus
-from wire.publishing.grouping import headline_lookup, idf
+from wire.publishing.grouping import headline_lookup
 from wire.publishing.grouping.candidates import Item
 from wire.queries.events import view_event
 from wire.queries.site_pages import list_not_received
@@ -22,6 +22,7 @@ from wire.text.quantities import Quantity, find_quantities
 from wire.text.query import MAX_TERMS, Term
 from wire.text.tokens import STOP_WORDS, token, words
 from wire.text.vocabulary import Status
+from wire.text.word_frequency import FREQUENT_WORDS
 
 CANDIDATES: Final = 500  # newest stories that share a word with the headline asked about
 MOST: Final = 500  # stories of one event that are weighed; no event of 24 publications comes near
@@ -48,7 +49,7 @@ def get_consensus(story_id: str | None = None, headline: str | None = None) -> C
 
 def _find_nearest(headline: str) -> tuple[Story, float] | None:
     """Return the story most like the headline, and its likeness."""
-    terms = [Term((token,)) for token in dict.fromkeys(tokens.tokens(headline)) if token not in idf.STOP_WORDS]
+    terms = [Term((token,)) for token in dict.fromkeys(tokens.tokens(headline)) if token not in FREQUENT_WORDS]
     if not terms:
         return None
     asked = terms[:MAX_TERMS]
@@ -187,7 +188,7 @@ def _map_stems(story: StoryOut) -> dict[str, str]:
     """Return words that carry meaning, by stem, each as it is first written; in the order of the text."""
     found: dict[str, str] = {}
     for word in words(f"{story.headline} {story.summary_medium}"):
-        if word not in idf.STOP_WORDS and len(word) > 2 and not word.isdigit():
+        if word not in FREQUENT_WORDS and len(word) > 2 and not word.isdigit():
             found.setdefault(token(word), word)
     return found
 

@@ -29,9 +29,8 @@ from wire.queries.stories import (
 )
 from wire.schemas.params import LIST_LIMIT
 from wire.schemas.story import EventBrief, EventsOut, StoryOut, estimated_tokens
-from wire.search.capped_count import count_capped
-from wire.search.cursor import decode, encode, invalid, place_of
-from wire.text.genres import Genre, find_genre
+from wire.search.cursor import count_capped, decode, encode, invalid, place_of
+from wire.text.filters import Genre, find_genre
 from wire.text.identity import is_story_id
 from wire.text.plain_text import plain_text
 from wire.text.provenance import timestamp

@@ -10,7 +10,7 @@ from django.conf import settings
 from citations.format.formats import CitationFormat, cite
 from config.errors import InvalidArgument
 from wire.models import Story
-from wire.publishing.citations_for import citable
+from wire.publishing.story_json import citable
 from wire.queries.events import view_event
 from wire.queries.snapshots import find_snapshot, get_archive
 from wire.queries.stories import get_category, get_story, get_topic_coverage, search_wire

@@ -19,8 +19,7 @@ from wire.publishing.story_json import COLUMNS, StoredStory, revision_out, unpac
 from wire.schemas import story as schemas
 from wire.schemas.params import LIST_LIMIT
 from wire.schemas.story_list import StoriesAnswer
-from wire.search.capped_count import count_capped
-from wire.search.cursor import decode, encode, invalid
+from wire.search.cursor import count_capped, decode, encode, invalid
 from wire.text.provenance import fpl_anchor
 from wire.text.vocabulary import Category
 

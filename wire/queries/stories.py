@@ -15,13 +15,11 @@ from sources.queries import canonical_source
 from wire.models import Story, StoryTopic
 from wire.models.search import first_place, marks
 from wire.models.story import StoryQuerySet
-from wire.publishing.citations_for import citable
-from wire.publishing.story_json import COLUMNS, read_json
+from wire.publishing.story_json import COLUMNS, citable, read_json
 from wire.schemas.params import LIST_LIMIT, SEARCH_LIMIT, Sort
 from wire.schemas.story import CitationOut, SearchOut, StoriesOut, StoryOut, TopicOut
 from wire.schemas.story_list import StoriesAnswer
-from wire.search.capped_count import COUNTED, count_capped
-from wire.search.cursor import Place, decode, decode_place, encode, place_of
+from wire.search.cursor import COUNTED, Place, count_capped, decode, decode_place, encode, place_of
 from wire.search.ranking import Scope, newest_page
 from wire.search.service import search
 from wire.text.identity import is_story_id

@@ -1,4 +1,1 @@
-"""Full-text search: candidates from the index, ranked in Python; cursors and totals of every list.
-
-May import wire.models, wire.text, the stored JSON of wire.publishing, wire.schemas.story and wire.schemas.story_list.
-"""
+"""Full-text search. May import wire.models, wire.text, and of publishing and schemas what stories' JSON needs."""

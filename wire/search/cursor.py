@@ -1,17 +1,22 @@
-"""Cursors: where a page ended, in a form that only this wire reads. Keysets, so that new stories never shift a page."""
+"""Cursors of lists, keysets that only this wire reads, so that new stories never shift a page; and capped, cached totals."""
 
 import base64
 import binascii
 import datetime as dt
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import Any, Final
 
 import orjson
+from django.db.models import QuerySet
 
 from config.errors import InvalidArgument
+from config.http import memory_cache
 from wire.text.identity import is_story_id
 
 Place = tuple[dt.datetime, str]  # a story's in list order: published_at, chatbotnews_id
+
+COUNTED: Final = 1000  # up to so many are counted; of more it is only said that there are more
 
 
 def encode(kind: str, *values: Any) -> str:
@@ -57,3 +62,19 @@ def invalid() -> InvalidArgument:
     return InvalidArgument(
         "cursor does not belong to this list.", "Leave it out for the first page, then pass next_cursor on with the same filters."
     )
+
+
+def count_capped(select: Callable[..., QuerySet[Any, Any]], *arguments: Any) -> tuple[int, bool]:
+    """Return how many rows `select` has, at most COUNTED, and whether that is all."""
+    generation = memory_cache.answers.generation
+    found = _count(select, *arguments) if generation is None else _count_cached(generation, select, *arguments)
+    return min(found, COUNTED), found <= COUNTED
+
+
+@lru_cache(maxsize=1000)
+def _count_cached(_generation: tuple[Any, ...], select: Callable[..., QuerySet[Any, Any]], *arguments: Any) -> int:
+    return _count(select, *arguments)
+
+
+def _count(select: Callable[..., QuerySet[Any, Any]], *arguments: Any) -> int:
+    return select(*arguments)[: COUNTED + 1].count()

@@ -1,8 +1,6 @@
-"""An inverted index in the database: tokens, the numbered documents that hold them, and their weights.
-
-The same rows on SQLite and Postgres, so that both rank alike, and exactly: the full-text indexes of either rank only by rules of
-their own. A token's postings lie in blocks of BLOCK documents: one more document touches one block of each of its tokens, and a
-question reads the blocks of its own tokens and no others. 100,000 documents are thirteen blocks.
+"""An inverted index in the database: tokens, the numbered documents that hold them, and their weights; the same rows on SQLite and
+Postgres, so that both rank alike. A token's postings lie in blocks of BLOCK documents: a document touches one block of each of its
+tokens, and a question reads its own tokens' blocks.
 """
 
 from collections import defaultdict
@@ -33,10 +31,7 @@ def add(index: str, documents: Documents) -> None:
 
 
 def fill(index: str, block: int, documents: Documents) -> None:
-    """Add the documents of one block, of which nothing is in the index yet: some ten times as fast as `add`.
-
-    For a caller inside a transaction.
-    """
+    """Add the documents of one block, of which nothing is in the index yet: ten times as fast as `add`. Needs a transaction."""
     words: defaultdict[str, list[int]] = defaultdict(list)
     for number in sorted(documents):
         for token, weight in documents[number].items():

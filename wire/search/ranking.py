@@ -11,9 +11,8 @@ from wire.publishing.story_json import COLUMNS, read_json
 from wire.schemas.params import Sort
 from wire.schemas.story import SearchOut
 from wire.schemas.story_list import StoriesAnswer
-from wire.search.capped_count import COUNTED
-from wire.search.cursor import decode, encode, invalid
-from wire.search.semantic import likeness
+from wire.search.cursor import COUNTED, decode, encode, invalid
+from wire.search.vectors import likeness
 from wire.text.query import ALL, MOST, SOME, Query, Term, Text
 
 POOL: Final = 500  # up to so many matches are ranked together
@@ -129,9 +128,7 @@ def _match_all(
 def _match_any(
     scope: Scope, forms: Sequence[Query], mark: str, asked: str, limit: int, values: list[Any]
 ) -> StoriesAnswer[SearchOut]:
-    """Answer with stories that need not hold all words: of the newest thousand of each form that hold enough of them, the best by
-    words are compared by meaning; the others are no answer.
-    """
+    """Answer with stories that need not hold all words: of the newest thousand of each form, the best are compared by meaning."""
     question = forms[-1]
     places = {place for form in forms for place in scope.newest(form, COUNTED)}
     texts = _read_matching(sorted(places), question)
@@ -145,11 +142,7 @@ def _match_any(
 
 
 def newest_page(scope: Scope, forms: Sequence[Query], limit: int, cursor: str | None) -> StoriesAnswer[SearchOut]:
-    """Return a page of the stories in `scope` that match, newest first, in the strictest form of a question that finds any.
-
-    Where only the texts tell what matches, each page looks through the next thousand that may, so it may be short although
-    another one follows. Raises: InvalidArgument for a strange cursor.
-    """
+    """Return a page of the stories in `scope` that match, newest first; it may be short. Raises: InvalidArgument for a cursor."""
     given = None if cursor is None else decode(cursor, {IN_TIME: 2})[1]
     for form in forms:
         mark = _mark(scope, form, Sort.NEWEST)
@@ -197,9 +190,7 @@ def _answer(
 
 
 def _look_up(scope: Scope, question: Query) -> tuple[Query, list[int]]:
-    """Return the question as it is answered, and its places, newest first, one more than are counted. A last word that a thousand
-    stories hold as it stands is not the beginning of another.
-    """
+    """Return the question as it is answered, and its places, newest first. A last word that a thousand stories hold is finished."""
     found = scope.newest(question, COUNTED + 1)
     if len(found) > COUNTED and question != question.finished:
         finished = scope.newest(question.finished, COUNTED + 1)
@@ -209,9 +200,7 @@ def _look_up(scope: Scope, question: Query) -> tuple[Query, list[int]]:
 
 
 def _mark(scope: Scope, question: Query, sort: Sort) -> str:
-    """Return eight hex digits that name a question with its filters and order: a cursor of one ranking, used in another, would
-    leave out matches silently. Made of what is looked up, so that spellings of one filter are the same.
-    """
+    """Return eight hex digits that name a question with its filters and order, by what is looked up."""
     terms = [(term.exact, term.prefixes, term.synonyms) for term in question.terms]
     parts = (terms, question.phrases, question.least, scope.marks, scope.low, scope.high, str(sort))
     return hashlib.sha256(repr(parts).encode()).hexdigest()[:8]

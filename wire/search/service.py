@@ -2,20 +2,26 @@
 
 import datetime as dt
 import re
+from collections import Counter
 from contextlib import suppress
 from dataclasses import replace
+from functools import cache, lru_cache
 from typing import Final
 
+from rapidfuzz import process
+from rapidfuzz.distance import OSA
+from spellchecker import SpellChecker
+
 from config.errors import InvalidArgument
-from wire.models.search import first_place, marks
+from wire.models import Snapshot, Story
+from wire.models.search import first_place, marks, newest_places
 from wire.schemas.params import Sort
 from wire.schemas.story import PeriodOut, SearchOut
 from wire.schemas.story_list import StoriesAnswer
 from wire.search.ranking import Scope, newest_page, ranked_page
-from wire.search.spelling import corrections
 from wire.text.date_range import find_period
-from wire.text.query import EVERYTHING, SOME, forms
-from wire.text.tokens import token, words
+from wire.text.query import EVERYTHING, SOME, Term, forms
+from wire.text.tokens import FILLERS, token, words
 from wire.text.vocabulary import Topic
 
 _QUOTED: Final = re.compile(r'"[^"]*"')
@@ -25,6 +31,11 @@ _WORD: Final = re.compile(r"[^\W_]+")
 COMPANIES: Final = {
     token(topic): marks(topics=[topic]) for topic in Topic if topic not in (Topic.AGENTS, Topic.FUNDING, Topic.REGULATION)
 }
+NEWEST: Final = 5000  # stories whose words a misspelt one may have meant
+SHORTEST: Final = 4  # letters of a word that may be put right
+SHORT: Final = 5  # letters of a word to which many are near: only one that …
+SELDOM: Final = 1000  # … one in so many stories uses is meant
+LONG: Final = 9  # letters from which two slips may be, one else
 
 
 def search(
@@ -64,3 +75,53 @@ def _find_page(query: str, scope: Scope, limit: int, cursor: str | None, sort: S
     if sort == Sort.NEWEST:
         return newest_page(scope, [form for form in asked if form.least > SOME], limit, cursor)
     return ranked_page(scope, asked, query, limit, cursor)
+
+
+def corrections(question: str) -> dict[str, str]:
+    """Return, for each word that no story holds and no dictionary knows, the nearest that stories use, one slip away, the most
+    frequent of several. A name is put right by names only: Sonos may be missing from the news, but it is no slip of "songs".
+    """
+    written = _WORD.findall(question)
+    # A capital tells a name behind other words, one of which has none.
+    names = {word.casefold() for word in written[1:] if word[0].isupper()} if any(map(str.islower, written)) else set()
+    right = {}
+    for word in dict.fromkeys(words(question)):
+        if len(word) >= SHORTEST and word.isascii() and word.isalpha() and word not in FILLERS:
+            is_known = newest_places([[Term((token(word),))]], limit=1) or word in _load_dictionary()
+            if not is_known and (nearest := _find_nearest(word, is_name=word in names)):
+                right[word] = nearest
+    return right
+
+
+def _find_nearest(word: str, *, is_name: bool) -> str | None:
+    newest = Snapshot.objects.order_by("-sequence").values_list("wire_sha256", flat=True).first()
+    frequencies, capitals, stories = _count_words(newest)
+    if any(other.startswith(word) for other in frequencies):
+        return None
+    slips = 2 if len(word) >= LONG else 1
+    alike = process.extract(word, frequencies.keys(), scorer=OSA.distance, score_cutoff=slips, limit=None)
+    least = stories / SELDOM if len(word) <= SHORT else 0
+    near = [
+        (distance, -frequencies[other], other)
+        for other, distance, _ in alike
+        if other[0] == word[0] and frequencies[other] >= least and (not is_name or 2 * capitals[other] > frequencies[other])
+    ]
+    return min(near)[2] if near else None
+
+
+@lru_cache(maxsize=1)  # for one state of the wire, which its newest snapshot's hash names
+def _count_words(_wire_sha256: str | None) -> tuple[Counter[str], Counter[str], int]:
+    """Return how often the newest stories use each word, how often with a capital, and how many stories these are."""
+    newest = Story.objects.live().newest_first().values_list("current__headline", "current__summary_medium")[:NEWEST]
+    written = Counter(word for texts in newest for text in texts for word in _WORD.findall(text) if word.isalpha())
+    used, capitals = Counter[str](), Counter[str]()
+    for spelling, count in written.items():
+        for word in words(spelling):
+            used[word] += count
+            capitals[word] += count * spelling[0].isupper()
+    return used, capitals, len(newest)
+
+
+@cache
+def _load_dictionary() -> SpellChecker:
+    return SpellChecker(language="en", distance=1)

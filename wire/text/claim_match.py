@@ -1,8 +1,4 @@
-"""Comparison of a claim with a text: word by word, whatever the order, number by number, and nothing to the contrary. Pure.
-
-English. Precision first: numbers, names and "not" must be the same, verbs must not be opposites; which verb a newsroom takes for
-"raise" or "launch" is no matter. What is worded quite differently is not recognised.
-"""
+"""Comparison of a claim with a text: word by word, number by number, nothing to the contrary. English, precision first. Pure."""
 
 import re
 from collections.abc import Mapping

@@ -63,13 +63,8 @@ def find_period(question: str, today: dt.date) -> Period | None:
         later = _read_span(last, today)
         if later and later[1] > since:
             until, end = later[1], last.end()
-    opened = {
-        "since": (since, None),
-        "after": (until, None),
-        "before": (None, since),
-        "until": (None, until),
-        "till": (None, until),
-    }
+    opened = {"since": (since, None), "after": (until, None), "before": (None, since)}
+    opened |= dict.fromkeys(("until", "till"), (None, until))
     return Period(*opened.get(how, (since, until)), question[start:end].strip(), f"{question[:start]} {question[end:]}".strip())
 
 

@@ -1,7 +1,9 @@
-"""Filters of texts that are no news: boilerplate around an article, captions of pictures, round-ups, and test items."""
+"""Genres of reports, and filters of texts that are no news: boilerplate, captions of pictures, round-ups, test items."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from functools import lru_cache
 from itertools import chain
 from typing import Final
 
@@ -120,3 +122,46 @@ def is_test_item(headline: str, summary: str = "") -> bool:
     if _LABELLED.fullmatch(headline) or _SHOUTED.fullmatch(headline):
         return True
     return bool(_TEST_ITEMS.fullmatch(headline.strip(_AROUND)) or _FILLER.match(summary))
+
+
+class Genre(StrEnum):
+    """The genre of a report. `howto` includes explainers, `podcast` video programmes, `review` buying advice and promotions."""
+
+    NEWS = "news"
+    LIVE = "live"
+    ROUNDUP = "roundup"
+    PODCAST = "podcast"
+    NEWSLETTER = "newsletter"
+    OPINION = "opinion"
+    HOWTO = "howto"
+    REVIEW = "review"
+
+
+# Round-ups that are better known by their form.
+_SERIAL: Final = frozenset({Genre.LIVE, Genre.PODCAST, Genre.NEWSLETTER})
+_GENRES: Final = load("genres")
+
+
+def _compile(rules: Mapping[str, Sequence[str]]) -> Mapping[Genre, re.Pattern[str]]:
+    return {Genre(genre): compile_patterns(patterns, _GENRES["parts"], re.I) for genre, patterns in rules.items()}
+
+
+_HEADLINES: Final = _compile(_GENRES["headlines"])
+_SUMMARIES: Final = _compile(_GENRES["summaries"])
+_SECTIONS: Final = _compile(_GENRES["sections"])
+
+
+@lru_cache(maxsize=16_384)
+def find_genre(headline: str, url: str = "", summary: str = "") -> Genre:
+    """Return the genre of a report by its headline, the first words of its summary, and its address; news if no rule knows it."""
+    genre = next((genre for genre, pattern in _HEADLINES.items() if pattern.fullmatch(headline)), None)
+    if genre not in _SERIAL and is_roundup(headline):
+        return Genre.ROUNDUP
+    genre = genre or next((genre for genre, pattern in _SUMMARIES.items() if pattern.match(summary)), None)
+    if genre:
+        return genre
+    sections = re.split("[?#]", url, maxsplit=1)[0].rstrip("/").split("/")[3:-1]
+    if sections[:1] in (["video"], ["videos"]):  # deeper in a path it may be a subject
+        return Genre.PODCAST
+    by_section = (genre for genre, pattern in _SECTIONS.items() for section in sections if pattern.fullmatch(section))
+    return next(by_section, Genre.NEWS)

@@ -1,8 +1,5 @@
-"""Identity of a story: the canonical form of its URL, the id hashed from it, the key that compares two headlines.
-
-Ids must come out the same for ever, so every rule here is spelled out and pinned by literal pairs in the tests. No URL
-library decides any of it: those at hand drop parameters that carry meaning (`gallery`, `uid`, empty ones), turn Latin-1
-escapes into U+FFFD, and change their lists of trackers with each release.
+"""Identity of a story: the canonical form of its URL, the id hashed from it, the key that compares two headlines. Ids must come out
+the same for ever, so every rule is spelled out here: URL libraries drop parameters that carry meaning and change with each release.
 """
 
 import base64
@@ -120,10 +117,7 @@ def headline_key(headline: str) -> str:
 
 
 def _canonical_authority(authority: str) -> str:
-    """Return host, and port unless it is a default one: that of http counts, since http and https are one here.
-
-    The host is a DNS name of two labels or more, in the ASCII of IDNA 2008: that may refuse a name but never re-maps one.
-    """
+    """Return host, a DNS name of two labels or more in the ASCII of IDNA 2008, and port unless it is a default one."""
     if "@" in authority:
         raise BadUrl("credentials")
     host, _, port = authority.partition(":")

@@ -1,7 +1,4 @@
-"""From what a publisher sent to what the wire says: plain text, cut at a sentence, never reworded.
-
-Everything here takes hostile input of any length: work is bounded by the limit asked for, not by what arrived.
-"""
+"""From what a publisher sent to what the wire says: plain text, cut at a sentence, never reworded, in work bounded by the limit."""
 
 import html
 import re
@@ -114,9 +111,7 @@ def strip_invisible(text: str) -> str:
 
 
 def summary(markup: str) -> str:
-    """Return the publisher's own opening sentences, at most MEDIUM characters, without image credits, newsletters' greetings,
-    "Read more" and the like.
-    """
+    """Return the publisher's own opening sentences, at most MEDIUM characters, without credits, greetings and "Read more"."""
     text = " ".join(_IN_BRACKETS.sub("", plain_text(markup, 2 * MEDIUM)).split())
     credit = _CREDIT_FIRST.match(text)
     printed = text[credit.end() :] if credit else text
@@ -171,11 +166,7 @@ def has_forbidden(raw: str) -> str | None:
 
 
 def addresses_model(text: str) -> bool:
-    """Return whether plain `text` speaks to a language model that reads it. A flag for readers; the text itself never changes.
-
-    Precision first: news about such attacks passes unless it quotes one. A miss is no harm by itself, since no text of
-    a publisher is ever an instruction here.
-    """
+    """Return whether plain `text` speaks to a language model that reads it. A flag for readers; news about such attacks passes."""
     lowered = text.lower()
     return any(hint in lowered and pattern.search(lowered) for hint, pattern in _INSTRUCTIONS)
 

@@ -1,7 +1,4 @@
-"""Provenance v1, what is hashed and how: anyone can recompute these from the public JSON with any RFC 8785 library.
-
-Pure functions; docs/provenance.md says the same in words and shows a verifier that imports nothing of this project.
-"""
+"""Provenance v1, what is hashed and how. Pure functions; docs/provenance.md says the same in words and shows a verifier."""
 
 import datetime as dt
 import hashlib

@@ -6,14 +6,13 @@ single word has the strict forms alone.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 from string import ascii_lowercase
 from typing import Final
 
-from wire.text.synonyms import FILLERS, synonyms
-from wire.text.tokens import MAX_TOKEN, PART, chains, is_name, name_of, pair, token, tokens, words_of
+from wire.text.tokens import FILLERS, MAX_TOKEN, PART, chains, is_name, name_of, pair, synonyms, token, tokens, words_of
 from wire.text.word_frequency import is_known, rarity
 
 HEADLINE_WEIGHT: Final = 3.0
@@ -63,9 +62,7 @@ class Query:
 
     @property
     def looked_up(self) -> tuple[tuple[Term, ...], ...]:
-        """Sets of terms that an index is asked for: stories that hold all terms of any set. Nearly all that are meant do, and few
-        others: see `is_certain`.
-        """
+        """Sets of terms that an index is asked for: stories that hold all terms of any set. See `is_certain`."""
 
         def simplify(term: Term) -> Term:
             prefixes = tuple(map(_shorten, term.prefixes))
@@ -125,15 +122,13 @@ EVERYTHING: Final = Query(())  # a question without words, which every text answ
 
 
 def forms(question: str, also: Mapping[str, Sequence[str]] = NOTHING) -> list[Query]:
-    """List the forms in which a question is asked one after the other. None when it holds no word.
-
-    The last word may be unfinished, phrases in double quotes are taken as they stand. Nothing in it is query syntax beyond the
-    quotes. Words that ask rather than tell ("what", "latest") are passed over, unless there are no others. `also` says by which
-    other tokens a stemmed word is found.
+    """List the forms in which a question is asked one after the other; none when it holds no word. The last word may be unfinished,
+    phrases in double quotes are taken as they stand. `also` says by which other tokens a stemmed word is found.
     """
     phrases = [words_of(tokens(part)) for part in _QUOTED.findall(question)]
     quoted = [Term((word,), rarity=rarity(word), is_required=True) for phrase in phrases for word in phrase]
-    loose = _merge_compounds(chains(_QUOTED.sub(" ", question)))
+    # Open AI, Chat GPT, You Tube
+    loose = _merge(chains(_QUOTED.sub(" ", question)), lambda one, two: _may_be_one(one, two) and is_known(token(one + two)))
     told = list(dict.fromkeys(chain for chain in loose if chain not in FILLERS)) or ([] if quoted else loose)
     if not quoted and not told:
         return []
@@ -145,7 +140,8 @@ def forms(question: str, also: Mapping[str, Sequence[str]] = NOTHING) -> list[Qu
         if number[0].isdigit() and before.isalpha():
             parts = PART.findall(number)
             numbered[name_of(parts) if is_name(parts) else number] = (name_of([before, *parts]),)
-    names = _add_compounds([term for chain in _merge_numbers(told) for term in _build_terms(chain)])
+    merged = _merge(told, lambda word, number: number[0].isdigit() and word.isalpha() and len(word) > 1)  # GPT 5.2
+    names = _add_compounds([term for chain in merged for term in _build_terms(chain)])
     words = _add_compounds([term for chain in told for term in _build_terms(chain)])
     loosely = [
         replace(term, exact=term.exact + numbered.get(term.exact[0], ()), synonyms=synonyms(term.exact[0])) for term in words
@@ -189,10 +185,7 @@ class Text:
         return [term.share(padded) for term in query.terms]
 
     def score(self, query: Query) -> float:
-        """Return 0-1, by BM25F with the fixed rarities of `wire.text.word_frequency`, not those among the stories at hand.
-
-        Fixed statistics keep a story's score the same for ever, and with it the paging of a list that grows meanwhile.
-        """
+        """Return 0-1, by BM25F with fixed rarities, so that a story's score, and the paging of a list that grows, stay the same."""
         held_back = K1 * (1 - B + B * (len(self.headline) + len(self.summary)) / MEAN_LENGTH)
         others = (*self.summary, *self.marks)
         total = most = 0.0
@@ -215,22 +208,11 @@ def _count_weighted(part: Sequence[str], term: Term) -> float:
     return exact + PREFIX_WEIGHT * (begun - sum(part.count(token) for token in term.exact if token.startswith(term.prefixes)))
 
 
-def _merge_compounds(chains: Sequence[str]) -> list[str]:
-    """Return words that are one word elsewhere as one: Open AI, Chat GPT, You Tube."""
+def _merge(chains: Sequence[str], are_one: Callable[[str, str], bool]) -> list[str]:
+    """Return the words, each joined to the one before where `are_one` says so."""
     merged = [""]
     for chain in chains:
-        if _may_be_one(merged[-1], chain) and is_known(token(merged[-1] + chain)):
-            merged[-1] += chain
-        else:
-            merged.append(chain)
-    return merged[1:]
-
-
-def _merge_numbers(chains: Sequence[str]) -> list[str]:
-    """Return a word and the number behind it as one: GPT 5.2."""
-    merged = [""]
-    for chain in chains:
-        if chain[0].isdigit() and merged[-1].isalpha() and len(merged[-1]) > 1:
+        if are_one(merged[-1], chain):
             merged[-1] += chain
         else:
             merged.append(chain)
@@ -268,9 +250,7 @@ def _build_terms(chain: str) -> list[Term]:
 
 
 def _add_prefixes(terms: Sequence[Term], chain: str) -> list[Term]:
-    """Return the terms, the last of which may go on: "securit" is the beginning of a word whose stem, "secur", is shorter than
-    itself; GPT-5 may become GPT-5.2 and GPT-5o, not GPT-55.
-    """
+    """Return the terms, the last of which may go on: GPT-5 may become GPT-5.2 and GPT-5o, not GPT-55."""
     *others, last = terms
     name, word = last.exact[0], PART.findall(chain)[-1]
     if name[0] == "0" and not name.isdigit():

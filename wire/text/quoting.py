@@ -26,9 +26,7 @@ def quote(text: str) -> str:
 
 
 def quote_lines(text: str, *, labelled: bool) -> str:
-    """Return a text whose first line stands behind words of the server, further lines quoted where Markdown would take them for
-    structure, or where they begin with a label that is not the server's own (`labelled`).
-    """
+    """Return a text with its lines after the first quoted where they could pose as structure or, with `labelled`, as a label."""
     first, *others = text.splitlines() or [""]
     return "\n".join([first, *(f"> {line}" if is_structure(line) or (labelled and is_labelled(line)) else line for line in others)])
 

@@ -5,8 +5,8 @@ import re
 import threading
 import unicodedata
 import zlib
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Mapping, Sequence
+from functools import cache, lru_cache
 from itertools import pairwise
 from typing import Final
 
@@ -18,6 +18,7 @@ from wire.text.lexicons import load
 MAX_TOKEN: Final = 500  # letters; Postgres takes no lexeme above 2,046 bytes, and a script without spaces makes long words
 
 STOP_WORDS: Final = frozenset(load("questions")["stop_words"].split())  # that a question may hold and a story need not
+FILLERS: Final = STOP_WORDS | frozenset(load("questions")["fillers"].split())  # with those that ask rather than tell
 
 _WORD: Final = re.compile(r"[^\W_]+")
 _CHAIN: Final = re.compile(r"[^\W_]+(?:[-‐‑–.][^\W_]+)*")
@@ -76,6 +77,21 @@ def _token(word: str) -> str:
 def _spell(word: str) -> str:
     spelled = word if word.isascii() else "x" + word.encode().hex()
     return spelled if len(spelled) <= MAX_TOKEN else "x" + hashlib.sha256(spelled.encode()).hexdigest()
+
+
+def synonyms(stem: str) -> tuple[str, ...]:
+    """List the stems of other words that newsrooms use for a word, in alphabetical order."""
+    return tuple(sorted(_read_synonyms().get(stem, frozenset()) - {stem}))
+
+
+@cache
+def _read_synonyms() -> Mapping[str, frozenset[str]]:
+    groups: dict[str, frozenset[str]] = {}
+    for line in load("questions")["synonyms"]:
+        stems = frozenset(map(token, line.split()))
+        for stem in stems:
+            groups[stem] = groups.get(stem, frozenset()) | stems
+    return groups
 
 
 def is_word(token: str) -> bool:

@@ -1,32 +1,50 @@
-"""Rarity of words in news. The figures are fixed, so that what is found today comes in the same order tomorrow."""
+"""Frequencies of words in general news and in news of AI. Fixed, so that what is found or grouped comes out the same tomorrow."""
 
 import json
 import math
+from collections import defaultdict
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Final
 
 FREQUENCIES_FILE: Final = Path(__file__).parents[2] / "fixtures" / "frequencies.json"
-RAREST: Final = 8.0  # nothing counts as rarer than e⁻⁸: an unknown word may be a slip
-UNCOUNTED: Final = {"ai": 0.3, "gpt": 0.01}  # which the counted frequencies leave out
+RAREST: Final = 8.0  # of a question's words nothing counts as rarer than e⁻⁸: an unknown word may be a slip
+UNCOUNTED: Final = {"ai": 0.3, "gpt": 0.01}  # which the counted frequencies lack, or nearly
+SEARCH_MIX: Final = (0.5, 0.5)  # shares of general news and of AI news in a frequency
+LOCAL: Final = 0.02  # share of the stories at hand, where a headline is compared with them
+GROUPING_MIX: Final = (1 - 0.3 - LOCAL, 0.3)
+LEAST: Final = 1e-4  # in grouping no term counts as less frequent
+_STOP_WORDS: Final = """
+a about after ai all an and are as at be been but by can could do does fictional first for from get has have how if in
+into is it its just may more most new no not now of off on one or our out over says so than that the their they this
+to up us via was we what when which who why will with would you your
+"""
+FREQUENT_WORDS: Final = frozenset(_STOP_WORDS.split())  # of headlines
 
 
 def rarity(token: str) -> float:
-    """Return −ln of the share of texts that hold a stemmed word: half of them general headlines, half stories about AI."""
-    return _read_rarities().get(token, RAREST)
+    """Return −ln of the share of texts that hold a stemmed word, as searches weigh it; at most 8."""
+    frequency = UNCOUNTED.get(token, 0.0) + read_frequencies(*SEARCH_MIX).get(token, 0.0)
+    return min(RAREST, -math.log(frequency)) if frequency else RAREST
 
 
 def is_known(token: str) -> bool:
-    return token in _read_rarities()
+    return token in UNCOUNTED or token in read_frequencies(*SEARCH_MIX)
+
+
+@lru_cache(maxsize=65_536)
+def read_idf(term: str) -> float:
+    """Return −ln of the frequency of a stem or pair of stems, as grouping weighs it; at most 9.2."""
+    return -math.log(min(1.0, max(read_frequencies(*GROUPING_MIX).get(term, 0.0), LEAST)))
 
 
 @cache
-def _read_rarities() -> Mapping[str, float]:
+def read_frequencies(general: float, ai: float) -> Mapping[str, float]:
+    """Return the frequency, 0–1, of each stem and pair of stems that is not rare, by the share of either kind of news."""
     counted = json.loads(FREQUENCIES_FILE.read_text(encoding="utf-8"))
-    frequencies = dict(UNCOUNTED)
-    for part in counted.values():
-        for token, count in part["counts"].items():
-            if " " not in token:
-                frequencies[token] = frequencies.get(token, 0.0) + count / part["stories"] / len(counted)
-    return {token: min(RAREST, -math.log(frequency)) for token, frequency in frequencies.items()}
+    frequency: dict[str, float] = defaultdict(float)
+    for name, share in (("general", general), ("ai", ai)):
+        for term, count in counted[name]["counts"].items():
+            frequency[term] += share * count / counted[name]["stories"]
+    return dict(frequency)

@@ -16,7 +16,7 @@ from tests.factories import entry, next_lexicon, publish, second_feed, see, stor
 from tests.wire.desk import at_desk, save, words
 from wire.admin import lexicon as lexicon_admin
 from wire.admin.lexicon import MAX_ERRORS, MAX_ROWS, MAX_SHOWN
-from wire.ingest import corrections, lexicon, lexicon_preview
+from wire.ingest import corrections, lexicon
 from wire.models import LexiconTerm, Story
 from wire.publishing.publish import publish_pending
 from wire.text.vocabulary import Category
@@ -77,11 +77,11 @@ def test_what_editors_set_and_feeds_about_ai_alone_are_left_out() -> None:
     publish(made := entry(title="Quince raises pickles"))
     corrections.classify(story_of(made).chatbotnews_id, category=Category.ANALYSIS, topics=[], reason="It is.")
     for kind, target in (("category", "funding"), ("topic", "nvidia")):
-        assert lexicon_preview.changes(LexiconTerm(kind=kind, target=target, term="pickles", weight=9)) == ([], 1)
+        assert lexicon.preview_changes(LexiconTerm(kind=kind, target=target, term="pickles", weight=9)) == ([], 1)
     see(second_feed("wired"), entry(title="Quince sells pickles", url="https://www.wired.com/story/pickles", publisher="Wired"))
     publish_pending()
     off = LexiconTerm(kind="relevance", target="ai", term="sells", weight=-99)
-    assert lexicon_preview.changes(off) == ([], 2)
+    assert lexicon.preview_changes(off) == ([], 2)
 
 
 @pytest.mark.usefixtures("bare")

@@ -14,7 +14,7 @@ from tests.wire.desk import at_desk, person, save, story_form, words
 from wire import queries
 from wire.ingest import corrections
 from wire.models import EditorTake, Snapshot, Story
-from wire.publishing.citations_for import permalink
+from wire.publishing.story_json import permalink
 from wire.text.vocabulary import NEWER_RULES
 
 pytestmark = pytest.mark.django_db

@@ -104,7 +104,7 @@ def test_an_item_that_left_the_feed_stays_and_an_empty_feed_is_no_failure(server
     feed = feed_at(server.url("/feed.xml"))
     for items in ([item(1)], [item(2)], []):
         server.route("/feed.xml", body=rss(*items))
-        assert not run(feed).failed
+        assert not run(feed).reached_nothing
     assert Story.objects.live().count() == 2
 
 
@@ -134,10 +134,10 @@ def test_a_failing_feed_is_left_alone_until_its_next_try_unless_asked_by_hand_an
 ) -> None:
     server.route("/feed.xml", status=500)
     feed = feed_at(server.url("/feed.xml"))
-    assert run(feed, by_hand=False).failed
+    assert run(feed, by_hand=False).reached_nothing
     assert run(feed, by_hand=False).waiting == 1
     assert len(server.seen("/feed.xml")) == 1
-    assert run(feed, by_hand=True).failed
+    assert run(feed, by_hand=True).reached_nothing
     assert FeedHealth.objects.get(feed=feed).failures == 2
     server.route("/feed.xml", body=rss(item(1)))
     run(feed)
@@ -375,7 +375,6 @@ def test_stop_ends_a_run_after_the_feed_at_hand_and_publishes_what_was_taken_in(
     server.route("/feed.xml", body=rss(item(1)))
     made = [feed_at(server.url("/feed.xml", f"127.0.0.{n}"), slug) for n, slug in enumerate(("wired", "zdnet", "axios"), start=2)]
     rows = list(Feed.objects.filter(pk__in=[f.pk for f in made]).select_related("publication", "health"))
-    stopped: list[bool] = []
-    done = collect(rows, by_hand=True, on_report=lambda _report: stopped.append(True), stop=lambda: bool(stopped))
+    done = collect(rows, by_hand=True, stop=Story.objects.exists)
     assert len(done.reports) == 1
     assert len(done.published) == 1

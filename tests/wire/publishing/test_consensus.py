@@ -14,7 +14,7 @@ from wire import queries
 from wire.ingest import corrections
 from wire.models import Story
 from wire.publishing.consensus import Report, figures, weigh
-from wire.text.genres import find_genre
+from wire.text.filters import find_genre
 
 pytestmark = pytest.mark.django_db
 HEADLINE = "Quince Robotics buys Lantern Labs for $90 million"

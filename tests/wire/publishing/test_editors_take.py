@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from wire.publishing import editors_take
-from wire.text.genres import find_genre
+from wire.text.filters import find_genre
 from wire.text.vocabulary import Category
 
 DAY = dt.date(2026, 1, 15)
@@ -38,6 +38,7 @@ def brief(
         chatbotnews_id=story,
         event_id=event or story,
         headline=headline,
+        summary=summary,
         summarized=bool(summary),
         publisher=f"Publisher {number % 7}",
         tier=2,

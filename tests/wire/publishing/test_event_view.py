@@ -12,7 +12,7 @@ from sources.roster import Houses
 from tests.factories import NOW, entry, publish, story_of
 from wire import queries
 from wire.ingest import corrections
-from wire.publishing.event_view import EventView, agreement, by_weight, figures, leading, view
+from wire.publishing.event_view import EventView, by_weight, figures, leading, view
 from wire.schemas.story import StoryOut
 from wire.text.vocabulary import Category, Topic
 
@@ -99,7 +99,8 @@ def test_words_say_how_widely_it_is_reported(publishers: list[str], score: float
 
 @given(st.integers(0, 24), st.integers(0, 7), st.floats(0, 1))
 def test_no_words_claim_a_second_source_that_is_none(newsrooms: int, makers: int, score: float) -> None:
-    words = agreement(newsrooms, max(makers, 1) if not newsrooms else makers, score)
+    lead = story("Wired").model_copy(update={"consensus_score": score})
+    words = EventView("cbn-1", lead, (), newsrooms, max(makers, 1) if not newsrooms else makers).agreement
     assert ("independent" in words) == (newsrooms >= 2 and score >= 0.3)
     assert ("widely" in words) == (newsrooms >= 3 and score >= 0.3)
 

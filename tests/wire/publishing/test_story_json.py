@@ -99,7 +99,7 @@ def forge_with_another_secret() -> None:
     with override_settings(SECRET_KEY="a secret of the forger's own"):
         for row in StoryJson.objects.all():
             compressed = forge_json(bytes(row.packed))[story_json.SEAL :]
-            about = story_json._describe_columns(row.revision, row.made_of)
+            about = f"{row.revision} {row.made_of}\n"
             row.packed = story_json._seal(settings.SECRET_KEY, about, compressed) + compressed
             row.save()
 
@@ -169,9 +169,7 @@ def test_a_sealed_row_that_its_revision_does_not_make_is_named() -> None:
     publish(ABOUT, SAME)
     row = StoryJson.objects.get(story=story_of(ABOUT))
     compressed = forge_json(bytes(row.packed))[story_json.SEAL :]
-    row.packed = (
-        story_json._seal(settings.SECRET_KEY, story_json._describe_columns(row.revision, row.made_of), compressed) + compressed
-    )
+    row.packed = story_json._seal(settings.SECRET_KEY, f"{row.revision} {row.made_of}\n", compressed) + compressed
     row.save()
     with pytest.raises(CommandError, match=f"First break: story {story_of(ABOUT)}: the JSON kept of it"):
         verifywire()

@@ -13,7 +13,7 @@ from tests.mcpserver.asgi import request
 from wire import queries
 from wire.ingest import corrections
 from wire.models import Story
-from wire.publishing.citations_for import citable
+from wire.publishing.story_json import citable
 from wire.schemas.story import StoryOut
 from wire.text.vocabulary import Category
 

@@ -10,8 +10,7 @@ from citations.format.formats import Citable, CitationFormat, cite
 from tests.factories import published
 from tests.wire.queries.prose import FORGERIES, in_prose
 from wire.models import Story
-from wire.publishing.citations_for import citable
-from wire.publishing.story_json import story_out
+from wire.publishing.story_json import citable, story_out
 from wire.queries.verification import verify_citation
 
 # What texts say is the same on every database.

@@ -15,7 +15,7 @@ from wire.models import SearchDocument, Snapshot, Story, StoryRevision, StoryTop
 from wire.models.search import first_place, marks, newest_places, place
 from wire.models.story import BY_EDITOR
 from wire.publishing.indexing import free_places
-from wire.search import capped_count, ranking
+from wire.search import cursor, ranking
 from wire.text.query import Term, forms
 from wire.text.tokens import tokens
 from wire.text.vocabulary import Category, Topic
@@ -28,7 +28,7 @@ TITLE = "OpenAI launches quince model {}"
 @pytest.fixture
 def ten(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Ten stories an hour apart, newest first, on a wire that counts to four and ranks three at a time."""
-    monkeypatch.setattr(capped_count, "COUNTED", 4)
+    monkeypatch.setattr(cursor, "COUNTED", 4)
     monkeypatch.setattr(ranking, "COUNTED", 4)
     monkeypatch.setattr(ranking, "POOL", 3)
     made = [entry(title=TITLE.format(n), published_at=f"2026-01-15T0{n}:00:00Z") for n in range(10)]
@@ -67,7 +67,7 @@ def test_of_a_long_topic_the_newest_stories_are_summed_up(monkeypatch: pytest.Mo
 
 def test_the_days_of_a_long_archive_are_counted_no_further(monkeypatch: pytest.MonkeyPatch) -> None:
     publish(*(entry(published_at=f"2026-01-{day}T10:00:00Z") for day in (12, 13, 14, 15)))
-    monkeypatch.setattr(capped_count, "COUNTED", 2)
+    monkeypatch.setattr(cursor, "COUNTED", 2)
     listed = queries.list_days(limit=3)
     assert (listed.total, listed.total_is_exact, len(listed.dates)) == (2, False, 3)
 

@@ -11,7 +11,6 @@ from tests.factories import NOW, entry, publish
 from wire import queries
 from wire.schemas.params import Sort
 from wire.schemas.story import StoryOut
-from wire.search import spelling
 from wire.text import tokens
 from wire.text.query import ALL, Text, forms
 
@@ -176,7 +175,7 @@ def test_words_that_no_story_of_a_page_contains_are_named(client: Client) -> Non
 
 def test_a_name_is_no_slip_of_a_common_word_nor_of_a_short_one_that_hardly_any_story_uses(monkeypatch: pytest.MonkeyPatch) -> None:
     publish_titles("Quince plays songs", "Anthropic plays more songs", "Walrus tries Solos glasses")
-    monkeypatch.setattr(spelling, "SELDOM", 2)
+    monkeypatch.setattr("wire.search.service.SELDOM", 2)
     assert queries.search_wire("does Sonos play").suggestion is None
     assert queries.search_wire("who plays sonngs").suggestion == "who plays songs"
     assert queries.search_wire("does Antropic play").suggestion == "does anthropic play"

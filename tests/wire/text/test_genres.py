@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wire.text.genres import Genre, find_genre
+from wire.text.filters import Genre, find_genre
 
 HEADLINES = {
     Genre.LIVE: """

@@ -20,9 +20,8 @@ from django.db.models import Exists, F, OuterRef
 from config.errors import UpstreamFailed
 from wire.corpora.factchecks.languages import stem
 from wire.corpora.factchecks.models import Claim, ClaimQuerySet, ClaimVector, FactcheckState
-from wire.search.vectors.embedder import Embedder, Vectors
-from wire.search.vectors.embedder import embedder as packaged
-from wire.search.vectors.store import HALF
+from wire.search.vectors import HALF, Embedder, Vectors
+from wire.search.vectors import embedder as packaged
 from wire.text.tokens import words
 
 log = logging.getLogger(__name__)

@@ -16,7 +16,7 @@ from wire.corpora.factchecks import embedding
 from wire.corpora.factchecks.models import FactcheckState
 from wire.corpora.factchecks.search import Meant
 from wire.corpora.factchecks.vector_store import VectorStore
-from wire.search.vectors.embedder import Embedder, Vectors
+from wire.search.vectors import Embedder, Vectors
 
 log = logging.getLogger(__name__)
 

@@ -22,7 +22,7 @@ from wire.corpora.factchecks.vector_store import VectorStore
 from wire.models import Postings
 from wire.search import index
 from wire.search.index import Numbers
-from wire.search.vectors.embedder import Vectors
+from wire.search.vectors import Vectors
 
 CANDIDATES: Final = 100  # claims of each half that are compared by both
 SHARE: Final = 0.25  # of the best claim's score by words, below which a claim only shares a word or two with the question

@@ -17,7 +17,7 @@ from wire.corpora.factchecks.languages import content_stems, stem
 from wire.corpora.factchecks.models import Claim, ClaimVector, FactcheckState, StoryLink
 from wire.corpora.factchecks.vector_store import VectorStore, read_halves
 from wire.models import StoryVector, WireState
-from wire.search.vectors.embedder import embedder
+from wire.search.vectors import embedder
 from wire.text.tokens import words
 
 ALIKE: Final = 0.88  # cosine of story and claim, at least

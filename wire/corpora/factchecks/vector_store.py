@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from wire.corpora.factchecks.models import ClaimVector, FactcheckState
 from wire.search.index import Numbers
-from wire.search.vectors.embedder import Vectors
-from wire.search.vectors.store import HALF
+from wire.search.vectors import HALF, Vectors
 
 SAMPLED: Final = 2_000  # vectors from which a question's usual likeness is computed
 LEAST: Final = 50  # vectors below which chance decides what is usual

@@ -1,5 +1,3 @@
-"""Take a backup of the running wire."""
-
 from pathlib import Path
 from typing import Any
 
@@ -7,7 +5,6 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError
 
 from config.database import faults
-from config.errors import WireError
 from wire.ops.archive.dump import Broken
 from wire.ops.backup.create import create_backup
 
@@ -22,8 +19,6 @@ class Command(BaseCommand):
         try:
             with faults.explaining():
                 manifest = create_backup(path)
-        except WireError as error:
-            raise CommandError(f"{error.message} {error.hint}") from error
         except (Broken, DatabaseError, OSError) as error:
             raise CommandError(f"No backup was written: {error}") from error
         size = sum(file["bytes"] for file in manifest["files"].values())

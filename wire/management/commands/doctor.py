@@ -1,5 +1,3 @@
-"""Look the installation over, a line a check."""
-
 from dataclasses import asdict
 from typing import Any
 

@@ -1,8 +1,6 @@
-"""Write the whole wire as NDJSON that `loadwire` restores with byte-identical hashes."""
-
 import sys
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
@@ -17,24 +15,15 @@ class Command(BaseCommand):
         parser.add_argument("file", nargs="?", type=Path, help="Where to write; .gz is compressed. Standard output if left out.")
 
     def handle(self, *, file: Path | None, **_options: Any) -> None:
-        if file is None:
-            with open(sys.stdout.fileno(), "wb", closefd=False) as out:
-                self._write(out, packed=False)
-            return
-        draft = file.with_name(f".{file.name}.part")
+        draft = file.with_name(f".{file.name}.part") if file else None
         try:
-            with draft.open("wb") as out:
-                written = self._write(out, packed=file.suffix == ".gz")
-            draft.replace(file)  # whole or not at all
-        except OSError as error:
-            raise CommandError(f"The dump was not written: {error}") from error
-        finally:
-            draft.unlink(missing_ok=True)
-        self.stderr.write(f"{written:,} records written to {file}.")
-
-    def _write(self, out: IO[bytes], *, packed: bool) -> int:
-        try:
-            with faults.explaining():
-                return write(out, packed=packed)
+            with draft.open("wb") if draft else open(sys.stdout.fileno(), "wb", closefd=False) as out, faults.explaining():
+                written = write(out, packed=file is not None and file.suffix == ".gz")
+            if draft and file:
+                draft.replace(file)  # whole or not at all
+                self.stderr.write(f"{written:,} records written to {file}.")
         except (Broken, OSError) as error:
             raise CommandError(f"The dump was not written: {error}") from error
+        finally:
+            if draft:
+                draft.unlink(missing_ok=True)

@@ -1,5 +1,3 @@
-"""Print how right the wire's judgements are on labelled data, and fail when one is below its floor."""
-
 import csv
 import datetime as dt
 import gzip
@@ -105,27 +103,23 @@ class Command(BaseCommand):
 
 def _evaluate_file(what: str, file: Path, *, as_published: bool = False) -> Figures:
     """Return the figures of a labelled file. Raises: CommandError."""
+    if what in COLUMNS:
+        rows = _read_rows(file, COLUMNS[what])
+        if what == "names":
+            return evaluate.names(rows, _read_names())
+        is_category = what == "categories"
+        return evaluate.categories(rows, _read_lexicon()) if is_category else evaluate.events(rows, as_published=as_published)
     try:
-        match what:
-            case "search":
-                return evaluate.searches(json.loads(file.read_text(encoding="utf-8-sig")))
-            case "summaries":
-                makers = _list_makers()
-                return evaluate.summaries((one.title, one.summary, one.publisher in makers) for one in _read_entries(file))
-            case "articles":
-                return evaluate.articles(list(_read_pages(file)))
+        if what == "search":
+            return evaluate.searches(json.loads(file.read_text(encoding="utf-8-sig")))
+        if what == ARTICLES:
+            return evaluate.articles(list(_read_pages(file)))
+        makers = _list_makers()
+        return evaluate.summaries((one.title, one.summary, one.publisher in makers) for one in _read_entries(file))
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         text = str(error) if what == SUMMARIES else repr(error)
         where = " docs/quality.md says what it holds." if what == "search" else ""
         raise CommandError(f"{file} cannot be read: {text}.{where}") from error
-    rows = _read_rows(file, COLUMNS[what])
-    match what:
-        case "events" | "real-events":
-            return evaluate.events(rows, as_published=as_published)
-        case "names":
-            return evaluate.names(rows, _read_names())
-        case _:
-            return evaluate.categories(rows, _read_lexicon())
 
 
 def _read_names() -> list[Name]:
@@ -201,7 +195,7 @@ def _read_bytes(file: Path) -> bytes:
 
 
 def _read_entries(archive: Path) -> Iterator[Entry]:
-    return (record.value for record in reader.records(archive, {}) if isinstance(record.value, Entry))
+    return (value for _, value in reader.records(archive, {}) if isinstance(value, Entry))
 
 
 def _list_makers() -> set[str]:

@@ -1,5 +1,3 @@
-"""Write the pairs of stories that editors decided on, with the stories of those days, for `fitevents`."""
-
 import csv
 import datetime as dt
 from pathlib import Path

@@ -1,12 +1,9 @@
-"""Make the vectors of stories that have none."""
-
 from typing import Any
 
 from django.core.management.base import BaseCommand
 
 from config.database import faults
-from wire.search.vectors.embedder import embedder
-from wire.search.vectors.store import fill
+from wire.search.vectors import embedder, fill
 
 
 class Command(BaseCommand):

@@ -1,5 +1,3 @@
-"""Open the first account of a wire that has none."""
-
 import sys
 from typing import Any
 

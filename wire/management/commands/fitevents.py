@@ -1,5 +1,3 @@
-"""Fit the weights by which stories are grouped into events to labelled pairs of stories."""
-
 import csv
 import gzip
 import json
@@ -9,16 +7,9 @@ from typing import Any, Final
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from wire.ops.quality import pair_fit
 from wire.ops.quality.evaluate import read_items
-from wire.ops.quality.pair_fit import (
-    LabelledStories,
-    cross_validate,
-    fit_headlines,
-    fit_models,
-    fit_storylines,
-    measure_storylines,
-    replay_halves,
-)
+from wire.ops.quality.pair_fit import LabelledStories
 from wire.publishing.grouping.pair_model import WEIGHTS_FILE
 from wire.text.vocabulary import PairLabel
 
@@ -37,14 +28,6 @@ class Command(BaseCommand):
         parser.add_argument("pairs", type=Path, metavar="PAIRS")
         parser.add_argument("stories", type=Path, metavar="STORIES", help=f"CSV, .gz too: {', '.join(COLUMNS)}.")
         parser.add_argument(
-            "--headlines",
-            nargs="+",
-            type=Path,
-            default=[],
-            metavar="CSV",
-            help="Headlines alone (title, event; published_at) for wires of these.",
-        )
-        parser.add_argument(
             "--storylines", type=Path, metavar="JSON", help="name, half, stories and undecided (ids) of each storyline."
         )
         parser.add_argument("--out", type=Path, default=WEIGHTS_FILE, help="Default: the file that the wire reads.")
@@ -57,13 +40,12 @@ class Command(BaseCommand):
             raise CommandError(
                 "Nothing was written: pairs of two months, some of one event and some not, are needed to fit weights."
             )
-        models, figures = fit_models(labelled), cross_validate(labelled)
-        if options["headlines"]:
-            models |= fit_headlines([_read_headlines(file) for file in options["headlines"]])
+        models, figures = pair_fit.fit_models(labelled), pair_fit.cross_validate(labelled)
         if options["storylines"]:
-            models |= fit_storylines(labelled, *_read_storylines(options["storylines"], places, "tune"))
-            figures["storylines"] = measure_storylines(labelled, models, *_read_storylines(options["storylines"], places, "report"))
-        figures |= replay_halves(labelled)
+            models |= pair_fit.fit_storylines(labelled, *_read_storylines(options["storylines"], places, "tune"))
+            sagas = _read_storylines(options["storylines"], places, "report")
+            figures["storylines"] = pair_fit.measure_storylines(labelled, models, *sagas)
+        figures |= pair_fit.replay_halves(labelled)
         shipped = json.loads(WEIGHTS_FILE.read_text(encoding="utf-8"))["models"]
         models |= {name: model for name, model in shipped.items() if name not in models}
         for name, of_model in figures.items():
@@ -72,14 +54,6 @@ class Command(BaseCommand):
             document = {"fitted_to": f"{len(labelled.labels)} labelled pairs of {len(labelled.stories)} stories", "models": models}
             options["out"].write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
             self.stdout.write(f"Written: {options['out']}.")
-
-
-def _read_headlines(file: Path) -> LabelledStories:
-    rows = list(csv.DictReader(_read_text(file).splitlines(keepends=True)))
-    if not rows or not {"title", "event"} <= rows[0].keys():
-        raise CommandError(f"{file} lacks rows with the columns title and event.")
-    known = sorted(zip(rows, read_items(rows), strict=True), key=lambda pair: (pair[1].published_at, pair[1].chatbotnews_id))
-    return LabelledStories([item for _, item in known], [row["event"] for row, _ in known], {})
 
 
 def _read_storylines(file: Path, places: Mapping[str, int], half: str) -> tuple[list[set[int]], list[set[int]]]:

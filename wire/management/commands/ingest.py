@@ -1,5 +1,3 @@
-"""Fetch the feeds of the roster, take in what is new, publish; once or for ever."""
-
 import argparse
 import datetime as dt
 import os
@@ -24,7 +22,7 @@ from wire.ingest.feed_entries import list_feeds
 from wire.ingest.replay import recordings, replay, try_source
 from wire.ingest.run import Run, collect
 from wire.queries import wire_version
-from wire.search.vectors.store import fill
+from wire.search.vectors import fill
 
 LOOK_AGAIN: Final = 2.0  # seconds between two looks for a database that is away
 VECTORS_TIME: Final = 300.0  # seconds a run at most; what is left is for the next
@@ -59,7 +57,9 @@ class Command(BaseCommand):
                 return
             try:
                 if options["from_files"]:
-                    self._replay(options["from_files"], options["publication"])
+                    recorded = recordings(options["from_files"], list_feeds(options["publication"]))
+                    total = replay(recorded, lambda report: self.stderr.write(report.failure) if report.failure else None)
+                    self.stdout.write(f"Replayed {len(recorded)} files: {_join_counts(total)}.")
                 elif self._run(options["publication"], by_hand=options["publication"] is not None).reached_nothing:
                     raise CommandError("Not one feed answered. What was published stays; the next run tries again.")
             except Busy as busy:
@@ -82,10 +82,8 @@ class Command(BaseCommand):
         fill(VECTORS_TIME)
         counts: Counter[str] = sum((report.counts for report in run.reports), Counter())
         results = Counter(report.result for report in run.reports) + Counter({"not due": run.waiting})
-        self.stdout.write(
-            f"Feeds: {_join_counts(results) or 'none'}. Items: {_join_counts(counts) or 'none'}. Snapshots: {len(run.published)}. "
-            f"Seconds: {', '.join(f'{stage} {seconds:.2f}' for stage, seconds in run.seconds.items())}."
-        )
+        feeds, items = _join_counts(results) or "none", _join_counts(counts) or "none"
+        self.stdout.write(f"Feeds: {feeds}. Items: {items}. Snapshots: {len(run.published)}.")
         self.stdout.flush()  # a journal or a file would else hear of it when the process ends
         if publication is None:
             for plugin in list_plugins():
@@ -132,11 +130,6 @@ class Command(BaseCommand):
                 self.stderr.write(f"The database cannot be read: {why}. Nothing is fetched until it is back.")
                 is_reported = True
             time.sleep(LOOK_AGAIN)
-
-    def _replay(self, directory: Path, publication: str | None) -> None:
-        recorded = recordings(directory, list_feeds(publication))
-        total = replay(recorded, lambda report: self.stderr.write(report.failure) if report.failure else None)
-        self.stdout.write(f"Replayed {len(recorded)} files: {_join_counts(total)}.")
 
 
 def _join_counts(counts: Counter[str]) -> str:

@@ -1,5 +1,3 @@
-"""Fill a database of its own with the sample wire: fictional stories that show everything the wire can do."""
-
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +8,7 @@ from django.db import transaction
 
 from config.plugins import list_plugins
 from wire.models import Story, WireState
-from wire.ops.archive.load import load_items
+from wire.ops.archive.reader import load_items
 from wire.publishing.publish import publish_pending
 
 SAMPLE = Path(settings.BASE_DIR) / "fixtures" / "sample"

@@ -1,12 +1,10 @@
-"""Load archives into the wire: NDJSON items, RSS or Atom files, our own dumps, directories and .gz of these."""
-
 import json
 import resource
 import time
 from collections import Counter
 from collections.abc import Callable
 from contextlib import nullcontext
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
@@ -20,11 +18,12 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn
 from config.database import faults
 from config.url_secrets import CREDENTIALS_REFUSED, has_credentials, mask_address
 from wire.ingest import lexicon
+from wire.ingest.feed_entries import refuse_sample
 from wire.ingest.normalise import Context, Rejected
-from wire.models import Load, Story, WireState
+from wire.models import Load, Story
 from wire.ops.archive import reader
 from wire.ops.archive.dump import Broken
-from wire.ops.archive.load import load_items
+from wire.ops.archive.reader import load_items
 from wire.ops.archive.restore import restore
 from wire.ops.archive.verify import dump_records
 from wire.publishing.publish import publish_pending
@@ -57,7 +56,7 @@ class Command(BaseCommand):
             try:
                 with faults.explaining():
                     # A load of one of these that broke off goes on from there.
-                    digests = [reader.digest(file, names) for file in archives]
+                    digests = [reader.compute_digest(file, names) for file in archives]
                     rejections.open(again=Load.objects.filter(digest__in=digests, line__gt=0).exists())
                     with transaction.atomic() if options["dry_run"] else nullcontext():
                         total = self._load([*dumps, *archives], names, rejections)
@@ -67,40 +66,30 @@ class Command(BaseCommand):
                     days = self._publish() if archives and not options["dry_run"] else []
             except (Broken, OSError) as error:
                 raise CommandError(str(error)) from error
-        self._report(total, rejections, len(days), time.monotonic() - started, dry_run=options["dry_run"])
+        self._report(total, len(days), time.monotonic() - started, dry_run=options["dry_run"])
 
     def _load(self, files: list[Path], names: dict[str, str], rejections: "_Rejections") -> Counter[str]:
         total: Counter[str] = Counter()
+        context = None  # read once for all files
         with _build_progress() as progress:
-            files_done = progress.add_task("files", total=len(files), visible=len(files) > 1)
             task = progress.add_task("")  # one bar for all files: a bar each would be drawn again for each line of any
+            advance = partial(progress.update, task)
             for file in files:
                 progress.reset(task, description=file.name, total=sum(1 for _ in reader.lines(file)))
                 if reader.is_dump(file):
-                    total += restore(dump_records(file), lambda number: progress.update(task, completed=number))
-                else:
-                    refuse = partial(rejections.add, file)
-                    total += self._load_archive(file, names, refuse, lambda number: progress.update(task, completed=number))
-                progress.update(task, completed=progress.tasks[task].total)
-                progress.advance(files_done)
+                    total += restore(dump_records(file), lambda number: advance(completed=number))
+                    continue
+                refuse_sample()
+                context = context or Context.load(lexicon.load(), timezone.now())
+                refuse = partial(rejections.add, file)
+                report = load_items(file, names, context=context, on_rejected=refuse, on_progress=lambda n: advance(completed=n))
+                total += report.counts
+                if report.resumed_at:
+                    self.stdout.write(
+                        f"{file.name}: went on behind line {report.resumed_at}; what was refused before it is counted here, and "
+                        "named where the run that broke off was told to name it."
+                    )
         return total
-
-    @cached_property  # read once for all files
-    def _context(self) -> Context:
-        return Context.load(lexicon.load(), timezone.now())
-
-    def _load_archive(
-        self, file: Path, names: dict[str, str], refuse: Callable[[int, Rejected], None], advance: Callable[[int], None]
-    ) -> Counter[str]:
-        if WireState.objects.filter(is_sample=True).exists():
-            raise CommandError("This database holds the sample wire and never takes real news. Use another WIRE_DATA_DIR.")
-        report = load_items(file, names, context=self._context, on_rejected=refuse, on_progress=advance)
-        if report.resumed_at:
-            self.stdout.write(
-                f"{file.name}: went on behind line {report.resumed_at}; what was refused before it is counted here, and "
-                "named where the run that broke off was told to name it."
-            )
-        return report.counts
 
     def _publish(self) -> list[Any]:
         waiting = Story.objects.pending().values("wire_date").distinct().count()
@@ -108,8 +97,7 @@ class Command(BaseCommand):
             task = progress.add_task("publishing days", total=waiting)
             return publish_pending(progress=lambda _day: progress.advance(task))
 
-    def _report(self, total: Counter[str], rejections: "_Rejections", days: int, seconds: float, *, dry_run: bool) -> None:
-        rejections.tell()
+    def _report(self, total: Counter[str], days: int, seconds: float, *, dry_run: bool) -> None:
         self.stdout.write("Dry run, nothing was written:" if dry_run else "Loaded:")
         for name, number in sorted(total.items()):
             self.stdout.write(f"  {name:<40} {number:>9,}")
@@ -119,7 +107,7 @@ class Command(BaseCommand):
 
 
 class _Rejections:
-    """Refusals, all to a file if one is wanted; the first of each reason by `write`, at the latest when the load breaks off."""
+    """Refusals, all to a file if one is wanted; the first of each reason by `write` at the end, also if the load breaks off."""
 
     def __init__(self, file: Path | None, write: Callable[[str], Any]) -> None:
         self._file = file
@@ -133,7 +121,15 @@ class _Rejections:
         return self
 
     def __exit__(self, *_error: object) -> None:
-        self.tell()
+        for code, shown in self._shown.items():
+            for line in shown:
+                self._write(line)
+            if self._counts[code] > len(shown):
+                self._write(f"… and {self._counts[code] - len(shown):,} more of {code}; --rejects FILE writes them all.")
+        if self._strangers:
+            named = "; ".join(f"{name} ({number:,})" for name, number in self._strangers.most_common(SHOWN_PER_REASON))
+            more = len(self._strangers) - SHOWN_PER_REASON
+            self._write(f"Outside the roster: {named}{f'; and {more:,} more' if more > 0 else ''}.")
         if self._handle:
             self._handle.close()
 
@@ -155,19 +151,6 @@ class _Rejections:
         shown = self._shown.setdefault(why.code, [])
         if len(shown) < SHOWN_PER_REASON:
             shown.append(f"{file.name}:{number}: {why.code}: {why.message}")
-
-    def tell(self) -> None:
-        """Report once."""
-        for code, shown in self._shown.items():
-            for line in shown:
-                self._write(line)
-            if self._counts[code] > len(shown):
-                self._write(f"… and {self._counts[code] - len(shown):,} more of {code}; --rejects FILE writes them all.")
-        if self._strangers:
-            named = "; ".join(f"{name} ({number:,})" for name, number in self._strangers.most_common(SHOWN_PER_REASON))
-            more = len(self._strangers) - SHOWN_PER_REASON
-            self._write(f"Outside the roster: {named}{f'; and {more:,} more' if more > 0 else ''}.")
-        self._shown, self._strangers = {}, Counter()
 
 
 def _sort_files(paths: list[Path]) -> tuple[list[Path], list[Path], list[Path]]:

@@ -1,5 +1,3 @@
-"""Merge stories that are one article under two addresses."""
-
 import sys
 from typing import Any, Final
 

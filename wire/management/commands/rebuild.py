@@ -1,5 +1,3 @@
-"""Read what was fetched again with today's rules; show what would change, then do it."""
-
 import datetime as dt
 import sys
 from typing import Any, Final
@@ -8,6 +6,7 @@ from django.core.management.base import BaseCommand, CommandParser
 
 from config.database import faults
 from wire.ingest import rebuild
+from wire.ingest.match import Outcome
 
 SHOWN: Final = 50
 
@@ -30,8 +29,8 @@ class Command(BaseCommand):
             chosen = {"since": options["since"], "final_days": options["final_days"]}
             plan = rebuild.plan(**chosen)
             self._show(plan)
-            if plan.left_alone:
-                self.stdout.write(f"{plan.left_alone:,} of final days stay as they are; --final-days changes these too.")
+            if left := plan.counts[Outcome.FINAL_DAY]:
+                self.stdout.write(f"{left:,} of final days stay as they are; --final-days changes these too.")
             if not (plan.added or plan.changed):
                 self.stdout.write("Nothing would change.")
                 return

@@ -1,5 +1,3 @@
-"""Make the log over all snapshots again."""
-
 from typing import Any
 
 from django.core.management.base import BaseCommand
@@ -17,8 +15,8 @@ class Command(BaseCommand):
 
     def handle(self, **_options: Any) -> None:
         with faults.explaining():
-            rebuilt = log.rebuild()
+            leaves, unsigned = log.rebuild()
             signing.sign_newest()
-        self.stdout.write(f"Made again from the snapshots: {rebuilt.leaves:,} leaves.")
-        if rebuilt.unsigned:
-            self.stdout.write(f"{rebuilt.unsigned:,} checkpoints had a damaged signature and are unsigned now.")
+        self.stdout.write(f"Made again from the snapshots: {leaves:,} leaves.")
+        if unsigned:
+            self.stdout.write(f"{unsigned:,} checkpoints had a damaged signature and are unsigned now.")

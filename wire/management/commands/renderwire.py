@@ -1,5 +1,3 @@
-"""Make anew what is kept of stories as JSON."""
-
 from typing import Any
 
 from django.core.management.base import BaseCommand

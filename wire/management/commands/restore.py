@@ -1,5 +1,3 @@
-"""Bring a backup back."""
-
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +7,7 @@ from django.db import DatabaseError
 from config.errors import WireError
 from wire.ops.archive.dump import Broken
 from wire.ops.backup.contents import count_systems
-from wire.ops.backup.manifest import holds_wire_alone
+from wire.ops.backup.manifest import DUMP
 from wire.ops.backup.restore import restore, verify
 from wire.publishing import story_json
 
@@ -39,7 +37,7 @@ class Command(BaseCommand):
             f"{result.counts['story']:,} stories verify; the chain ends in {result.last_sha256}."
         )
         self.stdout.write(f"There are {', '.join(f'{number:,} {system}' for system, number in count_systems().items())}.")
-        if holds_wire_alone(manifest):
+        if DUMP in manifest["files"]:
             self.stdout.write(
                 "The backup is of an earlier release, which on Postgres left out all but the wire: fact-checks, publishers, "
                 "corpora, agents and accounts are not in it. Restore these from a pg_dump of that time."

@@ -1,5 +1,3 @@
-"""Sign with a new key from now on."""
-
 from typing import Any
 
 from django.core.management.base import BaseCommand

@@ -1,5 +1,3 @@
-"""Seal the rows of fact-checks, articles, releases and changes as they are now."""
-
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser

@@ -1,5 +1,3 @@
-"""Serve the wire: migrate, start uvicorn and ingest, and show the sample wire until there is something real to show."""
-
 import os
 import secrets
 import signal
@@ -133,9 +131,7 @@ class _IngestProcess:
 
 
 def _sample_environment() -> dict[str, str]:
-    """Return the environment of a data directory, and so a database and a chain, of its own; never that of DATABASE_URL. Beside
-    the default one, but within one that an operator named: nothing else may be ours to write.
-    """
+    """Return the environment of a data directory of its own: beside the default one, or within one that an operator named."""
     env = {name: value for name, value in os.environ.items() if name not in OF_DATABASES}
     live = Path(settings.WIRE_DATA_DIR)
     beside = live.parent if live == settings.BASE_DIR / "var" / "wire" else live
@@ -144,8 +140,7 @@ def _sample_environment() -> dict[str, str]:
 
 def _run_command(command: str, env: Mapping[str, str], standard_input: str = "") -> str:
     """Return the output of a command. Secrets go over standard input, which no process list shows. Raises: CommandError."""
-    name, *more = command.split()
-    arguments = [sys.executable, str(settings.BASE_DIR / "manage.py"), name, "--verbosity", "0", *more]
+    arguments = [sys.executable, str(settings.BASE_DIR / "manage.py"), command, "--verbosity", "0"]
     ran = subprocess.run(arguments, env=dict(env), check=False, input=standard_input, stdout=subprocess.PIPE, text=True)  # noqa: S603
     if ran.returncode:
         raise CommandError(

@@ -1,5 +1,3 @@
-"""Recompute every hash, link and signature, from the database or from dumped files, and name the first break."""
-
 from pathlib import Path
 from typing import Any
 

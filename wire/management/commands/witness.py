@@ -1,5 +1,3 @@
-"""Watch other wires' logs, and sign what was seen."""
-
 from argparse import ArgumentParser
 from functools import partial
 from typing import Any
@@ -7,7 +5,6 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from config.database import faults
-from config.errors import WireError
 from sources.fetch.fetch_all import get_once
 from wire.ingest.feed_entries import policy
 from wire.publishing.transparency.witness import look
@@ -29,7 +26,7 @@ class Command(BaseCommand):
                 with faults.explaining():
                     seen = look(url, partial(get_once, policy=policy()))
                 self.stdout.write(f"{seen.origin}: {seen.size} snapshots, all that were seen before among them. Signed.")
-            except WireError as error:
-                wrong.append(f"{error.message} {error.hint}")
+            except CommandError as error:
+                wrong.append(str(error))
         if wrong:
             raise CommandError("\n".join(wrong))

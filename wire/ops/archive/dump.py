@@ -1,7 +1,4 @@
-"""A whole wire as records: every revision, snapshot, signature and public key, in an order that never depends on the database. One
-JSON object a line with its `kind`; roster and keys come before what refers to them; the last record counts the others, so a dump
-that was cut off is known as such. The same wire always gives the same bytes.
-"""
+"""A whole wire as records, one JSON object a line with its `kind`, the last of which counts the others; always the same bytes."""
 
 import gzip
 from collections import Counter
@@ -104,25 +101,15 @@ def _read_records() -> Iterator[Record]:
     yield from _read_stories()
     pairs = StoryPair.objects.select_related("story", "other").order_by("story__chatbotnews_id", "other__chatbotnews_id")
     for pair in pairs.iterator(CHUNK):
-        yield {
-            "kind": "pair",
-            "story": pair.story.chatbotnews_id,
-            "other": pair.other.chatbotnews_id,
-            **_to_record(pair, PAIR_FIELDS),
-        }
+        ids = {"story": pair.story.chatbotnews_id, "other": pair.other.chatbotnews_id}
+        yield {"kind": "pair", **ids, **_to_record(pair, PAIR_FIELDS)}
     for take in EditorTake.objects.order_by("wire_date"):
         yield {"kind": "take", **_to_record(take, TAKE_FIELDS)}
     for snapshot in Snapshot.objects.order_by("sequence").iterator(CHUNK):
-        yield snapshot_record(snapshot)
-
-
-def snapshot_record(snapshot: Snapshot) -> Record:
-    """Raises: Broken."""
-    try:
-        manifest = snapshot.manifest
-    except Damaged as error:
-        raise Broken(f"snapshot {snapshot.sequence} ({snapshot}): its bytes cannot be read: {error.__cause__}.") from error
-    return {"kind": "snapshot", **_to_record(snapshot, SNAPSHOT_FIELDS), "manifest": manifest}
+        try:
+            yield {"kind": "snapshot", **_to_record(snapshot, SNAPSHOT_FIELDS), "manifest": snapshot.manifest}
+        except Damaged as error:
+            raise Broken(f"snapshot {snapshot.sequence} ({snapshot}): its bytes cannot be read: {error.__cause__}.") from error
 
 
 def _read_stories() -> Iterator[Record]:

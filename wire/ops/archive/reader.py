@@ -1,21 +1,29 @@
-"""Any archive as a stream of numbered records or refusals, in flat memory, without the database."""
+"""Any archive as a stream of numbered records or refusals, in flat memory; and its items into stories, batch by batch."""
 
 import gzip
 import hashlib
 import zlib
 from codecs import BOM_UTF8
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from itertools import count
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import count, islice
 from pathlib import Path
 from typing import IO, Any, Final, cast
 
 import orjson
+from django.db import transaction
+from django.utils import timezone
 
 from sources.entries import Entry
 from sources.parse import InvalidFeed, parse
 from sources.parse.charsets import decode
-from wire.ingest.normalise import Rejected
+from wire.ingest import lexicon
+from wire.ingest.feed_entries import name_outcome
+from wire.ingest.normalise import Context, Rejected
+from wire.ingest.save import save_entries
+from wire.models import Load
 
 MAX_LINE: Final = 1 << 20  # bytes; no honest item comes near it
 MAX_FEED: Final = 32 << 20  # bytes of a feed file, unpacked: feeds are read whole
@@ -24,18 +32,12 @@ REQUIRED: Final = ("title", "url", "publisher", "published_at")
 FIELDS: Final = frozenset((*REQUIRED, "summary", "author", "guid", "credited_source", "language"))
 
 
-@dataclass(frozen=True, slots=True)
-class Numbered:
-    """A line (of NDJSON) or an item (of a feed); numbers count from 1."""
-
-    number: int
-    value: Entry | Rejected
+Numbered = tuple[int, Entry | Rejected]  # of a line (of NDJSON) or an item (of a feed); numbers count from 1
+BATCH: Final = 500
 
 
 def expand(paths: list[Path]) -> tuple[list[Path], list[Path]]:
-    """Return the files of `paths`, and those left out: a directory means every archive below it, by name. Raises:
-    FileNotFoundError; OSError for pipes and the like, which can be read only once.
-    """
+    """Return the files of `paths`, directories expanded, and those left out. Raises: FileNotFoundError; OSError for pipes."""
     files, others = list[Path](), list[Path]()
     for path in paths:
         if path.is_dir():
@@ -51,7 +53,7 @@ def expand(paths: list[Path]) -> tuple[list[Path], list[Path]]:
     return files, others
 
 
-def digest(file: Path, names: Mapping[str, str]) -> str:
+def compute_digest(file: Path, names: Mapping[str, str]) -> str:
     """Return the identity of an input, lower-case hex SHA-256 of its bytes and of its map of publishers."""
     hashed = hashlib.sha256(orjson.dumps(dict(names), option=orjson.OPT_SORT_KEYS))
     with file.open("rb") as handle:
@@ -68,14 +70,17 @@ def is_dump(file: Path) -> bool:
 
 def records(file: Path, names: Mapping[str, str]) -> Iterator[Numbered]:
     """Yield every record of a file: NDJSON by line, RSS or Atom by item. `names` maps publishers to names of the roster."""
-    if _is_feed(file):
+    is_feed = False
+    with _open(file) as handle, suppress(EOFError, OSError, zlib.error):
+        is_feed = decode(handle.read(512)).lstrip().startswith("<")
+    if is_feed:
         yield from _read_feed(file, names)
         return
     for number, line in lines(file):
         if isinstance(line, Rejected):
-            yield Numbered(number, line)
+            yield number, line
         elif line.strip():
-            yield Numbered(number, _parse_item(line, names))
+            yield number, _parse_item(line, names)
 
 
 def lines(file: Path, longest: int = MAX_LINE) -> Iterator[tuple[int, bytes | Rejected]]:
@@ -128,34 +133,62 @@ def _read_feed(file: Path, names: Mapping[str, str]) -> Iterator[Numbered]:
         try:
             data = handle.read(MAX_FEED + 1)
         except (EOFError, OSError, zlib.error) as error:
-            yield Numbered(1, Rejected("broken_archive", f"The feed breaks off ({error}); nothing of it was read."))
+            yield 1, Rejected("broken_archive", f"The feed breaks off ({error}); nothing of it was read.")
             return
     if len(data) > MAX_FEED:
-        yield Numbered(1, Rejected("feed_too_large", f"The feed is larger than {MAX_FEED:,} bytes."))
+        yield 1, Rejected("feed_too_large", f"The feed is larger than {MAX_FEED:,} bytes.")
         return
     try:
         parsed = parse(data)
         if parsed.kind == "sitemap":
             raise InvalidFeed("The file is neither RSS nor Atom.")
     except InvalidFeed as error:
-        yield Numbered(1, Rejected("invalid_feed", str(error)))
+        yield 1, Rejected("invalid_feed", str(error))
         return
     for number, entry in enumerate(parsed.entries, start=1):
-        yield Numbered(number, entry.by(names.get(entry.publisher, entry.publisher)))
+        yield number, entry.by(names.get(entry.publisher, entry.publisher))
     if not parsed.whole:
         why = "The feed breaks off in this item, or goes on as something else behind its end; it was not stored."
-        yield Numbered(len(parsed.entries) + 1, Rejected("broken_archive", why))
-
-
-def _is_feed(file: Path) -> bool:
-    with _open(file) as handle:
-        try:
-            return decode(handle.read(512)).lstrip().startswith("<")
-        except (EOFError, OSError, zlib.error):
-            return False
+        yield len(parsed.entries) + 1, Rejected("broken_archive", why)
 
 
 def _open(file: Path) -> IO[bytes]:
     with file.open("rb") as handle:
         packed = handle.read(2) == b"\x1f\x8b"
     return cast(IO[bytes], gzip.open(file, "rb")) if packed else file.open("rb")
+
+
+@dataclass(slots=True)
+class LoadReport:
+    """Number of records by outcome; rejections by reason. `resumed_at` is the line it went on from."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    resumed_at: int = 0
+
+
+def load_items(
+    file: Path,
+    names: Mapping[str, str],
+    *,
+    context: Context | None = None,
+    on_rejected: Callable[[int, Rejected], None] = lambda _number, _why: None,
+    on_progress: Callable[[int], None] = lambda _number: None,
+) -> LoadReport:
+    """Store every item of a file, or what a killed load left; nothing is published yet. Callbacks get line (or item) numbers."""
+    digest = compute_digest(file, names)
+    load, _ = Load.objects.get_or_create(digest=digest, defaults={"name": file.name})
+    report = LoadReport(Counter(load.counts), resumed_at=load.line)
+    context = context or Context.load(lexicon.load(), timezone.now())
+    waiting = ((number, value) for number, value in records(file, names) if number > load.line)
+    while batch := list(islice(waiting, BATCH)):
+        with transaction.atomic():
+            outcomes = iter(save_entries([value for _, value in batch if isinstance(value, Entry)], context))
+            for number, value in batch:
+                outcome = next(outcomes) if isinstance(value, Entry) else value
+                if isinstance(outcome, Rejected):
+                    on_rejected(number, outcome)
+                report.counts[name_outcome(outcome)] += 1
+            Load.objects.filter(pk=load.pk).update(line=number, counts=dict(report.counts))
+        on_progress(number)
+    load.delete()
+    return report

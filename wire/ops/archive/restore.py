@@ -26,9 +26,8 @@ RESTORED: Final = (Story, Event, EditorTake, Snapshot, SigningKey)
 
 
 def restore(records: Iterable[Record], on_progress: Callable[[int], None] = lambda _number: None) -> Counter[str]:
-    """Restore a dump into an empty wire, or confirm that this wire already holds it. One transaction: never half a wire. Returns
-    the number of restored records by kind; all are `duplicate` when the wire held them. Raises: Broken for the first record that
-    is not as it was published; InvalidArgument when the wire holds something else.
+    """Restore a dump into an empty wire, whole or not at all, or confirm that this wire already holds it; return the number of
+    records by kind. Raises: Broken for a record that is not as published; InvalidArgument.
     """
     verifier = Verifier()
     number = 0
@@ -49,7 +48,7 @@ def restore(records: Iterable[Record], on_progress: Callable[[int], None] = lamb
                 WireState.raise_version()
     except (AttributeError, KeyError, TypeError, ValueError, ValidationError, DataError, IntegrityError) as error:
         raise Broken(f"behind record {number}: not what dumpwire writes ({error!r}). Nothing was restored.") from error
-    return verifier.result.counts if empty else Counter(duplicate=number)
+    return verifier.counts if empty else Counter(duplicate=number)
 
 
 def _check_sample(chunk: list[Record]) -> None:

@@ -6,7 +6,7 @@ import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
-from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,7 +17,7 @@ from config.plugins import list_plugins
 from sources.roster import fingerprint
 from wire.ingest.normalise import Rejected
 from wire.models import StoryRevision
-from wire.ops.archive import derived, reader, rosters, verify_log
+from wire.ops.archive import derived, reader
 from wire.ops.archive.dump import VERSION, Broken, Record, one_moment, records
 from wire.publishing.signing import is_valid
 from wire.text.identity import chatbotnews_id
@@ -36,19 +36,12 @@ Owed = tuple[float, int]  # consensus score, number of sources
 NONE: Final[Owed] = (0.0, 1)
 
 
-@dataclass(slots=True)
-class Verified:
-    """The number of verified records by kind, and the end of the chain."""
-
-    counts: Counter[str] = field(default_factory=Counter)
-    last_sha256: str | None = None
-
-
 class Verifier:
-    """Checks records one at a time, in dump order; remembers a hash a revision and a line a story."""
+    """Checks records one at a time, in dump order; `counts` has the number of records by kind, `last_sha256` is the chain's end."""
 
     def __init__(self) -> None:
-        self.result = Verified()
+        self.counts: Counter[str] = Counter()
+        self.last_sha256: str | None = None
         self._keys: dict[str, Record] = {}
         self._signers: dict[str, str] = {}  # by id when they were made: the keys that signed so far
         self._publications: dict[str, Record] = {}
@@ -101,7 +94,7 @@ class Verifier:
                 return
             case _:
                 raise Broken(f"a record of the unknown kind {kind!r}.")
-        self.result.counts[kind] += 1
+        self.counts[kind] += 1
 
     def _check_story(self, record: Record) -> None:
         story_id, rows = record["chatbotnews_id"], record["revisions"]
@@ -142,7 +135,7 @@ class Verifier:
         if short != medium and (len(medium) <= SHORT or not short or not medium.startswith(short.removesuffix("…"))):
             raise Broken(f"{what}: summary_short is not how summary_medium begins.")
         self._hashes[story_id, number] = bytes.fromhex(sha256)
-        self.result.counts["revision"] += 1
+        self.counts["revision"] += 1
 
     def _check_snapshot(self, record: Record) -> None:
         manifest = record["manifest"]
@@ -150,7 +143,7 @@ class Verifier:
         what = f"snapshot {record['sequence']} ({day} revision {manifest['revision']})"
         _expect(what, "sequence", record["sequence"], self._sequence + 1)
         _expect(what, "revision", manifest["revision"], self._revision_of.get(day, 0) + 1)
-        _expect(what, "previous_sha256", manifest["previous_sha256"], self.result.last_sha256)
+        _expect(what, "previous_sha256", manifest["previous_sha256"], self.last_sha256)
         _expect(what, "wire_sha256", record["wire_sha256"], digest(manifest))
         for name in MANIFEST_COLUMNS:
             _expect(what, f"the column {name}", record[name], manifest[name])
@@ -167,7 +160,7 @@ class Verifier:
         self._unlike[day] = self._find_difference(what, manifest)
         self._sequence = record["sequence"]
         self._revision_of[day] = manifest["revision"]
-        self.result.last_sha256 = record["wire_sha256"]
+        self.last_sha256 = record["wire_sha256"]
 
     def _check_signature(self, what: str, record: Record) -> None:
         """Check that a published key made it before it was retired, and before any key that came after signed."""
@@ -190,7 +183,7 @@ class Verifier:
         return next(((what, story) for story in published | shown if published.get(story) != shown.get(story)), None)
 
     def _check_end(self, record: Record) -> None:
-        rosters.check(self._publications, self._rosters)
+        derived.check_rosters(self._publications, self._rosters)
         for event, into in self._events.items():
             if (event, 1) not in self._hashes:
                 raise Broken(f"event {event}: no story has founded it.")
@@ -209,7 +202,7 @@ class Verifier:
         for story_id, (_day, figures) in self._withdrawn.items():
             if figures not in (NONE, self._before.get(story_id)):
                 raise Broken(f"story {story_id}: it was withdrawn, and its consensus is none that a snapshot gave it.")
-        found = {kind: n for kind, n in sorted(self.result.counts.items()) if kind != "revision"}
+        found = {kind: n for kind, n in sorted(self.counts.items()) if kind != "revision"}
         _expect("end of the dump", "counts", record["counts"], found)
 
     def _check_chain(self, what: str, first: str, merged_into: Mapping[str, str | None]) -> None:
@@ -237,38 +230,30 @@ def check_records(dump: Iterable[Record], verifier: Verifier) -> Iterator[Record
         raise Broken("the dump breaks off: its end record is missing.")
 
 
-def verify(dump: Iterable[Record]) -> Verified:
+def verify(dump: Iterable[Record]) -> Verifier:
     """Raises: Broken."""
     verifier = Verifier()
     for _ in check_records(dump, verifier):
         pass
-    return verifier.result
+    return verifier
 
 
-def verify_database() -> Verified:
+def verify_database() -> Verifier:
     """Verify the stored wire as of one moment, and tables that repeat it and that no dump holds. Raises: Broken."""
     with one_moment():
         try:
             with closing(records()) as stored:
                 result = verify(stored)
-            derived.check()
-            verify_log.check_log()
-            _check_rows()
-            verify_log.check_changes()
+            derived.check_tables()
+            derived.check_log()
+            rows = (fault for model in row_seal.sealed_models() for fault in row_seal.list_faults(model))
+            for fault in chain(rows, *(plugin.list_faults() for plugin in list_plugins())):  # names table and key
+                raise Broken(fault)
+            derived.check_changes()
             result.counts["other_key"] = row_seal.count_other_keys()
         except (TypeError, ValueError) as error:
             raise Broken(f"a column holds what cannot be read: {error!r}.") from error
     return result
-
-
-def _check_rows() -> None:
-    """Check the rows of other applications. Raises: Broken, naming table and key of the first wrong one."""
-    for model in row_seal.sealed_models():
-        for fault in row_seal.list_faults(model):
-            raise Broken(fault)
-    for plugin in list_plugins():
-        for fault in plugin.list_faults():
-            raise Broken(fault)
 
 
 def dump_records(file: Path) -> Iterator[Record]:

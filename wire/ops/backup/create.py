@@ -15,27 +15,15 @@ from config.errors import InvalidArgument
 from wire import queries
 from wire.models import Snapshot
 from wire.ops.archive import dump
-from wire.ops.backup.contents import applied_migrations, count_systems, list_keys
-from wire.ops.backup.manifest import (
-    COPY,
-    FORMAT,
-    KEYS,
-    MANIFEST,
-    PUBLIC_KEYS,
-    TABLES,
-    VERSION,
-    Manifest,
-    describe_file,
-    pack_manifest,
-)
-from wire.ops.backup.tables import write_tables
+from wire.ops.backup import manifest as layout
+from wire.ops.backup.contents import applied_migrations, count_systems, list_keys, write_tables
+from wire.ops.backup.manifest import Manifest, describe_file, pack_manifest
 from wire.text.provenance import timestamp
 
 
 def create_backup(target: Path) -> Manifest:
-    """Write every table as of one moment, and every key, to the new directory `target`; return its manifest. Whole or not at all:
-    until it is whole it bears a hidden name that ends in `.part`. Raises: InvalidArgument when `target` exists already or cannot
-    be made; Broken, OSError.
+    """Write every table as of one moment, and every key, to the new directory `target`; return its manifest. Until it is whole it
+    has a hidden name that ends in `.part`. Raises: InvalidArgument, Broken, OSError.
     """
     if os.path.lexists(target):
         raise InvalidArgument(f"{target} is there already.", "Name a new directory; a backup never replaces anything.")
@@ -44,11 +32,23 @@ def create_backup(target: Path) -> Manifest:
     draft = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent))  # its owner's alone
     try:
         with dump.one_moment():
-            manifest = _describe_moment()
-            manifest |= _write_files(draft)
+            ends = Snapshot.objects.order_by("-sequence").values_list("sequence", "wire_sha256")
+            sequence, wire_sha256 = ends.first() or (None, None)
+            manifest: Manifest = {
+                "format": layout.FORMAT,
+                "v": layout.VERSION,
+                "taken_at": timestamp(timezone.now()),
+                "wire_version": queries.wire_version(),
+                "sample": queries.is_sample(),
+                "sequence": sequence,
+                "wire_sha256": wire_sha256,
+                "migrations": sorted(map(list, applied_migrations())),
+                "counts": count_systems(),
+                **_write_files(draft),
+            }
         files = sorted(file for file in draft.rglob("*") if file.is_file())
         manifest["files"] = {file.relative_to(draft).as_posix(): describe_file(file) for file in files}
-        (draft / MANIFEST).write_bytes(pack_manifest(manifest))
+        (draft / layout.MANIFEST).write_bytes(pack_manifest(manifest))
         for path in (*draft.rglob("*"), draft):
             path.chmod(0o700 if path.is_dir() else 0o600)
             sync(path)
@@ -59,33 +59,17 @@ def create_backup(target: Path) -> Manifest:
     return manifest
 
 
-def _describe_moment() -> Manifest:
-    ends = Snapshot.objects.order_by("-sequence").values_list("sequence", "wire_sha256")
-    sequence, wire_sha256 = ends.first() or (None, None)
-    return {
-        "format": FORMAT,
-        "v": VERSION,
-        "taken_at": timestamp(timezone.now()),
-        "wire_version": queries.wire_version(),
-        "sample": queries.is_sample(),
-        "sequence": sequence,
-        "wire_sha256": wire_sha256,
-        "migrations": sorted(map(list, applied_migrations())),
-        "counts": count_systems(),
-    }
-
-
 def _write_files(draft: Path) -> Manifest:
     """Write keys and tables; return their part of the manifest."""
-    (draft / PUBLIC_KEYS).write_bytes(queries.wire_keys().model_dump_json(indent=2).encode())
-    (draft / KEYS).mkdir(mode=0o700)
+    (draft / layout.PUBLIC_KEYS).write_bytes(queries.wire_keys().model_dump_json(indent=2).encode())
+    (draft / layout.KEYS).mkdir(mode=0o700)
     for key in list_keys():
-        (draft / KEYS / key.name).write_bytes(key.read_bytes())
+        (draft / layout.KEYS / key.name).write_bytes(key.read_bytes())
     if connection.vendor != "sqlite":
-        return {"tables": write_tables(draft / TABLES)}
+        return {"tables": write_tables(draft / layout.TABLES)}
     # By SQLite's online backup, on the connection that reads this moment; the file alone would lack what is in its WAL.
     source: Any = connection
-    with closing(sqlite3.connect(draft / COPY)) as target:
+    with closing(sqlite3.connect(draft / layout.COPY)) as target:
         source.connection.backup(target)
         target.execute("PRAGMA journal_mode=DELETE")  # one file, nothing beside it
     return {}

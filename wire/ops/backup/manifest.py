@@ -69,10 +69,6 @@ def key_files(manifest: Manifest) -> dict[str, str]:
     return {name.removeprefix(f"{KEYS}/"): name for name in manifest["files"] if name.startswith(f"{KEYS}/")}
 
 
-def holds_wire_alone(manifest: Manifest) -> bool:
-    return DUMP in manifest["files"]
-
-
 def _is_known(version: int, names: set[str]) -> bool:
     if version == FIRST_VERSION:
         return names <= {COPY, DUMP, KEY, PUBLIC_KEYS} and len(names & {COPY, DUMP}) == 1

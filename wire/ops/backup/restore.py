@@ -15,17 +15,23 @@ from config.errors import Busy, InvalidArgument, WireError
 from wire.models import WireState
 from wire.ops.archive.dump import Broken
 from wire.ops.archive.restore import restore as restore_dump
-from wire.ops.archive.verify import Verified, dump_records, verify_database
-from wire.ops.backup.contents import Migration, count_systems, find_content, keys_directory, newer_migrations
+from wire.ops.archive.verify import Verifier, dump_records, verify_database
+from wire.ops.backup.contents import (
+    Migration,
+    count_systems,
+    find_content,
+    keys_directory,
+    newer_migrations,
+    read_tables,
+    refuse_other_migrations,
+)
 from wire.ops.backup.create import sync
 from wire.ops.backup.manifest import COPY, DUMP, TABLES, Damaged, Manifest, check_backup, describe_file, key_files
-from wire.ops.backup.tables import read_tables, refuse_other_migrations
 
 
 def restore(source: Path) -> Manifest:
     """Restore `source` into this installation's database and keys, and migrate; return its manifest, to `verify` then. Raises:
-    Damaged, InvalidArgument and Busy, all before any change; Broken for a dump that was no wire; OSError; WireError when the
-    tables cannot be brought up to date.
+    Damaged, InvalidArgument and Busy before any change; Broken, OSError, WireError.
     """
     manifest = check_backup(source)
     connections.close_all()
@@ -48,10 +54,15 @@ def _restore_database(source: Path, manifest: Manifest) -> None:
             "The backup is of SQLite, this installation uses Postgres. Nothing was changed.",
             "Restore it without DATABASE_URL, then move with dumpwire and loadwire.",
         )
-    database = Path(str(connection.settings_dict["NAME"]))
-    _refuse_unusable(source / COPY)
+    database, copy = Path(str(connection.settings_dict["NAME"])), source / COPY
+    with closing(sqlite3.connect(f"{copy.resolve().as_uri()}?mode=ro&immutable=1", uri=True)) as taken:
+        found = taken.execute("PRAGMA quick_check(1)").fetchone()[0]
+        applied = set(taken.execute("SELECT app, name FROM django_migrations").fetchall())
+    if found != "ok":
+        raise Damaged(f"The database in the backup was damaged when it was taken: {found}.")
+    _refuse_newer(applied)
     _refuse_unless_free(database)
-    draft = _copy_draft(source / COPY, database, manifest["files"][COPY])
+    draft = _copy_draft(copy, database, manifest["files"][COPY])
     _restore_keys(source, manifest)
     _replace_file(draft, database)
     try:
@@ -76,7 +87,7 @@ def _restore_tables(source: Path, manifest: Manifest) -> None:
     WireState.raise_version()
 
 
-def verify(manifest: Manifest) -> Verified:
+def verify(manifest: Manifest) -> Verifier:
     """Recompute everything, and compare the end of the chain and the rows of each system with the manifest. Raises: Broken."""
     result = verify_database()
     found = count_systems()
@@ -96,15 +107,6 @@ def _refuse_other_keys(source: Path, manifest: Manifest) -> None:
                 f"{key} holds another key than the backup. Nothing was changed.",
                 "Use another WIRE_DATA_DIR, or move that key away first.",
             )
-
-
-def _refuse_unusable(copy: Path) -> None:
-    with closing(sqlite3.connect(f"{copy.resolve().as_uri()}?mode=ro&immutable=1", uri=True)) as database:
-        found = database.execute("PRAGMA quick_check(1)").fetchone()[0]
-        applied = set(database.execute("SELECT app, name FROM django_migrations").fetchall())
-    if found != "ok":
-        raise Damaged(f"The database in the backup was damaged when it was taken: {found}.")
-    _refuse_newer(applied)
 
 
 def _refuse_newer(applied: set[Migration]) -> None:

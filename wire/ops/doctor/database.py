@@ -14,8 +14,7 @@ from config.database import routing
 from wire.models import SearchDocument, Story
 from wire.ops.doctor.finding import Finding, fail, ok, warn
 from wire.ops.doctor.machine import database_files
-from wire.search.vectors.embedder import embedder
-from wire.search.vectors.store import missing
+from wire.search.vectors import embedder, missing
 
 TRIGGERS: Final = ("wire_searchindex_delete", "wire_searchindex_insert", "wire_searchindex_update")
 SOON: Final = 200  # vectors that the next ingest makes within seconds

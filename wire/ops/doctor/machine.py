@@ -54,9 +54,8 @@ def check_key_files() -> Iterator[Finding]:
         if is_open_to_others(file):
             yield _open_to_others(name, file)
         elif file == key and (error := signing_key_error()):
-            yield fail(
-                name, f"{file} cannot be read as an Ed25519 key: {error}.", "Put it back from a backup; nothing is published."
-            )
+            found = f"{file} cannot be read as an Ed25519 key: {error}."
+            yield fail(name, found, "Put it back from a backup; nothing is published.")
         else:
             yield ok(name, "Its file is its owner's alone." if file.exists() else absent)
     for file in sorted(key.parent.glob("[!.]*")):

@@ -13,7 +13,7 @@ from sources.vocabulary import Circuit
 from wire.models import SigningKey, Snapshot, Story, WireState
 from wire.ops.doctor.finding import Finding, fail, ok, warn
 from wire.ops.doctor.machine import signing_key_error
-from wire.publishing import chain, signing, story_json
+from wire.publishing import signing, story_json
 
 # periods without any request, after which ingest is not at work
 MISSED_RUNS: Final = 4
@@ -53,8 +53,8 @@ def check_signing_key(_now: dt.datetime) -> Iterator[Finding]:
 def check_chain(_now: dt.datetime) -> Iterator[Finding]:
     """Check hash, signature and link of the newest snapshots; `verifywire` checks all."""
     last = _newest()
-    newest = f"The newest {min(chain.LINKS, last.sequence)} hold, up to {last.sequence} ({last})." if last else "No snapshot yet."
-    wrong = [fail("chain", what, "Run manage.py verifywire; restore a backup.") for what in chain.faults()]
+    newest = f"The newest {min(signing.LINKS, last.sequence)} hold, up to {last.sequence} ({last})." if last else "No snapshot yet."
+    wrong = [fail("chain", what, "Run manage.py verifywire; restore a backup.") for what in signing.list_chain_faults()]
     yield from wrong or [ok("chain", newest)]
 
 

@@ -26,7 +26,7 @@ from wire.ops.quality.event_metrics import Figures, compare_groups, count_misled
 from wire.publishing.grouping import cluster, headline_lookup
 from wire.publishing.grouping.candidates import HALF, Item
 from wire.search.ranking import ENOUGH
-from wire.search.vectors.store import embed_stories
+from wire.search.vectors import embed_stories
 from wire.text import tokens
 from wire.text.filters import is_caption, is_roundup, repeats_headline, strip_headline
 from wire.text.identity import BadUrl, canonical_url, chatbotnews_id
@@ -44,10 +44,8 @@ ANY_TIME = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
 
 
 def summaries(items: Iterable[tuple[str, str, bool]]) -> Figures:
-    """Count items, given as title, summary and whether of a maker's blog: those that bring no summary, boilerplate alone (a
-    newsletter's greeting, navigation), a picture's description or their headline again, which are left empty; and of the others
-    those that are cut, end as no sentence does, or are whole. `opening_dropped` are those of the others that begin after
-    boilerplate or the headline.
+    """Count items, given as title, summary and whether of a maker's blog, by what becomes of their summaries: those left empty, by
+    reason, and of the others those that are cut, end as no sentence does, or are whole.
     """
     counts = dict.fromkeys(("empty", "boilerplate", "picture", "repeated", "cut", "no_sentence", "whole", "opening_dropped"), 0)
     for title, raw, of_maker in items:
@@ -93,10 +91,7 @@ def read_items(rows: Sequence[Row]) -> list[Item]:
 
 
 def _score_lookups(items: Sequence[Item], truth: Sequence[str]) -> Figures:
-    """Look up a story's headline where the story itself is not known: once with the others of its event, once without them.
-
-    Precision is the share of answers that are of its event, recall the share of those that could be answered and were.
-    """
+    """Look up a story's headline where the story itself is not known: once with the others of its event, once without them."""
     known = list(zip(items, truth, strict=True))[:: len(items) // ASKED_OF + 1]
     answers = right = possible = 0
     for asked, event in known[:: len(known) // ASKED + 1]:
@@ -110,10 +105,7 @@ def _score_lookups(items: Sequence[Item], truth: Sequence[str]) -> Figures:
 
 
 def categories(rows: Sequence[Row], lexicon: Lexicon) -> Figures:
-    """Score categories. Columns title and category; source (the publication), summary and topics (separated by spaces) if any.
-
-    `macro_f1` is the mean over the categories that occur, `topics_micro_f1` counts every topic of every story once.
-    """
+    """Score categories. Columns title and category; source (the publication), summary and topics (separated by spaces) if any."""
     chosen = [str(lexicon.category(row["title"], row.get("summary", ""))) for row in rows]
     both = Counter(zip(chosen, (row["category"] for row in rows), strict=True))
     ours, theirs = Counter(chosen), Counter(row["category"] for row in rows)
@@ -157,12 +149,9 @@ def names(rows: Sequence[Row], roster: Sequence[Name]) -> Figures:
 
 
 def searches(document: Mapping[str, Any]) -> Figures:
-    """Score searches. `stories`: id, title, summary and published_at (both may be missing). `queries`: query and judged, a grade of
-    1-3 by id.
-
-    Found as the wire finds them, but without the meaning of texts and without freshness. Normalised discounted cumulative gain at
-    10 (Järvelin and Kekäläinen 2002, gains 2^grade - 1) over queries that something answers; `relevant`: how much of what holds all
-    words was judged relevant; `silent`: how often nothing holds all words where nothing is to be found.
+    """Score searches. `stories`: id, title, summary and published_at; `queries`: query and judged, a grade of 1-3 by id. Normalised
+    discounted cumulative gain at 10 (Järvelin and Kekäläinen 2002, gains 2^grade - 1), without meaning and freshness; `relevant`:
+    how much of what holds all words was judged relevant; `silent`: how often nothing is found where nothing is to be found.
     """
     texts = {row["id"]: Text(tokens.tokens(row["title"]), tokens.tokens(row.get("summary") or "")) for row in document["stories"]}
     times = {row["id"]: _parse_time(row.get("published_at") or "").timestamp() for row in document["stories"]}
@@ -234,10 +223,8 @@ class LabelledPage(NamedTuple):
 
 
 def articles(pages: Sequence[LabelledPage]) -> Figures:
-    """Score how much of each page's text is found, and how much beside it, by our extraction and by trafilatura as it comes.
-
-    Precision and recall compare runs of four words, how often each occurs included, and average over pages, as
-    scrapinghub/article-extraction-benchmark has them; `f1` is their harmonic mean. `refused` pages count as answered with nothing.
+    """Score how much of each page's text is found, and how much beside it, by our extraction and by trafilatura as it comes: runs
+    of four words, as scrapinghub/article-extraction-benchmark has them.
     """
     found = list(extract_all((page.html, "", page.url) for page in pages))
     parser, ours = MarkdownIt("commonmark").enable(["table", "strikethrough"]), []

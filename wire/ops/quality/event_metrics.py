@@ -16,9 +16,7 @@ DAYS_OPEN: Final = 3  # UTC days that are not final when a day is published at i
 
 
 def replay_days(items: Sequence[Item], models: Mapping[str, PairModel] | None = None) -> dict[str, str]:
-    """Return the event of each story as the wire shows it at last, when each UTC day is published at its end: events of days that
-    are final by then stay, stories of open days are grouped anew.
-    """
+    """Return the event of each story as the wire shows it at last, when each UTC day is published at its end."""
     by_day: dict[dt.date, list[Item]] = defaultdict(list)
     for item in items:
         by_day[item.published_at.date()].append(item)
@@ -36,10 +34,8 @@ def replay_days(items: Sequence[Item], models: Mapping[str, PairModel] | None = 
 
 
 def compare_groups(found: Sequence[Hashable], truth: Sequence[Hashable], publications: Sequence[str]) -> Figures:
-    """Return how far the events that were found for stories are the true ones.
-
-    `bcubed_*` average over stories (Bagga and Baldwin 1998), `pairwise_*` over pairs of stories that are, or are said to be, one;
-    `between_*` likewise over pairs of two publications.
+    """Return how far found events are the true ones: `bcubed_*` over stories (Bagga and Baldwin 1998), `pairwise_*` over pairs,
+    `between_*` over pairs of two publications.
     """
     both, ours, theirs = Counter(zip(found, truth, strict=True)), Counter(found), Counter(truth)
     total = max(1, len(truth))
@@ -64,13 +60,8 @@ def compare_groups(found: Sequence[Hashable], truth: Sequence[Hashable], publica
 
 
 def count_misled(found: Sequence[str], truth: Sequence[str], items: Sequence[Item]) -> Figures:
-    """Return what readers see wrong of who reports an event.
-
-    - `too_many_sources`: of the stories in events of several publications, the share whose event names a publication that did not
-      report theirs.
-    - `too_few_sources`: of the stories shown with one source, the share that another publication reports too.
-    - `first_right`: of the events of several publications, the share whose first report is among the first of the true event that
-      most of its stories belong to.
+    """Return what readers see wrong: events that name a publication too many, stories shown with too few sources, and how often the
+    first report of an event is among the true first ones.
     """
     of_truth, of_found = _list_publications(truth, items), _list_publications(found, items)
     several = [place for place, event in enumerate(found) if len(of_found[event]) > 1]

@@ -1,8 +1,4 @@
-"""Candidates for being one event: pairs of stories that are near in time and somewhat alike, with the features that tell.
-
-Beside the features of the two stories alone, these tell how a pair stands among the others: whether either is the other's nearest,
-by how much, and among how many rivals.
-"""
+"""Candidates for being one event: pairs of stories near in time and somewhat alike, with features, also of their rivals."""
 
 import datetime as dt
 from collections.abc import Sequence

@@ -1,8 +1,4 @@
-"""Group stories that report the same happening. Pure and deterministic; the order in which stories arrived makes no difference.
-
-Each two stories that lie close in time get the probability that they report one happening (`pair_model`), and groups grow by
-average linkage (`linkage`). docs/quality.md has how right this is on labelled days.
-"""
+"""Group stories that report the same happening, by average linkage of pair probabilities. Pure and deterministic."""
 
 import datetime as dt
 from collections import defaultdict
@@ -40,11 +36,7 @@ class Grouping:
 
 
 def group(items: Iterable[Item], models: Mapping[str, PairModel] | None = None) -> Grouping:
-    """Group stories into events. An event's id is the one that was fixed, else that of its first story.
-
-    Fixed events never join each other; other stories may join them. Stories are taken by (published_at, chatbotnews_id). `models`
-    are those that ship, unless others are measured.
-    """
+    """Group stories into events, named by a fixed event, else by their first story. Fixed events never join each other."""
     models = models or load_models()
     stories = sorted(items, key=lambda item: (item.published_at, item.chatbotnews_id))
     settled = {story.event_id for story in stories}
@@ -77,10 +69,7 @@ def _find_doubts(stories: Sequence[Item], pairs: Pairs, groups: Sequence[Sequenc
 
 
 def score_pairs(stories: Sequence[Item], models: Mapping[str, PairModel]) -> Pairs:
-    """Return the probability that two stories report one happening, for those that have more than hardly any.
-
-    The stories come by (published_at, chatbotnews_id).
-    """
+    """Return the probability that two stories, which come by (published_at, chatbotnews_id), report one happening."""
     pairs = find_candidates(stories)
     with_summary = np.array([bool(story.summary) for story in stories], bool)
     with_vector = np.array([bool(story.vector) for story in stories], bool)

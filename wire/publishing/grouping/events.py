@@ -13,7 +13,7 @@ from wire.models import Event, Story, StoryPair, StoryRevision, StoryVector, Wir
 from wire.models.story import StoryQuerySet
 from wire.publishing.grouping import cluster, storyline_store, storylines
 from wire.publishing.grouping.candidates import WINDOW, Item
-from wire.search.vectors.embedder import embedder
+from wire.search.vectors import embedder
 from wire.text.filters import is_roundup
 from wire.text.vocabulary import Status
 
@@ -28,11 +28,8 @@ def group(day: dt.date) -> None:
 
 
 def regroup(first: dt.date) -> set[dt.date]:
-    """Find the event of each story of the UTC day `first` and later anew: the same stories, the same events.
-
-    Events of earlier days and those that editors settled stay as they are, and others may join them. Needs a transaction in
-    which the days are published too, for a story and its day's snapshot name the same event. Return the days of stories that
-    moved to another event or were left behind by one.
+    """Find the event of each story of the UTC day `first` and later anew; return the days of stories that moved or were left
+    behind. Needs a transaction in which the days are published too, for a story and its day's snapshot name the same event.
     """
     free, near = Story.objects.filter(wire_date__gte=first, event_pinned=False), Story.objects.filter(wire_date__gte=first - WINDOW)
     return _regroup(free, near, first)
@@ -40,19 +37,14 @@ def regroup(first: dt.date) -> set[dt.date]:
 
 @transaction.atomic
 def reopen(days: Collection[dt.date]) -> set[dt.date]:
-    """Mark all stories of each event that has a pending story on one of these days as pending: consensus is weighed over the whole
-    event. Return the days of those that were not marked before.
-    """
+    """Mark all stories of each event that has a pending story on these days as pending; return the days of those that were not."""
     WireState.lock()
     pending = Story.objects.pending().filter(wire_date__in=days)
     return _mark(Story.objects.filter(event__in=pending.values("event")))
 
 
 def link_storylines(days: Collection[dt.date]) -> bool:
-    """Find the storyline of each event that began on these UTC days, unless an editor settled it; return whether any changed.
-
-    Needs the lock of WireState.
-    """
+    """Find the storyline of each event that began on these UTC days; return whether any changed. Needs the lock of WireState."""
     of_days = Story.objects.filter(wire_date__in=days, event__isnull=False).values("event")
     shown = Story.objects.exclude(status=Status.WITHDRAWN)
     began = shown.filter(event__in=of_days).order_by().values("event").annotate(began=Min("wire_date")).filter(began__in=days)
@@ -79,10 +71,7 @@ def link_storylines(days: Collection[dt.date]) -> bool:
 
 
 def settle(groups: Iterable[Sequence[Story]]) -> None:
-    """Make each group of stories one event, for good. It keeps the id of the oldest event that was founded by one of it.
-
-    Withdrawn stories found none as long as others may be shown.
-    """
+    """Make each group of stories one event, for good, with the id of the oldest event founded by one of it that may be shown."""
     for stories in groups:
         shown = [story for story in stories if story.status != Status.WITHDRAWN] or stories
         by_age = sorted(shown, key=lambda story: (story.published_at, story.chatbotnews_id))
@@ -104,10 +93,7 @@ def _regroup(free: StoryQuerySet, near: StoryQuerySet, open_from: dt.date) -> se
 
 
 def _store_doubts(free: Collection[str], doubts: Iterable[cluster.Doubt]) -> None:
-    """Store the doubtful pairs of the stories that were grouped, and drop those that are no longer; what an editor decided stays.
-
-    A pair that is still doubtful keeps its row: an editor may have its form open.
-    """
+    """Store the doubtful pairs of the stories that were grouped, and drop undecided ones that are no longer."""
     rows = [doubt for doubt in doubts if doubt.story in free or doubt.other in free]
     named = Story.objects.filter(chatbotnews_id__in={name for row in rows for name in (row.story, row.other)})
     keys = dict(named.values_list("chatbotnews_id", "pk"))

@@ -9,9 +9,9 @@ from itertools import chain, pairwise
 from typing import Final
 
 from wire.publishing.grouping.candidates import Item
-from wire.publishing.grouping.idf import LOCAL, STOP_WORDS, read_frequencies
 from wire.text.numbered_names import differ
 from wire.text.tokens import token, words
+from wire.text.word_frequency import FREQUENT_WORDS, GROUPING_MIX, LOCAL, read_frequencies
 
 ASKED_THRESHOLD: Final = 0.5  # of similarity, from which a story answers to a headline that somebody asks about
 KEYWORDS: Final = 2  # words that are rather a keyword than a headline …
@@ -25,25 +25,23 @@ _RAW_WORD: Final = re.compile(r"[^\W_]+")
 
 
 def nearest(headline: str, known: Iterable[Item]) -> tuple[Item, float] | None:
-    """Return the known story most like a headline, whenever it was published, and how like it is (0-1); None when no story is like
-    enough, or when the likest has another name or another version in the headline's place.
-
-    A word that no story has counts against all of them: it may be the very one that makes the headline untrue.
+    """Return the known story most like a headline, and how like it is (0-1); None when none is like enough, or when the likest has
+    another name or another version. A word that no story has counts against all of them.
     """
     least = ASKED_THRESHOLD if sum(" " not in feature for feature in features(headline)) > KEYWORDS else KEYWORDS_THRESHOLD
-    alike = (found for found in score_stories(headline, known) if found[1] >= least and not _contradicts(headline, found[0]))
+    alike = []
+    for story, likeness in score_stories(headline, known):
+        if likeness >= least and not differ(headline, story.headline):
+            # another name stands where the headline has one that the story lacks
+            is_swapped = _list_names(headline) - _stem_words(f"{story.headline} {story.summary}")
+            if not (is_swapped and _list_names(story.headline) - _stem_words(headline)):
+                alike.append((story, likeness))
     return max(alike, key=lambda found: found[1], default=None)
-
-
-def _contradicts(headline: str, story: Item) -> bool:
-    """Return whether a story names another where the headline names one that the story does not have, or another version."""
-    swapped = _list_names(headline) - _stem_words(f"{story.headline} {story.summary}")
-    return bool(swapped and _list_names(story.headline) - _stem_words(headline)) or differ(headline, story.headline)
 
 
 def _list_names(headline: str) -> set[str]:
     """Return the stems of words with a capital letter; none where nearly all have one."""
-    telling = [word for word in _RAW_WORD.findall(headline) if len(word) > 1 and word.casefold() not in STOP_WORDS]
+    telling = [word for word in _RAW_WORD.findall(headline) if len(word) > 1 and word.casefold() not in FREQUENT_WORDS]
     named = [word for word in telling if not word.islower() and not word.isdigit()]
     return _stem_words(" ".join(named)) if len(named) <= MOST_NAMED * len(telling) else set()
 
@@ -56,7 +54,7 @@ def score_stories(headline: str, known: Iterable[Item]) -> list[tuple[Item, floa
     """Return each known story, and how like the headline it is (0-1): the cosine of their features; by chatbotnews_id."""
     stories = sorted(known, key=lambda item: item.chatbotnews_id)
     texts = [features(headline), *(features(story.headline) for story in stories)]
-    often, background = Counter(chain.from_iterable(texts)), read_frequencies()
+    often, background = Counter(chain.from_iterable(texts)), read_frequencies(*GROUPING_MIX)
     rarity = {}  # by how frequent it is mostly in the background, a little among the stories at hand
     for feature, count in often.items():
         share = background.get(feature, 0.0) + LOCAL * count / len(texts)
@@ -73,7 +71,7 @@ def score_stories(headline: str, known: Iterable[Item]) -> list[tuple[Item, floa
 def features(text: str) -> Mapping[str, float]:
     """Return stemmed words, those with a capital letter counting more, and pairs of neighbours, each with its emphasis."""
     capitals = {word.casefold() for word in _RAW_WORD.findall(text) if word[0].isupper()}
-    stems = [(token(word), CAPITAL_WEIGHT if word in capitals else 1.0) for word in words(text) if word not in STOP_WORDS]
+    stems = [(token(word), CAPITAL_WEIGHT if word in capitals else 1.0) for word in words(text) if word not in FREQUENT_WORDS]
     found: dict[str, float] = {}
     for stem, weight in stems:
         found[stem] = max(weight, found.get(stem, 0.0))

@@ -1,8 +1,4 @@
-"""Features of two stories that tell whether both report one happening: the words, names and figures that they share, how far apart
-they are, who wrote them. Pure, and of the two stories alone: no third story changes them.
-
-They are computed for one story against many at once, because a busy day compares thousands.
-"""
+"""Features of two stories that tell whether both report one happening, computed for one story against many at once. Pure."""
 
 import math
 import re
@@ -14,10 +10,10 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wire.publishing.grouping.idf import STOP_WORDS, read_idf
-from wire.text.genres import Genre, find_genre
+from wire.text.filters import Genre, find_genre
 from wire.text.identity import headline_key
 from wire.text.tokens import fold_text, token, words
+from wire.text.word_frequency import FREQUENT_WORDS, read_idf
 
 Floats = NDArray[np.float64]
 Terms = Mapping[str, float]
@@ -53,9 +49,7 @@ _ACTIONS: Final = {stem: action for action, stems in _VERBS.items() for stem in 
 
 
 class StoryTerms(NamedTuple):
-    """A story's texts, read for their features. `title`, `text` (the title twice and the summary) and `names` have the idf of each
-    stem; `subject` is the first name of the headline.
-    """
+    """A story's texts, read for their features; `title`, `text` (title twice, summary) and `names` have the idf of each stem."""
 
     title: Terms
     text: Terms
@@ -71,12 +65,12 @@ class StoryTerms(NamedTuple):
 
 @lru_cache(maxsize=16_384)
 def read_story(headline: str, summary: str) -> StoryTerms:
-    stems = [token(word) for word in words(headline) if word not in STOP_WORDS]
+    stems = [token(word) for word in words(headline) if word not in FREQUENT_WORDS]
     title = _weigh(stems)
     text = {stem: TITLE_TIMES * weight for stem, weight in title.items()}
-    for stem, weight in _weigh(token(word) for word in words(summary) if word not in STOP_WORDS).items():
+    for stem, weight in _weigh(token(word) for word in words(summary) if word not in FREQUENT_WORDS).items():
         text[stem] = text.get(stem, 0.0) + weight
-    telling = [word for word in _WORD.findall(headline) if word.casefold() not in STOP_WORDS and not word.isdigit()]
+    telling = [word for word in _WORD.findall(headline) if word.casefold() not in FREQUENT_WORDS and not word.isdigit()]
     names = [token(fold_text(word)) for word in telling if not word.islower()]
     if len(names) > MOST_NAMED * len(telling):
         names = []
@@ -96,10 +90,7 @@ def read_story(headline: str, summary: str) -> StoryTerms:
 
 
 class FeatureTable:
-    """Many stories, indexed by their terms, so that one is compared with all of them at once.
-
-    `days` are the moments of publication in days; `vectors` has a row for each story, of length 1, or of zeros where it has none.
-    """
+    """Many stories, indexed by their terms. `vectors` has a row of length 1 for each story, or of zeros where it has none."""
 
     def __init__(
         self,
@@ -127,10 +118,7 @@ class FeatureTable:
         self._personal = np.array([story.is_personal for story in stories], bool)
 
     def compare(self, one: int, start: int, least_text: float, least_vector: float) -> tuple[NDArray[np.intp], dict[str, Floats]]:
-        """Return the places, from `start` on, of the stories before one that are somewhat like it, and the `FEATURES` of each pair.
-
-        Those whose cosines are both lower are left out. Features are columns by name.
-        """
+        """Return the places, from `start` on, of earlier stories that are somewhat like one, and the `FEATURES` of each pair."""
         story, before = self._stories[one], slice(start, one)
         text = self._texts.dot(story.text, before) / (self._lengths[before] * self._lengths[one])
         vector = (self._vectors[before] @ self._vectors[one]).astype(float)

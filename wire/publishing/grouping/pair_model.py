@@ -19,10 +19,7 @@ WEIGHTS_FILE: Final = Path(settings.BASE_DIR) / "fixtures" / "pair_weights.json"
 
 @dataclass(frozen=True, slots=True)
 class PairModel:
-    """Weights of features, by name; features that are not named have none.
-
-    From a mean probability of `threshold` on two groups are one.
-    """
+    """Weights of features by name; from a mean probability of `threshold` on two groups are one."""
 
     threshold: float
     bias: float

@@ -36,10 +36,7 @@ def split_at(event: Event) -> bool:
 
 
 def hand_over(event_id: str, heir_id: str) -> None:
-    """Give the storyline of an event that lost its stories to the event that has them now.
-
-    The heir keeps a storyline of its own, unless an editor settled the other or later events went on from the lost one.
-    """
+    """Give the storyline of an event that lost its stories to the event that has them now, unless that has one of its own."""
     event, heir = Event.objects.get(pk=event_id), Event.objects.get(pk=heir_id)
     if event.storyline_id is None and not event.storyline_pinned:
         return
@@ -49,10 +46,7 @@ def hand_over(event_id: str, heir_id: str) -> None:
 
 
 def _name_storyline(event_ids: Collection[str], *, pinned: bool) -> None:
-    """Make these events a storyline with the id of the oldest; a single event has none.
-
-    Events without a story that may be shown belong to it too, so that their ids go on leading to it.
-    """
+    """Make these events a storyline with the id of the oldest that may be shown; a single event has none."""
     shown = _sort_shown(event_ids)
     if not shown:
         return

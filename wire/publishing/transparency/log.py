@@ -11,17 +11,12 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import QuerySet
 
-from config.database.routing import connection
 from config.errors import WireError
 from wire.models import LogEntry, LogNode, SigningKey, Snapshot, WireState
 from wire.publishing.transparency import merkle, signed_note
 from wire.text.provenance import canonical
 
 BATCH: Final = 200
-# Written by hand: a proof is of a dozen places, and Django takes longer to write that statement than databases to answer it.
-_LEAVES: Final = "SELECT 0, sequence - 1, leaf FROM wire_logentry WHERE sequence IN (VALUES {})"
-_ABOVE: Final = "SELECT level, position, digest FROM wire_lognode WHERE (level, position) IN (VALUES {})"
-
 _REBUILD: Final = (
     "Nothing was signed, and no snapshot was added. Run manage.py verifywire; if it names nothing but the log, "
     "manage.py rebuildlog makes it again from the snapshots."
@@ -36,13 +31,6 @@ class Leaf(NamedTuple):
     leaf: bytes
     root: bytes
     nodes: dict[merkle.Place, bytes]
-
-
-class Rebuilt(NamedTuple):
-    """Number of leaves that were made again, and of checkpoints whose signature was none and is gone."""
-
-    leaves: int
-    unsigned: int
 
 
 def origin() -> str:
@@ -102,15 +90,11 @@ def _list_missing() -> QuerySet[Snapshot]:
 def nodes(places: Iterable[merkle.Place]) -> dict[merkle.Place, bytes]:
     """Return the stored hashes at these places, leaves among them."""
     wanted = set(places)
-    leaves, above = [(index + 1,) for level, index in wanted if level == 0], [place for place in wanted if place[0] > 0]
-    found: dict[merkle.Place, bytes] = {}
-    with connection.cursor() as cursor:
-        for sql, keys in ((_LEAVES, leaves), (_ABOVE, above)):
-            if keys:
-                rows = ", ".join(f"({', '.join(['%s'] * len(keys[0]))})" for _ in keys)
-                cursor.execute(sql.format(rows), [value for key in keys for value in key])
-                found |= {(level, index): bytes(digest) for level, index, digest in cursor.fetchall()}
-    return found
+    leaves = LogEntry.objects.filter(sequence__in=[index + 1 for level, index in wanted if level == 0])
+    found = {(0, sequence - 1): bytes(leaf) for sequence, leaf in leaves.values_list("sequence", "leaf")}
+    above = LogNode.objects.filter(level__in={level for level, _ in wanted}, position__in={index for _, index in wanted})
+    rows = above.values_list("level", "position", "digest")
+    return found | {(level, index): bytes(digest) for level, index, digest in rows if (level, index) in wanted}
 
 
 def hashes(steps: Sequence[Sequence[merkle.Place]]) -> list[bytes]:
@@ -128,10 +112,7 @@ def is_signed(entry: LogEntry, root: bytes) -> bool:
 
 
 def expect_consistent(entry: LogEntry) -> None:
-    """Prove that the tree of this entry begins with the one signed last; where none was, that it is the tree of its leaves.
-
-    Raises: WireError. A root over damaged nodes, once signed, could never be taken back.
-    """
+    """Prove that the tree of this entry begins with the one signed last, or is the tree of its leaves. Raises: WireError."""
     signed = LogEntry.objects.filter(sequence__lt=entry.sequence).exclude(origin="").order_by("-sequence").first()
     if signed is None:
         rows = LogEntry.objects.filter(sequence__lte=entry.sequence).order_by("sequence").values_list("leaf", flat=True)
@@ -165,10 +146,9 @@ def recompute() -> Generator[Leaf, None, None]:
             yield leaf
 
 
-def rebuild() -> Rebuilt:
-    """Make leaves, nodes and roots again from the snapshots, keeping each signature that is of its root.
-
-    Raises: WireError for a checkpoint that was signed over other snapshots than there are now; everything stays as it was.
+def rebuild() -> tuple[int, int]:
+    """Make leaves, nodes and roots again from the snapshots; return the number of leaves, and of checkpoints whose signature was
+    none and is gone. Raises: WireError for one that was signed over other snapshots.
     """
     with transaction.atomic():
         WireState.lock()
@@ -191,7 +171,7 @@ def rebuild() -> Rebuilt:
             _store_leaf(leaf, origin, signature)
             leaves += 1
         WireState.raise_version()
-        return Rebuilt(leaves, unsigned)
+        return leaves, unsigned
 
 
 def _report_missing(error: KeyError) -> WireError:

@@ -1,7 +1,5 @@
-"""Merkle trees as RFC 9162 has them (section 2.1), over SHA-256. Pure.
-
-A tree of a few hundred leaves is made at once from its leaf hashes. One that grows keeps the roots of its perfect subtrees, each by
-its level (2**level leaves) and its index in that level; any root or proof is made of those.
+"""Merkle trees as RFC 9162 has them (section 2.1), over SHA-256. Pure. A tree that grows keeps the roots of its perfect subtrees,
+each by its level (2**level leaves) and its index in that level.
 """
 
 import hashlib
@@ -71,9 +69,20 @@ def join_subtrees(places: Sequence[Place], nodes: Callable[[Place], bytes]) -> b
 
 def inclusion(index: int, size: int) -> list[list[Place]]:
     """Return the steps of the audit path of a leaf in a tree of `size`, from the leaf up, each by its perfect subtrees."""
+    return _descend(index, size, lambda begin, end: end - begin <= 1)[0][::-1]
+
+
+def consistency(first: int, second: int) -> list[list[Place]]:
+    """Return the steps of the consistency proof between two sizes (RFC 9162, 2.1.4.1); 0 < first <= second."""
+    steps, begin, end = _descend(first - 1, second, lambda _begin, end: end == first)
+    return [*([subtree(begin, end)] if begin else []), *steps[::-1]]
+
+
+def _descend(index: int, size: int, is_done: Callable[[int, int], bool]) -> tuple[list[list[Place]], int, int]:
+    """Return the subtrees beside the way from the root to a leaf, and where that ends, as a range of leaves."""
     steps: list[list[Place]] = []
     begin, end = 0, size
-    while end - begin > 1:
+    while not is_done(begin, end):
         split = begin + (1 << ((end - begin - 1).bit_length() - 1))
         if index < split:
             steps.append(subtree(split, end))
@@ -81,24 +90,7 @@ def inclusion(index: int, size: int) -> list[list[Place]]:
         else:
             steps.append(subtree(begin, split))
             begin = split
-    return steps[::-1]
-
-
-def consistency(first: int, second: int) -> list[list[Place]]:
-    """Return the steps of the consistency proof between two sizes (RFC 9162, 2.1.4.1); 0 < first <= second."""
-    steps: list[list[Place]] = []
-    begin, end = 0, second
-    while first != end:
-        split = begin + (1 << ((end - begin - 1).bit_length() - 1))
-        if first <= split:
-            steps.append(subtree(split, end))
-            end = split
-        else:
-            steps.append(subtree(begin, split))
-            begin = split
-    if begin:
-        steps.append(subtree(begin, end))
-    return steps[::-1]
+    return steps, begin, end
 
 
 def is_consistent(first: int, second: int, proof: Sequence[bytes], old: bytes, new: bytes) -> bool:

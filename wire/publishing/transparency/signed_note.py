@@ -1,7 +1,5 @@
-"""Checkpoints as signed notes: C2SP signed-note, tlog-checkpoint and tlog-cosignature (c2sp.org, v1). Pure.
-
-A note is text, an empty line, and a line for each signature: an em dash, the signer's name, base64 of four bytes of key id and the
-signature. A checkpoint's text is three lines: origin, number of leaves, root in base64.
+"""Checkpoints as signed notes: C2SP signed-note, tlog-checkpoint and tlog-cosignature (c2sp.org, v1). Pure. A checkpoint's text is
+three lines: origin, number of leaves, root in base64.
 """
 
 import base64

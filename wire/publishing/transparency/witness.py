@@ -32,11 +32,8 @@ class Served(NamedTuple):
 
 
 def look(url: str, get: Get) -> Witnessed:
-    """Look at the log of the wire at `url`, whose addresses `get` reads, and sign its checkpoint as this wire.
-
-    What was seen last stays the measure when something is wrong; the fault is kept and published. Raises: UpstreamFailed for a wire
-    that cannot be read, bears another name than its address, has another history than was seen, or signs with a key that it does
-    not publish.
+    """Look at the log of the wire at `url`, whose addresses `get` reads, and sign its checkpoint as this wire. A fault is kept and
+    published. Raises: UpstreamFailed for a wire that cannot be read, or is not what was seen.
     """
     site = url.rstrip("/")
     names = _origins(site)

@@ -7,7 +7,7 @@ from citations.find.match import CitationMatch
 from citations.find.segments import strip_markup
 from citations.format.formats import CitationFormat, cite
 from wire.models import Story
-from wire.publishing.citations_for import citable, permalink
+from wire.publishing.story_json import citable, permalink
 from wire.queries.stories import get_standing
 from wire.queries.verification.checks import check
 from wire.queries.verification.record import Publications, StoryRecord

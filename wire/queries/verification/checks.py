@@ -12,7 +12,7 @@ from citations.find.normalize import find_words, is_foreign, words_of
 from citations.format.dates import DATE
 from citations.format.formats import CitationFormat, cite
 from wire.models import StoryRevision
-from wire.publishing.citations_for import permalink
+from wire.publishing.story_json import permalink
 from wire.queries.verification.locate import check_around, check_behind, check_mention
 from wire.queries.verification.record import CheckResult, Publications, StoryRecord
 from wire.queries.verification.text_diff import check_beginning, check_ending, check_headline, check_statement, goes_on

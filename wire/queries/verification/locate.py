@@ -14,7 +14,7 @@ from citations.format.sentences import sentences
 from wire.models import StoryRevision
 from wire.queries.verification.record import CheckResult, Publications, StoryRecord
 from wire.text import claim_match
-from wire.text.synonyms import FILLERS
+from wire.text.tokens import FILLERS
 
 MOSTLY: Final = 0.6  # share of its words that are the record's, from which what it says otherwise is said of this story
 _DAYS: Final = (

@@ -9,7 +9,7 @@ from citations.format.formats import Citable
 from sources import names
 from sources.queries import known_names
 from wire.models import Story, StoryRevision
-from wire.publishing.citations_for import citable
+from wire.publishing.story_json import citable
 from wire.schemas.proofs import CheckOut, QuotationOut
 from wire.text.identity import canonical_url
 

@@ -14,10 +14,10 @@ from citations.find.normalize import ELLIPSIS, split_at_ellipses, words_of
 from wire.models import Story, StoryRevision
 from wire.models.search import first_place, newest_places
 from wire.models.story import BY_EDITOR
-from wire.publishing.grouping.idf import STOP_WORDS
 from wire.queries.verification.record import Publications, StoryRecord
 from wire.text.query import Term
 from wire.text.tokens import tokens
+from wire.text.word_frequency import FREQUENT_WORDS
 
 CANDIDATES: Final = 60
 DAYS: Final = 5  # of one text, read whole for citations whose words the index does not have
@@ -64,7 +64,7 @@ def _search_index(found: Sequence[CitationMatch], *, is_near_day: bool) -> list[
 
 def _find_places(found: CitationMatch, low: int | None = None, high: int | None = None) -> set[int]:
     """Return where in the index stories stand that have these words, or most of them."""
-    wanted = [Term((token,)) for token in dict.fromkeys(tokens(_text(found) or "")) if token not in STOP_WORDS]
+    wanted = [Term((token,)) for token in dict.fromkeys(tokens(_text(found) or "")) if token not in FREQUENT_WORDS]
     head = wanted[: 5 if found.rest is not None else 10]
     places: set[int] = set()
     # What a word was changed in, or what was cut inside of one, holds the others all the same.

@@ -26,7 +26,7 @@ from tests.wire.archives import (
     rss_item,
 )
 from wire.models import Load, Snapshot, Story, StoryAlias, StoryRevision
-from wire.ops.archive.load import load_items
+from wire.ops.archive.reader import load_items
 
 pytestmark = pytest.mark.django_db
 

