@@ -9,6 +9,7 @@ import logging
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Final
 
 import orjson
@@ -47,13 +48,14 @@ class Gateway:
         counts: bool = True,
         max_bytes: int = 1_000_000_000,
         log_rows: int = 200_000,
+        journal: Path | None = None,
         read_policy: Callable[[], Policy] | None = None,
     ) -> None:
         self.policy, self.client, self.host = policy, client, host
         self.cache = EntryCache(host)
         self.quota = Quota(policy, host, is_on=counts)
         self.breakers = {name: CircuitBreaker(policy.circuit, host) for name in policy.upstreams}
-        self.logger = RequestLogger(host, self.cache, log_rows, max_bytes)
+        self.logger = RequestLogger(host, self.cache, log_rows, max_bytes, journal)
         self.fetcher = Fetcher(policy, client, self.cache, self.quota, self.breakers, self.logger, host)
         self.read_policy = read_policy
         self._looked_at = float("-inf")

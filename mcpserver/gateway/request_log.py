@@ -1,7 +1,7 @@
 """The log of requests, their counts by hour, and the state of upstreams.
 
-Counted in memory and written twice a second beside the answers, so that no answer waits for a database. The same task writes
-entries that wait, and sweeps the tables.
+Counted in memory and written twice a second beside the answers, so that no answer waits for a database. Until then each line
+stands in a journal. The same task writes entries that wait, and sweeps the tables.
 """
 
 import asyncio
@@ -11,13 +11,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from operator import add
+from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import orjson
 from django.db import connection, transaction
 from django.db.models import F
 
-from mcpserver.gateway import cache, metrics
+from mcpserver.gateway import cache, journal, metrics
 from mcpserver.gateway.cache import EntryCache
 from mcpserver.gateway.circuit_breaker import CircuitBreaker
 from mcpserver.gateway.host import Host
@@ -28,6 +29,7 @@ from mcpserver.upstreams.protocol import UpstreamError
 FLUSH: Final = 0.5  # seconds between two writes
 SWEEP: Final = 600.0  # seconds between two sweeps
 MAX_WAITING: Final = 50_000  # rows of the log that wait while the database is away; beyond, only counts go on
+BATCH: Final = 500  # ids of one query
 COLUMNS: Final = tuple(column.name for column in RequestLog._meta.concrete_fields if not column.primary_key)
 Row = tuple[Any, ...]  # in the order of COLUMNS
 
@@ -46,11 +48,12 @@ Counts = tuple[int, int, float]  # requests, calls upstream, their cost
 
 @dataclass
 class Pending:
-    """Lines, counts and states that wait to be written."""
+    """Lines, counts and states that wait to be written, and the journal's files that hold them."""
 
     rows: list[Row] = field(default_factory=list)
     counts: dict[CountKey, Counts] = field(default_factory=dict)
     upstreams: dict[str, dict[str, Any]] = field(default_factory=dict)
+    files: list[journal.File] = field(default_factory=list)
 
     def __bool__(self) -> bool:
         return bool(self.rows or self.counts or self.upstreams)
@@ -64,16 +67,19 @@ class Pending:
         for key, counts in newer.counts.items():
             self.count(key, counts)
         self.upstreams |= newer.upstreams
+        self.files += newer.files
 
 
 class RequestLogger:
-    """The log of one process."""
+    """The log of one process. Its journal is in `folder`; without one, the last half second of a killed process is lost."""
 
-    def __init__(self, host: Host, entries: EntryCache, max_rows: int, max_bytes: int) -> None:
+    def __init__(self, host: Host, entries: EntryCache, max_rows: int, max_bytes: int, folder: Path | None) -> None:
         self._host = host
         self._entries = entries
         self._max_rows = max_rows
         self._max_bytes = max_bytes
+        self._folder = folder
+        self._journal = journal.Journal(folder)
         self._pending = Pending()
         self._flushing: asyncio.Task[None] | None = None
         self._swept_at = float("-inf")
@@ -94,8 +100,10 @@ class RequestLogger:
                 sent, attempt.is_counted = sent + 1, True
         ms = round(seconds * 1000, 3)
         pending, hour = self._pending, int(response.now // 3600)
+        row = _to_row(response, agent, ms, cost * sent)
+        self._journal.append([*row, sent])
         if len(pending.rows) < MAX_WAITING:
-            pending.rows.append(_to_row(response, agent, ms, cost * sent))
+            pending.rows.append(row)
         pending.count(CountKey(hour, agent, response.resource, response.outcome), (1, sent, cost * sent))
         metrics.observe(response, ms)
         self._flush_soon()
@@ -129,8 +137,9 @@ class RequestLogger:
         if self._entries.has_unwritten:
             await self._entries.save()
         pending, self._pending = self._pending, Pending()
+        pending.files += self._journal.end_batch()
         try:
-            await self._host.write(partial(_write, pending))
+            await self._host.write(partial(_write_batch, pending))
         except Exception:
             log.exception("The gateway's accounts cannot be written; they are kept for the next try.")
             pending.extend(self._pending)
@@ -151,10 +160,33 @@ class RequestLogger:
         cache.touch_entries(touched, now)
         if self._is_sweep_due():
             self._swept_at = self._host.steady()
+            self._recover()  # before old rows go: a row says that its request was counted
             cache.sweep(self._max_bytes, now)
             last = RequestLog.objects.order_by("-pk").values_list("pk", flat=True)[self._max_rows : self._max_rows + 1].first()
             if last:
                 RequestLog.objects.filter(pk__lte=last).delete()
+
+    def _recover(self) -> None:
+        """Count what killed processes left in their journals, each request once."""
+        for file, lines in journal.read_left_over(self._folder):
+            _write(_read_journal(lines))
+            journal.remove([file])
+
+
+def _read_journal(lines: Sequence[Any]) -> Pending:
+    """Return the lines that are not in the log: their process may have been killed after it wrote them there."""
+    pending, ids = Pending(), [line[0] for line in lines]
+    known: set[str] = set()
+    for begin in range(0, len(ids), BATCH):
+        known.update(RequestLog.objects.filter(request_id__in=ids[begin : begin + BATCH]).values_list("request_id", flat=True))
+    for *values, sent in lines:
+        row = dict(zip(COLUMNS, values, strict=True))
+        if row["request_id"] not in known:
+            when = row["timestamp"] = dt.datetime.fromisoformat(row["timestamp"])
+            pending.rows.append(tuple(row.values()))
+            key = CountKey(int(when.timestamp() // 3600), row["agent_id"], row["resource"], row["outcome"])
+            pending.count(key, (1, sent, row["cost_units"]))
+    return pending
 
 
 def read_resets() -> dict[str, int]:
@@ -184,6 +216,11 @@ def _to_row(response: GatewayResponse, agent: str, ms: float, cost: float) -> Ro
         *(response.remaining, cost, round(response.stale_for, 1), response.sha256 or ""),
         orjson.dumps([attempt.to_dict() for attempt in attempts]).decode() if attempts else "[]",
     )
+
+
+def _write_batch(pending: Pending) -> None:
+    _write(pending)
+    journal.remove(pending.files)
 
 
 @transaction.atomic

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from django.conf import settings
@@ -73,6 +74,7 @@ async def gateway() -> Gateway:
                     Host(write, read),
                     max_bytes=settings.WIRE_GATEWAY_CACHE_BYTES,
                     log_rows=settings.WIRE_GATEWAY_LOG_ROWS,
+                    journal=Path(settings.WIRE_DATA_DIR) / "gateway",
                     read_policy=read_policy,
                 )
     return _gateway

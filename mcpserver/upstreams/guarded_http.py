@@ -22,6 +22,7 @@ MAX_BODY: Final = 2_000_000  # bytes of one answer
 MAX_CONNECTIONS: Final = 20
 CONNECT: Final = 5.0  # seconds
 READ: Final = 70.0  # the gateway's own timeouts are shorter
+PLAIN: Final = {"accept-encoding": "identity"}
 TIMEOUT: Final = httpx2.Timeout(CONNECT, read=READ, pool=None)
 # Failures of the requests in this context. The SDK turns what a transport raises into general errors, and hands requests over with
 # the context of who sent them.
@@ -83,6 +84,10 @@ class _BoundedStream(httpx2.AsyncByteStream):
 
     async def aclose(self) -> None:
         await self._stream.aclose()
+
+
+def build_client(transport: GuardedTransport, headers: Mapping[str, str]) -> httpx2.AsyncClient:
+    return httpx2.AsyncClient(transport=transport, headers={**headers, **PLAIN}, timeout=TIMEOUT, trust_env=False)
 
 
 def _read_retry_after(headers: Mapping[str, str]) -> float | None:
