@@ -28,6 +28,14 @@ class Command(BaseCommand):
         parser.add_argument("pairs", type=Path, metavar="PAIRS")
         parser.add_argument("stories", type=Path, metavar="STORIES", help=f"CSV, .gz too: {', '.join(COLUMNS)}.")
         parser.add_argument(
+            "--headlines",
+            nargs="+",
+            type=Path,
+            default=[],
+            metavar="CSV",
+            help="Headlines alone (title, event; published_at) for wires of these.",
+        )
+        parser.add_argument(
             "--storylines", type=Path, metavar="JSON", help="name, half, stories and undecided (ids) of each storyline."
         )
         parser.add_argument("--out", type=Path, default=WEIGHTS_FILE, help="Default: the file that the wire reads.")
@@ -41,6 +49,8 @@ class Command(BaseCommand):
                 "Nothing was written: pairs of two months, some of one event and some not, are needed to fit weights."
             )
         models, figures = pair_fit.fit_models(labelled), pair_fit.cross_validate(labelled)
+        if options["headlines"]:
+            models |= pair_fit.fit_headlines([_read_headlines(file) for file in options["headlines"]])
         if options["storylines"]:
             models |= pair_fit.fit_storylines(labelled, *_read_storylines(options["storylines"], places, "tune"))
             sagas = _read_storylines(options["storylines"], places, "report")
@@ -54,6 +64,14 @@ class Command(BaseCommand):
             document = {"fitted_to": f"{len(labelled.labels)} labelled pairs of {len(labelled.stories)} stories", "models": models}
             options["out"].write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
             self.stdout.write(f"Written: {options['out']}.")
+
+
+def _read_headlines(file: Path) -> LabelledStories:
+    rows = list(csv.DictReader(_read_text(file).splitlines(keepends=True)))
+    if not rows or not {"title", "event"} <= rows[0].keys():
+        raise CommandError(f"{file} lacks rows with the columns title and event.")
+    known = sorted(zip(rows, read_items(rows), strict=True), key=lambda pair: (pair[1].published_at, pair[1].chatbotnews_id))
+    return LabelledStories([item for _, item in known], [row["event"] for row, _ in known], {})
 
 
 def _read_storylines(file: Path, places: Mapping[str, int], half: str) -> tuple[list[set[int]], list[set[int]]]:

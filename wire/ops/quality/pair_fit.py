@@ -21,10 +21,14 @@ from wire.text.vocabulary import PairLabel
 RIDGE: Final = 5.0
 # Mean probability from which two groups are one event. Precision first: a wrong join shows consensus where there is none.
 THRESHOLD: Final = 0.47
+HEADLINES_THRESHOLD: Final = 0.28
 STORYLINE_THRESHOLD: Final = 0.25
+MOST_ROWS: Final = 20_000  # of one set of headlines, so that none outweighs the others
 STEPS: Final = 50
 # Of two stories that may be months apart, without how they stand among others.
 OF_STORYLINES: Final = tuple(name for name in FEATURES if name not in {"days", "same_day", "next_day"})
+# Of subjects, of which each story has hundreds alike: who is whose nearest says nothing.
+OF_HEADLINES: Final = tuple(name for name in FEATURES if name not in {"maker", "same_publication", "guide", "live", "first_person"})
 # Whether the stories' summaries and vectors are read, by name.
 MODELS: Final = {"text_and_vector": (True, True), "text": (True, False), "title_and_vector": (False, True), "title": (False, False)}
 
@@ -106,6 +110,23 @@ def _choose_stories(labelled: LabelledStories, places: Sequence[int]) -> Labelle
     numbers = {place: number for number, place in enumerate(places)}
     labels = {(numbers[a], numbers[b]): label for (a, b), label in labelled.labels.items() if {a, b} <= numbers.keys()}
     return LabelledStories([labelled.stories[place] for place in places], [labelled.events[place] for place in places], labels)
+
+
+def fit_headlines(sets: Sequence[LabelledStories]) -> dict[str, Any]:
+    """Return the models for wires of headlines alone, by name, from stories of which each belongs to a known event."""
+    models = {}
+    for name, has_vector in (("headlines_and_vector", True), ("headlines", False)):
+        columns = [column for column in OF_HEADLINES if has_vector or column not in OF_VECTORS]
+        features, answers = [], []
+        for labelled in sets:
+            stories = [story if has_vector else replace(story, vector=b"") for story in labelled.stories]
+            pairs = find_candidates(stories)
+            chosen = np.random.default_rng(0).permutation(len(pairs.ones))[:MOST_ROWS]
+            features.append(np.column_stack([pairs.columns[column][chosen] for column in columns]).astype(float))
+            events = np.array(labelled.events)
+            answers.append((events[pairs.ones[chosen]] == events[pairs.others[chosen]]).astype(float))
+        models[name] = _describe_model(*fit_logistic(np.vstack(features), np.concatenate(answers)), columns, HEADLINES_THRESHOLD)
+    return models
 
 
 def fit_storylines(labelled: LabelledStories, sagas: Sequence[Collection[int]], undecided: Sequence[Set[int]]) -> dict[str, Any]:
