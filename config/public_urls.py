@@ -5,7 +5,7 @@ from django.views.generic import RedirectView
 
 from config.api import api
 from config.plugins import list_plugins
-from wire.site import about_pages, cards, errors, exports, feeds, metrics, pages, search, well_known
+from wire.site import about_pages, cards, errors, exports, metrics, pages, search, syndication, well_known
 
 urlpatterns = [
     path("", pages.home, name="home"),
@@ -37,7 +37,7 @@ urlpatterns = [
     path("og/story/<str:story_id>.png", cards.story, name="story-card"),
     path("og/event/<str:event_id>.png", cards.event, name="event-card"),
     path("og/day/<str:day>.png", cards.day, name="day-card"),
-    path("feeds/<str:name>.<str:form>", feeds.feed, name="feed"),
+    path("feeds/<str:name>.<str:form>", syndication.feed, name="feed"),
     path("sitemap.xml", well_known.sitemap, name="sitemap"),
     path("sitemap-pages.xml", well_known.sitemap_pages, name="sitemap-pages"),
     path("sitemap-stories-<int:number>.xml", well_known.sitemap_stories, name="sitemap-stories"),

@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 from citations.find.normalize import words_of
-from citations.lexicon import get_words
+from citations.phrases import get_words
 
 LONGEST: Final = 1_600  # characters of a citation in prose
 NAMES: Final = 80  # characters of an author's name before a title

@@ -13,7 +13,7 @@ from typing import Final
 from nameparser import Lexicon, Parser
 
 from citations.format.sentences import word_set
-from citations.lexicon import compile_pattern, get_words
+from citations.phrases import compile_pattern, get_words
 
 
 @dataclass(frozen=True, slots=True)

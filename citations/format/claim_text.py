@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Final
 
 from citations.format.sentences import CLOSING, end_with_stop, ends_whole, sentences
-from citations.lexicon import compile_pattern, get_words
+from citations.phrases import compile_pattern, get_words
 
 
 class StatementKind(StrEnum):

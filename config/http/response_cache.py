@@ -33,7 +33,7 @@ _DROPPED_BY_304: Final = frozenset((b"content-type", b"content-length", b"conten
 
 
 @dataclass(slots=True)
-class Answer:
+class StoredResponse:
     """An answer of Django's. A cacheable one has an ETag, and `variants` by content coding, each with an ETag of its own."""
 
     status: int
@@ -57,7 +57,7 @@ class Variant:
     unchanged: Headers  # the headers of a 304
 
 
-def _variant(answer: Answer, coding: bytes) -> Variant:
+def _variant(answer: StoredResponse, coding: bytes) -> Variant:
     headers, body, tag = answer.headers, answer.body, dict(answer.headers)[b"etag"]
     if coding:
         body = COMPRESSORS[coding](body)
@@ -108,7 +108,7 @@ class CachedApp:
         await send({"type": "http.response.start", "status": status, "headers": headers})
         await send({"type": "http.response.body", "body": body})
 
-    async def _make(self, scope: Scope, query: bytes) -> tuple[Answer, int | None]:
+    async def _make(self, scope: Scope, query: bytes) -> tuple[StoredResponse, int | None]:
         made = await _ask(self._reads, {**scope, "query_string": query})
         return made, 2 * len(made.body) + len(query) + 1_000 if made.is_cacheable else None
 
@@ -147,7 +147,7 @@ def _accepts(part: bytes, coding: bytes) -> bool:
     return name.strip() == coding and weight.strip().rstrip(b"0") not in (b"q=", b"q=0.")
 
 
-async def _ask(app: App, scope: Scope) -> Answer:
+async def _ask(app: App, scope: Scope) -> StoredResponse:
     """Django's answer to a GET of this address by nobody in particular."""
     start: Message = {}
     chunks = []
@@ -164,14 +164,14 @@ async def _ask(app: App, scope: Scope) -> Answer:
     headers = [(name.lower(), value) for name, value in start["headers"] if name.lower() != b"content-length"]
     fields = dict(headers)
     is_cacheable = start["status"] == 200 and b"etag" in fields and fields.get(b"cache-control", b"").startswith(b"public")
-    return Answer(start["status"], [*headers, (b"content-length", str(len(body)).encode())], body, is_cacheable)
+    return StoredResponse(start["status"], [*headers, (b"content-length", str(len(body)).encode())], body, is_cacheable)
 
 
 async def _no_body() -> Message:
     return {"type": "http.request", "body": b"", "more_body": False}
 
 
-def _render(answer: Answer, scope: Scope, stale_for: int | None) -> tuple[int, Headers, bytes]:
+def _render(answer: StoredResponse, scope: Scope, stale_for: int | None) -> tuple[int, Headers, bytes]:
     """Return what this client gets of an answer."""
     status, headers, body = answer.status, answer.headers, answer.body
     if answer.is_cacheable:

@@ -22,7 +22,7 @@ from mcpserver.http.threads import ask_outside, run_query
 from mcpserver.servers.base import Context, Toolbox, build_server
 from mcpserver.tooling.arguments import NUMBER, Arguments, read
 from mcpserver.tooling.batched_counter import Tally
-from mcpserver.tooling.tools import ADDRESSES_THE_MODEL, MINUTE_MS, PAYMENT, PAYMENT_RESPONSE, Answer, ToolSpec, as_text
+from mcpserver.tooling.tools import ADDRESSES_THE_MODEL, MINUTE_MS, PAYMENT, PAYMENT_RESPONSE, ToolAnswer, ToolSpec, as_text
 from mcpserver.tooling.usage import CountedCall
 from wire.corpora.articles import queries, usage_counts
 from wire.corpora.articles.directory import LISTED, list_members
@@ -85,30 +85,30 @@ class ListRecent(Arguments):
     cursor: Cursor = None
 
 
-def search_content(slug: str, args: SearchContent) -> Answer:
+def search_content(slug: str, args: SearchContent) -> ToolAnswer:
     return _list(queries.search_content(slug, args.query, args.limit, args.cursor))
 
 
-def get_article(slug: str, args: GetArticle, payment: object = None) -> Answer:
+def get_article(slug: str, args: GetArticle, payment: object = None) -> ToolAnswer:
     """Return an article; one that costs something is asked for, paid and given as x402's MCP transport has it."""
     try:
         found, settled = queries.buy_article(slug, args.url, args.format, args.max_chars or queries.WHOLE, args.offset, payment)
     except PaymentRequired as error:
-        return Answer(error.terms, is_error=True)
+        return ToolAnswer(error.terms, is_error=True)
     structured = found.model_dump(mode="json")
     meta = {PAYMENT_RESPONSE: settled.as_dict()} if settled else None
-    return Answer(structured, document(found, structured["publishedAt"], args.offset), meta)
+    return ToolAnswer(structured, document(found, structured["publishedAt"], args.offset), meta)
 
 
-def list_recent(slug: str, args: ListRecent) -> Answer:
+def list_recent(slug: str, args: ListRecent) -> ToolAnswer:
     return _list(queries.list_recent(slug, args.limit, args.cursor))
 
 
-def _list(page: HitsOut | RecentsOut) -> Answer:
+def _list(page: HitsOut | RecentsOut) -> ToolAnswer:
     # As text it is the bare list of the specification's own fields.
     structured = page.model_dump(mode="json")
     bare = [{name: value for name, value in one.items() if name != "untrusted_instructions"} for one in structured["articles"]]
-    return Answer(structured, orjson.dumps(bare).decode())
+    return ToolAnswer(structured, orjson.dumps(bare).decode())
 
 
 _FORMS: Final[Mapping[str, tuple[Callable[[str], str], str, str, str, str]]] = {

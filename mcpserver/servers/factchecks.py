@@ -22,7 +22,7 @@ from mcpserver.http.threads import run_query
 from mcpserver.servers.base import Context, Toolbox, build_server, list_on_one_page
 from mcpserver.tooling import arguments
 from mcpserver.tooling.arguments import WHOLE, Arguments
-from mcpserver.tooling.tools import HOUR_MS, MINUTE_MS, Answer, ToolSpec, as_text, text_content, unknown
+from mcpserver.tooling.tools import HOUR_MS, MINUTE_MS, ToolAnswer, ToolSpec, as_text, text_content, unknown
 from wire.corpora.factchecks import api_keys, queries, rendering
 from wire.corpora.factchecks.languages import Code
 from wire.corpora.factchecks.schemas import ClaimCategoriesOut, ClaimOut, FoundClaimsOut
@@ -94,20 +94,20 @@ class CheckClaim(Arguments):
     claim: Annotated[str, Field(min_length=1, max_length=MAX_QUERY, description="The claim to check, in words.")]
 
 
-def search_factchecks(args: SearchFactchecks) -> Answer:
+def search_factchecks(args: SearchFactchecks) -> ToolAnswer:
     halves: list[queries.Half] = [*(["words"] if args.enable_fts else []), *(["meaning"] if args.enable_vec else [])]  # type: ignore[list-item]
     found = queries.search(**args.model_dump(exclude={"enable_fts", "enable_vec"}), halves=halves)
-    return Answer(found.model_dump(mode="json"), rendering.search(found))
+    return ToolAnswer(found.model_dump(mode="json"), rendering.search(found))
 
 
-def get_factcheck(args: GetFactcheck) -> Answer:
+def get_factcheck(args: GetFactcheck) -> ToolAnswer:
     found = queries.get_claim(args.id)
-    return Answer(found.model_dump(mode="json"), rendering.claim(found))
+    return ToolAnswer(found.model_dump(mode="json"), rendering.claim(found))
 
 
-def list_categories(_args: ListCategories) -> Answer:
+def list_categories(_args: ListCategories) -> ToolAnswer:
     found = queries.list_categories()
-    return Answer(found.model_dump(mode="json"), rendering.categories(found))
+    return ToolAnswer(found.model_dump(mode="json"), rendering.categories(found))
 
 
 _BOX: Final = Toolbox(
@@ -157,7 +157,7 @@ async def call_tool(_context: Context, params: types.CallToolRequestParams) -> A
     """Call a tool; an error that the model can mend is a result, as the specification has it."""
     tool = _BOX.find(params.name)
     try:
-        answer: Answer = await run_query(tool.run, arguments.read(tool.arguments, params.arguments))
+        answer: ToolAnswer = await run_query(tool.run, arguments.read(tool.arguments, params.arguments))
     except NotFound as error:  # to the letter; where ids come from is in the tools' descriptions
         return types.CallToolResult(content=[text_content(fold(error.message))], is_error=True)
     except WireError as error:

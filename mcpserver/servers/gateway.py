@@ -27,7 +27,7 @@ from mcpserver.http.bearer import bearer
 from mcpserver.servers.base import Context, Toolbox, build_server, refuse_resource
 from mcpserver.tooling import arguments
 from mcpserver.tooling.arguments import Arguments
-from mcpserver.tooling.tools import HOUR_MS, Answer, ToolSpec, as_text, only_page, text_content
+from mcpserver.tooling.tools import HOUR_MS, ToolAnswer, ToolSpec, as_text, only_page, text_content
 
 STREAMS: Final = False  # its lists change with the policy, which is read when the process starts
 JSON: Final = "application/json"
@@ -66,25 +66,25 @@ class VectorSearch(Arguments):
     wait: Wait = WAIT
 
 
-async def gateway_read(args: Read, caller: Caller) -> Answer:
+async def gateway_read(args: Read, caller: Caller) -> ToolAnswer:
     return _to_answer(await queries.read(args.uri, caller, args.wait))
 
 
-async def gateway_resources(_args: Arguments, caller: Caller) -> Answer:
-    return Answer((await queries.resources(caller)).model_dump(mode="json"))
+async def gateway_resources(_args: Arguments, caller: Caller) -> ToolAnswer:
+    return ToolAnswer((await queries.resources(caller)).model_dump(mode="json"))
 
 
-async def gateway_explain(args: Explain, caller: Caller) -> Answer:
-    return Answer((await queries.explain(args.request_id, caller)).model_dump(mode="json"))
+async def gateway_explain(args: Explain, caller: Caller) -> ToolAnswer:
+    return ToolAnswer((await queries.explain(args.request_id, caller)).model_dump(mode="json"))
 
 
-async def gateway_vector_search(args: VectorSearch, caller: Caller) -> Answer:
+async def gateway_vector_search(args: VectorSearch, caller: Caller) -> ToolAnswer:
     return _to_answer(await queries.vector_search(args.model_dump(exclude={"wait"}), caller, args.wait))
 
 
-def _to_answer(response: GatewayResponse) -> Answer:
+def _to_answer(response: GatewayResponse) -> ToolAnswer:
     text = response.body.decode()  # the same JSON, with the note first
-    return Answer(orjson.loads(text), text, is_error=response.is_error)
+    return ToolAnswer(orjson.loads(text), text, is_error=response.is_error)
 
 
 _BOX: Final = Toolbox(
@@ -120,7 +120,7 @@ async def call_tool(_context: Context, params: types.CallToolRequestParams) -> A
     spec = _BOX.find(params.name)
     try:
         args = arguments.read(spec.arguments, params.arguments)
-        answer: Answer = await spec.run(args, await queries.find_caller(bearer.get()))
+        answer: ToolAnswer = await spec.run(args, await queries.find_caller(bearer.get()))
     except WireError as error:  # the model may mend it
         return types.CallToolResult(content=[text_content(as_text(error))], is_error=True)
     return answer.as_result()

@@ -17,7 +17,7 @@ from config.errors import WireError
 from mcpserver.http.threads import run_query
 from mcpserver.servers.base import Context, Toolbox, build_server
 from mcpserver.tooling.arguments import NUMBER, Arguments, read
-from mcpserver.tooling.tools import MINUTE_MS, Answer, ToolSpec
+from mcpserver.tooling.tools import MINUTE_MS, ToolAnswer, ToolSpec
 from wire.corpora.timeline import queries
 from wire.corpora.timeline.corpus_config import CorpusFile
 from wire.corpora.timeline.directory import LISTED, list_members
@@ -132,10 +132,10 @@ def _tool(
 ) -> ToolSpec:
     """Return the tool that asks `query`; `renamed` are arguments that the query calls otherwise."""
 
-    def run(slug: str, args: CorpusArguments) -> Answer:
+    def run(slug: str, args: CorpusArguments) -> ToolAnswer:
         given = {renamed.get(name, name): value for name, value in dict(args).items() if name != "corpus"}
         found = query(args.corpus or slug, **given)
-        return Answer(found.model_dump(mode="json", exclude_unset=True))
+        return ToolAnswer(found.model_dump(mode="json", exclude_unset=True))
 
     return ToolSpec(f"timeline_{name}", title, says, arguments, get_type_hints(query)["return"], run, is_open_world=False)
 
@@ -219,7 +219,7 @@ async def call_tool(slug: str, _context: Context, params: types.CallToolRequestP
     try:
         answer = await run_query(lambda: tool.run(slug, read(tool.arguments, params.arguments)))
     except WireError as error:
-        answer = Answer(error.as_dict(), is_error=True)
+        answer = ToolAnswer(error.as_dict(), is_error=True)
     return answer.as_result()
 
 

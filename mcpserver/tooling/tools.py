@@ -24,7 +24,7 @@ _READS_ONLY: Final = {"read_only_hint": True, "destructive_hint": False, "idempo
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ToolAnswer:
     """Structured content, and the text beside it: the same as JSON, unless the specification wants a bare string."""
 
     structured: Mapping[str, Any]

@@ -14,7 +14,7 @@ from wire.ingest.normalise import MAX_HEADLINE, MAX_RAW
 from wire.ingest.save import hash_content, next_revision
 from wire.models import Event, Snapshot, Story, StoryPair, WireState
 from wire.publishing import changelog
-from wire.publishing.grouping import events, storyline_store
+from wire.publishing.grouping import event_store, storyline_store
 from wire.publishing.publish import publish, republish
 from wire.text.plain_text import MEDIUM, REASON, SHORT, byline, cut, plain_line, plain_text
 from wire.text.vocabulary import NEWER_RULES, Category, ChangeKind, PairLabel, Status, Topic, get_merged_into
@@ -221,7 +221,7 @@ def validate_reason(reason: str, use: str = "published") -> str:
 def _settle(groups: Sequence[Sequence[Story]], reason: str, now: dt.datetime) -> list[Snapshot]:
     """Make each group one event, and publish every day that has a story of it, sealed ones with the reason."""
     reason = validate_reason(reason, SETTLING)
-    events.settle(groups)
+    event_store.settle(groups)
     days = {story.wire_date for stories in groups for story in stories if story.current_id}
     return republish(days, now=now, unsealed=True, reason=reason)
 

@@ -23,7 +23,7 @@ from wire.models import EditorTake, Snapshot, Story, StoryRevision, WireState
 from wire.models.snapshot import is_sealed, open_from
 from wire.publishing import changelog, editors_take, story_json
 from wire.publishing.consensus import Report, add_context, figures, find_first, report_of, weigh
-from wire.publishing.grouping import events
+from wire.publishing.grouping import event_store
 from wire.publishing.grouping.candidates import WINDOW
 from wire.publishing.indexing import index
 from wire.publishing.signing import sign, sign_checkpoint
@@ -62,9 +62,9 @@ def publish_pending(now: dt.datetime | None = None, progress: Callable[[dt.date]
     first = open_from(now)
     for day in waiting:
         if day < first:
-            events.group(day)
+            event_store.group(day)
             _link_storylines([day])
-    if events.reopen(waiting):
+    if event_store.reopen(waiting):
         waiting = _list_waiting()
     near = [day for day in waiting if day >= first - WINDOW]  # these may change unsealed ones: all of them or none
     published = []
@@ -114,7 +114,7 @@ def republish(days: Collection[dt.date], *, now: dt.datetime, unsealed: bool, re
 @transaction.atomic
 def _link_storylines(days: Collection[dt.date]) -> None:
     WireState.lock()
-    if days and events.link_storylines(days):
+    if days and event_store.link_storylines(days):
         WireState.raise_version()
 
 
@@ -122,12 +122,12 @@ def _group_days(days: set[dt.date], regroup_from: dt.date | None) -> set[dt.date
     """Group the stories of these days, regroup those from a day on; return these days and those that share events with them."""
     fill(VECTORS_TIME_LOCKED, only_pending=True)  # of an editor's own change, or what came since
     for day in sorted(days):
-        events.group(day)
+        event_store.group(day)
     touched: set[dt.date] = set()
     if regroup_from:
-        touched = events.regroup(regroup_from)
+        touched = event_store.regroup(regroup_from)
         days = days | set(Story.objects.filter(wire_date__gte=regroup_from).values_list("wire_date", flat=True))
-    touched |= events.reopen(days)
+    touched |= event_store.reopen(days)
     return days | _group_days(touched - days, None) if touched - days else days
 
 

@@ -18,7 +18,7 @@ from mcpserver.servers.wire import prompts, resources, tools
 from mcpserver.servers.wire.detail import output_schema
 from mcpserver.servers.wire.proof_tools import GetChanges, wait_for_answer
 from mcpserver.tooling import arguments
-from mcpserver.tooling.tools import HOUR_MS, MINUTE_MS, Answer, as_text, dedupe_descriptions, only_page, text_content, unknown
+from mcpserver.tooling.tools import HOUR_MS, MINUTE_MS, ToolAnswer, as_text, dedupe_descriptions, only_page, text_content, unknown
 from sources import queries as sources_queries
 
 NAME: Final = "chatbotnews-wire"
@@ -78,7 +78,7 @@ async def call_tool(_context: Context, params: types.CallToolRequestParams) -> A
     tool = _BOX.find(params.name)
     try:
         given = arguments.read(tool.arguments, params.arguments)
-        answer: Answer = await run_query(tool.run, given)
+        answer: ToolAnswer = await run_query(tool.run, given)
         if isinstance(given, GetChanges) and given.wait and not answer.structured["changes"]:
             answer = await wait_for_answer(given)
     except NotInRoster as error:

@@ -9,7 +9,7 @@ from pydantic import Field, StringConstraints
 
 from mcpserver.http.threads import run_query
 from mcpserver.tooling.arguments import WHOLE, Arguments
-from mcpserver.tooling.tools import Answer
+from mcpserver.tooling.tools import ToolAnswer
 from wire import queries
 from wire.api.streaming import LONGEST_WAIT, wait_for_changes
 from wire.queries.changes import LIMIT, MOST, parse_kinds
@@ -25,8 +25,8 @@ class VerifyCitation(Arguments):
     text: Annotated[str, Field(min_length=1, max_length=MAX_TEXT, description="Prose or citations in any format.")]
 
 
-def verify_citation(args: VerifyCitation) -> Answer:
-    return Answer(queries.verify_citation(args.text).model_dump(mode="json"))
+def verify_citation(args: VerifyCitation) -> ToolAnswer:
+    return ToolAnswer(queries.verify_citation(args.text).model_dump(mode="json"))
 
 
 class GetProvenance(Arguments):
@@ -49,33 +49,33 @@ class CompareCoverage(Arguments):
     event_id: Annotated[Id, Field(description="An event_id, or the id of a story of it.")]
 
 
-def corroborate(args: Corroborate) -> Answer:
-    return Answer(queries.corroborate(args.claim).model_dump(mode="json"))
+def corroborate(args: Corroborate) -> ToolAnswer:
+    return ToolAnswer(queries.corroborate(args.claim).model_dump(mode="json"))
 
 
-def compare_coverage(args: CompareCoverage) -> Answer:
-    return Answer(queries.compare_coverage(args.event_id).model_dump(mode="json"))
+def compare_coverage(args: CompareCoverage) -> ToolAnswer:
+    return ToolAnswer(queries.compare_coverage(args.event_id).model_dump(mode="json"))
 
 
-def get_provenance(args: GetProvenance) -> Answer:
-    return Answer(queries.get_proved(args.date, args.story_id).model_dump(mode="json"))
+def get_provenance(args: GetProvenance) -> ToolAnswer:
+    return ToolAnswer(queries.get_proved(args.date, args.story_id).model_dump(mode="json"))
 
 
-def get_changes(args: GetChanges) -> Answer:
-    return Answer(_changes(args).model_dump(mode="json"))
+def get_changes(args: GetChanges) -> ToolAnswer:
+    return ToolAnswer(_changes(args).model_dump(mode="json"))
 
 
 def _changes(args: GetChanges) -> proofs.ChangesOut:
     return queries.get_changes(args.cursor, args.limit, parse_kinds(args.kinds))
 
 
-async def wait_for_answer(args: GetChanges) -> Answer:
+async def wait_for_answer(args: GetChanges) -> ToolAnswer:
     """Return the changes behind the cursor as soon as there are any, or none after `wait` seconds."""
     found = await wait_for_changes(args.wait, partial(run_query, _changes, args))
-    return Answer(found.model_dump(mode="json"))
+    return ToolAnswer(found.model_dump(mode="json"))
 
 
-TRUST: Final[tuple[tuple[Callable[[Any], Answer], type[Arguments], type[Schema], str, str], ...]] = (
+TRUST: Final[tuple[tuple[Callable[[Any], ToolAnswer], type[Arguments], type[Schema], str, str], ...]] = (
     (
         verify_citation, VerifyCitation, proofs.VerifiedOut, "Check citations",
         "Finds every citation of this wire in a text and checks publisher, tier, date, URL and quoted words against the record; "

@@ -13,7 +13,7 @@ from config.errors import NotFound
 from mcpserver.servers.wire.detail import Detail, shape_page, within
 from mcpserver.servers.wire.proof_tools import TRUST
 from mcpserver.tooling.arguments import WHOLE, Arguments
-from mcpserver.tooling.tools import ADDRESSES_THE_MODEL, Answer, ToolSpec
+from mcpserver.tooling.tools import ADDRESSES_THE_MODEL, ToolAnswer, ToolSpec
 from sources import queries as sources_queries
 from sources.schemas import SourcesOut, VerdictOut
 from wire import queries
@@ -162,74 +162,74 @@ class Document(Schema):
     metadata: dict[str, str]
 
 
-def search_wire(args: SearchWire) -> Answer:
+def search_wire(args: SearchWire) -> ToolAnswer:
     filters = ("query", "category", "topic", "source", "sources", "tier", "since", "until", "cursor", "sort")
     given = {name: getattr(args, name) for name in filters}
     return _stories(args, lambda limit: queries.search_wire(**given, limit=limit))
 
 
-def get_story(args: GetStory) -> Answer:
+def get_story(args: GetStory) -> ToolAnswer:
     if args.as_of is not None:
-        return Answer(orjson.loads(queries.get_story_as_of(args.story_id, args.as_of)))
-    return Answer(orjson.loads(queries.get_pinned_story(args.story_id) or queries.get_story_json(args.story_id)))
+        return ToolAnswer(orjson.loads(queries.get_story_as_of(args.story_id, args.as_of)))
+    return ToolAnswer(orjson.loads(queries.get_pinned_story(args.story_id) or queries.get_story_json(args.story_id)))
 
 
-def get_category(args: GetCategory) -> Answer:
+def get_category(args: GetCategory) -> ToolAnswer:
     if args.as_of is not None:
         moment = args.as_of
         return _stories(args, lambda limit: queries.get_category_as_of(args.category, moment, limit, args.cursor))
     return _stories(args, lambda limit: queries.get_category(args.category, limit, args.cursor))
 
 
-def get_topic_coverage(args: GetTopicCoverage) -> Answer:
+def get_topic_coverage(args: GetTopicCoverage) -> ToolAnswer:
     return _stories(args, lambda limit: queries.get_topic_coverage(args.topic, args.since, limit, args.cursor))
 
 
-def get_consensus(args: GetConsensus) -> Answer:
+def get_consensus(args: GetConsensus) -> ToolAnswer:
     return _answer(queries.get_consensus(args.story_id, args.headline))
 
 
-def get_citation(args: GetCitation) -> Answer:
+def get_citation(args: GetCitation) -> ToolAnswer:
     found = queries.get_pinned_citation(args.story_id, args.format) or queries.get_citation(args.story_id, args.format)
-    return Answer(found.model_dump(mode="json"), found.citation)
+    return ToolAnswer(found.model_dump(mode="json"), found.citation)
 
 
-def get_editor_take(args: GetEditorTake) -> Answer:
+def get_editor_take(args: GetEditorTake) -> ToolAnswer:
     found = queries.get_editor_take(args.date)
-    return Answer(found.model_dump(mode="json"), found.markdown)
+    return ToolAnswer(found.model_dump(mode="json"), found.markdown)
 
 
-def list_sources(args: ListSources) -> Answer:
+def list_sources(args: ListSources) -> ToolAnswer:
     return _answer(queries.list_sources(args.tier))
 
 
-def verify_source_integrity(args: VerifySource) -> Answer:
+def verify_source_integrity(args: VerifySource) -> ToolAnswer:
     return _answer(sources_queries.verify_source(args.publication_name))
 
 
-def list_events(args: ListEvents) -> Answer:
+def list_events(args: ListEvents) -> ToolAnswer:
     def page(limit: int) -> dict[str, Any]:
         return queries.list_events(args.date, args.category, args.topic, limit, args.cursor).model_dump(mode="json")
 
-    return Answer(within(args.max_tokens, args.limit, "events", page))
+    return ToolAnswer(within(args.max_tokens, args.limit, "events", page))
 
 
-def get_event(args: GetEvent) -> Answer:
+def get_event(args: GetEvent) -> ToolAnswer:
     return _answer(queries.get_event(args.event_id))
 
 
-def get_storyline(args: GetStoryline) -> Answer:
+def get_storyline(args: GetStoryline) -> ToolAnswer:
     return _answer(queries.get_storyline(args.event_id, args.limit, args.cursor))
 
 
-def search(args: Search) -> Answer:
+def search(args: Search) -> ToolAnswer:
     """OpenAI's connector shape: `{"results": [{id, title, url}]}`."""
     found = queries.search_wire(args.query)
     hits = [SearchHit(id=s.chatbotnews_id, title=s.headline, url=s.permalink) for s in found.stories]
     return _answer(SearchHits(results=hits))
 
 
-def fetch(args: Fetch) -> Answer:
+def fetch(args: Fetch) -> ToolAnswer:
     """OpenAI's connector shape: `{id, title, text, url, metadata}`; of a merged story that of the one that stands.
 
     Raises: NotFound, for a withdrawn story too.
@@ -253,16 +253,16 @@ def fetch(args: Fetch) -> Answer:
     return _answer(Document(id=story.chatbotnews_id, title=story.headline, text=text, url=story.permalink, metadata=metadata))
 
 
-def _stories(args: SearchWire | GetCategory | GetTopicCoverage, ask: Callable[[int], StoriesAnswer[Any]]) -> Answer:
+def _stories(args: SearchWire | GetCategory | GetTopicCoverage, ask: Callable[[int], StoriesAnswer[Any]]) -> ToolAnswer:
     """Return a list, as much of each story and as many of them as asked for."""
-    return Answer(within(args.max_tokens, args.limit, "stories", lambda limit: shape_page(ask(limit), args.detail)))
+    return ToolAnswer(within(args.max_tokens, args.limit, "stories", lambda limit: shape_page(ask(limit), args.detail)))
 
 
-def _answer(found: Schema) -> Answer:
-    return Answer(found.model_dump(mode="json", by_alias=True))
+def _answer(found: Schema) -> ToolAnswer:
+    return ToolAnswer(found.model_dump(mode="json", by_alias=True))
 
 
-def _tool(run: Callable[[Any], Answer], arguments: type[Arguments], output: type[Schema], title: str, says: str) -> ToolSpec:
+def _tool(run: Callable[[Any], ToolAnswer], arguments: type[Arguments], output: type[Schema], title: str, says: str) -> ToolSpec:
     return ToolSpec(run.__name__, title, f"{says} {CITE}", arguments, output, run)
 
 

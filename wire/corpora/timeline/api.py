@@ -35,11 +35,11 @@ Lens = Frame | None
 AsOf = Annotated[int | None, Field(ge=1, le=2**31 - 1, description="A release by its number; its rows never change.")]
 
 
-class Asked(Schema):
+class ReleaseQuery(Schema):
     as_of: AsOf = None
 
 
-class Filtered(Asked):
+class Filtered(ReleaseQuery):
     query: Annotated[str | None, Field(max_length=MAX_QUERY, description='Words that must all occur, or a "phrase".')] = None
     motifs: Annotated[Ids, Field(description="All of them; again for more.")] = None
     phenomenon_types: Annotated[Ids, Field(description="Any of them; again for more.")] = None
@@ -56,14 +56,14 @@ class TimelineSearchQuery(Filtered):
     limit: Annotated[int, Field(ge=1, le=50)] = 10
 
 
-class CompareQuery(Asked):
+class CompareQuery(ReleaseQuery):
     topic: str = Field(min_length=1, max_length=MAX_QUERY)
     frames: list[Frame] | None = Field(None, max_length=3)
     limit: int = Field(20, ge=1, le=100)
     cursor: str | None = Field(None, max_length=300)
 
 
-class WordingQuery(Asked):
+class WordingQuery(ReleaseQuery):
     draft: str = Field(min_length=1, max_length=4_000, description="The text to check; more by MCP.")
 
 
@@ -85,7 +85,7 @@ def corpus(request: HttpRequest, corpus: Slug) -> HttpResponse:
     return _answer(queries.get_corpus(corpus))
 
 
-def _add(name: str, query: Callable[..., BaseModel], base: type[Asked], summary: str, **own: Any) -> None:
+def _add(name: str, query: Callable[..., BaseModel], base: type[ReleaseQuery], summary: str, **own: Any) -> None:
     """Add the route of a question about a corpus. `own`: the types of its parameters beside those of `base`, None by default."""
     fields: Any = {one: (kind, None) for one, kind in own.items()}
     # The OpenAPI document lists it under this name.
@@ -104,7 +104,7 @@ _add("reports", queries.search_reports, TimelineSearchQuery, "Search a corpus's 
 
 
 @router.get("/{corpus}/reports/{report_id}.json", **_answers(schemas.TimelineReportOut, 404, 410, 422), summary="One report, whole")
-def report(request: HttpRequest, corpus: Slug, report_id: Key, asked: Query[Asked]) -> HttpResponse:
+def report(request: HttpRequest, corpus: Slug, report_id: Key, asked: Query[ReleaseQuery]) -> HttpResponse:
     return _answer(queries.get_report(corpus, report_id, asked.as_of))
 
 
@@ -113,9 +113,9 @@ _add("motifs", queries.motif_map, Filtered, "Motifs and their links", family=Wor
 _add("threads", queries.story_threads, Filtered, "Threads with their frames", thread_id=ThreadId, lens=Lens)
 _add("events", queries.events, Filtered, "Timeline events, oldest first", layer=Word)
 _add("compare", queries.compare_sources, CompareQuery, "A topic as each side tells it")
-_add("deepen", queries.deepen_story, Asked, "Directions for research", report_id=Word, motif=Word, thread_id=Word)
-_add("stats", queries.stats, Asked, "Statistics of a corpus")
-_add("manifest", queries.agent_manifest, Asked, "What a corpus is, and its rules")
+_add("deepen", queries.deepen_story, ReleaseQuery, "Directions for research", report_id=Word, motif=Word, thread_id=Word)
+_add("stats", queries.stats, ReleaseQuery, "Statistics of a corpus")
+_add("manifest", queries.agent_manifest, ReleaseQuery, "What a corpus is, and its rules")
 _add("wording", queries.check_wording, WordingQuery, "Check a draft against the rules")
 
 
@@ -124,7 +124,7 @@ _add("wording", queries.check_wording, WordingQuery, "Check a draft against the 
     response={200: dict[str, Any], **errors(404, 422)},
     summary="A file of a release, as `timeline load` takes it",
 )
-def file(request: HttpRequest, corpus: Slug, name: Key, asked: Query[Asked]) -> HttpResponse:
+def file(request: HttpRequest, corpus: Slug, name: Key, asked: Query[ReleaseQuery]) -> HttpResponse:
     scope = scope_of(corpus, asked.as_of)
     if name not in queries.FILES:
         raise NotFound("There is no such file.", f"Files: {', '.join(queries.FILES)}.")
