@@ -18,7 +18,7 @@ from config.database.threads import in_thread
 from config.errors import InvalidArgument, NotFound, Unavailable, WireError
 from config.http.connection_slots import Places
 from config.http.publish_notifier import Watch
-from config.http.request_guard import App, Receive, Scope, Send
+from config.http.request_guard import App, Message, Receive, Scope, Send
 from config.http.response_cache import CHANGES, READS
 from wire.queries.changes import LIMIT, MOST, cursor_behind, get_changes, last_cursor, parse_kinds
 from wire.schemas.proofs import ChangesOut
@@ -117,6 +117,9 @@ async def _answer_poll(receive: Receive, send: Send, params: dict[str, str]) -> 
 
 
 async def _stream(scope: Scope, receive: Receive, send: Send, params: dict[str, str]) -> None:
+    is_head = scope["method"] == "HEAD"
+    if is_head:
+        send = _drop_body(send)
     with _places.hold(scope, MAX_STREAMS) as refusal:
         if refusal is not None:
             await refusal.send(send, jsonrpc=False)
@@ -130,7 +133,7 @@ async def _stream(scope: Scope, receive: Receive, send: Send, params: dict[str, 
             await _send(send, int(error.status), orjson.dumps(error.as_dict()))
             return
         await send({"type": "http.response.start", "status": 200, "headers": _HEADERS})
-        if scope["method"] != "HEAD":  # of which uvicorn sends no body
+        if not is_head:
             leaving = asyncio.create_task(_wait_until_left(receive))
             try:
                 await _send_chunk(send, f"retry: 3000\nid: {cursor}\n\n".encode())
@@ -198,6 +201,15 @@ def _parse_number(params: dict[str, str], name: str, usual: int, most: int) -> i
 async def _wait_until_left(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
+
+
+def _drop_body(send: Send) -> Send:
+    """Return a `send` for HEAD: the same headers, and no byte of a body."""
+
+    async def send_head(message: Message) -> None:
+        await send({**message, "body": b""} if message["type"] == "http.response.body" else message)
+
+    return send_head
 
 
 async def _send_chunk(send: Send, body: bytes) -> None:

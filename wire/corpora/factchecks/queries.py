@@ -240,7 +240,7 @@ def list_linked(story_id: str) -> list[LinkedClaimOut]:
     rows = StoryLink.objects.filter(story__chatbotnews_id=story_id).exclude(kind=StoryLink.Origin.CUT)
     rows = rows.filter(claim__in=Claim.objects.live()).select_related("claim").order_by("-kind", "-similarity", "claim__number")
     links = list(rows[:LINKED])
-    names = read_ratings()
+    names = read_ratings() if links else {}
     return [serializers.to_linked(link, names) for link in links]
 
 
