@@ -7,12 +7,14 @@ import hashlib
 import re
 import unicodedata
 from functools import lru_cache
+from itertools import chain
 from operator import itemgetter
 from typing import Final, Literal
 
 import idna
 
 from config.unicode import normalize
+from wire.text.lexicons import load
 
 # Characters of a canonical URL, all of them ASCII; a raw one may be four times as long before it is refused.
 MAX_URL_LENGTH: Final = 2048
@@ -30,31 +32,9 @@ class BadUrl(ValueError):
         self.reason: Final = reason
 
 
-# Each of these says how a reader arrived, never which article. Read in AdGuard's general URL filter, in the
-# documentation of the tools that add them, and in links of the roster's own publications. Adding one changes ids.
+# Each of these, and of the word list, says how a reader arrived, never which article. Adding one changes ids.
 TRACKING_PREFIXES: Final = ("utm_", "mtm_", "itm_", "hsa_", "guce_referrer")
-# fmt: off
-TRACKING_PARAMETERS: Final = frozenset({
-    # Clicks on advertisements
-    "gclid", "gclsrc", "gbraid", "wbraid", "dclid", "gad_source", "gad_campaignid", "fbclid", "msclkid", "yclid",
-    "ysclid", "twclid", "ttclid", "li_fat_id", "irclickid",
-    # Analytics
-    "_ga", "_gl", "_openstat", "pk_campaign", "pk_kwd", "pk_keyword", "pk_medium", "pk_source", "pk_content", "pk_cid",
-    "pk_vid", "xtor", "s_cid", "wt.mc_id", "wt_mc",
-    # Newsletters
-    "mc_cid", "mc_eid", "_hsenc", "_hsmi", "__hsfp", "__hssc", "__hstc", "hsctatracking", "mkt_tok", "oly_anon_id",
-    "oly_enc_id", "vero_id", "vero_conv", "_kx",
-    # Social networks
-    "igsh", "igshid", "fb_action_ids", "fb_action_types", "fb_comment_id", "fb_ref", "fb_source",
-    "__twitter_impression",
-    # The page the link stood on
-    "ref", "ref_src", "ref_url", "referrer", "referer", "cmpid", "intcid", "intcmp", "at_medium", "at_campaign",
-    "guccounter",
-    # Bloomberg, Reuters, Wired, FT, ZDNet, TechCrunch and NVIDIA, Fortune, Microsoft, AWS
-    "sref", "srnd", "leadsource", "feedtype", "feedname", "mbid", "ftcamp", "ftag", "ncid", "tpcc", "ocid", "trk",
-    "sc_channel", "sc_campaign",
-})
-# fmt: on
+TRACKING_PARAMETERS: Final = frozenset(chain.from_iterable(map(str.split, load("tracking_parameters").values())))
 
 _URL = re.compile(r"https?:(?://([^/?#]*))?([^?#]*)(?:\?([^#]*))?", re.I)  # RFC 3986, appendix B
 _LINE_BREAKS = re.compile(r"[\t\n\r]")

@@ -8,6 +8,8 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Final
 
+from wire.text.lexicons import load
+
 FREQUENCIES_FILE: Final = Path(__file__).parents[2] / "fixtures" / "frequencies.json"
 RAREST: Final = 8.0  # of a question's words nothing counts as rarer than e⁻⁸: an unknown word may be a slip
 UNCOUNTED: Final = {"ai": 0.3, "gpt": 0.01}  # which the counted frequencies lack, or nearly
@@ -15,12 +17,7 @@ SEARCH_MIX: Final = (0.5, 0.5)  # shares of general news and of AI news in a fre
 LOCAL: Final = 0.02  # share of the stories at hand, where a headline is compared with them
 GROUPING_MIX: Final = (1 - 0.3 - LOCAL, 0.3)
 LEAST: Final = 1e-4  # in grouping no term counts as less frequent
-_STOP_WORDS: Final = """
-a about after ai all an and are as at be been but by can could do does fictional first for from get has have how if in
-into is it its just may more most new no not now of off on one or our out over says so than that the their they this
-to up us via was we what when which who why will with would you your
-"""
-FREQUENT_WORDS: Final = frozenset(_STOP_WORDS.split())  # of headlines
+FREQUENT_WORDS: Final = frozenset(load("questions")["frequent_words"].split())  # of headlines
 
 
 def rarity(token: str) -> float:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from wire.text.filters import Genre, find_genre
 from wire.text.identity import headline_key
+from wire.text.lexicons import load
 from wire.text.tokens import fold_text, token, words
 from wire.text.word_frequency import FREQUENT_WORDS, read_idf
 
@@ -33,19 +34,7 @@ ALIKE: Final = 0.3
 ALIKE_VECTORS: Final = 0.87
 _WORD: Final = re.compile(r"[^\W_]+")
 _FIRST_PERSON: Final = re.compile(r"\b(?:I|my|me|we|our|mine)\b")
-_VERBS: Final = {
-    "launch": "launch unveil debut introduc releas announc roll ship present reveal bring add get arriv start open expand updat",
-    "sue": "sue lawsuit court judg rule ruling accus alleg settl legal appeal infring trial",
-    "buy": "acquir buy bought purchas acquisit merg takeov sale sell",
-    "fund": "rais fund round valu valuat invest investor seri ipo",
-    "move": "hire poach join leav depart exit resign fire quit layoff lay appoint",
-    "stop": "ban block restrict limit halt paus stop remov pull shut shutter disabl delist kill end",
-    "regulate": "bill law regul regulat senat congress act order ftc probe investig moratorium govern veto",
-    "study": "studi survey poll research paper benchmark test",
-    "partner": "partner partnership team collabor agreement contract license integr",
-    "fail": "outag crash hack breach leak bug flaw vulner attack fail delay steal",
-}
-_ACTIONS: Final = {stem: action for action, stems in _VERBS.items() for stem in stems.split()}
+_ACTIONS: Final = {stem: action for action, stems in load("actions").items() for stem in stems.split()}
 
 
 class StoryTerms(NamedTuple):
