@@ -46,11 +46,11 @@ def main() -> None:
 def _topic_names() -> set[str]:
     """The stems of the one-word names of those topics that general news hardly knows."""
     from wire.ingest.lexicon import TAXONOMY_FILE
-    from wire.publishing.grouping.headline_lookup import features
+    from wire.publishing.grouping.headline_similarity import weigh_words
 
     topics = json.loads(TAXONOMY_FILE.read_text(encoding="utf-8"))["topics"]
     words = {term for topic in AI_MAKERS for term, weight in topics[topic].items() if weight >= 1 and term.isalnum()}
-    return {stem for word in words for stem in features(word)}
+    return {stem for word in words for stem in weigh_words(word)}
 
 
 def _headlines(file: Path) -> Iterator[tuple[str, str]]:
@@ -70,10 +70,10 @@ def _items(archives: Iterable[Path]) -> Iterator[tuple[str, str]]:
 
 
 def _count(stories: Iterable[tuple[str, str]], least: int) -> dict[str, Any]:
-    from wire.publishing.grouping.headline_lookup import features
+    from wire.publishing.grouping.headline_similarity import weigh_words
 
     found = list(stories)
-    counts = Counter(feature for headline, summary in found for feature in {**features(headline), **features(summary)})
+    counts = Counter(feature for headline, summary in found for feature in {**weigh_words(headline), **weigh_words(summary)})
     kept = dict(sorted((feature, count) for feature, count in counts.items() if count >= least))
     print(f"{len(found):,} stories, {len(kept):,} features")
     return {"stories": len(found), "counts": kept}

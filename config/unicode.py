@@ -13,10 +13,10 @@ def normalize(form: Literal["NFC", "NFD", "NFKC", "NFKD"], text: str) -> str:
     if text.isascii():
         return text
     # Marks are sorted by insertion, so a run of 20,000 of them takes a second.
-    return unicodedata.normalize(form, _LONG_RUN.sub(_without_surplus, text))
+    return unicodedata.normalize(form, _LONG_RUN.sub(_drop_surplus_marks, text))
 
 
-def _without_surplus(run: re.Match[str]) -> str:
+def _drop_surplus_marks(run: re.Match[str]) -> str:
     marks, kept = 0, []
     for character in run[0]:
         marks = marks + 1 if unicodedata.combining(character) else 0

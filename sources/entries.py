@@ -40,5 +40,5 @@ class Entry:
         said = "\0".join((self.title, self.author, self.summary, *self.other_summaries))
         return hashlib.sha256(said.encode(errors="surrogatepass")).hexdigest()[:16]
 
-    def by(self, publisher: str) -> "Entry":
+    def with_publisher(self, publisher: str) -> "Entry":
         return replace(self, publisher=publisher)

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from django.utils import timezone
 
-from wire.corpora.factchecks import parsers, query_embedding, search, store
+from wire.corpora.factchecks import claim_parsers, query_embedding, search, store
 from wire.corpora.factchecks.models import Claim
 
 FIXTURES: Final = Path(__file__).parent.parent / "fixtures" / "factchecks"
@@ -57,7 +57,7 @@ def claim(number: int, synopsis: str, **fields: Any) -> dict[str, Any]:
 def load(*entries: Mapping[str, Any], language: str = "de") -> list[Claim]:
     """Store entries of a dump; searches know nothing of any database before."""
     forget()
-    store.store([parsers.parse_dump(entry, language) for entry in entries], timezone.now())
+    store.store([claim_parsers.parse_dump(entry, language) for entry in entries], timezone.now())
     return list(Claim.objects.order_by("number"))
 
 

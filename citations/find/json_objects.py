@@ -11,8 +11,8 @@ from typing import Any, Final, NamedTuple
 
 from citations.find.normalize import straighten
 from citations.find.segments import ID, strip_markup
-from citations.format.sentences import word_set
 from citations.phrases import get_words
+from citations.sentence_boundaries import word_set
 
 MOST_TRIES: Final = 50  # brackets that begin no JSON
 MOST: Final = 120  # ids that stand beside the same words, each of which is compared with them

@@ -12,8 +12,8 @@ from typing import Final
 
 from nameparser import Lexicon, Parser
 
-from citations.format.sentences import word_set
 from citations.phrases import compile_pattern, get_words
+from citations.sentence_boundaries import word_set
 
 
 @dataclass(frozen=True, slots=True)

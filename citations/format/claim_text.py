@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from citations.format.sentences import CLOSING, end_with_stop, ends_whole, sentences
 from citations.phrases import compile_pattern, get_words
+from citations.sentence_boundaries import CLOSING, end_with_stop, ends_whole, sentences
 
 
 class StatementKind(StrEnum):

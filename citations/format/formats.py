@@ -22,7 +22,7 @@ import rispy
 from citations.format.bylines import Author, Person, parse_authors
 from citations.format.claim_text import INNER_QUOTES, Statement, build_statement
 from citations.format.latex import escape
-from citations.format.sentences import end_with_stop
+from citations.sentence_boundaries import end_with_stop
 
 WIRE: Final = "ChatbotNews.ai"
 WIRE_IN_FULL: Final = f"{WIRE}, The Conversational AI Wire"

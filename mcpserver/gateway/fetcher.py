@@ -26,8 +26,8 @@ from mcpserver.gateway.request import GatewayRequest
 from mcpserver.gateway.request_log import RequestLogger
 from mcpserver.gateway.resource_policy import Policy
 from mcpserver.gateway.response import Attempt, format_moment
-from mcpserver.upstreams import protocol
-from mcpserver.upstreams.protocol import UpstreamAnswer, UpstreamCall, UpstreamClient, UpstreamError
+from mcpserver.upstreams import client_interface
+from mcpserver.upstreams.client_interface import UpstreamAnswer, UpstreamCall, UpstreamClient, UpstreamError
 
 REFRESH_PAUSE: Final = 10.0  # seconds after a refresh began, before the same entry is refreshed again
 MAX_DATA: Final = 1_000_000  # bytes of an answer's data as JSON
@@ -98,7 +98,7 @@ class Fetcher:
         attempts += fetch.attempts
         if fetch.entry is None and not fetch.is_over and fetch.next_at is None:
             detail = "No answer within the time of this question; it goes on behind."
-            attempts.append(self.skip(request.uri, resource.upstream, protocol.TIMEOUT, detail))
+            attempts.append(self.skip(request.uri, resource.upstream, client_interface.TIMEOUT, detail))
         return fetch
 
     def refresh(self, request: GatewayRequest) -> None:
@@ -130,14 +130,14 @@ class Fetcher:
                     waits = self.policy.defaults.waits
                     wait = waits[min(number, len(waits)) - 1] if waits else 0.0
                     wait = max(wait, error.retry_after or 0.0)  # a wait that the upstream tells wins if it is longer
-                    is_timeout = error.code == protocol.TIMEOUT
+                    is_timeout = error.code == client_interface.TIMEOUT
                     most = min(max_attempts, request.resource.timeout_attempts) if is_timeout else max_attempts
-                    if error.code not in protocol.RETRIED or number >= most or wait > MAX_RETRY_WAIT:
+                    if error.code not in client_interface.RETRIED or number >= most or wait > MAX_RETRY_WAIT:
                         break
                 await fetch.pause(wait)
         except Exception:
             log.exception("Asking %s failed on our side.", upstream)
-            fetch.attempts.append(self.skip(request.uri, upstream, protocol.INTERNAL, InternalError().message))
+            fetch.attempts.append(self.skip(request.uri, upstream, client_interface.INTERNAL, InternalError().message))
         finally:
             fetch.is_over = True
             if self._fetches.get(request.key) is fetch:
@@ -152,7 +152,7 @@ class Fetcher:
         try:
             if not breaker.admit():
                 detail = f"{upstream} is left alone after failures ({breaker.error})."
-                raise UpstreamError(protocol.CIRCUIT_OPEN, detail, max(0.0, breaker.open_for))
+                raise UpstreamError(client_interface.CIRCUIT_OPEN, detail, max(0.0, breaker.open_for))
             try:
                 await self._acquire_quota(fetch, is_retry=is_retry)
             except BaseException:
@@ -183,7 +183,7 @@ class Fetcher:
             except Exception as error:
                 log.exception("Limits cannot be counted.")
                 detail = "Limits cannot be counted at the moment, so nobody is asked."
-                raise UpstreamError(protocol.INTERNAL, detail) from error
+                raise UpstreamError(client_interface.INTERNAL, detail) from error
             if not wait:
                 return
             if loop.time() + wait + resource.timeout <= fetch.deadline:
@@ -194,17 +194,17 @@ class Fetcher:
             else:
                 spacing = f", {resource.min_interval:g} s apart" if resource.min_interval else ""
                 limit = f"Our own limit for {resource.upstream} ({resource.limit} in {resource.period:g} s{spacing})"
-                raise UpstreamError(protocol.LIMITED_HERE, f"{limit} lets the next one pass in {wait:.0f} s.", wait)
+                raise UpstreamError(client_interface.LIMITED_HERE, f"{limit} lets the next one pass in {wait:.0f} s.", wait)
 
     def _note_failure(self, upstream: str, error: UpstreamError) -> None:
-        if error.code in (protocol.CIRCUIT_OPEN, protocol.LIMITED_HERE):
+        if error.code in (client_interface.CIRCUIT_OPEN, client_interface.LIMITED_HERE):
             return
         breaker = self.breakers[upstream]
-        if error.code not in protocol.OPENS_CIRCUIT:
+        if error.code not in client_interface.OPENS_CIRCUIT:
             breaker.release_probe()
         elif breaker.note_failure(error.code):
             log.error("%s is left alone until %s: %s", upstream, format_moment(breaker.opened_until), error.detail)
-        if error.code in (protocol.UNAUTHORIZED, protocol.INVALID):  # for the operator to mend
+        if error.code in (client_interface.UNAUTHORIZED, client_interface.INVALID):  # for the operator to mend
             log.error("%s: %s (%s)", upstream, error.detail, error.code)
         self.logger.note_upstream(upstream, breaker, error)
 
@@ -216,7 +216,7 @@ class Fetcher:
                 answer = await self.client.ask(_to_call(request))
         except TimeoutError:
             detail = f"{resource.upstream} did not answer within {resource.timeout:g} s."
-            raise UpstreamError(protocol.TIMEOUT, detail) from None
+            raise UpstreamError(client_interface.TIMEOUT, detail) from None
         data = payload_schemas.validate(resource, request.params, answer.data)
         if resource.answers == "heartbeat":
             data = await self._record_heartbeat(request, data, untrusted=answer.untrusted)
@@ -238,7 +238,7 @@ class Fetcher:
         verified, reason = await self.host.write(record)
         if reason:
             log.error("A heartbeat for %s was rejected: %s.", agent_id, reason)
-            raise UpstreamError(protocol.INVALID, f"The heartbeat was rejected: {reason}.")
+            raise UpstreamError(client_interface.INVALID, f"The heartbeat was rejected: {reason}.")
         return verified
 
     def build_entry(self, request: GatewayRequest, answer: UpstreamAnswer) -> Entry:
@@ -264,9 +264,9 @@ class Fetcher:
         try:
             _set_data(entry, resource.answers, answer.data)
         except (rfc8785.CanonicalizationError, RecursionError) as error:
-            raise UpstreamError(protocol.INVALID, "The answer holds what is no JSON.") from error
+            raise UpstreamError(client_interface.INVALID, "The answer holds what is no JSON.") from error
         if entry.size > MAX_DATA:
-            raise UpstreamError(protocol.INVALID, f"The answer has {entry.size:,} bytes; at most {MAX_DATA:,} are taken.")
+            raise UpstreamError(client_interface.INVALID, f"The answer has {entry.size:,} bytes; at most {MAX_DATA:,} are taken.")
         return entry
 
     async def _build_history(self, request: GatewayRequest, entry: Entry) -> Entry:

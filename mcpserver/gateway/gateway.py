@@ -27,7 +27,7 @@ from mcpserver.gateway.request import GatewayRequest, build_chain_request
 from mcpserver.gateway.request_log import RequestLogger, read_resets
 from mcpserver.gateway.resource_policy import Policy, PolicyError
 from mcpserver.gateway.response import CACHED, EXHAUSTED, FALLBACK, FRESH, STALE, Attempt, GatewayResponse, format_moment, new_id
-from mcpserver.upstreams.protocol import ENDS_CHAIN, NOT_GRANTED, SKIPPED, UpstreamAnswer, UpstreamClient
+from mcpserver.upstreams.client_interface import ENDS_CHAIN, NOT_GRANTED, SKIPPED, UpstreamAnswer, UpstreamClient
 
 WAIT: Final = 20.0  # seconds that a request waits, unless it says otherwise
 LONGEST_WAIT: Final = 65.0

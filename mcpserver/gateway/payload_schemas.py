@@ -18,7 +18,7 @@ from pydantic import (
 )
 
 from mcpserver.gateway.resource_policy import Resource
-from mcpserver.upstreams.protocol import INVALID, UpstreamError
+from mcpserver.upstreams.client_interface import INVALID, UpstreamError
 
 MAX_ITEMS: Final = 1_000
 MAX_TEXT: Final = 10_000  # characters

@@ -24,7 +24,7 @@ from mcpserver.gateway.circuit_breaker import CircuitBreaker
 from mcpserver.gateway.host import Host
 from mcpserver.gateway.models import CallCount, RequestLog, UpstreamState
 from mcpserver.gateway.response import CACHED, GatewayResponse
-from mcpserver.upstreams.protocol import UpstreamError
+from mcpserver.upstreams.client_interface import UpstreamError
 
 FLUSH: Final = 0.5  # seconds between two writes
 SWEEP: Final = 600.0  # seconds between two sweeps

@@ -112,7 +112,7 @@ class Resource:
     cost: Annotated[float, Field(ge=0, le=FOREVER)] = 0.0
 
     @model_validator(mode="after")
-    def _check_parameters(self) -> Self:
+    def _expect_declared_names(self) -> Self:
         for name in (*self.holes, *self.limit_per):
             if name not in self.params:
                 raise ValueError(f"there is no parameter {name!r}, which its uri or limit_per names")

@@ -18,7 +18,7 @@ from mcpserver.gateway.gateway import Gateway
 from mcpserver.gateway.host import Host
 from mcpserver.gateway.models import Override
 from mcpserver.gateway.resource_policy import Policy, load
-from mcpserver.upstreams.protocol import UpstreamClient
+from mcpserver.upstreams.client_interface import UpstreamClient
 
 T = TypeVar("T")
 
@@ -55,7 +55,7 @@ def _override(found: Policy) -> Policy:
 
 
 def connect(found: Policy) -> UpstreamClient:
-    from mcpserver.upstreams.router import Upstreams  # loads the MCP SDK, which takes a second
+    from mcpserver.upstreams.upstream_clients import Upstreams  # loads the MCP SDK, which takes a second
 
     return Upstreams(found.upstreams)
 

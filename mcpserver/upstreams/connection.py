@@ -22,10 +22,10 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from config.env import Networks
 from mcpserver.upstreams import error_codes, guarded_http
+from mcpserver.upstreams.client_interface import INVALID, SERVER_ERROR, UNCONFIGURED, UNREACHABLE, UpstreamCall, UpstreamError
 from mcpserver.upstreams.config import Adapter, Upstream, read_secrets
 from mcpserver.upstreams.http_transport import HttpDispatcher, HttpSession
 from mcpserver.upstreams.mapping import fill_arguments, map_data, parse_json
-from mcpserver.upstreams.protocol import INVALID, SERVER_ERROR, UNCONFIGURED, UNREACHABLE, UpstreamCall, UpstreamError
 from mcpserver.upstreams.stdio import ENDED, ChildProcess
 
 log = logging.getLogger(__name__)

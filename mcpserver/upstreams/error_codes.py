@@ -7,7 +7,7 @@ from typing import Any, Final
 from mcp.shared.exceptions import MCPError
 from mcp_types import CONNECTION_CLOSED, INVALID_PARAMS, METHOD_NOT_FOUND
 
-from mcpserver.upstreams.protocol import RATE_LIMITED, REFUSED, SERVER_ERROR, UNAUTHORIZED, UNREACHABLE, UpstreamError
+from mcpserver.upstreams.client_interface import RATE_LIMITED, REFUSED, SERVER_ERROR, UNAUTHORIZED, UNREACHABLE, UpstreamError
 
 MAX_WAIT: Final = 3_600.0 * 24  # seconds; a longer wait that an upstream tells is not believed
 _LIMIT: Final = re.compile(r"\b429\b|rate.?limit|too many requests|quota", re.I)

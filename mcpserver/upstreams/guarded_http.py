@@ -13,8 +13,8 @@ import httpcore2
 import httpx2
 
 from config.env import Networks
+from mcpserver.upstreams.client_interface import INVALID, UNREACHABLE, UpstreamError
 from mcpserver.upstreams.error_codes import from_status
-from mcpserver.upstreams.protocol import INVALID, UNREACHABLE, UpstreamError
 from sources.fetch.results import NotFetched, Policy
 from sources.fetch.transport import Dialler, system_resolver
 

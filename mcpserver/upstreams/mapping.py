@@ -8,8 +8,8 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
+from mcpserver.upstreams.client_interface import INVALID, UpstreamCall, UpstreamError
 from mcpserver.upstreams.config import Adapter
-from mcpserver.upstreams.protocol import INVALID, UpstreamCall, UpstreamError
 from wire.text.plain_text import addresses_model, strip_invisible
 
 MAX_ANSWER: Final = 1_000_000  # bytes

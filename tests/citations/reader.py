@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from citations.format.formats import MONTHS, WIRE, WIRE_IN_FULL, CitationFormat, one_line
 from citations.format.latex import unescape
-from citations.format.sentences import CLOSING, STOPS
+from citations.sentence_boundaries import CLOSING, STOPS
 
 _QUOTES: Final = "\"'`“”„‘’‚«»‹›"
 _ID: Final = re.compile(r"(?:.*/story/)?(cbn-[0-9a-z]{12})", re.S)

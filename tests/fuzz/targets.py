@@ -58,7 +58,7 @@ def feeds(data: bytes) -> None:
         found.append(page)
     for entry in found[:4]:
         with suppress(Rejected):
-            draft = normalise(entry.by(GOOGLE_NEWS if entry.credited_source else "TechCrunch"), _context())
+            draft = normalise(entry.with_publisher(GOOGLE_NEWS if entry.credited_source else "TechCrunch"), _context())
             assert canonical_url(draft.original_url) == draft.original_url
             texts = (draft.headline, draft.summary_medium, draft.author or "", draft.credited_source or "", draft.guid)
             assert not any(map(has_forbidden, texts))

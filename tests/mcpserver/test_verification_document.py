@@ -10,7 +10,7 @@ from django.conf import settings
 
 from tests.clients.server import serving
 from tests.mcpserver.documented import Example, examples
-from wire.queries import corroboration
+from wire.queries import claim_corroboration
 
 DOCUMENT: Final = (Path(settings.BASE_DIR) / "docs" / "verification.md").read_text(encoding="utf-8")
 EXAMPLES: Final = examples(DOCUMENT)
@@ -27,7 +27,7 @@ def test_each_tool_and_as_of_have_an_example() -> None:
 @pytest.mark.usefixtures("sample")
 @pytest.mark.parametrize("example", EXAMPLES, ids=range(len(EXAMPLES)))
 def test_every_example_is_answered_as_it_stands_there(example: Example, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(corroboration, "is_sample", lambda: True)  # as the wire is that a reader tries them on
+    monkeypatch.setattr(claim_corroboration, "is_sample", lambda: True)  # as the wire is that a reader tries them on
     body = example.ask("/mcp").body.decode()
     assert example.shows(body), example.answered(body)
 

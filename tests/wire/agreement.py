@@ -10,7 +10,7 @@ from django.utils.dateparse import parse_datetime
 
 from sources.roster import Houses
 from wire.models import Snapshot, Story
-from wire.publishing.consensus import Consensus, Report, weigh
+from wire.publishing.consensus import Consensus, Report, weigh_consensus
 from wire.text.filters import Genre, find_genre
 
 Served = Mapping[str, Any]
@@ -128,7 +128,7 @@ def _story_page(client: Client, story_id: str, siblings: Sequence[str], found: C
 
 def _weighed(story: Served, others: Sequence[Served]) -> Consensus:
     houses = Houses.load()
-    return weigh(_report(story, houses), [_report(other, houses) for other in others])
+    return weigh_consensus(_report(story, houses), [_report(other, houses) for other in others])
 
 
 def _report(story: Served, houses: Houses) -> Report:

@@ -22,7 +22,7 @@ from wire.admin.stories import WHY, because, event_page, get_headline, list_labe
 from wire.ingest import corrections
 from wire.models import Event, Story, StoryPair
 from wire.publishing.event_view import EventView
-from wire.publishing.grouping import headline_lookup
+from wire.publishing.grouping import headline_similarity
 from wire.publishing.grouping.candidates import WINDOW, Item
 from wire.text.identity import STORY_ID_PATTERN
 from wire.text.vocabulary import PairLabel, Status
@@ -218,7 +218,7 @@ def _list_similar(event: Event, stories: Sequence[Story]) -> list[tuple[Item, st
     items = [Item(*row[:4]) for row in rows]
     best: dict[str, tuple[Item, float]] = {}
     for headline in dict.fromkeys(get_headline(story) for story in stories[:SIMILAR]):
-        for item, likeness in headline_lookup.score_stories(headline, items):
+        for item, likeness in headline_similarity.score_stories(headline, items):
             if likeness >= LEAST_LIKE and (item.event_id not in best or likeness > best[item.event_id][1]):
                 best[str(item.event_id)] = item, likeness
     ranked = sorted(best.values(), key=lambda found: (-found[1], found[0].chatbotnews_id))[:SIMILAR]

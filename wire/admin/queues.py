@@ -47,7 +47,7 @@ class Queue:
         return len(keys) if isinstance(keys, list) else keys.count()
 
 
-def _find_unclassified() -> list[int]:
+def _find_without_lexicon_match() -> list[int]:
     """Return the newest stories of the default category that no term of the lexicon matches."""
     terms = lexicon.load()
     newest = Story.objects.live().filter(category=DEFAULT, editor_category="").newest_first()
@@ -109,7 +109,7 @@ QUEUES: Final = (
         f"Of the newest {LOOKED_AT} stories in {DEFAULT.label}, these are there only because no term of the lexicon matches them. "
         "Choose a category for each, or add a term to the lexicon.",
         f"Every story is classified: a term of the lexicon matches each of the newest {LOOKED_AT} in {DEFAULT.label}.",
-        _find_unclassified,
+        _find_without_lexicon_match,
     ),
     Queue(
         "flagged",

@@ -9,7 +9,7 @@ from config.http.responses import BRIEFLY, answer, json_answer
 from wire import queries
 from wire.api import route
 from wire.queries.changes import LIMIT, MOST, parse_kinds
-from wire.queries.corroboration import MAX_CLAIM
+from wire.queries.claim_corroboration import MAX_CLAIM
 from wire.queries.proofs import LEAVES, MOST_LEAVES
 from wire.schemas import proofs
 from wire.schemas.params import IsoDate

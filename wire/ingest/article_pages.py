@@ -68,7 +68,7 @@ def _note_missing(state: str, now: dt.datetime) -> str:
 def article(feed: Feed, body: bytes, content_type: str = "", url: str = "") -> list[Entry]:
     """Return a page under its publication's name; none without a title, or if it led out of the publication's section."""
     entry = parse_page(body, content_type=content_type, url=url)
-    return [entry.by(feed.publication.name)] if entry and (entry.is_not_found or _is_article(feed, entry)) else []
+    return [entry.with_publisher(feed.publication.name)] if entry and (entry.is_not_found or _is_article(feed, entry)) else []
 
 
 def _is_article(feed: Feed, entry: Entry) -> bool:

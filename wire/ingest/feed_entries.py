@@ -58,7 +58,7 @@ def policy() -> Policy:
 def read(feed: Feed, body: bytes, content_type: str = "", url: str = "") -> Parsed:
     """Parse a feed's body, its entries under its publication's name. Raises: InvalidFeed."""
     parsed = parse(body, content_type=content_type, url=url)
-    return replace(parsed, entries=[entry.by(feed.publication.name) for entry in parsed.entries])
+    return replace(parsed, entries=[entry.with_publisher(feed.publication.name) for entry in parsed.entries])
 
 
 def canonical_address(url: str) -> str | None:

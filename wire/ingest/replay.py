@@ -114,7 +114,7 @@ def replay(recorded: list[Recorded], on_report: Callable[[FeedReport], None] = l
     return total
 
 
-def try_source(source: str, publication: str | None = None) -> tuple[FeedReport, list[ItemOutcome]]:
+def preview_source(source: str, publication: str | None = None) -> tuple[FeedReport, list[ItemOutcome]]:
     """Return what a run would read in a file or at an http(s) address, item by item. Raises: NotFound, InvalidArgument, OSError."""
     feeds = list_feeds(publication)
     if source.lower().startswith(("http://", "https://")):

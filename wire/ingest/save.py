@@ -134,7 +134,7 @@ class _Batch:
         if self._context.feed and story.feed_id != self._context.feed.pk and follows(draft, known, self._context):
             story.feed = self._context.feed
             self._handed_on.append(story)
-        if changes and self._is_final(story):
+        if changes and self._must_keep_final_day(story):
             return Outcome.FINAL_DAY
         is_revised = bool(changes) and not is_ours
         if is_revised and match.is_postponed(changes, known, self._context):
@@ -150,7 +150,7 @@ class _Batch:
             return Outcome.REVISED
         return Outcome.READ_DIFFERENTLY if is_ours else Outcome.MERGED if is_alias else Outcome.DUPLICATE
 
-    def _is_final(self, story: Story) -> bool:
+    def _must_keep_final_day(self, story: Story) -> bool:
         """Return whether the story's day is final, and newer rules were not asked for on final days."""
         context = self._context
         return context.by_newer_rules and not context.final_days and is_sealed(story.wire_date, self._now)
@@ -245,7 +245,7 @@ class _Batch:
             **{name: getattr(draft, name) for name in SHARED_FIELDS},
         )
         known = Known(story, [])
-        if self._is_final(story):
+        if self._must_keep_final_day(story):
             return Outcome.FINAL_DAY
         self._new_stories.append(story)
         self._by_id[draft.chatbotnews_id], self._by_url[draft.original_url] = known, [known]

@@ -55,9 +55,7 @@ class Postings(models.Model):
     index = models.CharField(max_length=60)
     token = models.CharField(max_length=100)
     block = models.PositiveIntegerField()
-    found = models.BinaryField(
-        help_text="wire.search.index: a little-endian 32-bit word each, the number in the block above eight bits of weight."
-    )
+    found = models.BinaryField(help_text="A little-endian 32-bit word each: the number in the block above eight bits of weight.")
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["index", "token", "block"], name="postings_once")]
@@ -91,7 +89,7 @@ def place(published_at: dt.datetime, chatbotnews_id: str) -> int:
     return int(published_at.timestamp()) << TIE | (1 << TIE) - 1 - tie
 
 
-def marks(
+def encode_filters(
     category: str | None = None, topics: Sequence[str] = (), publication: int | None = None, tier: int | None = None
 ) -> list[str]:
     """Return filters as tokens of a document: two rare Chinese characters, as no token of a text is spelled."""

@@ -79,7 +79,7 @@ class Consensus:
     has_maker: bool
 
 
-def weigh(story: Report, others: Iterable[Report]) -> Consensus:
+def weigh_consensus(story: Report, others: Iterable[Report]) -> Consensus:
     """Return the consensus about `story` by the others of its event: 1 - Π(1 - wᵢ·sᵢ) over sources, each publication once, and
     copies of one text once. Only news is counted.
     """

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from citations.format.sentences import ends_whole
+from citations.sentence_boundaries import ends_whole
 from sources.vocabulary import Tier
 from wire.publishing.consensus import Report, rank_event, rank_reports
 from wire.text.plain_text import SHORT, cut, strip_invisible

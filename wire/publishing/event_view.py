@@ -97,7 +97,7 @@ def view(event_id: str, stories: Iterable[StoryOut], houses: Houses, chosen: Col
     ranked = zip(oldest_first, keys, strict=True)
     lead = min(ranked, key=lambda pair: (pair[0].chatbotnews_id not in chosen, pair[1]))[0]
     own = reports[lead.chatbotnews_id]
-    found = consensus.weigh(own, reports.values())
+    found = consensus.weigh_consensus(own, reports.values())
     independent = {one.report.chatbotnews_id for one in found.siblings if one.independent}
     if len(independent) < found.count:  # the lead's publication counts, by a news report of its own
         voices = [one for one in (own, *reports.values()) if one.publisher == own.publisher and one.is_news]

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from wire.models import SearchDocument, Story, StoryRevision, StoryTopic, StoryVector
-from wire.models.search import marks, place
+from wire.models.search import encode_filters, place
 from wire.text.tokens import pairs, tokens
 from wire.text.vocabulary import Status
 
@@ -45,7 +45,7 @@ def free_places(stories: Sequence[Story]) -> list[int]:
 
 def document(story: Story, revision: StoryRevision) -> dict[str, Any]:
     headline, summary = tokens(revision.headline), tokens(revision.summary_medium)
-    filters = marks(revision.category, revision.topics, story.publication_id, story.tier)
+    filters = encode_filters(revision.category, revision.topics, story.publication_id, story.tier)
     return {
         "story_id": story.pk,
         "tokens": " ".join(headline + summary),

@@ -22,7 +22,7 @@ from sources.vocabulary import Tier
 from wire.models import EditorTake, Snapshot, Story, StoryRevision, WireState
 from wire.models.snapshot import is_sealed, open_from
 from wire.publishing import changelog, editors_take, story_json
-from wire.publishing.consensus import Report, add_context, figures, find_first, report_of, weigh
+from wire.publishing.consensus import Report, add_context, figures, find_first, report_of, weigh_consensus
 from wire.publishing.grouping import event_store
 from wire.publishing.grouping.candidates import WINDOW
 from wire.publishing.indexing import index
@@ -240,7 +240,7 @@ def _brief_stories(rows: Sequence[DayStory], derived: Mapping[str, Derived]) -> 
     for event_id, reports in _read_reports({derived[row.story.chatbotnews_id].event_id for row in rows}).items():
         began[event_id] = find_first(reports).published_at
         best = min(reports, key=lambda one: (not one.is_news, one.tier == Tier.CORPORATE, one.tier, one.published_at))
-        voices = [best, *(sibling.report for sibling in weigh(best, reports).siblings if sibling.independent)]
+        voices = [best, *(sibling.report for sibling in weigh_consensus(best, reports).siblings if sibling.independent)]
         makers[event_id] = sum(voice.tier == Tier.CORPORATE for voice in voices)
     houses = Houses.load()
     for story, revision in rows:

@@ -13,7 +13,7 @@ from wire.queries.as_of import (
     resolve_pin,
 )
 from wire.queries.changes import get_changes, last_number
-from wire.queries.corroboration import corroborate
+from wire.queries.claim_corroboration import corroborate
 from wire.queries.coverage import compare_coverage, get_consensus
 from wire.queries.events import EventList, category_events, days_down_from, list_day_events, list_events, topic_events, view_event
 from wire.queries.exports import get_day_file, get_day_ndjson, get_list, get_ninjs_event, get_ninjs_story

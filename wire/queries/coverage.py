@@ -10,7 +10,7 @@ from sources.vocabulary import Tier
 from wire.models import Story
 from wire.models.search import newest_places
 from wire.publishing import consensus
-from wire.publishing.grouping import headline_lookup
+from wire.publishing.grouping import headline_similarity
 from wire.publishing.grouping.candidates import Item
 from wire.queries.events import view_event
 from wire.queries.site_pages import list_not_received
@@ -58,7 +58,7 @@ def _find_nearest(headline: str) -> tuple[Story, float] | None:
     rows = Story.objects.live().filter(search_document__in=places).newest_first()
     columns = ("chatbotnews_id", "current__headline", "published_at", "event_id", "current__summary_medium")
     items = [Item(*row) for row in rows.values_list(*columns)]
-    if (found := headline_lookup.nearest(headline, items)) is None:
+    if (found := headline_similarity.nearest(headline, items)) is None:
         return None
     item, similarity = found
     return Story.objects.live().with_text().get(chatbotnews_id=item.chatbotnews_id), similarity
@@ -71,7 +71,7 @@ def _weigh(story: Story, likeness: float | None = None) -> ConsensusOut:
     houses = Houses.load()
     own = consensus.report_of(story, story.current, houses)
     others = [consensus.report_of(other, other.current, houses) for other in event if other.current]
-    found = consensus.weigh(own, others)
+    found = consensus.weigh_consensus(own, others)
     first = found.first
     not_received = list_not_received([report.published_at for report in (own, *others)])
     about = "This story was withdrawn; do not cite it. " if story.status == Status.WITHDRAWN else ""

@@ -36,7 +36,7 @@ IN_TIME: Final = "time"  # go on behind a place, newest first
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Stories to search: those with one of each of `marks` (`wire.models.search.marks`), low <= place < high."""
+    """Stories to search: those with one of each of `marks` (`wire.models.search.encode_filters`), low <= place < high."""
 
     marks: tuple[tuple[str, ...], ...] = ()
     low: int | None = None

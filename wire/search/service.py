@@ -14,7 +14,7 @@ from spellchecker import SpellChecker
 
 from config.errors import InvalidArgument
 from wire.models import Snapshot, Story
-from wire.models.search import first_place, marks, newest_places
+from wire.models.search import encode_filters, first_place, newest_places
 from wire.schemas.params import Sort
 from wire.schemas.story import PeriodOut, SearchOut
 from wire.schemas.story_list import StoriesAnswer
@@ -29,7 +29,7 @@ _WORD: Final = re.compile(r"[^\W_]+")
 
 # A word that is a company's name also finds what is about the company without naming it.
 COMPANIES: Final = {
-    token(topic): marks(topics=[topic]) for topic in Topic if topic not in (Topic.AGENTS, Topic.FUNDING, Topic.REGULATION)
+    token(topic): encode_filters(topics=[topic]) for topic in Topic if topic not in (Topic.AGENTS, Topic.FUNDING, Topic.REGULATION)
 }
 NEWEST: Final = 5000  # stories whose words a misspelt one may have meant
 SHORTEST: Final = 4  # letters of a word that may be put right

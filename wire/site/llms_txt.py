@@ -9,7 +9,7 @@ from django.template.loader import render_to_string
 
 from config.plugins import list_plugins
 
-SPEC_VERSION: Final = "1.2"
+SPEC_VERSION: Final = "1.3"
 SPEC: Final = Path(settings.BASE_DIR) / "docs" / "mcp-spec.md"
 
 

@@ -7,7 +7,7 @@ from functools import lru_cache
 from itertools import chain
 from typing import Final
 
-from citations.format.sentences import ends_whole, first_sentence
+from citations.sentence_boundaries import ends_whole, first_sentence
 from wire.text.lexicons import compile_patterns, load
 
 _LEXICON: Final = load("filters")

@@ -6,7 +6,7 @@ from typing import Final
 
 import nh3
 
-from citations.format.sentences import STOP, ends_whole, first_sentence, whole_sentences
+from citations.sentence_boundaries import STOP, ends_whole, first_sentence, whole_sentences
 from config.unicode import normalize
 from wire.text.filters import is_boilerplate, strip_glued
 from wire.text.lexicons import load

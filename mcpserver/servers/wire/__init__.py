@@ -16,7 +16,7 @@ from mcpserver.http.threads import run_query
 from mcpserver.servers.base import Context, Toolbox, build_server, list_on_one_page, refuse_resource
 from mcpserver.servers.wire import prompts, resources, tools
 from mcpserver.servers.wire.detail import output_schema
-from mcpserver.servers.wire.proof_tools import GetChanges, wait_for_answer
+from mcpserver.servers.wire.verification_tools import GetChanges, wait_for_answer
 from mcpserver.tooling import arguments
 from mcpserver.tooling.tools import HOUR_MS, MINUTE_MS, ToolAnswer, as_text, dedupe_descriptions, only_page, text_content, unknown
 from sources import queries as sources_queries

@@ -11,7 +11,7 @@ from pydantic import BeforeValidator, Field, StringConstraints
 from citations.format.formats import CitationFormat
 from config.errors import NotFound
 from mcpserver.servers.wire.detail import Detail, shape_page, within
-from mcpserver.servers.wire.proof_tools import TRUST
+from mcpserver.servers.wire.verification_tools import TRUST
 from mcpserver.tooling.arguments import WHOLE, Arguments
 from mcpserver.tooling.tools import ADDRESSES_THE_MODEL, ToolAnswer, ToolSpec
 from sources import queries as sources_queries

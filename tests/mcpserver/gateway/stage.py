@@ -14,7 +14,7 @@ from mcpserver.gateway.host import Host
 from mcpserver.gateway.request import parse_request
 from mcpserver.gateway.resource_policy import Policy, load
 from mcpserver.gateway.response import GatewayResponse
-from mcpserver.upstreams.protocol import UpstreamAnswer, UpstreamCall, UpstreamError
+from mcpserver.upstreams.client_interface import UpstreamAnswer, UpstreamCall, UpstreamError
 from tests.mcpserver.gateway.clock import VirtualLoop, run
 
 ALL = Caller("alpha", ("twitter://", "market://", "weaviate://", "blockchain://", "openclaw://"), attributes={"twitter_id": "7"})

@@ -12,7 +12,7 @@ from config.errors import Forbidden, Unauthorized
 from mcpserver.gateway.auth import ANYBODY, Caller
 from mcpserver.gateway.models import Bucket, CallCount, Entry, RequestLog
 from mcpserver.gateway.resource_policy import Policy
-from mcpserver.upstreams.protocol import UpstreamCall, UpstreamError
+from mcpserver.upstreams.client_interface import UpstreamCall, UpstreamError
 from tests.mcpserver.gateway.clock import run
 from tests.mcpserver.gateway.stage import ALL, HANG, OTHER, Stage, codes, coin, failure, payment, trend, tweet
 

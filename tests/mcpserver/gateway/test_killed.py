@@ -46,7 +46,7 @@ import django
 django.setup()
 from mcpserver.gateway import queries
 from mcpserver.gateway.auth import Caller
-from mcpserver.upstreams.protocol import UpstreamAnswer
+from mcpserver.upstreams.client_interface import UpstreamAnswer
 
 CALLS, AGENT = sys.argv[1], "6f1c2a44-0000-4000-8000-000000000001"
 WHO = Caller("scout", ("market://", "blockchain://", "openclaw://"), attributes={"twitter_id": "7"})

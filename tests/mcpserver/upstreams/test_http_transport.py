@@ -14,8 +14,8 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import HEADER_MISMATCH, DiscoverResult, TextResourceContents
 
 from mcpserver.upstreams import guarded_http
+from mcpserver.upstreams.client_interface import UpstreamError
 from mcpserver.upstreams.http_transport import HttpDispatcher, HttpSession
-from mcpserver.upstreams.protocol import UpstreamError
 
 READ = {"contents": [{"uri": "x://y", "text": "[]"}], "resultType": "complete", "ttlMs": 0, "cacheScope": "public"}
 DISCOVERED = DiscoverResult.model_validate(

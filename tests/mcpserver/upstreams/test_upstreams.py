@@ -15,9 +15,9 @@ import pytest
 from pytest_django import Settings
 
 from mcpserver.upstreams import error_codes
+from mcpserver.upstreams.client_interface import UpstreamAnswer, UpstreamCall, UpstreamError
 from mcpserver.upstreams.config import Adapter, Upstream
-from mcpserver.upstreams.protocol import UpstreamAnswer, UpstreamCall, UpstreamError
-from mcpserver.upstreams.router import Upstreams
+from mcpserver.upstreams.upstream_clients import Upstreams
 from tests.mcpserver.upstreams import fault_server
 
 NAME = "mcp-server-market"

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from wire.publishing.grouping.candidates import WINDOW, Item
 from wire.publishing.grouping.cluster import DOUBTFUL, group, score_pairs
-from wire.publishing.grouping.headline_lookup import nearest
+from wire.publishing.grouping.headline_similarity import nearest
 from wire.publishing.grouping.linkage import Pairs, link
 from wire.publishing.grouping.pair_features import TermIndex
 from wire.publishing.grouping.pair_model import load_models

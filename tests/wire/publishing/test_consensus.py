@@ -13,7 +13,7 @@ from tests.factories import NOW, entry, publish, story_of
 from wire import queries
 from wire.ingest import corrections
 from wire.models import Story
-from wire.publishing.consensus import Report, figures, weigh
+from wire.publishing.consensus import Report, figures, weigh_consensus
 from wire.text.filters import find_genre
 
 pytestmark = pytest.mark.django_db
@@ -217,7 +217,7 @@ def test_figures_of_many_are_those_of_each_and_never_count_more_than_report_news
     found = figures(event, {one.chatbotnews_id for one in event})
     newsrooms = {one.publisher for one in event if one.is_news}
     for one in event:
-        weighed = weigh(one, event)
+        weighed = weigh_consensus(one, event)
         assert found[one.chatbotnews_id] == (weighed.score, weighed.count)
         assert weighed.count <= max(len(newsrooms), 1)
         assert weighed.first.is_news == bool(newsrooms)

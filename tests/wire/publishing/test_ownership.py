@@ -10,7 +10,7 @@ from sources.models import Publication
 from tests.factories import entry, publish, story_of
 from tests.wire.agreement import disagreements
 from wire import queries
-from wire.publishing.consensus import Report, figures, weigh
+from wire.publishing.consensus import Report, figures, weigh_consensus
 
 NEWS = "Quince Robotics buys Lantern Labs for $90 million"
 TOLD_ANOTHER_WAY = "Lantern Labs bought by Quince Robotics in a deal worth $90 million"
@@ -26,7 +26,7 @@ def report(number: int, publisher: str, headline: str, summary: str, author: str
 
 
 def count(one: Report, other: Report) -> int:
-    return weigh(one, [other]).count
+    return weigh_consensus(one, [other]).count
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_a_text_that_a_house_prints_twice_counts_once(house: str, told: dict[str
     one = report(1, "Wired", NEWS, SUMMARY, "Ada Quill", "Condé Nast")
     other = report(2, "Ars Technica", **{"headline": TOLD_ANOTHER_WAY, "author": None, "house": house, **told})  # type: ignore[arg-type]
     assert count(one, other) == count(other, one) == counted
-    assert [sibling.is_copy for sibling in weigh(one, [other]).siblings] == [counted == 1]
+    assert [sibling.is_copy for sibling in weigh_consensus(one, [other]).siblings] == [counted == 1]
 
 
 def test_publications_of_no_known_house_are_never_one_house() -> None:
@@ -72,7 +72,7 @@ def test_figures_of_a_whole_event_are_those_of_each_story_with_houses_too(
         report(number, publisher, headline, summary, author, HOUSES[publisher] if is_owned else "")
         for number, (publisher, headline, summary, author, is_owned) in enumerate(drawn)
     ]
-    weighed = {one.chatbotnews_id: weigh(one, event) for one in event}
+    weighed = {one.chatbotnews_id: weigh_consensus(one, event) for one in event}
     assert figures(event, weighed.keys()) == {story: (found.score, found.count) for story, found in weighed.items()}
     for found in weighed.values():
         assert found.count == 1 + sum(sibling.independent for sibling in found.siblings)

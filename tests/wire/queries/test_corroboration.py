@@ -9,7 +9,7 @@ from django.conf import settings
 from django.db import connection
 
 from config.errors import InvalidArgument
-from wire.queries.corroboration import corroborate
+from wire.queries.claim_corroboration import corroborate
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("sample")]
 EVAL = Path(settings.BASE_DIR) / "fixtures" / "eval"

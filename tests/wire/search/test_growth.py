@@ -12,7 +12,7 @@ from tests.wire.site.test_site import page
 from wire import queries
 from wire.ingest import corrections
 from wire.models import SearchDocument, Snapshot, Story, StoryRevision, StoryTopic
-from wire.models.search import first_place, marks, newest_places, place
+from wire.models.search import encode_filters, first_place, newest_places, place
 from wire.models.story import BY_EDITOR
 from wire.publishing.indexing import free_places
 from wire.search import cursor, ranking
@@ -134,8 +134,12 @@ def test_two_stories_never_take_one_place() -> None:
 
 
 def test_no_two_filters_have_one_mark() -> None:
-    told = [*(marks(category=c) for c in Category), *(marks(topics=[t]) for t in Topic), *(marks(tier=t) for t in range(1, 5))]
-    told += [marks(publication=number) for number in range(1, 2000)]
+    told = [
+        *(encode_filters(category=c) for c in Category),
+        *(encode_filters(topics=[t]) for t in Topic),
+        *(encode_filters(tier=t) for t in range(1, 5)),
+    ]
+    told += [encode_filters(publication=number) for number in range(1, 2000)]
     assert len({mark for (mark,) in told}) == len(told)
 
 

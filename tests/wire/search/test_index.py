@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.django import TestCase
 
 from wire.models import Postings
-from wire.search import index as postings
+from wire.search import postings_index as postings
 
 DOCUMENTS = st.dictionaries(
     st.integers(0, 3 * postings.BLOCK),

@@ -74,7 +74,7 @@ def is_looked_up(text: Text, form: question.Query) -> bool:
 
 def list_marks(story: StoryOut) -> list[str]:
     return [
-        *search.marks(topics=story.topics),
+        *search.encode_filters(topics=story.topics),
         *tokens.pairs(tokens.tokens(story.headline)),
         *tokens.pairs(tokens.tokens(story.summary_medium)),
     ]

@@ -238,6 +238,8 @@ def test_anyone_can_recompute_the_hash_of_the_contract(client: Client) -> None:
         contract = client.get(address).json()["_meta"]["ai.chatbotnews/contract"]
         assert contract["spec_sha256_of"] == "http://localhost:8000/mcp-spec.md"
         assert contract["spec_sha256"] == sha256
+        title = answer.content.decode().partition("\n")[0]
+        assert title.endswith(f", version {contract['spec_version']}")
     assert 'href="/mcp-spec.md"' in client.get("/mcp-spec").content.decode()
 
 

@@ -354,7 +354,7 @@ class _Run:
         for found in chain(extract_all(self._fetch_pages(urls, asked, batch)), [None]):
             if found is not None:
                 key, url = asked.popleft()
-                batch.append((key, url, page_fetch.unreadable(found) if isinstance(found, InvalidArticle) else found))
+                batch.append((key, url, page_fetch.to_unread(found) if isinstance(found, InvalidArticle) else found))
             if found is None or len(batch) >= store.BATCH or time.monotonic() > stored_at + PATIENCE:
                 self._store_pages(batch)
                 batch.clear()

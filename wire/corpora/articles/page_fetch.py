@@ -87,7 +87,7 @@ def unread(outcome: fetch.Unchanged | fetch.Failed) -> Unread:
     return Unread(code, message, code in _MISSING, code in _LATER)
 
 
-def unreadable(error: InvalidArticle) -> Unread:
+def to_unread(error: InvalidArticle) -> Unread:
     """Return why a page that came is no article; one that says that it does not exist counts as missing, whatever its status."""
     return Unread(error.code, str(error), is_missing=error.code == "not_found_page")
 
@@ -205,7 +205,7 @@ def _read_page(
         draft = draft_page(publisher, outcome.url, page.entry, page.markdown, known, timezone.now())
         return store.settle_address(publisher, known, draft, outcome.url)
     except InvalidArticle as error:
-        raise _explain(unreadable(error)) from error
+        raise _explain(to_unread(error)) from error
     except RefusedItem as error:
         raise UpstreamFailed("The page is none that is indexed.", LATER) from error
 

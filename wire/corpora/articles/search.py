@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from wire.corpora.articles.models import Article, Publisher
-from wire.search import index as postings
+from wire.search import postings_index as postings
 from wire.text.tokens import token, words
 
 IN_TITLE: Final = 3

@@ -17,7 +17,7 @@ from wire.corpora.articles.models import AT_ONCE, OWN, Article, ArticleAlias, Ar
 from wire.corpora.articles.search import index_name, weigh_tokens
 from wire.corpora.articles.url_keys import canonical_key
 from wire.models import WireState
-from wire.search import index
+from wire.search import postings_index
 from wire.text.identity import headline_key
 
 BATCH: Final = 100  # articles of one transaction
@@ -104,8 +104,8 @@ def store(publisher: Publisher, drafts: Sequence[ArticleDraft], now: dt.datetime
         )
         _note_seen(named, now)
         listed = [article for article in (*fresh, *rewritten) if article.state == State.LIVE]
-        index.add(index_name(publisher), {one.number: weigh_tokens(one.title, one.description) for one in listed})
-        index.set_values(index_name(publisher), {one.number: one.place for one in listed})
+        postings_index.add(index_name(publisher), {one.number: weigh_tokens(one.title, one.description) for one in listed})
+        postings_index.set_values(index_name(publisher), {one.number: one.place for one in listed})
         if counts["edited"]:
             announce()  # the text before must not be answered from a cache, even if the run is killed now
     return counts
@@ -222,7 +222,7 @@ def remove(publisher: Publisher, now: dt.datetime) -> int:
         raise InvalidArgument("The wire's own content cannot be removed.", "It belongs to every installation.")
     with transaction.atomic():
         lock(publisher)  # a batch under way is stored first, and removed with the others
-        index.clear(index_name(publisher))
+        postings_index.clear(index_name(publisher))
         rows = Article.objects.filter(publisher=publisher)
         number = rows.count()
         for parts in (ArticleRevision, ArticleAlias):
@@ -318,4 +318,4 @@ def _keep_revision(article: Article, owner: Article, now: dt.datetime) -> None:
 
 def _remove_from_index(publisher: Publisher, article: Article) -> None:
     if article.state == State.LIVE:
-        index.remove(index_name(publisher), {article.number: weigh_tokens(article.title, article.description)})
+        postings_index.remove(index_name(publisher), {article.number: weigh_tokens(article.title, article.description)})

@@ -15,8 +15,8 @@ from typing import IO, Any, Final, cast
 import orjson
 
 from sources.parse import InvalidFeed, parse
-from wire.corpora.factchecks import parsers
-from wire.corpora.factchecks.parsers import ClaimDraft, RefusedClaim
+from wire.corpora.factchecks import claim_parsers
+from wire.corpora.factchecks.claim_parsers import ClaimDraft, RefusedClaim
 
 SUFFIXES: Final = (".json", ".jsonl", ".ndjson", ".jsonld", ".csv", ".tsv", ".xml", ".rss", ".atom", ".html", ".htm")
 PIECE: Final = 1 << 20  # characters that are read at a time
@@ -120,7 +120,7 @@ def _try_parse(make: Callable[..., ClaimDraft], entry: Any, *arguments: Any) -> 
     try:
         return make(*arguments)
     except RefusedClaim as why:
-        name = parsers.quote_name(entry)
+        name = claim_parsers.quote_name(entry)
         return RefusedClaim(f"{name}: {why}") if name else why
 
 
@@ -133,7 +133,7 @@ def _read_table(text: IO[str], delimiter: str, language: str) -> Iterator[Entry]
             raise Unreadable(f"the table has {len(header):,} columns, and may have {MAX_COLUMNS:,}")
         for cells in filter(None, rows):
             row = dict(zip(header, cells, strict=False))
-            yield _try_parse(parsers.parse_row, row, row, language)
+            yield _try_parse(claim_parsers.parse_row, row, row, language)
     finally:
         csv.field_size_limit(before)
 
@@ -146,7 +146,9 @@ def _read_feed(document: str, language: str) -> Iterator[Entry]:
     except InvalidFeed as error:
         raise Unreadable(f"no feed: {error}") from error
     for item in parsed.entries:
-        yield _try_parse(parsers.parse_item, {"url": item.url}, item.title, item.url, item.summary, item.published_at, language)
+        yield _try_parse(
+            claim_parsers.parse_item, {"url": item.url}, item.title, item.url, item.summary, item.published_at, language
+        )
 
 
 def _read_page(page: str, language: str) -> Iterator[Entry]:
@@ -155,8 +157,8 @@ def _read_page(page: str, language: str) -> Iterator[Entry]:
         if number == MAX_SCRIPTS:
             raise Unreadable(f"the page has more than {MAX_SCRIPTS:,} scripts of JSON-LD")
         try:
-            for review in parsers.find_reviews(_parse_json(script)):
-                yield _try_parse(parsers.parse_claim_review, review, review, language)
+            for review in claim_parsers.find_reviews(_parse_json(script)):
+                yield _try_parse(claim_parsers.parse_claim_review, review, review, language)
         except RefusedClaim as why:
             yield RefusedClaim(f"a script of JSON-LD on the page: {why}")
 
@@ -287,14 +289,14 @@ def _skip_entry(text: IO[str], buffer: str, at: int) -> tuple[str, int]:
 
 def _read_value(value: Any, language: str) -> Iterator[Entry]:
     try:
-        reviews = list(parsers.find_reviews(value))
+        reviews = list(claim_parsers.find_reviews(value))
     except RefusedClaim as why:
         yield why
         return
     if reviews:
         for review in reviews:
-            yield _try_parse(parsers.parse_claim_review, review, review, language)
+            yield _try_parse(claim_parsers.parse_claim_review, review, review, language)
     elif isinstance(value, dict) and ("dataFeedElement" in value or value.get("@type") == "DataFeedItem"):
         return  # an entry of the feed whose review was taken back
     else:
-        yield _try_parse(parsers.parse_dump, value, value, language)
+        yield _try_parse(claim_parsers.parse_dump, value, value, language)

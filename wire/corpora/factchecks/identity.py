@@ -14,8 +14,8 @@ from urllib.parse import urlsplit
 from wire.text.tokens import fold_text
 
 if TYPE_CHECKING:
+    from wire.corpora.factchecks.claim_parsers import ClaimDraft
     from wire.corpora.factchecks.models import Claim
-    from wire.corpora.factchecks.parsers import ClaimDraft
 
 Rated: TypeAlias = "Claim | ClaimDraft"
 

@@ -13,9 +13,9 @@ from django.db import transaction
 from django.utils import timezone
 
 from wire.corpora.factchecks import file_formats, store
+from wire.corpora.factchecks.claim_parsers import ClaimDraft
 from wire.corpora.factchecks.file_formats import Entry, Unreadable
 from wire.corpora.factchecks.models import LoadJob
-from wire.corpora.factchecks.parsers import ClaimDraft
 
 MOST_MESSAGES: Final = 20  # errors of a job that are kept in its row
 MOST_CHARACTERS: Final = 5_000_000  # of the texts of one batch

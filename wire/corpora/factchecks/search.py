@@ -20,8 +20,8 @@ from wire.corpora.factchecks.models import FactcheckState, Word
 from wire.corpora.factchecks.query_terms import OF_PARTS, Question, Vocabulary, question
 from wire.corpora.factchecks.vector_store import VectorStore
 from wire.models import Postings
-from wire.search import index
-from wire.search.index import Numbers
+from wire.search import postings_index
+from wire.search.postings_index import Numbers
 from wire.search.vectors import Vectors
 
 CANDIDATES: Final = 100  # claims of each half that are compared by both
@@ -86,13 +86,13 @@ class _Version:
 
     @cached_property
     def moments(self) -> Numbers:
-        return index.values(INDEX)
+        return postings_index.values(INDEX)
 
     def weights(self, tokens: Sequence[str]) -> dict[str, tuple[Numbers, NDArray[np.int64]]]:
         """Return numbers and weights of each token; both are empty for one that no claim has."""
         known, empty = self._postings, np.zeros(0, dtype=np.int64)
         wanted = [token for token in dict.fromkeys(tokens) if token not in known]
-        read = index.weights(INDEX, wanted) if wanted else {}
+        read = postings_index.weights(INDEX, wanted) if wanted else {}
         new = {token: read.get(token, (empty, empty)) for token in wanted}
         found = {token: known.get(token) or new[token] for token in tokens}
         if self._bytes > CACHED_BYTES:

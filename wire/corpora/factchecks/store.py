@@ -10,12 +10,12 @@ from django.db import transaction
 from django.db.models import F, Max
 
 from wire.corpora.factchecks import identity
+from wire.corpora.factchecks.claim_parsers import ClaimDraft, RefusedClaim
 from wire.corpora.factchecks.index_terms import INDEX, tokens_of, words_in
 from wire.corpora.factchecks.models import Claim, ClaimCategory, ClaimRevision, ClaimVector, FactcheckState, RatingName, Word
-from wire.corpora.factchecks.parsers import ClaimDraft, RefusedClaim
 from wire.corpora.factchecks.ratings import SHIPPED, Rating, key_of
 from wire.models import WireState
-from wire.search import index
+from wire.search import postings_index
 
 BATCH: Final = 500  # claims of one transaction
 # Begins the reason of a withdrawal that came with a load; another load may take that one back, and no other.
@@ -103,7 +103,7 @@ def reindex(progress: Callable[[int], None] = lambda _done: None) -> int:
     """Make the index anew, as after another choice of statuses that are answered; searches find less until it is done."""
     with transaction.atomic():
         FactcheckState.lock()
-        index.clear(INDEX)
+        postings_index.clear(INDEX)
         ClaimCategory.objects.all().delete()
         FactcheckState.objects.filter(pk=1).update(found=0)
     done = 0
@@ -197,11 +197,11 @@ def _index(claims: Sequence[tuple[Claim, Mapping[str, int]]], *, next_number: in
     """Bring postings, words, categories and counts in step with claims; each comes with the tokens that it has in the index."""
     now = {claim.number: tokens_of(claim) if claim.is_live else {} for claim, _ in claims}
     gone = {claim.number: {token: 1 for token in before if token not in now[claim.number]} for claim, before in claims}
-    index.remove(INDEX, {number: tokens for number, tokens in gone.items() if tokens})
-    index.add(INDEX, {number: tokens for number, tokens in now.items() if tokens})
+    postings_index.remove(INDEX, {number: tokens for number, tokens in gone.items() if tokens})
+    postings_index.add(INDEX, {number: tokens for number, tokens in now.items() if tokens})
     # Milliseconds since 1970; 1 for a claim without a date, since 0 is what a number has that is no claim's.
     moments = {claim.number: int(claim.published_at.timestamp() * 1000) if claim.published_at else 0 for claim, _ in claims}
-    index.set_values(INDEX, {number: moment or 1 for number, moment in moments.items()})
+    postings_index.set_values(INDEX, {number: moment or 1 for number, moment in moments.items()})
     tokens = sorted(words_in({token for found in now.values() for token in found}))
     Word.objects.bulk_create([Word(token=token) for token in tokens], ignore_conflicts=True, batch_size=5_000)
     ClaimCategory.objects.filter(claim__in=[claim.pk for claim, before in claims if before]).delete()

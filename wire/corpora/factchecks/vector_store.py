@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wire.corpora.factchecks.models import ClaimVector, FactcheckState
-from wire.search.index import Numbers
+from wire.search.postings_index import Numbers
 from wire.search.vectors import HALF, Vectors
 
 SAMPLED: Final = 2_000  # vectors from which a question's usual likeness is computed

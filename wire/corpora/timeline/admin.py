@@ -16,9 +16,9 @@ from unfold.widgets import UnfoldAdminTextInputWidget
 from config.errors import WireError
 from wire.admin.base import ModelAdmin, ReadOnly, column, count, marks, moment, never, remember
 from wire.corpora.timeline import releases, store
+from wire.corpora.timeline.corpus_directory import Problem, RefusedCorpus
 from wire.corpora.timeline.forms import PREFIX, CorpusForm, form_of
 from wire.corpora.timeline.models import MODELS, Corpus, CorpusRelease, MotifEdge, Report, TimelineEvent
-from wire.corpora.timeline.reader import Problem, RefusedCorpus
 from wire.models import WireState
 from wire.text.plain_text import REASON, plain_line
 

@@ -5,8 +5,8 @@ from typing import Any, Final
 
 import orjson
 
+from wire.corpora.timeline.corpus_directory import CORPUS, FILES, RELEASE, TABLES
 from wire.corpora.timeline.models import MODELS, Corpus, CorpusRelease
-from wire.corpora.timeline.reader import CORPUS, FILES, RELEASE, TABLES
 
 NAMES: Final = (CORPUS, *FILES, RELEASE)
 

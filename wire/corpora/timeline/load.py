@@ -10,10 +10,10 @@ from django.db import transaction
 from django.utils.text import slugify
 
 from config.errors import Busy
-from wire.corpora.timeline import reader, releases, store, validation, verify
+from wire.corpora.timeline import corpus_directory, releases, store, validation, verify
 from wire.corpora.timeline.corpus_config import CorpusFile
+from wire.corpora.timeline.corpus_directory import Written
 from wire.corpora.timeline.models import Corpus, CorpusRelease
-from wire.corpora.timeline.reader import Written
 from wire.models import WireState
 
 
@@ -30,7 +30,7 @@ class LoadResult:
 
 def check(directory: Path, slug: str = "") -> tuple[Written, CorpusFile]:
     """Read a directory and check every rule. Raises: RefusedCorpus, with every problem."""
-    written = reader.read(directory)
+    written = corpus_directory.read(directory)
     corpus = validation.corpus_of(written, slug or slugify(directory.resolve().name) or "corpus")
     validation.expect(written, corpus)
     return written, corpus

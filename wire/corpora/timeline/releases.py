@@ -16,13 +16,13 @@ from django.utils import timezone
 
 from wire.corpora.timeline import search, store
 from wire.corpora.timeline.corpus_config import CorpusFile, parse_corpus
+from wire.corpora.timeline.corpus_directory import Written
 from wire.corpora.timeline.models import MODELS, Corpus, CorpusRelease, Report
-from wire.corpora.timeline.reader import Written
 from wire.corpora.timeline.validation import expect
 from wire.corpora.timeline.vocabulary import NEEDS_SOURCE, OFFICIAL, UNVERIFIED
 from wire.models import WireState
 from wire.publishing.signing import sign
-from wire.search import index as postings
+from wire.search import postings_index as postings
 from wire.text.provenance import canonical, digest
 
 MAX_NOTE: Final = 500

@@ -20,8 +20,8 @@ import orjson
 from config.errors import InvalidArgument
 from wire.corpora.timeline.models import Report
 from wire.corpora.timeline.validation import texts
-from wire.search import index
-from wire.search.index import Numbers
+from wire.search import postings_index
+from wire.search.postings_index import Numbers
 from wire.text.tokens import STOP_WORDS, token, words
 
 LONGEST: Final = 60  # characters of a token
@@ -136,9 +136,9 @@ def life(since: int, until: int | None) -> int:
 @lru_cache(maxsize=16)
 def ranks(release: Release) -> Numbers:
     """Return the rank of each report of a release by its number, 0 for those that it does not have. Read-only."""
-    lives = index.values(lives_of(release.corpus))
+    lives = postings_index.values(lives_of(release.corpus))
     alive = (lives > 0) & (lives >> 32 <= release.number) & ((lives & 0xFFFFFFFF) > release.number)
-    placed = index.values(index_of(release.corpus))
+    placed = postings_index.values(index_of(release.corpus))
     size = min(len(lives), len(placed))
     found = np.where(alive[:size], placed[:size], 0)
     found.flags.writeable = False
@@ -163,7 +163,7 @@ def find_matches(release: Release, filters: Filters) -> Numbers:
     groups += [[_field_token("grade", filters.evidence_grade)]] if filters.evidence_grade else []
     any_of = {"phenomenon": filters.phenomenon_types, "source": filters.source_types}
     groups += [[_field_token(name, value) for value in values] for name, values in any_of.items() if values]
-    numbers_of = index.weights(index_of(release.corpus), {one for group in groups for one in group})
+    numbers_of = postings_index.weights(index_of(release.corpus), {one for group in groups for one in group})
     found = placed > 0
     for group in groups:
         held = np.zeros(len(placed), dtype=bool)

@@ -10,8 +10,8 @@ import orjson
 from django.db.models import Max, Model
 
 from wire.corpora.timeline import search
+from wire.corpora.timeline.corpus_directory import TABLES, Written
 from wire.corpora.timeline.models import MODELS, Anchor, Corpus, Mention, Report, Row, RowQuerySet
-from wire.corpora.timeline.reader import TABLES, Written
 from wire.corpora.timeline.validation import key_of
 from wire.corpora.timeline.vocabulary import FRAMES
 from wire.text.provenance import digest

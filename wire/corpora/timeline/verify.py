@@ -9,8 +9,8 @@ from django.db import models
 
 from wire.corpora.timeline import omitted_names, releases, store
 from wire.corpora.timeline.corpus_config import parse_corpus
+from wire.corpora.timeline.corpus_directory import RELEASE, TABLES, Problem, RefusedCorpus, Written
 from wire.corpora.timeline.models import MODELS, Corpus, CorpusRelease, Row
-from wire.corpora.timeline.reader import RELEASE, TABLES, Problem, RefusedCorpus, Written
 from wire.corpora.timeline.validation import key_of
 from wire.ops.doctor.finding import Finding, fail
 from wire.publishing.signing import is_valid

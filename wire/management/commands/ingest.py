@@ -19,7 +19,7 @@ from config.errors import Busy, WireError
 from config.plugins import list_plugins
 from sources import job_lock
 from wire.ingest.feed_entries import list_feeds
-from wire.ingest.replay import recordings, replay, try_source
+from wire.ingest.replay import preview_source, recordings, replay
 from wire.ingest.run import Run, collect
 from wire.queries import wire_version
 from wire.search.vectors import fill
@@ -66,7 +66,7 @@ class Command(BaseCommand):
                 raise CommandError(f"{busy.message} {busy.hint}", returncode=EX_TEMPFAIL) from busy
 
     def _try(self, source: str, publication: str | None) -> None:
-        report, items = try_source(source, publication)
+        report, items = preview_source(source, publication)
         if report.failure:
             raise CommandError(f"{report.code}: {report.failure} Nothing was stored.")
         for item in items:

@@ -146,7 +146,7 @@ def _read_feed(file: Path, names: Mapping[str, str]) -> Iterator[Numbered]:
         yield 1, Rejected("invalid_feed", str(error))
         return
     for number, entry in enumerate(parsed.entries, start=1):
-        yield number, entry.by(names.get(entry.publisher, entry.publisher))
+        yield number, entry.with_publisher(names.get(entry.publisher, entry.publisher))
     if not parsed.whole:
         why = "The feed breaks off in this item, or goes on as something else behind its end; it was not stored."
         yield len(parsed.entries) + 1, Rejected("broken_archive", why)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import trafilatura
 from markdown_it import MarkdownIt
 
-from citations.format.sentences import ends_whole
+from citations.sentence_boundaries import ends_whole
 from sources import roster
 from sources.entries import Entry
 from sources.names import Name, resolve
@@ -23,7 +23,7 @@ from sources.vocabulary import Tier
 from wire.ingest.classify import Lexicon
 from wire.ingest.normalise import MAX_HEADLINE, summary_of
 from wire.ops.quality.event_metrics import Figures, compare_groups, count_misled, harmonic_mean, replay_days
-from wire.publishing.grouping import cluster, headline_lookup
+from wire.publishing.grouping import cluster, headline_similarity
 from wire.publishing.grouping.candidates import HALF, Item
 from wire.search.ranking import ENOUGH
 from wire.search.vectors import embed_stories
@@ -97,7 +97,7 @@ def _score_lookups(items: Sequence[Item], truth: Sequence[str]) -> Figures:
     for asked, event in known[:: len(known) // ASKED + 1]:
         others = [(item, theirs) for item, theirs in known if item is not asked]
         for stories in (others, [(item, theirs) for item, theirs in others if theirs != event]):
-            found = headline_lookup.nearest(asked.headline, [item for item, _ in stories])
+            found = headline_similarity.nearest(asked.headline, [item for item, _ in stories])
             answers += found is not None
             right += found is not None and (found[0], event) in stories
         possible += event in {theirs for _, theirs in others}

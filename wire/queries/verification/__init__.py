@@ -9,7 +9,7 @@ from citations.format.formats import CitationFormat, cite
 from wire.models import Story
 from wire.publishing.story_json import citable, permalink
 from wire.queries.stories import get_standing
-from wire.queries.verification.checks import check
+from wire.queries.verification.citation_checks import check
 from wire.queries.verification.record import Publications, StoryRecord
 from wire.queries.verification.resolve import resolve
 from wire.schemas.proofs import VerifiedCitation, VerifiedOut

@@ -10,7 +10,7 @@ from citations.find.match import CitationMatch
 from citations.find.normalize import find_words, words_of
 from citations.find.segments import ID
 from citations.format.dates import DATE, dates_in
-from citations.format.sentences import sentences
+from citations.sentence_boundaries import sentences
 from wire.models import StoryRevision
 from wire.queries.verification.record import CheckResult, Publications, StoryRecord
 from wire.text import claim_match

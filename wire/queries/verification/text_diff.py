@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 from citations.find.normalize import ELLIPSIS, ELLIPSIS_AT_END, is_quoted_from, split_at_ellipses, words_of
-from citations.format.sentences import sentences
+from citations.sentence_boundaries import sentences
 from wire.queries.verification.record import CheckResult, StoryRecord
 from wire.text import claim_match
 

@@ -21,7 +21,7 @@ from wire.corpora.articles.models import AT_ONCE, Article, ArticleAlias, IndexLe
 from wire.corpora.articles.store import ArticleDraft
 from wire.corpora.articles.url_keys import canonical_key
 from wire.models import WireState
-from wire.search import index
+from wire.search import postings_index
 
 LIVE, WAITING, FAILED, GONE = Article.State.LIVE, Article.State.WAITING, Article.State.FAILED, Article.State.GONE
 
@@ -340,16 +340,16 @@ def test_killed_in_a_transaction_nothing_is_stored_by_halves(site: Site, monkeyp
     """As a kill does: the batch at hand is rolled back, what was committed stays."""
     monkeypatch.setattr(storing, "BATCH", 10)
     site.sitemap("/map", *(site.page(f"/{number}", f"Page {number}") for number in range(25)))
-    whole = index.add
+    whole = postings_index.add
     calls = iter(range(100))
 
-    def dying(index: str, documents: index.Documents) -> None:
+    def dying(index: str, documents: postings_index.Documents) -> None:
         whole(index, documents)
         if next(calls) == 4:  # three batches of names, one of pages
             raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(index, "add", dying)
+        patch.setattr(postings_index, "add", dying)
         with pytest.raises(KeyboardInterrupt):
             site.index()
     states = list(site.articles().values())

@@ -7,13 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.claims import LEAD
-from wire.corpora.factchecks import parsers
+from wire.corpora.factchecks import claim_parsers
 from wire.corpora.factchecks.chunks import LONGEST, pieces, split_claim
-from wire.corpora.factchecks.parsers import ClaimDraft
+from wire.corpora.factchecks.claim_parsers import ClaimDraft
 
 
 def texts(**changes: Any) -> ClaimDraft:
-    return replace(parsers.parse_dump(LEAD, "de"), **changes)
+    return replace(claim_parsers.parse_dump(LEAD, "de"), **changes)
 
 
 def test_a_claim_has_an_overview_and_its_published_facts() -> None:

@@ -11,7 +11,7 @@ from tests import claims
 from tests.claims import LEAD, claim, load
 from tests.mcpserver.asgi import request
 from tests.wire.desk import at_desk
-from wire.corpora.factchecks import load_jobs, parsers, queries, store
+from wire.corpora.factchecks import claim_parsers, load_jobs, queries, store
 from wire.corpora.factchecks.models import Claim, ClaimRevision, LoadJob
 
 pytestmark = pytest.mark.django_db
@@ -181,5 +181,5 @@ class TestEarlierVersions:
 
     def test_a_load_that_changes_nothing_makes_none(self) -> None:
         load(LEAD)
-        stored = store.store([parsers.parse_dump(LEAD, "de")], timezone.now())
+        stored = store.store([claim_parsers.parse_dump(LEAD, "de")], timezone.now())
         assert (stored.updated, stored.skipped, ClaimRevision.objects.count()) == (0, 1, 0)

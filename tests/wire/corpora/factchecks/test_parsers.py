@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.claims import LEAD, claim
-from wire.corpora.factchecks import file_formats, parsers
-from wire.corpora.factchecks.parsers import ClaimDraft, RefusedClaim
+from wire.corpora.factchecks import claim_parsers, file_formats
+from wire.corpora.factchecks.claim_parsers import ClaimDraft, RefusedClaim
 from wire.corpora.factchecks.ratings import Rating, rate_number
 
 REVIEW: dict[str, Any] = {
@@ -41,7 +41,7 @@ def read(tmp_path: Path, name: str, text: str, language: str = "") -> list[file_
 
 
 def test_a_claim_of_the_dump_keeps_all_its_fields() -> None:
-    draft = parsers.parse_dump(LEAD, "de")
+    draft = claim_parsers.parse_dump(LEAD, "de")
     assert (draft.external_id, draft.short_id, draft.process_id) == (LEAD["id"], "2025/11/20-2", "p1")
     assert draft.published_at == dt.datetime(2025, 11, 20, 10, tzinfo=dt.UTC)
     assert draft.categories[0] == {"name": "health", "de": "Gesundheit", "en": "Health"}
@@ -61,20 +61,20 @@ def test_a_claim_of_the_dump_keeps_all_its_fields() -> None:
     ],
 )
 def test_every_change_of_content_changes_the_hash(field: str, value: Any) -> None:
-    assert parsers.parse_dump(LEAD, "de").sha256 != parsers.parse_dump(LEAD | {field: value}, "de").sha256
+    assert claim_parsers.parse_dump(LEAD, "de").sha256 != claim_parsers.parse_dump(LEAD | {field: value}, "de").sha256
 
 
 def test_a_claim_s_own_language_wins_over_the_load_s() -> None:
-    assert parsers.parse_dump(LEAD | {"language": "de-AT"}, "en").language == "de"
-    assert parsers.parse_dump(LEAD | {"language": "tlh"}, "en").language == "en"
-    assert parsers.parse_dump(LEAD, "").language == "de"
+    assert claim_parsers.parse_dump(LEAD | {"language": "de-AT"}, "en").language == "de"
+    assert claim_parsers.parse_dump(LEAD | {"language": "tlh"}, "en").language == "en"
+    assert claim_parsers.parse_dump(LEAD, "").language == "de"
 
 
 def test_claim_review_is_read_with_checker_claimant_and_rating() -> None:
-    draft = parsers.parse_claim_review(REVIEW, "")
+    draft = claim_parsers.parse_claim_review(REVIEW, "")
     assert (draft.synopsis, draft.rating_label, draft.publisher) == ("The moon is made of cheese", "Pants on Fire", "Checker")
     assert (draft.claimant, draft.language, draft.rating_hint) == ("A. Nonymous", "en", Rating.FALSE)
-    assert draft.external_id == parsers.parse_claim_review(dict(REVIEW), "").external_id
+    assert draft.external_id == claim_parsers.parse_claim_review(dict(REVIEW), "").external_id
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def test_a_list_that_breaks_off_gives_what_came_before(tmp_path: Path) -> None:
 
 
 def test_hostile_values_do_not_get_through() -> None:
-    draft = parsers.parse_dump(
+    draft = claim_parsers.parse_dump(
         claim(1, "a\x00b\u202ec", publishingUrl="javascript:alert(1)", createdAt="2026-13-45", facts=[{"text": "x\ud800"}]), "en"
     )
     assert (draft.synopsis, draft.publishing_url, draft.published_at) == ("abc", "", None)
@@ -158,7 +158,7 @@ values = st.recursive(
 @given(st.dictionaries(st.sampled_from([*LEAD, "language", "supersededBy"]), values))
 def test_any_entry_becomes_a_draft_that_can_be_stored_or_a_refusal(entry: Any) -> None:
     try:
-        draft = parsers.parse_dump(entry, "")
+        draft = claim_parsers.parse_dump(entry, "")
     except RefusedClaim:
         return
     orjson.dumps([draft.facts, draft.origins, draft.categories])
@@ -169,8 +169,8 @@ def test_any_entry_becomes_a_draft_that_can_be_stored_or_a_refusal(entry: Any) -
 
 @given(values)
 def test_any_json_ld_is_searched_for_reviews_without_failing(value: Any) -> None:
-    for review in parsers.find_reviews(value):
-        with_refusal = [parsers.parse_claim_review, parsers.parse_dump]
+    for review in claim_parsers.find_reviews(value):
+        with_refusal = [claim_parsers.parse_claim_review, claim_parsers.parse_dump]
         for make in with_refusal:
             try:
                 make(review, "")

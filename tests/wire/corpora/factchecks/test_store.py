@@ -12,11 +12,11 @@ from pytest_django import Settings
 from config.errors import NotFound
 from tests import claims
 from tests.claims import LEAD, TURBINES, claim, german, load, short_ids
-from wire.corpora.factchecks import parsers, queries, store
+from wire.corpora.factchecks import claim_parsers, queries, store
 from wire.corpora.factchecks.index_terms import INDEX, tokens_of
 from wire.corpora.factchecks.models import Claim, ClaimCategory, FactcheckState, RatingName, Word
 from wire.models import Postings, WireState
-from wire.search import index as postings
+from wire.search import postings_index as postings
 
 pytestmark = pytest.mark.django_db
 NOW = dt.datetime(2026, 3, 1, tzinfo=dt.UTC)
@@ -34,7 +34,7 @@ def index() -> dict[tuple[str, int], bytes]:
 def test_the_same_claims_again_change_nothing() -> None:
     load(*german())
     before, version = index(), FactcheckState.objects.get().version
-    stored = store.store([parsers.parse_dump(entry, "de") for entry in german()], timezone.now())
+    stored = store.store([claim_parsers.parse_dump(entry, "de") for entry in german()], timezone.now())
     assert (stored.created, stored.updated, stored.skipped) == (0, 0, 40)
     assert index() == before
     assert FactcheckState.objects.get().version == version + 1
@@ -49,7 +49,7 @@ def test_a_change_replaces_what_a_claim_is_found_by() -> None:
 
 
 def test_of_an_id_that_comes_twice_the_last_counts() -> None:
-    stored = store.store([parsers.parse_dump(claim(1, text), "de") for text in ("eins", "zwei")], NOW)
+    stored = store.store([claim_parsers.parse_dump(claim(1, text), "de") for text in ("eins", "zwei")], NOW)
     assert (stored.created, stored.skipped) == (1, 1)
     assert Claim.objects.get().synopsis == "zwei"
 
@@ -129,7 +129,7 @@ def test_after_any_changes_the_index_is_what_the_claims_say(changes: list[tuple[
     _empty()
     for number, text, status, internal in changes:
         entry: dict[str, Any] = claim(number, text, status=status, internal=internal)
-        store.store([parsers.parse_dump(entry, "de")], NOW)
+        store.store([claim_parsers.parse_dump(entry, "de")], NOW)
     expected = {one.number: tokens_of(one) for one in Claim.objects.live()}
     tokens = {token for held in expected.values() for token in held}
     stored = postings.weights(INDEX, tokens | {word.token for word in Word.objects.all()})

@@ -8,10 +8,10 @@ import pytest
 
 from tests.wire.corpora.timeline.corpora import FIXTURE, SLUG, changed, harbour, row
 from wire.corpora.timeline import dump, omitted_names, queries, releases, store, verify
+from wire.corpora.timeline.corpus_directory import RefusedCorpus, read
 from wire.corpora.timeline.errors import ReportRemoved, UnknownRelease
 from wire.corpora.timeline.load import Unreleased, load
 from wire.corpora.timeline.models import Anchor, Corpus, CorpusRelease, Report
-from wire.corpora.timeline.reader import RefusedCorpus, read
 from wire.models import WireState
 from wire.text.provenance import digest
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from tests.wire.corpora.timeline.corpora import FIXTURE, changed, harbour, row
+from wire.corpora.timeline.corpus_directory import RefusedCorpus, read
 from wire.corpora.timeline.load import check, load
 from wire.corpora.timeline.models import Corpus, Report
-from wire.corpora.timeline.reader import RefusedCorpus, read
 
 
 def report(key: str, **fields: Any) -> Any:

@@ -11,7 +11,7 @@ from wire.corpora.timeline.models import Motif, MotifEdge
 from wire.corpora.timeline.queries.scope import Scope, Walk, expect_motifs, expect_words, filters_of, narrow
 from wire.corpora.timeline.schemas import EdgeOut, MotifMapOut, NodeOut
 from wire.corpora.timeline.search import Filters
-from wire.search import index
+from wire.search import postings_index
 
 Pair = tuple[str, str]
 MOST_PAIRED: Final = 300  # motifs whose pairs are counted anew under filters; of more, only the frequencies
@@ -81,7 +81,7 @@ def _read_pairs(scope: Scope) -> dict[Pair, int]:
 def count_from_index(scope: Scope, filters: Filters) -> tuple[dict[str, int], dict[Pair, int]]:
     names = scope.rows(Motif).in_order().values_list("key", flat=True)
     matches = search.find_matches(scope.key, filters)
-    numbers_of = index.weights(search.index_of(scope.corpus.pk), map(search.motif_token, names))
+    numbers_of = postings_index.weights(search.index_of(scope.corpus.pk), map(search.motif_token, names))
     carried = {}
     for name in names:
         numbers, _ = numbers_of.get(search.motif_token(name), ((), ()))

@@ -15,7 +15,7 @@ from wire.corpora.timeline.queries.scope import Scope, scope_of
 from wire.corpora.timeline.schemas import FindingOut, WordingOut
 from wire.corpora.timeline.search import Release
 from wire.corpora.timeline.vocabulary import NOT_AS_FACT, OFFICIAL
-from wire.search import index
+from wire.search import postings_index
 from wire.text.tokens import STOP_WORDS, token, words
 
 MAX_DRAFT: Final = 20_000
@@ -72,7 +72,7 @@ class _Corpus:
         placed = search.ranks(self._release)
         asked = {stem[: search.LONGEST] for stem in stems[:MOST_WORDS]}
         times = np.zeros(len(placed), dtype=int)
-        for numbers, _ in index.weights(search.index_of(self._release.corpus), asked).values():
+        for numbers, _ in postings_index.weights(search.index_of(self._release.corpus), asked).values():
             times[numbers[numbers < len(placed)]] += 1
         found = np.flatnonzero((times >= LIKE) & (placed > 0))
         best = found[np.argsort(-times[found], kind="stable")][:MOST_READ].tolist()

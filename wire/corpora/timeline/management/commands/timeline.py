@@ -9,9 +9,9 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from config.database.faults import explaining
 from config.errors import WireError
-from wire.corpora.timeline import dump, load, omitted_names, reader, store, verify, wire_sync
+from wire.corpora.timeline import corpus_directory, dump, load, omitted_names, store, verify, wire_sync
+from wire.corpora.timeline.corpus_directory import RefusedCorpus
 from wire.corpora.timeline.models import Corpus, CorpusRelease
-from wire.corpora.timeline.reader import RefusedCorpus
 
 EX_TEMPFAIL: Final = 75  # sysexits.h: try again later
 NOTHING: Final = "Nothing was changed."
@@ -90,7 +90,7 @@ class Command(BaseCommand):
 
     def _verify(self, options: dict[str, Any]) -> None:
         if directory := options["from_files"]:
-            faults = list(verify.list_file_faults(reader.read(directory), options["key"]))
+            faults = list(verify.list_file_faults(corpus_directory.read(directory), options["key"]))
             results = [(f"{directory} is as it was released.", faults)]
         else:
             results = []

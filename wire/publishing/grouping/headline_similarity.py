@@ -28,7 +28,7 @@ def nearest(headline: str, known: Iterable[Item]) -> tuple[Item, float] | None:
     """Return the known story most like a headline, and how like it is (0-1); None when none is like enough, or when the likest has
     another name or another version. A word that no story has counts against all of them.
     """
-    least = ASKED_THRESHOLD if sum(" " not in feature for feature in features(headline)) > KEYWORDS else KEYWORDS_THRESHOLD
+    least = ASKED_THRESHOLD if sum(" " not in feature for feature in weigh_words(headline)) > KEYWORDS else KEYWORDS_THRESHOLD
     alike = []
     for story, likeness in score_stories(headline, known):
         if likeness >= least and not differ(headline, story.headline):
@@ -53,7 +53,7 @@ def _stem_words(text: str) -> set[str]:
 def score_stories(headline: str, known: Iterable[Item]) -> list[tuple[Item, float]]:
     """Return each known story, and how like the headline it is (0-1): the cosine of their features; by chatbotnews_id."""
     stories = sorted(known, key=lambda item: item.chatbotnews_id)
-    texts = [features(headline), *(features(story.headline) for story in stories)]
+    texts = [weigh_words(headline), *(weigh_words(story.headline) for story in stories)]
     often, background = Counter(chain.from_iterable(texts)), read_frequencies(*GROUPING_MIX)
     rarity = {}  # by how frequent it is mostly in the background, a little among the stories at hand
     for feature, count in often.items():
@@ -68,7 +68,7 @@ def score_stories(headline: str, known: Iterable[Item]) -> list[tuple[Item, floa
 
 
 @lru_cache(maxsize=4_096)
-def features(text: str) -> Mapping[str, float]:
+def weigh_words(text: str) -> Mapping[str, float]:
     """Return stemmed words, those with a capital letter counting more, and pairs of neighbours, each with its emphasis."""
     capitals = {word.casefold() for word in _RAW_WORD.findall(text) if word[0].isupper()}
     stems = [(token(word), CAPITAL_WEIGHT if word in capitals else 1.0) for word in words(text) if word not in FREQUENT_WORDS]

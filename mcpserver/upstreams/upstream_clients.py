@@ -10,10 +10,17 @@ from django.conf import settings
 from config.errors import WireError
 from config.http import memory_cache
 from mcpserver.http.threads import run_query
+from mcpserver.upstreams.client_interface import (
+    SERVER_ERROR,
+    UNCONFIGURED,
+    UNSUPPORTED,
+    UpstreamAnswer,
+    UpstreamCall,
+    UpstreamError,
+)
 from mcpserver.upstreams.config import Upstream, parse_duration
 from mcpserver.upstreams.connection import Connection, wait_until_closed
 from mcpserver.upstreams.mapping import clean_json
-from mcpserver.upstreams.protocol import SERVER_ERROR, UNCONFIGURED, UNSUPPORTED, UpstreamAnswer, UpstreamCall, UpstreamError
 from wire.queries.events import list_trending_events
 from wire.text.vocabulary import Category
 

@@ -13,7 +13,7 @@ from mcpserver.tooling.tools import ToolAnswer
 from wire import queries
 from wire.api.streaming import LONGEST_WAIT, wait_for_changes
 from wire.queries.changes import LIMIT, MOST, parse_kinds
-from wire.queries.corroboration import MAX_CLAIM
+from wire.queries.claim_corroboration import MAX_CLAIM
 from wire.queries.verification import MAX_TEXT
 from wire.schemas import proofs
 from wire.schemas.params import IsoDate
