@@ -84,8 +84,8 @@ def wire(
         corrections.correct(story_of(pond).chatbotnews_id, headline="A robot falls into a lake", reason="A lake.", now=NOW)
         signing.rotate(NOW)
         publish(entry(title="Another robot falls into a lake", publisher="Axios", url="https://axios.com/lake"))
-        take(entry(url=pond.url, publisher="Wired", title="It was a pond after all"), entry(title="Not public yet"))
         merge_twins()
+        take(entry(url=pond.url, publisher="Wired", title="It was a pond after all"), entry(title="Not public yet"))
         feed = Feed.objects.order_by("pk")[0]
         FeedHealth.objects.create(
             feed=feed, tried_at=TODAY, succeeded_at=TODAY, newest_item_at=TODAY, usual_gap=dt.timedelta(hours=1)
