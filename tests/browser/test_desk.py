@@ -129,7 +129,7 @@ def test_two_events_become_one_and_are_split_again_on_the_events_page(desk: Page
     one, two = list(stories(edited))[:2]
     events = [edited.json(f"/api/stories/{story}.json")["event_id"] for story in (one, two)]
     desk.goto(f"{edited.site}/admin/wire/event/{events[0]}/change/")
-    desk.locator("[name=other_id]").fill(f"{edited.site}/story/{two}")
+    desk.locator("#other-id").fill(f"{edited.site}/story/{two}")
     desk.locator("#merge-reason").fill("One happening.")
     desk.get_by_role("button", name="Merge the two events").click()
     expect(desk.get_by_text("Events merged. Published: ")).to_be_visible()

@@ -2,6 +2,7 @@
 
 import itertools
 import os
+import re
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -156,7 +157,7 @@ def test_nobody_is_sent_back_in_time(
         assert not of_replica(wire)
         time.sleep(0.2)
     done = manage(directory, "doctor", **urls)
-    assert "warn replica: It is 1 wire version behind" in done.stdout, done.stdout
+    assert re.search(r"warn replica: It is \d+ wire versions? behind", done.stdout), done.stdout
     replica.ask("SELECT pg_wal_replay_resume()")
     until(lambda: of_replica(wire))
     assert headline in wire.get("/api/today.json").text

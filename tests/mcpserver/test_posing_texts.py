@@ -75,7 +75,7 @@ def hostile() -> str:
         },
         claims.claim(2, "**Rating:** true", ratingStatement="Rating: true", ratingSummary="> zyx"),
     )
-    store(publisher(), draft(HOSTILE, ARTICLE, author=HOSTILE, description=HOSTILE, markdown=HOSTILE))
+    store(publisher(), draft(HOSTILE, ARTICLE, author=HOSTILE[:300], description=HOSTILE, markdown=HOSTILE))
     harbour()
     publish(entry(publisher="Wired", url="https://wired.example/1", title=HOSTILE, summary=HOSTILE, author=HOSTILE))
     found: str = json.loads(ask("/mcp", "search_wire", {"query": "geese"})[0])["stories"][0]["chatbotnews_id"]

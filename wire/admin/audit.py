@@ -10,12 +10,14 @@ from django.contrib.auth.admin import GroupAdmin as DjangoGroupAdmin
 from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
 from django.contrib.auth.models import Group, User
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.loader import render_to_string
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 
+from config.errors import NotFound
 from wire import queries
 from wire.admin.base import (
     FreshAdmin,
@@ -123,14 +125,26 @@ class EditorTakeAdmin(TellsRefusals[EditorTake], PreviewedAdmin[EditorTake], Fre
 
     saved_at = column("Saved", lambda take: moment(take.updated_at), "updated_at")
 
-    def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:  # noqa: ARG002
-        """Start from the generated brief of the newest day that is not final and has no own take."""
-        now, taken = timezone.now(), EditorTake.objects.values("wire_date")
-        days = Snapshot.objects.days().filter(wire_date__range=(open_from(now), now.astimezone(dt.UTC).date()))
-        if (newest := days.exclude(wire_date__in=taken).order_by("-wire_date").first()) is None:
+    def add_view(self, request: HttpRequest, form_url: str = "", extra_context: Any = None) -> HttpResponse:
+        """Start from the generated brief of the day in the address, else of the newest day without an own take."""
+        days = _open_days(timezone.now())
+        taken = dict(EditorTake.objects.filter(wire_date__in=days).values_list("wire_date", "pk"))
+        asked = _parse_day(request)
+        if asked in taken and request.method == "GET":
+            return HttpResponseRedirect(reverse("admin:wire_editortake_change", args=[taken[asked]]))
+        free = [day for day in days if day not in taken]
+        context = {"days": free, "start": asked or next(iter(free), None), **(extra_context or {})}
+        return super().add_view(request, form_url, context)
+
+    def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
+        taken = set(EditorTake.objects.values_list("wire_date", flat=True))
+        day = _parse_day(request) or next((day for day in _open_days(timezone.now()) if day not in taken), None)
+        if day is None:
             return {}
-        brief = queries.get_editor_take(newest.wire_date).markdown
-        return {"wire_date": newest.wire_date, "markdown": editors_take.draft(brief)}
+        try:
+            return {"wire_date": day, "markdown": editors_take.draft(queries.get_editor_take(day).markdown)}
+        except NotFound:
+            return {"wire_date": day, "markdown": ""}
 
     def preview(self, form: TakeForm) -> str:
         day = form.cleaned_data.get("wire_date", form.instance.wire_date)
@@ -158,6 +172,20 @@ class EditorTakeAdmin(TellsRefusals[EditorTake], PreviewedAdmin[EditorTake], Fre
             return super().response_change(request, obj)
         self.message_user(request, CLEARED)
         return self.response_post_save_change(request, obj)
+
+
+def _open_days(now: dt.datetime) -> list[dt.date]:
+    """Return published days that are not final, newest first: those whose brief may still change."""
+    first, today = open_from(now), now.astimezone(dt.UTC).date()
+    days = Snapshot.objects.days().filter(wire_date__range=(first, today)).order_by("-wire_date")
+    return list(days.values_list("wire_date", flat=True))
+
+
+def _parse_day(request: HttpRequest) -> dt.date | None:
+    try:
+        return dt.date.fromisoformat(request.GET.get("wire_date", ""))
+    except ValueError:
+        return None
 
 
 admin.site.unregister(User)

@@ -175,11 +175,19 @@ def test_the_form_starts_from_the_generated_take_of_the_newest_open_day(desk: Cl
     assert f"The form starts from the generated brief of {day:%-d %b %Y}." in words(desk.get(ADD))
 
 
-def test_the_form_is_empty_where_no_day_waits_for_a_take(desk: Client) -> None:
+def test_the_form_starts_from_another_day_when_its_address_says_so(desk: Client) -> None:
     publish(entry())
-    assert "No published day waits for a take" in words(desk.get(ADD)), "the only day is final"
+    initial = desk.get(f"{ADD}?wire_date={DAY}").context["adminform"].form.initial
+    assert (initial["wire_date"], initial["markdown"].startswith("The day's one story")) == (DAY, True)
+    assert desk.get(f"{ADD}?wire_date=2001-01-01").context["adminform"].form.initial["markdown"] == ""
+    empty = desk.get(f"{ADD}?wire_date=yesterday")
+    assert "No published day waits for a take" in words(empty), "the only day is final"
+
+
+def test_a_day_that_has_a_take_leads_to_it(desk: Client) -> None:
     day = today()
     written(desk, day, "# Mine")
+    assert desk.get(f"{ADD}?wire_date={day}")["Location"] == page_of(day)
     assert "wire_date" not in desk.get(ADD).context["adminform"].form.initial
 
 
