@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.core.management import CommandError, call_command
 
 from sources.models import FeedHealth, RawFetch
@@ -18,7 +19,7 @@ from wire.ingest.replay import recordings, replay
 from wire.models import Story
 
 pytestmark = pytest.mark.django_db
-CASES = Path("/work/shared/data/cases/feeds")
+CASES = Path(settings.BASE_DIR).parent / "shared" / "data" / "cases" / "feeds"
 
 
 def tried(source: object, **options: Any) -> list[list[str]]:
