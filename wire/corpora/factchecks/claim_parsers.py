@@ -5,6 +5,7 @@ Four forms: the JSON dump of Faktenforum, schema.org ClaimReview, rows of a tabl
 
 import datetime as dt
 import hashlib
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -101,7 +102,7 @@ def parse_dump(entry: Any, language: str) -> ClaimDraft:
         published_at=_moment(claim.get("publishingDate") or claim.get("createdAt")),
         categories=[one for one in categories if one["name"]],
         facts=[_read_fact(one, place) for place, one in enumerate(_list(claim.get("facts"), MAX_FACTS))],
-        origins=[{"url": _url(_object(one).get("url"))} for one in _list(claim.get("origins"), MAX_SOURCES)],
+        origins=[_clean(one) for one in _list(claim.get("origins"), MAX_SOURCES)],
         superseded_by=_line(claim.get("supersededBy"), 200),
         is_dump=True,
     )
@@ -239,21 +240,51 @@ def _read_category(entry: Any) -> dict[str, str]:
 
 
 def _read_fact(entry: Any, place: int) -> dict[str, Any]:
-    fact = _object(entry)
-    index, sources = fact.get("index"), _list(fact.get("sources"), MAX_SOURCES)
-    is_number = isinstance(index, int) and not isinstance(index, bool) and abs(index) < 2**31
-    return {
-        "index": index if is_number else place,
-        "text": _text(fact.get("text")),
-        "publish": fact.get("publish") is not False,
-        "sources": [_read_source(one) for one in sources],
-    }
+    fact = _clean(entry)
+    index = fact.get("index")
+    fact["index"] = index if isinstance(index, int) and not isinstance(index, bool) else place
+    fact["text"] = _text(fact.get("text"))
+    sources = [_clean(one) for one in _list(fact.get("sources"), MAX_SOURCES)]
+    fact["sources"] = [
+        one | {"excerpt": _text(one.get("excerpt")), "url": _url(one.get("url")), "archiveUrl": _url(one.get("archiveUrl"))}
+        for one in sources
+    ]
+    return fact
 
 
-def _read_source(entry: Any) -> dict[str, Any]:
-    source = _object(entry)
-    urls = {name: _url(source.get(name)) for name in ("url", "archiveUrl")}
-    return {"excerpt": _text(source.get("excerpt")), **urls, "publish": source.get("publish") is not False}
+def _clean(entry: Any) -> dict[str, Any]:
+    """Return an object of the dump with all its fields, bounded; what cannot be text in a database is taken out of its texts."""
+
+    def clean(value: Any, depth: int) -> Any:
+        if isinstance(value, str):
+            return _storable(value[: 2 * MAX_TEXT])[:MAX_TEXT]
+        if depth > 6:
+            return None
+        if isinstance(value, Mapping):
+            return {_storable(str(name)[:400])[:200]: clean(one, depth + 1) for name, one in list(value.items())[:100]}
+        if isinstance(value, list):
+            return [clean(one, depth + 1) for one in value[:MAX_SOURCES]]
+        return _number(value)
+
+    cleaned: dict[str, Any] = clean(_object(entry), 0)
+    return cleaned
+
+
+def _storable(text: str) -> str:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return _NOT_TEXT.sub("", text)
+    return text.replace("\0", "")
+
+
+def _number(value: Any) -> Any:
+    """Return a number that every database and every reader of JSON takes; anything else as it is. Raises: RefusedClaim."""
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        raise RefusedClaim("it holds a whole number of more than 64 bits")
+    if isinstance(value, float) and not math.isfinite(value):
+        raise RefusedClaim("it holds a number that is not finite")
+    return value
 
 
 def _object(entry: Any) -> Mapping[str, Any]:
@@ -294,8 +325,7 @@ def _text(value: Any) -> str:
         return ""
     if not isinstance(value, str | int | float) or isinstance(value, bool):
         raise RefusedClaim(f"a text is expected, not {type(value).__name__}")
-    text = _NOT_TEXT.sub("", str(value)[: 2 * MAX_TEXT])  # what is no text in a database
-    return strip_invisible(text.replace("\r\n", "\n")).strip()[:MAX_TEXT]
+    return strip_invisible(_storable(str(_number(value))[: 2 * MAX_TEXT]).replace("\r\n", "\n")).strip()[:MAX_TEXT]
 
 
 def _line(value: Any, most: int) -> str:
