@@ -12,7 +12,7 @@ from config.errors import NotFound
 from sources import queries as sources_queries
 from sources.models import Publication, utc_today
 from sources.schemas import FeedsHealthOut, SourcesOut
-from wire.models import Snapshot, Story, StoryRevision, UsageCount
+from wire.models import Event, Snapshot, Story, StoryRevision, UsageCount
 from wire.models.snapshot import newest_of_day
 from wire.models.story import BY_EDITOR
 from wire.queries.snapshots import is_sample
@@ -95,12 +95,21 @@ def sitemap_count(size: int) -> int:
 
 
 def sitemap_stories(number: int, size: int) -> list[tuple[str, dt.datetime]]:
-    """Return path and last change of every public story of one sitemap, and of the events of several reports that these founded."""
+    """Return path and last change of every public story of one sitemap, and of the storylines and events that these founded: events
+    of several reports, and storylines of one such event at least with all of theirs.
+    """
     rows = Story.objects.live().filter(pk__gte=number * size, pk__lt=(number + 1) * size).order_by("pk")
     changed_stories = list(rows.values_list("chatbotnews_id", "current__recorded_at"))
     reports = Story.objects.live().filter(event__in=[story for story, _ in changed_stories]).order_by().values("event_id")
     shared = set(reports.annotate(n=Count("pk")).filter(n__gt=1).values_list("event_id", flat=True))
+    ids = {story for story, _ in changed_stories}
+    storylines = Event.objects.filter(Q(pk__in=ids) | Q(storyline__in=ids)).exclude(storyline=None).values("storyline")
+    members = dict(Event.objects.filter(storyline__in=storylines).values_list("pk", "storyline_id"))
+    counted = Story.objects.live().filter(event__in=members).order_by().values("event_id").annotate(n=Count("pk"))
+    shown = {members[event] for event in counted.filter(n__gt=1).values_list("event_id", flat=True)}  # others are linked nowhere
+    shared |= {event for event in ids if members.get(event) in shown}
     events = [(f"/event/{story}", changed) for story, changed in changed_stories if story in shared]
+    events += [(f"/storyline/{story}", changed) for story, changed in changed_stories if story in shown]
     return [(f"/story/{story}", changed) for story, changed in changed_stories] + events
 
 
