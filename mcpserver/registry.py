@@ -1,4 +1,4 @@
-"""All MCP servers of this process: routes, streams, usage counts, and the lifespan that they share."""
+"""The MCP servers of this process: their routes, streams, usage counts, and the lifespan that they share."""
 
 import asyncio
 import contextlib

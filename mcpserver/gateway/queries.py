@@ -59,7 +59,7 @@ class ResourcesOut(Schema):
 
 
 class ExplainOut(Schema):
-    """One line of the log."""
+    """A line of the log."""
 
     request_id: str
     timestamp: str
