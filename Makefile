@@ -18,7 +18,7 @@ REQUESTS ?= 100000
 SEED ?= 20260728
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-slow lint test-services test-mcp test-browser test-readme fuzz soak audit bench bench-smoke lock clean
+.PHONY: help run test test-slow lint test-services test-services-all test-mcp test-browser test-readme fuzz soak audit bench bench-smoke lock clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -40,9 +40,13 @@ lint: $(BIN)/.dev ## Style, types, import rules, migrations, deployment settings
 	$(BIN)/python manage.py makemigrations --check --dry-run
 	WIRE_SITE_URL=https://wire.example $(BIN)/python manage.py check --deploy --fail-level WARNING
 
-test-services: export TEST_DATABASE_URL := $(TEST_DATABASE_URL)
-test-services: export TEST_REDIS_URL := $(TEST_REDIS_URL)
-test-services: $(BIN)/.dev $(CLIENTS)/node_modules/.installed $(IN_FRAMEWORKS) ## Tests that touch a database, and clients, on Postgres and Redis with two workers (TEST_DATABASE_URL, TEST_REDIS_URL)
+test-services test-services-all: export TEST_DATABASE_URL := $(TEST_DATABASE_URL)
+test-services test-services-all: export TEST_REDIS_URL := $(TEST_REDIS_URL)
+test-services: $(BIN)/.dev $(CLIENTS)/node_modules/.installed ## Tests that differ by database, on Postgres and Redis with two workers (TEST_DATABASE_URL, TEST_REDIS_URL)
+	$(BIN)/python -m tests.services
+	$(BIN)/python -m pytest $(TOGETHER) -m '(databases or services) and not browser and not readme and not soak'
+
+test-services-all: $(BIN)/.dev $(CLIENTS)/node_modules/.installed $(IN_FRAMEWORKS) ## Every test that touches a database, and clients, on Postgres and Redis
 	$(BIN)/python -m tests.services
 	$(BIN)/python -m pytest $(TOGETHER) -m '(django_db or services or clients) and not evaluation and not browser and not readme and not soak'
 

@@ -1,6 +1,7 @@
 """Commands end with a sentence: what happened and what to do, where Python would show a traceback."""
 
 import errno
+import os
 import signal
 import sys
 from collections.abc import Sequence
@@ -10,6 +11,7 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
 INTERRUPTED: Final = 130  # as shells count it: 128 and the number of SIGINT
+YIELDING: Final = 10  # of 19, as `nice` counts
 STOPPED: Final = (
     "Stopped before the end. What was committed is kept, and what was under way is rolled back: run the command again; "
     "it goes on from there or begins anew."
@@ -31,6 +33,11 @@ def run(arguments: Sequence[str]) -> None:
             raise
         sys.stderr.write(f"{words}\n")
         sys.exit(1)
+
+
+def yield_to_readers() -> None:
+    """Let other processes of the machine go first from now on, such as those that serve; for commands that compute for minutes."""
+    os.setpriority(os.PRIO_PROCESS, 0, max(os.getpriority(os.PRIO_PROCESS, 0), YIELDING))
 
 
 def describe_failure(error: Exception) -> str:

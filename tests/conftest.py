@@ -1,6 +1,7 @@
 """Fixtures that every test may use."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +14,66 @@ import tests.examples  # noqa: F401  its profile is loaded before any test is
 from config.database import routing
 from tests import emptying
 from tests.factories import publish_sample
+
+DIFFERS_BY_DATABASE = (
+    "clients/test_conformance.py",
+    "config/http/test_hostile_texts.py",
+    "faults/",
+    "mcpserver/gateway/test_admin.py",
+    "mcpserver/gateway/test_clock_steps.py",
+    "mcpserver/gateway/test_heartbeat.py",
+    "mcpserver/test_posing_texts.py",
+    "mcpserver/test_streams.py",
+    "mcpserver/test_two_servers.py",
+    "mcpserver/test_usage.py",
+    "security/test_bounded_text.py",
+    "sources/test_health.py",
+    "sources/test_roster.py",
+    "test_library_faults.py",
+    "test_two_workers.py",
+    "wire/admin/test_desk_lexicon.py",
+    "wire/admin/test_desk_queues.py",
+    "wire/admin/test_desk_upload_cost.py",
+    "wire/changes/",
+    "wire/corpora/articles/test_live_fetch.py",
+    "wire/corpora/articles/test_payment_migration.py",
+    "wire/corpora/articles/test_search.py",
+    "wire/corpora/factchecks/test_load_jobs.py",
+    "wire/corpora/factchecks/test_search.py",
+    "wire/corpora/factchecks/test_store.py",
+    "wire/corpora/factchecks/test_vector_store.py",
+    "wire/corpora/timeline/test_releases.py",
+    "wire/corpora/timeline/test_search.py",
+    "wire/ingest/test_duplicates.py",
+    "wire/ingest/test_ingest.py",
+    "wire/ingest/test_rebuild.py",
+    "wire/ops/archive/test_dump.py",
+    "wire/ops/archive/test_dump_any_wire.py",
+    "wire/ops/archive/test_every_column.py",
+    "wire/ops/archive/test_loadwire.py",
+    "wire/ops/archive/test_loadwire_any_input.py",
+    "wire/ops/archive/test_sealed_rows.py",
+    "wire/ops/backup/",
+    "wire/ops/doctor/",
+    "wire/publishing/test_concurrency.py",
+    "wire/publishing/test_durable.py",
+    "wire/publishing/test_events.py",
+    "wire/publishing/test_storylines.py",
+    "wire/queries/test_as_of.py",
+    "wire/queries/test_list_stories.py",
+    "wire/queries/test_verification.py",
+    "wire/search/",
+    "wire/site/test_metrics.py",
+)
+"""Under tests/: what they test is done by SQL of one database, by locks, or by how a column orders, compares and holds values."""
+
+
+@pytest.hookimpl(tryfirst=True)  # before -m chooses
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        file = item.path.relative_to(Path(__file__).parent).as_posix()
+        if file.startswith(DIFFERS_BY_DATABASE) and (item.get_closest_marker("django_db") or item.get_closest_marker("clients")):
+            item.add_marker("databases")
 
 
 @pytest.fixture(scope="session")

