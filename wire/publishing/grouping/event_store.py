@@ -20,7 +20,7 @@ from wire.text.vocabulary import Status
 
 @transaction.atomic
 def group(day: dt.date) -> None:
-    """Give every story of the day that has none an event: a known one within ten days, or one of its own."""
+    """Give every story of the day that has none an event: a known one within four days, or one of its own."""
     WireState.lock()
     near = Story.objects.filter(wire_date__range=(day - WINDOW, day + WINDOW))
     near = near.filter(Q(event__isnull=False) | Q(wire_date=day))
