@@ -16,6 +16,7 @@ TEST_DATABASE_URL ?= postgres://postgres@127.0.0.1:5432/test
 TEST_REDIS_URL ?= redis://127.0.0.1:6379/0
 REQUESTS ?= 100000
 SEED ?= 20260728
+export KILLS ?= 10
 
 .DEFAULT_GOAL := help
 .PHONY: help run test test-slow lint test-services test-services-all test-mcp test-browser test-readme fuzz soak audit bench bench-smoke lock clean
@@ -29,7 +30,7 @@ run: $(BIN)/.runtime ## Serve the wire at http://localhost:8000 (PORT=… for an
 test: $(BIN)/.dev lint ## Lint, type-check and test, on SQLite; needs no server and no network
 	$(BIN)/python -m pytest $(TOGETHER)
 
-test-slow: $(BIN)/.dev ## Tests that start or kill real processes or run long random input, and properties with many examples
+test-slow: $(BIN)/.dev ## Tests that start or kill real processes or run long random input, and properties with many examples (KILLS=50)
 	$(BIN)/python -m pytest $(TOGETHER) --hypothesis-profile many -m '(slow or hypothesis) and not clients and not browser and not readme and not soak'
 
 lint: $(BIN)/.dev ## Style, types, import rules, migrations, deployment settings

@@ -56,10 +56,10 @@ def _on_page(name: str, smoke: str, run: str) -> Benchmark:
 
 BENCHMARKS: Final = (
     _on_page("ingest", "3 1", "100 5"),
-    _on_page("loadwire", "4 10", "250 200"),
+    _on_page("loadwire", "4 10", "100 200"),
     _on_page("publish", "10 5 1", "400 100 15"),
     _on_page("doors", "--rounds 1 --seconds 1 --calm 1 --only 'three stories, 2026' --only get_category --only 304", "--rounds 3"),
-    _on_page("growth", "300 600 --times 2 --rounds 1 --searches 20", "10000 100000 --times 100 --rounds 3"),
+    _on_page("growth", "300 600 --times 2 --rounds 1 --searches 20", "10000 100000 --times 50 --rounds 2"),
     _on_page("memory", "600 2", "100000 30"),
     _on_page("verification", "600", "10000 100000"),
     _on_page("proofs", "20", "3650"),

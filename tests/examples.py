@@ -1,6 +1,7 @@
-"""How many examples a property is tried with: few in every run, many in `make test-slow`."""
+"""How many examples a property is tried with, few in every run, many in `make test-slow`; and how often a test kills a process."""
 
-from typing import Any
+import os
+from typing import Any, Final
 
 from hypothesis import HealthCheck, settings
 
@@ -9,6 +10,8 @@ _EVERYWHERE: dict[str, Any] = {"deadline": None, "suppress_health_check": [Healt
 settings.register_profile("few", max_examples=20, **_EVERYWHERE)
 settings.register_profile("many", max_examples=100, **_EVERYWHERE)
 settings.load_profile("few")
+
+KILLS: Final = int(os.environ.get("KILLS", "10"))  # docs/reliability.md tells of fifty: make test-slow KILLS=50
 
 
 def examples(many: int) -> settings:

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 import pytest
 
+from tests.examples import KILLS
 from tests.wire.archives import MANAGE, own_environment
 
 pytestmark = [
@@ -22,7 +23,6 @@ pytestmark = [
     pytest.mark.skipif(bool(os.environ.get("TEST_DATABASE_URL")), reason="the killed processes have SQLite files"),
 ]
 
-KILLS: Final = 50
 POLICY: Final = """
 version = 1
 [upstreams.mcp-server-market]
@@ -109,7 +109,7 @@ def _rows(folder: Path, sql: str) -> list[tuple[Any, ...]]:
 
 
 @pytest.mark.timeout(900)
-def test_fifty_kills_lose_and_double_nothing_that_a_caller_was_told(tmp_path: Path) -> None:
+def test_kills_lose_and_double_nothing_that_a_caller_was_told(tmp_path: Path) -> None:
     folder, policy, calls = tmp_path / "wire", tmp_path / "policy.toml", tmp_path / "calls"
     policy.write_text(POLICY)
     env = own_environment(folder) | {"WIRE_GATEWAY_POLICY": str(policy), "REDIS_URL": ""}

@@ -18,6 +18,7 @@ from mcpserver.upstreams import error_codes
 from mcpserver.upstreams.client_interface import UpstreamAnswer, UpstreamCall, UpstreamError
 from mcpserver.upstreams.config import Adapter, Upstream
 from mcpserver.upstreams.upstream_clients import Upstreams
+from tests.examples import KILLS
 from tests.mcpserver.upstreams import fault_server
 
 NAME = "mcp-server-market"
@@ -158,12 +159,10 @@ def test_what_a_child_started_dies_with_it(bench: Bench) -> None:
 
 @pytest.mark.slow
 def test_kills_leave_no_process_behind(bench: Bench) -> None:
-    """A hundred of them; KILLS=1000 for as many as you have patience for."""
-
     async def kills() -> None:
         upstreams = bench.upstreams("stdio", "legacy")
         before = _children()
-        for number in range(int(os.environ.get("KILLS", "100"))):
+        for number in range(2 * KILLS):
             bench.order("fork" if number % 10 == 0 else "ok")
             found = await outcome(upstreams)
             assert isinstance(found, UpstreamAnswer), (number, found)

@@ -16,11 +16,12 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import pytest
 
 from tests.clients.server import ROOT
+from tests.examples import KILLS
 from tests.feedserver import FeedServer
 from tests.wire.archives import MANAGE, own_environment
 from tests.wire.newsroom import ROWS, Newsroom, forks, manifest_of, point_at, run, verifier
@@ -29,8 +30,6 @@ pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(bool(os.environ.get("TEST_DATABASE_URL")), reason="the killed processes have SQLite files"),
 ]
-
-KILLS: Final = 50
 
 
 @dataclass(slots=True)
@@ -61,7 +60,7 @@ class Readers:
         self.checked += 1
 
 
-def test_fifty_kills_and_failing_feeds_lose_and_double_nothing(tmp_path: Path) -> None:
+def test_kills_and_failing_feeds_lose_and_double_nothing(tmp_path: Path) -> None:
     newsroom = Newsroom(random.Random(50))
     with FeedServer() as server:
         server.route("/feed.xml", newsroom.answer)

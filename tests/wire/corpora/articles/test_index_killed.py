@@ -1,4 +1,4 @@
-"""Indexing that is killed without warning, fifty times, ends as if nothing had happened."""
+"""Indexing that is killed without warning, many times, ends as if nothing had happened."""
 
 import json
 import os
@@ -15,6 +15,7 @@ from typing import Any, Final
 
 import pytest
 
+from tests.examples import KILLS
 from tests.feedserver import FeedServer
 from tests.wire.archives import MANAGE, own_environment
 from tests.wire.corpora.articles.site import html, item, paragraph, rss, urlset
@@ -25,7 +26,6 @@ pytestmark = [
     pytest.mark.skipif(bool(os.environ.get("TEST_DATABASE_URL")), reason="the killed processes have SQLite files"),
 ]
 
-KILLS: Final = 50
 FEEDS: Final = 6
 ITEMS: Final = 110  # of each feed, more than a batch; every tenth has the address of the one before
 HOSTS: Final = 24
@@ -117,7 +117,7 @@ def kill_once(wire: Wire, server: FeedServer, chance: random.Random) -> None:
         process.communicate()
 
 
-def test_killed_fifty_times_while_indexing_nothing_is_lost_and_nothing_doubled(tmp_path: Path, server: FeedServer) -> None:
+def test_killed_many_times_while_indexing_nothing_is_lost_and_nothing_doubled(tmp_path: Path, server: FeedServer) -> None:
     fill(server)
     whole = Wire(tmp_path / "whole")
     whole.run("migrate", "--verbosity", "0")

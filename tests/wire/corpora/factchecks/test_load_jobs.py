@@ -20,6 +20,7 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 
 from tests.claims import FIXTURES, claim, load
+from tests.examples import KILLS
 from wire.corpora.factchecks import load_jobs, store
 from wire.corpora.factchecks.file_formats import Unreadable
 from wire.corpora.factchecks.models import Claim, FactcheckState, LoadJob
@@ -194,7 +195,7 @@ class Loads:
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 @pytest.mark.skipif(connection.vendor != "sqlite", reason="the killed processes have SQLite files")
-def test_fifty_kills_during_loads_lose_and_double_nothing(tmp_path: Path) -> None:
+def test_kills_during_loads_lose_and_double_nothing(tmp_path: Path) -> None:
     """The first load stores, the second changes a third of the claims; both end as if nobody had killed them."""
     first, second = tmp_path / "first.json", tmp_path / "second.json"
     entries = [claim(number, f"Der Mond ist aus Käse {number}", ratingLabelName="falsch") for number in range(30_000)]
@@ -207,10 +208,10 @@ def test_fifty_kills_during_loads_lose_and_double_nothing(tmp_path: Path) -> Non
     chance, kills = random.Random(35), 0
     for file in (first, second):
         whole.run("loadfactchecks", str(file), "--no-vectors")
-        for _ in range(25):
+        for _ in range(KILLS // 2):
             kills += killed.kill(chance.uniform(0, 0.05), "loadfactchecks", str(file), "--no-vectors")
         killed.run("loadfactchecks", str(file), "--no-vectors")
-    assert kills == 50
+    assert kills == KILLS // 2 * 2
     assert killed.everything() == whole.everything()
     assert len(whole.everything()[1]) == 10_000
 
@@ -229,7 +230,7 @@ def test_kills_while_vectors_are_made_lose_and_double_nothing(tmp_path: Path) ->
                 "FactcheckState.objects.update(model='former')"
             )
             loads.run("shell", "-v0", "-c", script)
-        for number in range(13):
+        for number in range(max(3, KILLS // 4)):
             process = loads.start("embedfactchecks")
             time.sleep(0.9 + number % 10 * 0.11)
             process.send_signal(signal.SIGKILL)

@@ -13,7 +13,7 @@ from tests.factories import NOW, entry, publish, story_of
 from tests.wire.archives import line, loadwire, ndjson
 from wire import queries
 from wire.ingest import corrections
-from wire.models import StoryVector
+from wire.models import Snapshot, StoryVector
 from wire.ops.doctor import database
 from wire.search import vectors as store
 from wire.search.vectors import Vectors
@@ -101,12 +101,15 @@ def test_a_load_makes_all_vectors_before_it_publishes(tmp_path: Path, monkeypatc
     monkeypatch.setattr("wire.publishing.publish.VECTORS_TIME_LOCKED", 0)
     publish(entry())
     assert store.count_missing() == 1
-    made_when_published = []
-    monkeypatch.setattr(
-        "wire.management.commands.loadwire.publish_pending", lambda **_progress: made_when_published.append(store.count_missing()) or []
-    )
+    lacking: list[int] = []
+
+    def publish_nothing(**_progress: object) -> list[Snapshot]:
+        lacking.append(store.count_missing())
+        return []
+
+    monkeypatch.setattr("wire.management.commands.loadwire.publish_pending", publish_nothing)
     loadwire(ndjson(tmp_path / "news.ndjson", map(line, range(2 * store.BATCH))))
-    assert made_when_published == [0]
+    assert lacking == [0]
     assert StoryVector.objects.count() == 1 + 2 * store.BATCH
 
 
