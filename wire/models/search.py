@@ -121,6 +121,11 @@ def newest_places(wanted: Sequence[Sequence[Term]], *, limit: int, low: int | No
     return _find_newest_on_postgres(_write_match(with_beginnings, "'{}'", "'{}':*", " & ", " | "), low, high, limit)
 
 
+def is_held(term: Term) -> bool:
+    """Return whether any story holds a term, or a synonym of it."""
+    return bool(newest_places([[Term((*term.exact, *term.synonyms), term.prefixes)]], limit=1))
+
+
 def documents(places: Sequence[int]) -> list[tuple[int, int, str, int, str]]:
     """Return place, story's key, tokens, headline_length and marks of each; hundreds a search, so in plain SQL."""
     given = _LISTED[connection.vendor]

@@ -110,7 +110,9 @@ class PeriodOut(Schema):
     said: str = Field(description="The words of the query that name it.")
     since: dt.date | None
     until: dt.date | None = Field(description="The day after the last.")
-    applied: bool = Field(description="false: no story of the period matched, or since or until were given, so it was left out.")
+    applied: bool = Field(description="false: no story of it matched, or since or until were given.")
+    newest_day: dt.date | None = None
+    note: str | None = Field(default=None, description="The same in words; say it first.")
 
 
 class SearchOut(StoriesOut):
@@ -120,15 +122,16 @@ class SearchOut(StoriesOut):
         description="`relevance`: all matches are ranked. `newest`: newest first, as asked for with `sort`; without it, so many "
         "match that each page ranks among the newest first."
     )
-    matched: Literal["all words", "most words", "some words"] | None = Field(
+    matched: Literal["all words", "most words", "some words", "by meaning", "weak"] | None = Field(
         default=None,
-        description="How much of the query the stories hold: where few or none hold all words, those that hold most of them, or "
-        "some, follow, best first. null without words or stories.",
+        description="How far to trust the list: `all words`, `most words`; `by meaning`: near in it; `some words`: meaning was not "
+        "compared; `weak`: probably nothing here answers the query. null without words or stories.",
     )
+    degraded: list[Literal["vectors"]] = Field(default=[], description="`vectors`: meaning could not be compared.")
     not_found: list[str] = Field(
         default=[],
-        description="Words of the query that no story on this page contains, not even as a synonym. If what was asked turns on one "
-        "of them, these stories do not answer it.",
+        description="Words of the query that no story on this page contains. If what was asked turns on one of them, these stories "
+        "do not answer it.",
     )
     suggestion: str | None = Field(
         default=None, description="The query with misspelt words put right, which was searched instead; null if none was."

@@ -1,18 +1,19 @@
 """A page of search results, best or newest first. The database finds the newest matches, Python ranks them."""
 
 import hashlib
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
 from wire.models import Story
-from wire.models.search import TIE, documents, newest_places
+from wire.models.search import TIE, documents, is_held, newest_places
 from wire.publishing.story_json import COLUMNS, read_json
 from wire.schemas.params import Sort
 from wire.schemas.story import SearchOut
 from wire.schemas.story_list import StoriesAnswer
 from wire.search.cursor import COUNTED, decode, encode, invalid
-from wire.search.vectors import likeness
+from wire.search.nearest import find_nearest
 from wire.text.query import ALL, MOST, SOME, Query, Term, Text
 
 POOL: Final = 500  # up to so many matches are ranked together
@@ -23,6 +24,9 @@ COMPARED: Final = 200  # best by words of those that need not hold all, whose me
 
 WORDS_WEIGHT: Final = 2.0  # of the score by words (0-1) …
 MEANING_WEIGHT: Final = 20.0  # … beside the likeness of meaning, whose values lie close together
+NEAREST: Final = 100  # stories nearest in meaning that may be found without a word of the question
+PROMINENT: Final = 4.0  # deviations by which the nearest story has to stand out to answer a question of which it holds few words
+FUSION: Final = 5  # of reciprocal ranks: a small one, since the first few of either list are what is read
 YEAR: Final = 365 * 86_400
 FRESH: Final = 0.05  # added to a score for each year that a story is newer …
 FRESH_ALONE: Final = 3.0  # … and where a single word or name is asked for, which most stories hold equally well
@@ -82,12 +86,19 @@ def ranked_page(scope: Scope, forms: Sequence[Query], asked: str, limit: int, cu
         if given is not None and given[1][0] != mark:
             continue
         kind, values = (None, []) if given is None else (given[0], given[1][1:])
+        is_last = given is not None or form is forms[-1]
         if form.least == ALL:
             page = _match_all(scope, form, mark, limit, kind, values)
-        else:
-            page = _match_any(scope, forms[:number], mark, asked, limit, values)
-        if given is not None or page.head.total >= min(ENOUGH[form.least], COUNTED) or form is forms[-1]:
-            return page
+            if given is None and is_last and not page.head.total:  # a single word that no story holds
+                return _match_any(scope, form, {}, mark, asked, limit, [])
+            if is_last or page.head.total >= min(ENOUGH[ALL], COUNTED):
+                return page
+        else:  # the newest thousand of each form; words that no story holds are not looked for
+            held = replace(form, terms=tuple(term for term in form.terms if term.is_required or is_held(term)))
+            places = {place for one in (*forms[: number - 1], held) if one.terms for place in scope.newest(one, COUNTED)}
+            texts = _read_matching(sorted(places), held)
+            if is_last or len(texts) >= ENOUGH[form.least]:
+                return _match_any(scope, form, texts, mark, asked, limit, values)
     raise invalid()
 
 
@@ -126,19 +137,39 @@ def _match_all(
 
 
 def _match_any(
-    scope: Scope, forms: Sequence[Query], mark: str, asked: str, limit: int, values: list[Any]
+    scope: Scope, question: Query, texts: dict[int, StoryText], mark: str, asked: str, limit: int, values: list[Any]
 ) -> StoriesAnswer[SearchOut]:
-    """Answer with stories that need not hold all words: of the newest thousand of each form, the best are compared by meaning."""
-    question = forms[-1]
-    places = {place for form in forms for place in scope.newest(form, COUNTED)}
-    texts = _read_matching(sorted(places), question)
-    by_words = sorted(_score(place, found, question) for place, found in texts.items())
-    best = by_words[:COMPARED]
-    alike = likeness(asked if len(question.terms) > 1 else "", [hit.pk for hit in best])
-    hits = [hit._replace(minus_score=round(hit.minus_score - MEANING_WEIGHT * alike[hit.pk], 6)) for hit in best]
+    """Answer with stories that need not hold all words, the best of them weighed by meaning too, and with those nearest in meaning,
+    fused by their ranks (reciprocal rank fusion, Cormack et al. 2009).
+    """
+    by_words = sorted(_score(place, found, question) for place, found in texts.items())[:COMPARED]
+    ranked, near = [[-hit.minus_place for hit in by_words]], None
+    may_mean = not any(term.is_required for term in question.terms)  # who quotes wants the words
+    if may_mean and (near := find_nearest(asked, NEAREST, scope.low, scope.high, ranked[0])):
+        usual = sum(near.cosines.values()) / (len(near.cosines) or 1)
+        weighed = [(hit.minus_score - MEANING_WEIGHT * near.cosines.get(-hit.minus_place, usual), hit) for hit in by_words]
+        texts |= _read_near([place for place in near.places if place not in texts], scope)
+        ranked = [[-hit.minus_place for _, hit in sorted(weighed)], [place for place in near.places if place in texts]]
+    fused: dict[int, float] = defaultdict(float)
+    for places in ranked:
+        for rank, place in enumerate(places, start=1):
+            fused[place] += 1 / (FUSION + rank)
+    hits = [SearchHit(-round(score, 6), -place, texts[place].pk) for place, score in fused.items()]
     page, has_more = _cut_page(hits, limit, values)
-    following = encode(RANKED, mark, *page[-1].cursor_values) if has_more else None
-    return _answer(question, [texts[-hit.minus_place] for hit in page], following, len(hits), is_exact=len(by_words) <= COMPARED)
+    following = encode(RANKED, mark, *page[-1].cursor_values) if has_more and question.least < ALL else None
+    shown = [texts[-hit.minus_place] for hit in page]
+    answer = _answer(question, shown, following, max(len(texts), len(hits)), is_exact=len(texts) <= COMPARED)
+    if near is None:
+        answer.head.degraded = ["vectors"] if may_mean else []
+    elif answer.head.matched and (question.least == SOME or not by_words):
+        answer.head.matched = "by meaning" if near.prominence >= PROMINENT else "weak"
+    return answer
+
+
+def _read_near(places: Sequence[int], scope: Scope) -> dict[int, StoryText]:
+    """Return those of these stories that pass the filters of a scope."""
+    found = _read_texts(places)
+    return {place: one for place, one in found.items() if all(set(marks) & set(one.text.marks) for marks in scope.marks)}
 
 
 def newest_page(scope: Scope, forms: Sequence[Query], limit: int, cursor: str | None) -> StoriesAnswer[SearchOut]:
@@ -184,7 +215,7 @@ def _answer(
         est_tokens=0,
         ranking=ranking,
         matched=MATCHED[question.least] if total and question.terms else None,
-        not_found=question.missing_from([one.text for one in found]) if found and question.least < ALL else [],
+        not_found=question.missing_from([one.text for one in found]) if found else [],
     )
     return StoriesAnswer(head, stories)
 
@@ -208,12 +239,14 @@ def _mark(scope: Scope, question: Query, sort: Sort) -> str:
 
 def _read_matching(places: Sequence[int], question: Query) -> dict[int, StoryText]:
     """Return, in the order of `places`, the stories that match; an index may also find others (`Query.is_certain`)."""
+    return {place: one for place, one in _read_texts(places).items() if question.is_certain or one.text.holds(question)}
+
+
+def _read_texts(places: Sequence[int]) -> dict[int, StoryText]:
     found = {}
     for place, pk, tokens, length, marks in documents(places) if places else ():
         words = tokens.split(" ")
-        text = Text(words[:length], words[length:], marks.split(" "))
-        if question.is_certain or text.holds(question):
-            found[place] = StoryText(pk, text)
+        found[place] = StoryText(pk, Text(words[:length], words[length:], marks.split(" ")))
     return {place: found[place] for place in places if place in found}
 
 

@@ -14,14 +14,15 @@ from spellchecker import SpellChecker
 
 from config.errors import InvalidArgument
 from wire.models import Snapshot, Story
-from wire.models.search import encode_filters, first_place, newest_places
+from wire.models.search import encode_filters, first_place, is_held
 from wire.schemas.params import Sort
 from wire.schemas.story import PeriodOut, SearchOut
 from wire.schemas.story_list import StoriesAnswer
 from wire.search.ranking import Scope, newest_page, ranked_page
 from wire.text.date_range import find_period
 from wire.text.query import EVERYTHING, SOME, Term, forms
-from wire.text.tokens import FILLERS, token, words
+from wire.text.question_language import find_languages, small_words_of
+from wire.text.tokens import fold_text, token, words
 from wire.text.vocabulary import Topic
 
 _QUOTED: Final = re.compile(r'"[^"]*"')
@@ -65,7 +66,22 @@ def search(
     page.head.suggestion = spelled if right else None
     if period:
         page.head.period = PeriodOut(said=period.said, since=period.since, until=period.until, applied=is_narrowed)
+        if not is_narrowed and scope.low is None and scope.high is None:
+            _say_missing(page.head.period)
     return page
+
+
+def _say_missing(period: PeriodOut) -> None:
+    """Say that no story of a period matched, and how far the wire goes."""
+    newest = Snapshot.objects.order_by("-wire_date").values_list("wire_date", flat=True).first()
+    if newest is not None:
+        until = period.until - dt.timedelta(days=1) if period.until else None
+        days = " to ".join(f"{day:%-d %B %Y}" for day in dict.fromkeys((period.since, until)) if day)
+        period.newest_day = newest
+        period.note = (
+            f"No story of “{period.said}” ({days}) matches. These are of other days; the newest published day is "
+            f"{newest:%-d %B %Y}."
+        )
 
 
 def _find_page(query: str, scope: Scope, limit: int, cursor: str | None, sort: Sort) -> StoriesAnswer[SearchOut]:
@@ -84,10 +100,13 @@ def corrections(question: str) -> dict[str, str]:
     written = _WORD.findall(question)
     # A capital tells a name behind other words, one of which has none.
     names = {word.casefold() for word in written[1:] if word[0].isupper()} if any(map(str.islower, written)) else set()
-    right = {}
+    languages, right = find_languages(words(question)), {}
+    if len(languages) > 1:  # no telling which dictionary knows its words
+        return {}
+    small = small_words_of(languages)
     for word in dict.fromkeys(words(question)):
-        if len(word) >= SHORTEST and word.isascii() and word.isalpha() and word not in FILLERS:
-            is_known = newest_places([[Term((token(word),))]], limit=1) or word in _load_dictionary()
+        if len(word) >= SHORTEST and word.isascii() and word.isalpha() and word not in small:
+            is_known = is_held(Term((token(word),))) or word in _load_dictionary(languages[0])
             if not is_known and (nearest := _find_nearest(word, is_name=word in names)):
                 right[word] = nearest
     return right
@@ -123,5 +142,6 @@ def _count_words(_wire_sha256: str | None) -> tuple[Counter[str], Counter[str], 
 
 
 @cache
-def _load_dictionary() -> SpellChecker:
-    return SpellChecker(language="en", distance=1)
+def _load_dictionary(language: str) -> frozenset[str]:
+    """Return the words of a language, folded as a question's are."""
+    return frozenset(fold_text(word) for word in SpellChecker(language=language, distance=1).word_frequency.words())

@@ -104,26 +104,8 @@ def missing(model: str) -> StoryQuerySet:
     return Story.objects.exclude(status=Status.WITHDRAWN).exclude(vector__model=model)
 
 
-def vectors_of(keys: Sequence[int], model: str) -> tuple[list[int], Vectors]:
-    """Return which of these stories (by primary key) have a vector of the model, and the vectors, in the same order."""
-    rows = list(StoryVector.objects.filter(story__in=keys, model=model).values_list("story_id", "vector"))
-    stacked = np.frombuffer(b"".join(bytes(vector) for _, vector in rows), dtype=HALF).astype(np.float32)
-    return [key for key, _ in rows], stacked.reshape(len(rows), -1) if rows else stacked.reshape(0, 1)
-
-
-def likeness(question: str, keys: Sequence[int]) -> dict[int, float]:
-    """Return for each of these stories (by primary key) the cosine of its vector and the question's; the mean if it has none."""
-    model, found = embedder(), dict[int, float]()
-    if model and keys and question:
-        known, vectors = vectors_of(keys, model.name)
-        if known:
-            found = dict(zip(known, (vectors @ _embed_question(question)).tolist(), strict=True))
-    mean = sum(found.values()) / (len(found) or 1)
-    return {key: round(found.get(key, mean), 4) for key in keys}
-
-
 @lru_cache(maxsize=1000)
-def _embed_question(question: str) -> Vectors:
+def embed_question(question: str) -> Vectors:
     model = embedder()
     assert model is not None, "only called with a model"  # noqa: S101
     vector: Vectors = model.embed([question], asked=True)[0]

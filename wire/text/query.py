@@ -12,6 +12,7 @@ from itertools import combinations, pairwise
 from string import ascii_lowercase
 from typing import Final
 
+from wire.text.question_language import find_languages, small_words_of
 from wire.text.tokens import FILLERS, MAX_TOKEN, PART, chains, is_name, name_of, pair, synonyms, token, tokens, words_of
 from wire.text.word_frequency import is_known, rarity
 
@@ -129,7 +130,8 @@ def forms(question: str, also: Mapping[str, Sequence[str]] = NOTHING) -> list[Qu
     quoted = [Term((word,), rarity=rarity(word), is_required=True) for phrase in phrases for word in phrase]
     # Open AI, Chat GPT, You Tube
     loose = _merge(chains(_QUOTED.sub(" ", question)), lambda one, two: _may_be_one(one, two) and is_known(token(one + two)))
-    told = list(dict.fromkeys(chain for chain in loose if chain not in FILLERS)) or ([] if quoted else loose)
+    small = small_words_of(find_languages(loose))
+    told = list(dict.fromkeys(chain for chain in loose if chain not in small)) or ([] if quoted else loose)
     if not quoted and not told:
         return []
     is_unfinished = bool(told) and loose[-1] == told[-1] and not question.rstrip().endswith(('"', "?", ".", "!"))

@@ -35,9 +35,9 @@ SHOWN_PER_REASON: Final = 20
 
 class Command(BaseCommand):
     help = (
-        "Load archives: NDJSON items, RSS/Atom files, dumps of `dumpwire`, directories and .gz of these. Makes the vectors by which "
-        "stories are grouped and found, some 20 a second (WIRE_VECTORS=0: by words alone). Resumable after a kill; loading twice "
-        "changes nothing."
+        "Load archives: NDJSON items, RSS/Atom files, dumps of `dumpwire`, directories and .gz of these. Makes the vectors by "
+        "which stories are grouped and found, some 20 a second (WIRE_VECTORS=0: by words alone). Resumable after a kill; loading "
+        "twice changes nothing."
     )
 
     def run_from_argv(self, argv: list[str]) -> None:

@@ -15,6 +15,7 @@ from wire import queries
 from wire.ingest import corrections
 from wire.models import Snapshot, StoryVector
 from wire.ops.doctor import database
+from wire.search import nearest
 from wire.search import vectors as store
 from wire.search.vectors import Vectors
 
@@ -38,11 +39,13 @@ class Colours:
 @pytest.fixture
 def colours(monkeypatch: pytest.MonkeyPatch) -> Iterator[Colours]:
     model = Colours()
-    for module in (store, database):
+    for module in (store, database, nearest):
         monkeypatch.setattr(module, "embedder", lambda: model)
-    store._embed_question.cache_clear()
+    for kept in (store.embed_question, nearest._story_vectors):
+        kept.cache_clear()
     yield model
-    store._embed_question.cache_clear()
+    for kept in (store.embed_question, nearest._story_vectors):
+        kept.cache_clear()
 
 
 def list_vectors() -> set[str]:

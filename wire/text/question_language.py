@@ -1,0 +1,28 @@
+"""The language of a question, told by its small words. Pure."""
+
+from collections.abc import Collection, Iterable
+from typing import Final
+
+from wire.text.lexicons import load
+from wire.text.tokens import FILLERS
+
+ENGLISH: Final = "en"
+SMALL_WORDS: Final[dict[str, frozenset[str]]] = {
+    ENGLISH: FILLERS,
+    **{language: frozenset(words.split()) for language, words in load("questions")["other_languages"].items()},
+}
+
+
+def find_languages(words: Iterable[str]) -> list[str]:
+    """Return the languages (ISO 639-1) whose small words stand most often among these folded words: several where they tell no
+    difference, English where there are none.
+    """
+    asked = set(words)
+    counts = {language: len(asked & small) for language, small in SMALL_WORDS.items()}
+    most = max(counts.values())
+    return [language for language, count in counts.items() if count == most] if most > counts[ENGLISH] else [ENGLISH]
+
+
+def small_words_of(languages: Collection[str]) -> frozenset[str]:
+    """Return words that ask rather than tell: the English ones, and those of these languages."""
+    return FILLERS.union(*(SMALL_WORDS[language] for language in languages))
