@@ -105,19 +105,14 @@ class _Linkage:
 
 def _split_components(pairs: Pairs, heads: Sequence[int]) -> Iterator[list[int]]:
     """Yield the items that hang together by pairs of at least `LEAST` or by their fixed names."""
-    parents = list(heads)
-
-    def find_root(place: int) -> int:
-        while parents[place] != place:
-            parents[place] = parents[parents[place]]
-            place = parents[place]
-        return place
-
-    likely = pairs.probabilities >= LEAST
-    for one, other in zip(pairs.ones[likely].tolist(), pairs.others[likely].tolist(), strict=True):
-        low, high = sorted((find_root(one), find_root(other)))
-        parents[high] = low
+    labels, likely = np.array(heads, np.intp), pairs.probabilities >= LEAST
+    ones, others = labels[pairs.ones[likely]], labels[pairs.others[likely]]
+    while (labels[ones] != labels[others]).any():  # the lower label of two goes over to the other, and what that leads to with it
+        np.minimum.at(labels, labels[ones], labels[others])
+        np.minimum.at(labels, labels[others], labels[ones])
+        while (labels[labels] != labels).any():
+            labels = labels[labels]
     components: dict[int, list[int]] = defaultdict(list)
-    for place in range(len(parents)):
-        components[find_root(place)].append(place)
+    for place, label in enumerate(labels.tolist()):
+        components[label].append(place)
     yield from components.values()

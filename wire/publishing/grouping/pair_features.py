@@ -2,6 +2,7 @@
 
 import math
 import re
+from bisect import bisect_left
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain, pairwise
@@ -152,6 +153,7 @@ class TermIndex:
         order = np.argsort(of_terms, kind="stable")
         self._numbers, self._size = numbers, len(texts)
         self._texts = np.repeat(np.arange(len(texts)), [len(text) for text in texts])[order]
+        self._listed = self._texts.tolist()  # bisected many times over, which a list does sooner than an array
         self._weights = np.fromiter(chain.from_iterable(text.values() for text in texts), float)[order]
         self._ends = np.cumsum(np.bincount(of_terms, minlength=len(numbers))).tolist()
 
@@ -161,13 +163,16 @@ class TermIndex:
         for term, weight in query.items():
             number = self._numbers.get(term)
             if number is not None and weight:
-                begin = self._ends[number - 1] if number else 0
-                found = self._texts[begin : self._ends[number]]
-                first, last = np.searchsorted(found, (places.start, places.stop)).tolist()
-                texts.append(found[first:last] - places.start)
-                products.append(self._weights[begin + first : begin + last] * weight)
+                begin, end = self._ends[number - 1] if number else 0, self._ends[number]
+                first = bisect_left(self._listed, places.start, begin, end)
+                last = bisect_left(self._listed, places.stop, first, end)
+                if first < last:
+                    texts.append(self._texts[first:last])
+                    products.append(self._weights[first:last] * weight)
         size = places.stop - places.start
-        return np.bincount(np.concatenate(texts), np.concatenate(products), size).astype(float) if texts else np.zeros(size)
+        if not texts:
+            return np.zeros(size)
+        return np.bincount(np.concatenate(texts) - places.start, np.concatenate(products), size).astype(float)
 
 
 def _weigh(stems: Iterable[str]) -> dict[str, float]:
