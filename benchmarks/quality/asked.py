@@ -1,5 +1,5 @@
-"""The questions of fixtures/eval/asked.json, put to a wire that holds the real archive and, beside it, to plain BM25 over the same
-stories: `WIRE_DATA_DIR=… python -m benchmarks.quality.asked`.
+"""The questions of fixtures/eval/asked.json and asked-kinds.json, put to a wire that holds the real archive and, beside
+it, to its words alone, to its vectors alone and to plain BM25 over the same stories: `WIRE_DATA_DIR=… python -m benchmarks.quality.asked`.
 
 The last line names the first ten stories of every question and query by one digest: two databases that hold the same archive
 must print the same. Rewrites the table of questions in docs/quality.md.
@@ -12,11 +12,13 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 from benchmarks import report
 
 ROOT = Path(__file__).resolve().parents[2]
 LABELS = ROOT / "fixtures" / "eval" / "asked.json"
+KINDS = ROOT / "fixtures" / "eval" / "asked-kinds.json"  # ten kinds of questions, written later by two others
 HALVES = {"tune": "tuned on", "report": "held back"}
 SHOWN = 10
 
@@ -28,10 +30,11 @@ def main() -> None:
     import django
 
     django.setup()
-    document = json.loads(LABELS.read_text(encoding="utf-8"))
+    document, of_kinds = (json.loads(file.read_text(encoding="utf-8")) for file in (LABELS, KINDS))
     finders = _finders(dt.date.fromisoformat(document["today"]))
     rows = [row for half in HALVES for row in _rows(document, half, finders)]
-    header = ("half", "search", "recall@5", "answered in five / in ten", "NDCG@10 of judged queries")
+    rows += [[f"ten kinds, {row[0]}", *row[1:]] for half in HALVES for row in _rows(of_kinds, half, finders)]
+    header = ("half", "search", "recall@5", "answered in five / in ten", "MRR@10", "NDCG@10 of judged queries")
     report.write("asked", "python -m benchmarks.quality.asked", report.table(header, rows), report.page("quality.md"))
     texts = [row[key] for key, rows in (("question", "questions"), ("query", "queries")) for row in document[rows]]
     found = [finders["the wire"](text) for text in texts]
@@ -40,14 +43,30 @@ def main() -> None:
 
 def _finders(today: dt.date) -> Mapping[str, Find]:
     from benchmarks.quality.bm25 import PlainBM25, terms
-    from wire.models import Story
+    from wire.models import SearchDocument, Story
+    from wire.search.nearest import find_nearest
     from wire.search.ranking import Scope
     from wire.search.service import search
 
     stories = Story.objects.live().values_list("chatbotnews_id", "current__headline", "current__summary_medium")
     plain = PlainBM25({one: terms(f"{headline} {summary}") for one, headline, summary in stories})
+    ids = dict(SearchDocument.objects.values_list("place", "story__chatbotnews_id"))
+
+    def search_wire(text: str) -> list[str]:
+        return [story.chatbotnews_id for story in search(text, Scope(), today, limit=SHOWN).stories]
+
+    def search_by_words(text: str) -> list[str]:
+        with mock.patch("wire.search.nearest.embedder", return_value=None):
+            return search_wire(text)
+
+    def search_by_meaning(text: str) -> list[str]:
+        near = find_nearest(text, SHOWN, None, None, ())
+        return [ids[place] for place in near.places] if near else []
+
     return {
-        "the wire": lambda text: [story.chatbotnews_id for story in search(text, Scope(), today, limit=SHOWN).stories],
+        "the wire": search_wire,
+        "the wire, words alone": search_by_words,
+        "its vectors alone": search_by_meaning,
         "plain BM25, any word": lambda text: plain.ranked(set(terms(text)))[:SHOWN],
         "plain BM25, all words": lambda text: plain.ranked(set(terms(text)), every=True)[:SHOWN],
     }
@@ -56,11 +75,12 @@ def _finders(today: dt.date) -> Mapping[str, Find]:
 def _rows(document: Mapping[str, Sequence[Mapping[str, Any]]], half: str, finders: Mapping[str, Find]) -> Iterator[list[str]]:
     from wire.ops.quality import evaluate
 
-    labels = {kind: [row for row in document[kind] if row["half"] == half] for kind in ("questions", "queries")}
+    labels = {kind: [row for row in document[kind] if row["half"] == half] for kind in ("questions", "queries") if kind in document}
     for name, find in finders.items():
         told = evaluate.score_questions(labels, find)
         answered = f"{told['answered_5']:.2f} / {told['answered_10']:.2f}"
-        yield [HALVES[half], name, f"{told['recall_5']:.3f}", answered, f"{told['ndcg_10']:.3f}"]
+        graded = f"{told['ndcg_10']:.3f}" if "queries" in labels else ""
+        yield [HALVES[half], name, f"{told['recall_5']:.3f}", answered, f"{told['mrr_10']:.3f}", graded]
 
 
 if __name__ == "__main__":

@@ -209,6 +209,10 @@ def test_words_for_a_period_narrow_the_search_and_the_answer_says_so(monkeypatch
     assert [story.headline[-2:] for story in queries.search_wire("January 2026").stories] == ["15", "14", "13"]
     missed = queries.search_wire("quince in 2025")
     assert (missed.total, missed.period and missed.period.applied) == (3, False)
+    assert missed.period is not None
+    assert missed.period.newest_day == max(story.published_at.date() for story in missed.stories)
+    assert missed.period.note is not None
+    assert f"No story of “{missed.period.said}”" in missed.period.note
     since = dt.datetime(2026, 1, 15, tzinfo=dt.UTC)
     bounded = queries.search_wire("quince in January 2026", since=since)
     assert (bounded.total, bounded.period and bounded.period.applied) == (1, False)
@@ -258,6 +262,19 @@ def test_since_is_the_first_moment_and_until_the_first_after(client: Client) -> 
     assert days(until="2026-01-14T10:00:00Z") == {"13"}
     assert days(since="2026-01-14", until="2026-01-15") == {"14"}
     assert days(since="2026-01-15", until="2026-01-14") == days(since="2026-01-14", until="2026-01-14") == set()
+
+
+def test_a_question_in_another_language_is_asked_by_its_telling_words() -> None:
+    publish_titles("Quince robots open a street in Oslo", "Walrus robots rest", "Figma gets a model")
+    long = "Welche Straße haben die Quince Roboter denn nun eigentlich in der Stadt Oslo eröffnet und warum nicht in Helsinki?"
+    assert titles(long)[0] == "Quince robots open a street in Oslo"
+    assert (
+        titles("¿Por qué los robots de Quince han abierto una calle en la ciudad de Oslo?")[0]
+        == "Quince robots open a street in Oslo"
+    )
+    for question in ("Was macht die Firma mit Quince?", "warum ist der Streit um Quince"):  # not figma, not street
+        assert queries.search_wire(question).suggestion is None
+    assert queries.search_wire("figna gets a model").suggestion == "figma gets a model"
 
 
 def test_the_description_says_which_end_of_a_period_is_in_it(client: Client) -> None:

@@ -116,6 +116,51 @@ def test_a_load_makes_all_vectors_before_it_publishes(tmp_path: Path, monkeypatc
     assert StoryVector.objects.count() == 1 + 2 * store.BATCH
 
 
+@pytest.mark.usefixtures("colours")
+def test_a_story_that_is_near_in_meaning_is_found_without_a_word_of_the_question() -> None:
+    crimson = entry(title="Quince robots rest", summary="Crimson crimson crimson.")
+    publish(crimson, *(entry(title=f"Gherkin number {number}", summary="Azure.") for number in range(30)))
+    found = queries.search_wire("crimson crimson walrus")
+    assert found.stories[0].headline == "Quince robots rest"
+    alone = queries.search_wire("crimsonesque")
+    assert (alone.stories[0].headline, alone.head.matched, alone.head.next_cursor) == ("Quince robots rest", "by meaning", None)
+    assert alone.head.not_found == ["crimsonesque"]
+    assert queries.search_wire('"crimsonesque walrus"').stories == []  # who quotes wants the words
+    assert queries.search_wire("crimsonesque", source="Wired").stories == []
+    assert queries.search_wire("crimsonesque", since=NOW).stories == []
+    corrections.withdraw(story_of(crimson).chatbotnews_id, reason="Wrong.", now=NOW)
+    assert "Quince robots rest" not in [story.headline for story in queries.search_wire("crimsonesque").stories]
+
+
+@pytest.mark.usefixtures("colours")
+def test_stories_are_compared_by_their_newest_text_and_when_they_get_a_vector_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    story = entry(title="Quince robots rest", summary="Jade.")
+    publish(story, *(entry(title=f"Gherkin number {number}", summary="Azure.") for number in range(30)))
+    assert queries.search_wire("crimsonesque").head.matched == "weak"
+    publish(entry(title="Quince robots rest", summary="Crimson crimson.", url=story.url))
+    assert queries.search_wire("crimsonesque").stories[0].headline == "Quince robots rest"
+    monkeypatch.setattr("wire.publishing.publish.VECTORS_TIME", 0)
+    monkeypatch.setattr("wire.publishing.publish.VECTORS_TIME_LOCKED", 0)
+    publish(entry(title="Walrus robots rest", summary="Crimson crimson crimson crimson."))
+    assert "Walrus robots rest" not in [found.headline for found in queries.search_wire("crimsonesque").stories]
+    store.fill()
+    monkeypatch.setattr(nearest, "AGAIN", 0.0)
+    assert "Walrus robots rest" in [found.headline for found in queries.search_wire("crimsonesque").stories[:2]]
+
+
+def test_an_answer_says_that_nothing_stands_out_and_that_meaning_was_not_compared(
+    colours: Colours, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    publish(*(entry(title=f"Quince robots {number}", summary="Azure.") for number in range(5)))
+    weak = queries.search_wire("quince walrus oslo helsinki")
+    assert (weak.head.matched, weak.head.degraded, weak.head.not_found) == ("weak", [], ["walrus", "oslo", "helsinki"])
+    monkeypatch.setattr(nearest, "embedder", lambda: None)
+    blind = queries.search_wire("quince walrus oslo helsinki")
+    assert (blind.head.matched, blind.head.degraded) == ("some words", ["vectors"])
+    assert queries.search_wire("quince robots").head.degraded == []
+    assert colours.name == "colours"
+
+
 def test_without_a_model_searches_go_by_words_and_nothing_is_made(
     settings: Settings, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
