@@ -1,5 +1,5 @@
-"""The questions of fixtures/eval/asked.json and asked-kinds.json, put to a wire that holds the real archive: to its search, its words
-alone, its vectors alone, and to plain BM25 over the same stories. `WIRE_DATA_DIR=… python -m benchmarks.quality.asked`
+"""The questions of fixtures/eval/asked.json and asked-kinds.json, put to a wire that holds the real archive: to its search, its
+words alone, its vectors alone, and to plain BM25 over the same stories. `WIRE_DATA_DIR=… python -m benchmarks.quality.asked`
 
 The last line names the first ten stories of every question and query by one digest: two databases that hold the same archive
 must print the same. Rewrites the table of questions in docs/quality.md.
