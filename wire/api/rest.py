@@ -14,7 +14,7 @@ from wire import queries
 from wire.api import route
 from wire.schemas import params
 from wire.schemas import story as schemas
-from wire.schemas.params import SINCE, IsoDate, IsoMoment, ListLimit, SearchQuery
+from wire.schemas.params import SINCE, Days, IsoDate, IsoMoment, ListLimit, SearchQuery
 from wire.text.vocabulary import Category, Topic
 
 router = Router(by_alias=True)
@@ -86,10 +86,12 @@ def topic(
     return json_response(queries.get_topic_coverage(topic, since, limit, cursor).json(), BRIEFLY)
 
 
-@route(router, "/events.json", schemas.EventsOut, "A day's events, most widely reported first", 404, 422, 503)
+@route(router, "/events.json", schemas.EventsOut, "Events of a day or a period, most widely reported first", 404, 422, 503)
 def events(
     request: HttpRequest,
-    date: Annotated[IsoDate | None, Query(description="A UTC day, YYYY-MM-DD; default: the latest published.")] = None,
+    date: Annotated[
+        Days | None, Query(description="A UTC day, YYYY-MM-DD, or a period: 2026-01-12/2026-01-18, this week; default: the latest.")
+    ] = None,
     category: Category | None = None,
     topic: Topic | None = None,
     limit: ListLimit = params.LIST_LIMIT,

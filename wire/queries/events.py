@@ -4,15 +4,16 @@ import datetime as dt
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import partial
+from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
 from django.conf import settings
 from django.utils import timezone
 
-from config.errors import NotFound
+from config.errors import InvalidArgument, NotFound
 from sources.roster import Houses
 from wire.models import Event, Snapshot, Story, StoryTopic
-from wire.publishing import event_view
+from wire.publishing import consensus, event_view
 from wire.publishing.event_view import EventView
 from wire.publishing.story_json import COLUMNS, read_json
 from wire.queries.snapshots import find_snapshot, is_stale, latest_snapshot
@@ -38,6 +39,7 @@ from wire.text.vocabulary import Category, Status, Topic
 
 MOST: Final = 500  # stories of one event that are shown; no event of 24 publications comes near
 ENOUGH: Final = 20  # events from which on a day needs no earlier ones below it
+MOST_DAYS: Final = 31  # of one list
 DAYS: Final = 7  # days, itself included, that a page of a day goes back at most
 TRENDING: Final = 20_000  # stories of one window that are looked at; a week has fewer
 _LOT: Final = 500
@@ -53,22 +55,29 @@ class EventList(NamedTuple):
 
 
 def list_events(
-    date: dt.date | None = None,
+    days: tuple[dt.date, dt.date] | None = None,
     category: Category | None = None,
     topic: Topic | None = None,
     limit: int = LIST_LIMIT,
     cursor: str | None = None,
     now: dt.datetime | None = None,
 ) -> EventsOut:
-    """Return the events of one UTC day (default: the latest published), most widely reported first, in brief; those with a report
-    in the category and on the topic, where given. Raises: NotFound, NothingPublished, InvalidArgument for a strange cursor.
+    """Return the events of UTC days, first <= day < second (default: the latest published day), in brief, each by the place it has
+    among those of its best day; those with a report in the category and on the topic, where given.
+
+    Raises: NotFound, NothingPublished; InvalidArgument for a strange cursor or too long a period.
     """
-    snapshot = find_snapshot(date) if date else latest_snapshot(now)
-    day = snapshot.wire_date
-    name = f"events {day} {category or ''} {topic or ''}"
+    published = _find_days(*days) if days else [latest_snapshot(now).wire_date]
+    name = f"events {published[0]} {published[-1]} {category or ''} {topic or ''}"
+    best: dict[str, tuple[consensus.Key, EventView]] = {}
+    for day in published:
+        for event in list_day_events(day):
+            place = event_view.rank(event, day)
+            if event.event_id not in best or place < best[event.event_id][0]:
+                best[event.event_id] = place, event
     events = left = [
-        event
-        for event in list_day_events(day)
+        (place, event)
+        for place, event in sorted(best.values(), key=itemgetter(0))
         if category in (None, *(report.story.category for report in event.reports))
         and topic in (None, *(about for report in event.reports for about in report.story.topics))
     ]
@@ -76,17 +85,36 @@ def list_events(
         *figures, last = decode(cursor, {name: 7})[1]
         if not isinstance(last, str) or not all(isinstance(figure, int | float) for figure in figures):
             raise invalid()
-        left = [event for event in events if event_view.rank(event, day) > (*figures, last)]
+        left = [(place, event) for place, event in events if place > (*figures, last)]
     found = EventsOut(
-        wire_date=day,
-        is_stale=date is None and is_stale(snapshot, now),
+        wire_date=published[-1],
+        is_stale=days is None and is_stale(find_snapshot(published[-1]), now),
         story_url=f"{settings.WIRE_SITE_URL}/story/{{lead}}",
-        events=[_to_brief(event) for event in left[:limit]],
-        next_cursor=encode(name, *event_view.rank(left[limit - 1], day)) if len(left) > limit else None,
+        events=[_to_brief(event) for _, event in left[:limit]],
+        next_cursor=encode(name, *left[limit - 1][0]) if len(left) > limit else None,
         total=len(events),
         est_tokens=0,
     )
     found.est_tokens = estimated_tokens([found.model_dump_json().encode()])
+    return found
+
+
+def _find_days(since: dt.date, until: dt.date) -> list[dt.date]:
+    """Return the published days with since <= day < until, oldest first. Raises: NotFound, InvalidArgument."""
+    if until - since == dt.timedelta(1):
+        return [find_snapshot(since).wire_date]
+    rows = Snapshot.objects.days().filter(wire_date__gte=since, wire_date__lt=until).order_by("wire_date")
+    found = list(rows.values_list("wire_date", flat=True)[: MOST_DAYS + 1])
+    if len(found) > MOST_DAYS:
+        raise InvalidArgument(
+            f"date names more than {MOST_DAYS} published days.",
+            "Give a week or two, or ask search_wire (/api/search.json) for words.",
+        )
+    if not found:
+        raise NotFound(
+            f"Nothing was published from {since} to {until - dt.timedelta(1)}.",
+            f"The newest published day is {latest_snapshot().wire_date}. All days are listed at /api/archive.json.",
+        )
     return found
 
 

@@ -6,12 +6,16 @@ from enum import StrEnum
 from typing import Annotated
 
 from ninja import Field, Schema
-from pydantic import BeforeValidator, PlainSerializer
+from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
 
+from sources.models import utc_today
 from sources.vocabulary import ROSTER_SIZE
+from wire.text.date_range import read_period
 from wire.text.identity import STORY_ID_PATTERN
 from wire.text.provenance import timestamp
 from wire.text.vocabulary import Category, Topic
+
+NAMED = "today, yesterday, this week, last week, last 7 days or a month such as May 2026"
 
 
 def read_date(value: object) -> dt.date:
@@ -21,15 +25,37 @@ def read_date(value: object) -> dt.date:
     raise ValueError("not an ISO 8601 date such as 2026-01-14")
 
 
+def read_days(value: object) -> tuple[dt.date, dt.date]:
+    """Parse a UTC day, or a period as people name it, into its first day and the day after its last. Raises: ValueError."""
+    days = read_period(value, utc_today()) if isinstance(value, str) else None
+    if days is None:
+        raise ValueError(f"not an ISO 8601 date such as 2026-01-14, nor a period such as 2026-01-12/2026-01-18, {NAMED}")
+    return days
+
+
 def read_moment(value: object) -> dt.datetime:
-    """Parse an ISO 8601 date or date-time in UTC; without a zone it is UTC. Raises: ValueError."""
+    """Parse an ISO 8601 date or date-time in UTC, or the beginning of a period as people name it; without a zone it is UTC.
+    Raises: ValueError.
+    """
+    return _read_moment(value, 0)
+
+
+def read_end(value: object) -> dt.datetime:
+    """Parse the same, or the end of a period that is named in words; a date is its 00:00 here too. Raises: ValueError."""
+    return _read_moment(value, 1)
+
+
+def _read_moment(value: object, end: int) -> dt.datetime:
     try:
-        if not isinstance(value, str) or not re.match(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", value):
+        if not isinstance(value, str):
             raise ValueError
+        if not re.match(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", value):
+            days = read_days(value)
+            return dt.datetime.combine(days[end], dt.time(), dt.UTC)
         moment = dt.datetime.fromisoformat(value)
         return moment.replace(tzinfo=dt.UTC) if moment.tzinfo is None else moment.astimezone(dt.UTC)
     except (ValueError, OverflowError):
-        raise ValueError("not an ISO 8601 date or date-time such as 2026-01-14 or 2026-01-14T09:30:00Z") from None
+        raise ValueError(f"not an ISO 8601 date or date-time such as 2026-01-14 or 2026-01-14T09:30:00Z, nor {NAMED}") from None
 
 
 Moment = Annotated[
@@ -43,6 +69,13 @@ IsoMoment = Annotated[
     dt.datetime,
     BeforeValidator(read_moment),
     Field(description="ISO 8601 date or date-time; UTC unless it names another zone.", examples=["2026-01-14T00:00:00Z"]),
+]
+IsoEnd = Annotated[dt.datetime, BeforeValidator(read_end), *IsoMoment.__metadata__[1:]]
+Days = Annotated[
+    tuple[dt.date, dt.date],
+    BeforeValidator(read_days),
+    Field(description="ISO 8601 date, a UTC day; or a period.", examples=["2026-01-14"]),
+    WithJsonSchema({"type": "string", "format": "date"}),
 ]
 IsoDate = Annotated[dt.date, BeforeValidator(read_date), Field(description="ISO 8601 date, a UTC day.", examples=["2026-01-14"])]
 StoryId = Annotated[str, Field(pattern=STORY_ID_PATTERN, examples=["cbn-0123456789ab"])]
@@ -77,7 +110,7 @@ class SearchQuery(Schema):
     sources: Sources = Field(None, description="Several of them: stories of any.")
     tier: int | None = Field(None, ge=1, le=4)
     since: IsoMoment | None = Field(None, description=SINCE)
-    until: IsoMoment | None = Field(None, description=UNTIL)
+    until: IsoEnd | None = Field(None, description=UNTIL)
     sort: Sort = Field(Sort.RELEVANCE, description=SORT)
     limit: SearchLimit = SEARCH_LIMIT
     cursor: str | None = Field(None, max_length=500, description="`next_cursor` of the page before.")

@@ -410,7 +410,7 @@ class EventBrief(Schema):
 
 
 class EventsOut(Schema):
-    """One page of a day's events, most widely reported on that day first, then newest."""
+    """One page of a day's events, most widely reported on that day first, then newest; of a period each by its best day."""
 
     wire_date: dt.date
     is_stale: bool = Field(description="true: no date was given, and the latest published day is not the current UTC date.")

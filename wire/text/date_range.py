@@ -34,6 +34,7 @@ _QUOTED: Final = re.compile(r'"[^"]*"')
 _LEADS: Final = re.compile(
     r"\b(between|from|since|after|before|until|till|on|in|during|of|for|by|throughout)\s+(?:the\s+)?$", re.IGNORECASE
 )
+_INTERVAL: Final = re.compile(rf"({_YEAR}-[0-9]{{2}}-[0-9]{{2}})/({_YEAR}-[0-9]{{2}}-[0-9]{{2}})")
 _GOES_ON: Final = re.compile(r"\s*(?:and|to|until|till|through|–|-)\s*", re.IGNORECASE)
 
 
@@ -66,6 +67,20 @@ def find_period(question: str, today: dt.date) -> Period | None:
     opened = {"since": (since, None), "after": (until, None), "before": (None, since)}
     opened |= dict.fromkeys(("until", "till"), (None, until))
     return Period(*opened.get(how, (since, until)), question[start:end].strip(), f"{question[:start]} {question[end:]}".strip())
+
+
+def read_period(text: str, today: dt.date) -> tuple[dt.date, dt.date] | None:
+    """Return the first day and the day after the last of a text that is nothing but the name of a period, or two ISO 8601 dates
+    with a slash between them, both included.
+    """
+    if both := _INTERVAL.fullmatch(text.strip()):
+        try:
+            first, last = map(dt.date.fromisoformat, both.groups())
+        except ValueError:
+            return None
+        return (first, last + DAY) if first <= last else None
+    period = find_period(text, today)
+    return (period.since, period.until) if period and not period.rest and period.since and period.until else None
 
 
 def _read_span(match: re.Match[str], today: dt.date) -> tuple[dt.date, dt.date] | None:

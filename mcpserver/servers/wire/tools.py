@@ -18,7 +18,7 @@ from sources import queries as sources_queries
 from sources.schemas import SourcesOut, VerdictOut
 from wire import queries
 from wire.schemas import params, story
-from wire.schemas.params import IsoDate, IsoMoment
+from wire.schemas.params import Days, IsoDate, IsoEnd, IsoMoment
 from wire.schemas.story_list import StoriesAnswer
 from wire.text.provenance import timestamp
 from wire.text.vocabulary import Category, Topic
@@ -63,7 +63,7 @@ class SearchWire(Arguments):
     cursor: Cursor = None
     detail: How = Detail.FULL
     sort: Annotated[params.Sort, Field(description="Best matches first, or newest first.")] = params.Sort.RELEVANCE
-    until: Annotated[IsoMoment | None, Field(description="Published before this time.")] = None
+    until: Annotated[IsoEnd | None, Field(description="Published before this time.")] = None
     topic: Subject | None = None
     tier: Tier | None = None
     sources: Annotated[params.Sources, Field(description="Any of several publications."), BeforeValidator(as_list)] = None
@@ -118,7 +118,7 @@ class VerifySource(Arguments):
 
 
 class ListEvents(Arguments):
-    date: Annotated[IsoDate | None, Field(description="A UTC day, YYYY-MM-DD; default: the latest.")] = None
+    date: Annotated[Days | None, Field(description="A UTC day, YYYY-MM-DD; default: the latest.")] = None
     category: Section | None = None
     topic: Subject | None = None
     limit: Annotated[params.ListLimit, Field(description="Most events."), WHOLE] = params.LIST_LIMIT

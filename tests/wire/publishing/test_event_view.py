@@ -185,7 +185,7 @@ def test_a_day_lists_each_event_once_and_get_event_names_every_report() -> None:
     ]
     other = entry(title="Marmots sing in Ohio")
     publish(*made, other)
-    listed = queries.list_events(DAY)
+    listed = queries.list_events((DAY, DAY + dt.timedelta(1)))
     assert [one.agreement for one in listed.events] == ["widely reported: 3 independent sources", "one source"]
     first = listed.events[0]
     found = queries.get_event(first.event_id)
@@ -201,7 +201,7 @@ def test_pages_of_a_day_neither_lose_nor_repeat_an_event() -> None:
     publish(*(entry(title=f"Marmot{chr(97 + n)} sings{n}", published_at=f"2026-01-15T{n:02d}:00:00Z") for n in range(12)))
     seen, cursor = [], None
     while True:
-        page = queries.list_events(DAY, limit=5, cursor=cursor)
+        page = queries.list_events((DAY, DAY + dt.timedelta(1)), limit=5, cursor=cursor)
         seen += [one.event_id for one in page.events]
         assert page.total == 12
         if (cursor := page.next_cursor) is None:
@@ -216,7 +216,7 @@ def test_an_editor_chooses_which_report_stands_for_an_event() -> None:
     chosen = story_of(made[1]).chatbotnews_id
     version = queries.wire_version()
     corrections.choose_lead(chosen)
-    assert queries.list_events(DAY).events[0].headline == WORDINGS["Reuters"]
+    assert queries.list_events((DAY, DAY + dt.timedelta(1))).events[0].headline == WORDINGS["Reuters"]
     assert queries.get_event(chosen).lead == chosen
     assert queries.wire_version() > version, "or cached answers would show the other"
 

