@@ -45,6 +45,8 @@ class StoriesAnswer(Generic[S]):
 
     def _head_values(self) -> dict[str, Any]:
         values: dict[str, Any] = self.head.model_dump(mode="json", by_alias=True)
+        if (values.get("period") or {}).get("note"):  # to be said before anything of the stories is, so read before them too
+            values = {"period": values["period"], **values}
         return values
 
     def __getattr__(self, name: str) -> Any:
