@@ -24,10 +24,10 @@ from mcpserver.gateway.request import MAX_URI, GatewayRequest, parse_request
 from mcpserver.gateway.resource_policy import Policy, Resource, load
 from mcpserver.gateway.response import CACHED, GatewayResponse, ReadOut
 from mcpserver.http.bearer import bearer
-from mcpserver.servers.base import Context, Toolbox, build_server, refuse_resource
+from mcpserver.servers.base import Context, Toolbox, build_server, refuse_resource, resource_content
 from mcpserver.tooling import arguments
 from mcpserver.tooling.arguments import Arguments
-from mcpserver.tooling.tools import HOUR_MS, ToolAnswer, ToolSpec, as_text, only_page, text_content
+from mcpserver.tooling.tools import HOUR_MS, ToolAnswer, ToolSpec, as_text, error_result, only_page
 
 STREAMS: Final = False  # its lists change with the policy, which is read when the process starts
 JSON: Final = "application/json"
@@ -71,11 +71,11 @@ async def gateway_read(args: Read, caller: Caller) -> ToolAnswer:
 
 
 async def gateway_resources(_args: Arguments, caller: Caller) -> ToolAnswer:
-    return ToolAnswer((await queries.resources(caller)).model_dump(mode="json"))
+    return ToolAnswer.of(await queries.resources(caller))
 
 
 async def gateway_explain(args: Explain, caller: Caller) -> ToolAnswer:
-    return ToolAnswer((await queries.explain(args.request_id, caller)).model_dump(mode="json"))
+    return ToolAnswer.of(await queries.explain(args.request_id, caller))
 
 
 async def gateway_vector_search(args: VectorSearch, caller: Caller) -> ToolAnswer:
@@ -122,7 +122,7 @@ async def call_tool(_context: Context, params: types.CallToolRequestParams) -> A
         args = arguments.read(spec.arguments, params.arguments)
         answer: ToolAnswer = await spec.run(args, await queries.find_caller(bearer.get()))
     except WireError as error:  # the model may mend it
-        return types.CallToolResult(content=[text_content(as_text(error))], is_error=True)
+        return error_result(as_text(error))
     return answer.as_result()
 
 
@@ -156,11 +156,7 @@ async def read_resource(context: Context, params: types.ReadResourceRequestParam
     if response.is_error:
         raise MCPError(types.INTERNAL_ERROR, response.note, {"provenance": response.provenance})
     _remember(uri, caller, response)
-    return types.ReadResourceResult(
-        contents=[types.TextResourceContents(uri=uri, mime_type=JSON, text=response.body.decode())],
-        ttl_ms=int(response.ttl * 1000),
-        cache_scope="private" if response.private else "public",
-    )
+    return resource_content(uri, JSON, response.body.decode(), int(response.ttl * 1000), is_private=response.private)
 
 
 class FastRead(NamedTuple):
