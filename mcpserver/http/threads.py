@@ -7,7 +7,6 @@ from typing import Any, TypeVar
 from django.db import DataError
 
 from config.database import routing
-from config.database.errors import refuse_nul
 from config.database.threads import in_thread
 from config.errors import Unavailable
 
@@ -33,4 +32,4 @@ async def _run(call: Callable[[], T], *, goes_outside: bool = False) -> T:
     try:
         return await in_thread(call, goes_outside=goes_outside)
     except DataError as error:
-        raise refuse_nul(error) from error
+        raise routing.refuse_nul(error) from error

@@ -18,9 +18,9 @@ from pydantic import Field
 from config.errors import Unavailable, WireError
 from mcpserver.gateway import auth, queries, runtime
 from mcpserver.gateway.auth import Caller
-from mcpserver.gateway.gateway import LONGEST_WAIT, WAIT, Gateway
 from mcpserver.gateway.models import Entry
 from mcpserver.gateway.request import MAX_URI, GatewayRequest, parse_request
+from mcpserver.gateway.resolver import LONGEST_WAIT, WAIT, Resolver
 from mcpserver.gateway.resource_policy import Policy, Resource, load
 from mcpserver.gateway.response import CACHED, GatewayResponse, ReadOut
 from mcpserver.http.bearer import bearer
@@ -177,8 +177,8 @@ def quick(method: str, params: Any, version: str) -> Callable[[], bytes] | None:
 
     What it makes is logged and counted like any other answer.
     """
-    gateway = runtime.ready()
-    if method != "resources/read" or gateway is None:
+    resolver = runtime.ready()
+    if method != "resources/read" or resolver is None:
         return None
     uri = params.get("uri")
     caller = auth.get_cached_caller(bearer.get())
@@ -186,14 +186,14 @@ def quick(method: str, params: Any, version: str) -> Callable[[], bytes] | None:
     if known is None or known.request.caller != caller:
         return None
     resource = known.request.resource
-    is_current = gateway.policy.resources.get(resource.name) is resource  # else the desk changed its numbers
-    if not is_current or gateway.get_fresh_in_memory(known.request) is not known.entry:
+    is_current = resolver.policy.resources.get(resource.name) is resource  # else the desk changed its numbers
+    if not is_current or resolver.get_fresh_in_memory(known.request) is not known.entry:
         return None
-    return partial(_render_fast, gateway, uri, known, version)
+    return partial(_render_fast, resolver, uri, known, version)
 
 
-def _render_fast(gateway: Gateway, uri: str, known: FastRead, version: str) -> bytes:
-    response = gateway.repeat(known.request, known.entry, known.response)
+def _render_fast(resolver: Resolver, uri: str, known: FastRead, version: str) -> bytes:
+    response = resolver.repeat(known.request, known.entry, known.response)
     text = _escape(response.head) + known.data_text + _escape(response.tail)
     result = b'{"contents":[{"uri":' + orjson.dumps(uri) + b',"mimeType":"application/json","text":"' + text + b'"}]'
     if version in MODERN_PROTOCOL_VERSIONS:
@@ -205,11 +205,11 @@ def _render_fast(gateway: Gateway, uri: str, known: FastRead, version: str) -> b
 
 def _remember(uri: str, caller: Caller, response: GatewayResponse) -> None:
     """Answer this read from memory alone while its entry is fresh."""
-    gateway = runtime.ready()
-    if response.outcome != CACHED or gateway is None:
+    resolver = runtime.ready()
+    if response.outcome != CACHED or resolver is None:
         return
-    request = parse_request(gateway.policy, uri, caller)
-    entry = gateway.get_fresh_in_memory(request)
+    request = parse_request(resolver.policy, uri, caller)
+    entry = resolver.get_fresh_in_memory(request)
     if entry is not None:
         if len(_pieces) >= MAX_PIECES:
             _pieces.clear()
@@ -235,8 +235,8 @@ def _find_resource_uri(uri: str) -> str:
 
 def _policy() -> Policy:
     # The desk's numbers change no address, so before the first question the file is enough.
-    gateway = runtime.ready()
-    return gateway.policy if gateway is not None else load(settings.WIRE_GATEWAY_POLICY)
+    resolver = runtime.ready()
+    return resolver.policy if resolver is not None else load(settings.WIRE_GATEWAY_POLICY)
 
 
 close: Final = runtime.close
