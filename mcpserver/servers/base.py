@@ -27,8 +27,11 @@ Listing = Callable[[Context, types.PaginatedRequestParams | None], Awaitable[Any
 def resource_content(
     uri: str, mime_type: str, text: str, ttl_ms: int = MINUTE_MS, *, is_private: bool = False
 ) -> types.ReadResourceResult:
-    content, scope = types.TextResourceContents(uri=uri, mime_type=mime_type, text=text), "private" if is_private else "public"
-    return types.ReadResourceResult(contents=[content], ttl_ms=ttl_ms, cache_scope=scope)
+    return types.ReadResourceResult(
+        contents=[types.TextResourceContents(uri=uri, mime_type=mime_type, text=text)],
+        ttl_ms=ttl_ms,
+        cache_scope="private" if is_private else "public",
+    )
 
 
 def refuse_resource(context: Context, uri: str, error: WireError, data: dict[str, Any]) -> MCPError:
