@@ -14,7 +14,7 @@ from ninja.errors import ValidationError
 from ninja.openapi.docs import DocsBase
 from ninja.operation import Operation
 
-from config.database.errors import refuse_nul
+from config.database.routing import refuse_nul
 from config.errors import InvalidArgument, NotFound, UnknownParameter, WireError
 from config.http.responses import error_answer
 from config.plugins import list_plugins

@@ -21,9 +21,8 @@ from django.conf import settings  # noqa: E402
 from config.api import parameters_of  # noqa: E402
 from config.database import routing  # noqa: E402
 from config.http import memory_cache, publish_notifier  # noqa: E402
-from config.http.read_handler import DjangoReads  # noqa: E402
 from config.http.request_guard import App, Edge, Receive, Refusal, Scope, Send, family_of, shared_limit  # noqa: E402
-from config.http.response_cache import CachedApp  # noqa: E402
+from config.http.response_cache import CachedApp, DjangoReads  # noqa: E402
 from config.logs import add_request_ids  # noqa: E402
 from config.plugins import list_plugins  # noqa: E402
 from wire import queries  # noqa: E402

@@ -13,10 +13,10 @@ from contextvars import ContextVar
 from typing import Any, Final, TypeVar
 
 from django.conf import settings
-from django.db import DEFAULT_DB_ALIAS, Error, InterfaceError, OperationalError, close_old_connections, connections
+from django.db import DEFAULT_DB_ALIAS, DataError, Error, InterfaceError, OperationalError, close_old_connections, connections
 
 from config.database import postgres
-from config.errors import Unavailable
+from config.errors import InvalidArgument, Unavailable
 
 T = TypeVar("T")
 
@@ -139,6 +139,13 @@ def is_away(error: BaseException) -> bool:
     if code is not None:
         return code & 0xFF in _FILE_TROUBLE
     return isinstance(error, OperationalError | InterfaceError)
+
+
+def refuse_nul(error: DataError) -> InvalidArgument:
+    """Return what a caller is told whose text holds NUL, which PostgreSQL takes nowhere. Raises: the error, if it is another."""
+    if "NUL" not in str(error):
+        raise error
+    return InvalidArgument("A text holds NUL, which no text may hold.", "Send it without.")
 
 
 def alias() -> str:

@@ -5,6 +5,7 @@ import threading
 import time
 from collections import OrderedDict, deque
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Final
 
 from django_ratelimit.core import _split_rate  # the one reader of rates such as 60/m; its version is pinned
@@ -15,14 +16,14 @@ NETWORK_CLIENTS: Final = 256
 NETWORK_PART: Final = 16  # one network has at most this part of MAX_CLIENTS
 
 
+@dataclass(slots=True)
 class _Network:
     """The clients of one network that have a log, the longest idle first, and how much passed in this window and the one before."""
 
-    __slots__ = ("before", "clients", "now", "window")
-
-    def __init__(self) -> None:
-        self.clients = OrderedDict[str, None]()
-        self.window, self.now, self.before = 0, 0, 0
+    clients: OrderedDict[str, None] = field(default_factory=OrderedDict)
+    window: int = 0
+    now: int = 0
+    before: int = 0
 
     def wait(self, moment: float, limit: int, period: int) -> int:
         """Seconds until the next request may pass: two counters, as if what passed in the window before had come evenly."""
@@ -38,14 +39,12 @@ class _Network:
         return max(1, math.ceil(min(until, left) * period))
 
 
+@dataclass(slots=True)
 class _Log:
     """When requests of one client passed, oldest first."""
 
-    __slots__ = ("network", "passed")
-
-    def __init__(self, network: str) -> None:
-        self.network = network
-        self.passed = deque[float]()
+    network: str
+    passed: deque[float] = field(default_factory=deque)
 
 
 class Limiter:

@@ -10,8 +10,8 @@ from config.http.responses import JSON, errors
 from config.tokens import bearer_in
 from mcpserver.gateway import queries
 from mcpserver.gateway.auth import Caller
-from mcpserver.gateway.gateway import LONGEST_WAIT, WAIT
 from mcpserver.gateway.request import MAX_URI
+from mcpserver.gateway.resolver import LONGEST_WAIT, WAIT
 from mcpserver.gateway.response import EXHAUSTED, ReadOut
 
 router = Router(by_alias=True)

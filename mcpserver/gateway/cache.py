@@ -15,8 +15,8 @@ from django.db.models import Sum
 
 from config.database.row_seal import in_batches
 from mcpserver.gateway.canonical_json import digest
-from mcpserver.gateway.host import Batcher, Host
 from mcpserver.gateway.models import Entry
+from mcpserver.gateway.process_context import Batcher, ProcessContext
 
 MEMORY: Final = 32_000_000  # bytes of bodies in one process
 OVERHEAD: Final = 1_000
@@ -26,14 +26,14 @@ log = logging.getLogger(__name__)
 
 
 class EntryCache:
-    def __init__(self, host: Host) -> None:
-        self._host = host
+    def __init__(self, context: ProcessContext) -> None:
+        self._context = context
         self._entries: OrderedDict[str, Entry] = OrderedDict()
         self._bytes = 0
         self._unwritten: dict[str, Entry] = {}
         self._touched: set[str] = set()
-        self._reads = Batcher(self._read_batch, host)
-        self._writes = Batcher(self._write_batch, host)
+        self._reads = Batcher(self._read_batch, context)
+        self._writes = Batcher(self._write_batch, context)
 
     @property
     def has_unwritten(self) -> bool:
@@ -44,8 +44,8 @@ class EntryCache:
         if entry is None:
             return None
         self._entries.move_to_end(key)
-        entry.follow_clock(self._host)
-        now = self._host.now()
+        entry.follow_clock(self._context)
+        now = self._context.now()
         if abs(now - entry.touched_at) > TOUCH_EVERY:
             entry.touched_at = now
             self._touched.add(key)
@@ -59,9 +59,9 @@ class EntryCache:
             log.exception("The table of entries cannot be read.")
             return None
         if entry is not None:
-            entry.follow_clock(self._host)
+            entry.follow_clock(self._context)
             old = self.get(key)
-            if old is None or old.fetched_at < entry.fetched_at or old.has_unknown_age(self._host.now()):
+            if old is None or old.fetched_at < entry.fetched_at or old.has_unknown_age(self._context.now()):
                 self._remember(entry)
         return entry
 
@@ -93,7 +93,7 @@ class EntryCache:
     async def drop_deleted(self) -> None:
         """Let go of entries that another process deleted from the table."""
         written = [key for key in self._entries if key not in self._unwritten]
-        for key in await self._host.write(partial(find_deleted, written)):
+        for key in await self._context.write(partial(find_deleted, written)):
             if key not in self._unwritten:  # fetched again meanwhile
                 self._forget(key)
 
@@ -103,13 +103,13 @@ class EntryCache:
         return touched
 
     async def _read_batch(self, keys: Sequence[str]) -> Sequence[Entry | None]:
-        found = await self._host.read(partial(Entry.objects.in_bulk, keys))
+        found = await self._context.read(partial(Entry.objects.in_bulk, keys))
         return [found.get(key) for key in keys]
 
     async def _write_batch(self, items: Sequence[None]) -> Sequence[None]:
         waiting = list(self._unwritten.values())
         try:
-            await self._host.write(partial(write_entries, waiting, self._host.now()))
+            await self._context.write(partial(write_entries, waiting, self._context.now()))
         except (DataError, ValueError):
             log.exception("The table does not take %d entries; they are in the memory of this process alone.", len(waiting))
         for entry in waiting:

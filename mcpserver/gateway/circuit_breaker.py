@@ -5,7 +5,7 @@ It uses the steady clock. Should that step all the same, no circuit stays open f
 
 from typing import Final
 
-from mcpserver.gateway.host import Host
+from mcpserver.gateway.process_context import ProcessContext
 from mcpserver.gateway.resource_policy import CircuitPolicy
 from sources.vocabulary import Circuit
 
@@ -13,9 +13,9 @@ PROBE: Final = 65.0  # seconds after which a probe that never came back lets ano
 
 
 class CircuitBreaker:
-    def __init__(self, policy: CircuitPolicy, host: Host) -> None:
+    def __init__(self, policy: CircuitPolicy, context: ProcessContext) -> None:
         self._policy = policy
-        self._host = host
+        self._context = context
         self.reset()
 
     def reset(self) -> None:
@@ -33,15 +33,15 @@ class CircuitBreaker:
     @property
     def open_for(self) -> float:
         """Seconds until it is half open; negative since then."""
-        return self._open_until - self._host.steady()
+        return self._open_until - self._context.steady()
 
     @property
     def opened_until(self) -> float | None:
-        return self._host.now() + self.open_for if self._open_until else None
+        return self._context.now() + self.open_for if self._open_until else None
 
     def admit(self) -> bool:
         """Return whether an attempt may begin. A half-open circuit admits a probe."""
-        state, now = self.state, self._host.steady()
+        state, now = self.state, self._context.steady()
         if state != Circuit.HALF_OPEN:
             return state == Circuit.CLOSED
         if self._probing_since is not None and self._probing_since <= now < self._probing_since + PROBE:
@@ -57,7 +57,7 @@ class CircuitBreaker:
         if self.failures < self._policy.opens_at:
             return False
         wait = self._policy.first_wait * 2 ** min(self.failures - self._policy.opens_at, 20)
-        self._open_until = self._host.steady() + min(wait, self._policy.longest_wait)
+        self._open_until = self._context.steady() + min(wait, self._policy.longest_wait)
         return self.failures == self._policy.opens_at
 
     def note_success(self) -> bool:

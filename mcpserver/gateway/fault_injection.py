@@ -10,9 +10,9 @@ from typing import Any, Final
 from config.errors import InvalidArgument
 from mcpserver.gateway import runtime
 from mcpserver.gateway.auth import Caller
-from mcpserver.gateway.gateway import Gateway
-from mcpserver.gateway.host import Host
+from mcpserver.gateway.process_context import ProcessContext
 from mcpserver.gateway.request import GatewayRequest, build_request, parse_request
+from mcpserver.gateway.resolver import Resolver
 from mcpserver.gateway.resource_policy import Policy, Resource
 from mcpserver.gateway.response import GatewayResponse
 from mcpserver.upstreams import config
@@ -41,11 +41,11 @@ async def inject_faults(policy: Policy, name: str) -> AsyncIterator[tuple[str, G
         data = _build_sample(resource.answers, INJECTION if fault == "injection" else "A text", request.params.get("region"))
         server = Upstream(resource.upstream, "stdio", (sys.executable, SERVER, fault, json.dumps(data)))
         faulty = replace(policy, upstreams={**policy.upstreams, resource.upstream: server})
-        gateway = Gateway(faulty, runtime.connect(faulty), Host(_skip, _skip), counts=False)
+        resolver = Resolver(faulty, runtime.connect(faulty), ProcessContext(_skip, _skip), counts=False)
         try:
-            yield fault, await gateway.ask(request, PATIENCE)
+            yield fault, await resolver.ask(request, PATIENCE)
         finally:
-            await gateway.close()
+            await resolver.close()
 
 
 def _build_sample(kind: str, text: str, region: str | None) -> Any:

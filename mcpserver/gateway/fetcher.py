@@ -19,9 +19,9 @@ from mcpserver.gateway import agent_heartbeats, payload_schemas
 from mcpserver.gateway.cache import EntryCache
 from mcpserver.gateway.canonical_json import digest
 from mcpserver.gateway.circuit_breaker import CircuitBreaker
-from mcpserver.gateway.host import BOOT, Host
 from mcpserver.gateway.limiter import Quota
 from mcpserver.gateway.models import Entry
+from mcpserver.gateway.process_context import BOOT, ProcessContext
 from mcpserver.gateway.request import GatewayRequest
 from mcpserver.gateway.request_log import RequestLogger
 from mcpserver.gateway.resource_policy import Policy
@@ -69,12 +69,12 @@ class Fetcher:
     quota: Quota
     breakers: Mapping[str, CircuitBreaker]
     logger: RequestLogger
-    host: Host
+    context: ProcessContext
     _fetches: dict[str, Fetch] = field(default_factory=dict, init=False)
     _refreshed_at: dict[str, float] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
-        self.host.on_new_loop.append(self._fetches.clear)
+        self.context.on_new_loop.append(self._fetches.clear)
 
     def is_fetching(self, request: GatewayRequest) -> bool:
         return request.key in self._fetches
@@ -103,7 +103,7 @@ class Fetcher:
 
     def refresh(self, request: GatewayRequest) -> None:
         """Renew an entry behind the response that it gives."""
-        now, last = self.host.steady(), self._refreshed_at.get(request.key, float("-inf"))
+        now, last = self.context.steady(), self._refreshed_at.get(request.key, float("-inf"))
         if self.is_fetching(request) or now < last + REFRESH_PAUSE or self.client.explain_refusal(_to_call(request)):
             return
         if len(self._refreshed_at) >= 10_000:
@@ -112,11 +112,11 @@ class Fetcher:
         self._start(Fetch(request, asyncio.get_running_loop().time(), is_refresh=True), 1)
 
     def skip(self, uri: str, upstream: str, code: str, detail: str) -> Attempt:
-        return Attempt(uri, upstream, self.host.now(), error=code, detail=detail)
+        return Attempt(uri, upstream, self.context.now(), error=code, detail=detail)
 
     def _start(self, fetch: Fetch, max_attempts: int) -> Fetch:
         self._fetches[fetch.request.key] = fetch
-        self.host.start(self._run(fetch, max_attempts))
+        self.context.start(self._run(fetch, max_attempts))
         return fetch
 
     async def _run(self, fetch: Fetch, max_attempts: int) -> None:
@@ -147,7 +147,7 @@ class Fetcher:
     async def _attempt(self, fetch: Fetch, *, is_retry: bool) -> Entry:
         """Raises: UpstreamError."""
         request, upstream = fetch.request, fetch.request.resource.upstream
-        breaker, attempt = self.breakers[upstream], Attempt(request.uri, upstream, self.host.now())
+        breaker, attempt = self.breakers[upstream], Attempt(request.uri, upstream, self.context.now())
         fetch.attempts.append(attempt)
         try:
             if not breaker.admit():
@@ -158,7 +158,7 @@ class Fetcher:
             except BaseException:
                 breaker.release_probe()
                 raise
-            attempt.at, attempt.is_sent = self.host.now(), True
+            attempt.at, attempt.is_sent = self.context.now(), True
             began = asyncio.get_running_loop().time()
             try:
                 entry = await self._ask(request)
@@ -233,9 +233,9 @@ class Fetcher:
     async def _record_heartbeat(self, request: GatewayRequest, beat: dict[str, Any], *, untrusted: bool) -> dict[str, Any]:
         """Return the heartbeat, verified. Raises: UpstreamError for a rejected one."""
         agent_id, key = request.params["agent_id"], self.policy.upstreams[request.resource.upstream].public_key
-        now = dt.datetime.fromtimestamp(self.host.now(), dt.UTC)
+        now = dt.datetime.fromtimestamp(self.context.now(), dt.UTC)
         record = partial(agent_heartbeats.record, agent_id, beat, key, now, request.key, untrusted=untrusted)
-        verified, reason = await self.host.write(record)
+        verified, reason = await self.context.write(record)
         if reason:
             log.error("A heartbeat for %s was rejected: %s.", agent_id, reason)
             raise UpstreamError(client_interface.INVALID, f"The heartbeat was rejected: {reason}.")
@@ -243,7 +243,7 @@ class Fetcher:
 
     def build_entry(self, request: GatewayRequest, answer: UpstreamAnswer) -> Entry:
         """Raises: UpstreamError for data that are too large or no JSON."""
-        resource, now = request.resource, self.host.now()
+        resource, now = request.resource, self.context.now()
         ttl = resource.ttl_for(request.params)
         entry = Entry(
             key=request.key,
@@ -258,7 +258,7 @@ class Fetcher:
             fetched_at=now,
             fresh_until=now + ttl,
             gone_after=now + max(ttl, resource.stale) if ttl else now,
-            steady_at=self.host.steady(),
+            steady_at=self.context.steady(),
             boot=BOOT,
         )
         try:

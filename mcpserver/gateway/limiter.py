@@ -15,8 +15,8 @@ from typing import Final, NamedTuple
 
 from django.db import transaction
 
-from mcpserver.gateway.host import AHEAD, BOOT, Batcher, Host, measure_step
 from mcpserver.gateway.models import Bucket
+from mcpserver.gateway.process_context import AHEAD, BOOT, Batcher, ProcessContext, measure_step
 from mcpserver.gateway.request import GatewayRequest
 from mcpserver.gateway.resource_policy import Policy
 
@@ -117,11 +117,11 @@ def _append(log: "array[int]", limit: Limit, now: float) -> None:
 class Quota:
     """Counts attempts before they are sent, those that come together in one transaction. `is_on`: False lets every one pass."""
 
-    def __init__(self, policy: Policy, host: Host, *, is_on: bool = True) -> None:
+    def __init__(self, policy: Policy, context: ProcessContext, *, is_on: bool = True) -> None:
         self.is_on = is_on
         self._upstreams = policy.upstreams
-        self._host = host
-        self._batches = Batcher(self._acquire_all, host)
+        self._context = context
+        self._batches = Batcher(self._acquire_all, context)
 
     def list_limits(self, request: GatewayRequest, *, is_retry: bool = False, is_refresh: bool = False) -> list[Limit]:
         """Return the limits that an attempt is counted in: the upstream's, and the agent's share of it unless nobody waits."""
@@ -145,4 +145,4 @@ class Quota:
         return await self._batches.ask(limits) if self.is_on else Admission(0.0, 0)
 
     async def _acquire_all(self, attempts: Sequence[Sequence[Limit]]) -> Sequence[Admission]:
-        return await self._host.write(partial(acquire_all, attempts, self._host.now(), self._host.steady()))
+        return await self._context.write(partial(acquire_all, attempts, self._context.now(), self._context.steady()))

@@ -8,7 +8,7 @@ from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
 from django.db import models
 
-from mcpserver.gateway.host import AHEAD, Host, measure_step
+from mcpserver.gateway.process_context import AHEAD, ProcessContext, measure_step
 from mcpserver.upstreams.config import FOREVER
 
 _NAME: Final = RegexValidator(r"^[a-z][a-z0-9-]{0,39}$", "Small letters, digits and hyphens.")
@@ -117,9 +117,9 @@ class Entry(models.Model):
         """The body as JSON values, which nobody changes."""
         return orjson.loads(bytes(self.body))
 
-    def follow_clock(self, host: Host) -> None:
+    def follow_clock(self, context: ProcessContext) -> None:
         """Move its times by what the wall clock stepped since it was fetched: its age stays what it is."""
-        if step := measure_step(self.fetched_at, self.steady_at, self.boot, host.now(), host.steady()):
+        if step := measure_step(self.fetched_at, self.steady_at, self.boot, context.now(), context.steady()):
             self.fetched_at += step
             self.fresh_until += step
             self.gone_after += step

@@ -1,4 +1,7 @@
-"""The shape of each kind of answer, and its check. Pure but for pydantic."""
+"""The shape of each kind of answer, and its check: fields of an upstream that are not in the contract are left out.
+
+Pure but for pydantic.
+"""
 
 import datetime as dt
 from collections.abc import Iterable, Mapping
@@ -35,25 +38,20 @@ def _utc(value: dt.datetime) -> str:
 Moment = Annotated[AwareDatetime, PlainSerializer(_utc, return_type=str, when_used="json")]
 
 
-class Lenient(BaseModel):
-    # Fields of an upstream that are not in the contract are left out.
-    model_config = ConfigDict(extra="ignore")
-
-
-class PublicMetrics(Lenient):
+class PublicMetrics(BaseModel):
     like_count: Count = 0
     retweet_count: Count = 0
     reply_count: Count = 0
     quote_count: Count = 0
 
 
-class Entities(Lenient):
+class Entities(BaseModel):
     hashtags: list[Text] = []
     urls: list[Text] = []
     mentions: list[Text] = []
 
 
-class Tweet(Lenient):
+class Tweet(BaseModel):
     id: Id
     text: Text
     author_id: Id
@@ -63,7 +61,7 @@ class Tweet(Lenient):
     entities: Entities | None = None
 
 
-class TrendMetadata(Lenient):
+class TrendMetadata(BaseModel):
     category: Id | None = None
     cross_source_count: Count | None = None
     consensus_score: Annotated[float, Field(ge=0, le=1)] | None = None
@@ -73,7 +71,7 @@ class TrendMetadata(Lenient):
     untrusted_instructions: bool = False
 
 
-class TrendData(Lenient):
+class TrendData(BaseModel):
     id: Id
     topic: Text
     source: Id
@@ -85,21 +83,21 @@ class TrendData(Lenient):
     metadata: TrendMetadata
 
 
-class CryptoTrend(Lenient):
+class CryptoTrend(BaseModel):
     trend: TrendData
     price_change: Annotated[Number | None, Field(description="Per cent.")] = None
     volume_change: Annotated[Number | None, Field(description="Per cent.")] = None
     sentiment_score: Annotated[float, Field(ge=-1, le=1)] | None = None
 
 
-class Document(Lenient):
+class Document(BaseModel):
     id: Id
     content: dict[str, Any]
     distance: Number | None = None
     certainty: Annotated[float, Field(ge=0, le=1)] | None = None
 
 
-class Vectors(Lenient):
+class Vectors(BaseModel):
     results: Annotated[list[Document], Field(max_length=MAX_ITEMS)]
     search_time_ms: Count | None = None
 
@@ -114,8 +112,8 @@ def _amount(value: Any) -> str:
     return format(found, "f")
 
 
-class Transaction(Lenient):
-    model_config = ConfigDict(extra="ignore", populate_by_name=True)
+class Transaction(BaseModel):
+    model_config = ConfigDict(populate_by_name=True)
 
     tx_id: Id
     sender: Annotated[Id, Field(alias="from")]
@@ -133,18 +131,18 @@ class Transaction(Lenient):
         return {"amount_exact": row.get("amount"), **row} if isinstance(row, Mapping) else row
 
 
-class Transactions(Lenient):
+class Transactions(BaseModel):
     transactions: Annotated[list[Transaction], Field(max_length=MAX_ITEMS)]
 
 
-class Instruction(Lenient):
+class Instruction(BaseModel):
     instruction_id: Id
     command: Literal["post_update", "respond_to_query", "execute_campaign"]
     payload: dict[str, Any]
     checksum: Annotated[str, Field(pattern=r"^[0-9a-fA-F]{64}$")]
 
 
-class HeartbeatData(Lenient):
+class HeartbeatData(BaseModel):
     agent_id: Annotated[Id | None, Field(description="The agent that it is for, as it was asked for.")] = None
     heartbeat_id: Annotated[str, Field(pattern=r"^[0-9a-fA-F-]{32,36}$")]
     timestamp: Moment
@@ -163,7 +161,7 @@ class HeartbeatData(Lenient):
     verified: Literal["signature", "integrity_only"] | None = None
 
 
-class AgentProfile(Lenient):
+class AgentProfile(BaseModel):
     agent_id: Id
     name: Id
     status: Literal["active", "busy", "paused", "error"] = "active"

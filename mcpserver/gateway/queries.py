@@ -13,9 +13,9 @@ from ninja import Field, Schema
 from config.errors import InvalidArgument, NotFound
 from mcpserver.gateway import agent_heartbeats, auth, limiter, runtime
 from mcpserver.gateway.auth import Caller
-from mcpserver.gateway.gateway import WAIT, Gateway
 from mcpserver.gateway.models import Entry, RequestLog, UpstreamState
 from mcpserver.gateway.request import GatewayRequest, build_request, parse_request
+from mcpserver.gateway.resolver import WAIT, Resolver
 from mcpserver.gateway.resource_policy import Resource
 from mcpserver.gateway.response import AttemptOut, GatewayResponse, format_moment
 
@@ -112,34 +112,34 @@ async def find_caller(token: str | None) -> Caller:
 
 
 async def read(uri: str, caller: Caller, wait: float = WAIT) -> GatewayResponse:
-    gateway = await runtime.gateway()
-    request = parse_request(gateway.policy, uri, caller)
+    resolver = await runtime.get_resolver()
+    request = parse_request(resolver.policy, uri, caller)
     if request.resource.tool_only:
         raise InvalidArgument(f"{request.resource.uri} takes more than an address holds.", "Call the tool gateway_vector_search.")
-    return await gateway.ask(request, wait)
+    return await resolver.ask(request, wait)
 
 
 async def vector_search(given: Mapping[str, Any], caller: Caller, wait: float = WAIT) -> GatewayResponse:
-    gateway = await runtime.gateway()
-    request = build_request(gateway.policy.resources[VECTOR_SEARCH], given, caller)
-    return await gateway.ask(request, wait)
+    resolver = await runtime.get_resolver()
+    request = build_request(resolver.policy.resources[VECTOR_SEARCH], given, caller)
+    return await resolver.ask(request, wait)
 
 
 async def resources(caller: Caller) -> ResourcesOut:
-    gateway = await runtime.gateway()
+    resolver = await runtime.get_resolver()
     return await runtime.read(
-        lambda: ResourcesOut(resources=[_describe(gateway, resource, caller) for resource in gateway.policy.resources.values()])
+        lambda: ResourcesOut(resources=[_describe(resolver, resource, caller) for resource in resolver.policy.resources.values()])
     )
 
 
 async def explain(request_id: str, caller: Caller) -> ExplainOut:
     """Return the log of a request of this caller. Raises: NotFound."""
-    gateway = await runtime.gateway()
+    resolver = await runtime.get_resolver()
     # A database may take no text that cannot be an id, such as one with NUL.
     if not _REQUEST_ID.fullmatch(request_id):
         raise NotFound("This is no id of a request.", "provenance.request_id of an answer names it: small letters a-f and digits.")
-    if gateway.logger.is_waiting:
-        await gateway.logger.flush()
+    if resolver.logger.is_waiting:
+        await resolver.logger.flush()
     rows = RequestLog.objects.filter(request_id=request_id, agent_id=caller.name).values(*ExplainOut.model_fields)
     row = await runtime.read(rows.first)
     if row is None:
@@ -148,19 +148,19 @@ async def explain(request_id: str, caller: Caller) -> ExplainOut:
 
 
 async def status() -> StatusOut:
-    gateway = await runtime.gateway()
-    return await runtime.read(lambda: _read_status(gateway))
+    resolver = await runtime.get_resolver()
+    return await runtime.read(lambda: _read_status(resolver))
 
 
-def _describe(gateway: Gateway, resource: Resource, caller: Caller) -> ResourceOut:
-    now, steady = gateway.host.now(), gateway.host.steady()
+def _describe(resolver: Resolver, resource: Resource, caller: Caller) -> ResourceOut:
+    now, steady = resolver.context.now(), resolver.context.steady()
     sample = GatewayRequest(resource, {}, caller)
-    limits = [] if resource.limit_per else gateway.quota.list_limits(sample)
+    limits = [] if resource.limit_per else resolver.quota.list_limits(sample)
     admission = limiter.peek(limits, now, steady) if limits else None
     may_read = caller.may_read(resource.uri)
     entries = Entry.objects.filter(resource=resource.name, agent=sample.owner, attributes_sha256=sample.attributes_sha256)
     fetched = entries.order_by("-fetched_at").values_list("fetched_at", flat=True).first() if may_read else None
-    is_off = gateway.policy.upstreams[resource.upstream].kind == "off"
+    is_off = resolver.policy.upstreams[resource.upstream].kind == "off"
     same = ("uri", "title", "description", "upstream", "limit", "chain")
     seconds = ("period", "min_interval", "ttl", "stale", "timeout")
     return ResourceOut(
@@ -168,7 +168,7 @@ def _describe(gateway: Gateway, resource: Resource, caller: Caller) -> ResourceO
         **{f"{name}_s": getattr(resource, name) for name in seconds},
         may_read=may_read,
         unavailable=f"{resource.upstream} is not configured in this installation." if is_off else None,
-        circuit=gateway.breakers[resource.upstream].state.value,
+        circuit=resolver.breakers[resource.upstream].state.value,
         remaining=admission.remaining if admission else None,
         next_in_s=round(admission.wait, 1) if admission else None,
         newest_age_s=round(max(0.0, now - fetched), 1) if fetched else None,
@@ -179,11 +179,11 @@ def _describe(gateway: Gateway, resource: Resource, caller: Caller) -> ResourceO
     )
 
 
-def _read_status(gateway: Gateway) -> StatusOut:
+def _read_status(resolver: Resolver) -> StatusOut:
     rows = {row.name: row for row in UpstreamState.objects.all()}
     upstreams = []
-    for name, upstream in gateway.policy.upstreams.items():
-        breaker, row = gateway.breakers[name], rows.get(name, UpstreamState())
+    for name, upstream in resolver.policy.upstreams.items():
+        breaker, row = resolver.breakers[name], rows.get(name, UpstreamState())
         moments = {"answered_at": row.answered_at, "failed_at": row.failed_at}
         upstreams.append(
             UpstreamOut(
@@ -197,5 +197,5 @@ def _read_status(gateway: Gateway) -> StatusOut:
                 detail=row.detail,
             )
         )
-    states = agent_heartbeats.list_states(dt.datetime.fromtimestamp(gateway.host.now(), dt.UTC))
+    states = agent_heartbeats.list_states(dt.datetime.fromtimestamp(resolver.context.now(), dt.UTC))
     return StatusOut(upstreams=upstreams, heartbeats=[HeartbeatOut.model_validate(state) for state in states])

@@ -21,8 +21,8 @@ from django.db.models import F
 from mcpserver.gateway import cache, journal, metrics
 from mcpserver.gateway.cache import EntryCache
 from mcpserver.gateway.circuit_breaker import CircuitBreaker
-from mcpserver.gateway.host import Host
 from mcpserver.gateway.models import CallCount, RequestLog, UpstreamState
+from mcpserver.gateway.process_context import ProcessContext
 from mcpserver.gateway.response import CACHED, GatewayResponse
 from mcpserver.upstreams.client_interface import UpstreamError
 
@@ -73,8 +73,8 @@ class Pending:
 class RequestLogger:
     """The log of one process. Its journal is in `folder`; without one, the last half second of a killed process is lost."""
 
-    def __init__(self, host: Host, entries: EntryCache, max_rows: int, max_bytes: int, folder: Path | None) -> None:
-        self._host = host
+    def __init__(self, context: ProcessContext, entries: EntryCache, max_rows: int, max_bytes: int, folder: Path | None) -> None:
+        self._context = context
         self._entries = entries
         self._max_rows = max_rows
         self._max_bytes = max_bytes
@@ -83,7 +83,7 @@ class RequestLogger:
         self._pending = Pending()
         self._flushing: asyncio.Task[None] | None = None
         self._swept_at = float("-inf")
-        host.on_new_loop.append(self._reset)
+        context.on_new_loop.append(self._reset)
 
     def _reset(self) -> None:
         self._flushing = None
@@ -110,7 +110,7 @@ class RequestLogger:
 
     def note_upstream(self, name: str, breaker: CircuitBreaker, error: UpstreamError | None = None) -> None:
         """Note the circuit of an upstream after an answer, or after a failure."""
-        when, until = _to_moment(self._host.now()), breaker.opened_until
+        when, until = _to_moment(self._context.now()), breaker.opened_until
         state = self._pending.upstreams.setdefault(name, {})
         state |= {"circuit": breaker.state, "failures": breaker.failures}
         state["opened_until"] = None if until is None else _to_moment(until)
@@ -121,9 +121,9 @@ class RequestLogger:
         self._flush_soon()
 
     def _flush_soon(self) -> None:
-        self._host.follow_loop()
+        self._context.follow_loop()
         if self._flushing is None or self._flushing.done():
-            self._flushing = self._host.start(self._flush_until_written())
+            self._flushing = self._context.start(self._flush_until_written())
 
     async def _flush_until_written(self) -> None:
         while True:
@@ -139,7 +139,7 @@ class RequestLogger:
         pending, self._pending = self._pending, Pending()
         pending.files += self._journal.end_batch()
         try:
-            await self._host.write(partial(_write_batch, pending))
+            await self._context.write(partial(_write_batch, pending))
         except Exception:
             log.exception("The gateway's accounts cannot be written; they are kept for the next try.")
             pending.extend(self._pending)
@@ -147,19 +147,19 @@ class RequestLogger:
             return
         if touched or self._is_sweep_due():
             try:
-                await self._host.write(partial(self._tidy, touched))
+                await self._context.write(partial(self._tidy, touched))
             except Exception:
                 log.exception("Nobody could look for entries and lines of the log that are too old; it is done later.")
 
     def _is_sweep_due(self) -> bool:
-        return abs(self._host.steady() - self._swept_at) > SWEEP
+        return abs(self._context.steady() - self._swept_at) > SWEEP
 
     def _tidy(self, touched: Sequence[str]) -> None:
         """Note which entries were in use; now and then sweep."""
-        now = self._host.now()
+        now = self._context.now()
         cache.touch_entries(touched, now)
         if self._is_sweep_due():
-            self._swept_at = self._host.steady()
+            self._swept_at = self._context.steady()
             self._recover()  # before old rows go: a row says that its request was counted
             cache.sweep(self._max_bytes, now)
             last = RequestLog.objects.order_by("-pk").values_list("pk", flat=True)[self._max_rows : self._max_rows + 1].first()

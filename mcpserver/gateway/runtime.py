@@ -1,4 +1,4 @@
-"""The gateway of this process: built by the first question, of the settings and of what the desk overrides."""
+"""The resolver of this process: built by the first question, of the settings and of what the desk overrides."""
 
 import asyncio
 import threading
@@ -14,9 +14,9 @@ from django.db import connection
 
 from config.database import routing
 from config.database.threads import in_thread
-from mcpserver.gateway.gateway import Gateway
-from mcpserver.gateway.host import Host
 from mcpserver.gateway.models import Override
+from mcpserver.gateway.process_context import ProcessContext
+from mcpserver.gateway.resolver import Resolver
 from mcpserver.gateway.resource_policy import Policy, load
 from mcpserver.upstreams.client_interface import UpstreamClient
 
@@ -25,7 +25,7 @@ T = TypeVar("T")
 # One thread: what it does are short transactions, which would wait for each other anyway.
 _writer: Final = ThreadPoolExecutor(1, thread_name_prefix="gateway")
 _lock: Final = threading.Lock()
-_gateway: Gateway | None = None
+_resolver: Resolver | None = None
 
 
 async def write(work: Callable[[], T]) -> T:
@@ -60,39 +60,39 @@ def connect(found: Policy) -> UpstreamClient:
     return Upstreams(found.upstreams)
 
 
-async def gateway() -> Gateway:
-    """Return this process's gateway. Raises: PolicyError."""
-    global _gateway
-    if _gateway is None:
+async def get_resolver() -> Resolver:
+    """Return this process's resolver. Raises: PolicyError."""
+    global _resolver
+    if _resolver is None:
         read_policy = partial(_override, load(settings.WIRE_GATEWAY_POLICY))
         found = await read(read_policy)
         with _lock:
-            if _gateway is None:
-                _gateway = Gateway(
+            if _resolver is None:
+                _resolver = Resolver(
                     found,
                     connect(found),
-                    Host(write, read),
+                    ProcessContext(write, read),
                     max_bytes=settings.WIRE_GATEWAY_CACHE_BYTES,
                     log_rows=settings.WIRE_GATEWAY_LOG_ROWS,
                     journal=Path(settings.WIRE_DATA_DIR) / "gateway",
                     read_policy=read_policy,
                 )
-    return _gateway
+    return _resolver
 
 
-def ready() -> Gateway | None:
-    return _gateway
+def ready() -> Resolver | None:
+    return _resolver
 
 
-def replace(other: Gateway | None) -> None:
-    """Set another gateway for this process; None builds it anew of the settings."""
-    global _gateway
-    _gateway = other
+def replace(other: Resolver | None) -> None:
+    """Set another resolver for this process; None builds it anew of the settings."""
+    global _resolver
+    _resolver = other
 
 
 async def close() -> None:
-    if _gateway is not None:
-        await _gateway.close()
+    if _resolver is not None:
+        await _resolver.close()
 
 
 def in_writer(work: Callable[[], Any]) -> Any:

@@ -7,25 +7,20 @@ from typing import Any, TypeVar
 from django.db import DataError
 
 from config.database import routing
-from config.database.errors import refuse_nul
 from config.database.threads import in_thread
 from config.errors import Unavailable
 
 T = TypeVar("T")
 
 
-async def run_query(query: Callable[..., T], *args: Any, **kwargs: Any) -> T:
-    """Run a query in a thread that keeps its database connection. Raises: Unavailable, what the query raises."""
+async def run_query(query: Callable[..., T], *args: Any, goes_outside: bool = False) -> T:
+    """Run a query in a thread that keeps its database connection; `goes_outside`: it may have to ask somebody else's server.
+
+    Raises: Unavailable, what the query raises.
+    """
     if routing.source.away:
         raise Unavailable  # without waiting for a thread
-    return await _run(partial(routing.read, partial(query, *args, **kwargs)))
-
-
-async def ask_outside(query: Callable[..., T], *args: Any) -> T:
-    """Return the same for a query that may have to ask somebody else's server. Raises: Unavailable, what the query raises."""
-    if routing.source.away:
-        raise Unavailable
-    return await _run(partial(routing.read, partial(query, *args)), goes_outside=True)
+    return await _run(partial(routing.read, partial(query, *args)), goes_outside=goes_outside)
 
 
 async def store(change: Callable[[], T]) -> T:
@@ -37,4 +32,4 @@ async def _run(call: Callable[[], T], *, goes_outside: bool = False) -> T:
     try:
         return await in_thread(call, goes_outside=goes_outside)
     except DataError as error:
-        raise refuse_nul(error) from error
+        raise routing.refuse_nul(error) from error

@@ -18,7 +18,7 @@ from mcp.shared.exceptions import MCPError
 from pydantic import AfterValidator, Field
 
 from config.errors import InvalidArgument, NotFound, PaymentRequired, Unavailable, WireError
-from mcpserver.http.threads import ask_outside, run_query
+from mcpserver.http.threads import run_query
 from mcpserver.servers.base import Context, Toolbox, build_server
 from mcpserver.tooling.arguments import NUMBER, Arguments, read
 from mcpserver.tooling.batched_counter import Tally
@@ -165,7 +165,7 @@ async def call_tool(slug: str, _context: Context, params: types.CallToolRequestP
     try:
         if tool.run is get_article:
             paying = params.meta.get(PAYMENT) if params.meta else None
-            answer = await ask_outside(get_article, slug, read(GetArticle, given), paying)
+            answer = await run_query(get_article, slug, read(GetArticle, given), paying, goes_outside=True)
         else:
             answer = await run_query(tool.run, slug, read(tool.arguments, given))
     except (InvalidArgument, NotFound) as error:
@@ -199,8 +199,8 @@ calls: Final[Tally[usage_counts.CallKey]] = Tally(usage_counts.add)
 class Teller:
     """Counts for a publisher what agents asked."""
 
-    def __init__(self, slug: str) -> None:
-        self._slug = slug
+    def __init__(self, member: Publisher) -> None:
+        self._slug = member.slug
 
     def about(self, what: CountedCall, params: Mapping[str, Any]) -> str:
         return canonical_key(params["arguments"]["url"]) if what.name == "get-article" else ""
@@ -209,5 +209,4 @@ class Teller:
         calls[usage_counts.CallKey(dt.datetime.now(dt.UTC).date(), self._slug, what.name, str(what.about))] += 1
 
 
-def teller(member: Publisher) -> Teller:
-    return Teller(member.slug)
+teller = Teller

@@ -1,6 +1,7 @@
 """Building blocks of the corpora's MCP servers: their lists of tools, and the SDK's server around their handlers."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 import mcp_types as types
@@ -10,9 +11,11 @@ from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from config.errors import WireError
+from config.errors import Unavailable, WireError
+from mcpserver.http.threads import run_query
+from mcpserver.tooling.arguments import Arguments, read
 from mcpserver.tooling.json_schema import compact
-from mcpserver.tooling.tools import HOUR_MS, ToolSpec, as_text, only_page, unknown
+from mcpserver.tooling.tools import HOUR_MS, MINUTE_MS, ToolSpec, as_text, only_page, unknown
 
 VERSION: Final = "1.0.0"
 RESOURCE_NOT_FOUND: Final = -32002  # of handshake revisions; 2026-07-28 has INVALID_PARAMS for it
@@ -21,11 +24,39 @@ Context = ServerRequestContext[Any, Any]
 Listing = Callable[[Context, types.PaginatedRequestParams | None], Awaitable[Any]]
 
 
+def resource_content(
+    uri: str, mime_type: str, text: str, ttl_ms: int = MINUTE_MS, *, is_private: bool = False
+) -> types.ReadResourceResult:
+    return types.ReadResourceResult(
+        contents=[types.TextResourceContents(uri=uri, mime_type=mime_type, text=text)],
+        ttl_ms=ttl_ms,
+        cache_scope="private" if is_private else "public",
+    )
+
+
 def refuse_resource(context: Context, uri: str, error: WireError, data: dict[str, Any]) -> MCPError:
     """Return the protocol's error for a resource that cannot be read; `data` stands beside its address."""
     is_modern = context.protocol_version in MODERN_PROTOCOL_VERSIONS
     code = REFUSED if error.status in (401, 403) else types.INVALID_PARAMS if is_modern else RESOURCE_NOT_FOUND
     return MCPError(code, as_text(error), {"uri": uri[:200], **data})
+
+
+@dataclass(frozen=True, slots=True)
+class PromptSpec:
+    """A prompt as it is listed, and `render`, a query that returns its text."""
+
+    name: str
+    title: str
+    description: str
+    arguments: type[Arguments]
+    render: Callable[[Any], str]
+
+    def to_listing(self) -> types.Prompt:
+        arguments = [
+            types.PromptArgument(name=name, description=field.description, required=field.is_required())
+            for name, field in self.arguments.model_fields.items()
+        ]
+        return types.Prompt(name=self.name, title=self.title, description=self.description, arguments=arguments)
 
 
 class Toolbox:
@@ -59,6 +90,26 @@ def list_on_one_page(result: type[Any], **items: Sequence[Any]) -> Listing:
         return result(**items, ttl_ms=HOUR_MS, cache_scope="public")
 
     return answer
+
+
+def handle_prompts(prompts: Mapping[str, PromptSpec]) -> dict[str, Any]:
+    """Return the handlers that list prompts and give one."""
+
+    async def get_prompt(_context: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
+        prompt = prompts.get(params.name)
+        if prompt is None:
+            raise unknown("prompt", prompts)
+        try:
+            text = await run_query(prompt.render, read(prompt.arguments, params.arguments))
+        except Unavailable:
+            raise
+        except WireError as error:
+            raise MCPError(types.INVALID_PARAMS, as_text(error), error.as_dict()) from error
+        message = types.PromptMessage(role="user", content=types.TextContent(text=text))
+        return types.GetPromptResult(description=prompt.description, messages=[message])
+
+    listed = [prompt.to_listing() for prompt in prompts.values()]
+    return {"on_list_prompts": list_on_one_page(types.ListPromptsResult, prompts=listed), "on_get_prompt": get_prompt}
 
 
 def build_server(

@@ -11,18 +11,25 @@ import mcp_types as types
 import orjson
 from django.conf import settings
 from mcp.server.lowlevel import Server
-from mcp.shared.exceptions import MCPError
-from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import BeforeValidator, Field, StrictBool
 
 from config.errors import NotFound, Unavailable, WireError
 from config.http import memory_cache
 from mcpserver.http.sessions import Sessions
 from mcpserver.http.threads import run_query
-from mcpserver.servers.base import Context, Toolbox, build_server, list_on_one_page
+from mcpserver.servers.base import (
+    Context,
+    PromptSpec,
+    Toolbox,
+    build_server,
+    handle_prompts,
+    list_on_one_page,
+    refuse_resource,
+    resource_content,
+)
 from mcpserver.tooling import arguments
 from mcpserver.tooling.arguments import WHOLE, Arguments
-from mcpserver.tooling.tools import HOUR_MS, MINUTE_MS, ToolAnswer, ToolSpec, as_text, text_content, unknown
+from mcpserver.tooling.tools import HOUR_MS, ToolAnswer, ToolSpec, as_text, error_result
 from wire.corpora.factchecks import api_keys, queries, rendering
 from wire.corpora.factchecks.languages import Code
 from wire.corpora.factchecks.schemas import ClaimCategoriesOut, ClaimOut, FoundClaimsOut
@@ -30,7 +37,6 @@ from wire.schemas.params import IsoMoment
 from wire.text.quoting import fold
 
 MAX_QUERY: Final = 2_000
-RESOURCE_NOT_FOUND: Final = -32002  # of handshake revisions; 2026-07-28 has INVALID_PARAMS for it
 CATEGORIES: Final = "factcheck://categories"
 SCHEME: Final = "factcheck://"
 KEY_BYTES: Final = 200
@@ -97,17 +103,17 @@ class CheckClaim(Arguments):
 def search_factchecks(args: SearchFactchecks) -> ToolAnswer:
     halves: list[queries.Half] = [*(["words"] if args.enable_fts else []), *(["meaning"] if args.enable_vec else [])]  # type: ignore[list-item]
     found = queries.search(**args.model_dump(exclude={"enable_fts", "enable_vec"}), halves=halves)
-    return ToolAnswer(found.model_dump(mode="json"), rendering.search(found))
+    return ToolAnswer.of(found, rendering.search(found))
 
 
 def get_factcheck(args: GetFactcheck) -> ToolAnswer:
     found = queries.get_claim(args.id)
-    return ToolAnswer(found.model_dump(mode="json"), rendering.claim(found))
+    return ToolAnswer.of(found, rendering.claim(found))
 
 
 def list_categories(_args: ListCategories) -> ToolAnswer:
     found = queries.list_categories()
-    return ToolAnswer(found.model_dump(mode="json"), rendering.categories(found))
+    return ToolAnswer.of(found, rendering.categories(found))
 
 
 _BOX: Final = Toolbox(
@@ -131,12 +137,6 @@ _BOX: Final = Toolbox(
     ),
 )  # fmt: skip
 TOOLS: Final = _BOX.tools
-_PROMPT: Final = types.Prompt(
-    name="check-claim",
-    title="Check a claim",
-    description="Finds what fact-checkers said of a claim, and answers with ratings and citations.",
-    arguments=[types.PromptArgument(name="claim", description="The claim to check, in words.", required=True)],
-)
 _RESOURCE: Final = types.Resource(
     uri=CATEGORIES,
     name="categories",
@@ -159,9 +159,9 @@ async def call_tool(_context: Context, params: types.CallToolRequestParams) -> A
     try:
         answer: ToolAnswer = await run_query(tool.run, arguments.read(tool.arguments, params.arguments))
     except NotFound as error:  # to the letter; where ids come from is in the tools' descriptions
-        return types.CallToolResult(content=[text_content(fold(error.message))], is_error=True)
+        return error_result(fold(error.message))
     except WireError as error:
-        return types.CallToolResult(content=[text_content(as_text(error))], is_error=True)
+        return error_result(as_text(error))
     return answer.as_result()
 
 
@@ -181,13 +181,8 @@ async def read_resource(context: Context, params: types.ReadResourceRequestParam
     except Unavailable:
         raise
     except WireError as error:
-        code = types.INVALID_PARAMS if context.protocol_version in MODERN_PROTOCOL_VERSIONS else RESOURCE_NOT_FOUND
-        raise MCPError(code, as_text(error), {"uri": uri[:200], "hint": error.hint}) from error
-    return types.ReadResourceResult(
-        contents=[types.TextResourceContents(uri=uri, mime_type="application/json", text=text)],
-        ttl_ms=MINUTE_MS,
-        cache_scope="public",
-    )
+        raise refuse_resource(context, uri, error, {"hint": error.hint}) from error
+    return resource_content(uri, "application/json", text)
 
 
 def _check_claim(args: CheckClaim) -> str:
@@ -202,17 +197,8 @@ def _check_claim(args: CheckClaim) -> str:
     )
 
 
-async def get_prompt(_context: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
-    if params.name != _PROMPT.name:
-        raise unknown("prompt", [_PROMPT.name])
-    try:
-        text = await run_query(_check_claim, arguments.read(CheckClaim, params.arguments))
-    except Unavailable:
-        raise
-    except WireError as error:
-        raise MCPError(types.INVALID_PARAMS, as_text(error), error.as_dict()) from error
-    message = types.PromptMessage(role="user", content=text_content(text))
-    return types.GetPromptResult(description=_PROMPT.description, messages=[message])
+_DESCRIPTION: Final = "Finds what fact-checkers said of a claim, and answers with ratings and citations."
+_PROMPTS: Final = {"check-claim": PromptSpec("check-claim", "Check a claim", _DESCRIPTION, CheckClaim, _check_claim)}
 
 
 async def admit(token: str | None) -> None:
@@ -231,7 +217,7 @@ def usage_name(method: str, given: str) -> str:
     if method == "tools/call":
         return _BOX.usage_name(method, given)
     if method == "prompts/get":
-        return given if given == _PROMPT.name else ""
+        return given if given in _PROMPTS else ""
     return CATEGORIES if given == CATEGORIES else "factcheck://{id}" if given.startswith(SCHEME) else ""
 
 
@@ -248,6 +234,5 @@ def build() -> Server[Any]:
         on_list_resources=list_on_one_page(types.ListResourcesResult, resources=[_RESOURCE]),
         on_list_resource_templates=list_on_one_page(types.ListResourceTemplatesResult, resource_templates=[_TEMPLATE]),
         on_read_resource=read_resource,
-        on_list_prompts=list_on_one_page(types.ListPromptsResult, prompts=[_PROMPT]),
-        on_get_prompt=get_prompt,
+        **handle_prompts(_PROMPTS),
     )

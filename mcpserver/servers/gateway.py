@@ -18,16 +18,16 @@ from pydantic import Field
 from config.errors import Unavailable, WireError
 from mcpserver.gateway import auth, queries, runtime
 from mcpserver.gateway.auth import Caller
-from mcpserver.gateway.gateway import LONGEST_WAIT, WAIT, Gateway
 from mcpserver.gateway.models import Entry
 from mcpserver.gateway.request import MAX_URI, GatewayRequest, parse_request
+from mcpserver.gateway.resolver import LONGEST_WAIT, WAIT, Resolver
 from mcpserver.gateway.resource_policy import Policy, Resource, load
 from mcpserver.gateway.response import CACHED, GatewayResponse, ReadOut
 from mcpserver.http.bearer import bearer
-from mcpserver.servers.base import Context, Toolbox, build_server, refuse_resource
+from mcpserver.servers.base import Context, Toolbox, build_server, refuse_resource, resource_content
 from mcpserver.tooling import arguments
 from mcpserver.tooling.arguments import Arguments
-from mcpserver.tooling.tools import HOUR_MS, ToolAnswer, ToolSpec, as_text, only_page, text_content
+from mcpserver.tooling.tools import HOUR_MS, ToolAnswer, ToolSpec, as_text, error_result, only_page
 
 STREAMS: Final = False  # its lists change with the policy, which is read when the process starts
 JSON: Final = "application/json"
@@ -71,11 +71,11 @@ async def gateway_read(args: Read, caller: Caller) -> ToolAnswer:
 
 
 async def gateway_resources(_args: Arguments, caller: Caller) -> ToolAnswer:
-    return ToolAnswer((await queries.resources(caller)).model_dump(mode="json"))
+    return ToolAnswer.of(await queries.resources(caller))
 
 
 async def gateway_explain(args: Explain, caller: Caller) -> ToolAnswer:
-    return ToolAnswer((await queries.explain(args.request_id, caller)).model_dump(mode="json"))
+    return ToolAnswer.of(await queries.explain(args.request_id, caller))
 
 
 async def gateway_vector_search(args: VectorSearch, caller: Caller) -> ToolAnswer:
@@ -122,7 +122,7 @@ async def call_tool(_context: Context, params: types.CallToolRequestParams) -> A
         args = arguments.read(spec.arguments, params.arguments)
         answer: ToolAnswer = await spec.run(args, await queries.find_caller(bearer.get()))
     except WireError as error:  # the model may mend it
-        return types.CallToolResult(content=[text_content(as_text(error))], is_error=True)
+        return error_result(as_text(error))
     return answer.as_result()
 
 
@@ -156,11 +156,7 @@ async def read_resource(context: Context, params: types.ReadResourceRequestParam
     if response.is_error:
         raise MCPError(types.INTERNAL_ERROR, response.note, {"provenance": response.provenance})
     _remember(uri, caller, response)
-    return types.ReadResourceResult(
-        contents=[types.TextResourceContents(uri=uri, mime_type=JSON, text=response.body.decode())],
-        ttl_ms=int(response.ttl * 1000),
-        cache_scope="private" if response.private else "public",
-    )
+    return resource_content(uri, JSON, response.body.decode(), int(response.ttl * 1000), is_private=response.private)
 
 
 class FastRead(NamedTuple):
@@ -181,8 +177,8 @@ def quick(method: str, params: Any, version: str) -> Callable[[], bytes] | None:
 
     What it makes is logged and counted like any other answer.
     """
-    gateway = runtime.ready()
-    if method != "resources/read" or gateway is None:
+    resolver = runtime.ready()
+    if method != "resources/read" or resolver is None:
         return None
     uri = params.get("uri")
     caller = auth.get_cached_caller(bearer.get())
@@ -190,14 +186,14 @@ def quick(method: str, params: Any, version: str) -> Callable[[], bytes] | None:
     if known is None or known.request.caller != caller:
         return None
     resource = known.request.resource
-    is_current = gateway.policy.resources.get(resource.name) is resource  # else the desk changed its numbers
-    if not is_current or gateway.get_fresh_in_memory(known.request) is not known.entry:
+    is_current = resolver.policy.resources.get(resource.name) is resource  # else the desk changed its numbers
+    if not is_current or resolver.get_fresh_in_memory(known.request) is not known.entry:
         return None
-    return partial(_render_fast, gateway, uri, known, version)
+    return partial(_render_fast, resolver, uri, known, version)
 
 
-def _render_fast(gateway: Gateway, uri: str, known: FastRead, version: str) -> bytes:
-    response = gateway.repeat(known.request, known.entry, known.response)
+def _render_fast(resolver: Resolver, uri: str, known: FastRead, version: str) -> bytes:
+    response = resolver.repeat(known.request, known.entry, known.response)
     text = _escape(response.head) + known.data_text + _escape(response.tail)
     result = b'{"contents":[{"uri":' + orjson.dumps(uri) + b',"mimeType":"application/json","text":"' + text + b'"}]'
     if version in MODERN_PROTOCOL_VERSIONS:
@@ -209,11 +205,11 @@ def _render_fast(gateway: Gateway, uri: str, known: FastRead, version: str) -> b
 
 def _remember(uri: str, caller: Caller, response: GatewayResponse) -> None:
     """Answer this read from memory alone while its entry is fresh."""
-    gateway = runtime.ready()
-    if response.outcome != CACHED or gateway is None:
+    resolver = runtime.ready()
+    if response.outcome != CACHED or resolver is None:
         return
-    request = parse_request(gateway.policy, uri, caller)
-    entry = gateway.get_fresh_in_memory(request)
+    request = parse_request(resolver.policy, uri, caller)
+    entry = resolver.get_fresh_in_memory(request)
     if entry is not None:
         if len(_pieces) >= MAX_PIECES:
             _pieces.clear()
@@ -239,8 +235,8 @@ def _find_resource_uri(uri: str) -> str:
 
 def _policy() -> Policy:
     # The desk's numbers change no address, so before the first question the file is enough.
-    gateway = runtime.ready()
-    return gateway.policy if gateway is not None else load(settings.WIRE_GATEWAY_POLICY)
+    resolver = runtime.ready()
+    return resolver.policy if resolver is not None else load(settings.WIRE_GATEWAY_POLICY)
 
 
 close: Final = runtime.close

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Self
 
 import mcp_types as types
 import orjson
@@ -31,6 +31,10 @@ class ToolAnswer:
     text: str | None = None
     meta: Mapping[str, Any] | None = None
     is_error: bool = False
+
+    @classmethod
+    def of(cls, found: BaseModel, text: str | None = None) -> Self:
+        return cls(found.model_dump(mode="json", by_alias=True), text)
 
     def as_text(self) -> str:
         return self.text if self.text is not None else orjson.dumps(self.structured).decode()
@@ -91,8 +95,9 @@ def dedupe_descriptions(tools: Iterable[types.Tool]) -> list[types.Tool]:
     return [tool.model_copy(update={"output_schema": dedupe(tool.output_schema)}) for tool in tools]
 
 
-def text_content(text: str) -> types.TextContent:
-    return types.TextContent(text=text)
+def error_result(text: str) -> types.CallToolResult:
+    """Return the result of a tool that failed, for a model that may mend it."""
+    return types.CallToolResult(content=[types.TextContent(text=text)], is_error=True)
 
 
 def only_page(params: types.PaginatedRequestParams | None) -> None:

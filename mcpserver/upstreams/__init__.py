@@ -1,4 +1,4 @@
 """MCP clients of the resource gateway: servers over stdio and HTTP, and this installation's own wire as one of them.
 
-May import wire.queries, sources.fetch and config; `router` is what the gateway uses. `protocol` and `config` load no SDK.
+May import wire.queries, sources.fetch and config; the gateway uses `upstream_clients`. `client_interface` and `config` load no SDK.
 """

@@ -24,6 +24,7 @@ import pytest
 
 from config.http import uvicorn_protocol
 from mcpserver.servers import wire as wire_server
+from mcpserver.servers.wire.prompts import PROMPTS
 from tests.clients.server import environment, fill, free_port, running
 from tests.fuzz import bodies, connections
 from tests.fuzz.answers import check
@@ -291,6 +292,6 @@ def test_a_right_request_of_all_that_there_is_is_spoiled() -> None:
         if method in named:
             named[method].add(params["name"])
     assert named["tools/call"] == {tool.name for tool in wire_server._BOX.listed}
-    assert named["prompts/get"] == {prompt.name for prompt in wire_server._PROMPTS}
+    assert named["prompts/get"] == {prompt.name for prompt in PROMPTS.values()}
     written = [json.loads(one.body)["method"] for one in connections.every_right() if one.body]
     assert {"tools/list", "initialize", "server/discover", "completion/complete"} < set(written)

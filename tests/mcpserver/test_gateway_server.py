@@ -12,10 +12,10 @@ from django.test import Client as Browser
 from mcp import Client
 
 from mcpserver.gateway import auth, runtime
-from mcpserver.gateway.gateway import Gateway
-from mcpserver.gateway.host import Host
 from mcpserver.gateway.models import RequestLog
 from mcpserver.gateway.payload_schemas import KINDS
+from mcpserver.gateway.process_context import ProcessContext
+from mcpserver.gateway.resolver import Resolver
 from mcpserver.gateway.resource_policy import load
 from mcpserver.servers import gateway as server
 from tests.mcpserver.asgi import ERAS, MODERN, http_scope, message, rpc_headers, send_request
@@ -39,7 +39,7 @@ def upstream() -> Iterator[Scripted]:
     policy = load().overridden({name: {"min_interval": 0, "limit": 10_000} for name in load().resources})
     auth.forget()
     server._pieces.clear()
-    runtime.replace(Gateway(policy, found, Host(runtime.write, runtime.read)))
+    runtime.replace(Resolver(policy, found, ProcessContext(runtime.write, runtime.read)))
     yield found
     runtime.replace(None)
     auth.forget()
@@ -55,7 +55,7 @@ def talk(*asked: tuple[str, dict[str, Any]], era: str = MODERN, token: str = "")
             headers = rpc_headers(sent, era) | ({"authorization": f"Bearer {token}"} if token else {})
             answer = await send_request(http_scope("POST", PATH, headers), [json.dumps(sent).encode()])
             found.append(answer.json())
-        await (await runtime.gateway()).logger.flush()
+        await (await runtime.get_resolver()).logger.flush()
         return found
 
     return asyncio.run(all_of_them())
@@ -65,7 +65,7 @@ def rest(path: str, token: str = "") -> Any:
     async def ask() -> Any:
         headers = {"authorization": f"Bearer {token}"} if token else {}
         answer = await send_request(http_scope("GET", path, headers))
-        await (await runtime.gateway()).logger.flush()
+        await (await runtime.get_resolver()).logger.flush()
         return answer
 
     return asyncio.run(ask())

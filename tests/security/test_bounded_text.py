@@ -22,8 +22,8 @@ from config.api import api
 from config.http.request_guard import MAX_BODY
 from mcpserver import registry
 from mcpserver.gateway import auth, runtime
-from mcpserver.gateway.gateway import Gateway
-from mcpserver.gateway.host import Host
+from mcpserver.gateway.process_context import ProcessContext
+from mcpserver.gateway.resolver import Resolver
 from mcpserver.gateway.resource_policy import load as load_policy
 from mcpserver.servers import SERVERS
 from mcpserver.servers import gateway as gateway_server
@@ -299,7 +299,7 @@ def full_wire(sample: None, django_db_blocker: DjangoDbBlocker, tmp_path_factory
         claims.load(*claims.german(), claims.LEAD, claims.TURBINES)
         policy = load_policy()
         policy = policy.overridden({name: {"min_interval": 0, "limit": 100_000} for name in policy.resources})
-        runtime.replace(Gateway(policy, Scripted(), Host(runtime.write, runtime.read)))
+        runtime.replace(Resolver(policy, Scripted(), ProcessContext(runtime.write, runtime.read)))
         gateway_server._pieces.clear()
         auth.forget()
         for path, opened in registry.build_endpoints(SERVERS).items():

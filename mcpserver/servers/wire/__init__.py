@@ -13,12 +13,19 @@ from mcp.shared.exceptions import MCPError
 
 from config.errors import InvalidArgument, NotInRoster, Unavailable, WireError
 from mcpserver.http.threads import run_query
-from mcpserver.servers.base import Context, Toolbox, build_server, list_on_one_page, refuse_resource
+from mcpserver.servers.base import (
+    Context,
+    Toolbox,
+    build_server,
+    handle_prompts,
+    list_on_one_page,
+    refuse_resource,
+    resource_content,
+)
 from mcpserver.servers.wire import prompts, resources, tools
 from mcpserver.servers.wire.detail import output_schema
-from mcpserver.servers.wire.verification_tools import GetChanges, wait_for_answer
 from mcpserver.tooling import arguments
-from mcpserver.tooling.tools import HOUR_MS, MINUTE_MS, ToolAnswer, as_text, dedupe_descriptions, only_page, text_content, unknown
+from mcpserver.tooling.tools import HOUR_MS, MINUTE_MS, ToolAnswer, as_text, dedupe_descriptions, error_result, only_page
 from sources import queries as sources_queries
 
 NAME: Final = "chatbotnews-wire"
@@ -41,10 +48,6 @@ _BOX: Final = Toolbox(*tools.TOOLS.values(), shorten=output_schema)
 _BOX.listed = dedupe_descriptions(_BOX.listed)
 _PUBLICATIONS: Final = ("source", "sources")
 """Arguments whose values are listed by the roster's names of today; any other name of a publication is taken as well."""
-_PROMPTS: Final = [
-    types.Prompt(name=p.name, title=p.title, description=p.description, arguments=p.listed_arguments())
-    for p in prompts.PROMPTS.values()
-]
 
 
 async def list_tools(_context: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
@@ -79,12 +82,12 @@ async def call_tool(_context: Context, params: types.CallToolRequestParams) -> A
     try:
         given = arguments.read(tool.arguments, params.arguments)
         answer: ToolAnswer = await run_query(tool.run, given)
-        if isinstance(given, GetChanges) and given.wait and not answer.structured["changes"]:
-            answer = await wait_for_answer(given)
+        if isinstance(given, tools.GetChanges) and given.wait and not answer.structured["changes"]:
+            answer = await tools.wait_for_answer(given)
     except NotInRoster as error:
         raise MCPError(types.INVALID_PARAMS, as_text(error), error.as_dict()) from error
     except WireError as error:
-        return types.CallToolResult(content=[text_content(as_text(error))], is_error=True)
+        return error_result(as_text(error))
     return answer.as_result()
 
 
@@ -104,25 +107,8 @@ async def read_resource(context: Context, params: types.ReadResourceRequestParam
         raise
     except WireError as error:
         raise refuse_resource(context, uri, error, {"hint": error.hint}) from error
-    return types.ReadResourceResult(
-        contents=[types.TextResourceContents(uri=uri, mime_type=mime_type, text=text)],
-        ttl_ms=resources.EDGE_TTL_MS if re.match("wire://today(/|$)", uri) else MINUTE_MS,
-        cache_scope="public",
-    )
-
-
-async def get_prompt(_context: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
-    prompt = prompts.PROMPTS.get(params.name)
-    if prompt is None:
-        raise unknown("prompt", prompts.PROMPTS)
-    try:
-        text = await run_query(prompt.render, arguments.read(prompt.arguments, params.arguments))
-    except Unavailable:
-        raise
-    except WireError as error:
-        raise MCPError(types.INVALID_PARAMS, as_text(error), error.as_dict()) from error
-    message = types.PromptMessage(role="user", content=text_content(text))
-    return types.GetPromptResult(description=prompt.description, messages=[message])
+    ttl_ms = resources.EDGE_TTL_MS if re.match("wire://today(/|$)", uri) else MINUTE_MS
+    return resource_content(uri, mime_type, text, ttl_ms)
 
 
 async def complete(_context: Context, params: types.CompleteRequestParams) -> types.CompleteResult:
@@ -160,7 +146,6 @@ def build() -> Server[Any]:
         on_list_resources=list_resources,
         on_list_resource_templates=list_on_one_page(types.ListResourceTemplatesResult, resource_templates=resources.TEMPLATES),
         on_read_resource=read_resource,
-        on_list_prompts=list_on_one_page(types.ListPromptsResult, prompts=_PROMPTS),
-        on_get_prompt=get_prompt,
         on_completion=complete,
+        **handle_prompts(prompts.PROMPTS),
     )

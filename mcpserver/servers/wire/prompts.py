@@ -5,16 +5,16 @@ And values for their arguments, and for the variables of resource templates, whi
 
 import datetime as dt
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 from django.utils import timezone
-from mcp_types import Completion, PromptArgument
+from mcp_types import Completion
 from pydantic import Field
 
 from citations.format.formats import CitationFormat
 from config.errors import NothingPublished
+from mcpserver.servers.base import PromptSpec
 from mcpserver.servers.wire.tools import CITE, Id
 from mcpserver.tooling.arguments import WHOLE, Arguments
 from wire import queries
@@ -62,21 +62,6 @@ class CompareCoverage(Arguments):
 class TopicDeepDive(Arguments):
     topic: Annotated[Topic, Field(description="One of the twelve topics.")]
     window_days: Annotated[int, Field(ge=1, le=365, description="How many days back; default 7."), WHOLE] = 7
-
-
-@dataclass(frozen=True, slots=True)
-class WirePrompt:
-    name: str
-    title: str
-    description: str
-    arguments: type[Arguments]
-    render: Callable[[Any], str]
-
-    def listed_arguments(self) -> list[PromptArgument]:
-        return [
-            PromptArgument(name=name, description=field.description, required=field.is_required())
-            for name, field in self.arguments.model_fields.items()
-        ]
 
 
 def daily_briefing(args: DailyBriefing) -> str:
@@ -223,8 +208,8 @@ def _escape_tags(text: str) -> str:
     return text.replace("<", "‹").replace(">", "›")
 
 
-PROMPTS: Final[Mapping[str, WirePrompt]] = {
-    render.__name__.replace("_", "-"): WirePrompt(render.__name__.replace("_", "-"), title, description, arguments, render)
+PROMPTS: Final[Mapping[str, PromptSpec]] = {
+    render.__name__.replace("_", "-"): PromptSpec(render.__name__.replace("_", "-"), title, description, arguments, render)
     for render, arguments, title, description in (
         (
             daily_briefing, DailyBriefing, "Daily briefing",

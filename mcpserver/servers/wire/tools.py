@@ -1,23 +1,29 @@
-"""The tools: parse, ask one query, return. Names, arguments, defaults and bounds are the specification's §4, to the letter."""
+"""The tools: parse, ask one query, return. Names, arguments, defaults and bounds are the specification's §4, to the letter.
+
+The last five let a client check the wire, and what was written about it.
+"""
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
-from typing import Annotated, Any, Final
+from functools import partial
+from typing import Annotated, Any, Final, get_type_hints
 
 import orjson
 from ninja import Schema
-from pydantic import BeforeValidator, Field, StringConstraints
+from pydantic import BaseModel, BeforeValidator, Field, StringConstraints
 
 from citations.format.formats import CitationFormat
 from config.errors import NotFound
+from mcpserver.http.threads import run_query
 from mcpserver.servers.wire.detail import Detail, shape_page, within
-from mcpserver.servers.wire.verification_tools import TRUST
 from mcpserver.tooling.arguments import WHOLE, Arguments
 from mcpserver.tooling.tools import ADDRESSES_THE_MODEL, ToolAnswer, ToolSpec
 from sources import queries as sources_queries
-from sources.schemas import SourcesOut, VerdictOut
 from wire import queries
-from wire.schemas import params, story
+from wire.api.streaming import LONGEST_WAIT, wait_for_changes
+from wire.queries.changes import LIMIT, MOST, parse_kinds
+from wire.queries.claim_corroboration import MAX_CLAIM
+from wire.queries.verification import MAX_TEXT
+from wire.schemas import params, proofs, story
 from wire.schemas.params import Days, IsoDate, IsoEnd, IsoMoment
 from wire.schemas.story_list import StoriesAnswer
 from wire.text.provenance import timestamp
@@ -144,6 +150,30 @@ class Fetch(Arguments):
     id: Annotated[Id, Field(description="An id that search returned.")]
 
 
+class VerifyCitation(Arguments):
+    text: Annotated[str, Field(min_length=1, max_length=MAX_TEXT, description="Prose or citations in any format.")]
+
+
+class GetProvenance(Arguments):
+    date: Annotated[IsoDate | None, Field(description="A UTC day; default: the latest, or the story's.")] = None
+    story_id: Annotated[Id | None, Field(description="Also prove that this story is in it.")] = None
+
+
+class GetChanges(Arguments):
+    cursor: Annotated[str | None, Field(max_length=500, description="next_cursor of the answer before.")] = None
+    kinds: Annotated[str | None, Field(max_length=200, description="Only these: story_added,story_withdrawn,…")] = None
+    limit: Annotated[int, Field(ge=1, le=MOST), WHOLE] = LIMIT
+    wait: Annotated[int, Field(ge=0, le=LONGEST_WAIT, description="Seconds to wait for one."), WHOLE] = 0
+
+
+class Corroborate(Arguments):
+    claim: Annotated[str, Field(min_length=1, max_length=MAX_CLAIM, description="A plain sentence: who did what.")]
+
+
+class CompareCoverage(Arguments):
+    event_id: Annotated[Id, Field(description="An event_id, or the id of a story of it.")]
+
+
 class SearchHit(Schema):
     id: str
     title: str
@@ -185,26 +215,14 @@ def get_topic_coverage(args: GetTopicCoverage) -> ToolAnswer:
     return _stories(args, lambda limit: queries.get_topic_coverage(args.topic, args.since, limit, args.cursor))
 
 
-def get_consensus(args: GetConsensus) -> ToolAnswer:
-    return _answer(queries.get_consensus(args.story_id, args.headline))
-
-
 def get_citation(args: GetCitation) -> ToolAnswer:
     found = queries.get_pinned_citation(args.story_id, args.format) or queries.get_citation(args.story_id, args.format)
-    return ToolAnswer(found.model_dump(mode="json"), found.citation)
+    return ToolAnswer.of(found, found.citation)
 
 
 def get_editor_take(args: GetEditorTake) -> ToolAnswer:
     found = queries.get_editor_take(args.date)
-    return ToolAnswer(found.model_dump(mode="json"), found.markdown)
-
-
-def list_sources(args: ListSources) -> ToolAnswer:
-    return _answer(queries.list_sources(args.tier))
-
-
-def verify_source_integrity(args: VerifySource) -> ToolAnswer:
-    return _answer(sources_queries.verify_source(args.publication_name))
+    return ToolAnswer.of(found, found.markdown)
 
 
 def list_events(args: ListEvents) -> ToolAnswer:
@@ -214,19 +232,11 @@ def list_events(args: ListEvents) -> ToolAnswer:
     return ToolAnswer(within(args.max_tokens, args.limit, "events", page))
 
 
-def get_event(args: GetEvent) -> ToolAnswer:
-    return _answer(queries.get_event(args.event_id))
-
-
-def get_storyline(args: GetStoryline) -> ToolAnswer:
-    return _answer(queries.get_storyline(args.event_id, args.limit, args.cursor))
-
-
 def search(args: Search) -> ToolAnswer:
     """OpenAI's connector shape: `{"results": [{id, title, url}]}`."""
     found = queries.search_wire(args.query)
     hits = [SearchHit(id=s.chatbotnews_id, title=s.headline, url=s.permalink) for s in found.stories]
-    return _answer(SearchHits(results=hits))
+    return ToolAnswer.of(SearchHits(results=hits))
 
 
 def fetch(args: Fetch) -> ToolAnswer:
@@ -250,7 +260,20 @@ def fetch(args: Fetch) -> ToolAnswer:
     if story.untrusted_instructions:
         text = f"{ADDRESSES_THE_MODEL}\n\n{text}"
         metadata["untrusted_instructions"] = "true"
-    return _answer(Document(id=story.chatbotnews_id, title=story.headline, text=text, url=story.permalink, metadata=metadata))
+    return ToolAnswer.of(Document(id=story.chatbotnews_id, title=story.headline, text=text, url=story.permalink, metadata=metadata))
+
+
+def get_changes(args: GetChanges) -> ToolAnswer:
+    return ToolAnswer.of(_list_changes(args))
+
+
+def _list_changes(args: GetChanges) -> proofs.ChangesOut:
+    return queries.get_changes(args.cursor, args.limit, parse_kinds(args.kinds))
+
+
+async def wait_for_answer(args: GetChanges) -> ToolAnswer:
+    """Return the changes behind the cursor as soon as there are any, or none after `wait` seconds."""
+    return ToolAnswer.of(await wait_for_changes(args.wait, partial(run_query, _list_changes, args)))
 
 
 def _stories(args: SearchWire | GetCategory | GetTopicCoverage, ask: Callable[[int], StoriesAnswer[Any]]) -> ToolAnswer:
@@ -258,12 +281,16 @@ def _stories(args: SearchWire | GetCategory | GetTopicCoverage, ask: Callable[[i
     return ToolAnswer(within(args.max_tokens, args.limit, "stories", lambda limit: shape_page(ask(limit), args.detail)))
 
 
-def _answer(found: Schema) -> ToolAnswer:
-    return ToolAnswer(found.model_dump(mode="json", by_alias=True))
+def _tool(
+    run: Callable[[Any], ToolAnswer], arguments: type[Arguments], output: type[BaseModel], title: str, says: str, **more: Any
+) -> ToolSpec:
+    return ToolSpec(more.pop("name", run.__name__), title, f"{says} {CITE}", arguments, output, run, **more)
 
 
-def _tool(run: Callable[[Any], ToolAnswer], arguments: type[Arguments], output: type[Schema], title: str, says: str) -> ToolSpec:
-    return ToolSpec(run.__name__, title, f"{says} {CITE}", arguments, output, run)
+def _query(query: Callable[..., BaseModel], arguments: type[Arguments], title: str, says: str, **more: Any) -> ToolSpec:
+    """Return the tool that passes each of its arguments on to `query`, which calls them the same."""
+    named = {"name": query.__name__} | more
+    return _tool(lambda args: ToolAnswer.of(query(**dict(args))), arguments, get_type_hints(query)["return"], title, says, **named)
 
 
 TOOLS: Final[Mapping[str, ToolSpec]] = {
@@ -291,8 +318,8 @@ TOOLS: Final[Mapping[str, ToolSpec]] = {
             "Stories about one of the twelve tracked topics, newest first, with a one-sentence summary of what the list holds. "
             f"{COSTS}",
         ),
-        _tool(
-            get_consensus, GetConsensus, story.ConsensusOut, "Who else reports it",
+        _query(
+            queries.get_consensus, GetConsensus, "Who else reports it",
             "Cross-source check of a story or a headline: a consensus score from 0 (nobody else in the roster) to 1, the number of "
             "independent sources, and their stories. Give story_id or headline; with a headline, the figures belong to `matched`, "
             "the most similar story, which may say something else.",
@@ -305,14 +332,15 @@ TOOLS: Final[Mapping[str, ToolSpec]] = {
             get_editor_take, GetEditorTake, story.EditorTakeOut, "The day's brief",
             "The Editor's Take of a day in Markdown, the latest day if no date is given.",
         ),
-        _tool(
-            list_sources, ListSources, SourcesOut, "The 24 publications",
+        _query(
+            queries.list_sources, ListSources, "The 24 publications",
             "The closed roster of 24 publications with tier and kind of feed, or one tier of it.",
         ),
-        _tool(
-            verify_source_integrity, VerifySource, VerdictOut, "Is this publication in the roster?",
+        _query(
+            sources_queries.verify_source, VerifySource, "Is this publication in the roster?",
             "The anti-hallucination gate: whether a publication name is one of the 24. Call it before attributing anything to a "
             "publication by way of ChatbotNews.ai.",
+            name="verify_source_integrity",
         ),
         _tool(
             list_events, ListEvents, story.EventsOut, "What happened on a day",
@@ -321,16 +349,17 @@ TOOLS: Final[Mapping[str, ToolSpec]] = {
             "citing {publisher} (Tier {tier}), {date of published_at}: {headline}.' For others give get_citation the event's lead, "
             "or its event_id where it has none. get_event names every report; search_wire looks through all days.",
         ),
-        _tool(
-            get_event, GetEvent, story.EventOut, "One event, every report",
+        _query(
+            queries.get_event, GetEvent, "One event, every report",
             "One happening with every report of it, oldest first, each with its citation: who was first, which reports are "
             "independent and which copy another's text. Takes an event_id, or the id of any story of the event. get_consensus "
             "weighs one story instead. About 160 tokens, and 200 more a report.",
         ),
-        replace(_tool(
-            get_storyline, GetStoryline, story.StorylineOut, "What came before and after",
+        _query(
+            queries.get_storyline, GetStoryline, "What came before and after",
             "A storyline: events over weeks that follow from one another, oldest first, one line and citation each.",
-        ), is_brief=True),
+            is_brief=True,
+        ),
         _tool(
             search, Search, SearchHits, "Search (connectors)",
             "Search for connectors and deep research: ids, titles and addresses of the ten best stories. Read one with fetch.",
@@ -339,6 +368,34 @@ TOOLS: Final[Mapping[str, ToolSpec]] = {
             fetch, Fetch, Document, "Fetch (connectors)",
             "One story as a document for connectors and deep research, by an id that search returned.",
         ),
-        *(replace(_tool(*one), is_brief=True) for one in TRUST),
+        _query(
+            queries.verify_citation, VerifyCitation, "Check citations",
+            "Finds every citation of this wire in a text and checks publisher, tier, date, URL and quoted words against the "
+            "record; gives the correct string. Call it before you publish or repeat one.",
+            is_brief=True,
+        ),
+        _query(
+            queries.get_proved, GetProvenance, "Prove a day or a story",
+            "Hash, link, signature and log checkpoint of a published day, and a Merkle proof for one story. Use it to show "
+            "somebody else that the wire published something.",
+            name="get_provenance", is_brief=True,
+        ),
+        _tool(
+            get_changes, GetChanges, proofs.ChangesOut, "Follow every change",
+            "Stories added, revised, corrected, withdrawn, events, days, in order. To keep a copy, begin without cursor and read "
+            "each.",
+            is_brief=True,
+        ),
+        _query(
+            queries.corroborate, Corroborate, "Who reports a claim",
+            "Whether publications report what a sentence claims: confirmed (two or more independently), single_source or "
+            "not_found. get_consensus weighs a known story instead.",
+            is_brief=True,
+        ),
+        _query(
+            queries.compare_coverage, CompareCoverage, "Coverage side by side",
+            "One event as each publication has it: headlines, words only one uses, figures that differ. get_event lists reports.",
+            is_brief=True,
+        ),
     )
 }  # fmt: skip

@@ -9,9 +9,9 @@ from typing import Any
 from django.db import connections
 
 from mcpserver.gateway.auth import Caller
-from mcpserver.gateway.gateway import WAIT, Gateway
-from mcpserver.gateway.host import Host
+from mcpserver.gateway.process_context import ProcessContext
 from mcpserver.gateway.request import parse_request
+from mcpserver.gateway.resolver import WAIT, Resolver
 from mcpserver.gateway.resource_policy import Policy, load
 from mcpserver.gateway.response import GatewayResponse
 from mcpserver.upstreams.client_interface import UpstreamAnswer, UpstreamCall, UpstreamError
@@ -91,22 +91,22 @@ class Stage:
         self.policy = change(load())
         self.gateway = self.another()
 
-    def another(self) -> Gateway:
+    def another(self) -> Resolver:
         """A gateway as another process has it: nothing but the tables is shared."""
-        return Gateway(self.policy, self.upstream, self.build_host())
+        return Resolver(self.policy, self.upstream, self.build_host())
 
-    def build_host(self) -> Host:
-        return Host(run_inline, run_inline, self.loop.now, self.loop.now)
+    def build_host(self) -> ProcessContext:
+        return ProcessContext(run_inline, run_inline, self.loop.now, self.loop.now)
 
     def use(self, policy: Policy) -> None:
         """Begin anew with another policy."""
         self.policy = policy
         self.gateway = self.another()
 
-    def ask(self, uri: str, caller: Caller = ALL, wait: float = WAIT, gateway: Gateway | None = None) -> GatewayResponse:
+    def ask(self, uri: str, caller: Caller = ALL, wait: float = WAIT, gateway: Resolver | None = None) -> GatewayResponse:
         return run(self.loop, self.asking(uri, caller, wait, gateway))
 
-    async def asking(self, uri: str, caller: Caller = ALL, wait: float = WAIT, gateway: Gateway | None = None) -> GatewayResponse:
+    async def asking(self, uri: str, caller: Caller = ALL, wait: float = WAIT, gateway: Resolver | None = None) -> GatewayResponse:
         gateway = gateway or self.gateway
         return await gateway.ask(parse_request(gateway.policy, uri, caller, internal=True), wait)
 

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from mcpserver.gateway import host, limiter, request_log
-from mcpserver.gateway.gateway import LOOK
-from mcpserver.gateway.host import Host
+from mcpserver.gateway import limiter, process_context, request_log
 from mcpserver.gateway.limiter import Limit
 from mcpserver.gateway.models import Bucket, Entry, UpstreamState
+from mcpserver.gateway.process_context import ProcessContext
+from mcpserver.gateway.resolver import LOOK
 from sources.vocabulary import Circuit
 from tests.mcpserver.gateway.clock import run
 from tests.mcpserver.gateway.stage import Stage, codes, coin, failure, payment, run_inline, tweet
@@ -27,8 +27,8 @@ class SteppingStage(Stage):
         self.step = 0.0
         super().__init__()
 
-    def build_host(self) -> Host:
-        return Host(run_inline, run_inline, lambda: self.loop.now() + self.step, lambda: self.loop.time() + 1e6)
+    def build_host(self) -> ProcessContext:
+        return ProcessContext(run_inline, run_inline, lambda: self.loop.now() + self.step, lambda: self.loop.time() + 1e6)
 
     def restart(self) -> None:
         """The machine boots again: what is stored is of a steady clock that nobody can compare."""
@@ -174,9 +174,9 @@ def test_a_bucket_of_the_release_before_that_lies_in_the_future_is_set_right() -
 
 
 def test_the_steady_clock_goes_on_and_names_this_boot() -> None:
-    first = host.read_uptime()
-    assert host.read_uptime() >= first
-    assert host.measure_step(1_000.0, 50.0, host.BOOT, 1_010.0, 60.0) == 0.0
-    if host.BOOT:
-        assert host.measure_step(1_000.0, 50.0, host.BOOT, 2_010.0, 60.0) == 1_000.0
-    assert host.measure_step(1_000.0, 50.0, "another", 2_010.0, 60.0) == 0.0
+    first = process_context.read_uptime()
+    assert process_context.read_uptime() >= first
+    assert process_context.measure_step(1_000.0, 50.0, process_context.BOOT, 1_010.0, 60.0) == 0.0
+    if process_context.BOOT:
+        assert process_context.measure_step(1_000.0, 50.0, process_context.BOOT, 2_010.0, 60.0) == 1_000.0
+    assert process_context.measure_step(1_000.0, 50.0, "another", 2_010.0, 60.0) == 0.0

@@ -12,7 +12,7 @@ import sys, time
 import django
 django.setup()
 from django.db import OperationalError
-from mcpserver.gateway.host import read_uptime
+from mcpserver.gateway.process_context import read_uptime
 from mcpserver.gateway.limiter import Limit, acquire_all
 limits, got = [Limit("shared", 50, 3600.0)], 0
 print("ready", flush=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mcpserver.gateway.gateway import LOOK
+from mcpserver.gateway.resolver import LOOK
 
 ANSWER = """
 import asyncio, sys

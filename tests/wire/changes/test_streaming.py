@@ -11,7 +11,7 @@ from config import asgi
 from mcpserver import registry
 from mcpserver.http.threads import run_query
 from mcpserver.servers import SERVERS
-from mcpserver.servers.wire import verification_tools
+from mcpserver.servers.wire import tools
 from mcpserver.tooling.arguments import read
 from tests.factories import entry, publish
 from tests.mcpserver.asgi import Answer, http_scope, message, rpc_headers, send_request, serving
@@ -172,7 +172,7 @@ def test_rest_and_tool_say_the_same() -> None:
     async def scenario() -> None:
         for query, arguments, told in asked:
             assert (await get(f"/api/changes.json?{query}")).json() == told
-            answer = await run_query(verification_tools.get_changes, read(verification_tools.GetChanges, arguments))
+            answer = await run_query(tools.get_changes, read(tools.GetChanges, arguments))
             assert answer.structured == told
 
     kinds = [ChangeKind.DAY_PUBLISHED, ChangeKind.STORY_ADDED]

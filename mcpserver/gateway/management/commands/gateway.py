@@ -16,8 +16,8 @@ from config.errors import WireError
 from config.url_secrets import mask_address, mask_addresses
 from mcpserver.gateway import agent_heartbeats, auth, cache, fault_injection, limiter, queries, request_log, runtime
 from mcpserver.gateway.auth import Caller
-from mcpserver.gateway.gateway import LOOK, WAIT
 from mcpserver.gateway.models import Agent, Entry, RequestLog
+from mcpserver.gateway.resolver import LOOK, WAIT
 from mcpserver.gateway.resource_policy import Policy, PolicyError
 
 T = TypeVar("T")

@@ -1,4 +1,4 @@
-"""The ground that a gateway runs on: clocks, the database, the tasks of an event loop, and work done in batches."""
+"""What a process gives its resolver: clocks, threads for the database, tasks of an event loop, and work done in batches."""
 
 import asyncio
 import time
@@ -43,8 +43,8 @@ class Runner(Protocol):
     def __call__(self, work: Callable[[], T], /) -> Awaitable[T]: ...
 
 
-class Host:
-    """The host of a gateway: `write` does blocking work, one after the other, `read` several at once.
+class ProcessContext:
+    """Clocks, threads and tasks: `write` does blocking work, one after the other, `read` several at once.
 
     `now`: seconds since 1970; `steady` does not step. Tasks are of one event loop. What belonged to an earlier loop is
     forgotten, by the functions in `on_new_loop` too.
@@ -85,11 +85,11 @@ class Host:
 class Batcher(Generic[Q, A]):
     """Work that is cheaper for many than for one: what comes during a batch is the next batch. `work` keeps the order."""
 
-    def __init__(self, work: Callable[[Sequence[Q]], Awaitable[Sequence[A]]], host: Host) -> None:
+    def __init__(self, work: Callable[[Sequence[Q]], Awaitable[Sequence[A]]], context: ProcessContext) -> None:
         self._work = work
-        self._host = host
+        self._context = context
         self._reset()
-        host.on_new_loop.append(self._reset)
+        context.on_new_loop.append(self._reset)
 
     def _reset(self) -> None:
         self._lock = asyncio.Lock()
@@ -98,7 +98,7 @@ class Batcher(Generic[Q, A]):
     async def ask(self, item: Q) -> A:
         if self._next is None:
             self._next = [], asyncio.get_running_loop().create_future()
-            self._host.start(self._run(*self._next))
+            self._context.start(self._run(*self._next))
         items, answers = self._next
         items.append(item)
         place = len(items) - 1

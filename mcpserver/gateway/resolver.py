@@ -1,4 +1,4 @@
-"""The way of a request from the cache to the chain: fresh, else fetched within limits, else of another resource, else stale.
+"""The resolver, which leads a request from the cache to the chain: fresh, else fetched, else of another resource, else stale.
 
 A caller waits no longer than it said. What it does not wait for goes on in the background and fills the cache.
 """
@@ -20,9 +20,9 @@ from mcpserver.gateway.cache import EntryCache
 from mcpserver.gateway.canonical_json import digest
 from mcpserver.gateway.circuit_breaker import CircuitBreaker
 from mcpserver.gateway.fetcher import Fetch, Fetcher
-from mcpserver.gateway.host import Host
 from mcpserver.gateway.limiter import Quota
 from mcpserver.gateway.models import Entry
+from mcpserver.gateway.process_context import ProcessContext
 from mcpserver.gateway.request import GatewayRequest, build_chain_request
 from mcpserver.gateway.request_log import RequestLogger, read_resets
 from mcpserver.gateway.resource_policy import Policy, PolicyError
@@ -36,14 +36,14 @@ LOOK: Final = 5.0  # seconds between two looks at what the desk and other proces
 log = logging.getLogger(__name__)
 
 
-class Gateway:
-    """The gateway of one process. `read_policy` returns the policy with the desk's numbers as they are now."""
+class Resolver:
+    """The resolver of one process. `read_policy` returns the policy with the desk's numbers as they are now."""
 
     def __init__(
         self,
         policy: Policy,
         client: UpstreamClient,
-        host: Host,
+        context: ProcessContext,
         *,
         counts: bool = True,
         max_bytes: int = 1_000_000_000,
@@ -51,12 +51,12 @@ class Gateway:
         journal: Path | None = None,
         read_policy: Callable[[], Policy] | None = None,
     ) -> None:
-        self.policy, self.client, self.host = policy, client, host
-        self.cache = EntryCache(host)
-        self.quota = Quota(policy, host, is_on=counts)
-        self.breakers = {name: CircuitBreaker(policy.circuit, host) for name in policy.upstreams}
-        self.logger = RequestLogger(host, self.cache, log_rows, max_bytes, journal)
-        self.fetcher = Fetcher(policy, client, self.cache, self.quota, self.breakers, self.logger, host)
+        self.policy, self.client, self.context = policy, client, context
+        self.cache = EntryCache(context)
+        self.quota = Quota(policy, context, is_on=counts)
+        self.breakers = {name: CircuitBreaker(policy.circuit, context) for name in policy.upstreams}
+        self.logger = RequestLogger(context, self.cache, log_rows, max_bytes, journal)
+        self.fetcher = Fetcher(policy, client, self.cache, self.quota, self.breakers, self.logger, context)
         self.read_policy = read_policy
         self._looked_at = float("-inf")
         self._resets: dict[str, int] | None = None
@@ -64,7 +64,7 @@ class Gateway:
     async def ask(self, request: GatewayRequest, wait: float = WAIT) -> GatewayResponse:
         """Return the response to a request, within `wait` seconds. Raises: Unauthorized, Forbidden."""
         request.caller.check(request.resource.uri)
-        self.host.follow_loop()
+        self.context.follow_loop()
         began = time.perf_counter()
         response = await self._answer(request, asyncio.get_running_loop().time() + wait)
         self._account(response, request.caller, began)
@@ -78,7 +78,7 @@ class Gateway:
         return response
 
     def get_fresh_in_memory(self, request: GatewayRequest) -> Entry | None:
-        now, entry = self.host.now(), self.cache.get(request.key)
+        now, entry = self.context.now(), self.cache.get(request.key)
         if entry is None or not entry.is_fresh(now, self.client.marker(request.resource.upstream)):
             return None
         if now > entry.fetched_at + self.policy.defaults.refresh_at * (entry.fresh_until - entry.fetched_at):
@@ -89,8 +89,8 @@ class Gateway:
         """Follow the desk's numbers and `gateway forget`. What cannot be read changes nothing."""
         try:
             await self.cache.drop_deleted()
-            resets = await self.host.read(read_resets)
-            policy = await self.host.read(self.read_policy) if self.read_policy is not None else self.policy
+            resets = await self.context.read(read_resets)
+            policy = await self.context.read(self.read_policy) if self.read_policy is not None else self.policy
         except PolicyError as error:
             log.error("The desk's numbers are left as they were: %s", error)
         except Exception:
@@ -105,17 +105,17 @@ class Gateway:
 
     async def close(self) -> None:
         """Give up what goes on in the background, write what waits, and let go of every upstream."""
-        await self.host.cancel_tasks()
+        await self.context.cancel_tasks()
         await self.client.close()
         await self.logger.flush()
 
     def _account(self, response: GatewayResponse, caller: Caller, began: float) -> None:
         cost = self.policy.resources[response.resource].cost
         self.logger.note(response, caller.name, time.perf_counter() - began, cost)
-        now = self.host.steady()
+        now = self.context.steady()
         if abs(now - self._looked_at) > LOOK:
             self._looked_at = now
-            self.host.start(self.look())
+            self.context.start(self.look())
 
     async def _answer(self, request: GatewayRequest, deadline: float) -> GatewayResponse:
         entry = await self._find_fresh(request) or await self._find_heartbeat(request)
@@ -129,7 +129,7 @@ class Gateway:
         if entry is not None:
             return self._respond(request, FALLBACK, entry, attempts, fetch)
         entry = await self.cache.find(request.history_key if request.resource.answers == "transactions" else request.key)
-        if entry is not None and entry.is_usable(self.host.now()):
+        if entry is not None and entry.is_usable(self.context.now()):
             return self._respond(request, STALE, entry, attempts, fetch)
         return self._respond(request, EXHAUSTED, None, attempts, fetch)
 
@@ -145,10 +145,10 @@ class Gateway:
         resource = request.resource
         if resource.answers != "heartbeat" or self.fetcher.is_fetching(request):
             return None
-        now = dt.datetime.fromtimestamp(self.host.now(), dt.UTC)
+        now = dt.datetime.fromtimestamp(self.context.now(), dt.UTC)
         since = now - dt.timedelta(seconds=max(resource.min_interval, resource.period / resource.limit))
         try:
-            found = await self.host.read(partial(agent_heartbeats.find_answer, request.key, since, now))
+            found = await self.context.read(partial(agent_heartbeats.find_answer, request.key, since, now))
         except Exception:
             log.exception("The table of heartbeats cannot be read.")
             return None
@@ -197,7 +197,7 @@ class Gateway:
             resource=resource.name,
             asked=request.uri,
             outcome=outcome,
-            now=self.host.now(),
+            now=self.context.now(),
             private=resource.private,
             attempts=list(attempts),
             remaining=fetch.remaining if fetch else None,
