@@ -7,7 +7,7 @@ import sys
 
 def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-    from config.command_line import run
+    from config.command_runner import run
 
     run(sys.argv)
 

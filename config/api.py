@@ -21,7 +21,7 @@ from config.plugins import list_plugins
 from sources.api import router as sources_router
 from wire.api.proofs import router as trust_router
 from wire.api.rest import router as wire_router
-from wire.text.quoting import refuse_unknown
+from wire.text.untrusted_text import refuse_unknown
 
 
 class Docs(DocsBase):

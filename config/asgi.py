@@ -20,7 +20,7 @@ from django.conf import settings  # noqa: E402
 
 from config.api import parameters_of  # noqa: E402
 from config.database import routing  # noqa: E402
-from config.http import memory_cache, publish_notifier  # noqa: E402
+from config.http import memory_cache, publish_waiters  # noqa: E402
 from config.http.request_guard import App, Edge, Receive, Refusal, Scope, Send, family_of, shared_limit  # noqa: E402
 from config.http.response_cache import CachedApp, DjangoReads  # noqa: E402
 from config.logs import add_request_ids  # noqa: E402
@@ -115,7 +115,7 @@ async def _watch() -> None:
                 if version != seen:
                     last = await loop.run_in_executor(thread, routing.read, queries.last_number)
                     if seen is None:
-                        publish_notifier.settled.number = last
+                        publish_waiters.settled.number = last
                     else:  # once all other processes have looked too, these changes are told
                         settling.append((loop.time() + 2 * LOOK, last))
                 memory_cache.answers.set_version((source, version))
@@ -125,14 +125,14 @@ async def _watch() -> None:
                 memory_cache.answers.mark_stale()
             else:
                 while settling and settling[0][0] <= loop.time():
-                    publish_notifier.settled.number = settling.popleft()[1]
-                    publish_notifier.announce()
+                    publish_waiters.settled.number = settling.popleft()[1]
+                    publish_waiters.announce()
                     if _mcp is not None:
                         await _mcp.announce_publish()
             await asyncio.sleep(LOOK)
     finally:
         memory_cache.answers.set_version(None)
-        publish_notifier.settled.number = None
+        publish_waiters.settled.number = None
         thread.submit(connections.close_all)
         thread.shutdown()
 

@@ -8,8 +8,8 @@ from importlib import import_module
 from typing import Final
 
 from mcpserver.http.transport import McpEndpoint, StreamingEndpoint
+from mcpserver.server_families import Family
 from mcpserver.servers import SERVERS
-from mcpserver.tenant_servers import Family
 from mcpserver.tooling import batched_counter
 
 FLUSH: Final = 10.0  # seconds between two writes of counts

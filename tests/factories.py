@@ -57,7 +57,7 @@ def take(*entries: Entry, now: dt.datetime = NOW) -> list[Outcome | Rejected]:
 
 def see(feed: Feed, *entries: Entry, now: dt.datetime = NOW) -> list[Outcome | Rejected]:
     """Take entries in as `feed` showed them at `now`, without publishing."""
-    context = Context.load(lexicon.load(), now).seen_in(feed, now)
+    context = Context.load(lexicon.load(), now).bind_feed(feed, now)
     return save_entries([made.with_publisher(feed.publication.name) for made in entries], context)
 
 

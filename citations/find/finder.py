@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from citations.find import context
 from citations.find.context import LONGEST, has_content, last_claim, last_sentence_start, open_bracket
+from citations.find.dates import dates_in
 from citations.find.json_objects import find_json, split_object
 from citations.find.match import CitationMatch
 from citations.find.normalize import straighten
@@ -32,7 +33,6 @@ from citations.find.text_formats import (
     read_bibliographic,
     read_markdown,
 )
-from citations.format.dates import dates_in
 from citations.format.formats import CitationFormat
 
 AHEAD: Final = 100  # characters

@@ -6,9 +6,9 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from typing import Any, Final
 
+from citations.find.dates import month_number
 from citations.find.match import CitationMatch, find_correction, read_address
 from citations.find.segments import ID
-from citations.format.dates import month_number
 from citations.format.formats import CitationFormat, one_line
 from citations.format.latex import unescape
 

@@ -8,11 +8,11 @@ from dataclasses import replace
 from typing import Any, Final
 
 from citations.find.context import LONGEST, find_urls, last_claim, last_sentence_start
+from citations.find.dates import DATE, iso
 from citations.find.match import CitationMatch, find_correction, read_address
 from citations.find.normalize import words_of
 from citations.find.records import NAME
 from citations.find.segments import BREAK, ID
-from citations.format.dates import DATE, iso
 from citations.format.formats import CitationFormat
 
 NEAR_ID: Final = re.compile(  # looks like an id; CBN-2041 may be a ticket's

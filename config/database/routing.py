@@ -167,7 +167,7 @@ def missing(alias: str = DEFAULT_DB_ALIAS) -> str:
     return f"there is no file {name}"
 
 
-def away(version: Callable[[], int]) -> str:
+def explain_outage(version: Callable[[], int]) -> str:
     """Return why the primary cannot be read at this moment, or nothing; known within seconds. `version` reads the wire version."""
     try:
         _ask(DEFAULT_DB_ALIAS, version)

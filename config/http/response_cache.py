@@ -20,7 +20,7 @@ from django.core.handlers.base import BaseHandler
 from django.http import HttpResponse
 
 from config.database.threads import in_thread
-from config.http import publish_notifier
+from config.http import publish_waiters
 from config.http.memory_cache import AnswerCache
 from config.http.request_guard import App, Headers, Message, Receive, Scope, Send
 
@@ -104,7 +104,7 @@ class CachedApp:
             return
         query = canonical(sent, known) if sent else b""
         # The log of changes grows when changes are told, and not when they are published.
-        told = publish_notifier.settled.number if scope["path"] == CHANGES else None
+        told = publish_waiters.settled.number if scope["path"] == CHANGES else None
         key = ("http", scope["path"], query, told)
         answer, is_stale = self._answers.get(key), self._answers.is_stale
         if answer is None:

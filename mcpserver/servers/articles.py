@@ -31,7 +31,7 @@ from wire.corpora.articles.rendering import Format
 from wire.corpora.articles.schemas import ArticleOut, HitsOut, RecentsOut
 from wire.corpora.articles.url_keys import canonical_key
 from wire.schemas.params import MAX_QUERY
-from wire.text.quoting import fold
+from wire.text.untrusted_text import fold
 
 MAX_URL: Final = 2_048
 MAX_CURSOR: Final = 8_000  # characters; it holds an address and the question's keywords

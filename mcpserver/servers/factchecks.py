@@ -34,7 +34,7 @@ from wire.corpora.factchecks import api_keys, queries, rendering
 from wire.corpora.factchecks.languages import Code
 from wire.corpora.factchecks.schemas import ClaimCategoriesOut, ClaimOut, FoundClaimsOut
 from wire.schemas.params import IsoMoment
-from wire.text.quoting import fold
+from wire.text.untrusted_text import fold
 
 MAX_QUERY: Final = 2_000
 CATEGORIES: Final = "factcheck://categories"

@@ -7,7 +7,7 @@ from typing import Any, Final, TypeVar
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
 from config.errors import InvalidArgument
-from wire.text.quoting import refuse_unknown
+from wire.text.untrusted_text import refuse_unknown
 
 
 class Arguments(BaseModel):
@@ -19,24 +19,24 @@ class Arguments(BaseModel):
 A = TypeVar("A", bound=Arguments)
 
 
-def whole(value: Any) -> Any:
+def read_whole_number(value: Any) -> Any:
     """`10.0` and `"10"` are whole numbers, `true` is not: JSON does not tell 10 from 10.0, and some clients write every value as
     a text.
     """
     if isinstance(value, str) and re.fullmatch(r"\s*[0-9]{1,9}\s*", value):
         return int(value)
-    return number(value)
+    return expect_whole_number(value)
 
 
-def number(value: Any) -> Any:
+def expect_whole_number(value: Any) -> Any:
     """The same, but a text is no number."""
     if isinstance(value, bool) or not (isinstance(value, int) or (isinstance(value, float) and value.is_integer())):
         raise ValueError("a whole number is needed")
     return int(value)
 
 
-WHOLE: Final = BeforeValidator(whole)
-NUMBER: Final = BeforeValidator(number)
+WHOLE: Final = BeforeValidator(read_whole_number)
+NUMBER: Final = BeforeValidator(expect_whole_number)
 """Each stands after the bounds in an `Annotated`, so that it looks first, and the bounds stay part of the JSON Schema."""
 
 

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from config.errors import WireError
 from mcpserver.tooling import arguments
-from wire.text.quoting import fold
+from wire.text.untrusted_text import fold
 
 HOUR_MS: Final = 3_600_000
 MINUTE_MS: Final = 60_000

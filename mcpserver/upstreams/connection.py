@@ -21,7 +21,7 @@ from mcp_types import CONNECTION_CLOSED
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from config.env import Networks
-from mcpserver.upstreams import error_codes, guarded_http
+from mcpserver.upstreams import error_mapping, guarded_http
 from mcpserver.upstreams.client_interface import INVALID, SERVER_ERROR, UNCONFIGURED, UNREACHABLE, UpstreamCall, UpstreamError
 from mcpserver.upstreams.config import Adapter, Upstream, read_secrets
 from mcpserver.upstreams.http_transport import HttpDispatcher, HttpSession
@@ -79,7 +79,7 @@ class Connection:
             return await self._request(await self._open(), adapter, call)
         except (MCPError, *_BROKEN) as error:
             is_child, rpc = self._child is not None, error if isinstance(error, MCPError) else None
-            fault = self._add_reason(faults[-1] if faults else error_codes.from_rpc(name, rpc) if rpc else _broken_off(name))
+            fault = self._add_reason(faults[-1] if faults else error_mapping.from_rpc(name, rpc) if rpc else _broken_off(name))
             has_lost_session = rpc is not None and "session" in rpc.error.message.lower() and rpc.error.code in _LOST_SESSION
             is_closed = not faults and (rpc is None or rpc.error.code == CONNECTION_CLOSED)
             has_child_fault = self._child is not None and bool(self._child.fault)
@@ -97,11 +97,11 @@ class Connection:
     async def _request(self, client: Client | HttpSession, adapter: Adapter, call: UpstreamCall) -> Any:
         name = self._upstream.name
         if adapter.tool:
-            call_tool = client.call_listed_tool if isinstance(client, HttpSession) else client.call_tool
+            call_tool = client.call_tool_with_relisting if isinstance(client, HttpSession) else client.call_tool
             result = await call_tool(adapter.tool, fill_arguments(adapter, call))
             texts = [content.text for content in result.content if isinstance(content, types.TextContent)]
             if result.is_error:
-                raise error_codes.from_tool(name, " ".join(texts), result.meta)
+                raise error_mapping.from_tool(name, " ".join(texts), result.meta)
             if result.structured_content is not None:
                 return result.structured_content
         else:
@@ -170,7 +170,7 @@ class Connection:
             return UpstreamError(UNREACHABLE, f"{name} cannot be started: {error.strerror}: {error.filename}.")
         if isinstance(error, TimeoutError):
             return UpstreamError(UNREACHABLE, f"{name} was not ready within {OPENING:g} s.")
-        return self._add_reason(error_codes.from_rpc(name, error) if isinstance(error, MCPError) else _broken_off(name))
+        return self._add_reason(error_mapping.from_rpc(name, error) if isinstance(error, MCPError) else _broken_off(name))
 
     def _add_reason(self, fault: UpstreamError) -> UpstreamError:
         """Say why a child's connection ended. What cannot be read is an invalid answer, not an unreachable server."""

@@ -14,7 +14,7 @@ import httpx2
 
 from config.env import Networks
 from mcpserver.upstreams.client_interface import INVALID, UNREACHABLE, UpstreamError
-from mcpserver.upstreams.error_codes import from_status
+from mcpserver.upstreams.error_mapping import from_status
 from sources.fetch.results import NotFetched, Policy
 from sources.fetch.transport import Dialler, system_resolver
 

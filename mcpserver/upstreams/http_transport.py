@@ -23,7 +23,7 @@ HEADERS: Final = {**PLAIN, "accept": "application/json, text/event-stream", "con
 
 
 class HttpSession(ClientSession):
-    async def call_listed_tool(self, name: str, arguments: dict[str, Any]) -> CallToolResult:
+    async def call_tool_with_relisting(self, name: str, arguments: dict[str, Any]) -> CallToolResult:
         """Return the result of a tool. Raises: MCPError, what `call_tool` raises."""
         # A server that wants arguments repeated in headers says so in its list of tools, and refuses whoever has not read it.
         try:

@@ -3,7 +3,7 @@
 Imports nothing of the other rooms of sources but `entries`.
 """
 
-from sources.parse.document import parse, parse_sitemap
+from sources.parse.feed_document import parse, parse_sitemap
 from sources.parse.feeds import search_url
 from sources.parse.page_metadata import parse_page
 from sources.parse.results import MAX_ITEMS, InvalidFeed, Kind, Parsed, Sitemap

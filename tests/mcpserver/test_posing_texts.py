@@ -17,7 +17,7 @@ from tests.mcpserver.asgi import rpc
 from tests.publishers import draft, publisher, store
 from tests.wire.corpora.timeline.corpora import SLUG, harbour
 from wire.corpora.factchecks import store as storing
-from wire.text.quoting import fold, is_labelled, is_structure, quote, quote_lines
+from wire.text.untrusted_text import fold, is_labelled, is_structure, quote, quote_lines
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

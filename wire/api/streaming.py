@@ -17,7 +17,7 @@ from config.database import routing
 from config.database.threads import in_thread
 from config.errors import InvalidArgument, NotFound, Unavailable, WireError
 from config.http.connection_slots import Places
-from config.http.publish_notifier import Watch
+from config.http.publish_waiters import Watch
 from config.http.request_guard import App, Message, Receive, Scope, Send
 from config.http.response_cache import CHANGES, READS
 from wire.queries.changes import LIMIT, MOST, cursor_behind, get_changes, last_cursor, parse_kinds

@@ -31,11 +31,11 @@ def load(*, with_term: LexiconTerm | None = None) -> Lexicon:
         return _build((*others, (with_term.kind, with_term.target, with_term.term, with_term.weight)))
     # Shipped terms are many, and only ever come and go: what an editor changes is no longer shipped.
     state = stored.filter(origin=Origin.SHIPPED).aggregate(n=Count("pk"), first=Min("pk"), last=Max("pk"))
-    return _read_state(tuple(state.values()), tuple(stored.exclude(origin=Origin.SHIPPED).values_list(*FACTS)))
+    return _load_current(tuple(state.values()), tuple(stored.exclude(origin=Origin.SHIPPED).values_list(*FACTS)))
 
 
 @lru_cache(maxsize=2)
-def _read_state(_state: tuple[int | None, ...], edited: tuple[Row, ...]) -> Lexicon:
+def _load_current(_state: tuple[int | None, ...], edited: tuple[Row, ...]) -> Lexicon:
     return _build((*LexiconTerm.objects.filter(origin=Origin.SHIPPED).order_by("pk").values_list(*FACTS), *edited))
 
 

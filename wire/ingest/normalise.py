@@ -104,7 +104,7 @@ class Context:
         active = Feed.objects.filter(active=True).in_bulk()
         return cls([p.as_name() for p in publications], {p.name: p for p in publications}, lexicon, now, active)
 
-    def seen_in(self, feed: Feed, now: dt.datetime, **more: Any) -> "Context":
+    def bind_feed(self, feed: Feed, now: dt.datetime, **more: Any) -> "Context":
         """Return the same wire for entries that `feed` showed at `now`; `more` are further fields."""
         return replace(self, feed=feed, now=now, **more)
 

@@ -120,7 +120,7 @@ def _read_again(since: dt.date, final_days: bool) -> tuple[Plan, list[_Again]]:
             found.unreadable.append(f"{fetched}: {error}")
             continue
         unseen = newer_items[fetched.feed_id].add(entries)
-        here = context.seen_in(fetched.feed, fetched.fetched_at, by_newer_rules=True, final_days=final_days)
+        here = context.bind_feed(fetched.feed, fetched.fetched_at, by_newer_rules=True, final_days=final_days)
         again.append((unseen, prepare(unseen, here), here))
     return found, again[::-1]
 

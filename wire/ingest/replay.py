@@ -21,7 +21,7 @@ from sources.parse import InvalidFeed
 from wire.ingest import lexicon
 from wire.ingest.feed_entries import ItemOutcome, address, count, list_feeds, read, refuse_sample
 from wire.ingest.normalise import Context
-from wire.ingest.run import FeedReport, try_body, try_out
+from wire.ingest.run import FeedReport, rehearse_answer, try_out
 from wire.ingest.save import save_entries
 from wire.models import Snapshot
 from wire.publishing.publish import publish_pending
@@ -103,7 +103,9 @@ def replay(recorded: list[Recorded], on_report: Callable[[FeedReport], None] = l
                 except InvalidFeed as error:
                     report = FeedReport(item.feed, "failed", code="invalid_feed", failure=f"{item.file.name}: {error}")
                 else:
-                    report = FeedReport(item.feed, "taken", count(save_entries(entries, context.seen_in(item.feed, item.seen_at))))
+                    report = FeedReport(
+                        item.feed, "taken", count(save_entries(entries, context.bind_feed(item.feed, item.seen_at)))
+                    )
                 total += report.counts or Counter({f"file:{report.result}": 1})
                 on_report(report)
             lease.renew()
@@ -130,4 +132,4 @@ def preview_source(source: str, publication: str | None = None) -> tuple[FeedRep
         fetched = Fetched(read_recording(file), content_type="", etag="", last_modified="", url="", moved_to="")
     except InvalidFeed as error:
         return FeedReport(recorded.feed, "failed", code="invalid_feed", failure=f"{file.name}: {error}"), []
-    return try_body(recorded.feed, FeedHealth(feed=recorded.feed), fetched, recorded.seen_at)
+    return rehearse_answer(recorded.feed, FeedHealth(feed=recorded.feed), fetched, recorded.seen_at)

@@ -102,13 +102,15 @@ def try_out(feed: Feed, url: str = "") -> tuple[FeedReport, list[ItemOutcome]]:
         code, words = (outcome.code, outcome.message) if isinstance(outcome, fetch.Failed) else ("http_304", "Nothing came.")
         return FeedReport(feed, "failed", code=code, failure=words), []
     known = copy(_current_health(feed)) if ask.url == address(feed) else FeedHealth(feed=feed)
-    return try_body(feed, known, outcome, _now())
+    return rehearse_answer(feed, known, outcome, _now())
 
 
-def try_body(feed: Feed, known: FeedHealth, fetched: fetch.Fetched, now: dt.datetime) -> tuple[FeedReport, list[ItemOutcome]]:
+def rehearse_answer(
+    feed: Feed, known: FeedHealth, fetched: fetch.Fetched, now: dt.datetime
+) -> tuple[FeedReport, list[ItemOutcome]]:
     """Return what a run at `now` would take from one answer of a feed, item by item. Writes nothing; `known` may be changed."""
     previous = cache(partial(_read_previous, feed, known.body_sha256))
-    context = Context.load(lexicon.load(), now).seen_in(feed, now, previous=previous)
+    context = Context.load(lexicon.load(), now).bind_feed(feed, now, previous=previous)
     body = _read_body(feed, known, fetched, context)
     if isinstance(body, fetch.Failed):
         return FeedReport(feed, "failed", code=body.code, failure=body.message), []
@@ -199,7 +201,7 @@ class _Collector:
         known = _current_health(feed)
         if raw_store.sha256(outcome.body) == known.body_sha256:
             return fetch.Unchanged(outcome.etag, outcome.last_modified, outcome.url, outcome.moved_to), _Body()
-        body = _read_body(feed, known, outcome, self._context.seen_in(feed, _now()))
+        body = _read_body(feed, known, outcome, self._context.bind_feed(feed, _now()))
         if isinstance(body, fetch.Failed):
             return body, _Body()
         return outcome, replace(body, sha256=raw_store.keep(outcome.body))
@@ -222,7 +224,7 @@ class _Collector:
                     report = FeedReport(feed, "unchanged")
                     health.record_answer(known, outcome, now)
                 case fetch.Fetched():
-                    context = self._context.seen_in(feed, now, previous=previous)
+                    context = self._context.bind_feed(feed, now, previous=previous)
                     outcomes = store(body.prepared, context)
                     report = FeedReport(feed, "taken", count(outcomes), doubt=body.doubt)
                     health.record_answer(known, outcome, now)
@@ -240,7 +242,7 @@ class _Collector:
 
     def _store_page(self, feed: Feed, ask: fetch.Ask, outcome: fetch.Outcome) -> None:
         known, now = _current_health(feed), _now()
-        context = self._context.seen_in(feed, now)
+        context = self._context.bind_feed(feed, now)
         entries = article_pages.read(feed, known, ask, outcome, now)
         prepared = prepare(entries, context)
         is_kept = any(not entry.is_not_found for entry in entries)

@@ -1,12 +1,12 @@
 """The wire's tables. May import wire.text.
 
-`story`: stories, revisions, events, doubtful pairs and rendered JSON · `snapshot`: published days and keys · `taxonomy`: the
+`story`: stories, revisions, events, doubtful pairs and rendered JSON · `snapshot`: published days and keys · `lexicon`: the
 lexicon · `search`: documents, postings and embeddings · `transparency`: proofs and changes · `operations`: loads and call counts.
 """
 
+from wire.models.lexicon import LexiconTerm
 from wire.models.operations import Load, UsageCount
 from wire.models.search import Postings, SearchDocument, StoryVector
 from wire.models.snapshot import EditorTake, SigningKey, Snapshot, WireState
 from wire.models.story import Event, Story, StoryAlias, StoryJson, StoryPair, StoryRevision, StoryTopic
-from wire.models.taxonomy import LexiconTerm
 from wire.models.transparency import Change, LogEntry, LogNode, Witnessed

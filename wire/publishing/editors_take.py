@@ -84,7 +84,7 @@ def write(day: dt.date, stories: Sequence[Brief], before: Before | None) -> str:
     if going_on and before:
         rest.append(f"Still in the news from {_format_day(before.day)}: {_write_source(going_on, stories)}.")
     paragraphs = [heading, BY_RULES, _write_lead(lead, stories, before)]
-    if rest and words([*paragraphs, text := " ".join(rest)]) <= MOST_WORDS:
+    if rest and count_words([*paragraphs, text := " ".join(rest)]) <= MOST_WORDS:
         paragraphs.append(text)
     return "\n\n".join(paragraphs) + "\n"
 
@@ -115,7 +115,7 @@ def opening(markdown: str) -> str:
     return "\n\n".join([shown, *filter(None, [markdown.partition(first)[2].strip()])])
 
 
-def words(paragraphs: Sequence[str]) -> int:
+def count_words(paragraphs: Sequence[str]) -> int:
     """Count the words of Markdown, addresses not counted."""
     text = re.sub(r"\]\([^)]*\)|https?://\S+", " ", " ".join(paragraphs))
     return sum(1 for word in text.split() if re.search(r"\w", word))

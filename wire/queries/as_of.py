@@ -13,8 +13,8 @@ from wire.publishing.story_json import citable, permalink, revision_out
 from wire.queries import snapshots, stories
 from wire.schemas.params import LIST_LIMIT
 from wire.schemas.proofs import MementoOut
+from wire.schemas.stories_answer import StoriesAnswer
 from wire.schemas.story import CitationObjects, CitationOut, DayOut, ProvenanceOut, StoriesOut
-from wire.schemas.story_list import StoriesAnswer
 from wire.search.cursor import encode, place_of
 from wire.text.identity import is_story_id
 from wire.text.provenance import timestamp

@@ -6,7 +6,7 @@ from typing import Final
 from django.conf import settings
 
 from config.errors import InvalidArgument
-from config.http import publish_notifier
+from config.http import publish_waiters
 from wire.models import Change, WireState
 from wire.schemas.proofs import ChangeOut, ChangesOut
 from wire.search.cursor import decode, encode
@@ -66,7 +66,7 @@ def last_number() -> int:
 def _read_log_end() -> tuple[str, int]:
     """Return the epoch of the log, and the number of its newest change that may be announced."""
     epoch = WireState.objects.values_list("changes_epoch", flat=True).get(pk=1)
-    last, settled = last_number(), publish_notifier.settled.number
+    last, settled = last_number(), publish_waiters.settled.number
     return epoch, last if settled is None else min(last, settled)
 
 

@@ -119,7 +119,7 @@ def get_day_ndjson(day: dt.date, revision: int | None = None) -> bytes:
     return b"".join(story + b"\n" for story in get_archive(day, revision).story_json)
 
 
-def get_day_file(day: dt.date, revision: int | None = None) -> DayFileOut:
+def describe_day_file(day: dt.date, revision: int | None = None) -> DayFileOut:
     """Return length, checksum and snapshot of the NDJSON of a day. Raises: NotFound."""
     snapshot, data = find_snapshot(day, revision), get_day_ndjson(day, revision)
     return DayFileOut(

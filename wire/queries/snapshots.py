@@ -18,7 +18,7 @@ from wire.publishing import editors_take
 from wire.publishing.story_json import COLUMNS, StoredStory, revision_out, unpack
 from wire.schemas import story as schemas
 from wire.schemas.params import LIST_LIMIT
-from wire.schemas.story_list import StoriesAnswer
+from wire.schemas.stories_answer import StoriesAnswer
 from wire.search.cursor import count_capped, decode, encode, invalid
 from wire.text.provenance import fpl_anchor
 from wire.text.vocabulary import Category

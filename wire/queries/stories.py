@@ -17,8 +17,8 @@ from wire.models.search import encode_filters, first_place
 from wire.models.story import StoryQuerySet
 from wire.publishing.story_json import COLUMNS, citable, read_json
 from wire.schemas.params import LIST_LIMIT, SEARCH_LIMIT, Sort
+from wire.schemas.stories_answer import StoriesAnswer
 from wire.schemas.story import CitationOut, SearchOut, StoriesOut, StoryOut, TopicOut
-from wire.schemas.story_list import StoriesAnswer
 from wire.search.cursor import COUNTED, Place, count_capped, decode, decode_place, encode, place_of
 from wire.search.ranking import Scope, newest_page
 from wire.search.service import search
@@ -149,7 +149,9 @@ def newest_matches(query: str, limit: int) -> list[StoryOut]:
     return found.stories if found.matched in (None, "all words") else []
 
 
-def filter_wire(limit: int = SEARCH_LIMIT, cursor: str | None = None, **filters: Unpack[Filters]) -> StoriesAnswer[SearchOut]:
+def list_filtered_stories(
+    limit: int = SEARCH_LIMIT, cursor: str | None = None, **filters: Unpack[Filters]
+) -> StoriesAnswer[SearchOut]:
     """Return all stories that pass the filters of `search_wire`, newest first. Raises: InvalidArgument, NotInRoster."""
     return newest_page(_build_scope(filters), [EVERYTHING], limit, cursor)
 

@@ -10,8 +10,8 @@ from wire.models import Story
 from wire.models.search import TIE, documents, is_held, newest_places
 from wire.publishing.story_json import COLUMNS, read_json
 from wire.schemas.params import Sort
+from wire.schemas.stories_answer import StoriesAnswer
 from wire.schemas.story import SearchOut
-from wire.schemas.story_list import StoriesAnswer
 from wire.search.cursor import COUNTED, decode, encode, invalid
 from wire.search.nearest import find_nearest
 from wire.text.query import ALL, MOST, SOME, Query, Term, Text
@@ -106,7 +106,7 @@ def _match_all(
     scope: Scope, question: Query, mark: str, limit: int, kind: str | None, values: list[Any]
 ) -> StoriesAnswer[SearchOut]:
     """Answer with stories that hold all words: so many may that windows of the newest are ranked."""
-    question, places = _look_up(scope, question)
+    question, places = _find_places(scope, question)
     is_exact = len(places) <= COUNTED
     texts: dict[int, StoryText] = {}
     if not question.is_certain:
@@ -186,7 +186,7 @@ def newest_page(scope: Scope, forms: Sequence[Query], limit: int, cursor: str | 
 
 
 def _list_newest(scope: Scope, question: Query, mark: str, limit: int, after: int | None) -> StoriesAnswer[SearchOut]:
-    question, found = _look_up(scope, question)
+    question, found = _find_places(scope, question)
     matching = found if question.is_certain else list(_read_matching(found, question))
     looked_at, left = found, matching
     if after is not None:
@@ -220,7 +220,7 @@ def _answer(
     return StoriesAnswer(head, stories)
 
 
-def _look_up(scope: Scope, question: Query) -> tuple[Query, list[int]]:
+def _find_places(scope: Scope, question: Query) -> tuple[Query, list[int]]:
     """Return the question as it is answered, and its places, newest first. A last word that a thousand stories hold is finished."""
     found = scope.newest(question, COUNTED + 1)
     if len(found) > COUNTED and question != question.finished:

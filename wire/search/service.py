@@ -16,8 +16,8 @@ from config.errors import InvalidArgument
 from wire.models import Snapshot, Story
 from wire.models.search import encode_filters, first_place, is_held
 from wire.schemas.params import Sort
+from wire.schemas.stories_answer import StoriesAnswer
 from wire.schemas.story import PeriodOut, SearchOut
-from wire.schemas.story_list import StoriesAnswer
 from wire.search.ranking import Scope, newest_page, ranked_page
 from wire.text.date_range import find_period
 from wire.text.query import EVERYTHING, SOME, Term, forms

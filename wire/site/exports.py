@@ -51,7 +51,7 @@ def ndjson(request: HttpRequest, day: str) -> HttpResponse:
 @file
 def manifest(request: HttpRequest, day: str) -> HttpResponse:
     """Answer length and checksum of a day's NDJSON."""
-    return answer(queries.get_day_file(*_read_day(request, day)), BRIEFLY)
+    return answer(queries.describe_day_file(*_read_day(request, day)), BRIEFLY)
 
 
 @file

@@ -22,8 +22,8 @@ from sources.vocabulary import Tier
 from wire import queries
 from wire.publishing import editors_take, event_view
 from wire.schemas.params import read_date
+from wire.schemas.stories_answer import StoriesAnswer
 from wire.schemas.story import DayOut
-from wire.schemas.story_list import StoriesAnswer
 from wire.site import metadata
 from wire.site.errors import missing
 from wire.templatetags.wire_site import html

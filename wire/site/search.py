@@ -61,7 +61,7 @@ def _read_form(params: Params) -> SearchForm:
 def _build_results(form: SearchForm, params: Params, cursor: str | None) -> dict[str, Any]:
     """Return the context below the form. Raises: InvalidArgument for a query without words and for a strange cursor."""
     chosen: dict[str, Any] = {name: getattr(form, name) for name in FILTERS} | {"limit": form.limit, "cursor": cursor}
-    found = queries.search_wire(form.query, **chosen, sort=form.sort) if form.query else queries.filter_wire(**chosen)
+    found = queries.search_wire(form.query, **chosen, sort=form.sort) if form.query else queries.list_filtered_stories(**chosen)
     # To mark in the stories: the words searched for, and synonyms where these counted.
     parsed = forms(found.suggestion or (form.query.replace(found.period.said, " ") if found.period else form.query))
     question = EVERYTHING if not parsed else parsed[0 if found.matched == "all words" else -1]

@@ -9,7 +9,7 @@ import anyio
 from django.core.management.base import BaseCommand
 from mcp.server.stdio import stdio_server
 
-from config.command_line import INTERRUPTED
+from config.command_runner import INTERRUPTED
 from mcpserver.registry import doors
 from mcpserver.tooling import usage
 

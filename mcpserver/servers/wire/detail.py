@@ -10,8 +10,8 @@ import orjson
 from django.conf import settings
 
 from mcpserver.tooling.json_schema import compact
+from wire.schemas.stories_answer import StoriesAnswer
 from wire.schemas.story import estimated_tokens
-from wire.schemas.story_list import StoriesAnswer
 
 
 class Detail(StrEnum):

@@ -14,8 +14,8 @@ from mcpserver.servers.wire.detail import Detail, shape_page
 from sources.vocabulary import ROSTER_SIZE
 from wire import queries
 from wire.schemas.params import read_date
+from wire.schemas.stories_answer import StoriesAnswer
 from wire.schemas.story import DayOut, DayStoriesOut, TopicOut
-from wire.schemas.story_list import StoriesAnswer
 from wire.search.cursor import decode, encode, invalid
 from wire.site.llms_txt import llms_txt
 from wire.text.plain_text import plain_text

@@ -25,7 +25,7 @@ from wire.queries.claim_corroboration import MAX_CLAIM
 from wire.queries.verification import MAX_TEXT
 from wire.schemas import params, proofs, story
 from wire.schemas.params import Days, IsoDate, IsoEnd, IsoMoment
-from wire.schemas.story_list import StoriesAnswer
+from wire.schemas.stories_answer import StoriesAnswer
 from wire.text.provenance import timestamp
 from wire.text.vocabulary import Category, Topic
 

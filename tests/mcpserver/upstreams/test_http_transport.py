@@ -183,7 +183,7 @@ def test_a_tool_that_wants_arguments_in_headers_is_called_again_once_it_was_list
 
     async def run() -> None:
         async with session(answering) as (asker, _):
-            await asker.call_listed_tool("weather", {"city": "Graz"})
+            await asker.call_tool_with_relisting("weather", {"city": "Graz"})
 
     asyncio.run(run())
     assert methods == [("tools/call", None), ("tools/list", None), ("tools/call", "Graz")]

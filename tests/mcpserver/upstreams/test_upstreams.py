@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from pytest_django import Settings
 
-from mcpserver.upstreams import error_codes
+from mcpserver.upstreams import error_mapping
 from mcpserver.upstreams.client_interface import UpstreamAnswer, UpstreamCall, UpstreamError
 from mcpserver.upstreams.config import Adapter, Upstream
 from mcpserver.upstreams.upstream_clients import Upstreams
@@ -269,4 +269,4 @@ def _children() -> int:
     ],
 )
 def test_a_tools_words_tell_whether_the_question_or_the_server_is_at_fault(said: str, code: str) -> None:
-    assert error_codes.from_tool(NAME, said, None).code == code
+    assert error_mapping.from_tool(NAME, said, None).code == code

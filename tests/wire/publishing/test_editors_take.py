@@ -86,7 +86,7 @@ def test_a_brief_is_short_and_says_that_rules_wrote_it(
     stories: list[editors_take.Brief], before: editors_take.Before | None
 ) -> None:
     markdown = editors_take.write(DAY, stories, before)
-    assert editors_take.words([markdown]) <= editors_take.MOST_WORDS
+    assert editors_take.count_words([markdown]) <= editors_take.MOST_WORDS
     assert len(paragraphs(markdown)) <= 4
     assert paragraphs(markdown)[1] == "*Written by rules from this day's stories.*"
 

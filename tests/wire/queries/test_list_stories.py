@@ -16,7 +16,7 @@ from tests.examples import examples
 from tests.factories import NOW, entry, publish, story_of
 from wire import queries
 from wire.ingest import corrections
-from wire.schemas.story_list import StoriesAnswer
+from wire.schemas.stories_answer import StoriesAnswer
 from wire.text.vocabulary import Category, Topic
 
 pytestmark = pytest.mark.django_db

@@ -16,8 +16,8 @@ from tests.factories import NOW, entry, publish, story_of
 from wire import queries
 from wire.models import search
 from wire.schemas.params import Sort
+from wire.schemas.stories_answer import StoriesAnswer
 from wire.schemas.story import SearchOut, StoryOut
-from wire.schemas.story_list import StoriesAnswer
 from wire.search import ranking, service
 from wire.text import query as question
 from wire.text import tokens
@@ -169,10 +169,10 @@ def test_a_cursor_of_one_order_is_refused_with_the_other(corpus: list[StoryOut])
 
 
 def filter_pages(limit: int, **filters: Any) -> Iterator[StoriesAnswer[SearchOut]]:
-    page = queries.filter_wire(**filters, limit=limit)
+    page = queries.list_filtered_stories(**filters, limit=limit)
     yield page
     while page.next_cursor:
-        page = queries.filter_wire(**filters, limit=limit, cursor=page.next_cursor)
+        page = queries.list_filtered_stories(**filters, limit=limit, cursor=page.next_cursor)
         yield page
 
 

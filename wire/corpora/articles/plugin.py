@@ -15,7 +15,7 @@ from config.http import memory_cache
 from config.plugins import MenuItem, Plugin
 from wire.corpora.articles import api, directory, pages, rights_files
 from wire.corpora.articles.models import Publisher
-from wire.corpora.common.cache_rules import match_pages
+from wire.corpora.common.page_patterns import match_pages
 
 INDEX_SECONDS: Final = 300  # a run at most for all publishers: the wire's own feeds are never kept waiting for long
 _LIVE: Final = re.compile(r"/api/articles/[^/]+/article\.json")

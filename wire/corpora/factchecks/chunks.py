@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from wire.text.lexicons import load
-from wire.text.quoting import fold, quote_lines
+from wire.text.untrusted_text import fold, quote_lines
 
 LONGEST: Final = 6_000  # characters of a part
 OVERLAP: Final = LONGEST // 5

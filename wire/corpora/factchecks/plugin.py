@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management import call_command
 
 from config.plugins import MenuItem, Plugin
-from wire.corpora.common.cache_rules import match_pages
+from wire.corpora.common.page_patterns import match_pages
 from wire.corpora.factchecks import api, health, pages, queries
 
 LINK_SECONDS = 300  # a run at most; what is left is for the next

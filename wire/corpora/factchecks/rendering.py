@@ -3,7 +3,7 @@
 from typing import Final
 
 from wire.corpora.factchecks.schemas import ClaimCategoriesOut, ClaimOut, FoundClaimOut, FoundClaimsOut
-from wire.text.quoting import fold, quote, quote_lines
+from wire.text.untrusted_text import fold, quote, quote_lines
 
 EXCERPT: Final = 500  # characters of a fact that are quoted
 

@@ -14,8 +14,8 @@ from django.views.decorators.http import require_safe
 
 from config.errors import NotFound, WireError
 from config.http.responses import error_answer
-from wire.corpora.common.cache_rules import match_pages
 from wire.corpora.common.directory import find_member
+from wire.corpora.common.page_patterns import match_pages
 from wire.corpora.common.server_card import answer_card
 from wire.corpora.timeline import chart_layout, queries, wire_sync
 from wire.corpora.timeline.directory import LISTED, describe, list_members

@@ -2,7 +2,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from config import command_line
+from config import command_runner
 from config.database import faults
 from wire.search.vectors import embedder, fill
 
@@ -15,7 +15,7 @@ class Command(BaseCommand):
     )
 
     def run_from_argv(self, argv: list[str]) -> None:
-        command_line.yield_to_readers()
+        command_runner.yield_to_readers()
         super().run_from_argv(argv)
 
     def handle(self, **_options: Any) -> None:

@@ -125,7 +125,7 @@ class Command(BaseCommand):
     def _wait_for_database(self, stop: Callable[[], bool]) -> None:
         """Wait without a request to any publisher, as nothing could be stored."""
         is_reported = False
-        while not stop() and (why := routing.away(wire_version)):
+        while not stop() and (why := routing.explain_outage(wire_version)):
             if not is_reported:
                 self.stderr.write(f"The database cannot be read: {why}. Nothing is fetched until it is back.")
                 is_reported = True

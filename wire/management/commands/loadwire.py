@@ -15,7 +15,7 @@ from django.utils import timezone
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from config import command_line
+from config import command_runner
 from config.database import faults
 from config.url_secrets import CREDENTIALS_REFUSED, has_credentials, mask_address
 from wire.ingest import lexicon
@@ -41,7 +41,7 @@ class Command(BaseCommand):
     )
 
     def run_from_argv(self, argv: list[str]) -> None:
-        command_line.yield_to_readers()
+        command_runner.yield_to_readers()
         super().run_from_argv(argv)
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -7,9 +7,9 @@ from typing import Final
 from django.conf import settings
 
 from citations.find.context import LEADS, URL, find_urls
+from citations.find.dates import DATE
 from citations.find.match import CitationMatch
 from citations.find.normalize import find_words, is_foreign, words_of
-from citations.format.dates import DATE
 from citations.format.formats import CitationFormat, cite
 from wire.models import StoryRevision
 from wire.publishing.story_json import permalink

@@ -6,10 +6,10 @@ from typing import Final
 from django.conf import settings
 
 from citations.find.context import LEADS, NO_WORDS, find_urls, has_content
+from citations.find.dates import DATE, dates_in
 from citations.find.match import CitationMatch
 from citations.find.normalize import find_words, words_of
 from citations.find.segments import ID
-from citations.format.dates import DATE, dates_in
 from citations.sentence_boundaries import sentences
 from wire.models import StoryRevision
 from wire.queries.verification.record import CheckResult, Publications, StoryRecord

@@ -5,11 +5,11 @@ import datetime as dt
 import pytest
 
 from config.errors import InvalidArgument, NotFound
-from wire.corpora.common.cache_rules import match_pages
 from wire.corpora.common.counters import add_counts
 from wire.corpora.common.cursors import ListCursor
 from wire.corpora.common.directory import find_member, list_served
 from wire.corpora.common.forms import JsonField, LinesField
+from wire.corpora.common.page_patterns import match_pages
 from wire.models import UsageCount
 from wire.search.cursor import encode
 

@@ -15,7 +15,7 @@ from typing import Final
 import pytest
 from django.db import connection
 
-from config.command_line import INTERRUPTED, describe_failure
+from config.command_runner import INTERRUPTED, describe_failure
 from tests.wire.archives import MANAGE, line, ndjson, own_environment
 from tests.wire.installation import install
 
