@@ -19,7 +19,7 @@ SEED ?= 20260728
 export KILLS ?= 10
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-slow lint test-services test-services-all test-mcp test-browser test-readme fuzz soak audit bench bench-smoke lock clean
+.PHONY: help run test test-fast test-slow lint test-services test-services-all test-mcp test-browser test-readme fuzz soak audit bench bench-smoke lock clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -27,10 +27,13 @@ help: ## Show this list
 run: $(BIN)/.runtime ## Serve the wire at http://localhost:8000 (PORT=… for another port)
 	@$(BIN)/python manage.py serve
 
-test: $(BIN)/.dev lint ## Lint, type-check and test, on SQLite; needs no server and no network
+test: $(BIN)/.dev ## Lint, type-check and test, on SQLite; needs no server and no network
+	@$(MAKE) --no-print-directory -j2 --output-sync=line lint test-fast
+
+test-fast: $(BIN)/.dev
 	$(BIN)/python -m pytest $(TOGETHER)
 
-test-slow: $(BIN)/.dev ## Tests that start or kill real processes or run long random input, and properties with many examples (KILLS=50)
+test-slow: $(BIN)/.dev ## Tests above a quarter of a second, real processes started or killed, long random input (KILLS=50)
 	$(BIN)/python -m pytest $(TOGETHER) --hypothesis-profile many -m '(slow or hypothesis) and not clients and not browser and not readme and not soak'
 
 lint: $(BIN)/.dev ## Style, types, import rules, migrations, deployment settings

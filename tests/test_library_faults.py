@@ -55,6 +55,7 @@ def test_twenty_stories_in_brief_fit_in_a_few_kilobytes() -> None:
     assert len(said(found).encode()) < 16_000
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_a_hundred_requests_at_once_open_no_more_connections_than_there_are_query_threads() -> None:
     """Through Django's own ASGI handler every request starts a thread, and each keeps a connection."""
@@ -72,6 +73,7 @@ def test_a_hundred_requests_at_once_open_no_more_connections_than_there_are_quer
     assert threading.active_count() <= before + threads.THREADS + 1
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_four_writers_and_two_readers_never_find_the_database_locked() -> None:
     """With Django's own settings for SQLite half of them do."""

@@ -121,6 +121,7 @@ def test_no_two_schemas_have_one_name() -> None:
     assert {name: where for name, where in rooms.items() if len(where) > 1} == {}
 
 
+@pytest.mark.slow
 def test_ids_of_operations_stay_when_modules_move() -> None:
     paths = api.get_openapi_schema()["paths"]
     ids = {"sources": "sources_api_sources", "gateway/read": "sources_api_read", "stories/{story_id}": "wire_api_story"}

@@ -92,6 +92,7 @@ NAMED: dict[str, list[Parts]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("byline", NAMED)
 def test_a_byline_names_the_same_people_in_every_format(byline: str) -> None:
     cited = story(author=byline)
@@ -108,6 +109,7 @@ _BETWEEN = st.sampled_from((" and ", ", ", ", and ", "; ", " & ", " | ", " with 
 bylines = st.one_of(st.lists(st.tuples(_NAMES, _BETWEEN), max_size=5).map(lambda named: "".join(map("".join, named))), texts)
 
 
+@pytest.mark.slow
 @given(bylines)
 @example("A, B and C")
 @example("And And and And, And")

@@ -42,6 +42,7 @@ def test_anything_else_is_no_citation() -> None:
     assert [text[:80] for text in NOT_CITED if find_citations(text)] == []
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(20)
 def test_sentences_before_an_id_are_looked_for_once() -> None:
     """Each sentence was once looked for from the beginning of its paragraph: some minutes."""
@@ -65,6 +66,7 @@ SEPARATORS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("piece", SEPARATORS)
 def test_no_separator_takes_long(piece: str) -> None:

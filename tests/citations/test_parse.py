@@ -25,6 +25,7 @@ def test_a_citation_gives_back_what_it_says_whatever_quotation_marks_and_space_a
         assert read_back(whole.replace(" ", "\n  ")) == expect(STORY, form)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", CitationFormat)
 @given(cited=stories())
 @examples(30)

@@ -28,6 +28,7 @@ def rows(heading: str) -> list[list[str]]:
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in table[2:]]
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_every_example_is_answered_as_it_stands_there(settings: Settings) -> None:
     assert len(EXAMPLES) > 15

@@ -293,6 +293,7 @@ WRONG: Final[list[tuple[str, dict[str, Any], str]]] = [
 ]
 
 
+@pytest.mark.slow
 @every_era
 @pytest.mark.parametrize(("tool", "arguments", "told"), WRONG, ids=str)
 def test_what_cannot_be_used_is_an_invalid_parameter(tool: str, arguments: dict[str, Any], told: str, era: str) -> None:
@@ -452,6 +453,7 @@ def test_all_publishers_share_one_limit(settings: Settings) -> None:
     assert request("POST", "/mcp", PING, JSON).status == 200
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["nobody", "", "CHEF", "chef%00", "chef\0", "..", "é", "-", "a" * 5_000])
 def test_a_publisher_that_there_is_not_is_not_found_and_the_answer_says_where_they_are(name: str) -> None:
     for path in (f"/mcp/articles/{name}", f"/mcp/articles/{name}/" if name else "/mcp/articles"):
@@ -461,6 +463,7 @@ def test_a_publisher_that_there_is_not_is_not_found_and_the_answer_says_where_th
         assert error["message"].endswith("All publishers are listed at http://localhost:8000/.well-known/mcp.json.")
 
 
+@pytest.mark.slow
 def test_a_flood_of_names_that_nobody_has_asks_the_database_once_and_is_kept_nowhere(kept: None) -> None:  # noqa: ARG001
     async def flood() -> None:
         for n in range(10_000):
@@ -618,6 +621,7 @@ def test_counts_of_a_publisher_that_was_removed_meanwhile_are_dropped(chef: Publ
     assert not articles.calls
 
 
+@pytest.mark.slow
 def test_a_publisher_that_is_added_is_served_and_one_that_is_removed_is_not_without_a_restart(
     monkeypatch: pytest.MonkeyPatch, chef: Publisher
 ) -> None:

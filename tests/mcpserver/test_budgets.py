@@ -56,6 +56,7 @@ def test_no_story_is_lost_or_shown_twice_however_small_the_window(tool: str, ite
     assert found == wanted
 
 
+@pytest.mark.slow
 @each_list
 def test_as_many_are_shown_as_fit(tool: str, items: str, asked: dict[str, Any]) -> None:
     whole = structured(tool, **asked)

@@ -109,6 +109,7 @@ def arguments_of_tools() -> st.SearchStrategy[tuple[str, dict[str, Any]]]:
     return st.one_of(*(st.tuples(st.just(name), st.fixed_dictionaries({}, optional=fields)) for name, fields in given.items()))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("sample")
 @pytest.mark.parametrize("era", ERAS)
 def test_every_tool_is_answered_the_same_cached_and_made(era: str) -> None:
@@ -120,6 +121,7 @@ def test_every_tool_is_answered_the_same_cached_and_made(era: str) -> None:
     whatever_is_asked()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("sample")
 @pytest.mark.parametrize("era", ERAS)
 def test_every_resource_prompt_and_list_is_answered_the_same_cached_and_made(era: str) -> None:
@@ -190,6 +192,7 @@ def test_each_coding_is_the_same_json_under_its_own_etag_and_confirms_itself_alo
     assert refused["content-encoding"] is None
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("sample")
 @pytest.mark.parametrize("path", ["/api/openapi.json", "/api/docs"])
 def test_what_ninja_answers_itself_is_cached_as_well(path: str) -> None:
@@ -219,6 +222,7 @@ def test_a_publish_shows_at_once_by_both_doors() -> None:
     assert rpc("tools/call", {"name": "search_wire", "arguments": {"query": "quince"}}).result["structuredContent"]["total"] == 2
 
 
+@pytest.mark.slow
 @committed
 def test_what_is_private_to_one_request_is_in_no_other_answer() -> None:
     publish(entry(title="Quince opens"))
@@ -272,6 +276,7 @@ def test_whoever_repeats_a_request_gets_it_with_the_id_of_its_own() -> None:
     assert request("POST", "/mcp", (text % 9).encode(), {**headers, "content-type": "text/plain"}).status == 415
 
 
+@pytest.mark.slow
 @committed
 @pytest.mark.parametrize("era", ERAS)
 def test_a_request_is_known_by_all_headers_that_decide_and_by_no_other(era: str) -> None:
@@ -317,6 +322,7 @@ def test_the_order_of_parameters_means_nothing_except_where_it_does() -> None:
     assert len(request("GET", "/api/search.json?query=quince&limit=1&limit=2").json()["stories"]) == 2
 
 
+@pytest.mark.slow
 @committed
 def test_parameters_that_an_address_does_not_take_are_refused_and_nothing_is_cached() -> None:
     publish(entry(title="Quince opens"))

@@ -41,6 +41,7 @@ def with_meta(good: dict[str, Any], meta: Any) -> bytes:
     return json.dumps({**good, "params": {**good["params"], "_meta": strange}}).encode()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("era", ERAS)
 @pytest.mark.parametrize(("method", "params"), ASKED, ids=[method for method, _ in ASKED])
 def test_a_strange_meta_is_answered_as_if_nobody_had_asked_before(method: str, params: dict[str, Any], era: str) -> None:
@@ -63,6 +64,7 @@ def test_a_strange_meta_is_answered_as_if_nobody_had_asked_before(method: str, p
         assert [(one.status, one.headers, one.body) for one in answers[3:5]] == [(anew.status, anew.headers, anew.body)] * 2, meta
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("era", ERAS)
 @pytest.mark.parametrize("meta", [5, {"progressToken": [1]}])
 def test_a_strange_meta_is_refused_to_nobody_else_who_asks_meanwhile(meta: Any, era: str) -> None:

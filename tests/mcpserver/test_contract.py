@@ -284,11 +284,13 @@ EXAMPLES: Final[list[tuple[str, dict[str, Any]]]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "arguments"), EXAMPLES, ids=lambda value: value if isinstance(value, str) else "")
 def test_what_a_tool_answers_is_valid_by_its_own_schema(name: str, arguments: dict[str, Any]) -> None:
     Draft202012Validator(tools()[name]["outputSchema"], format_checker=FormatChecker()).validate(structured(name, **arguments))
 
 
+@pytest.mark.slow
 def test_what_is_answered_about_any_story_is_valid_by_the_tools_own_schemas() -> None:
     schemas = {name: Draft202012Validator(tool["outputSchema"], format_checker=FormatChecker()) for name, tool in tools().items()}
     found = structured("get_category", category="launches", limit=100)["stories"]
@@ -301,6 +303,7 @@ def test_what_is_answered_about_any_story_is_valid_by_the_tools_own_schemas() ->
             schemas["get_citation"].validate(structured("get_citation", story_id=story_id, format=style))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["legacy", "auto", MODERN])
 def test_the_sdks_own_client_reads_everything(mode: str) -> None:
     """It holds each answer against the listed schema too."""

@@ -19,6 +19,7 @@ GOLDEN: Final = Path(__file__).parent / "golden" / "factchecks_de.md"
 RULE: Final = "\n\n%%%%%%%%\n\n"
 
 
+@pytest.mark.slow
 def test_every_claim_s_markdown_is_as_it_was_read() -> None:
     load(*german())
     found = "".join(f"{text}{RULE}" for claim in german() for text in _told(claim))

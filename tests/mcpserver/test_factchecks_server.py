@@ -205,6 +205,7 @@ def test_a_fact_of_6000_characters_is_quoted_up_to_500_units() -> None:
     assert len(excerpt.removeprefix("> ").removesuffix("...").encode("utf-16-le")) // 2 in (499, 500)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", [0, 21, -1, 1.5, True, "many"])
 def test_a_limit_that_cannot_be_is_an_error_that_says_so(limit: Any) -> None:
     load(LEAD)
@@ -217,6 +218,7 @@ def test_a_limit_may_be_written_as_some_clients_do(limit: Any) -> None:
     assert "Found: 1" in text("search_factchecks", query="Blei", limit=limit)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
@@ -288,6 +290,7 @@ def test_a_withdrawn_fact_check_says_so_and_is_not_found() -> None:
     assert text("search_factchecks", query="Blei") == 'No fact-checks found for query: "Blei"'
 
 
+@pytest.mark.slow
 def test_an_answer_without_vectors_is_not_cached() -> None:
     async def ask() -> tuple[int, int]:
         async with serving():
@@ -445,6 +448,7 @@ class TestKeys:
         settings.FACTCHECKS_API_KEY = "for-rest"
         assert [one.status for one in self.ask("for-mcp")] == [200, 401]
 
+    @pytest.mark.slow
     def test_nothing_that_was_cached_is_given_to_those_without_one(self) -> None:
         load(LEAD)
 

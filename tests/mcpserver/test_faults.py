@@ -51,6 +51,7 @@ def test_it_is_an_internal_error_that_tells_nothing_and_is_logged(era: str, capl
         assert [record.levelno for record in caplog.records] == [logging.ERROR]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("era", ERAS)
 def test_it_is_gone_as_soon_as_its_cause_is(era: str) -> None:
     publish(entry())

@@ -184,6 +184,7 @@ def test_an_answer_is_explained_to_whoever_asked_and_nobody_else(upstream: Scrip
     assert rest(f"/api/gateway/requests/{request_id}.json").status == 404
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["a\0", "\0", "a" * 24 + "\0", "A-B"])
 def test_what_can_be_no_id_of_a_request_is_refused_with_a_sentence(text: str) -> None:
     (answer,) = talk(("tools/call", {"name": "gateway_explain", "arguments": {"request_id": text}}))

@@ -84,6 +84,7 @@ def is_answered(answer: Answer) -> None:
     assert answer.json().get("error", {}).get("code") != -32603, answer.body
 
 
+@pytest.mark.slow
 @any_examples
 @given(body=st.binary(max_size=200) | JSON_VALUES.map(hostile.as_bytes))
 def test_any_bytes_are_refused(body: bytes) -> None:
@@ -91,6 +92,7 @@ def test_any_bytes_are_refused(body: bytes) -> None:
     assert (answer.status, answer.error["code"]) in ((400, -32600), (400, -32700))
 
 
+@pytest.mark.slow
 @any_examples
 @given(
     called=st.sampled_from(CALLS),
@@ -103,12 +105,14 @@ def test_any_arguments_are_answered_or_refused(called: tuple[str, str], argument
     is_answered(rpc(method, {"name": name, "arguments": given | arguments}, era))
 
 
+@pytest.mark.slow
 @any_examples
 @given(uri=ADDRESSES)
 def test_any_address_is_read_or_not_found(uri: str) -> None:
     is_answered(rpc("resources/read", {"uri": uri}))
 
 
+@pytest.mark.slow
 @any_examples
 @given(params=JSON_VALUES, method=st.sampled_from(METHODS))
 def test_any_params_are_answered_or_refused(params: Any, method: str) -> None:

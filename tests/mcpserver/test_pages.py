@@ -46,6 +46,7 @@ def test_the_pages_hold_every_resource_once(many: list[str], era: str) -> None:
     assert uris[-2:] == ["wire://archive/2026-01-15", "wire://archive/2026-01-14"]
 
 
+@pytest.mark.slow
 def test_a_story_published_between_two_pages_shifts_nothing(many: list[str]) -> None:
     first = rpc("resources/list").result
     publish(entry(published_at="2026-01-15T23:00:00Z"))
@@ -56,6 +57,7 @@ def test_a_story_published_between_two_pages_shifts_nothing(many: list[str]) -> 
     assert rest[:5] == [f"wire://story/{story_id}" for story_id in many[begins : begins + 5]]
 
 
+@pytest.mark.slow
 def test_a_cursor_whose_story_was_withdrawn_says_to_begin_again(many: list[str]) -> None:
     assert many
     first = rpc("resources/list").result

@@ -48,6 +48,7 @@ def test_every_story_is_the_same_by_rest_tool_and_resource() -> None:
         assert read_json(f"wire://story/{story_id}") == story
 
 
+@pytest.mark.slow
 def test_a_story_and_a_headline_have_the_same_consensus_by_both_doors() -> None:
     for story in list(stories())[::9]:
         story_id, headline = story["chatbotnews_id"], story["headline"]
@@ -55,6 +56,7 @@ def test_a_story_and_a_headline_have_the_same_consensus_by_both_doors() -> None:
         assert structured("get_consensus", headline=headline) == get(f"/api/consensus.json?headline={quote(headline)}")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("style", FORMATS)
 def test_a_citation_is_a_bare_string_and_the_same_by_both_doors(style: str) -> None:
     field = dict(zip(FORMATS, CITATION_KEYS, strict=True))
@@ -106,6 +108,7 @@ def test_provenance_and_the_editors_take_of_a_day_are_the_same_by_both_doors(day
     assert said(take) == take["structuredContent"]["markdown"] == get(f"/api/archive/{day}.json")["editor_take"]
 
 
+@pytest.mark.slow
 @each_day
 def test_a_days_events_and_every_report_of_each_are_the_same_by_both_doors(day: str) -> None:
     listed = structured("list_events", date=day, limit=100)
@@ -149,6 +152,7 @@ def test_the_roster_is_the_same_by_rest_tool_and_resource() -> None:
         assert structured("list_sources", tier=tier) == get(f"/api/sources.json?tier={tier}")
 
 
+@pytest.mark.slow
 def test_every_publication_is_verified_alike_by_both_doors() -> None:
     for source in get("/api/sources.json")["sources"]:
         for name in (source["name"], source["name"].lower(), source["domain"], f"{source['name']} Weekly"):
@@ -158,6 +162,7 @@ def test_every_publication_is_verified_alike_by_both_doors() -> None:
                 assert (wanted["in_roster"], wanted["tier"], wanted["canonical_name"]) == (True, source["tier"], name)
 
 
+@pytest.mark.slow
 def test_every_source_filters_a_search_alike_by_both_doors() -> None:
     found = 0
     for source in get("/api/sources.json")["sources"]:
@@ -222,6 +227,7 @@ def same_on_every_page(tool: str, path: str, arguments: dict[str, Any], rest_onl
     assert len(seen) == len(set(seen)) == answer["total"]
 
 
+@pytest.mark.slow
 @any_arguments
 @given(category=st.sampled_from(Category.values), limit=LIMITS)
 def test_any_page_of_a_category_is_the_same_by_both_doors(category: str, limit: int | None) -> None:
@@ -229,6 +235,7 @@ def test_any_page_of_a_category_is_the_same_by_both_doors(category: str, limit: 
     same_on_every_page("get_category", path, {"category": category, "limit": limit}, {"category": category})
 
 
+@pytest.mark.slow
 @any_arguments
 @given(topic=st.sampled_from(Topic.values), since=SINCE, limit=LIMITS)
 def test_any_page_of_a_topic_is_the_same_by_both_doors(topic: str, since: str | None, limit: int | None) -> None:
@@ -236,6 +243,7 @@ def test_any_page_of_a_topic_is_the_same_by_both_doors(topic: str, since: str | 
     same_on_every_page("get_topic_coverage", path, {"topic": topic, "since": since, "limit": limit}, {"topic": topic})
 
 
+@pytest.mark.slow
 @any_arguments
 @given(
     query=WORDS, category=st.sampled_from([None, *Category.values]), since=SINCE, limit=LIMITS, sort=st.sampled_from([None, *Sort])

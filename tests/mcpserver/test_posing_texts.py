@@ -96,6 +96,7 @@ def values(schema: dict[str, Any]) -> Iterator[Any]:
         yield [HOSTILE[:100]]
 
 
+@pytest.mark.slow
 def test_every_tool_with_a_hostile_text_in_every_argument(hostile: str) -> None:
     good = {"query": "geese", "id": ID, "story_id": hostile, "url": ARTICLE, "topic": "agents", "category": "launches"}
     called = 0

@@ -13,6 +13,7 @@ NOT_FOUND: Final = {LEGACY: -32002, MODERN: -32602}
 every_era = pytest.mark.parametrize("era", ERAS)
 
 
+@pytest.mark.slow
 def test_every_listed_resource_can_be_read_and_is_what_the_list_says() -> None:
     listed = rpc("resources/list").result["resources"]
     assert len(listed) > 40

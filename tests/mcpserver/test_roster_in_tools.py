@@ -80,6 +80,7 @@ def listening() -> Stream:
     return Stream(http_scope("POST", "/mcp", rpc_headers(asked)), json.dumps(asked).encode())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("era", ERAS)
 def test_a_replacement_is_announced_to_whoever_listens_and_a_plain_publish_is_not(
     era: str, monkeypatch: pytest.MonkeyPatch

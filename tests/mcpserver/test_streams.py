@@ -97,6 +97,7 @@ def listening() -> Stream:
     return Stream(http_scope("POST", "/mcp", rpc_headers(asked)), json.dumps(asked).encode())
 
 
+@pytest.mark.slow
 def test_a_publish_is_announced_on_every_open_stream() -> None:
     async def scenario() -> None:
         async with Stream(http_scope("GET", "/mcp", GET)) as one, Stream(http_scope("GET", "/mcp", GET)) as other:
@@ -112,6 +113,7 @@ def test_a_publish_is_announced_on_every_open_stream() -> None:
     run(scenario)
 
 
+@pytest.mark.slow
 def test_every_handshake_revision_has_the_stream() -> None:
     async def scenario() -> None:
         for version in ("2025-03-26", "2025-06-18", LEGACY):
@@ -122,6 +124,7 @@ def test_every_handshake_revision_has_the_stream() -> None:
     run(scenario)
 
 
+@pytest.mark.slow
 def test_the_latest_revision_is_told_by_its_own_subscription() -> None:
     async def scenario() -> None:
         async with listening() as opened:
@@ -134,6 +137,7 @@ def test_the_latest_revision_is_told_by_its_own_subscription() -> None:
     run(scenario)
 
 
+@pytest.mark.slow
 def test_a_stream_shows_that_it_lives_and_ends_in_good_order(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stream, "HEARTBEAT", 0.05)
     monkeypatch.setattr(stream, "LIFETIME", 0.4)
@@ -153,6 +157,7 @@ def test_a_stream_shows_that_it_lives_and_ends_in_good_order(monkeypatch: pytest
     run(scenario)
 
 
+@pytest.mark.slow
 def test_a_subscription_ends_in_good_order_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stream, "LIFETIME", 0.3)
 
@@ -165,6 +170,7 @@ def test_a_subscription_ends_in_good_order_too(monkeypatch: pytest.MonkeyPatch) 
     run(scenario)
 
 
+@pytest.mark.slow
 def test_a_client_that_leaves_is_let_go_at_once() -> None:
     async def scenario() -> None:
         async with Stream(http_scope("GET", "/mcp", GET)) as opened:
@@ -176,6 +182,7 @@ def test_a_client_that_leaves_is_let_go_at_once() -> None:
     run(scenario)
 
 
+@pytest.mark.slow
 def test_beyond_the_most_streams_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stream, "MAX_OPEN", 2)
 
@@ -190,6 +197,7 @@ def test_beyond_the_most_streams_there_is_none(monkeypatch: pytest.MonkeyPatch) 
     run(scenario)
 
 
+@pytest.mark.slow
 def test_a_browser_client_of_the_allowlist_may_read_either_stream() -> None:
     async def scenario() -> None:
         claude = {"origin": "https://claude.ai"}
@@ -204,6 +212,7 @@ def test_a_browser_client_of_the_allowlist_may_read_either_stream() -> None:
     run(scenario)
 
 
+@pytest.mark.slow
 def test_a_subscription_that_cannot_be_read_is_an_error_and_no_stream() -> None:
     async def asked(asked: dict[str, Any], headers: dict[str, str]) -> Answer:
         return await send_request(http_scope("POST", "/mcp", headers), [json.dumps(asked).encode()])

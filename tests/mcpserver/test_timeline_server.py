@@ -63,6 +63,7 @@ def result(tool: str, era: str, path: str = PATH, **arguments: Any) -> dict[str,
     return rpc("tools/call", {"name": tool, "arguments": arguments}, era, path).result
 
 
+@pytest.mark.slow
 @every_era
 def test_every_tool_answers_in_its_schema_and_the_text_is_the_same(era: str) -> None:
     listed = {tool["name"]: tool for tool in rpc("tools/list", {}, era, PATH).result["tools"]}
@@ -147,6 +148,7 @@ def test_a_cached_answer_is_the_same_bytes_until_a_release(era: str) -> None:
     assert result("timeline_stats", era, as_of=1)["structuredContent"] == first["structuredContent"]
 
 
+@pytest.mark.slow
 def test_the_official_client_calls_every_tool_and_accepts_errors() -> None:
     """It checks structured content against the output schema of a tool that it listed."""
 

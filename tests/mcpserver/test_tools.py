@@ -142,6 +142,7 @@ def test_null_is_the_same_as_nothing() -> None:
     assert structured("get_editor_take", date=None) == structured("get_editor_take")
 
 
+@pytest.mark.slow
 def test_an_empty_text_is_the_same_as_nothing_where_nothing_may_be_said() -> None:
     """Some clients send every argument that they know."""
     listed = {tool["name"]: tool["inputSchema"] for tool in rpc("tools/list").result["tools"]}
@@ -252,6 +253,7 @@ def test_search_and_fetch_have_the_shapes_that_connectors_ask_for() -> None:
         assert document["metadata"]["status"] == story["status"]
 
 
+@pytest.mark.slow
 def test_a_document_whose_text_addresses_the_model_says_so_before_it() -> None:
     stories = [story for day in (12, 13, 14, 15) for story in get(f"/api/archive/2026-10-{day}.json")["stories"]]
     assert {story["untrusted_instructions"] for story in stories} == {True, False}

@@ -103,6 +103,7 @@ def test_host_and_origin_are_checked_for_both() -> None:
         )
 
 
+@pytest.mark.slow
 def test_each_has_streams_of_its_own_and_all_are_told_of_a_publish(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stream, "MAX_OPEN", 1)
 

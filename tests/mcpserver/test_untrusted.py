@@ -77,6 +77,7 @@ def test_what_the_server_says_of_itself_does_not_change_by_a_byte(before: dict[s
     assert MARK.encode() not in b"".join(before.values())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("era", ERAS)
 def test_no_story_leaves_the_tag_that_it_stands_in(hostile: list[Story], era: str) -> None:
     shown = 0

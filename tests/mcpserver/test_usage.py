@@ -44,6 +44,7 @@ def tool(name: Any, **arguments: Any) -> None:
     rpc("tools/call", {"name": name, "arguments": arguments})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("era", ERAS)
 def test_calls_are_counted_by_kind_name_and_outcome(era: str) -> None:
     made = entry()

@@ -23,6 +23,7 @@ def test_each_tool_and_as_of_have_an_example() -> None:
     assert '"as_of":"' in asked
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 @pytest.mark.usefixtures("sample")
 @pytest.mark.parametrize("example", EXAMPLES, ids=range(len(EXAMPLES)))

@@ -84,6 +84,7 @@ def test_no_page_of_the_desk_is_shown_in_a_frame_or_kept() -> None:
         assert {"no-store", "private"} <= set(answer["Cache-Control"].split(", "))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", ["login/", "", "wire/story/", "wire/lexiconterm/import/", "sources/feed/", "no-such-page/"])
 def test_pages_of_the_desk_hold_no_script_and_no_style_and_may_have_none(path: str) -> None:
     answer = (Client() if path == "login/" else at_desk("publisher")).get(f"/admin/{path}")

@@ -83,6 +83,7 @@ def test_after_logging_in_nobody_is_led_elsewhere(target: str) -> None:
     assert not answer["Location"].lower().startswith(("javascript:", "https:evil"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", ELSEWHERE)
 def test_no_address_redirects_elsewhere(client: Client, target: str) -> None:
     editor = Client()
@@ -93,6 +94,7 @@ def test_no_address_redirects_elsewhere(client: Client, target: str) -> None:
             assert leads(answer.get("Location", "")) in ("", "testserver"), asked
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("address", PAGES)
 def test_what_a_reader_asks_comes_back_as_text(client: Client, address: str) -> None:
     publish(entry())
@@ -108,6 +110,7 @@ def test_what_a_reader_asks_comes_back_as_text(client: Client, address: str) -> 
         assert not answer.cookies
 
 
+@pytest.mark.slow
 def test_no_page_runs_a_template_that_a_reader_asks_for(client: Client) -> None:
     publish(entry())
     for address in PAGES:
@@ -117,6 +120,7 @@ def test_no_page_runs_a_template_that_a_reader_asks_for(client: Client) -> None:
             assert not re.search(r"\b49\b|django\.core|<class ", Page(shown).text), (address, template)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", SQL)
 def test_sql_in_an_argument_is_text(client: Client, text: str) -> None:
     publish(made := entry(title="Quince opens", summary="A fruit."))
@@ -136,6 +140,7 @@ def test_sql_in_an_argument_is_text(client: Client, text: str) -> None:
     assert [story.pk for story in Story.objects.all()] == [story_of(made).pk]
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_no_header_changes_what_another_reader_gets() -> None:
     publish(entry(title="Quince opens"))
@@ -173,6 +178,7 @@ def test_no_header_changes_what_another_reader_gets() -> None:
         assert (poisoned["vary"], poisoned["set-cookie"]) == (plain["vary"], None), address
 
 
+@pytest.mark.slow
 def test_a_cursor_is_worth_no_more_than_its_list(client: Client) -> None:
     """Every character of a cursor turned: the page of the list, or a refusal; nothing unpublished and no fault."""
     publish(*(entry(title=f"OpenAI launches quince model {number}") for number in range(3)))
@@ -187,6 +193,7 @@ def test_a_cursor_is_worth_no_more_than_its_list(client: Client) -> None:
                 assert {story["chatbotnews_id"] for story in answer.json()["stories"]} <= published
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("field", ["title", "summary", "author", "credited_source"])
 def test_an_order_to_a_model_is_flagged_in_whatever_field_it_stands(field: str) -> None:

@@ -21,6 +21,7 @@ WORDS: Final = "zebrafish aquarium"
 PROGRAM: Final = "Nosy-Agent/7"
 
 
+@pytest.mark.slow
 def test_nothing_of_who_asked_a_publisher_or_for_which_words_is_stored(client: Client) -> None:
     articles.calls.clear()
     store(publisher(), cake())

@@ -8,6 +8,8 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
+import pytest
+
 ROOT: Final = Path(__file__).parents[2]
 ROOMS: Final = ("config", "wire", "sources", "citations", "mcpserver")
 MAY_SAY_SAFE: Final = {
@@ -84,6 +86,7 @@ def test_all_rooms_are_read() -> None:
     assert len(sources()) > 100
 
 
+@pytest.mark.slow
 def test_text_is_called_safe_where_it_was_made_so_and_nowhere_else() -> None:
     say_so = {name for name, text, _ in sources() if re.search(r"\b(SafeString|SafeText|mark_safe|__html__)\b", text)}
     assert say_so == set(MAY_SAY_SAFE)
@@ -95,6 +98,7 @@ def test_no_template_says_that_a_text_is_safe() -> None:
             assert not re.search(r"\|\s*safe\b|safeseq|autoescape\s+off", file.read_text(encoding="utf-8")), file
 
 
+@pytest.mark.slow
 def test_no_text_is_run_and_no_bytes_become_objects() -> None:
     for name, _, tree in sources():
         assert not imports_any(tree, UNPACK_CODE), name
@@ -102,6 +106,7 @@ def test_no_text_is_run_and_no_bytes_become_objects() -> None:
             assert not (isinstance(node.func, ast.Name) and function in RUN_TEXT), name
 
 
+@pytest.mark.slow
 def test_the_network_is_asked_by_the_fetcher_alone() -> None:
     """What is at the operator's addresses is asked beside: the limit's Redis library opens its own connection, too."""
     asks = {name for name, _, tree in sources() if imports_any(tree, ASK_THE_NETWORK)}
@@ -109,12 +114,14 @@ def test_the_network_is_asked_by_the_fetcher_alone() -> None:
     assert {name.rpartition("/")[0] for name in asks - ASK_THE_MACHINE - ASK_THE_OPERATORS} == {"sources/fetch"}
 
 
+@pytest.mark.slow
 def test_xml_is_read_in_one_place_which_refuses_document_types() -> None:
     found = {name: imports for name, _, tree in sources() if (imports := imports_any(tree, READ_XML))}
     assert found.keys() == {"sources/parse/markup.py", *READ_HTML}
     assert found.items() >= READ_HTML.items()
 
 
+@pytest.mark.slow
 def test_no_shell_is_asked() -> None:
     for name, _, tree in sources():
         for function, node in called(tree):

@@ -125,6 +125,7 @@ def test_a_length_that_could_be_read_twice_ends_the_connection(server: Address, 
     assert answers(server, post(headers, body) + HEALTH) == [400]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("header", CODINGS.values(), ids=CODINGS)
 def test_a_transfer_coding_that_could_be_read_twice_ends_the_connection(server: Address, header: bytes) -> None:
     assert answers(server, post(header, CHUNK) + HEALTH) == [400]
@@ -150,6 +151,7 @@ def test_a_target_with_the_same_host_is_served(server: Address, target: bytes) -
     assert answers(server, b"GET " + target + b" HTTP/1.1\r\nHost: localhost\r\n\r\n" + HEALTH) == [200, 200]
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 def test_no_target_is_a_fault(server: Address) -> None:
     for target in ODD:
@@ -177,6 +179,7 @@ def test_host_origin_and_length_may_come_once(server: Address, path: bytes) -> N
         assert answers(server, b"GET %s HTTP/1.1\r\n%s\r\n" % (path, twice) + HEALTH) == [400]
 
 
+@pytest.mark.slow
 def test_no_address_takes_a_body_without_end(server: Address) -> None:
     """Django would write it to the disk, whoever asks for whatever."""
     for line in (b"POST / HTTP/1.1", b"GET /healthz HTTP/1.1", b"PUT /static/x HTTP/1.1", b"POST /admin/login/ HTTP/1.1"):

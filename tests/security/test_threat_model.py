@@ -6,6 +6,8 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
+import pytest
+
 ROOT: Final = Path(__file__).parents[2]
 DOCUMENT: Final = ROOT / "SECURITY.md"
 NAMED: Final = re.compile(r"`(tests/[\w/]+\.py)::(test_\w+)`")
@@ -64,6 +66,7 @@ def test_there_is_one_table_of_at_least_forty_attacks_and_none_comes_twice() -> 
     assert len(set(attacks)) == len(attacks)
 
 
+@pytest.mark.slow
 def test_every_row_says_in_words_what_happens_and_names_tests_that_exist() -> None:
     for row in rows():
         assert len(row) == 3, row

@@ -151,6 +151,7 @@ def test_it_refuses_every_near_miss_and_names_the_closest() -> None:
         assert (verdict.in_roster, verdict.closest_match, verdict.similarity) == (False, None, 0.0), ascii(said)
 
 
+@pytest.mark.slow
 def test_the_evaluation_table_admits_no_near_miss_and_finds_97_of_100_spellings() -> None:
     per_name = Counter(expected for _, expected in TABLE)
     near_misses = per_name.pop("")
@@ -226,6 +227,7 @@ def test_each_name_alias_and_domain_is_its_own_publications_and_not_objected_to_
         assert find_objection(text, [other for other in ROSTER if other != entry]) is None, text
 
 
+@pytest.mark.slow
 def test_no_edition_partner_or_mix_of_two_is_admitted() -> None:
     for entry in ROSTER:
         name, others = entry.canonical, [other.canonical for other in ROSTER if other != entry]
@@ -235,6 +237,7 @@ def test_no_edition_partner_or_mix_of_two_is_admitted() -> None:
             assert not verify(said, ROSTER).in_roster, said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("domain", [domain for entry in ROSTER for domain in entry.domains])
 def test_no_deceptive_address_is_admitted(domain: str) -> None:
     host, _, path = domain.partition("/")

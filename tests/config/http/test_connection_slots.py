@@ -43,6 +43,7 @@ def opening(kind: str, client: str) -> Stream:
     return Stream(http_scope("GET", kind, GET, client=client))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "refused"), [("/api/stream", 429), ("/mcp", 405), ("listen", 429)])
 def test_a_client_holds_four_streams_and_others_get_theirs(kind: str, refused: int) -> None:
     async def scenario() -> None:
@@ -61,6 +62,7 @@ def test_a_client_holds_four_streams_and_others_get_theirs(kind: str, refused: i
     run(scenario)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "most", "refused"), [("/api/stream", 100, 429), ("/mcp", 50, 405), ("listen", 100, 429)])
 @pytest.mark.parametrize("address", ["2001:db8:1:{:x}::1", "198.51.100.{}"])
 def test_a_network_holds_a_quarter_of_the_places(kind: str, most: int, refused: int, address: str) -> None:
@@ -78,6 +80,7 @@ def test_a_network_holds_a_quarter_of_the_places(kind: str, most: int, refused: 
     run(scenario)
 
 
+@pytest.mark.slow
 def test_a_refusal_says_what_to_do() -> None:
     async def scenario() -> None:
         async with contextlib.AsyncExitStack() as held:
@@ -94,6 +97,7 @@ def test_a_refusal_says_what_to_do() -> None:
     run(scenario)
 
 
+@pytest.mark.slow
 def test_all_places_taken_is_503_for_everybody(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(transport, "MAX_LISTENING", 5)
 
@@ -107,6 +111,7 @@ def test_all_places_taken_is_503_for_everybody(monkeypatch: pytest.MonkeyPatch) 
     run(scenario)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("address", "status"), [("/api/stream", 200), ("/api/stream?kinds=nothing", 422)])
 def test_head_of_a_stream_answers_at_once_and_holds_no_place(address: str, status: int) -> None:
     async def scenario() -> None:

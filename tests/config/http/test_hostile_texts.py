@@ -92,6 +92,7 @@ def _faults(client: Client, values: Iterable[str]) -> list[tuple[str, str, int]]
     return found
 
 
+@pytest.mark.slow
 def test_nul_in_no_text_is_a_fault_of_the_server(client: Client, settings: Settings) -> None:
     settings.WIRE_RATE_LIMIT = "off"  # there are more addresses than a client may ask in a minute
     assert _faults(client, NULS) == []

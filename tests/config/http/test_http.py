@@ -157,6 +157,7 @@ def test_every_error_has_a_code_of_its_own_and_a_status() -> None:
     assert all(400 <= kind.status < 600 for kind in kinds(WireError))
 
 
+@pytest.mark.slow
 def test_the_openapi_document_and_its_page_are_served(client: Client) -> None:
     document = client.get("/api/openapi.json")
     assert document.json()["openapi"].startswith("3.1")
@@ -180,6 +181,7 @@ def test_security_headers_are_on_every_answer(client: Client) -> None:
     assert queries.get_archive(DAY).stories
 
 
+@pytest.mark.slow
 def test_browsers_are_told_to_use_https_where_the_site_has_it(tmp_path: Path) -> None:
     names = ("SECURE_HSTS_SECONDS", "SECURE_HSTS_INCLUDE_SUBDOMAINS", "SECURE_HSTS_PRELOAD")
     code = f"from config import settings; print(*(getattr(settings, name) for name in {names}))"

@@ -22,6 +22,7 @@ def addresses() -> list[str]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("address", addresses())
 def test_every_address_refuses_what_it_does_not_take_by_name(client: Client, address: str, settings: Settings) -> None:
     settings.WIRE_RATE_LIMIT = "off"  # there are more addresses than a client may ask in a minute
@@ -33,6 +34,7 @@ def test_every_address_refuses_what_it_does_not_take_by_name(client: Client, add
     assert request("HEAD", f"{address}?quince=1").status == 400
 
 
+@pytest.mark.slow
 def test_a_fixed_address_takes_its_own_parameters_and_no_patterns() -> None:
     for path, methods in api.get_openapi_schema()["paths"].items():
         if "{" not in path:

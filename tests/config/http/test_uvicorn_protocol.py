@@ -89,6 +89,7 @@ def dribbled(connection: socket.socket, part: bytes) -> bool:
     return time.monotonic() < ends
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("short")
 def test_hundreds_of_silent_connections_are_closed_and_hold_nobody_up(server: Served) -> None:
     with contextlib.ExitStack() as stack:
@@ -120,6 +121,7 @@ def test_a_kept_connection_that_begins_a_request_and_leaves_it_is_closed(server:
             assert said(connection) == b""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("end", [b"\r\n\r\n", b""], ids=["complete", "incomplete"])
 @pytest.mark.parametrize("filling", [b"a: " + b"b" * 20_000, b"a: b\r\n" * 4_000], ids=["one header", "many"])
 def test_a_head_that_is_too_large_is_refused(server: Served, filling: bytes, end: bytes) -> None:
@@ -141,6 +143,7 @@ def test_a_large_head_and_requests_sent_together_are_served(server: Served) -> N
         assert told(said(connection)) == ["200 /healthz"] * 600 + ["200 /last"]
 
 
+@pytest.mark.slow
 def test_a_large_body_is_no_large_head(server: Served) -> None:
     with server.connect() as connection:
         for _ in range(3):
@@ -193,6 +196,7 @@ def test_the_desk_has_longer_for_a_body_and_not_for_ever(server: Served, monkeyp
     assert server.app.reached == ["/admin/login/"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", ["/mcp", "/admin/login/"])
 def test_a_request_whose_client_leaves_within_the_body_reaches_nobody(server: Served, path: str) -> None:
     with server.connect() as connection:

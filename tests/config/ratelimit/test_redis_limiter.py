@@ -229,6 +229,7 @@ def test_without_an_answer_each_process_counts_alone_and_says_so_once(
     assert len(complaints) == 2, "one of each process"
 
 
+@pytest.mark.slow
 def test_who_comes_while_redis_is_silent_does_not_wait_twice(silent_server: str) -> None:
     async def scenario() -> None:
         async with limiters(1, address=silent_server) as (limiter,):

@@ -107,6 +107,7 @@ def archive() -> tuple[Chain, dict[str, bytes]]:
     return chain, bodies
 
 
+@pytest.mark.slow
 def test_one_damaged_story_among_all_of_them_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     chain, bodies = archive()
     assert len(chain.shown) > 90

@@ -19,6 +19,7 @@ def admin(admin_client: Client) -> Client:
     return admin_client
 
 
+@pytest.mark.slow
 def test_every_list_shows_its_rows(admin: Client) -> None:
     auth.make("scout", ["twitter://"])
     UpstreamState.objects.create(name="mcp-server-market", circuit="open", failures=3, error="timeout")
@@ -47,6 +48,7 @@ def test_every_list_shows_its_rows(admin: Client) -> None:
         assert text in words(admin.get(f"/admin/gateway/{model}/")), model
 
 
+@pytest.mark.slow
 def test_a_number_is_overridden_and_a_wrong_one_is_explained(admin: Client) -> None:
     page = "/admin/gateway/override/add/"
     good = {"resource": "openclaw_arp_discover", "number": "ttl", "value": "60", "note": "quiet day"}
@@ -62,6 +64,7 @@ def test_a_number_is_overridden_and_a_wrong_one_is_explained(admin: Client) -> N
     assert Override.objects.count() == 1
 
 
+@pytest.mark.slow
 def test_grants_are_changed_and_a_revoked_key_opens_nothing(admin: Client) -> None:
     token = auth.make("scout", ["twitter://"])
     agent = Agent.objects.get()

@@ -45,6 +45,7 @@ def stepping(transactional_db: None) -> Iterator[SteppingStage]:  # noqa: ARG001
     made.close()
 
 
+@pytest.mark.slow
 @STEPS
 def test_a_distance_stays_what_it_was(stepping: SteppingStage, step: float) -> None:
     stepping.upstream.script["twitter_mentions_recent"] = [[tweet()]]
@@ -58,6 +59,7 @@ def test_a_distance_stays_what_it_was(stepping: SteppingStage, step: float) -> N
     assert stepping.ask(f"{MENTIONS}?max_results=5").outcome == "fresh"
 
 
+@pytest.mark.slow
 @STEPS
 def test_a_limit_is_neither_lifted_nor_kept_for_days(stepping: SteppingStage, step: float) -> None:
     stepping.use(stepping.policy.overridden({"market_crypto_trending": {"limit": 3}}))
@@ -73,6 +75,7 @@ def test_a_limit_is_neither_lifted_nor_kept_for_days(stepping: SteppingStage, st
     assert stepping.ask("market://crypto/c/trending").outcome == "fresh"
 
 
+@pytest.mark.slow
 @STEPS
 def test_an_entry_is_as_old_as_it_was(stepping: SteppingStage, step: float) -> None:
     stepping.upstream.script["twitter_mentions_recent"] = [[tweet()], failure("refused")]
@@ -92,6 +95,7 @@ def test_an_entry_is_as_old_as_it_was(stepping: SteppingStage, step: float) -> N
     assert stepping.ask(MENTIONS).outcome == "exhausted"
 
 
+@pytest.mark.slow
 @STEPS
 def test_a_circuit_is_open_for_as_long_as_it_was(stepping: SteppingStage, step: float) -> None:
     stepping.gateway.quota.is_on = False

@@ -199,6 +199,7 @@ def test_forget_deletes_what_it_is_told_to() -> None:
         gateway("forget", "--resource", "news_globe")
 
 
+@pytest.mark.slow
 def test_forget_begins_limits_anew_and_closes_circuits_of_what_it_is_told(server: Server) -> None:
     gateway("agent", "scout", "--grant", "market://", "--share", "50")
     gateway("agent", "other", "--grant", "market://", "--share", "50")

@@ -30,6 +30,7 @@ def test_a_question_is_fetched_once_and_then_cached(stage: Stage) -> None:
     assert cached.provenance["sha256"] == fresh.provenance["sha256"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("uri", "resource", "data", "ttl"),
     [
@@ -54,6 +55,7 @@ def test_an_answer_is_cached_for_its_ttl_to_the_second(stage: Stage, uri: str, r
     assert stage.ask(uri).outcome != "cached"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("uri", "resource", "data", "window"),
     [
@@ -196,6 +198,7 @@ def _foreign(policy: Policy) -> Policy:
     return replace(policy, upstreams={**policy.upstreams, news.name: news})
 
 
+@pytest.mark.slow
 def test_our_own_wire_has_no_slot_that_a_stranger_could_take(stage: Stage) -> None:
     stage.upstream.script["news_global_trends"] = [[trend()]]
     windows = [stage.ask(f"{GLOBAL}?timeWindow={hours}h", ANYBODY) for hours in range(1, 121)]
@@ -245,6 +248,7 @@ def test_an_agent_uses_up_no_more_than_its_share(stage: Stage) -> None:
     assert stage.ask("market://crypto/zz/trending", OTHER).outcome == "fresh"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("uri", "steps"), [
     (MENTIONS, ["twitter://feed/7"]),
     ("twitter://feed/5", [MENTIONS]),
@@ -405,6 +409,7 @@ def test_every_question_is_logged_counted_and_can_be_explained(stage: Stage, pat
     assert (count.calls, count.upstream_calls) == (1, 1)
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 @settings(max_examples=15, deadline=None)
 @given(
@@ -510,6 +515,7 @@ def _of_attribute(call: UpstreamCall) -> object:
     return {"transactions": [payment(1) | {"tx_id": whose}]}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("uri", [MENTIONS, "twitter://feed/5", BASE])
 def test_an_agent_with_another_attribute_gets_nothing_of_the_earlier_one(stage: Stage, uri: str) -> None:
     stage.gateway.quota.is_on = False
@@ -525,6 +531,7 @@ def test_an_agent_with_another_attribute_gets_nothing_of_the_earlier_one(stage: 
     assert stage.ask(uri).outcome == "cached"  # what was its own is its own again
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("code", ["refused", "unreachable", "unauthorized"])
 def test_no_failure_brings_back_what_was_fetched_for_another_attribute(stage: Stage, code: str) -> None:
     stage.gateway.quota.is_on = False

@@ -83,6 +83,7 @@ async def outcome(upstreams: Upstreams, call: UpstreamCall = CALL, wait: float =
         return error
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("era", ["auto", "legacy"])
 @pytest.mark.parametrize("kind", ["stdio", "http"])
 def test_every_fault_has_its_code_and_the_next_question_works(bench: Bench, kind: str, era: str) -> None:
@@ -118,6 +119,7 @@ def test_instructions_are_flagged_and_invisible_characters_go(bench: Bench) -> N
     asyncio.run(both())
 
 
+@pytest.mark.slow
 def test_a_child_that_hangs_is_ended_and_started_anew(bench: Bench) -> None:
     async def hang() -> None:
         upstreams = bench.upstreams("stdio", "legacy")

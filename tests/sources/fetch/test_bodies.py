@@ -118,6 +118,7 @@ def test_a_status_that_means_the_whole_feed_is_taken_and_a_part_is_not(
     assert codes({"feed": server.url("/feed.xml")}) == {"feed": code}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("encoding", "wbits"), [("gzip", 31), ("deflate", 15), ("deflate", -15)])
 def test_a_gigabyte_of_packed_zeros_costs_no_more_than_the_cap(server: FeedServer, encoding: str, wbits: int) -> None:
     bomb = _gigabyte_of_zeros(wbits)

@@ -49,6 +49,7 @@ def test_a_port_where_nobody_listens_is_a_failure_to_connect() -> None:
     assert failed(url).code == "connect"
 
 
+@pytest.mark.slow
 def test_a_feed_that_drips_or_stops_is_ended_by_the_deadline_and_a_silent_one_by_a_timeout(server: FeedServer) -> None:
     server.route("/feed.xml", drip=1.0, host="127.0.0.1")
     server.route("/feed.xml", body=b"x" * (2 << 20), headers={"Content-Length": str(3 << 20)}, host="127.0.0.2")
@@ -58,6 +59,7 @@ def test_a_feed_that_drips_or_stops_is_ended_by_the_deadline_and_a_silent_one_by
     assert failed(server.url("/feed.xml", "127.0.0.3"), read_timeout=0.1).code == "timeout"
 
 
+@pytest.mark.slow
 def test_redirects_that_drip_share_one_deadline(server: FeedServer) -> None:
     for step in range(5):
         server.route(f"/{step}", status=302, headers={"Location": f"/{step + 1}"}, delay=0.15)
@@ -65,11 +67,13 @@ def test_redirects_that_drip_share_one_deadline(server: FeedServer) -> None:
     assert len(server.requests) <= 4  # robots.txt and three steps
 
 
+@pytest.mark.slow
 def test_interim_answers_without_end_are_ended_by_the_deadline(server: FeedServer) -> None:
     server.route("/feed.xml", body=[b"HTTP/1.1 103 Early Hints\r\n\r\n"] * 200, status=103, drip=0.001)
     assert failed(server.url("/feed.xml"), deadline=0.3).code in {"too_slow", "broken_answer"}
 
 
+@pytest.mark.slow
 def test_a_hostile_server_does_not_hold_up_the_others(server: FeedServer) -> None:
     server.route("*")
     server.route("*", host="127.0.0.2", drip=0.1)

@@ -65,6 +65,7 @@ def test_a_crawl_delay_longer_than_the_gap_is_kept(server: FeedServer, pauses: l
     assert pauses == [9.0] * 2
 
 
+@pytest.mark.slow
 def test_many_redirects_to_one_host_take_turns_there(server: FeedServer) -> None:
     server.route("/feed.xml", status=302, headers={"Location": server.url("/hub.xml", "127.0.0.30")})
     server.route("/hub.xml", delay=0.03)
@@ -155,6 +156,7 @@ UNREADABLE: list[dict[str, Any]] = [
 ]
 
 
+@pytest.mark.slow
 def test_a_host_whose_rules_cannot_be_read_is_not_asked(server: FeedServer) -> None:
     server.route("/feed.xml")
     for n, reply in enumerate(UNREADABLE, start=1):
@@ -245,6 +247,7 @@ def test_a_crawl_delay_has_bounds() -> None:
         assert Rules(f"User-agent: *\nCrawl-delay: {said}", "ChatbotNewsBot").delay == seconds, said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [

@@ -16,6 +16,7 @@ from tests.feedserver import FeedServer
 from tests.sources.fetch.fetching import failed, policy, robots_known
 
 
+@pytest.mark.slow
 def test_every_ask_comes_out_once_as_soon_as_it_is_ready(server: FeedServer) -> None:
     assert list(fetch_all([], policy(), {})) == []
     server.route("/feed.xml", delay=0.5, host="127.0.0.1")
@@ -93,6 +94,7 @@ def test_a_failure_of_the_run_itself_reaches_the_caller(monkeypatch: pytest.Monk
         list(fetch_all([Ask(1, "http://127.0.0.1/")], policy(), {}))
 
 
+@pytest.mark.slow
 def test_a_slow_caller_slows_the_fetching_down(server: FeedServer) -> None:
     server.route("*")
     hosts = robots_known(*(f"127.0.0.{n}:{server.port}" for n in range(1, 25)))

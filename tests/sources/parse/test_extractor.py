@@ -29,6 +29,7 @@ def test_a_refusal_keeps_its_code_and_words() -> None:
     assert refusal.value.code == "not_html"
 
 
+@pytest.mark.slow
 def test_a_page_that_takes_too_long_ends_its_worker_and_no_other() -> None:
     with Pool(1) as pool:
         began = time.monotonic()
@@ -51,6 +52,7 @@ def test_waiting_for_a_worker_counts() -> None:
         assert isinstance(busy.result(), InvalidArticle)
 
 
+@pytest.mark.slow
 def test_many_threads_get_their_own_pages() -> None:
     def patient(page: Page) -> Article:
         return extract(*page, seconds=60)
@@ -60,6 +62,7 @@ def test_many_threads_get_their_own_pages() -> None:
         assert [found.markdown for found in threads.map(patient, PAGES * 5)] == expected * 5
 
 
+@pytest.mark.slow
 def test_all_pages_are_read_in_order_and_refusals_stand_in_their_place() -> None:
     found = list(extract_all(iter([PAGES[0], (b"", "", ""), PAGES[1]]), workers=2))
     assert [one.entry.url if isinstance(one, Article) else one.code for one in found] == [PAGES[0][2], "no_text", PAGES[1][2]]
@@ -79,6 +82,7 @@ def test_few_pages_are_taken_in_advance() -> None:
     results.close()  # type: ignore[attr-defined]
 
 
+@pytest.mark.slow
 def test_a_worker_is_replaced_after_its_pages(monkeypatch: pytest.MonkeyPatch) -> None:
     started = []
     popen = subprocess.Popen
@@ -95,6 +99,7 @@ def test_a_worker_is_replaced_after_its_pages(monkeypatch: pytest.MonkeyPatch) -
     assert len(started) == 3
 
 
+@pytest.mark.slow
 def test_a_worker_that_died_is_replaced() -> None:
     with Pool(1) as pool:
         pool.extract(*PAGES[0])
@@ -107,6 +112,7 @@ def test_a_worker_that_died_is_replaced() -> None:
         assert pool.extract(*PAGES[0]).markdown
 
 
+@pytest.mark.slow
 def test_workers_end_with_who_started_them() -> None:
     """The worker holds the pipe of its standard error, too: it is closed when the last of them has ended."""
     program = "import os; from tests.sources.parse.test_extractor import *; extract(*PAGES[0]); os.kill(os.getpid(), 9)"

@@ -184,6 +184,7 @@ def feed_form(feed: Feed, **changes: object) -> dict[str, object]:
     return {**facts, "active": "on", **counts, **changes}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("changes", [{"url": "https://quince.example/feed"}, {"url": "", "query": "quince", "feed_type": "query"}])
 def test_a_publication_has_no_feed_twice_and_what_nobody_sees_is_refused(desk: Client, changes: dict[str, str]) -> None:
     feed = feed_of("techcrunch")

@@ -54,6 +54,7 @@ def test_today_is_counted(desk: Client) -> None:
     assert "Stories 3 Events 2 Corroborated 2 Waiting to be published 1" in shown(desk)
 
 
+@pytest.mark.slow
 def test_a_whole_chain_holds_and_a_missing_link_is_named(desk: Client) -> None:
     publish(*(entry(published_at=f"2026-01-{day:02}T10:00:00Z") for day in range(1, 14)))
     page, newest = shown(desk), Snapshot.objects.latest("sequence")
@@ -64,6 +65,7 @@ def test_a_whole_chain_holds_and_a_missing_link_is_named(desk: Client) -> None:
     assert "it does not link to the one before" in shown(desk)
 
 
+@pytest.mark.slow
 def test_each_damaged_snapshot_is_named_and_the_others_are_looked_at(desk: Client) -> None:
     damage: list[tuple[dict[str, Any], str]] = [
         ({}, ""),
@@ -82,6 +84,7 @@ def test_each_damaged_snapshot_is_named_and_the_others_are_looked_at(desk: Clien
         assert bool(re.search(f"Snapshot 2026-01-{day:02} r1: [^.]*{wrong}", page)) == bool(wrong), day
 
 
+@pytest.mark.slow
 def test_more_stories_ask_no_more_queries(desk: Client, django_assert_num_queries: Any) -> None:
     LexiconTerm.objects.filter(kind="category").delete()
 

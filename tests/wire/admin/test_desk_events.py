@@ -51,6 +51,7 @@ def history() -> list[tuple[str, str]]:
     return [(log.object_repr, log.get_change_message()) for log in LogEntry.objects.order_by("pk")]
 
 
+@pytest.mark.slow
 def test_the_list_has_events_of_several_reports_by_their_lead_newest_first(desk: Client, purchase: list[Entry]) -> None:
     later = [
         entry(title="Quince ships thermostats at last", published_at="2026-01-15T13:00:00Z"),
@@ -76,6 +77,7 @@ def test_an_events_page_tells_its_reports_in_the_order_of_time(desk: Client, pur
     assert desk.get(f"{LIST}cbn-000000000000/change/").status_code == 404
 
 
+@pytest.mark.slow
 def test_two_events_are_merged_by_choice_by_id_and_by_address(desk: Client, purchase: list[Entry]) -> None:
     other = story_of(purchase[2])
     event = event_of(purchase[0])
@@ -93,6 +95,7 @@ def test_two_events_are_merged_by_choice_by_id_and_by_address(desk: Client, purc
         assert event_of(purchase[2]) == event, text
 
 
+@pytest.mark.slow
 def test_a_merge_without_another_event_or_without_a_reason_changes_nothing(desk: Client, purchase: list[Entry]) -> None:
     before = dict(Story.objects.values_list("pk", "event"))
     own = story_of(purchase[1]).chatbotnews_id
@@ -109,6 +112,7 @@ def test_a_merge_without_another_event_or_without_a_reason_changes_nothing(desk:
     assert history() == []
 
 
+@pytest.mark.slow
 def test_ticked_reports_are_split_off(desk: Client, purchase: list[Entry]) -> None:
     wired = story_of(purchase[1])
     assert "Nothing was split." in do(desk, purchase[0], do="split", reason="Two.")
@@ -137,6 +141,7 @@ def test_its_stories_are_pinned_and_unpinned_together(desk: Client, purchase: li
     assert [why for _, why in history()] == ["Pinned: Sure.", "Pinned: Sure.", "Unpinned: Sure.", "Unpinned: Sure."]
 
 
+@pytest.mark.slow
 def test_a_report_of_another_event_or_an_unknown_form_changes_nothing(desk: Client, purchase: list[Entry]) -> None:
     other = story_of(purchase[2]).chatbotnews_id
     for form in ({"do": "lead", "story": other}, {"do": "lead"}, {"do": "burn"}, {}):

@@ -60,6 +60,7 @@ def test_a_preview_shows_what_would_change_and_saves_nothing(desk: Client) -> No
     assert story_of(made).category == "industry"
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("bare")
 def test_a_preview_of_a_changed_term_puts_it_in_the_place_of_the_old_and_shows_topics_and_relevance(desk: Client) -> None:
     publish(entry(title="Quince raises pickles"))
@@ -84,6 +85,7 @@ def test_what_editors_set_and_feeds_about_ai_alone_are_left_out() -> None:
     assert lexicon.preview_changes(off) == ([], 2)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("bare")
 def test_fifty_are_shown_with_the_total(desk: Client) -> None:
     publish(*(entry(title=f"Quince {n} raises pickles") for n in range(53)))
@@ -93,6 +95,7 @@ def test_fifty_are_shown_with_the_total(desk: Client) -> None:
     assert answer.content.count(b"category: Industry") == 50
 
 
+@pytest.mark.slow
 def test_a_term_that_cannot_be_is_told_and_not_previewed(desk: Client) -> None:
     wrong = [("kind", ""), ("kind", "x"), ("target", "nvidia"), ("weight", "much"), ("term", ""), ("term", "\u202ex")]
     for field, value in wrong:
@@ -101,6 +104,7 @@ def test_a_term_that_cannot_be_is_told_and_not_previewed(desk: Client) -> None:
         assert "stories would change" not in words(answer)
 
 
+@pytest.mark.slow
 def test_a_term_that_an_editor_touched_is_kept_through_updates_of_the_lexicon(desk: Client, tmp_path: Path) -> None:
     term = LexiconTerm.objects.filter(kind="topic", target="nvidia").first()
     assert term is not None
@@ -124,6 +128,7 @@ def rows(number: int, target: str = "nvidia") -> str:
     return "".join(f"topic,{target},pickled chips {n},2\n" for n in range(number))
 
 
+@pytest.mark.slow
 def test_a_file_is_tried_first_and_saved_once_confirmed(desk: Client) -> None:
     plain = LexiconTerm.objects.filter(kind="category").exclude(term__contains=",").exclude(term__contains='"')
     same, other = plain[0], plain[1]
@@ -148,6 +153,7 @@ def test_objects_may_name_the_columns_in_any_order_and_the_last_row_of_a_term_co
     assert set(LexiconTerm.objects.filter(kind="topic").values_list("term", "weight")) == {("pickled chips", 5), ("b chip", 2)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("content", "told"),
     [
@@ -181,6 +187,7 @@ def test_a_file_that_is_no_table_of_terms_is_refused_whole(desk: Client, content
     assert len(answer.content) < 100_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "wrong",
     [

@@ -69,6 +69,7 @@ def test_nobody_locks_an_editor_out_by_name() -> None:
     assert knock("ada", PASSWORD, "198.51.100.1") == 302
 
 
+@pytest.mark.slow
 def test_a_name_that_many_guess_is_not_tried_wherever_a_guess_comes_from() -> None:
     person("ada")
     assert [knock(address=f"203.0.113.{n}") for n in range(21)] == [200] * 20 + [429]
@@ -77,6 +78,7 @@ def test_a_name_that_many_guess_is_not_tried_wherever_a_guess_comes_from() -> No
     assert knock("bob", "wrong", "198.51.100.1") == 200
 
 
+@pytest.mark.slow
 def test_a_browser_that_logged_in_before_is_let_in_while_strangers_fail_under_its_name() -> None:
     for name in ("ada", "bob"):
         person(name)
@@ -102,6 +104,7 @@ def test_one_ipv6_network_is_one_client() -> None:
     assert knock("other", address="2001:db8:0:1::1") == 200
 
 
+@pytest.mark.slow
 def test_behind_a_trusted_proxy_each_client_has_tries_of_its_own(settings: Settings) -> None:
     settings.WIRE_TRUSTED_PROXIES = (ipaddress.ip_network("10.0.0.9"),)
     behind = [Client(REMOTE_ADDR="10.0.0.9", headers={"X-Forwarded-For": f"203.0.113.{n}"}) for n in (1, 2)]
@@ -110,6 +113,7 @@ def test_behind_a_trusted_proxy_each_client_has_tries_of_its_own(settings: Setti
     assert behind[1].post(DOOR, {"username": "other", "password": "wrong"}).status_code == 200
 
 
+@pytest.mark.slow
 def test_logins_that_succeed_neither_count_nor_forgive_those_that_fail() -> None:
     person("ada")
     assert [knock("ada", PASSWORD) for _ in range(12)] == [302] * 12

@@ -67,6 +67,7 @@ def test_pages_show_without_a_script() -> None:
     assert "html[x-cloak] { display: block !important }" in Path(str(file)).read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("role", ["editor", "publisher"])
 def test_editors_and_publishers_see_everything_but_people(role: str) -> None:
     assert allowed(at_desk(role), *LISTS, "auth/user", "auth/group") == list(LISTS)
@@ -87,6 +88,7 @@ def test_superusers_manage_people() -> None:
     assert allowed(client, *pages) == list(pages)
 
 
+@pytest.mark.slow
 def test_editors_change_news_and_lexicon_but_neither_roster_nor_feeds() -> None:
     publish(made := entry())
     editor, publication = at_desk("editor"), Publication.objects.get(slug="wired").pk
@@ -119,6 +121,7 @@ def test_publishers_tune_aliases_and_feeds() -> None:
     assert Feed.objects.get(pk=feed.pk).url == "https://wired.example/new"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("owner", "since", "refused"),
     [
@@ -182,6 +185,7 @@ def test_founding_the_roles_again_sets_what_they_may() -> None:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_an_emptied_database_has_its_roles_again() -> None:
     call_command("flush", interactive=False, verbosity=0)
@@ -189,6 +193,7 @@ def test_an_emptied_database_has_its_roles_again() -> None:
     assert LexiconTerm.objects.exists()
 
 
+@pytest.mark.slow
 def test_nothing_is_saved_over_what_another_editor_saved_meanwhile() -> None:
     wired, desk = Publication.objects.get(slug="wired"), at_desk("publisher")
     feed, page = feed_of("wired"), f"/admin/sources/publication/{wired.pk}/change/"
@@ -205,6 +210,7 @@ def test_nothing_is_saved_over_what_another_editor_saved_meanwhile() -> None:
     assert desk.post(page, {"aliases": "[]", **feeds}).status_code == 200, "nor by whoever does not say what was opened"
 
 
+@pytest.mark.slow
 def test_whoever_only_looks_is_not_shown_what_a_form_keeps_for_itself() -> None:
     looker = person("looker")
     looker.user_permissions.set(Permission.objects.filter(codename__startswith="view_"))

@@ -86,6 +86,7 @@ def test_pairs_are_shown_with_both_stories_the_likeliest_first_and_counted(desk:
     assert EMPTY not in page
 
 
+@pytest.mark.slow
 def test_a_long_queue_has_pages(desk: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     join_nothing(monkeypatch)
     made = [entry() for _ in range(8)]
@@ -165,6 +166,7 @@ def test_a_second_decision_changes_nothing_and_says_so(desk: Client, three: list
     assert event_of(three[0]) != event_of(three[1])
 
 
+@pytest.mark.slow
 def test_a_pair_that_was_merged_or_withdrawn_or_dropped_meanwhile_is_refused_in_a_sentence(
     desk: Client, three: list[Entry]
 ) -> None:
@@ -215,6 +217,7 @@ def test_only_who_may_change_stories_decides(three: list[Entry]) -> None:
     assert pair.label == ""
 
 
+@pytest.mark.slow
 def test_decisions_are_labels_that_grouping_is_fitted_to(desk: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     join_nothing(monkeypatch)
     made = [

@@ -29,6 +29,7 @@ def shown(desk: Client, queue: Queue) -> str:
     return words(answer).partition(queue.explanation if queue.count() else queue.empty)[2]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("queue", QUEUES, ids=lambda queue: queue.name)
 def test_an_empty_queue_says_in_a_sentence_that_all_is_done(desk: Client, queue: Queue) -> None:
     assert queue.count() == 0
@@ -37,6 +38,7 @@ def test_an_empty_queue_says_in_a_sentence_that_all_is_done(desk: Client, queue:
     assert queue.explanation not in page
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("queue", QUEUES, ids=lambda queue: queue.name)
 def test_every_page_of_the_desk_leads_to_every_queue(desk: Client, queue: Queue) -> None:
     for page in ("/admin/", "/admin/wire/story/"):

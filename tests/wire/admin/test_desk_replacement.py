@@ -59,6 +59,7 @@ def test_step_one_asks_and_going_back_to_it_keeps_the_answers(desk: Client) -> N
     assert 'value="The Gazette of Examples"' in page
 
 
+@pytest.mark.slow
 def test_step_two_shows_what_changes_and_changes_nothing(desk: Client) -> None:
     publish(entry())
     before = everything()
@@ -70,6 +71,7 @@ def test_step_two_shows_what_changes_and_changes_nothing(desk: Client) -> None:
     assert "<input" in answer.content.decode()
 
 
+@pytest.mark.slow
 def test_its_reason_is_kept_without_what_nobody_can_see_and_with_nothing_else_it_is_none(desk: Client) -> None:
     for reason in ("\u202e", "\x01\x0b", NEWER_RULES):
         assert b"confirmed" not in desk.post(PAGE, answers(reason=reason)).content
@@ -80,6 +82,7 @@ def test_its_reason_is_kept_without_what_nobody_can_see_and_with_nothing_else_it
     assert roster.current().reason == LogEntry.objects.get().get_change_message() == "It closed, as Word has it."
 
 
+@pytest.mark.slow
 def test_what_was_confirmed_is_done_with_the_fingerprint_that_was_shown_and_stays_readable(desk: Client) -> None:
     confirmed = proposal(desk)
     answer = desk.post(PAGE, answers(confirmed=confirmed), follow=True)
@@ -130,6 +133,7 @@ REFUSED = [
 ]
 
 
+@pytest.mark.slow
 def test_a_refusal_names_the_field(desk: Client) -> None:
     for field, value, told in REFUSED:
         answer = desk.post(PAGE, answers(**{field: value}))
@@ -163,6 +167,7 @@ def save_aliases(desk: Client, aliases: str) -> Any:
     return save(desk, page, {"aliases": aliases, "feeds-TOTAL_FORMS": 0, "feeds-INITIAL_FORMS": 0})
 
 
+@pytest.mark.slow
 def test_an_alias_never_names_another_publication_so_that_no_look_alike_is_vouched_for(desk: Client) -> None:
     for aliases, said in {
         '["Reuters", "OpenAI"]': "Reuters is read as Reuters.",
@@ -178,6 +183,7 @@ def test_an_alias_never_names_another_publication_so_that_no_look_alike_is_vouch
     assert Publication.objects.get(slug="techcrunch").aliases == []
 
 
+@pytest.mark.slow
 def test_an_alias_that_no_page_or_dump_can_show_is_refused_and_shown_as_escapes(desk: Client, tmp_path: Path) -> None:
     for alias in (r"\ud800", r"a\u0000b", r"\u202esretueR", r"T\u200bC", "x" * 121, "x" * 10_000):
         answer = save_aliases(desk, f'["{alias}"]')

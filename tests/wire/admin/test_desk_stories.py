@@ -66,6 +66,7 @@ def test_a_correction_leaves_who_what_and_why(desk: Client) -> None:
     assert log.change_message == "Corrected headline; classified: It was garbled."
 
 
+@pytest.mark.slow
 def test_a_reason_that_readers_take_for_a_rebuilds_or_that_nobody_can_see_is_refused(desk: Client) -> None:
     story = published()
     for reason in (NEWER_RULES, f"\u200b{NEWER_RULES.upper()}", "Read again  with newer rules."):
@@ -87,6 +88,7 @@ def test_a_reason_is_kept_without_what_nobody_can_see(desk: Client) -> None:
     assert history() == [(story.chatbotnews_id, "Corrected headline: pasted from <Word> &amp; on")]
 
 
+@pytest.mark.slow
 def test_what_a_correction_leaves_as_it_was_is_no_part_of_it_and_nothing_at_all_is_not_published(desk: Client) -> None:
     story = published(title="Quince ships early", author="Ada Quill", summary="It ships now. It is early.")
     same = {"headline": "Quince  <b>ships</b> early", "author": "By Ada Quill", "summary": "It ships now.  It is early."}
@@ -125,6 +127,7 @@ def test_the_history_says_who_did_what_when_and_why(desk: Client) -> None:
         assert told in shown
 
 
+@pytest.mark.slow
 def test_a_change_that_the_wire_refuses_is_told_and_keeps_everything(desk: Client) -> None:
     now = dt.datetime.now(dt.UTC)
     publish(entry(published_at=now), now=now)
@@ -161,6 +164,7 @@ def test_the_list_names_a_story_by_its_headline_and_leads_to_its_form_its_event_
     assert "Quince ships" in words(desk.get(f"/admin/wire/story/?q={story.chatbotnews_id}"))
 
 
+@pytest.mark.slow
 def test_only_what_is_not_as_usual_is_marked(desk: Client) -> None:
     story = published()
 
@@ -195,6 +199,7 @@ def test_a_preview_shows_the_card_and_the_citation_and_saves_nothing(desk: Clien
     assert "The headline would be empty." in words(desk.post(page_of(story), form | {"headline": "<b></b>"}))
 
 
+@pytest.mark.slow
 def test_a_withdrawal_is_confirmed_on_a_page_that_says_what_happens(desk: Client) -> None:
     story = published(title="Quince ships")
     page = f"/admin/wire/story/{story.pk}/withdraw/"

@@ -61,6 +61,7 @@ def do(desk: Client, made: Entry, **form: object) -> str:
     return words(desk.post(f"/admin/wire/event/{event_of(made)}/change/", form, follow=True))
 
 
+@pytest.mark.slow
 def test_an_event_joins_the_storyline_of_another_by_id_or_address(desk: Client, four: list[Entry]) -> None:
     version = WireState.objects.get().version
     first, other, third, _ = map(event_of, four)
@@ -86,6 +87,7 @@ def test_the_storyline_has_the_id_of_its_oldest_event_and_leads_there_from_the_f
     assert (answer.status_code, answer["Location"]) == (302, f"/storyline/{first}")
 
 
+@pytest.mark.slow
 def test_an_event_and_the_later_ones_begin_a_storyline_of_their_own(desk: Client, four: list[Entry]) -> None:
     first, second, third, fourth = map(event_of, four)
     join(*four)
@@ -99,6 +101,7 @@ def test_an_event_and_the_later_ones_begin_a_storyline_of_their_own(desk: Client
     assert storyline_of(fourth) == (fourth, [fourth])
 
 
+@pytest.mark.slow
 def test_what_cannot_be_joined_or_parted_is_said_and_changes_nothing(desk: Client, four: list[Entry]) -> None:
     join(four[0], four[1])
     before = list(Event.objects.order_by("pk").values_list())
@@ -153,6 +156,7 @@ def test_an_earlier_report_that_comes_late_takes_the_storyline_over(four: list[E
     assert storyline_of(first)[0] == founder
 
 
+@pytest.mark.slow
 def test_a_storyline_whose_first_event_was_withdrawn_keeps_its_address(desk: Client, four: list[Entry]) -> None:
     first, second, third, fourth = map(event_of, four)
     join(*four)
@@ -176,6 +180,7 @@ def test_late_stories_of_a_final_day_take_no_event_out_of_its_storyline(four: li
     assert storyline_of(second) == (first, [first, second])
 
 
+@pytest.mark.slow
 def test_storylines_come_back_from_a_dump(four: list[Entry], tmp_path: Path) -> None:
     first, second, third, _ = map(event_of, four)
     join(*four[:3])

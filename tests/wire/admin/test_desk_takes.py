@@ -65,6 +65,7 @@ def test_a_take_of_a_sealed_day_is_refused_and_no_correction_publishes_it(desk: 
     assert queries.get_editor_take(DAY).title == "Editor's Take: 15 January 2026"
 
 
+@pytest.mark.slow
 def test_the_take_of_a_day_that_sealed_meanwhile_stays_as_it_is(desk: Client) -> None:
     EditorTake.objects.create(wire_date=DAY, markdown="# Ours")
     publish(entry())
@@ -85,6 +86,7 @@ def test_a_take_of_a_day_without_stories_waits_for_the_first_and_one_of_a_day_to
     assert EditorTake.objects.count() == 1
 
 
+@pytest.mark.slow
 def test_a_take_left_empty_gives_the_day_its_generated_brief_again_unless_the_wire_refuses(desk: Client) -> None:
     day = today()
     generated = queries.get_editor_take(day).markdown
@@ -103,6 +105,7 @@ def test_a_take_left_empty_gives_the_day_its_generated_brief_again_unless_the_wi
     assert (log.is_deletion(), log.get_change_message()) == (True, "Cleared: the generated brief is back.")
 
 
+@pytest.mark.slow
 def test_a_form_that_was_opened_before_another_editor_saved_or_does_not_say_changes_nothing(desk: Client) -> None:
     day = today()
     assert "This field is required." in words(desk.post(ADD, {"wire_date": day, "markdown": ""}))
@@ -119,6 +122,7 @@ def test_a_form_that_was_opened_before_another_editor_saved_or_does_not_say_chan
     assert EditorTake.objects.get().author == "publisher"
 
 
+@pytest.mark.slow
 def test_it_says_when_it_was_written_last(desk: Client, tmp_path: Path) -> None:
     day = today()
     written(desk, day, "# Draft")
@@ -131,6 +135,7 @@ def test_it_says_when_it_was_written_last(desk: Client, tmp_path: Path) -> None:
     assert dt.datetime.fromisoformat(take["updated_at"]) == after.replace(microsecond=0)
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_of_editors_who_save_at_once_one_is_kept_and_the_others_are_told() -> None:
     day = today()
@@ -175,6 +180,7 @@ def test_the_form_starts_from_the_generated_take_of_the_newest_open_day(desk: Cl
     assert f"The form starts from the generated brief of {day:%-d %b %Y}." in words(desk.get(ADD))
 
 
+@pytest.mark.slow
 def test_the_form_starts_from_another_day_when_its_address_says_so(desk: Client) -> None:
     publish(entry())
     initial = desk.get(f"{ADD}?wire_date={DAY}").context["adminform"].form.initial
@@ -184,6 +190,7 @@ def test_the_form_starts_from_another_day_when_its_address_says_so(desk: Client)
     assert "No published day waits for a take" in words(empty), "the only day is final"
 
 
+@pytest.mark.slow
 def test_a_day_that_has_a_take_leads_to_it(desk: Client) -> None:
     day = today()
     written(desk, day, "# Mine")
@@ -191,6 +198,7 @@ def test_a_day_that_has_a_take_leads_to_it(desk: Client) -> None:
     assert "wire_date" not in desk.get(ADD).context["adminform"].form.initial
 
 
+@pytest.mark.slow
 def test_a_preview_shows_the_take_as_its_page_will_and_saves_nothing(desk: Client) -> None:
     day = today()
     text = "A quiet day. [OpenAI](https://openai.example/) <b>shipped</b>."

@@ -76,6 +76,7 @@ def test_a_replaced_publication_is_told() -> None:
     assert ("roster_replaced", "2", 2) in list_changes(before)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", [1, 3, 500])
 @pytest.mark.usefixtures("sample_wire")
 def test_a_follower_has_what_the_database_has(limit: int) -> None:

@@ -58,6 +58,7 @@ async def events(stream: Stream, number: int) -> list[tuple[str, str, dict[str, 
     return found
 
 
+@pytest.mark.slow
 def test_a_stream_tells_every_change_and_goes_on_where_it_broke_off() -> None:
     async def scenario() -> None:
         async with Stream(http_scope("GET", "/api/stream", GET)) as stream:
@@ -80,6 +81,7 @@ def test_a_stream_tells_every_change_and_goes_on_where_it_broke_off() -> None:
     run(scenario)
 
 
+@pytest.mark.slow
 def test_nobody_hears_of_a_change_that_another_process_may_not_show_yet(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(asgi, "LOOK", 0.2)
 
@@ -124,6 +126,7 @@ def test_there_are_only_so_many_streams(monkeypatch: pytest.MonkeyPatch) -> None
     run(scenario)
 
 
+@pytest.mark.slow
 def test_a_stream_ends_of_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(streaming, "LIFETIME", 0.1)
     run(lambda: get("/api/stream"))  # type: ignore[arg-type, return-value]
@@ -166,6 +169,7 @@ def test_the_tool_waits_too_and_its_empty_answer_is_not_kept() -> None:
     run(scenario)
 
 
+@pytest.mark.slow
 def test_rest_and_tool_say_the_same() -> None:
     publish(entry())
 

@@ -10,6 +10,7 @@ from tests.factories import published
 pytestmark = pytest.mark.django_db
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("publisher", "byline", "author"),
     [

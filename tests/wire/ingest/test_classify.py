@@ -62,6 +62,7 @@ def test_a_term_is_found_where_it_stands_and_only_the_headline_has_a_start_and_a
     assert not finds("^ meet", "Robots", "Meet the robots")
 
 
+@pytest.mark.slow
 def test_a_hostile_term_is_looked_for_without_going_back_over_every_gap() -> None:
     """A few milliseconds. Tried gap by gap it takes longer than anybody lives, and the timeout of a test ends it."""
     assert not finds("a … " * 24 + "b", "a " * 500)

@@ -29,6 +29,7 @@ def tried(source: object, **options: Any) -> list[list[str]]:
     return [line.split("\t") for line in out.getvalue().splitlines()]
 
 
+@pytest.mark.slow
 def test_a_file_is_told_item_by_item_and_nothing_is_stored(tmp_path: Path) -> None:
     bad = "<item><title>AI\tlink</title><link>javascript:x</link><pubDate>soon</pubDate></item>"
     file = tmp_path / "feed.xml.gz"
@@ -43,6 +44,7 @@ def test_a_file_is_told_item_by_item_and_nothing_is_stored(tmp_path: Path) -> No
     assert not FeedHealth.objects.exists()
 
 
+@pytest.mark.slow
 def test_a_feeds_address_is_asked_and_compared_with_what_is_known(server: FeedServer) -> None:
     server.route("/feed.xml", body=rss(item(1)))
     feed = feed_at(server.url("/feed.xml"))

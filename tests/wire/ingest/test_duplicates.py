@@ -92,6 +92,7 @@ def test_twins_are_shown_first_and_nothing_is_changed_without_a_yes(show: Any) -
     assert everything() == before
 
 
+@pytest.mark.slow
 def test_again_it_changes_nothing(show: Any) -> None:
     show(quince(), quince(url=MOVED, guid="g-2"))
     assert command(yes=True).endswith("Done: 1 merged, 1 snapshots published.\n")
@@ -150,6 +151,7 @@ def test_a_citation_from_before_is_found_and_led_to_the_story_that_stands(show: 
     assert mention.story_id == older
 
 
+@pytest.mark.slow
 def test_on_a_final_day_the_signed_record_stays_and_a_new_revision_says_why(show: Any) -> None:
     older, _ = show(quince(), quince(url=MOVED, guid="g-2"))
     before = everything()["wire.Snapshot"]
@@ -173,6 +175,7 @@ def test_a_run_that_was_killed_is_taken_up_again(show: Any, monkeypatch: pytest.
     assert "verify" in verifywire()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("merged")
 def test_a_dump_carries_it(tmp_path: Path) -> None:
     before = list(StoryAlias.objects.values_list("url", "story__original_url", "seen_at"))
@@ -192,6 +195,7 @@ def test_items_at_the_other_address_belong_to_the_story_that_stands(merged: tupl
     assert younger.revisions.count() == 2
 
 
+@pytest.mark.slow
 def test_feeds_from_before_the_merge_change_nothing_when_they_are_replayed(show: Any, feed: Feed) -> None:
     items = [quince(), quince(url=MOVED, guid="g-2", summary="Another opening.")]
     show(*items)
@@ -213,6 +217,7 @@ def test_all_addresses_of_an_article_lead_to_the_oldest(show: Any) -> None:
     assert set(StoryAlias.objects.values_list("url", "story__original_url")) == {(url, ADDRESS) for url in urls[1:]}
 
 
+@pytest.mark.slow
 def test_a_story_that_is_the_twin_of_a_new_alias_alone_is_merged_in_the_same_run(show: Any) -> None:
     redirector = "https://go.techcrunch.com/r?id=77"
     late = {"published_at": "2026-01-15T16:00:00Z", "guid": ""}
@@ -225,6 +230,7 @@ def test_a_story_that_is_the_twin_of_a_new_alias_alone_is_merged_in_the_same_run
     assert everything() == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "other",
     [
@@ -257,6 +263,7 @@ def test_a_guid_that_a_feed_gives_to_all_its_items_is_no_evidence(show: Any) -> 
     assert command() == "Nothing would be merged.\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("edit", ["correct", "classify", "choose_lead"])
 def test_a_younger_story_that_an_editor_changed_is_named_and_stays(show: Any, edit: str) -> None:
     _, younger = show(quince(), quince(url=MOVED, guid="g-2"))
@@ -293,6 +300,7 @@ def test_no_editor_can_give_the_reason_of_a_merge(merged: tuple[Story, Story]) -
         corrections.withdraw(older.chatbotnews_id, reason=MERGED.format(younger))
 
 
+@pytest.mark.slow
 def test_the_number_of_questions_does_not_grow_with_the_wire(
     show: Any, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:

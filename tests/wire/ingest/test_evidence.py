@@ -77,6 +77,7 @@ def test_an_item_alone_on_its_page_has_the_pages_address_whatever_its_fragment(f
     assert addresses() == [PAGE]
 
 
+@pytest.mark.slow
 def test_items_of_one_page_stay_apart_when_fetched_one_by_one(feed: Feed) -> None:
     items = [quince(url=PAGE, guid=f"g-{n}", title=f"Gherkin number {n} ships") for n in range(4)]
     for number, item in enumerate(items):
@@ -124,6 +125,7 @@ def test_a_yearly_column_at_one_address_is_a_story_each_year(feed: Feed) -> None
 # One article under two addresses
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "moved",
     [
@@ -204,6 +206,7 @@ def test_a_counter_makes_no_revision(feed: Feed, first: str, then: str) -> None:
     assert see(feed, quince(summary=opening + then), now=NOW + 2 * HOUR) == [DUPLICATE]
 
 
+@pytest.mark.slow
 def test_headlines_that_take_turns_make_two_revisions_in_a_day(feed: Feed) -> None:
     outcomes = [see(feed, quince(title=f"{'AB'[hour % 2]} quince"), now=NOW + hour * HOUR)[0] for hour in range(24)]
     assert outcomes == [ACCEPTED, REVISED, *[POSTPONED, DUPLICATE] * 11]
@@ -214,6 +217,7 @@ def test_headlines_that_take_turns_make_two_revisions_in_a_day(feed: Feed) -> No
 # Dates that the publisher mends
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("first", "right"),
     [
@@ -256,6 +260,7 @@ def test_dates_that_were_mended_twice_stay_when_the_feeds_are_replayed(feed: Fee
     assert everything() == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("date", "hours"),
     [("2026-01-16T15:00:00Z", 4), ("2026-01-13T10:00:00Z", 24 * 6), ("2026-01-15T09:00:00Z", 4)],
@@ -400,6 +405,7 @@ def told_stories() -> Counter[tuple[str, dt.datetime]]:
     return Counter(StoryRevision.objects.values_list("headline", "published_at"))
 
 
+@pytest.mark.slow
 def test_of_the_items_of_a_random_feed_none_is_lost_and_none_merged_wrongly() -> None:
     follow_feed(0)
 

@@ -30,6 +30,7 @@ def shown(client: Client, publication: str = "TechCrunch") -> dict[str, Any]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 def test_the_last_items_of_each_outcome_are_shown_with_the_reason_and_without_secrets(server: FeedServer, client: Client) -> None:
     link = "<link>https://publisher.example/a?token=CANARY#CANARY</link>"
@@ -108,6 +109,7 @@ def test_an_items_date_is_shown_in_utc_or_left_empty(date: Any) -> None:
 # Answers without items
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 def test_an_answer_without_items_is_an_alarm_and_no_failure_until_items_come_again(server: FeedServer, client: Client) -> None:
     server.route("/feed.xml", body=rss())
@@ -152,6 +154,7 @@ def test_what_is_odd_is_told_from_the_health_alone() -> None:
 # Guessed charsets
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 def test_a_guessed_charset_is_flagged_until_it_is_declared(server: FeedServer, client: Client) -> None:
     russian = rss(item(1, "Модель ИИ компании учится читать старые рукописи")).decode()

@@ -135,6 +135,7 @@ def holding(texts: dict[str, str]) -> list[str]:
     return [name for name, text in texts.items() if CANARY in text]
 
 
+@pytest.mark.slow
 def test_a_feeds_token_is_shown_on_no_public_address_and_in_no_tool_answer(feed: Feed, settings: Settings, client: Client) -> None:
     settings.WIRE_RATE_LIMIT = "off"
     assert fetch_again(feed) == ""
@@ -205,6 +206,7 @@ def test_commands_print_no_token(tmp_path: Path) -> None:
     assert CANARY not in command("doctor")
 
 
+@pytest.mark.slow
 def test_whoever_only_looks_at_the_desk_sees_no_token_and_its_history_keeps_none(feed: Feed, client: Client) -> None:
     fetch_again(feed)
     FeedHealth.objects.update(moved_to=feed.url)
@@ -230,6 +232,7 @@ def test_whoever_only_looks_at_the_desk_sees_no_token_and_its_history_keeps_none
     assert CANARY in editor.get(pages[1]).content.decode(), "whoever may change the address has it in the form"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("address", PASSWORDS)
 def test_the_desk_refuses_an_address_with_a_password(address: str) -> None:
     desk, feed = at_desk("publisher"), feed_of("techcrunch")

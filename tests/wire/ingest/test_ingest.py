@@ -81,6 +81,7 @@ def test_a_charset_that_had_to_be_guessed_is_named_in_the_log(server: FeedServer
         assert ("charset" in line) == (words is not None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("etag", ['"three"', ""])
 def test_a_second_change_within_the_hour_is_taken_after_it_though_the_bytes_are_the_same(server: FeedServer, etag: str) -> None:
     feed = feed_at(server.url("/feed.xml"))

@@ -97,6 +97,7 @@ def test_a_text_that_the_feed_leaves_out_is_kept(feed: Feed) -> None:
     assert (latest().author, latest().summary_medium) == ("Ada Quill", "It is out.")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("dated", "again"),
     [("2026-01-15T10:00:00Z", "2026-01-15T10:00:00Z"), ("2026-01-15T10:00:00Z", "2026-01-16T09:00:00Z"), (None, None)],
@@ -167,6 +168,7 @@ def test_recorded_feeds_are_not_replayed_for_ever(tmp_path: Path) -> None:
         call_command("ingest", "--every", "30m", "--from-files", str(tmp_path))
 
 
+@pytest.mark.slow
 def test_a_headline_that_came_back_is_a_revision_once_however_often_it_is_replayed(tmp_path: Path) -> None:
     record(tmp_path, d15="A quince", d16="B quince", d17="A quince")
     replay(tmp_path)
@@ -236,6 +238,7 @@ def test_a_known_guid_merges_neither_another_headline_nor_another_publication(
     assert not StoryAlias.objects.exists()
 
 
+@pytest.mark.slow
 def test_a_guid_that_thirty_items_share_makes_thirty_stories_and_stays_so(feed: Feed) -> None:
     shared = [entry(guid="feed") for _ in range(30)]
     assert see(feed, *shared) == [ACCEPTED] * 30
@@ -262,6 +265,7 @@ def test_the_story_follows_the_feed_that_told_of_it_first(feed: Feed, second: Fe
     assert headlines() == ["Quince ships", "Quince ships late"]
 
 
+@pytest.mark.slow
 def test_a_second_feed_fills_in_what_the_first_lacks_and_it_stays_however_often_both_are_read(feed: Feed, second: Feed) -> None:
     see(feed, quince(summary=""))
     filled = quince(title="Quince, briefly", summary="It is out now.", author="Ada Quill")
@@ -300,6 +304,7 @@ def test_the_publishers_own_item_joins_the_story_that_google_news_told_first_and
     assert latest(LINK).headline == "Quince ships late"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("own_feed_is_active", [True, False])
 def test_google_news_is_an_alias_of_a_known_story_and_never_revises_it(
     feed: Feed, category_wire: Feed, own_feed_is_active: bool
@@ -448,6 +453,7 @@ def correct(story_id: str) -> None:
     corrections.correct(story_id, headline="Quince does not ship", reason="It did not.", now=NOW + HOUR)
 
 
+@pytest.mark.slow
 def test_a_correction_survives_every_fetch_until_the_publisher_changes_that_text_itself(feed: Feed, story_id: str) -> None:
     correct(story_id)
     before = everything()
@@ -553,6 +559,7 @@ OTHER_ITEM_REVISES: Final = [
 ]
 
 
+@pytest.mark.slow
 @given(FETCHES)
 @example(OTHER_ITEM_REVISES)
 @example(THREE_AT_ONE_LINK)

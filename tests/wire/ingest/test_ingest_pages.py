@@ -103,6 +103,7 @@ def test_a_page_without_a_date_that_appears_later_is_dated_by_its_first_sight(se
     assert StoryRevision.objects.get().published_at_estimated
 
 
+@pytest.mark.slow
 def test_a_few_pages_a_run_are_read_the_newest_first_until_all_are(server: FeedServer, section: Feed) -> None:
     paths = [f"/news/{number}" for number in range(article_pages.A_RUN + 3)]
     offer(server, *paths)

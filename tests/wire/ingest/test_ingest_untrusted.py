@@ -264,6 +264,7 @@ def test_what_the_server_says_of_itself_and_of_feeds_holds_not_a_word_of_any_pub
         assert MARK not in str({name: value for name, value in resource.items() if name != "title"})  # which is the headline
 
 
+@pytest.mark.slow
 def test_the_editors_trial_page_shows_all_of_it_as_text(client: Client, hostile: Published) -> None:
     client.force_login(User.objects.create_superuser("editor"))
     answer = client.post(f"/admin/sources/feed/{hostile.report.feed.pk}/test")

@@ -84,6 +84,7 @@ def rebuild(**options: Any) -> str:
     return out.getvalue()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("when", [OPEN, FINAL])
 @pytest.mark.parametrize("is_old", [False, True])
 def test_an_unchanged_item_of_a_feed_makes_no_revision(
@@ -101,6 +102,7 @@ def test_an_unchanged_item_of_a_feed_makes_no_revision(
         assert Snapshot.objects.filter(wire_date=when.date()).count() == snapshots
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_old", [False, True])
 def test_an_edit_of_the_publisher_after_newer_rules_is_the_publishers(
     server: FeedServer, feed: Feed, newer_rules: Callable[[], None], is_old: bool
@@ -118,6 +120,7 @@ def test_an_edit_of_the_publisher_after_newer_rules_is_the_publishers(
     assert fetch(server, feed, item(), item(1), item(2)) == {"duplicate": 2, "accepted": 1}
 
 
+@pytest.mark.slow
 def test_a_newer_parser_makes_no_revision(server: FeedServer, feed: Feed, monkeypatch: pytest.MonkeyPatch) -> None:
     fetch(server, feed, item(), item(1))
 
@@ -131,6 +134,7 @@ def test_a_newer_parser_makes_no_revision(server: FeedServer, feed: Feed, monkey
     assert [headline for headline, _, _ in revisions()] == ["Quince 0 ships"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("when", [OPEN, FINAL])
 @pytest.mark.parametrize("is_old", [False, True])
 def test_an_archive_loaded_again_makes_no_revision(
@@ -158,6 +162,7 @@ def test_an_archive_that_says_more_is_a_revision_by_any_rules(tmp_path: Path, ne
     assert "revised" not in loadwire(edited)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_old", [False, True])
 def test_recorded_feeds_replayed_again_make_no_revision(tmp_path: Path, newer_rules: Callable[[], None], is_old: bool) -> None:
     days = [NOW.date() - dt.timedelta(days=number) for number in (9, 8, 2)]
@@ -178,6 +183,7 @@ def test_recorded_feeds_replayed_again_make_no_revision(tmp_path: Path, newer_ru
     assert (list(StoryRevision.objects.values()), list(Snapshot.objects.values())) == before
 
 
+@pytest.mark.slow
 def test_rebuild_changes_open_days_and_says_why_and_final_days_only_if_asked(
     server: FeedServer, feed: Feed, newer_rules: Callable[[], None]
 ) -> None:
@@ -240,6 +246,7 @@ def test_what_another_feed_filled_in_leaves_the_first_feeds_item_unchanged(newer
     assert StoryRevision.objects.count() == 2
 
 
+@pytest.mark.slow
 def test_a_story_remembers_a_bounded_number_of_items() -> None:
     for number in range(20):
         see(

@@ -201,6 +201,7 @@ def kept(feed: Feed) -> Path:
     return Path(django_settings.WIRE_DATA_DIR) / "raw" / digest[:2] / f"{digest}.gz"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["gone", "cut off", "not gzip", "of another body"])
 def test_bytes_that_are_gone_or_damaged_are_named(server: FeedServer, feed: Feed, how: str) -> None:
     ingest(server, feed, item())

@@ -63,6 +63,7 @@ def accepts(feed: Feed, title: str, summary: str = "") -> bool:
     return outcome == Outcome.ACCEPTED
 
 
+@pytest.mark.slow
 def test_what_is_about_ai_is_taken_in_and_what_is_of_other_things_refused(mixed: Feed) -> None:
     assert [headline for headline in ABOUT_AI if not accepts(mixed, headline)] == []
     assert Story.objects.count() == len(ABOUT_AI)
@@ -106,6 +107,7 @@ def test_a_weight_that_an_editor_set_to_nothing_switches_a_shipped_term_off(mixe
     assert not accepts(mixed, "How a chatbot talked him into it")
 
 
+@pytest.mark.slow
 def test_another_edition_of_the_lexicon_takes_the_place_of_the_shipped_terms(tmp_path: Path) -> None:
     def told() -> dict[str, float]:
         return dict(LexiconTerm.objects.filter(kind="relevance").values_list("term", "weight"))
@@ -123,6 +125,7 @@ def test_the_lexicon_is_not_compared_term_by_term_at_each_start(django_assert_nu
         lexicon.sync()
 
 
+@pytest.mark.slow
 def test_an_update_of_the_lexicon_that_was_killed_is_made_by_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before, file = LexiconTerm.objects.count(), next_lexicon(tmp_path, quince=3.0)
     with monkeypatch.context() as killed:

@@ -38,6 +38,7 @@ def write(file: Path, *rows: dict[str, str]) -> str:
     return str(file)
 
 
+@pytest.mark.slow
 def test_a_figure_below_its_floor_fails(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     floors = tmp_path / "floors.json"
     floors.write_text('{"names": {"at_least": {"spellings_found": 1.01}}}')
@@ -96,6 +97,7 @@ def test_generated_pages_are_read_at_least_as_well_as_trafilatura_reads_them(tmp
     assert found["f1"] > 0.99
 
 
+@pytest.mark.slow
 def test_pages_may_lie_in_a_directory_each_with_its_text(tmp_path: Path) -> None:
     one, other = pages(each=1)[:2]
     (tmp_path / "one.html").write_text(one.html)

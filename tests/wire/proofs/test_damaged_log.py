@@ -66,6 +66,7 @@ DAMAGES: dict[str, tuple[str, list[Any], str]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_verifywire_names_the_row(damage: str) -> None:
     days(6)
@@ -99,6 +100,7 @@ SPOILED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", SPOILED)
 def test_nothing_is_signed_over_a_damaged_log_and_it_can_be_made_again(damage: str) -> None:
     days(7)
@@ -124,6 +126,7 @@ def test_a_node_that_is_gone_is_no_traceback() -> None:
     assert Snapshot.objects.count() == 3
 
 
+@pytest.mark.slow
 def test_nothing_is_signed_over_a_damaged_log_that_was_never_signed() -> None:
     days(4)
     LogEntry.objects.update(origin="", signature=b"")
@@ -132,6 +135,7 @@ def test_nothing_is_signed_over_a_damaged_log_that_was_never_signed() -> None:
         publish(entry(), now=NOW + dt.timedelta(hours=1))
 
 
+@pytest.mark.slow
 def test_a_log_whose_snapshots_are_others_than_were_signed_is_not_made_again() -> None:
     days(4)
     entry_ = LogEntry.objects.get(sequence=4)
@@ -150,6 +154,7 @@ def _signature(entry_: LogEntry) -> bytes:
     return signed_note.key_id(entry_.origin, private.public_key().public_bytes_raw()) + private.sign(text.encode())
 
 
+@pytest.mark.slow
 def test_a_log_that_is_right_stays_as_it_is() -> None:
     days(5)
     rows = list(LogEntry.objects.order_by("sequence").values_list())

@@ -57,6 +57,7 @@ def test_a_story_that_was_withdrawn_is_proved_in_the_last_snapshot_that_has_it()
         queries.get_inclusion(story.chatbotnews_id, DAY, Snapshot.objects.order_by("-revision")[0].revision)
 
 
+@pytest.mark.slow
 def test_every_log_begins_with_every_earlier_one() -> None:
     tops = []
     for number in range(7):
@@ -73,6 +74,7 @@ def test_every_log_begins_with_every_earlier_one() -> None:
             queries.get_consistency(*wrong)
 
 
+@pytest.mark.slow
 def test_the_log_is_made_again_from_the_snapshots_and_is_the_same() -> None:
     for number in range(6):
         publish(entry(), now=NOW + dt.timedelta(minutes=number))

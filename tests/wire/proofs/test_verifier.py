@@ -57,6 +57,7 @@ def test_the_verifier_is_short_and_needs_one_package() -> None:
     assert packages - set(sys.stdlib_module_names) == {"cryptography"}
 
 
+@pytest.mark.slow
 def test_a_true_wire_verifies_and_goes_on_verifying(tmp_path: Path) -> None:
     days(3)
     state = tmp_path / "seen.json"
@@ -76,6 +77,7 @@ def forge(answers: Answers, path: str, *changes: tuple[str, str]) -> Answers:
     return changed
 
 
+@pytest.mark.slow
 def test_each_forgery_of_what_is_served_is_found() -> None:
     days(4)
     true = record()

@@ -191,6 +191,7 @@ def test_no_redirect_leads_the_witness_to_another_server(target: str) -> None:
             get_once(f"{site}/.well-known/wire-checkpoint", allowing("127.0.0.1/32"))
 
 
+@pytest.mark.slow
 def test_a_dripping_answer_ends_with_the_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(get_once.__globals__, "PATIENCE", 0.5)
     has_ended = threading.Event()

@@ -54,6 +54,7 @@ def revisions() -> dict[dt.date, list[str]]:
     return found
 
 
+@pytest.mark.slow
 def test_a_late_report_of_a_sealed_day_counts_for_every_story_of_its_event() -> None:
     first, second = report_by("TechCrunch"), report_by("Wired", NEXT_DAY)
     publish(first, second, now=SEALED)
@@ -77,6 +78,7 @@ def test_what_was_published_before_stays_readable_as_it_was(client: Client) -> N
     assert (now["provenance"]["revision"], now["stories"][0]["cross_source_count"]) == (2, 2)
 
 
+@pytest.mark.slow
 def test_a_report_of_today_that_joins_a_sealed_event_counts_for_it_too() -> None:
     early = report_by("TechCrunch")
     publish(early)
@@ -87,6 +89,7 @@ def test_a_report_of_today_that_joins_a_sealed_event_counts_for_it_too() -> None
     assert not disagreements()
 
 
+@pytest.mark.slow
 def test_a_story_of_today_that_leaves_a_sealed_event_counts_for_it_no_more() -> None:
     early, today = report_by("TechCrunch"), report_by("Wired", DAY + dt.timedelta(days=2))
     now = dt.datetime(2026, 1, 19, 12, tzinfo=dt.UTC)
@@ -98,6 +101,7 @@ def test_a_story_of_today_that_leaves_a_sealed_event_counts_for_it_no_more() -> 
     assert not disagreements()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("day", [DAY, NEXT_DAY])
 def test_what_is_withdrawn_or_corrected_after_sealing_is_told_by_every_story_of_its_event(day: dt.date) -> None:
     made = [report_by("TechCrunch"), report_by("Wired", day), report_by("Reuters", day)]
@@ -111,6 +115,7 @@ def test_what_is_withdrawn_or_corrected_after_sealing_is_told_by_every_story_of_
     assert [reason.partition(";")[0] for reason in revisions()[DAY]] == ["", "Retracted.", "Vague."]
 
 
+@pytest.mark.slow
 def test_a_headline_that_a_publisher_edits_after_sealing_is_told_by_every_story_of_its_event() -> None:
     other, feed = report_by("Wired", NEXT_DAY), feed_of("techcrunch")
     for title in (WORDINGS["TechCrunch"], "Quince Robotics, maker of robots, buys Lantern Labs"):
@@ -145,6 +150,7 @@ def test_what_nothing_arrived_for_is_not_weighed_again(monkeypatch: pytest.Monke
     assert [(story_of(one).consensus_score, story_of(one).cross_source_count) for one in untouched] == before
 
 
+@pytest.mark.slow
 def test_what_changes_no_figure_publishes_no_sealed_day_again() -> None:
     publish(report_by("TechCrunch"), report_by("Wired", NEXT_DAY), now=SEALED)
     publish(report_by("Wired", THIRD_DAY), now=SEALED)
@@ -153,6 +159,7 @@ def test_what_changes_no_figure_publishes_no_sealed_day_again() -> None:
     assert not disagreements()
 
 
+@pytest.mark.slow
 def test_a_load_that_was_killed_between_two_days_of_an_event_is_completed_by_the_next_run() -> None:
     publish(report_by("TechCrunch"), report_by("Wired", THIRD_DAY), now=SEALED)
     take(report_by("Reuters", NEXT_DAY), now=SEALED)
@@ -171,6 +178,7 @@ def test_a_load_that_was_killed_between_two_days_of_an_event_is_completed_by_the
     assert {day: len(reasons) for day, reasons in revisions().items()} == {DAY: 2, NEXT_DAY: 1, THIRD_DAY: 2}
 
 
+@pytest.mark.slow
 def test_an_editor_may_correct_what_a_load_that_waits_belongs_to() -> None:
     """The days of an event come out together; what waits on one of them comes out with it, in an event of its own or another's."""
     publish(report_by("TechCrunch"), report_by("Wired", NEXT_DAY), now=SEALED)
@@ -198,6 +206,7 @@ HAPPENINGS = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("now", [dt.datetime(2026, 1, 16, 12, tzinfo=dt.UTC), SEALED], ids=["open", "final"])
 def test_all_that_is_served_agrees_which_reports_are_news(now: dt.datetime) -> None:
     made = [

@@ -88,12 +88,14 @@ def test_eight_publishers_of_the_same_ten_days_make_ten_snapshots() -> None:
     assert len({story.event_id for story in Story.objects.filter(current__headline=news)}) == 1
 
 
+@pytest.mark.slow
 def test_publishers_of_all_that_waits_publish_it_once() -> None:
     take(*(entry(published_at=f"2026-01-{day}T10:00:00Z") for day in range(10, 16) for _ in range(2)))
     made = at_once([lambda: publish_pending(now=NOW)] * 4)
     assert sum(map(len, made)) == unbroken() == 6
 
 
+@pytest.mark.slow
 def test_grouping_waits_for_whoever_writes() -> None:
     take(entry())
     with workers(1) as submit:
@@ -106,6 +108,7 @@ def test_grouping_waits_for_whoever_writes() -> None:
         assert len(waiting.result(timeout=30)) == 1
 
 
+@pytest.mark.slow
 def test_a_form_that_waits_for_whoever_corrects_the_story_is_refused() -> None:
     publish(made := entry(title="Quince ships"))
     story = story_of(made)
@@ -121,6 +124,7 @@ def test_a_form_that_waits_for_whoever_corrects_the_story_is_refused() -> None:
     assert [row.headline for row in story.revisions.all()] == ["Quince ships", "Quince sails"]
 
 
+@pytest.mark.slow
 def test_of_two_editors_who_save_one_story_at_once_one_is_refused() -> None:
     publish(made := entry(title="Quince ships"))
     story = story_of(made)
@@ -156,6 +160,7 @@ def test_two_restores_of_one_dump_at_once_restore_it_once(rich_dump: bytes, tmp_
     assert dump(tmp_path / "again.ndjson") == rich_dump
 
 
+@pytest.mark.slow
 def test_a_dump_is_of_one_moment_and_holds_no_writer_up() -> None:
     publish(*(entry() for _ in range(5)))
     with workers(1) as submit:
@@ -169,6 +174,7 @@ def test_a_dump_is_of_one_moment_and_holds_no_writer_up() -> None:
     assert unbroken() == 3
 
 
+@pytest.mark.slow
 def test_a_wire_that_goes_on_while_it_is_verified_verifies() -> None:
     publish(entry())
     published: list[Snapshot] = []

@@ -53,6 +53,7 @@ def test_a_story_has_its_siblings_of_other_publications_newest_first(client: Cli
     assert answer["matched"] is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "headline",
     [HEADLINE, HEADLINE.upper(), "Lantern Labs: Quince Robotics buys it, for $90 million", "  Quince Robotics buys Lantern Labs "],
@@ -87,6 +88,7 @@ def test_a_lone_story_has_a_score_of_zero_and_one_witness() -> None:
     assert found.notes == f"{nobody} Nothing of these days was received from 23 of them."
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "headline",
     [
@@ -111,6 +113,7 @@ def test_neither_story_nor_headline_is_refused(client: Client, asked: dict[str, 
     assert "story_id" in refused(client.get("/api/consensus.json", asked), 422, "invalid_argument")["hint"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("story_id", ["cbn-000000000000", "x", "", "\0"])
 def test_an_unknown_story_is_not_found_even_with_a_headline(client: Client, story_id: str) -> None:
     event()
@@ -261,6 +264,7 @@ def test_figures_that_an_earlier_version_left_behind_are_explained() -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("days_later", [0, 30])
 def test_a_withdrawn_story_is_counted_no_more_even_after_its_day_was_final(days_later: int) -> None:
     first, wired, _ = (story_of(one) for one in event())

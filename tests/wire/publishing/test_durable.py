@@ -61,6 +61,7 @@ def desk_corrects() -> None:
     assert at_desk("editor").post(f"/admin/wire/story/{newest_story().pk}/change/", form).status_code == 302
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "change",
     [

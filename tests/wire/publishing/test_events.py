@@ -63,6 +63,7 @@ def three() -> list[Entry]:
     return made
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 def test_whatever_the_order_of_arrival_the_events_are_the_same(seed: int) -> None:
     days = [DAY, DAY - dt.timedelta(days=1), DAY - dt.timedelta(days=2)]
@@ -209,6 +210,7 @@ def test_a_withdrawn_founder_stands_alone() -> None:
     assert "verify" in verifywire()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sealed", [False, True])
 def test_a_merged_event_is_founded_by_a_story_that_may_be_shown(sealed: bool) -> None:
     now = AFTER_SEALING if sealed else NOW
@@ -254,6 +256,7 @@ def test_an_absorbed_event_follows_its_founder_out_of_a_merge() -> None:
     assert Event.objects.get(event_id=absorbed).merged_into_id == event_of(third)
 
 
+@pytest.mark.slow
 def test_what_editors_settled_comes_back_with_a_dump(three: list[Entry], tmp_path: Path) -> None:
     corrections.split([story_of(three[1]).chatbotnews_id], reason=REASON, now=NOW)
     comes_back_whole(tmp_path)
@@ -309,6 +312,7 @@ def act(desk: Client, action: str, *made: Entry, reason: str = "") -> str:
     return desk.post("/admin/wire/story/", chosen, follow=True).content.decode()
 
 
+@pytest.mark.slow
 def test_editors_split_pin_and_merge_in_the_list_of_stories(desk: Client, three: list[Entry]) -> None:
     assert "Split off into an event of their own. Published: " in act(desk, "split_off", three[1], reason=REASON)
     assert not one_event(three[0], three[1])

@@ -78,6 +78,7 @@ def test_figures_of_a_whole_event_are_those_of_each_story_with_houses_too(
         assert found.count == 1 + sum(sibling.independent for sibling in found.siblings)
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 def test_the_roster_says_who_is_of_one_house_and_since_when() -> None:
     wired = entry(title=NEWS, summary=SUMMARY, publisher="Wired", url="https://wired.com/q")
@@ -90,6 +91,7 @@ def test_the_roster_says_who_is_of_one_house_and_since_when() -> None:
     assert not disagreements()
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 @pytest.mark.parametrize(("since", "counted"), [("2026-01-15", 1), ("2026-01-16", 2)])
 def test_who_was_bought_later_was_a_voice_of_its_own_until_then(since: str, counted: int) -> None:
@@ -100,6 +102,7 @@ def test_who_was_bought_later_was_a_voice_of_its_own_until_then(since: str, coun
     assert not disagreements()
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 def test_figures_of_before_a_house_was_known_say_what_they_count() -> None:
     """Published figures stay until something happens to the event; the answer says by how many it is more than today's rules."""

@@ -34,6 +34,7 @@ def rotate() -> str:
     return out.getvalue()
 
 
+@pytest.mark.slow
 def test_the_next_day_is_signed_by_the_new_key_and_both_stay_published_and_verify(client: Client, tmp_path: Path) -> None:
     rotate()  # a wire without any key gets its first
     assert SigningKey.objects.get().key_id == signing.key_in_force()
@@ -83,6 +84,7 @@ def test_a_key_that_cannot_be_kept_leaves_the_one_in_force(monkeypatch: pytest.M
     assert [file.name for file in signing.key_file().parent.iterdir()] == ["ed25519.pem"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("generated_at", ["later", "as it was"])
 def test_a_day_signed_by_a_retired_key_is_called_forged(generated_at: str) -> None:
     """By its own time, and, since that is not hashed, by what the later key signed before it."""

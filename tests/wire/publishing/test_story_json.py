@@ -51,6 +51,7 @@ def withdraw(story_id: str) -> None:
     corrections.withdraw(story_id, reason="It was never said.", now=NOW)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", [None, correct, withdraw])
 def test_what_is_kept_is_what_would_be_made_anew(change: Callable[[str], None] | None) -> None:
     publish(ABOUT, SAME, OTHER)
@@ -123,6 +124,7 @@ def fetch_all(client: Client) -> dict[str, bytes]:
     return {address: client.get(address).content for address in addresses}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tamper", [forge, forge_with_another_secret, swap])
 def test_what_somebody_else_wrote_is_shown_to_nobody_and_named(
     client: Client, tamper: Callable[[], None], caplog: pytest.LogCaptureFixture
@@ -141,6 +143,7 @@ def test_what_somebody_else_wrote_is_shown_to_nobody_and_named(
     assert "damaged" not in caplog.text
 
 
+@pytest.mark.slow
 def test_the_row_of_an_older_revision_that_is_put_back_is_not_shown(client: Client) -> None:
     publish(ABOUT, SAME)
     story = story_of(ABOUT)
@@ -155,6 +158,7 @@ def test_the_row_of_an_older_revision_that_is_put_back_is_not_shown(client: Clie
     assert fetch_all(client) == before
 
 
+@pytest.mark.slow
 def test_a_row_is_not_shown_in_an_older_revision_of_its_day(client: Client) -> None:
     publish(ABOUT)
     correct(story_of(ABOUT).chatbotnews_id)
@@ -175,6 +179,7 @@ def test_a_sealed_row_that_its_revision_does_not_make_is_named() -> None:
         verifywire()
 
 
+@pytest.mark.slow
 def test_with_another_secret_everything_is_made_anew_without_a_word(
     client: Client, settings: Settings, caplog: pytest.LogCaptureFixture
 ) -> None:

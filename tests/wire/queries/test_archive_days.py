@@ -109,6 +109,7 @@ def test_the_list_has_every_day_once_newest_first_in_its_latest_revision(client:
         assert answer["provenance"]["wire_sha256"] == day["wire_sha256"]
 
 
+@pytest.mark.slow
 def test_pages_of_days_hold_each_day_once_though_days_are_added_meanwhile() -> None:
     assert (queries.list_days().dates, queries.list_days().total) == ([], 0)
     publish_days(8, 9, 10, 11, 12)

@@ -164,6 +164,7 @@ def test_a_pin_where_none_is_taken_says_so() -> None:
         assert "A pin is @r" in error.value.hint
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", [CitationFormat.INLINE, CitationFormat.LAYERED])
 @pytest.mark.parametrize("withdrawn", [False, True])
 def test_a_citation_without_an_id_of_what_was_changed_since_is_outdated(form: CitationFormat, withdrawn: bool) -> None:

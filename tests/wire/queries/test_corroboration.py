@@ -60,6 +60,7 @@ def test_what_has_no_words_is_refused() -> None:
             corroborate(claim)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "claim",
     [

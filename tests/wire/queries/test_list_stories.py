@@ -60,6 +60,7 @@ def ids(*found: StoriesAnswer[Any]) -> list[str]:
     return [story.chatbotnews_id for page in found for story in page.stories]
 
 
+@pytest.mark.slow
 def test_a_category_has_its_stories_of_all_days_newest_first_and_by_id_within_a_moment() -> None:
     old, new = launch(1, "2026-01-10T10:00:00Z"), launch(2, "2026-01-14T10:00:00Z")
     newest = sorted(launch(number) for number in range(3, 7))
@@ -99,6 +100,7 @@ def test_a_topic_summary_never_quotes_text_that_addresses_the_model() -> None:
     assert "gnore" not in found.summary
 
 
+@pytest.mark.slow
 def test_since_counts_from_that_moment_on_and_is_utc_without_a_zone(client: Client) -> None:
     for day in (13, 14, 15):
         launch(day, f"2026-01-{day}T10:00:00Z")
@@ -122,6 +124,7 @@ def test_a_since_that_is_no_date_is_refused(client: Client) -> None:
         assert error["message"].startswith("since: not an ISO 8601 date or date-time such as 2026-01-14 or ")
 
 
+@pytest.mark.slow
 def test_a_corrected_story_stays_and_a_reclassified_one_moves() -> None:
     story_id = launch(1)
     corrections.correct(story_id, reason="The name was misspelt.", headline="OpenAI launches quints", now=NOW)
@@ -143,6 +146,7 @@ def test_a_limit_outside_1_to_100_is_refused(client: Client, address: str) -> No
         assert refused(client.get(address, {"limit": limit}), 422, "invalid_argument")["message"].startswith("limit: "), limit
 
 
+@pytest.mark.slow
 def test_the_limit_is_20_unless_asked_and_at_most_100(client: Client) -> None:
     publish(*(entry(title=TITLES.format(number)) for number in range(103)))
     for address in LISTS:
@@ -153,6 +157,7 @@ def test_the_limit_is_20_unless_asked_and_at_most_100(client: Client) -> None:
         assert len(client.get(address, {"limit": 100, "cursor": answer["next_cursor"]}).json()["stories"]) == 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("address", [*LISTS, "/api/archive.json", "/api/search.json"])
 def test_a_cursor_that_no_list_gave_is_refused(client: Client, address: str) -> None:
     launch(1)
@@ -178,6 +183,7 @@ def test_a_cursor_of_another_list_is_refused(client: Client) -> None:
 HOURS = st.integers(0, 3)  # few, so that many stories share a moment
 
 
+@pytest.mark.slow
 @examples(8)
 @given(limit=st.integers(1, 4), there=st.lists(HOURS, max_size=9), arriving=st.lists(HOURS, max_size=4))
 @pytest.mark.parametrize("ask", [queries.get_category, queries.get_topic_coverage])
@@ -215,6 +221,7 @@ def test_paging_shows_every_story_once_though_more_are_published_between_pages(
         assert all(len(page.stories) == limit for page in found[:-1])
 
 
+@pytest.mark.slow
 def test_paging_goes_on_where_it_was_though_the_last_story_shown_was_withdrawn() -> None:
     made = [launch(number, f"2026-01-15T0{number}:00:00Z") for number in range(4)]
     first = queries.get_category(Category.LAUNCHES, limit=2)

@@ -30,6 +30,7 @@ def publish_event_of_three_days() -> str:
     return str(story_of(first).event_id)
 
 
+@pytest.mark.slow
 def test_only_a_publication_of_which_stories_came_in_those_days_has_not_reported_it(client: Client) -> None:
     event_id = publish_event_of_three_days()
     text = words(client, f"/event/{event_id}")
@@ -40,6 +41,7 @@ def test_only_a_publication_of_which_stories_came_in_those_days_has_not_reported
     assert not any(name in silent for name in ("TechCrunch", "Wired"))
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_rest_and_mcp_name_from_whom_nothing_was_received(client: Client) -> None:
     event_id = publish_event_of_three_days()
@@ -69,6 +71,7 @@ def test_an_event_of_which_everybody_sent_something_has_no_list_of_who_sent_noth
     assert "Nothing received" not in words(client, f"/event/{story_of(made[0]).event_id}")
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_the_roster_tells_how_many_stories_of_each_there_are_and_how_new_whatever_its_feed_says(client: Client) -> None:
     publish(
@@ -86,6 +89,7 @@ def test_the_roster_tells_how_many_stories_of_each_there_are_and_how_new_whateve
     assert text.count("no story so far") == 23
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_a_feed_that_was_never_fetched_is_a_silent_source(client: Client) -> None:
     publish(entry(title=NEWS))

@@ -28,6 +28,7 @@ def cited_as(story: Story) -> Citable:
     return citable(story, story.current)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", CitationFormat)
 def test_every_citation_of_every_story_is_verified(form: CitationFormat) -> None:
     for story in stories(4):
@@ -37,6 +38,7 @@ def test_every_citation_of_every_story_is_verified(form: CitationFormat) -> None
         assert found.correct == cite(cited_as(story), form)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("every", [9, pytest.param(1, marks=MANY)])
 def test_citations_are_found_and_verified_in_prose_whatever_a_writer_did_to_them(every: int) -> None:
     chance, tried = random.Random(7), 0
@@ -54,6 +56,7 @@ def test_citations_are_found_and_verified_in_prose_whatever_a_writer_did_to_them
     assert len(missed) <= tried // 100, missed[:5]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("every", [12, pytest.param(1, marks=MANY)])
 @pytest.mark.parametrize("kind", FORGERIES)
 def test_each_kind_of_forgery_is_found(kind: str, every: int) -> None:
@@ -74,6 +77,7 @@ def test_each_kind_of_forgery_is_found(kind: str, every: int) -> None:
     assert forged > (1000 if every == 1 else 10) / 20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", ["according to AWS", "at $2.91 per install", "as reported by its neighbours"])
 def test_words_of_a_headline_begin_no_citation(db: None, words: str) -> None:  # noqa: ARG001
     story = published(title=f"Quince Robotics sells more robots, {words}", summary="")
@@ -82,6 +86,7 @@ def test_words_of_a_headline_begin_no_citation(db: None, words: str) -> None:  #
         assert (found.story_id, found.verdict in {"verified", "reworded"}) == (story.chatbotnews_id, True), found
 
 
+@pytest.mark.slow
 def test_one_headline_of_several_stories_is_no_reason_to_know_none(db: None) -> None:  # noqa: ARG001
     usual = {"title": "The quince guide for holiday help", "summary": ""}
     first, second = (published(**usual, url=f"https://a.example/{n}", published_at=f"2026-01-15T1{n}:00:00Z") for n in (1, 2))
@@ -89,12 +94,14 @@ def test_one_headline_of_several_stories_is_no_reason_to_know_none(db: None) -> 
     assert (found.verdict, found.story_id in {first.chatbotnews_id, second.chatbotnews_id}) == ("verified", True)
 
 
+@pytest.mark.slow
 def test_a_headline_of_one_word_is_found_by_its_day(db: None) -> None:  # noqa: ARG001
     story = published(title="Futureproof", summary="")
     (found,) = verify_citation(cite(cited_as(story), CitationFormat.INLINE)).citations
     assert (found.verdict, found.story_id) == ("verified", story.chatbotnews_id)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [

@@ -19,6 +19,7 @@ def marks(number: int) -> list[pytest.MarkDecorator]:
     return slow if number % ELSEWHERE == 0 else [*slow, pytest.mark.evaluation]
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 @pytest.mark.usefixtures("sample")
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ def test_it_tells_who_said_what_and_why_and_when_it_was_withdrawn() -> None:
     assert queries.withdrawn_on(DAY - dt.timedelta(days=1)) == []
 
 
+@pytest.mark.slow
 def test_several_come_in_the_order_in_which_they_were_withdrawn_and_a_correction_is_none() -> None:
     first, second, third = published(), published(), published()
     corrections.withdraw(second.chatbotnews_id, reason="A.", now=NOW)

@@ -43,6 +43,7 @@ def test_of_a_long_list_it_is_said_that_there_are_more_than_were_counted(client:
     assert set(ten[:3]) <= {story["chatbotnews_id"] for story in answer["stories"]}
 
 
+@pytest.mark.slow
 def test_people_read_a_plus_behind_what_was_counted_and_none_behind_what_was_counted_to_its_end(
     client: Client, request: pytest.FixtureRequest
 ) -> None:
@@ -105,6 +106,7 @@ def test_an_unfinished_long_word_finds_only_what_begins_like_it_and_what_many_ho
     assert [story.headline for story in queries.search_wire("quinceb").stories] == ["OpenAI launches quinceberry"]
 
 
+@pytest.mark.slow
 def test_a_rare_word_is_found_however_old_its_story() -> None:
     ages = {days: NOW - dt.timedelta(days=days, hours=3) for days in (0, 1, 9, 80, 300, 1200, 3000)}
     publish(*(entry(title=f"Walrus{days}x swims", published_at=at.isoformat()) for days, at in ages.items()))

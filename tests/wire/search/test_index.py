@@ -25,6 +25,7 @@ def read_index(index: str) -> dict[int, dict[str, int]]:
 
 
 class TestIndex(TestCase):
+    @pytest.mark.slow
     @settings(max_examples=40, deadline=None)
     @given(DOCUMENTS, DOCUMENTS, st.sets(st.integers(0, 7)))
     def test_what_was_added_and_not_removed_is_found_with_its_weights(

@@ -80,6 +80,7 @@ FOUND: dict[str, tuple[list[str], dict[str, str]]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("given", "expected"), FOUND.values(), ids=FOUND)
 def test_which_headlines_a_search_finds(given: list[str], expected: dict[str, str]) -> None:
     publish_titles(*given)
@@ -265,6 +266,7 @@ def test_since_is_the_first_moment_and_until_the_first_after(client: Client) -> 
     assert days(since="2026-01-15", until="2026-01-14") == days(since="2026-01-14", until="2026-01-14") == set()
 
 
+@pytest.mark.slow
 def test_a_question_in_another_language_is_asked_by_its_telling_words() -> None:
     publish_titles("Quince robots open a street in Oslo", "Walrus robots rest", "Figma gets a model")
     long = "Welche Straße haben die Quince Roboter denn nun eigentlich in der Stadt Oslo eröffnet und warum nicht in Helsinki?"
@@ -278,6 +280,7 @@ def test_a_question_in_another_language_is_asked_by_its_telling_words() -> None:
     assert queries.search_wire("figna gets a model").suggestion == "figma gets a model"
 
 
+@pytest.mark.slow
 def test_the_description_says_which_end_of_a_period_is_in_it(client: Client) -> None:
     paths = client.get("/api/openapi.json").json()["paths"]
     parameters = {path: paths[path]["get"]["parameters"] for path in ("/api/search.json", "/api/topics/{topic}.json")}
@@ -328,6 +331,7 @@ def test_the_longest_query_is_answered(client: Client) -> None:
         assert client.get("/api/search.json", {"query": query}).status_code in {200, 422}, query
 
 
+@pytest.mark.slow
 def test_a_word_of_any_length_can_be_published_and_found() -> None:
     letters = ("語", "㌖", "㎉", "q", "𠀀", "ﷺ")
     publish(

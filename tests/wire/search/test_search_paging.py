@@ -147,6 +147,7 @@ def test_newest_first_shows_every_match_once_in_order_of_time(corpus: list[Story
     assert {page.ranking for page in found} == {"newest"}
 
 
+@pytest.mark.slow
 def test_newest_first_goes_on_where_it_was_though_stories_arrive_between_pages(corpus: list[StoryOut]) -> None:
     times = iter(("2026-01-15T23:00:00Z", "2026-01-14T00:00:00Z"))
 
@@ -196,6 +197,7 @@ def test_a_window_ranks_the_newest_matches_before_any_older_one(corpus: list[Sto
     assert ids([queries.search_wire("t", limit=20)]) == reference("t", newest)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("at", "pool"),
     [("2026-01-15T23:00:00Z", 7), ("2026-01-15T05:00:00Z", 7), ("2026-01-14T00:00:00Z", 7), ("2026-01-15T05:00:00Z", 500)],
@@ -253,6 +255,7 @@ def test_a_cursor_goes_on_with_the_filters_it_was_given_for(client: Client, laun
     assert (ids([first]) + [story["chatbotnews_id"] for story in rest["stories"]], rest["total"]) == (launches, 5)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("launches")
 @pytest.mark.parametrize("name", FILTERS)
 def test_a_cursor_is_refused_with_one_filter_more_or_less_or_another(client: Client, name: str) -> None:

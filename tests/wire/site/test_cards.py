@@ -67,6 +67,7 @@ def test_a_withdrawn_storys_card_says_so_without_its_headline(client: Client) ->
     assert (len(before), len(after), before & after) == (2, 1, set())
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 def test_a_headline_that_the_typeface_cannot_draw_is_left_out(client: Client) -> None:
     other_scripts = {story_card(client, title) for title in ("東京でAIが歌う", "الذكاء الاصطناعي يغني", "Robots sing 🤖")}
@@ -91,6 +92,7 @@ def test_what_is_not_there_is_a_404_in_plain_text(client: Client, path: str) -> 
     assert (answer.status_code, answer["Content-Type"]) == (404, "text/plain; charset=utf-8")
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 def test_pages_name_their_cards(client: Client) -> None:
     made = entry(title='Quinces "sing" & dance')
@@ -136,6 +138,7 @@ def test_a_short_title_is_large_and_a_long_one_shrinks_before_it_is_cut() -> Non
     assert [cards.fit_title("Quinces sing " * times)[1][-1].endswith("…") for times in (12, 60)] == [False, True]
 
 
+@pytest.mark.slow
 def test_a_card_of_any_text_is_drawn_within_bounds() -> None:
     for title in ("", " ", "x" * 100_000, "W " * 50_000, "\x00\ud800", "e" + "\u0301" * 5_000):
         assert cards.draw_card(Card(title, "Source", "Facts", is_sample=True)).startswith(b"\x89PNG")

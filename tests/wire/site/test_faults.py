@@ -30,6 +30,7 @@ def unreadable_link() -> object:
     return Snapshot.objects.update(packed=b"")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("damage", "address"),
     [
@@ -53,6 +54,7 @@ def test_it_is_a_500_page_and_the_log_says_why(
     assert logged.exc_info is not None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", ["9" * 30, "-" + "9" * 30, "9" * 5000, "1e5", "", "\x00"])
 @pytest.mark.parametrize("address", ["/corrections?before={}", "/archive?year={}"])
 def test_a_number_that_is_none_or_too_large_is_no_fault_of_ours(client: Client, address: str, number: str) -> None:

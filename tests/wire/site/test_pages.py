@@ -64,6 +64,7 @@ def test_days_lead_to_their_neighbours_and_to_the_archive(client: Client) -> Non
     assert {"/day/2026-01-14", "/day/2026-01-15"} <= set(page(client, "/archive").links)
 
 
+@pytest.mark.slow
 def test_a_long_day_goes_over_pages_without_losing_a_story(client: Client) -> None:
     made = [entry(title=f"Marmot{chr(97 + number % 26)}{number} sings") for number in range(130)]
     publish(*made)
@@ -160,6 +161,7 @@ def test_a_withdrawn_story_leaves_a_line_on_its_day_and_on_no_other(client: Clie
     assert "Withdrawn" not in page(client, "/day/2026-01-14").text
 
 
+@pytest.mark.slow
 def test_corrections_are_public_with_their_reasons_page_by_page_and_without_what_newer_rules_changed(
     client: Client, event: list[Story]
 ) -> None:
@@ -250,6 +252,7 @@ def addresses(story: Story) -> list[str]:
     return [f"/story/{story.chatbotnews_id}", f"/event/{story.event_id}", f"/category/{story.category}", *FIXED]
 
 
+@pytest.mark.slow
 def test_the_number_of_queries_does_not_grow_with_the_wire(client: Client, event: list[Story]) -> None:
     def asked() -> dict[str, int]:
         found = {}
@@ -270,6 +273,7 @@ def test_the_number_of_queries_does_not_grow_with_the_wire(client: Client, event
     assert {a: (few[a], many[a]) for a in few if many[a] > few[a]} == {}  # what finds enough looks no further
 
 
+@pytest.mark.slow
 def test_no_page_runs_or_loads_anything_from_elsewhere(client: Client, event: list[Story]) -> None:
     for address in [*addresses(event[0]), "/nowhere", "/api/docs"]:
         answer = client.get(address)
@@ -281,6 +285,7 @@ def test_no_page_runs_or_loads_anything_from_elsewhere(client: Client, event: li
         assert not [name for name, _ in found.attributes if name == "style" or name.startswith("on")]
 
 
+@pytest.mark.slow
 def test_a_first_page_of_four_hundred_stories_is_light(client: Client) -> None:
     publish(*(entry(title=f"Marmot number {n}", summary=f"Marmot {n} learned a trick. " * 12) for n in range(400)))
     answer = client.get("/day/2026-01-15")

@@ -135,6 +135,7 @@ def test_an_editors_own_markdown_cannot_carry_a_script(client: Client) -> None:
     assert not [link for link in found.links if link.startswith("javascript")]
 
 
+@pytest.mark.slow
 def test_the_sample_wire_has_a_banner_on_every_page_and_says_that_it_asks_no_feeds(client: Client) -> None:
     call_command("loadsample", stdout=StringIO())
     story_id = client.get("/api/today.json").json()["stories"][0]["chatbotnews_id"]
@@ -159,6 +160,7 @@ def test_the_live_wire_has_no_such_banner_and_nothing_to_add_about_its_feeds(cli
     assert ("fetches no feeds" in shown, "Not fetched yet." in shown) == (False, True)
 
 
+@pytest.mark.slow
 def test_pages_are_only_ever_read(client: Client) -> None:
     publish(entry())
     for address in (*PAGES, "/healthz", "/readyz", "/.well-known/wire-keys.json"):

@@ -39,6 +39,7 @@ def test_it_says_who_the_publication_is(client: Client) -> None:
     assert "Domains blog.google/technology/ai, blog.google/innovation-and-ai" in words(client, "/source/google-ai-blog")
 
 
+@pytest.mark.slow
 def test_every_publication_has_a_page_that_its_name_on_the_sources_page_leads_to(client: Client) -> None:
     links = [link for link in page(client, "/sources").links if link.startswith("/source/")]
     assert len(links) == len(set(links)) == 24
@@ -46,6 +47,7 @@ def test_every_publication_has_a_page_that_its_name_on_the_sources_page_leads_to
         assert client.get(link).status_code == 200, link
 
 
+@pytest.mark.slow
 def test_its_stories_are_listed_newest_first_over_pages_and_no_others(client: Client) -> None:
     made = [entry(title=f"OpenAI launches marmot {n}", published_at=f"2026-01-15T{n % 24:02}:00:00Z") for n in range(35)]
     publish(*made, entry(publisher="Wired", url="https://wired.com/q"))
@@ -96,6 +98,7 @@ def test_a_feed_that_is_switched_off_says_so(client: Client) -> None:
     assert "Off. Switched off by an editor." in words(client, "/source/wired")
 
 
+@pytest.mark.slow
 def test_the_sample_wire_says_that_it_asks_no_feeds(client: Client) -> None:
     publish_sample()
     WireState.objects.update(is_sample=True)

@@ -105,6 +105,7 @@ def test_each_search_without_filters_has_a_feed_of_its_own(client: Client) -> No
     assert "/feeds/search.rss" not in client.get("/search", {"query": "quince", "tier": "2"}).content.decode()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["rss", "atom"])
 def test_corrections_and_takes_can_be_subscribed_to(client: Client, form: str) -> None:
     made = entry(title="Quince opens")
@@ -122,6 +123,7 @@ def test_corrections_and_takes_can_be_subscribed_to(client: Client, form: str) -
     assert client.get("/feeds/takes.json").json()["items"][0]["content_html"].startswith("<h1>")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["rss", "atom", "json"])
 def test_no_stored_text_takes_a_feed_away(client: Client, form: str) -> None:
     publish(made := entry(title="Quince opens"))
@@ -136,6 +138,7 @@ def test_no_stored_text_takes_a_feed_away(client: Client, form: str) -> None:
         assert form == "json" or shown in "".join(ET.fromstring(answer.content).itertext())  # noqa: S314  the wire's own
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["rss", "atom", "json"])
 def test_a_feed_changes_with_the_wire_and_not_with_the_clock(client: Client, form: str) -> None:
     empty = client.get(f"/feeds/stories.{form}").status_code
@@ -159,6 +162,7 @@ def test_a_withdrawn_story_leaves_feeds_and_sitemaps(client: Client) -> None:
         assert story_id not in body
 
 
+@pytest.mark.slow
 def test_sitemaps_name_every_day_story_and_event(client: Client) -> None:
     made = [entry(title="Quince ships boats"), entry(title="A marmot sings", published_at="2026-01-14T10:00:00Z")]
     publish(*made, entry(title="Quince ships its boats", publisher="Reuters", url="https://reuters.com/q"))

@@ -23,6 +23,7 @@ def impatient() -> Iterator[None]:
     tokens._token.cache_clear()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("impatient")
 def test_no_thread_gets_the_stem_of_another_threads_word() -> None:
     alone = {word: snowballstemmer.stemmer("english").stemWord(word) for word in WORDS}

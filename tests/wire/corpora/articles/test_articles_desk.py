@@ -97,6 +97,7 @@ def test_changed_terms_show_at_once_and_are_in_the_history(desk: Client, client:
     assert "The Quill" in words(desk.get(f"{LIST}{quill.pk}/history/"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("changes", "field"),
     [
@@ -130,6 +131,7 @@ def test_what_cannot_be_is_refused_at_its_field(desk: Client, changes: dict[str,
     assert not Publisher.objects.exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "url", ["https://elsewhere.example/feed", "https://notquill.example/feed", "https://quill.example:8443/feed", "not an address"]
 )
@@ -146,6 +148,7 @@ def test_a_source_twice_is_refused(desk: Client) -> None:
     assert not Source.objects.exists()
 
 
+@pytest.mark.slow
 def test_what_another_editor_saved_meanwhile_is_not_overwritten_and_indexing_disturbs_nobody(desk: Client) -> None:
     quill = publisher("quill")
     seen = desk.get(change(quill)).context["adminform"].form.initial["seen"]
@@ -157,6 +160,7 @@ def test_what_another_editor_saved_meanwhile_is_not_overwritten_and_indexing_dis
     assert quill.name == "One"
 
 
+@pytest.mark.slow
 def test_the_list_and_a_publishers_page_show_how_it_fares(desk: Client) -> None:
     quill = publisher("quill", 3)
     store(quill, draft(quill, 10, title="", markdown=None), draft(quill, 11, title="", markdown=None))
@@ -176,6 +180,7 @@ def test_the_list_and_a_publishers_page_show_how_it_fares(desk: Client) -> None:
     assert f'<a href="{SOURCES}{quill.sources.all()[0].pk}/change/">Test…</a>' in desk.get(change(quill)).content.decode()
 
 
+@pytest.mark.slow
 def test_removing_is_a_step_of_its_own_that_leaves_a_tombstone(desk: Client, client: Client) -> None:
     quill = publisher("quill", 2)
     Source.objects.create(publisher=quill, kind="feed", url="https://quill.example/feed")
@@ -208,6 +213,7 @@ def test_removing_is_a_step_of_its_own_that_leaves_a_tombstone(desk: Client, cli
     assert "already exists" in words(save(desk, f"{LIST}add/", form()))
 
 
+@pytest.mark.slow
 def test_articles_are_found_and_looked_at_with_what_they_said_before_and_never_edited(desk: Client) -> None:
     quill = publisher("quill", 2)
     publisher("medlar", 1)

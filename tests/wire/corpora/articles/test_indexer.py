@@ -46,6 +46,7 @@ def test_a_feed_with_full_texts_is_indexed_without_asking_for_a_page(site: Site)
     assert site.publisher.indexed_at == NOW
 
 
+@pytest.mark.slow
 def test_an_item_without_its_text_and_a_sitemap_have_their_pages_read(site: Site) -> None:
     site.feed("/feed", item(site.page("/short", "A page title"), "Short", "Too little to be all."))
     site.sitemap(
@@ -62,6 +63,7 @@ def test_an_item_without_its_text_and_a_sitemap_have_their_pages_read(site: Site
     assert not [request for request in site.server.requests if request.host != "127.0.0.1"]
 
 
+@pytest.mark.slow
 def test_titles_alone_are_listed_at_once_and_edited_as_the_feed_edits_them(site: Site) -> None:
     """Most feeds give no text, and pages may take days, or never be given."""
     site.feed("/feed", item(site.url("/a"), "Koogle"))
@@ -79,6 +81,7 @@ def test_titles_alone_are_listed_at_once_and_edited_as_the_feed_edits_them(site:
     assert not site.article("/a").revisions.exists()
 
 
+@pytest.mark.slow
 def test_again_nothing_is_asked_twice_and_nothing_changes(site: Site) -> None:
     site.feed("/feed", item(site.url("/a"), "A", paragraph("A")), etag='"1"')
     site.sitemap("/map", site.page("/b", "B"))
@@ -92,6 +95,7 @@ def test_again_nothing_is_asked_twice_and_nothing_changes(site: Site) -> None:
     assert version() == before
 
 
+@pytest.mark.slow
 def test_an_index_of_sitemaps_is_followed_on_own_hosts_each_once_and_three_deep(site: Site) -> None:
     root = site.sitemap("/map")
     nested = [site.url("/map1"), site.url("/map"), site.url("/map", "127.0.0.2"), site.url("/pages")]
@@ -114,6 +118,7 @@ def test_an_index_of_sitemaps_is_followed_on_own_hosts_each_once_and_three_deep(
     assert root.found == 2
 
 
+@pytest.mark.slow
 def test_a_last_change_has_a_page_read_again_and_an_edit_is_a_revision(site: Site) -> None:
     url = site.page("/a", "Before")
     site.sitemap("/map", f"{url} 2026-03-19")
@@ -132,6 +137,7 @@ def test_a_last_change_has_a_page_read_again_and_an_edit_is_a_revision(site: Sit
     assert site.index(NOW + DAY).counts["pages"] == 0
 
 
+@pytest.mark.slow
 def test_missing_twice_a_day_apart_is_gone_and_may_come_back(site: Site) -> None:
     url = site.page("/a", "Koogle")
     site.sitemap("/map", f"{url} 2026-03-19")
@@ -164,6 +170,7 @@ def test_a_missing_page_that_is_there_again_is_not_gone(site: Site) -> None:
     assert site.article("/a").missing_since is None
 
 
+@pytest.mark.slow
 def test_what_no_source_shows_any_more_is_looked_at_once_a_week(site: Site) -> None:
     site.feed("/feed", item(site.page("/a", "A"), "A", paragraph("A")), item(site.page("/b", "B"), "B", paragraph("B")))
     site.index()
@@ -175,6 +182,7 @@ def test_what_no_source_shows_any_more_is_looked_at_once_a_week(site: Site) -> N
     assert len(site.server.seen("/a")) == 1
 
 
+@pytest.mark.slow
 def test_an_unchanged_sitemap_is_read_whole_now_and_then_so_that_what_it_shows_is_not_asked(site: Site) -> None:
     site.sitemap("/map", site.page("/a", "A"), etag='"1"')
     site.index()
@@ -184,6 +192,7 @@ def test_an_unchanged_sitemap_is_read_whole_now_and_then_so_that_what_it_shows_i
     assert len([one for one in site.server.seen("/map") if "if-none-match" not in one.headers]) == 1 + 19 // REREAD.days
 
 
+@pytest.mark.slow
 def test_pages_that_are_none_are_named_and_asked_again_later_each_time(site: Site) -> None:
     site.page("/pdf", "")
     site.server.route("/pdf", body=b"%PDF-1.7 ...", content_type="application/pdf")
@@ -227,6 +236,7 @@ def test_pages_that_are_none_are_named_and_asked_again_later_each_time(site: Sit
     assert not site.server.seen("/wall")  # twice as long this time
 
 
+@pytest.mark.slow
 def test_a_redirect_within_the_site_makes_one_article_of_two_addresses(site: Site) -> None:
     site.server.route("/old", status=301, headers={"Location": "/new"})
     site.page("/new", "Moved")
@@ -240,6 +250,7 @@ def test_a_redirect_within_the_site_makes_one_article_of_two_addresses(site: Sit
     assert site.articles() == {"/new": LIVE}
 
 
+@pytest.mark.slow
 def test_a_server_in_trouble_is_left_alone_after_five_failures_and_nothing_is_lost(site: Site) -> None:
     paths = [f"/{number}" for number in range(12)]
     for path in paths:
@@ -276,6 +287,7 @@ def test_a_source_that_fails_is_told_kept_and_asked_later_each_time(site: Site) 
     assert (source.failures, source.error) == (0, "")
 
 
+@pytest.mark.slow
 def test_a_fault_of_ours_costs_one_document_or_page_and_no_other(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     site.feed("/one", item(site.url("/a"), "Poison", paragraph("A")))
     site.feed("/two", item(site.url("/b"), "Fine", paragraph("B")))
@@ -311,6 +323,7 @@ def test_a_source_is_tried_out_without_a_trace(site: Site) -> None:
     assert not site.articles()
 
 
+@pytest.mark.slow
 def test_a_run_reads_so_many_pages_and_the_next_ones_the_rest(site: Site) -> None:
     paths = [f"/{number}" for number in range(7)]
     site.sitemap("/map", *(site.page(path, f"Page {path}") for path in paths))
@@ -323,6 +336,7 @@ def test_a_run_reads_so_many_pages_and_the_next_ones_the_rest(site: Site) -> Non
     assert set(site.articles().values()) == {LIVE}
 
 
+@pytest.mark.slow
 def test_stopped_half_way_it_goes_on_from_there(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(storing, "BATCH", 10)
     site.sitemap("/map", *(site.page(f"/{number}", f"Page {number}") for number in range(25)))
@@ -511,6 +525,7 @@ def naming(site: Site, title: str, path: str, text: str = "") -> bytes:
     return html(title, text).replace(b"</head>", f'<link rel="canonical" href="{site.url(path)}"></head>'.encode())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("paths", [("/ok", "/other"), ("/other", "/ok")])
 def test_a_page_that_names_the_address_of_another_article_stays_an_article_of_its_own(site: Site, paths: tuple[str, str]) -> None:
     site.page("/ok", "An oven talks")
@@ -522,6 +537,7 @@ def test_a_page_that_names_the_address_of_another_article_stays_an_article_of_it
     assert not site.article("/ok").revisions.exists()
 
 
+@pytest.mark.slow
 def test_pages_of_one_article_that_name_one_address_are_one(site: Site) -> None:
     site.page("/oven", "An oven talks")
     for path in ("/a/amp", "/oven/print"):
@@ -531,6 +547,7 @@ def test_pages_of_one_article_that_name_one_address_are_one(site: Site) -> None:
     assert site.articles() == {"/oven": LIVE}
 
 
+@pytest.mark.slow
 def test_pages_that_all_name_one_address_by_mistake_are_articles_of_their_own_but_for_the_first(site: Site) -> None:
     paths = [f"/{number}" for number in range(4)]
     for path in paths:
@@ -541,6 +558,7 @@ def test_pages_that_all_name_one_address_by_mistake_are_articles_of_their_own_bu
     assert {article.title for article in Article.objects.filter(publisher=site.publisher)} == {f"Post {path}" for path in paths}
 
 
+@pytest.mark.slow
 def test_a_page_that_says_that_it_is_not_there_is_missing_whatever_its_status(site: Site) -> None:
     page = site.page("/dumplings", "Dumplings")
     site.sitemap("/map", page)

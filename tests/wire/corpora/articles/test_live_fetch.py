@@ -126,6 +126,7 @@ def test_of_a_public_suffix_nothing_is_read_and_nothing_is_forgotten(site: Site)
     assert not site.server.requests
 
 
+@pytest.mark.slow
 def test_a_name_that_waits_is_read_and_found_by_searches(site: Site) -> None:
     site.feed("/feed", item(site.url("/a"), "From the feed"))
     assert site.index(most_pages=0).counts["listed"] == 1
@@ -214,6 +215,7 @@ def _refusals(site: Site) -> Iterator[tuple[str, type[Exception], str]]:
     yield "/forbidden", UpstreamFailed, "robots.txt"
 
 
+@pytest.mark.slow
 def test_each_refusal_is_named_and_nothing_is_stored(site: Site) -> None:
     for path, error, words in _refusals(site):
         with pytest.raises(error, match=words) as raised:
@@ -222,6 +224,7 @@ def test_each_refusal_is_named_and_nothing_is_stored(site: Site) -> None:
     assert not site.articles()
 
 
+@pytest.mark.slow
 def test_broken_html_is_read_as_browsers_do(site: Site) -> None:
     text = "".join(f"<p>{paragraph(topic)}" for topic in ("eggs", "noodles", "plums", "flour"))
     site.server.route(
@@ -230,6 +233,7 @@ def test_broken_html_is_read_as_browsers_do(site: Site) -> None:
     assert "eggs" in article_at(site.publisher, site.url("/a")).markdown
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", ["robots", "body", "head", "redirects"])
 def test_it_takes_no_longer_than_it_may_whatever_is_slow(site: Site, part: str) -> None:
     slow: dict[str, Any] = {"body": b"x" * 1_000, "drip": 0.05}
@@ -251,6 +255,7 @@ def test_it_takes_no_longer_than_it_may_whatever_is_slow(site: Site, part: str) 
     assert not site.articles()
 
 
+@pytest.mark.slow
 def test_a_name_that_hangs_costs_no_more(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     answer = threading.Event()
     monkeypatch.setattr("sources.fetch.transport.system_resolver", lambda _host, _port: answer.wait() and [])
@@ -262,6 +267,7 @@ def test_a_name_that_hangs_costs_no_more(site: Site, monkeypatch: pytest.MonkeyP
     answer.set()
 
 
+@pytest.mark.slow
 def test_a_page_that_came_but_takes_long_to_be_understood_is_given_up(site: Site) -> None:
     site.server.route("/a", body=b"<p>" + b"<a>word " * 49_000, content_type="text/html")
     started = time.monotonic()

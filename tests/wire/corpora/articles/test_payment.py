@@ -188,6 +188,7 @@ def test_a_payment_buys_one_article() -> None:
     assert "another article" in refusal(paid("2", resource={"url": CAKE}), "https://yoursite.com/plum").message
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "given",
     [
@@ -213,6 +214,7 @@ def test_what_is_no_payment_for_it_is_refused_and_nothing_is_charged(
     assert rest(client, given).status_code == 402
 
 
+@pytest.mark.slow
 @SPELLINGS
 def test_one_authorisation_buys_one_article_however_it_is_spelled(
     client: Client, facilitator: TestFacilitator, chef: Publisher, spellings: list[dict[str, Any]], terms: dict[str, Any]
@@ -227,6 +229,7 @@ def test_one_authorisation_buys_one_article_however_it_is_spelled(
     assert [path for path, _ in facilitator.asked].count("/settle") == 1
 
 
+@pytest.mark.slow
 @SPELLINGS
 def test_six_spellings_of_one_authorisation_at_the_same_time_buy_one_article(
     facilitator: TestFacilitator, chef: Publisher, spellings: list[dict[str, Any]], terms: dict[str, Any]

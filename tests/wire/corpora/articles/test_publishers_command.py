@@ -102,6 +102,7 @@ def test_all_are_indexed_and_one_that_fails_keeps_no_other_from_its_turn(site: S
         publishers("index", "koogle", "nobody")
 
 
+@pytest.mark.slow
 def test_pages_and_time_have_a_limit(site: Site) -> None:
     site.sitemap("/map", *(site.page(f"/{number}", f"Page {number}") for number in range(4)))
     assert "Left for later: 3." in publishers("index", "koogle", "--pages", "1")

@@ -51,6 +51,7 @@ def walked(ask: Callable[[str | None], Any]) -> list[str]:
         assert len(page.articles) == 7
 
 
+@pytest.mark.slow
 def test_every_article_of_its_site_is_found_listed_read_and_cited(indexed: str, server: FeedServer) -> None:
     assert "2 asked, 1 failed, 1 front page, 18 listed, 40 new, 20 pages" in indexed
     assert not server.seen("/editors/rota"), "robots.txt forbids it"

@@ -12,6 +12,7 @@ from wire.corpora.articles.models import Article
 from wire.models import WireState
 
 
+@pytest.mark.slow
 def test_it_needs_no_network_and_again_changes_nothing_and_one_that_was_removed_stays_so(
     db: None,  # noqa: ARG001
     monkeypatch: pytest.MonkeyPatch,

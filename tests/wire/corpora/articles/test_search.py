@@ -152,6 +152,7 @@ WORDS = st.lists(st.sampled_from(["cake", "tea", "bread", "pie", "lemon"]), max_
 
 
 class TestRanking(TestCase):
+    @pytest.mark.slow
     @settings(max_examples=40, deadline=None)
     @given(st.lists(st.tuples(WORDS, WORDS, st.none() | st.integers(1, 5)), max_size=12), WORDS.filter(bool), st.integers(1, 4))
     def test_pages_together_are_what_a_plain_reading_of_the_rule_gives(

@@ -106,6 +106,7 @@ WRONG: Final[dict[str, Callable[[dict[str, Any]], Body]]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wrong", WRONG)
 def test_whatever_is_wrong_with_it_words_go_on_and_say_so(filled: Served, wrong: str) -> None:
     filled.answer = WRONG[wrong]

@@ -101,6 +101,7 @@ def upload(desk: Client, name: str, content: bytes) -> Any:
     return desk.post(UPLOAD, {"file": file, "language": "en"})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", SLOWEST)
 def test_the_command_gives_up_early_on_a_file_of_nothing(tmp_path: Path, shape: str) -> None:
     name, make = SHAPES[shape]
@@ -139,6 +140,7 @@ def test_an_upload_at_its_limit_costs_little(desk: Client, shape: str, packed: b
     assert is_bounded(cost)
 
 
+@pytest.mark.slow
 def test_a_few_bytes_that_unpack_to_many_are_refused(desk: Client) -> None:
     content = gzip.compress(b"[" + b" " * 100_000_000)
     answers = list[Any]()
@@ -164,6 +166,7 @@ FORMS: Final[dict[str, Callable[[list[str]], str]]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("odd", ODD)
 @pytest.mark.parametrize("form", FORMS)
 def test_one_odd_entry_is_refused_and_the_others_are_stored(tmp_path: Path, form: str, odd: str) -> None:

@@ -61,6 +61,7 @@ def test_a_table_that_is_loaded_again_changes_nothing(tmp_path: Path) -> None:
     assert list(Claim.objects.order_by("number").values())[:2] == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "fields",
     [
@@ -139,6 +140,7 @@ class TestEarlierVersions:
         load(LEAD | {"ratingLabelName": "wahr", "ratingSummary": "Neu gemessen."})
         load(LEAD | {"ratingLabelName": "wahr", "ratingSummary": "Noch einmal gemessen."})
 
+    @pytest.mark.slow
     def test_they_are_readable_and_the_change_of_the_rating_is_dated(self) -> None:
         self.change()
         answer = request("GET", f"/api/factchecks/revisions/{LEAD['shortId']}.json").json()
@@ -152,6 +154,7 @@ class TestEarlierVersions:
         assert answer["earlier"][0]["since"] == answer["earlier"][1]["until"]
         assert queries.get_claim(LEAD["id"]).revision == answer["revision"] == 3
 
+    @pytest.mark.slow
     def test_the_page_and_the_desk_show_them(self) -> None:
         self.change()
         page = request("GET", f"/factcheck/{LEAD['shortId']}").body.decode()
@@ -167,6 +170,7 @@ class TestEarlierVersions:
         assert request("GET", f"/api/factchecks/revisions/{LEAD['shortId']}.json").json()["earlier"] == []
         assert b"Geheim" not in request("GET", f"/factcheck/{LEAD['shortId']}").body
 
+    @pytest.mark.slow
     def test_all_of_many_are_reachable(self) -> None:
         for number in range(45):
             load(LEAD | {"ratingSummary": f"Fassung {number}"})

@@ -122,6 +122,7 @@ texts = st.lists(st.sampled_from(["wasser", "blei", "impfung", "strom", "wald", 
 changes = st.lists(st.tuples(st.integers(0, 4), texts, st.sampled_from(["published", "rejected"]), st.booleans()), max_size=12)
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 @given(changes=changes)
 @settings(max_examples=15)

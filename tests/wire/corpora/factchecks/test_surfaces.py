@@ -41,6 +41,7 @@ class TestRest:
         assert get("/api/factchecks/rating-labels.json")["rating_labels"]
         assert get("/api/factchecks/stats.json")["claims"] == 41
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("name", ["category", "rating_label", "status"])
     def test_a_value_that_no_claim_can_have_finds_none(self, name: str) -> None:
         load(LEAD)
@@ -62,6 +63,7 @@ class TestRest:
         assert request("GET", "/api/factchecks/citations/2025/11/20-2.json").status == 410
         assert get("/api/factchecks/claims/2025/11/20-2.json")["status"] == "withdrawn"
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         ("path", "status"),
         [
@@ -85,6 +87,7 @@ class TestRest:
 
 
 class TestPages:
+    @pytest.mark.slow
     def test_a_search_and_a_list(self) -> None:
         load(LEAD, *german())
         assert b"Leitungswasser in Bremen" in request("GET", "/factchecks?query=Blei").body
@@ -132,6 +135,7 @@ class TestDesk:
     def desk(self) -> Client:
         return at_desk("editor")
 
+    @pytest.mark.slow
     def test_every_list_and_form_opens(self) -> None:
         load(LEAD, *german())
         desk = at_desk("editor", "publisher")
@@ -139,6 +143,7 @@ class TestDesk:
             assert desk.get(f"/admin/factchecks/{page}/").status_code == 200, page
         assert desk.get(f"/admin/factchecks/claim/{Claim.objects.all()[0].pk}/change/").status_code == 200
 
+    @pytest.mark.slow
     def test_an_editor_withdraws_gives_back_and_supersedes(self, desk: Client) -> None:
         first, *_ = load(LEAD, *german())
         page = f"/admin/factchecks/claim/{first.pk}/change/"
@@ -169,6 +174,7 @@ class TestDesk:
         name = RatingName.objects.get(key="quatsch")
         assert (name.rating, name.is_edited) == ("false", True)
 
+    @pytest.mark.slow
     def test_a_key_is_shown_once_and_revoked(self) -> None:
         desk = at_desk("editor", "publisher")
         answer = desk.post("/admin/factchecks/apikey/add/", {"name": "Newsroom"}, follow=True)

@@ -121,6 +121,7 @@ def test_a_release_that_there_is_not_is_refused() -> None:
             queries.stats(SLUG, as_of=number)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("broken", ["row", "hash", "link", "signature", "counts", "gone"])
 def test_verifying_names_the_release_that_was_changed(tmp_path: Path, broken: str) -> None:
     corpus = harbour()

@@ -50,6 +50,7 @@ def change(model: Any, key: str) -> str:
     return f"/admin/timeline/{model._meta.model_name}/{row.pk}/change/"
 
 
+@pytest.mark.slow
 def test_every_list_and_form_opens(desk: Client) -> None:
     for name in (
         "corpus",
@@ -70,6 +71,7 @@ def test_every_list_and_form_opens(desk: Client) -> None:
     assert desk.get("/admin/timeline/report/add/").status_code == 200
 
 
+@pytest.mark.slow
 def test_a_row_that_is_saved_unchanged_stays_the_same(desk: Client, corpus: Corpus) -> None:
     rows: dict[type[Row], tuple[str, ...]] = {  # with every field that a row may have, and with as few as there are
         Report: ("hc-1", "hc-2", "hc-5"),
@@ -84,6 +86,7 @@ def test_a_row_that_is_saved_unchanged_stays_the_same(desk: Client, corpus: Corp
     assert store.changes(corpus) == {}
 
 
+@pytest.mark.slow
 def test_an_edit_waits_for_its_release(desk: Client, corpus: Corpus) -> None:
     page = change(Thread, "lamp-and-memory")
     answer = desk.post(page, form(desk, page, row_skeptical_frame="A white lamp beside a green shade."), follow=True)
@@ -101,6 +104,7 @@ def test_an_edit_waits_for_its_release(desk: Client, corpus: Corpus) -> None:
     assert "Nothing changed since release 2" in words(desk.get(release))
 
 
+@pytest.mark.slow
 def test_a_new_row_is_checked_by_the_rules_of_files(desk: Client, corpus: Corpus) -> None:
     add = "/admin/timeline/timelineevent/add/"
     wrong = EVENT | {"corpus": corpus.pk, "row_source_url": "http://example.org/", "row_motifs": "stopped-clock\ngone"}
@@ -133,6 +137,7 @@ def test_a_draft_that_breaks_a_rule_is_not_released(desk: Client, corpus: Corpus
     assert store.changes(corpus) == {}
 
 
+@pytest.mark.slow
 def test_saving_what_somebody_else_changed_meanwhile_is_refused(desk: Client) -> None:
     page = change(Thread, "lamp-and-memory")
     opened = form(desk, page, row_title="Mine")
@@ -142,6 +147,7 @@ def test_saving_what_somebody_else_changed_meanwhile_is_refused(desk: Client) ->
     assert Thread.objects.get(key="lamp-and-memory", until=None, dropped=False).row["title"] == "Theirs"
 
 
+@pytest.mark.slow
 def test_corpus_json_is_checked(desk: Client, corpus: Corpus) -> None:
     page = f"/admin/timeline/corpus/{corpus.pk}/change/"
     refused = save(desk, page, {"corpus_json": '{"slug": "harbour-clock", "name": "x", "mood": 1}'})

@@ -17,6 +17,7 @@ from wire.models import Snapshot, Story
 pytestmark = pytest.mark.django_db
 
 
+@pytest.mark.slow
 def test_each_live_story_is_a_report_and_again_changes_nothing(sample_wire: None) -> None:  # noqa: ARG001
     loaded = synchronise()
     assert loaded is not None
@@ -36,6 +37,7 @@ def test_what_it_holds_keeps_the_rules_of_every_corpus(sample_wire: None) -> Non
     expect(releases.draft(loaded.corpus), CorpusFile.model_validate(CORPUS))
 
 
+@pytest.mark.slow
 def test_only_a_maker_about_itself_is_official() -> None:
     own = published(publisher="OpenAI Blog", title="OpenAI opens a lab", url="https://openai.com/index/lab")
     other = published(publisher="TechCrunch", title="OpenAI opens another lab", url="https://techcrunch.com/lab")
@@ -54,6 +56,7 @@ def test_only_a_maker_about_itself_is_official() -> None:
     assert grades[analysis.chatbotnews_id] == expected
 
 
+@pytest.mark.slow
 def test_a_withdrawn_story_leaves_and_its_id_says_so() -> None:
     story = published(title="A robot sings", url="https://techcrunch.com/robot")
     published(title="A robot dances", url="https://techcrunch.com/dances")
@@ -88,6 +91,7 @@ def test_what_several_publications_report_is_an_event_and_from_three_on_a_thread
     assert len(report.related_reports) == 2
 
 
+@pytest.mark.slow
 def test_a_thread_of_an_editor_stays_and_unreleased_changes_are_not_released_with_the_news() -> None:
     published(title="A robot sings", url="https://techcrunch.com/robot")
     synchronise()

@@ -38,6 +38,7 @@ def test_a_wire_of_everything_comes_back_whole(tmp_path: Path) -> None:
     assert Story.objects.pending().count() == 2
 
 
+@pytest.mark.slow
 def test_a_restored_wire_goes_on_as_the_first_would_have(tmp_path: Path) -> None:
     rich_wire()
     dump(tmp_path / "dump.ndjson")
@@ -49,6 +50,7 @@ def test_a_restored_wire_goes_on_as_the_first_would_have(tmp_path: Path) -> None
     assert list(Snapshot.objects.values_list("sequence", "wire_sha256")) == first
 
 
+@pytest.mark.slow
 def test_a_dump_of_before_owners_were_stored_is_restored_with_those_that_an_upgraded_wire_has(tmp_path: Path) -> None:
     rich_wire()
     records = [json.loads(row) for row in dump(tmp_path / "dump.ndjson").splitlines()]
@@ -95,12 +97,14 @@ def test_a_dump_that_fails_says_why_and_leaves_the_one_before_in_place(tmp_path:
     assert [file.name for file in tmp_path.iterdir()] == ["dump.ndjson"]
 
 
+@pytest.mark.slow
 def test_a_record_longer_than_any_item_may_be_is_restored(tmp_path: Path) -> None:
     EditorTake.objects.create(wire_date=DAY, markdown="# Take\n" + "word " * (MAX_LINE // 4))
     publish(entry())
     comes_back_whole(tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("rich")
 def test_loading_a_dump_again_changes_nothing_and_says_so_though_the_wire_went_on(tmp_path: Path) -> None:
     records = len(dump(tmp_path / "dump.ndjson").splitlines())
@@ -115,6 +119,7 @@ def test_loading_a_dump_again_changes_nothing_and_says_so_though_the_wire_went_o
         assert everything() == before
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("rich")
 def test_dumps_are_restored_before_items_are_loaded(tmp_path: Path) -> None:
     dump(tmp_path / "z.ndjson")
@@ -134,6 +139,7 @@ OTHER: dict[str, tuple[Callable[[], object], str]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("rich")
 @pytest.mark.parametrize(("make", "said"), OTHER.values(), ids=OTHER)
 def test_a_wire_of_other_news_refuses_a_dump_and_stays_as_it_was(tmp_path: Path, make: Callable[[], object], said: str) -> None:
@@ -158,6 +164,7 @@ def test_a_wire_that_lacks_only_what_waits_does_not_pretend_to_hold_it(tmp_path:
         loadwire(tmp_path / "dump.ndjson")
 
 
+@pytest.mark.slow
 def test_a_dump_of_the_sample_never_enters_a_wire_of_real_news(tmp_path: Path) -> None:
     call_command("loadsample", stdout=io.StringIO())
     dump(tmp_path / "dump.ndjson")

@@ -90,6 +90,7 @@ def live_one_life(steps: list[tuple[str, Any]]) -> None:
                     corrections.classify(story, category=value, topics=[Topic.XAI], reason="So.", now=now)
 
 
+@pytest.mark.slow
 @given(LIVES)
 @examples(5)
 def test_any_small_wire_comes_back_whole(tmp_path: Path, steps: list[tuple[str, Any]]) -> None:

@@ -137,10 +137,12 @@ def test_one_change_anywhere_refuses_the_whole_dump(tmp_path: Path, rich_dump: b
     refuses(tmp_path, rich_dump, FLIPPED)
 
 
+@pytest.mark.slow
 def test_a_record_that_was_taken_out_is_missed_and_one_that_was_put_in_twice_noticed(tmp_path: Path, rich_dump: bytes) -> None:
     refuses(tmp_path, rich_dump, TAKEN_OUT | PUT_IN_TWICE)
 
 
+@pytest.mark.slow
 def test_a_dump_that_was_cut_off_is_refused(tmp_path: Path, rich_dump: bytes) -> None:
     refuses(tmp_path, rich_dump, CUT)
     (tmp_path / "cut.ndjson").write_bytes(rich_dump[: len(rich_dump) // 2])
@@ -151,6 +153,7 @@ def test_a_dump_that_was_cut_off_is_refused(tmp_path: Path, rich_dump: bytes) ->
     assert re.search(r"line \d+: The file breaks off", breaks)
 
 
+@pytest.mark.slow
 def test_written_out_unchanged_it_is_restored_and_where_its_news_is_held_a_damaged_one_is_refused_all_the_same(
     tmp_path: Path, records: list[Record]
 ) -> None:

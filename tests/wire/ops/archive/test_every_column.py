@@ -330,6 +330,7 @@ CASES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("model", "field"), CASES)
 def test_a_value_that_was_changed_is_named_or_shown_to_nobody_or_known_to_be_unprotected(
     model: type[models.Model], field: "models.Field[Any, Any]"

@@ -129,6 +129,7 @@ def test_an_item_may_credit_its_own_publisher(tmp_path: Path) -> None:
     assert (told, Story.objects.count()) == ({("TechCrunch", None)}, 3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("said", "utc"),
     [
@@ -154,6 +155,7 @@ def test_a_retired_publication_is_refused_and_its_old_stories_stay(tmp_path: Pat
     assert sorted(StoryRevision.objects.values_list("original_publisher", flat=True)) == ["Engadget", "The Quill"]
 
 
+@pytest.mark.slow
 def test_a_dry_run_writes_nothing_at_all(tmp_path: Path) -> None:
     loadwire(ndjson(tmp_path / "known.ndjson", [line(1)]))
     before = everything()
@@ -166,6 +168,7 @@ def test_a_dry_run_writes_nothing_at_all(tmp_path: Path) -> None:
     assert loadwire(file) == report | {"snapshots published": 1}
 
 
+@pytest.mark.slow
 def test_a_dry_run_of_a_dump_restores_nothing(tmp_path: Path, sample_wire: None) -> None:  # noqa: ARG001
     dump(tmp_path / "dump.ndjson")
     empty_wire()
@@ -174,6 +177,7 @@ def test_a_dry_run_of_a_dump_restores_nothing(tmp_path: Path, sample_wire: None)
     assert everything() == before
 
 
+@pytest.mark.slow
 def test_loading_twice_changes_nothing_not_even_a_timestamp(tmp_path: Path) -> None:
     lines = [line(1), line(1, title="Another headline"), line(1), line(2, guid="g"), line(3, guid="g", title=item(2)["title"])]
     file = ndjson(tmp_path / "a.ndjson", [*lines, b"nonsense"])
@@ -198,12 +202,14 @@ def test_every_line_is_counted_once(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.slow
 def test_batches_see_what_batches_before_them_stored(tmp_path: Path) -> None:
     file = ndjson(tmp_path / "a.ndjson", [*(line(n) for n in range(600)), *(line(n) for n in range(0, 600, 2))])
     assert loadwire(file) == {"accepted": 600, "duplicate": 300, "snapshots published": 1}
     assert not Load.objects.exists()
 
 
+@pytest.mark.slow
 def test_a_load_that_stopped_goes_on_and_reports_as_if_it_never_had(tmp_path: Path) -> None:
     lines = [line(n % 500) if n % 9 else b"{" for n in range(700)]
     file = ndjson(tmp_path / "a.ndjson", lines)
@@ -248,6 +254,7 @@ def test_an_unknown_path_loads_nothing_of_the_others(tmp_path: Path) -> None:
     assert not Story.objects.exists()
 
 
+@pytest.mark.slow
 def test_a_sample_database_refuses_real_news(tmp_path: Path) -> None:
     call_command("loadsample", stdout=io.StringIO())
     before = everything()
@@ -256,6 +263,7 @@ def test_a_sample_database_refuses_real_news(tmp_path: Path) -> None:
     assert everything() == before
 
 
+@pytest.mark.slow
 def test_a_wire_of_real_news_refuses_the_sample(tmp_path: Path) -> None:
     loadwire(ndjson(tmp_path / "a.ndjson", [line()]))
     before = everything()
@@ -264,6 +272,7 @@ def test_a_wire_of_real_news_refuses_the_sample(tmp_path: Path) -> None:
     assert everything() == before
 
 
+@pytest.mark.slow
 def test_the_sample_loaded_again_changes_nothing() -> None:
     call_command("loadsample", stdout=io.StringIO())
     before = everything()

@@ -40,6 +40,7 @@ def lines(draw: st.DrawFn) -> bytes:
     return json.dumps(told, ensure_ascii=draw(st.booleans())).encode(errors=draw(st.sampled_from(["replace", "surrogatepass"])))
 
 
+@pytest.mark.slow
 @given(st.lists(lines(), max_size=12))
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_every_line_has_an_outcome_and_the_wire_verifies(tmp_path: Path, made: list[bytes]) -> None:

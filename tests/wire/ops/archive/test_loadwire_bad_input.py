@@ -94,6 +94,7 @@ BAD_LINES: list[tuple[str, bytes, str]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("bad", "reason"), [row[1:] for row in BAD_LINES], ids=[row[0] for row in BAD_LINES])
 @pytest.mark.parametrize("name", ["a.ndjson", "a.ndjson.gz"])
 def test_a_bad_line_is_refused_by_name_and_the_others_are_loaded(tmp_path: Path, name: str, bad: bytes, reason: str) -> None:
@@ -101,6 +102,7 @@ def test_a_bad_line_is_refused_by_name_and_the_others_are_loaded(tmp_path: Path,
     assert Story.objects.published().count() == 7
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["a.ndjson", "a.ndjson.gz"])
 @pytest.mark.parametrize("end", [b"", b"\n"])
 def test_a_ten_megabyte_last_line_is_refused_with_or_without_a_line_break(tmp_path: Path, name: str, end: bytes) -> None:
@@ -110,6 +112,7 @@ def test_a_ten_megabyte_last_line_is_refused_with_or_without_a_line_break(tmp_pa
     assert Story.objects.count() == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("over", range(-2, 4))
 def test_a_line_around_the_limit_never_takes_the_next_one_along(tmp_path: Path, over: int) -> None:
     padding = MAX_LINE + over - len(_told(note=""))
@@ -120,6 +123,7 @@ def test_a_line_around_the_limit_never_takes_the_next_one_along(tmp_path: Path, 
     assert Story.objects.count() == 3 - len(refused)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("content", [b"", b"\n", b"\n \n\t\r\n\n", b"\xef\xbb\xbf", b"\xef\xbb\xbf\n"], ids=repr)
 @pytest.mark.parametrize("packed", [False, True])
 def test_an_empty_file_loads_nothing_and_refuses_nothing(tmp_path: Path, content: bytes, packed: bool) -> None:
@@ -147,6 +151,7 @@ def test_a_pretty_printed_array_is_refused_line_by_line(tmp_path: Path) -> None:
     assert {reason for _, reason in rejected(tmp_path / "a.json")} == {"invalid_json"}
 
 
+@pytest.mark.slow
 def test_a_packed_file_that_breaks_off_says_where_and_keeps_what_came_before(tmp_path: Path) -> None:
     noise = random.Random(7)
     lines = [line(n, summary=f"Robot {n} says {noise.randbytes(300).hex()}.") for n in range(300)]
@@ -173,6 +178,7 @@ def test_damage_inside_a_packed_file_is_named(tmp_path: Path) -> None:
     assert Story.objects.count() == len(GOOD)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "garbage",
     [
@@ -191,6 +197,7 @@ def test_garbage_in_front_is_never_passed_over_in_silence(tmp_path: Path, garbag
     assert rejected(tmp_path / "a") or Story.objects.count() == len(GOOD)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", ["e" * 1000, "\x00", "de_AT", "<b>", "en-US"])
 def test_a_language_that_is_none_never_stops_a_batch(tmp_path: Path, language: str) -> None:
     assert rejected(ndjson(tmp_path / "a.ndjson", [_told(language=language)])) == []
@@ -233,6 +240,7 @@ def test_a_feed_may_end_in_comments_and_blank_space(tmp_path: Path) -> None:
     assert loadwire(tmp_path / "a.xml") == {"accepted": 1, "snapshots published": 1}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-8-sig"])
 def test_a_feed_may_be_in_any_unicode(tmp_path: Path, encoding: str) -> None:
     (tmp_path / "a.xml").write_bytes(rss(rss_item(1), rss_item(2)).encode(encoding))
@@ -253,6 +261,7 @@ def test_an_item_of_a_feed_is_refused_by_its_number(tmp_path: Path) -> None:
     assert Story.objects.count() == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kept", [0.3, 0.5, 0.95])
 def test_a_feed_that_breaks_off_never_gives_half_an_item(tmp_path: Path, kept: float) -> None:
     whole = rss(*(rss_item(n) for n in range(10)))

@@ -48,6 +48,7 @@ DAMAGES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_verifywire_names_the_row(damage: str) -> None:
     verifywire()

@@ -54,6 +54,7 @@ def test_it_imports_nothing_of_this_project() -> None:
     assert imported <= set(sys.stdlib_module_names) | {"rfc8785", "cryptography"}
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("sample_wire")
 def test_every_day_of_the_sample_verifies(tmp_path: Path) -> None:
     snapshots = list(Snapshot.objects.all())
@@ -67,6 +68,7 @@ def test_every_day_of_the_sample_verifies(tmp_path: Path) -> None:
         )
 
 
+@pytest.mark.slow
 def test_days_with_corrections_withdrawals_and_takes_verify(rich: None, tmp_path: Path) -> None:  # noqa: ARG001
     for day in Snapshot.objects.days():
         assert verify(tmp_path, served(day.wire_date))[0] == 0
@@ -128,6 +130,7 @@ def test_it_explains_itself_when_called_otherwise(tmp_path: Path) -> None:
     assert "python verify_day.py https://wire.example" in ran.stderr
 
 
+@pytest.mark.slow
 def test_it_reads_a_wire_that_is_served(live_server: Any, rich: None, tmp_path: Path) -> None:  # noqa: ARG001
     command = [sys.executable, str(SCRIPT), str(live_server.url), "2026-01-14"]
     ran = subprocess.run(command, env=own_environment(tmp_path), capture_output=True, text=True, check=False)

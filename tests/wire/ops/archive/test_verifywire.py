@@ -144,6 +144,7 @@ TAMPERED: dict[str, tuple[Callable[[], object], str]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("tamper", "said"), TAMPERED.values(), ids=TAMPERED)
 def test_tampering_is_named(rich: None, tamper: Callable[[], object], said: str) -> None:  # noqa: ARG001
     tamper()

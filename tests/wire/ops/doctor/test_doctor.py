@@ -105,6 +105,7 @@ SETTINGS: dict[str, tuple[dict[str, Any], Level, str]] = {
 }
 
 
+@pytest.mark.slow
 def test_settings_that_contradict_each_other_are_named(tmp_path: Path) -> None:
     for name, (values, level, said) in SETTINGS.items():
         with override_settings(**values):
@@ -257,6 +258,7 @@ def undone(keys: Path) -> Iterator[None]:
         file.chmod(mode)
 
 
+@pytest.mark.slow
 def test_what_is_broken_is_named_with_what_to_do(wire: Path) -> None:
     for case, (damage, said) in BROKEN.items():
         if case not in SQLITE_ONLY or connection.vendor == "sqlite":

@@ -132,6 +132,7 @@ def test_a_story_that_is_near_in_meaning_is_found_without_a_word_of_the_question
     assert "Quince robots rest" not in [story.headline for story in queries.search_wire("crimsonesque").stories]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("colours")
 def test_stories_are_compared_by_their_newest_text_and_when_they_get_a_vector_later(monkeypatch: pytest.MonkeyPatch) -> None:
     story = entry(title="Quince robots rest", summary="Jade.")
