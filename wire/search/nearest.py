@@ -28,92 +28,91 @@ class Nearest(NamedTuple):
     prominence: float
 
 
+class Held(NamedTuple):
+    """Vectors that searches read, the first `size` rows of `matrix`, with the place of each row's story, and the row of each
+    place. A search keeps the one it began with, so whoever writes may enlarge arrays or begin anew.
+    """
+
+    size: int
+    matrix: NDArray[np.float32]
+    places: NDArray[np.int64]
+    row_of: dict[int, int]
+
+
 class StoryVectors:
     """Read whole once, 1,536 bytes a story; from then on the log of changes tells which stories to read again."""
 
     def __init__(self, model: str, dimensions: int) -> None:
-        self._model, self._dimensions = model, dimensions
+        self._model = model
         self._lock = threading.Lock()
+        self._nothing = Held(0, np.zeros((0, dimensions), np.float32), np.zeros(0, np.int64), {})
+        self._held = self._nothing
+        self._rows: dict[str, int] = {}  # by the story's id
+        self._lacking: set[str] = set()
         self._last = 0  # number of the last change that was followed
         self._looked_at = 0.0
-        self._lacking: set[str] = set()
-        self._forget()
 
     def follow(self) -> None:
         """Read what was published since the last time."""
         last = Change.objects.order_by("-number").values_list("number", flat=True).first() or 0
-        is_due = bool(self._lacking) and time.monotonic() - self._looked_at > AGAIN
-        if last == self._last and not is_due:
+        if last == self._last and not (self._lacking and time.monotonic() - self._looked_at > AGAIN):
             return
         with self._lock:
-            if last < self._last:  # the database is another one
-                self._forget()
             news = Change.objects.filter(number__gt=self._last, number__lte=last, kind__startswith="story_")
             changed = set(news.values_list("subject", flat=True)[: MANY + 1])
-            if not self._last or len(changed) + len(self._lacking) > MANY:
-                self._forget()
-                self._read(None)
+            # All again at the start, where too much changed, and where the log ends before: then the database is another one.
+            if not self._last or last < self._last or len(changed) + len(self._lacking) > MANY:
+                self._rows = {}
+                self._read(self._nothing._replace(row_of={}), None)
             else:
-                self._read(changed | self._lacking)
+                self._read(self._held, changed | self._lacking)
             self._last, self._looked_at = last, time.monotonic()
 
     def find_nearest(self, question: Vectors, many: int, low: int | None, high: int | None, others: Collection[int]) -> Nearest:
         """Return the nearest of the stories with low <= place < high, and the cosines of others."""
-        count = self._count
-        places, cosines = self._places[:count], self._compare(question, slice(count))
+        count, matrix, places, row_of = self._held
+        # In this thread alone: BLAS would wake one for each core, which costs more than so few take.
+        places, cosines = places[:count], np.einsum("ij,j", matrix[:count], question)
         inside = np.flatnonzero((places >= (GONE + 1 if low is None else low)) & (places < (-GONE if high is None else high)))
         if len(inside) > many:
             inside = inside[np.argpartition(-cosines[inside], many)[:many]]
         nearest = inside[np.lexsort((-places[inside], -cosines[inside]))]
         spread = float(cosines.std()) if count else 0.0
         prominence = (float(cosines[nearest[0]]) - float(cosines.mean())) / spread if len(nearest) and spread else 0.0
-        rows = [row for place in others if (row := self._row_of_place.get(place)) is not None]
+        rows = [row for place in others if (row := row_of.get(place, count)) < count]
         known = dict(zip(places[rows].tolist(), cosines[rows].round(4).tolist(), strict=True))
         return Nearest(places[nearest].tolist(), known, prominence)
 
-    def _compare(self, question: Vectors, rows: slice) -> NDArray[np.float32]:
-        # In this thread alone: BLAS would wake one for each core, which costs more than so few take.
-        cosines: NDArray[np.float32] = np.einsum("ij,j", self._matrix[rows], question)
-        return cosines
-
-    def _forget(self) -> None:
-        self._count = self._last = 0
-        self._matrix = np.zeros((0, self._dimensions), np.float32)
-        self._keys, self._places = np.zeros(0, np.int64), np.zeros(0, np.int64)
-        self._rows: dict[str, int] = {}  # by the story's id
-        self._row_of_place: dict[int, int] = {}
-
-    def _read(self, story_ids: Collection[str] | None) -> None:
+    def _read(self, held: Held, story_ids: Collection[str] | None) -> None:
         """Read these stories, or all; those that can be found and have no vector yet are kept in mind."""
         documents = SearchDocument.objects.order_by("place")
         if story_ids is not None:
             documents = documents.filter(story__chatbotnews_id__in=story_ids)
-        columns = "place", "story_id", "story__chatbotnews_id", "story__vector__vector", "story__vector__model"
+        columns = "place", "story__chatbotnews_id", "story__vector__vector", "story__vector__model"
         shown, lacking, behind = set(), set(), GONE
         while found := list(documents.filter(place__gt=behind).values_list(*columns)[:PIECE]):
             behind = found[-1][0]
-            whole = [row for row in found if row[4] == self._model]
-            self._store(whole)
-            shown |= {row[2] for row in whole}
-            lacking |= {row[2] for row in found if row[4] != self._model}
+            whole = [row for row in found if row[3] == self._model]
+            held = self._store(held, whole)
+            shown |= {row[1] for row in whole}
+            lacking |= {row[1] for row in found if row[3] != self._model}
         for story_id in set(story_ids or ()) - shown:
             if (row := self._rows.get(story_id)) is not None:  # withdrawn, or waiting for a vector of its new text
-                self._row_of_place.pop(int(self._places[row]), None)
-                self._places[row] = GONE
-        self._lacking = lacking
+                held.row_of.pop(int(held.places[row]), None)
+                held.places[row] = GONE
+        self._held, self._lacking = held, lacking
 
-    def _store(self, found: list[Any]) -> None:
-        new = sum(story_id not in self._rows for _, _, story_id, *_ in found)
-        if self._count + new > len(self._keys):
-            size = max(self._count + new, len(self._keys) * 5 // 4)
-            self._matrix, self._keys, self._places = (_enlarge(a, size) for a in (self._matrix, self._keys, self._places))
-        halves = np.frombuffer(b"".join(bytes(vector) for *_, vector, _ in found), HALF)
-        rows = [self._rows.setdefault(story_id, len(self._rows)) for _, _, story_id, *_ in found]
-        self._matrix[rows] = halves.astype(np.float32).reshape(len(rows), self._dimensions)
-        self._keys[rows] = [pk for _, pk, *_ in found]
-        self._places[rows] = [place for place, *_ in found]
-        self._row_of_place.update(zip((place for place, *_ in found), rows, strict=True))
-        self._count = len(self._rows)  # raised last, so that a search meanwhile sees only what is whole
+    def _store(self, held: Held, found: list[Any]) -> Held:
+        rows = [self._rows.setdefault(story_id, len(self._rows)) for _, story_id, *_ in found]
+        matrix, places = held.matrix, held.places
+        if len(self._rows) > len(places):
+            size = max(len(self._rows), len(places) * 5 // 4)
+            matrix, places = _enlarge(matrix, size), _enlarge(places, size)
+        halves = np.frombuffer(b"".join(bytes(vector) for _, _, vector, _ in found), HALF)
+        matrix[rows] = halves.astype(np.float32).reshape(len(rows), matrix.shape[1])
+        places[rows] = [place for place, *_ in found]
+        held.row_of.update(zip((place for place, *_ in found), rows, strict=True))
+        return Held(len(self._rows), matrix, places, held.row_of)
 
 
 @cache
