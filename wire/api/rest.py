@@ -14,8 +14,7 @@ from wire import queries
 from wire.api import route
 from wire.schemas import params
 from wire.schemas import story as schemas
-from wire.schemas.params import SINCE, Days, IsoDate, IsoMoment, ListLimit, SearchQuery
-from wire.text.vocabulary import Category, Topic
+from wire.schemas.params import SINCE, AnyCategory, AnyTopic, Days, IsoDate, IsoMoment, ListLimit, SearchQuery
 
 router = Router(by_alias=True)
 
@@ -66,7 +65,7 @@ def search(request: HttpRequest, asked: Query[SearchQuery]) -> HttpResponse:
 
 @route(router, "/categories/{category}.json", schemas.StoriesOut, "A category", 404, 422)
 def category(
-    request: HttpRequest, category: Category, limit: ListLimit = params.LIST_LIMIT, cursor: Cursor = None, as_of: AsOf = None
+    request: HttpRequest, category: AnyCategory, limit: ListLimit = params.LIST_LIMIT, cursor: Cursor = None, as_of: AsOf = None
 ) -> HttpResponse:
     if as_of is not None:
         return memento(
@@ -78,7 +77,7 @@ def category(
 @route(router, "/topics/{topic}.json", schemas.TopicOut, "A topic, newest first", 404, 422)
 def topic(
     request: HttpRequest,
-    topic: Topic,
+    topic: AnyTopic,
     since: Annotated[IsoMoment | None, Query(description=SINCE)] = None,
     limit: ListLimit = params.LIST_LIMIT,
     cursor: Cursor = None,
@@ -92,8 +91,8 @@ def events(
     date: Annotated[
         Days | None, Query(description="A UTC day, YYYY-MM-DD, or a period: 2026-01-12/2026-01-18, this week; default: the latest.")
     ] = None,
-    category: Category | None = None,
-    topic: Topic | None = None,
+    category: AnyCategory | None = None,
+    topic: AnyTopic | None = None,
     limit: ListLimit = params.LIST_LIMIT,
     cursor: Cursor = None,
 ) -> HttpResponse:

@@ -58,6 +58,13 @@ def _read_moment(value: object, end: int) -> dt.datetime:
         raise ValueError(f"not an ISO 8601 date or date-time such as 2026-01-14 or 2026-01-14T09:30:00Z, nor {NAMED}") from None
 
 
+def fold_case(value: object) -> object:
+    """Return a text in small letters, as values of vocabularies are spelled: OpenAI is the topic openai."""
+    return value.lower() if isinstance(value, str) else value
+
+
+AnyCategory = Annotated[Category, BeforeValidator(fold_case)]
+AnyTopic = Annotated[Topic, BeforeValidator(fold_case)]
 Moment = Annotated[
     dt.datetime,
     PlainSerializer(timestamp, return_type=str, when_used="json"),
@@ -104,8 +111,8 @@ class SearchQuery(Schema):
     """What a search may ask."""
 
     query: str = Field(min_length=1, max_length=MAX_QUERY, description='Words, or a "phrase" in double quotes.')
-    category: Category | None = None
-    topic: Topic | None = None
+    category: AnyCategory | None = None
+    topic: AnyTopic | None = None
     source: str | None = Field(None, max_length=200, description="A publication of the roster, by any of its names.")
     sources: Sources = Field(None, description="Several of them: stories of any.")
     tier: int | None = Field(None, ge=1, le=4)

@@ -24,10 +24,9 @@ from wire.queries.changes import LIMIT, MOST, parse_kinds
 from wire.queries.claim_corroboration import MAX_CLAIM
 from wire.queries.verification import MAX_TEXT
 from wire.schemas import params, proofs, story
-from wire.schemas.params import Days, IsoDate, IsoEnd, IsoMoment
+from wire.schemas.params import AnyCategory, AnyTopic, Days, IsoDate, IsoEnd, IsoMoment
 from wire.schemas.stories_answer import StoriesAnswer
 from wire.text.provenance import timestamp
-from wire.text.vocabulary import Category, Topic
 
 CITE: Final = (
     "When citing a story, the layered format is the recommended canonical citation: "
@@ -46,8 +45,8 @@ Tier = Annotated[
 Cursor = Annotated[str | None, Field(max_length=500, description="next_cursor of the page before.")]
 Since = Annotated[IsoMoment | None, Field(description="Published at or after this time, UTC unless it names a zone.")]
 AsOf = Annotated[IsoMoment | None, Field(description="As it was then.")]
-Section = Annotated[Category, Field(description="One of the five.")]
-Subject = Annotated[Topic, Field(description="One of the twelve.")]
+Section = Annotated[AnyCategory, Field(description="One of the five.")]
+Subject = Annotated[AnyTopic, Field(description="One of the twelve.")]
 How = Annotated[Detail, Field(description="How much of each story.")]
 Budget = Annotated[
     Annotated[int, Field(ge=1, le=1_000_000), WHOLE] | None,

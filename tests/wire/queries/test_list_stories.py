@@ -136,8 +136,17 @@ def test_a_corrected_story_stays_and_a_reclassified_one_moves() -> None:
 
 @pytest.mark.parametrize("address", ["/api/categories/{}.json", "/api/topics/{}.json"])
 def test_a_list_outside_the_closed_set_is_refused_with_the_names_there_are(client: Client, address: str) -> None:
-    for name in ("launch", "OpenAI", "Launches", "x", "%00", "launches%20"):
+    for name in ("launch", "Open AI", "x", "%00", "launches%20"):
         assert "'agents'" in refused(client.get(address.format(name)), 422, "invalid_argument")["message"], name
+
+
+@pytest.mark.parametrize(
+    "address", ["/api/categories/Launches.json", "/api/topics/OpenAI.json", "/api/search.json?query=a&topic=OPENAI"]
+)
+def test_a_name_of_the_closed_set_may_be_spelled_in_any_case(client: Client, address: str) -> None:
+    publish(entry(title="OpenAI launches a quince"))
+    assert client.get(address).content == client.get(address.lower()).content
+    assert client.get(address).json()["total"] == 1
 
 
 @pytest.mark.parametrize("address", [*LISTS, "/api/archive.json"])
