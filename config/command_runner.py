@@ -5,7 +5,7 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, NoReturn
 
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
@@ -25,14 +25,20 @@ def run(arguments: Sequence[str]) -> None:
 
         execute_from_command_line(list(arguments))
     except KeyboardInterrupt:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)  # a second one ends the process at once, and without a word
-        sys.stderr.write(f"\n{STOPPED}\n")
-        sys.exit(INTERRUPTED)
+        _stop()
     except Exception as error:
+        if isinstance(error.__cause__, KeyboardInterrupt):  # while a class was made, Python 3.11 wraps it (__set_name__)
+            _stop()
         if "--traceback" in arguments or not (words := describe_failure(error)):
             raise
         sys.stderr.write(f"{words}\n")
         sys.exit(1)
+
+
+def _stop() -> NoReturn:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # a second one ends the process at once, and without a word
+    sys.stderr.write(f"\n{STOPPED}\n")
+    sys.exit(INTERRUPTED)
 
 
 def yield_to_readers() -> None:

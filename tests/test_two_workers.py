@@ -72,11 +72,11 @@ def test_a_client_over_its_limit_is_refused_by_whichever_worker_it_meets(wire: W
 
 @pytest.mark.django_db
 def test_whichever_worker_is_asked_knows_what_another_process_published(wire: Wire) -> None:
-    call = {"name": "search_wire", "arguments": {"query": "Quince1"}}
+    call = {"name": "search_wire", "arguments": {"query": '"Quince1"'}}  # quoted, or the nearest in meaning is found before
     question = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
 
     def told(client: str) -> tuple[list[str], list[str]]:
-        by_rest = wire.ask("GET", "/api/search.json?query=Quince1", client=client)[1]
+        by_rest = wire.ask("GET", "/api/search.json?query=%22Quince1%22", client=client)[1]
         by_mcp = wire.ask("POST", "/mcp", question, client=client)[1]["result"]["structuredContent"]
         first, second = ([story["headline"] for story in found["stories"]] for found in (by_rest, by_mcp))
         return first, second

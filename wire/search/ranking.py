@@ -93,10 +93,11 @@ def ranked_page(scope: Scope, forms: Sequence[Query], asked: str, limit: int, cu
                 return _match_any(scope, form, {}, mark, asked, limit, [])
             if is_last or page.head.total >= min(ENOUGH[ALL], COUNTED):
                 return page
-        else:  # the newest thousand of each form; words that no story holds are not looked for
-            held = replace(form, terms=tuple(term for term in form.terms if term.is_required or is_held(term)))
-            places = {place for one in (*forms[: number - 1], held) if one.terms for place in scope.newest(one, COUNTED)}
-            texts = _read_matching(sorted(places), held)
+        else:  # the newest thousand of each form
+            texts = _read_matching(sorted({place for one in forms[:number] for place in scope.newest(one, COUNTED)}), form)
+            if is_last and not texts:  # words that no story holds silence no question
+                held = replace(form, terms=tuple(term for term in form.terms if term.is_required or is_held(term)))
+                texts = _read_matching(scope.newest(held, COUNTED), held) if held.terms else {}
             if is_last or len(texts) >= ENOUGH[form.least]:
                 return _match_any(scope, form, texts, mark, asked, limit, values)
     raise invalid()

@@ -7,6 +7,7 @@ from wire.text.lexicons import load
 from wire.text.tokens import FILLERS
 
 ENGLISH: Final = "en"
+LEAST: Final = 2  # small words that tell a language
 SMALL_WORDS: Final[dict[str, frozenset[str]]] = {
     ENGLISH: FILLERS,
     **{language: frozenset(words.split()) for language, words in load("questions")["other_languages"].items()},
@@ -15,12 +16,13 @@ SMALL_WORDS: Final[dict[str, frozenset[str]]] = {
 
 def find_languages(words: Iterable[str]) -> list[str]:
     """Return the languages (ISO 639-1) whose small words stand most often among these folded words: several where they tell no
-    difference, English where there are none.
+    difference, English where fewer than `LEAST` do, for one alone may be a word of another language, such as "plus" or "io".
     """
     asked = set(words)
     counts = {language: len(asked & small) for language, small in SMALL_WORDS.items()}
     most = max(counts.values())
-    return [language for language, count in counts.items() if count == most] if most > counts[ENGLISH] else [ENGLISH]
+    is_other = most >= LEAST and most > counts[ENGLISH]
+    return [language for language, count in counts.items() if count == most] if is_other else [ENGLISH]
 
 
 def small_words_of(languages: Collection[str]) -> frozenset[str]:

@@ -83,7 +83,8 @@ def test_head_is_get_without_the_body(client: Client) -> None:
 def test_an_etag_changes_with_the_answer_and_with_nothing_else(client: Client) -> None:
     before = {address: client.get(address)["ETag"] for address in CACHING}
     assert {address: client.get(address)["ETag"] for address in CACHING} == before
-    publish(entry(title="Google launches a marmalade app", summary="It tells jam made of quince from others."))
+    other = "It compares prices of maize, beans, tea, coffee and quince in forty towns, and works offline, the company says."
+    publish(entry(title="Meta launches a shopping app for farmers in Kenya", summary=other))  # no report of the same happening
     changed = {address for address in CACHING if client.get(address)["ETag"] != before[address]}
     assert {"/api/today.json", "/api/categories/launches.json", "/api/search.json?query=quince", "/"} <= changed
     assert changed.isdisjoint({"/api/archive/2026-01-15.json?revision=1", f"/api/stories/{STORY_ID}.json"})
