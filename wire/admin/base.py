@@ -2,6 +2,7 @@
 
 import datetime as dt
 import hashlib
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -98,9 +99,9 @@ class FreshAdmin(ModelAdmin[Row]):
 class PreviewedAdmin(ModelAdmin[Row]):
     """The admin of a `PreviewedForm`: a button beside Save shows the page again, with `preview` above the form."""
 
+    @abstractmethod
     def preview(self, form: Any) -> str:
         """Return what readers would see, as safe HTML; called only for a form without errors."""
-        raise NotImplementedError
 
     def render_change_form(self, request: HttpRequest, context: Any, *args: Any, **kwargs: Any) -> HttpResponse:
         form, obj = context["adminform"].form, kwargs.get("obj")

@@ -54,19 +54,28 @@ class StoryVectors:
 
     def follow(self) -> None:
         """Read what was published since the last time."""
+        if self._find_end() is not None:
+            with self._lock:
+                last = self._find_end()  # again: another thread may have read it meanwhile
+                if last is not None:
+                    self._read_changes(last)
+                    self._last, self._looked_at = last, time.monotonic()
+
+    def _find_end(self) -> int | None:
+        """Return the number of the newest change if there is something to read."""
         last = Change.objects.order_by("-number").values_list("number", flat=True).first() or 0
-        if last == self._last and not (self._lacking and time.monotonic() - self._looked_at > AGAIN):
-            return
-        with self._lock:
-            news = Change.objects.filter(number__gt=self._last, number__lte=last, kind__startswith="story_")
-            changed = set(news.values_list("subject", flat=True)[: MANY + 1])
-            # All again at the start, where too much changed, and where the log ends before: then the database is another one.
-            if not self._last or last < self._last or len(changed) + len(self._lacking) > MANY:
-                self._rows = {}
-                self._read(self._nothing._replace(row_of={}), None)
-            else:
-                self._read(self._held, changed | self._lacking)
-            self._last, self._looked_at = last, time.monotonic()
+        is_due = bool(self._lacking) and time.monotonic() - self._looked_at > AGAIN
+        return last if last != self._last or is_due else None
+
+    def _read_changes(self, last: int) -> None:
+        news = Change.objects.filter(number__gt=self._last, number__lte=last, kind__startswith="story_")
+        changed = set(news.values_list("subject", flat=True)[: MANY + 1])
+        # All again at the start, where too much changed, and where the log ends before: then the database is another one.
+        if not self._last or last < self._last or len(changed) + len(self._lacking) > MANY:
+            self._rows = {}
+            self._read(self._nothing._replace(row_of={}), None)
+        else:
+            self._read(self._held, changed | self._lacking)
 
     def find_nearest(self, question: Vectors, many: int, low: int | None, high: int | None, others: Collection[int]) -> Nearest:
         """Return the nearest of the stories with low <= place < high, and the cosines of others."""

@@ -143,7 +143,7 @@ def _match_any(
     """Answer with stories that need not hold all words, the best of them weighed by meaning too, and with those nearest in meaning,
     fused by their ranks (reciprocal rank fusion, Cormack et al. 2009).
     """
-    by_words = sorted(_score(place, found, question) for place, found in texts.items())[:COMPARED]
+    by_words, is_exact = sorted(_score(place, found, question) for place, found in texts.items())[:COMPARED], len(texts) <= COMPARED
     ranked, near = [[-hit.minus_place for hit in by_words]], None
     may_mean = not any(term.is_required for term in question.terms)  # who quotes wants the words
     if may_mean and (near := find_nearest(asked, NEAREST, scope.low, scope.high, ranked[0])):
@@ -159,7 +159,7 @@ def _match_any(
     page, has_more = _cut_page(hits, limit, values)
     following = encode(RANKED, mark, *page[-1].cursor_values) if has_more and question.least < ALL else None
     shown = [texts[-hit.minus_place] for hit in page]
-    answer = _answer(question, shown, following, max(len(texts), len(hits)), is_exact=len(texts) <= COMPARED)
+    answer = _answer(question, shown, following, len(hits), is_exact=is_exact)
     if near is None:
         answer.head.degraded = ["vectors"] if may_mean else []
     elif answer.head.matched and (question.least == SOME or not by_words):

@@ -1,6 +1,7 @@
 """Vectors: made for what lacks them, dropped with what they were made of, and what a search does with and without them."""
 
 import sys
+import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from wire import queries
 from wire.ingest import corrections
 from wire.models import Snapshot, StoryVector
 from wire.ops.doctor import database
-from wire.search import nearest
+from wire.search import nearest, ranking
 from wire.search import vectors as store
 from wire.search.vectors import Vectors
 
@@ -147,6 +148,39 @@ def test_stories_are_compared_by_their_newest_text_and_when_they_get_a_vector_la
     store.fill()
     monkeypatch.setattr(nearest, "AGAIN", 0.0)
     assert "Walrus robots rest" in [found.headline for found in queries.search_wire("crimsonesque").stories[:2]]
+
+
+@pytest.mark.usefixtures("colours")
+def test_a_list_of_more_than_are_compared_counts_what_its_pages_show(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ranking, "COMPARED", 4)
+    monkeypatch.setattr(ranking, "NEAREST", 2)
+    publish(*(entry(title=f"Quince robots of town {number}", summary="Azure.") for number in range(12)))
+    found = queries.search_wire("quince walrus oslo helsinki", limit=3)
+    shown, cursor = [story.chatbotnews_id for story in found.stories], found.head.next_cursor
+    while cursor:
+        page = queries.search_wire("quince walrus oslo helsinki", limit=3, cursor=cursor)
+        shown, cursor = [*shown, *(story.chatbotnews_id for story in page.stories)], page.head.next_cursor
+    assert len(shown) == len(set(shown)) == found.head.total
+    assert not found.head.total_is_exact
+
+
+def test_threads_that_search_at_once_read_the_vectors_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    held, both_look, reads = nearest.StoryVectors("colours", 3), threading.Barrier(2), list[int]()
+
+    def find_end() -> int | None:
+        is_news = held._last != 5
+        if not held._lock.locked():
+            both_look.wait(10)
+        return 5 if is_news else None
+
+    monkeypatch.setattr(held, "_find_end", find_end)
+    monkeypatch.setattr(held, "_read_changes", reads.append)
+    both = [threading.Thread(target=held.follow) for _ in range(2)]
+    for thread in both:
+        thread.start()
+    for thread in both:
+        thread.join()
+    assert reads == [5]
 
 
 def test_an_answer_says_that_nothing_stands_out_and_that_meaning_was_not_compared(
