@@ -87,6 +87,20 @@ def map_case(context: schemathesis.HookContext, case: Case[Any]) -> Case[Any]:  
     return case
 
 
+@schema.hook
+def filter_case(context: schemathesis.HookContext, case: Case[Any]) -> bool:  # noqa: ARG001
+    """Leave out numbers sent for a text: schemathesis calls 5 wrong where a text or null may stand, but ?category=5 is a text."""
+    if case.meta is None or case.meta.generation.mode == GenerationMode.POSITIVE:
+        return True
+    texts = {
+        parameter["name"]
+        for parameter in case.operation.definition.raw.get("parameters", ())
+        for one in parameter["schema"].get("anyOf", [parameter["schema"]])
+        if one.get("type") == "string" and not one.keys() & {"enum", "format", "pattern"}
+    }
+    return not any(name in texts and isinstance(value, int | float) for name, value in case.query.items())
+
+
 @pytest.mark.django_db
 @pytest.mark.usefixtures("sample_wire", "publishers", "one_connection")
 @schema.exclude(path_regex=TIMELINE).parametrize()
