@@ -67,7 +67,10 @@ def read(model: type[A], raw: Mapping[str, Any] | None) -> A:
 
 
 def input_schema(model: type[Arguments]) -> dict[str, Any]:
-    """JSON Schema of an argument set, without references. What may be left out may be null as well."""
+    """JSON Schema of an argument set, without references. What may be left out may be null as well.
+
+    Unknown arguments are refused by name, but no schema says so: `additionalProperties: false` breaks google-genai's own reader.
+    """
     schema = model.model_json_schema()
     definitions = schema.get("$defs", {})
     required = schema.get("required", [])
@@ -75,7 +78,7 @@ def input_schema(model: type[Arguments]) -> dict[str, Any]:
         name: _flat(value, definitions) if name in required else nullable(_flat(value, definitions))
         for name, value in schema.get("properties", {}).items()
     }
-    found: dict[str, Any] = {"type": "object", "properties": properties, "additionalProperties": False}
+    found: dict[str, Any] = {"type": "object", "properties": properties}
     if required:
         found["required"] = required
     return found

@@ -181,7 +181,7 @@ def test_every_tool_has_the_four_annotations_a_title_and_a_schema_of_its_answer(
         assert tool["outputSchema"]["type"] == "object"
         for schema in (tool["inputSchema"], tool["outputSchema"]):
             Draft202012Validator.check_schema(schema)
-        assert tool["inputSchema"]["additionalProperties"] is False
+        assert "additionalProperties" not in tool["inputSchema"]
 
 
 @every_era
