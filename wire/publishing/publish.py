@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
+from itertools import groupby
 from typing import Any, Final, NamedTuple
 
 from django.db import transaction
@@ -60,10 +61,12 @@ def publish_pending(now: dt.datetime | None = None, progress: Callable[[dt.date]
     newest = _read_newest_revision()
     waiting = _list_waiting()
     first = open_from(now)
-    for day in waiting:
-        if day < first:
+    # An archive's days are linked a week at once: each time the stories of two months are read.
+    for _week, days in groupby((day for day in waiting if day < first), lambda day: day.isocalendar()[:2]):
+        week = list(days)
+        for day in week:
             event_store.group(day)
-            _link_storylines([day])
+        _link_storylines(week)
     if event_store.reopen(waiting):
         waiting = _list_waiting()
     near = [day for day in waiting if day >= first - WINDOW]  # these may change unsealed ones: all of them or none

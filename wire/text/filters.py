@@ -100,6 +100,7 @@ _SERIES: Final = rf"(?:{'|'.join(_LEXICON['headlines']['series'])})(?:,? (?:#|no
 _ROUNDUPS: Final = compile_patterns(_LEXICON["headlines"]["roundups"], _PARTS, re.I)
 
 
+@lru_cache(maxsize=16_384)  # asked of the same stories on each day that is grouped near theirs
 def is_roundup(headline: str) -> bool:
     """Return whether a headline is that of a round-up, a newsletter's issue or a live page: these tell of many events at once."""
     return bool(re.fullmatch(_SERIES, headline) or _ROUNDUPS.fullmatch(headline))

@@ -4,6 +4,7 @@ import math
 import re
 from bisect import bisect_left
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from copy import copy
 from functools import lru_cache
 from itertools import chain, pairwise
 from typing import Final, NamedTuple
@@ -94,7 +95,7 @@ class FeatureTable:
         self._publishers, self._makers = _number(publishers), np.array(makers, bool)
         self._titles = TermIndex([story.title for story in stories])
         self._texts = TermIndex([story.text for story in stories])
-        self._text_stems = TermIndex([dict.fromkeys(story.text, 1.0) for story in stories])
+        self._text_stems = self._texts.weigh_equally()
         self._names = TermIndex([story.names for story in stories])
         self._bigrams = TermIndex([story.bigrams for story in stories])
         self._actions = TermIndex([story.actions for story in stories])
@@ -156,6 +157,12 @@ class TermIndex:
         self._listed = self._texts.tolist()  # bisected many times over, which a list does sooner than an array
         self._weights = np.fromiter(chain.from_iterable(text.values() for text in texts), float)[order]
         self._ends = np.cumsum(np.bincount(of_terms, minlength=len(numbers))).tolist()
+
+    def weigh_equally(self) -> "TermIndex":
+        """Return the index of the same texts in which each term weighs 1."""
+        equal = copy(self)
+        equal._weights = np.ones_like(self._weights)
+        return equal
 
     def dot(self, query: Terms, places: slice) -> Floats:
         """Return the product of a query's weights and those of each text in a slice of places."""
