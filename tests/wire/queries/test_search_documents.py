@@ -20,7 +20,11 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     names: list[str] = []
 
     def note(name: str, found: Any = None) -> None:
-        monkeypatch.setattr(f"wire.corpora.{name}", lambda *_args, **_given: names.append(name) or found)
+        def search(*_args: Any, **_given: Any) -> Any:
+            names.append(name)
+            return found
+
+        monkeypatch.setattr(f"wire.corpora.{name}", search)
 
     note("articles.search.find_hits", [])
     note("factchecks.queries.search")
