@@ -31,6 +31,19 @@ class MenuItem:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentKind:
+    """A kind of documents that the search over all systems finds, each as `{name}:{id of its own}`."""
+
+    name: str  # such as "factcheck"
+    title: str  # above its hits on the search page
+    id_form: str  # how ids of its own look, for who gives an unknown one
+    search: Callable[[str, int], Any]
+    """Returns up to so many hits of a query, best first, as `wire.schemas.documents.DocumentsOut`. Raises: WireError."""
+    fetch: Callable[[str], Any]
+    """Returns the document of an id of its own, as `DocumentOut`. Raises: WireError."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Plugin:
     """Everything that an app may bring. All parts but the first two may be left out."""
 
@@ -57,6 +70,7 @@ class Plugin:
     """Returns a name and its requests a minute, where a path has a limit of its own."""
     get_story_extras: Mapping[str, Callable[[str], Sequence[Any]]] = field(default_factory=dict)
     """What stands beside a story in its answer, by its name there: functions of the story's id."""
+    document_kind: DocumentKind | None = None  # what it adds to the search over all systems, which asks it if it holds anything
     list_metrics: Callable[[], Iterable[str]] = tuple  # returns lines in Prometheus' text format
 
     # Editors and operators
@@ -86,3 +100,13 @@ def get_story_extras(story_id: str) -> dict[str, Sequence[Any]]:
     """Return what apps have beside a story, without what is empty."""
     extras = {name: get(story_id) for plugin in list_plugins() for name, get in plugin.get_story_extras.items()}
     return {name: extra for name, extra in extras.items() if extra}
+
+
+def list_document_kinds(*, filled: bool = False) -> dict[str, DocumentKind]:
+    """Return the kinds of documents that apps bring, by name; with `filled` only those of apps that hold anything."""
+    found = {}
+    for plugin in list_plugins():
+        app: Any = apps.get_app_config(plugin.label)
+        if plugin.document_kind and not (filled and hasattr(app, "has_content") and not app.has_content()):
+            found[plugin.document_kind.name] = plugin.document_kind
+    return found

@@ -23,6 +23,7 @@ DIFFERS_BY_DATABASE = (
     "mcpserver/gateway/test_clock_steps.py",
     "mcpserver/gateway/test_heartbeat.py",
     "mcpserver/test_posing_texts.py",
+    "mcpserver/test_search_documents.py",
     "mcpserver/test_streams.py",
     "mcpserver/test_two_servers.py",
     "mcpserver/test_usage.py",

@@ -39,7 +39,7 @@ def csl(check: CitableFactCheck) -> str:
     item = {
         "id": check.id,
         "type": "webpage",
-        "title": _title(check),
+        "title": title_factcheck(check.claim, check.rating),
         **({"author": [{"literal": check.checker}]} if check.checker else {}),
         **({"issued": {"date-parts": [[day.year, day.month, day.day]]}} if day else {}),
         "URL": check.url,
@@ -56,7 +56,7 @@ def ris(check: CitableFactCheck) -> str:
         {
             "type_of_reference": "ELEC",
             "id": check.id,
-            "title": _title(check),
+            "title": title_factcheck(check.claim, check.rating),
             **({"authors": [check.checker]} if check.checker else {}),
             **({"year": str(day.year), "date": day.strftime("%Y/%m/%d/")} if day else {}),
             "urls": [quote(check.url, safe=URI_IN_RIS)],
@@ -66,8 +66,9 @@ def ris(check: CitableFactCheck) -> str:
     )
 
 
-def _title(check: CitableFactCheck) -> str:
-    return f"{check.claim} [Fact-check: {check.rating}]" if check.rating else f"{check.claim} [Fact-check]"
+def title_factcheck(claim: str, rating: str | None) -> str:
+    """Return the claim with its rating, without which it would read as a fact."""
+    return f"{claim} [Fact-check: {rating}]" if rating else f"{claim} [Fact-check]"
 
 
 def cite_article(title: str, publisher: str, url: str, author: str | None, published_on: dt.date | None) -> str:

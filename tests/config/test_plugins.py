@@ -67,10 +67,20 @@ FILES = {
         from django.urls import path
         from ninja import Router
 
-        from config.plugins import MenuItem, Plugin
+        from config.plugins import DocumentKind, MenuItem, Plugin
         from wire.ops.doctor.finding import Finding, Level
 
+        from wire.schemas.documents import DocumentHit, DocumentsOut, build_document
+
         router = Router()
+        KITE = DocumentHit(
+            kind="toy", id="toy:kite", title="A kite", url="http://localhost:8000/toys", source="Toys", published_at=None,
+            citation="A kite, Toys.", untrusted_instructions=False,
+        )
+        KIND = DocumentKind(
+            name="toy", title="Toys", id_form="kite", search=lambda query, limit: DocumentsOut(results=[KITE]),
+            fetch=lambda own_id: build_document(KITE, "It flies."),
+        )
 
 
         @router.get("/count.json")
@@ -97,6 +107,7 @@ FILES = {
                     {"licence": "MIT"},
                 )
             ],
+            document_kind=KIND,
             menu=[MenuItem(title="All toys", icon="toys", model="toys.toy")],
             edit_permissions=["change_toy"],
             checks={"toys": lambda _now: [Finding("toys", Level.OK, "One toy is there.")]},
@@ -116,6 +127,7 @@ FILES = {
         call_command("migrate", run_syncdb=True, verbosity=0)
         from config.asgi import application
         from wire.ops.doctor import examine
+        from wire.queries import fetch_document
 
 
         async def ask(body):
@@ -150,6 +162,8 @@ FILES = {
                     "page": client.get("/toys").content.decode(),
                     "footer": '<a href="/toys">Toys</a>' in client.get("/about").content.decode(),
                     "rest": client.get("/api/toys/count.json").json(),
+                    "found": client.get("/api/search-all.json?query=kite").json()["results"][0]["id"],
+                    "fetched": fetch_document("toy:kite").text,
                     "openapi": "/api/toys/count.json" in client.get("/api/openapi.json").json()["paths"],
                     "sitemap": "/sitemap-toys.xml" in client.get("/sitemap.xml").content.decode(),
                     "card": [row for row in client.get("/.well-known/mcp.json").json()["servers"] if row["title"] == "Toys"],
@@ -185,6 +199,8 @@ def test_a_folder_and_a_setting_make_an_app_of_the_house(tmp_path: Path) -> None
         "page": "<h1>Toys</h1>",
         "footer": True,
         "rest": {"toys": 1},
+        "found": "toy:kite",
+        "fetched": "A kite\n\nIt flies.\n\nCite as: A kite, Toys.",
         "openapi": True,
         "sitemap": True,
         "card": [

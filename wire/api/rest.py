@@ -14,6 +14,7 @@ from wire import queries
 from wire.api import route
 from wire.schemas import params
 from wire.schemas import story as schemas
+from wire.schemas.documents import DocumentsOut
 from wire.schemas.params import SINCE, AnyCategory, AnyTopic, Days, IsoDate, IsoMoment, ListLimit, SearchQuery
 
 router = Router(by_alias=True)
@@ -61,6 +62,19 @@ def story(request: HttpRequest, story_id: StoryIdPath, as_of: AsOf = None) -> Ht
 @route(router, "/search.json", schemas.SearchOut, "Search all days", 422)
 def search(request: HttpRequest, asked: Query[SearchQuery]) -> HttpResponse:
     return json_response(queries.search_wire(**dict(asked)).json(), BRIEFLY)
+
+
+@route(router, "/search-all.json", DocumentsOut, "Search stories, events, storylines and every corpus at once", 403, 422)
+def search_all(
+    request: HttpRequest,
+    query: Annotated[str, Query(min_length=1, max_length=params.MAX_QUERY, description="Words, or a question.")],
+    kinds: Annotated[
+        str | None, Query(max_length=200, description="Only these, by commas: story,event,storyline,factcheck,article,timeline.")
+    ] = None,
+    limit: params.SearchLimit = params.SEARCH_LIMIT,
+) -> HttpResponse:
+    found = queries.search_documents(query, kinds, limit)
+    return answer(found, "no-store" if found.degraded else BRIEFLY)
 
 
 @route(router, "/categories/{category}.json", schemas.StoriesOut, "A category", 404, 422)

@@ -2,9 +2,9 @@
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 from wire.models import Story
 from wire.models.search import TIE, documents, is_held, newest_places
@@ -36,6 +36,8 @@ FRESH_ALONE: Final = 3.0  # … and where a single word or name is asked for, wh
 RANKED, WINDOW, BEHIND = "all", "window", "behind"
 KINDS: Final = {RANKED: 3, WINDOW: 5, BEHIND: 2}
 IN_TIME: Final = "time"  # go on behind a place, newest first
+
+Item = TypeVar("Item")
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +143,7 @@ def _match_any(
     scope: Scope, question: Query, texts: dict[int, StoryText], mark: str, asked: str, limit: int, values: list[Any]
 ) -> StoriesAnswer[SearchOut]:
     """Answer with stories that need not hold all words, the best of them weighed by meaning too, and with those nearest in meaning,
-    fused by their ranks (reciprocal rank fusion, Cormack et al. 2009).
+    fused by their ranks.
     """
     by_words, is_exact = sorted(_score(place, found, question) for place, found in texts.items())[:COMPARED], len(texts) <= COMPARED
     ranked, near = [[-hit.minus_place for hit in by_words]], None
@@ -151,11 +153,7 @@ def _match_any(
         weighed = [(hit.minus_score - MEANING_WEIGHT * near.cosines.get(-hit.minus_place, usual), hit) for hit in by_words]
         texts |= _read_near([place for place in near.places if place not in texts], scope)
         ranked = [[-hit.minus_place for _, hit in sorted(weighed)], [place for place in near.places if place in texts]]
-    fused: dict[int, float] = defaultdict(float)
-    for places in ranked:
-        for rank, place in enumerate(places, start=1):
-            fused[place] += 1 / (FUSION + rank)
-    hits = [SearchHit(-round(score, 6), -place, texts[place].pk) for place, score in fused.items()]
+    hits = [SearchHit(-round(score, 6), -place, texts[place].pk) for place, score in fuse_ranks(ranked).items()]
     page, has_more = _cut_page(hits, limit, values)
     following = encode(RANKED, mark, *page[-1].cursor_values) if has_more and question.least < ALL else None
     shown = [texts[-hit.minus_place] for hit in page]
@@ -165,6 +163,15 @@ def _match_any(
     elif answer.head.matched and (question.least == SOME or not by_words):
         answer.head.matched = "by meaning" if near.prominence >= PROMINENT else "weak"
     return answer
+
+
+def fuse_ranks(ranked: Iterable[Sequence[Item]]) -> dict[Item, float]:
+    """Return the score of each item of lists, by its ranks in them (reciprocal rank fusion, Cormack et al. 2009)."""
+    fused: dict[Item, float] = defaultdict(float)
+    for items in ranked:
+        for rank, item in enumerate(items, start=1):
+            fused[item] += 1 / (FUSION + rank)
+    return fused
 
 
 def _read_near(places: Sequence[int], scope: Scope) -> dict[int, StoryText]:

@@ -4,10 +4,12 @@ import datetime as dt
 from typing import Any, Final
 from urllib.parse import quote, urlencode
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from pydantic import ValidationError
 
-from config.errors import InvalidArgument, NotInRoster
+from config.errors import Forbidden, InvalidArgument, NotInRoster
+from config.http.responses import BRIEFLY
 from sources import queries as sources_queries
 from sources.vocabulary import Tier
 from wire import queries
@@ -35,9 +37,11 @@ def search(request: HttpRequest) -> HttpResponse:
             publications.append(form.source)  # replaced on the roster; its stories stay
         if any(params[name] for name in ("query", *FILTERS)):
             context |= _build_results(form, params, request.GET.get("cursor") or None)
+            if form.query and not context["filters"] and not request.GET.get("cursor"):  # filters are for stories alone
+                context |= _find_others(form.query)
     except InvalidArgument as error:
         return page(request, "search.html", context | {"refused": error}, "no-store", status=422)
-    return page(request, "search.html", context)
+    return page(request, "search.html", context, "no-store" if context.get("degraded") else BRIEFLY)
 
 
 def _read_form(params: Params) -> SearchForm:
@@ -89,6 +93,19 @@ def _build_results(form: SearchForm, params: Params, cursor: str | None) -> dict
         # A feed of a search knows no filters.
         "query_string": f"?query={quote(form.query, safe='')}" if form.query and not filters else None,
     }
+
+
+def _find_others(query: str) -> dict[str, Any]:
+    """Return the hits of other kinds than stories, with the title of each kind."""
+    titles = {name: title for name, title in queries.list_kinds().items() if name != queries.STORY}
+    try:
+        found = queries.search_documents(query, ",".join(titles))
+    except (InvalidArgument, Forbidden):  # of every other kind; the stories have answered
+        return {}
+    for hit in found.results:
+        hit.url = hit.url.removeprefix(settings.WIRE_SITE_URL)
+    groups = [(title, [hit for hit in found.results if hit.kind == name]) for name, title in titles.items()]
+    return {"others": [group for group in groups if group[1]], "degraded": found.degraded}
 
 
 def _write(moment: dt.datetime) -> str:

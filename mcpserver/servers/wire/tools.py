@@ -12,7 +12,6 @@ from ninja import Schema
 from pydantic import BaseModel, BeforeValidator, Field, StringConstraints
 
 from citations.format.formats import CitationFormat
-from config.errors import NotFound
 from mcpserver.http.threads import run_query
 from mcpserver.servers.wire.detail import Detail, shape_page, within
 from mcpserver.tooling.arguments import WHOLE, Arguments
@@ -24,9 +23,9 @@ from wire.queries.changes import LIMIT, MOST, parse_kinds
 from wire.queries.claim_corroboration import MAX_CLAIM
 from wire.queries.verification import MAX_TEXT
 from wire.schemas import params, proofs, story
+from wire.schemas.documents import DocumentOut
 from wire.schemas.params import AnyCategory, AnyTopic, Days, IsoDate, IsoEnd, IsoMoment
 from wire.schemas.stories_answer import StoriesAnswer
-from wire.text.provenance import timestamp
 
 CITE: Final = (
     "When citing a story, the layered format is the recommended canonical citation: "
@@ -35,7 +34,8 @@ CITE: Final = (
 COSTS: Final = "A story costs about 105 tokens in brief, 290 in standard and 840 in full, the default."
 
 Query = Annotated[str, Field(min_length=1, max_length=params.MAX_QUERY, description='Keywords, or a "phrase" in double quotes.')]
-Id = Annotated[str, Field(max_length=100), StringConstraints(strip_whitespace=True)]
+TRIMMED: Final = StringConstraints(strip_whitespace=True)
+Id = Annotated[str, Field(max_length=100), TRIMMED]
 StoryId = Annotated[Id, Field(description="A chatbotnews_id such as cbn-0123456789ab.")]
 SearchLimit = Annotated[params.SearchLimit, Field(description="Most stories."), WHOLE]
 ListLimit = Annotated[params.ListLimit, Field(description="Most stories."), WHOLE]
@@ -146,7 +146,10 @@ class Search(Arguments):
 
 
 class Fetch(Arguments):
-    id: Annotated[Id, Field(description="An id that search returned.")]
+    # Listed with the bound of before: only a long id of a corpus exceeds it.
+    id: Annotated[
+        str, Field(max_length=300, description="An id that search returned.", json_schema_extra={"maxLength": 100}), TRIMMED
+    ]
 
 
 class VerifyCitation(Arguments):
@@ -174,21 +177,13 @@ class CompareCoverage(Arguments):
 
 
 class SearchHit(Schema):
-    id: str
+    id: str = Field(description="cbn-… is a story; event:…, factcheck:… and so on name other kinds.")
     title: str
     url: str
 
 
 class SearchHits(Schema):
     results: list[SearchHit]
-
-
-class Document(Schema):
-    id: str
-    title: str
-    text: str
-    url: str
-    metadata: dict[str, str]
 
 
 def search_wire(args: SearchWire) -> ToolAnswer:
@@ -232,34 +227,19 @@ def list_events(args: ListEvents) -> ToolAnswer:
 
 
 def search(args: Search) -> ToolAnswer:
-    """OpenAI's connector shape: `{"results": [{id, title, url}]}`."""
-    found = queries.search_wire(args.query)
-    hits = [SearchHit(id=s.chatbotnews_id, title=s.headline, url=s.permalink) for s in found.stories]
-    return ToolAnswer.of(SearchHits(results=hits))
+    """OpenAI's connector shape: `{"results": [{id, title, url}]}`; beside it kinds that did not answer, if there are any."""
+    found = queries.search_documents(args.query)
+    hits = SearchHits(results=[SearchHit(id=hit.id, title=hit.title, url=hit.url) for hit in found.results])
+    missing = {name: value for name, value in found.model_dump(include={"refused", "degraded"}).items() if value}
+    return ToolAnswer(hits.model_dump() | missing)
 
 
 def fetch(args: Fetch) -> ToolAnswer:
-    """OpenAI's connector shape: `{id, title, text, url, metadata}`; of a merged story that of the one that stands.
-
-    Raises: NotFound, for a withdrawn story too.
-    """
-    story = queries.get_standing_story(args.id)
-    if story.citation_objects is None:
-        raise NotFound(f"{args.id} was withdrawn and must not be cited.", "search finds other coverage.")
-    cited = f"Cite as: {story.citation_objects.layered_ready}"
-    text = "\n\n".join(filter(None, (story.headline, story.summary_medium, cited)))
-    metadata = {
-        "original_publisher": story.original_publisher,
-        "original_publisher_tier": str(story.original_publisher_tier),
-        "original_url": story.original_url,
-        "published_at": timestamp(story.published_at),
-        "citation": story.citation_objects.layered_ready,
-        "status": story.status,
-    }
-    if story.untrusted_instructions:
-        text = f"{ADDRESSES_THE_MODEL}\n\n{text}"
-        metadata["untrusted_instructions"] = "true"
-    return ToolAnswer.of(Document(id=story.chatbotnews_id, title=story.headline, text=text, url=story.permalink, metadata=metadata))
+    """OpenAI's connector shape: `{id, title, text, url, metadata}`. Raises: NotFound, for a withdrawn story too."""
+    document = queries.fetch_document(args.id)
+    if "untrusted_instructions" in document.metadata:
+        document.text = f"{ADDRESSES_THE_MODEL}\n\n{document.text}"
+    return ToolAnswer.of(document)
 
 
 def get_changes(args: GetChanges) -> ToolAnswer:
@@ -364,7 +344,7 @@ TOOLS: Final[Mapping[str, ToolSpec]] = {
             "Search for connectors and deep research: ids, titles and addresses of the ten best stories. Read one with fetch.",
         ),
         _tool(
-            fetch, Fetch, Document, "Fetch (connectors)",
+            fetch, Fetch, DocumentOut, "Fetch (connectors)",
             "One story as a document for connectors and deep research, by an id that search returned.",
         ),
         _query(

@@ -13,7 +13,7 @@ from config.database.threads import in_thread
 from config.errors import Unavailable
 from config.http import memory_cache
 from config.plugins import MenuItem, Plugin
-from wire.corpora.articles import api, directory, pages, rights_files
+from wire.corpora.articles import api, directory, documents, pages, rights_files
 from wire.corpora.articles.models import Publisher
 from wire.corpora.common.page_patterns import match_pages
 
@@ -84,6 +84,7 @@ PLUGIN = Plugin(
     get_page_parameters=get_page_parameters,
     is_slow=may_read_live,
     get_rate_limit=get_rate_limit,
+    document_kind=documents.KIND,
     menu=[
         MenuItem(title="Publishers", icon="domain", model="articles.publisher"),
         MenuItem(title="Their sources", icon="rss_feed", model="articles.source"),

@@ -6,7 +6,7 @@ from django.core.management import call_command
 
 from config.plugins import MenuItem, Plugin
 from wire.corpora.common.page_patterns import match_pages
-from wire.corpora.factchecks import api, health, pages, queries
+from wire.corpora.factchecks import api, documents, health, pages, queries
 
 LINK_SECONDS = 300  # a run at most; what is left is for the next
 
@@ -32,6 +32,7 @@ PLUGIN = Plugin(
     ),
     knows_keys=True,
     get_story_extras={"factchecks": queries.list_story_extras},
+    document_kind=documents.KIND,
     menu=[
         MenuItem(title="Fact-checks", icon="fact_check", model="factchecks.claim"),
         MenuItem(title="Rating labels", icon="label", model="factchecks.ratingname"),

@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management import call_command
 
 from config.plugins import MenuItem, Plugin
-from wire.corpora.timeline import api, directory, pages, verify
+from wire.corpora.timeline import api, directory, documents, pages, verify
 
 
 def sync_wire(*, stop: Any, **output: Any) -> None:
@@ -24,6 +24,7 @@ PLUGIN = Plugin(
     mcp_servers={"/mcp/timeline": "mcpserver.servers.timeline", "/mcp/timeline/": "mcpserver.servers.timeline"},
     list_server_cards=directory.list_cards,
     get_page_parameters=pages.parameters_of,
+    document_kind=documents.KIND,
     menu=[
         MenuItem(title="Corpora", icon="timeline", model="timeline.corpus"),
         MenuItem(title="Reports", icon="summarize", model="timeline.report"),

@@ -1,0 +1,95 @@
+"""Publishers' articles in the search over all systems. The wire's own publisher repeats the wire, and is left out."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from functools import reduce
+from operator import or_
+
+from django.db.models import Q
+
+from citations.format.corpora import cite_article
+from config.errors import InvalidArgument, NotFound
+from config.plugins import DocumentKind
+from wire.corpora.articles import rendering, search
+from wire.corpora.articles.directory import find_publisher
+from wire.corpora.articles.models import OWN, Article, Publisher
+from wire.models import Postings
+from wire.schemas.documents import DocumentHit, DocumentOut, DocumentsOut, build_document
+from wire.text.plain_text import addresses_model
+from wire.text.provenance import timestamp
+from wire.text.query import SOME, Query, Text, forms
+from wire.text.tokens import tokens
+from wire.text.untrusted_text import quote_lines
+
+NAME = "article"
+LOOKED_AT = 4  # times as many articles as are wanted are read: those with few of the words do not count here
+
+
+def search_documents(query: str, limit: int) -> DocumentsOut:
+    """Return the best articles of all publishers, by the ranking of each, that hold most of the words. Raises: InvalidArgument."""
+    if not (asked := [form for form in forms(query) if form.least > SOME]):
+        raise InvalidArgument("query holds no word.", "Give one or more keywords.")
+    words = " ".join(term.written or term.exact[0] for term in asked[0].terms)  # without "what" and "the", which titles hold
+    publishers = {search.index_name(one): one for one in Publisher.objects.live().exclude(slug=OWN)}
+    held = Postings.objects.filter(index__in=publishers, token__in=search.keywords(words)).values_list("index", flat=True)
+    ranked = [
+        (-hit.rank, publishers[index].slug, hit.number, publishers[index])
+        for index in held.distinct()
+        for hit in search.find_hits(publishers[index], words, LOOKED_AT * limit)
+    ]
+    best = sorted(ranked, key=lambda one: one[:3])[: LOOKED_AT * limit]
+    numbers: dict[int, list[int]] = defaultdict(list)
+    for _, _, number, publisher in best:
+        numbers[publisher.pk].append(number)
+    # By number alone, as in `queries.search_content`: with the state beside it, SQLite goes through all that are live.
+    wanted = reduce(or_, (Q(publisher=pk, number__in=some) for pk, some in numbers.items()), Q(pk=None))
+    articles = {(row.publisher_id, row.number): row for row in Article.objects.filter(wanted).defer("markdown")}
+    found = [(articles[key], publisher) for _, _, number, publisher in best if (key := (publisher.pk, number)) in articles]
+    return DocumentsOut(results=[_to_hit(*one) for one in found if _is_hit(one[0], asked)][:limit])
+
+
+def fetch_document(own_id: str) -> DocumentOut:
+    """Return an article as it was indexed. A publisher's own server alone gives what costs something or is counted, and says on
+    what terms; nobody waits for a page here. Raises: NotFound.
+    """
+    slug, _, number = own_id.partition("/")
+    publisher = find_publisher(slug)
+    is_number = number.isascii() and number.isdigit() and len(number) < 10
+    article = Article.objects.filter(publisher=publisher, number=int(number)).first() if is_number else None
+    if article is None or article.state != Article.State.LIVE:
+        raise NotFound(f"{publisher.name} has no such article, or removed it.", "search finds others.")
+    note, text = "", article.markdown or article.description
+    if publisher.price or publisher.per_minute or not publisher.may_answer:
+        note, text = f"[Its text is at the publisher's own server, {publisher.mcp}.]", ""
+    elif not publisher.full_text:
+        note = "[An excerpt: the publisher gives agents no more. The whole article is at its address.]"
+        text = rendering.excerpt(text, publisher.excerpt_length)
+    quoted = quote_lines(f"\n{text}", labelled=True).strip()  # the first line, too
+    body = "\n\n".join(filter(None, (quoted, note)))
+    hit = _to_hit(article, publisher)
+    hit.untrusted_instructions |= addresses_model(text)
+    return build_document(hit, body, author=article.author, terms=publisher.terms)
+
+
+def _is_hit(article: Article, asked: Sequence[Query]) -> bool:
+    """Return whether a live article holds enough of the words of any of these forms of a question."""
+    text = Text(tokens(article.title), tokens(article.description))
+    return article.state == Article.State.LIVE and any(text.holds(form) for form in asked)
+
+
+def _to_hit(article: Article, publisher: Publisher) -> DocumentHit:
+    published, title = article.published_at, article.title or article.url
+    day = published.date() if published else None
+    return DocumentHit(
+        kind=NAME,
+        id=f"{NAME}:{publisher.slug}/{article.number}",
+        title=title,
+        url=article.url,
+        source=publisher.name,
+        published_at=timestamp(published) if published else None,
+        citation=cite_article(title, publisher.name, article.url, article.author or None, day),
+        untrusted_instructions=addresses_model(f"{title}\n{article.description}"),
+    )
+
+
+KIND = DocumentKind(name=NAME, title="Articles", id_form="{publisher}/{number}", search=search_documents, fetch=fetch_document)
