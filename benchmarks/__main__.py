@@ -70,6 +70,7 @@ BENCHMARKS: Final = (
     Benchmark("benchmarks.factchecks", "quality {inputs}", section="factchecks", page="quality.md"),
     Benchmark("benchmarks.quality", "--rounds 1 --others {inputs}/none", section="quality", page="quality.md"),
     Benchmark("benchmarks.quality.asked", section="asked", page="quality.md"),
+    Benchmark("benchmarks.search", "600 --times 10 --rounds 1", section="search", page="quality.md"),
     Benchmark("benchmarks.quality.fit", "--only-try --archive {inputs}/archive.ndjson.gz"),
     Benchmark("benchmarks.files_entered"),
     Benchmark("benchmarks.claims", "{inputs}/archive.ndjson.gz"),

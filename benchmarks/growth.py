@@ -124,16 +124,7 @@ def answer_lines(stories: int) -> None:
     import django
 
     django.setup()
-    from django.core.management import call_command
-
-    from benchmarks import wires
-    from wire.models import Story
-
-    call_command("migrate", verbosity=0)
-    if not Story.objects.exists():
-        started = time.monotonic()
-        wires.fill(stories)
-        sys.stderr.write(f"filled {stories:,} stories in {time.monotonic() - started:.0f} s\n")
+    fill_if_empty(stories)
     queries = calls(stories)
     for line in sys.stdin:
         answer: Any
@@ -147,12 +138,26 @@ def answer_lines(stories: int) -> None:
         print(json.dumps(answer), flush=True)
 
 
+def fill_if_empty(stories: int) -> None:
+    """Migrate the wire of this process and give it so many stories, unless it has any."""
+    from django.core.management import call_command
+
+    from benchmarks import wires
+    from wire.models import Story
+
+    call_command("migrate", verbosity=0)
+    if not Story.objects.exists():
+        started = time.monotonic()
+        wires.fill(stories)
+        sys.stderr.write(f"filled {stories:,} stories in {time.monotonic() - started:.0f} s\n")
+
+
 def search_results(number: int) -> dict[str, list[Any]]:
     """Return what each search finds: the ids of the first page, their number, and how they are ranked."""
     from wire import queries
 
     found: dict[str, list[Any]] = {}
-    dice, any_words = random.Random(5), _build_query_source()
+    dice, any_words = random.Random(5), build_query_source()
     while len(found) < number:
         query = any_words(dice)
         answer = queries.search_wire(query)
@@ -182,7 +187,7 @@ def calls(stories: int) -> dict[str, Call]:
     rows = Story.objects.filter(pk__in=dice.sample(range(1, stories + 1), min(300, stories))).select_related("current")
     some = [(s.chatbotnews_id, s.published_at, s.wire_date, str(s.event_id), s.current.headline, s.current.summary_medium)
             for s in rows if s.current]  # fmt: skip
-    known, any_words = wires.KNOWN[:12], _build_query_source()
+    known, any_words = wires.KNOWN[:12], build_query_source()
     first_year = queries.calendar()[1][-1]
 
     def place(dice: random.Random, name: str) -> str:
@@ -238,7 +243,7 @@ def calls(stories: int) -> dict[str, Call]:
     }
 
 
-def _build_query_source() -> Callable[[random.Random], str]:
+def build_query_source() -> Callable[[random.Random], str]:
     """Return what draws one to three words, common ones and rare ones; one time in four the last is unfinished."""
     from benchmarks import wires
 
