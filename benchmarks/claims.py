@@ -1,7 +1,8 @@
 """Verdicts of `corroborate` on claims about real news: `python -m benchmarks.claims ARCHIVE`.
 
-The claims are those of `fixtures/eval/claims-real.json`; ARCHIVE is what `loadwire` takes, with the items that they are about
-(docs/quality.md says which). Prints counts by kind of claim and verdict.
+The claims are those of `claims-real.json` and `claims-reworded.json` in fixtures/eval; ARCHIVE is what `loadwire` takes, with the
+items that they are about (docs/quality.md says which). Prints counts by kind of claim and verdict; `similar` are those that are not
+found but seem to be reported in other words.
 """
 
 import json
@@ -16,8 +17,9 @@ from typing import Final
 from benchmarks import report
 
 ROOT: Final = Path(__file__).resolve().parent.parent
-CLAIMS: Final = ROOT / "fixtures" / "eval" / "claims-real.json"
-VERDICTS: Final = ("confirmed", "single_source", "not_found")
+FILES: Final = ("claims-real.json", "claims-reworded.json")
+SIMILAR: Final = "similar"
+VERDICTS: Final = ("confirmed", "single_source", SIMILAR, "not_found")
 
 
 def main(archive: Path) -> None:
@@ -37,10 +39,16 @@ def inside() -> None:
     django.setup()
     from wire.queries import corroborate
 
-    claims = json.loads(CLAIMS.read_text(encoding="utf-8"))
-    told = Counter((one["kind"], corroborate(one["claim"]).verdict) for one in claims)
-    rows = [(kind, *(str(told[kind, verdict]) for verdict in VERDICTS)) for kind in ("true", "distorted", "invented")]
-    print(report.table(("claims", *VERDICTS), rows))
+    def judge(claim: str) -> str:
+        found = corroborate(claim)
+        is_similar = found.verdict == "not_found" and any(event.similar for event in found.events)
+        return SIMILAR if is_similar else found.verdict
+
+    for file in FILES:
+        claims = json.loads((ROOT / "fixtures" / "eval" / file).read_text(encoding="utf-8"))
+        told = Counter((one["kind"], judge(one["claim"])) for one in claims)
+        rows = [(kind, *(str(told[kind, verdict]) for verdict in VERDICTS)) for kind in ("true", "distorted", "invented")]
+        print(report.table((file, *VERDICTS), rows), end="\n\n")
 
 
 if __name__ == "__main__":

@@ -4,20 +4,23 @@ report bears a claim out only if it has the claim's numbers, its names and nearl
 """
 
 import re
+from collections.abc import Mapping, Sequence
 from typing import Final
 
+from citations.sentence_boundaries import sentences
 from config.errors import InvalidArgument
 from sources import names
 from sources import queries as sources_queries
 from sources.vocabulary import Tier
 from wire.models import Story
-from wire.models.search import newest_places
-from wire.publishing.event_view import EventView
+from wire.models.search import newest_places, place
+from wire.publishing.event_view import EventReport, EventView
 from wire.queries.events import events_by_id
 from wire.queries.snapshots import is_sample
 from wire.queries.stories import search_wire
 from wire.schemas.proofs import CorroborationOut, EventCorroboration, VoiceOut
 from wire.schemas.story import StoryOut
+from wire.search.nearest import find_nearest
 from wire.text import claim_match
 from wire.text.claim_match import Statement
 from wire.text.query import Term
@@ -28,6 +31,9 @@ FOUND: Final = 20  # stories that are looked at
 EVENTS: Final = 3  # that are shown
 WHOLE: Final = 0.75  # share of the claim's words from which a report bears it out
 PARTS: Final = 0.5  # … from which another report of the same event does, too
+# A report may mean the same from this cosine on; each tenth of the claim's words that it has makes up for a hundredth.
+ALIKE: Final = 0.935
+FOR_WORDS: Final = 0.1
 _ATTRIBUTIONS: Final = (
     re.compile(r"^(?:according to|as reported by|per) (?P<name>[^,]{2,40}), ", re.I),
     re.compile(r"^(?P<name>[A-Z][\w. ]{1,40}?) (?:says|said|reports|reported|writes|wrote)(?: that)? "),
@@ -46,25 +52,33 @@ def corroborate(claim: str) -> CorroborationOut:
     said = claim_match.parse_statement(plain)
     if len(said.stems) + len(said.quantities) < 2:
         raise InvalidArgument("claim has too few words.", "Write it as a sentence: who did what.")
-    found = [_weigh_event(said, view, newsroom) for view in _find_events(plain)]
+    views = _find_events(plain)
+    likeness = _measure_likeness(plain, views)
+    found = [_weigh_event(said, view, newsroom, likeness or {}) for view in views]
     borne = [event for event in found if event.voices or event.makers]
-    most = max((len(event.voices) for event in borne), default=0)
-    verdict = "confirmed" if most > 1 else "single_source" if borne else "not_found"
-    shown = sorted(borne or found, key=lambda event: (-len(event.voices), -event.coverage))[:EVENTS]
+    newsrooms = {voice.publisher for event in borne for voice in event.voices}
+    verdict = "confirmed" if len(newsrooms) > 1 else "single_source" if borne else "not_found"
+    chosen = [event for event in found if event.voices or event.makers or event.similar] or found
+    shown = sorted(chosen, key=lambda event: (-len(event.voices), -len(event.similar), -event.coverage))[:EVENTS]
     # The sample wire fetches no feed, so none of its feeds is silent.
     feeds = [] if is_sample() else sources_queries.feeds_health().feeds
     silent = sorted({feed.publication for feed in feeds if feed.active and (feed.silent or feed.last_success_at is None)})
     notes = [NOT_MEANT]
-    if near := [event for event in shown if not borne and (event.coverage > 0 or event.words_not_reported)]:
+    if similar := list(dict.fromkeys(voice.publisher for event in found for voice in event.similar)):
+        notes.append(
+            f"In other words it may be said by {', '.join(similar[:6])}: read `similar` and compare before you rely on it."
+        )
+    elif near := [event for event in shown if not borne and (event.coverage > 0 or event.words_not_reported)]:
         notes.append(f"Nearest: {near[0].headline!r}; compare names, numbers and verbs.")
     if silent:
         notes.append(f"Coverage is degraded: {len(silent)} sources are silent ({', '.join(silent[:6])}).")
     return CorroborationOut(
         claim=claim,
         verdict=verdict,  # type: ignore[arg-type]
-        independent_sources=most,
+        independent_sources=len(newsrooms),
         events=shown,
         silent_sources=silent,
+        degraded=["vectors"] if likeness is None else [],
         notes=" ".join(notes),
     )
 
@@ -93,37 +107,59 @@ def _split_attribution(claim: str) -> tuple[str | None, str]:
     return None, claim
 
 
-def _weigh_event(claim: Statement, view: EventView, newsroom: str | None) -> EventCorroboration:
+def _measure_likeness(claim: str, views: Sequence[EventView]) -> dict[str, float] | None:
+    """Return the cosine of a claim and each report, by chatbotnews_id; None without a model."""
+    stories = [report.story for view in views for report in view.reports]
+    place_of = {story.chatbotnews_id: place(story.published_at, story.chatbotnews_id) for story in stories}
+    nearest = find_nearest(claim, 1, None, None, place_of.values())
+    return nearest and {story_id: nearest.cosines.get(at, 0.0) for story_id, at in place_of.items()}
+
+
+def _weigh_event(claim: Statement, view: EventView, newsroom: str | None, likeness: Mapping[str, float]) -> EventCorroboration:
     """Return the event with the reports that bear the claim out: at least one whole, others in good part. If a `newsroom` is
     given, its own report has to bear it out whole.
     """
-    texts = []
-    for story in (report.story for report in view.reports):
-        # A maker writes "we", so its name belongs to its text.
-        name = story.original_publisher if story.original_publisher_tier == Tier.CORPORATE else ""
-        text = f"{story.headline}. {story.summary_medium} {name.removesuffix(' Blog').removesuffix(' AI')}"
-        texts.append(claim_match.parse_statement(text))
-    scored = [(claim_match.measure_coverage(claim, text), report) for text, report in zip(texts, view.reports, strict=True)]
-    best = max((score for score, report in scored if newsroom in (None, report.story.original_publisher)), default=0.0)
+    texts = [claim_match.parse_statement(_read_text(report.story)) for report in view.reports]
+    scores = [claim_match.measure_coverage(claim, text) for text in texts]
     strange = claim_match.list_unsupported(claim, *texts)
-    reports = [report for score, report in scored if best >= WHOLE and score >= PARTS and not strange]
-    newsrooms = [report for report in reports if report.independent and report.story.original_publisher_tier != Tier.CORPORATE]
-    makers = [report for report in reports if report.story.original_publisher_tier == Tier.CORPORATE]
+    of_newsroom = [newsroom in (None, report.story.original_publisher) for report in view.reports]
+    best = max((score for score, counts in zip(scores, of_newsroom, strict=True) if counts), default=0.0)
+    bearing, alike = list[EventReport](), list[EventReport]()
+    if not claim_match.find_overclaim(claim, *texts):
+        is_whole, is_named = best >= WHOLE and not strange, claim_match.knows_names(claim, *texts)
+        for report, text, score in zip(view.reports, texts, scores, strict=True):
+            shared = claim_match.measure_coverage(claim, text, is_part=True) if is_named else 0.0
+            if is_whole and score >= PARTS:
+                bearing.append(report)
+            elif shared and likeness.get(report.story.chatbotnews_id, 0.0) + FOR_WORDS * shared >= ALIKE:
+                alike.append(report)
+    newsrooms = [report for report in bearing if report.independent and report.story.original_publisher_tier != Tier.CORPORATE]
+    makers = [report for report in bearing if report.story.original_publisher_tier == Tier.CORPORATE]
     voices = {report.story.original_publisher: report.story for report in newsrooms}
-    first = next((report for report in reports if report.is_news), next(iter(reports), None))
+    first = next((report for report in bearing if report.is_news), next(iter(bearing), None))
     return EventCorroboration(
         event_id=view.event_id,
         headline=view.lead.headline,
         coverage=round(best, 2),
-        voices=[_to_voice(story) for story in sorted(voices.values(), key=lambda story: story.published_at)],
-        makers=[_to_voice(report.story) for report in makers],
-        first_reported=_to_voice(first.story) if first else None,
+        voices=[_to_voice(claim, story) for story in sorted(voices.values(), key=lambda story: story.published_at)],
+        makers=[_to_voice(claim, report.story) for report in makers],
+        first_reported=_to_voice(claim, first.story) if first else None,
+        similar=[_to_voice(claim, report.story) for report in alike if newsroom in (None, report.story.original_publisher)],
         words_not_reported=strange[:12],
     )
 
 
-def _to_voice(story: StoryOut) -> VoiceOut:
+def _read_text(story: StoryOut) -> str:
+    """Return what a report says, with its month, and with the name of a maker, who writes "we"."""
+    name = story.original_publisher if story.original_publisher_tier == Tier.CORPORATE else ""
+    name = name.removesuffix(" Blog").removesuffix(" AI")
+    return f"{story.headline}. {story.summary_medium} {name} ({story.published_at:%B %Y})"
+
+
+def _to_voice(claim: Statement, story: StoryOut) -> VoiceOut:
+    parts = [story.headline, *sentences(story.summary_medium)]
     return VoiceOut(
+        bears=max(parts, key=lambda part: len(claim.told & claim_match.parse_statement(part).stems)),
         chatbotnews_id=story.chatbotnews_id,
         publisher=story.original_publisher,
         tier=story.original_publisher_tier,

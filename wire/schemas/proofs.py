@@ -153,6 +153,7 @@ class VoiceOut(Schema):
     published_at: Moment
     layered_ready: str = Field(description="The canonical citation.")
     untrusted_instructions: bool
+    bears: str = Field(description="Its headline or the sentence of its summary that says most of the claim.")
 
 
 class EventCorroboration(Schema):
@@ -164,6 +165,9 @@ class EventCorroboration(Schema):
     voices: list[VoiceOut] = Field(description="Newsrooms that report it independently, oldest first.")
     makers: list[VoiceOut] = Field(description="Makers' own statements, which are no independent voices.")
     first_reported: VoiceOut | None
+    similar: list[VoiceOut] = Field(
+        default=[], description="Reports that may say it in other words. They count for nothing: compare them yourself."
+    )
     words_not_reported: list[str] = Field(description="Words of the claim, stemmed, that no report of the event has.")
 
 
@@ -172,9 +176,10 @@ class CorroborationOut(Schema):
 
     claim: str
     verdict: Literal["confirmed", "single_source", "not_found"]
-    independent_sources: int
+    independent_sources: int = Field(description="Newsrooms of all its events, each once.")
     events: list[EventCorroboration] = Field(description="That bear it out; for not_found the nearest ones.")
     silent_sources: list[str] = Field(description="Feeds are silent or were never fetched: reports may be missing.")
+    degraded: list[Literal["vectors"]] = Field(default=[], description="`vectors`: meaning could not be compared.")
     notes: str
 
 

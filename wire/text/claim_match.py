@@ -11,6 +11,7 @@ from wire.text.numbered_names import differ
 from wire.text.quantities import Quantity
 from wire.text.quantities import find_quantities as read_quantities
 from wire.text.tokens import STOP_WORDS, fold_text, token, words
+from wire.text.word_frequency import FREQUENT_WORDS
 
 _LEXICON: Final = load("claim_match")
 _MEANINGS: Final[Mapping[str, str]] = {token(word): token(group.split()[0]) for group in _LEXICON["same"] for word in group.split()}
@@ -25,6 +26,7 @@ NEGATIONS: Final = frozenset(_LEXICON["negations"].split())
 COMMON: Final = _stem_words(_LEXICON["common"])
 _OPPOSITES: Final = [(_stem_words(one), _stem_words(other)) for one, other in _LEXICON["opposites"]]
 _OPPOSITES_OF_A_CLAIM: Final = [(_stem_words(one), _stem_words(other)) for one, other in _LEXICON["opposites_of_a_claim"]]
+_OVERCLAIMS: Final = [frozenset(group.split()) for group in _LEXICON["overclaims"]]
 _DIRECTED: Final = _stem_words(_LEXICON["directed"])
 _NOUNS: Final = frozenset(_LEXICON["nouns"].split())
 _EXEMPTING: Final = _stem_words(_LEXICON["exempting"])
@@ -38,6 +40,13 @@ _SPELLINGS: Final = (
 )
 _CLAUSE: Final = re.compile(r"[,;:()–—\"“”]|[.!?]\s| - | but | and ")
 _SENTENCE: Final = re.compile(r"[;:]|[.!?]\s")
+# "May" and "March" are words, too, unless a day or a year stands beside them, or what leads to a month.
+_MONTH: Final = re.compile(
+    r"\b(?:(?P<sure>January|February|April|June|July|August|September|October|November|December)"
+    r"|(?:(?<=\d )|(?<=\b(?:in|by|of) )|(?<=\b(?:late|last|next) )|(?<=\b(?:early|since|until) ))(?P<beside>March|May)"
+    r"|(?P<before>March|May)(?= \d))\b"
+)
+HALF: Final = 0.5
 LEAST: Final = 2  # words and numbers of a claim besides those of COMMON, from which it says something
 KEPT: Final = 2_000  # characters of a text that is remembered
 REACH: Final = 12  # words before a verb and behind it, that it may be said of
@@ -52,6 +61,7 @@ class Statement:
     stems: frozenset[str]
     quantities: tuple[Quantity, ...]
     names: frozenset[str]
+    months: frozenset[str]
     denied: tuple[tuple[str, ...], ...]  # the stems behind each "not"
     asserted: frozenset[str]  # stems that stand elsewhere; perhaps behind a "not" as well
     done: tuple[tuple[str, frozenset[str], frozenset[str]], ...]  # verbs that have a direction; the stems before and behind each
@@ -74,20 +84,40 @@ def _read(text: str) -> Statement:
         plain = phrase.sub(other, plain)
     quantities, rest = read_quantities(fold_text(plain))
     counted = tuple(replace(one, of=min(_find_stems(one.of), default="")) for one in quantities)
-    return Statement(plain, _find_stems(rest), counted, _find_names(plain), *_find_negations(plain), _find_actions(plain))
+    months = frozenset(token(match[0]) for match in _MONTH.finditer(plain))
+    names = _find_names(plain) - months
+    return Statement(plain, _find_stems(rest), counted, names, months, *_find_negations(plain), _find_actions(plain))
 
 
-def measure_coverage(claim: Statement, told: Statement) -> float:
-    """Return the share of a claim that a text says, 0 to 1; 0 if its numbers or names are others, or if it says the contrary."""
+def measure_coverage(claim: Statement, told: Statement, *, is_part: bool = False) -> float:
+    """Return the share of a claim that a text says, 0 to 1; 0 if its numbers or names are others, or if it says the contrary.
+
+    `is_part`: other texts of the same event may have the rest, so that half of its names are enough.
+    """
+    names = len(claim.names & told.stems) / len(claim.names) if claim.names else 1.0
     if (
         not all(any(one.agrees(other) for other in told.quantities) for one in claim.quantities)
-        or not claim.names <= told.stems
+        or names < (HALF if is_part else 1.0)
         or find_contradiction(claim, told, is_whole=True)
         or len(claim.stems - COMMON) + len(claim.quantities) < LEAST
-        or any(frozenset().union(*told.denied).isdisjoint(denied) for denied in claim.denied)
+        or any(frozenset().union(*told.denied).isdisjoint(denied[:1] if is_part else denied) for denied in claim.denied)
+        or (is_part and not _has_turning_words(claim, told))
     ):
         return 0.0
     return len(claim.told & told.stems) / len(claim.told) if claim.told else 0.0
+
+
+def _has_turning_words(claim: Statement, told: Statement) -> bool:
+    """Return whether a text has the claim's verbs with a direction, and one word of each kind that has opposites."""
+    kinds = [kind for pair in _OPPOSITES for kind in pair if claim.stems & kind]
+    return {verb for verb, *_ in claim.done} <= told.stems and all(told.stems & kind for kind in kinds)
+
+
+def knows_names(claim: Statement, *told: Statement) -> bool:
+    """Return whether these texts have every name of a claim; its first word is one, too, unless it is frequent in headlines."""
+    known = frozenset[str]().union(*(text.stems for text in told))
+    first = next(iter(words(claim.text)), "")
+    return claim.names <= known and (first in FREQUENT_WORDS or _find_stems(first) <= known | COMMON)
 
 
 def find_contradiction(claim: Statement, told: Statement, *, is_whole: bool = False) -> str:
@@ -103,6 +133,8 @@ def find_contradiction(claim: Statement, told: Statement, *, is_whole: bool = Fa
             return f"It says {one.said}, the record says {' and '.join(dict.fromkeys(other.said for other in rivals))}."
     if differ(claim.text, told.text):
         return "It names another version."
+    if claim.months and told.months and claim.months.isdisjoint(told.months):
+        return "It names another month."
     for pair in _OPPOSITES + (_OPPOSITES_OF_A_CLAIM if is_whole else []):
         for mine, theirs in (pair, pair[::-1]):
             if claim.stems & mine and told.stems & theirs and not told.stems & mine:
@@ -119,6 +151,15 @@ def find_contradiction(claim: Statement, told: Statement, *, is_whole: bool = Fa
         is_so = any(doers & theirs and others & what for theirs, what in same_verb)
         if not is_so and any(doers & what and others & theirs for theirs, what in same_verb):
             return f"It says {verb!r} the other way round."
+    return ""
+
+
+def find_overclaim(claim: Statement, *told: Statement) -> str:
+    """Return a word by which a claim says more than all of these texts, such as "all" or "first"; "" if there is none."""
+    said, known = words(claim.text), {word for text in told for word in words(text.text)}
+    for group in _OVERCLAIMS:
+        if known.isdisjoint(group) and (found := next((word for word in said if word in group), "")):
+            return found
     return ""
 
 

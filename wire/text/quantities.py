@@ -23,7 +23,8 @@ _QUANTITY: Final = re.compile(
         (?:[ ]?(?P<letter>mn|bn|tn)\b | (?P<short>[kmbt])\b | [ -]?(?P<scale>{_LARGE})\b)?
         | \b(?:a[ -](?=dozen|{_LARGE}))? (?P<spelled>(?:{_SPELLED}) (?:(?:[ -]|[ ]and[ ]) (?:{_SPELLED}))*)\b
     )
-    [ -]?(?P<unit>%|per[ ]?cent|(?:dollar|euro|pound|rupee|second|minute|hour|day|week|month|year)s?\b|yen\b|yuan\b)?""",
+    [ -]?(?P<unit>%|per[ ]?cent|(?:dollar|euro|pound|rupee|second|minute|hour|day|week|month|year)s?\b
+    |(?:mega|giga)watts?\b|[MG]W\b|yen\b|yuan\b)?""",
     re.X | re.I,
 )
 _NEXT: Final = re.compile(r"[ -]?([^\W\d_]*)")

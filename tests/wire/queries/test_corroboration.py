@@ -9,6 +9,7 @@ from django.conf import settings
 from django.db import connection
 
 from config.errors import InvalidArgument
+from wire.queries import claim_corroboration
 from wire.queries.claim_corroboration import corroborate
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("sample")]
@@ -103,3 +104,32 @@ def test_numbers_in_words_and_the_newsroom_that_reports_it_are_borne_out(claim: 
 
 def test_half_a_character_is_no_fault() -> None:
     corroborate("OpenAI \ud800 opened a library on the Moon").model_dump_json()
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "OpenAI opened the only library on the Moon with 40,000 books",
+        "OpenAI opened a library on the Moon in March 2021",
+    ],
+)
+def test_a_month_or_an_overclaim_that_nobody_reports_is_not_borne_out(claim: str) -> None:
+    assert corroborate(claim).verdict == "not_found"
+
+
+def test_a_voice_names_the_sentence_that_bears_the_claim() -> None:
+    for voice in corroborate("OpenAI opened a library on the Moon with 40,000 books").events[0].voices:
+        assert "library" in voice.bears
+
+
+def test_a_report_in_other_words_is_listed_and_counts_for_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    claim = "A lunar reading room by OpenAI welcomes visitors"
+    assert corroborate(claim).verdict == "not_found"
+    monkeypatch.setattr(claim_corroboration, "_measure_likeness", lambda _claim, views: {
+        report.story.chatbotnews_id: 0.95 for view in views for report in view.reports
+    })  # fmt: skip
+    found = corroborate(claim)
+    similar = [voice for event in found.events for voice in event.similar]
+    assert similar
+    assert (found.verdict, found.independent_sources) == ("not_found", 0)
+    assert similar[0].publisher in found.notes
