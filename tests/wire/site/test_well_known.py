@@ -235,7 +235,9 @@ def test_agents_find_programs_that_ask_this_wire_and_what_answers_cost(client: C
     assert "<td>Is Forbes in the wire?</td>" in page
     assert page.count('<a href="/for-agents.html">') >= 2  # above and below
     assert "/for-agents.html" in client.get("/llms.txt").content.decode()
-    assert "http://localhost:8000/for-agents.html" in named(client, "/sitemap-pages.xml", "{http://www.sitemaps.org/schemas/sitemap/0.9}loc")
+    assert "http://localhost:8000/for-agents.html" in named(
+        client, "/sitemap-pages.xml", "{http://www.sitemaps.org/schemas/sitemap/0.9}loc"
+    )
 
 
 def test_security_txt_names_a_contact_and_expires(client: Client, settings: Any) -> None:
