@@ -21,8 +21,9 @@ from django.conf import settings  # noqa: E402
 from config.api import parameters_of  # noqa: E402
 from config.database import routing  # noqa: E402
 from config.http import memory_cache, publish_waiters  # noqa: E402
+from config.http.accept_header import prefers_html  # noqa: E402
 from config.http.request_guard import App, Edge, Receive, Refusal, Scope, Send, family_of, shared_limit  # noqa: E402
-from config.http.response_cache import CachedApp, DjangoReads  # noqa: E402
+from config.http.response_cache import READS, CachedApp, DjangoReads  # noqa: E402
 from config.logs import add_request_ids  # noqa: E402
 from config.plugins import list_plugins  # noqa: E402
 from wire import queries  # noqa: E402
@@ -62,6 +63,7 @@ def _page_parameters(path: str) -> frozenset[str] | None:
 
 _rest = StreamingMiddleware(CachedApp(_django, _reads, memory_cache.answers, _rest_parameters, refuses_unknown=True))
 _site = CachedApp(_django, _reads, memory_cache.answers, _page_parameters)
+_server_pages = CachedApp(_django, _reads, memory_cache.answers, lambda _path: frozenset())
 
 
 async def _route(scope: Scope, receive: Receive, send: Send) -> None:
@@ -70,10 +72,11 @@ async def _route(scope: Scope, receive: Receive, send: Send) -> None:
             await _lifespan(receive, send)
         return
     path = scope["path"]
-    if path in _doors:
-        await _doors[path](scope, receive, send)
-    elif (family := _families.get(family_of(path))) is not None:
-        await family(scope, receive, send)
+    server = _doors.get(path) or _families.get(family_of(path))
+    if server is not None and scope["method"] in READS and prefers_html(dict(scope["headers"]).get(b"accept", b"")):
+        await _server_pages(scope, receive, send)
+    elif server is not None:
+        await server(scope, receive, send)
     elif path.startswith(_key_paths) and any(name == b"authorization" for name, _ in scope["headers"]):
         await _django(scope, receive, send)  # what is asked for with a key is neither cached nor answered from the cache
     elif path.startswith("/api/"):

@@ -1,6 +1,7 @@
-"""Addresses of the site and of REST; /mcp is routed in config.asgi, in front of Django."""
+"""Addresses of the site and of REST; /mcp is routed in config.asgi, in front of Django, but for browsers."""
 
-from django.urls import path
+from django.conf import settings
+from django.urls import path, re_path
 from django.views.generic import RedirectView
 
 from config.api import api
@@ -60,6 +61,10 @@ urlpatterns = [
     path("admin", RedirectView.as_view(url="/admin/")),
     *(pattern for plugin in list_plugins() for pattern in plugin.urlpatterns),
 ]
+if settings.WITH_MCP:
+    from mcpserver.pages import show_server
+
+    urlpatterns.append(re_path(r"^mcp(?:/[^/]+){0,2}$", show_server, name="mcp-server"))
 handler400 = "wire.site.errors.unreadable"
 handler403 = "wire.site.errors.forbidden"
 handler404 = "wire.site.errors.missing"

@@ -32,7 +32,7 @@ SENTENCE: Final = "According to {publisher}, as summarized by ChatbotNews.ai, â€
 
 NOT_RUN: Final = {
     "make test": "it is the whole test suite, beside which this test stands",
-    "claude mcp add --transport http chatbotnews http://localhost:8000/mcp": "another maker's program, and its user's settings",
+    "claude mcp add --transport http chatbotnews-wire http://localhost:8000/mcp": "another maker's program and settings",
 }
 
 
@@ -242,7 +242,10 @@ def says(pattern: str) -> Callable[[Newcomer, str], None]:
 
 
 MANAGE: Final = ".venv/bin/python manage.py"
+CITES: Final = says(r"According to .+, as summarized by ChatbotNews\.ai, ")
 CHECKS: Final[dict[str, Callable[[Newcomer, str], None]]] = {
+    "WIRE_URL=http://localhost:8000 .venv/bin/python examples/mcp_python_sdk.py": CITES,
+    "WIRE_URL=http://localhost:8000 sh examples/curl.sh": CITES,
     f"{MANAGE} runmcp": speaks_mcp,
     f"{MANAGE} ingest": says("Feeds: "),
     f"{MANAGE} loadwire archive.ndjson.gz --map names.json": loads,

@@ -1,7 +1,7 @@
 """The plugin of the resource gateway: what it brings to the house, its server card among it."""
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Final
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
@@ -11,6 +11,8 @@ from django.views.decorators.http import require_safe
 from config.plugins import MenuItem, Plugin
 from mcpserver.gateway import api, cache, metrics
 from wire.corpora.common.server_card import answer_card, describe_server
+
+TITLE: Final = "ChatbotNews.ai resource gateway"  # of the MCP server
 
 
 @require_safe
@@ -26,7 +28,7 @@ def list_cards() -> Iterable[tuple[dict[str, Any], dict[str, Any]]]:
 def _describe() -> dict[str, Any]:
     return describe_server(
         "gateway",
-        "Resource gateway",
+        TITLE,
         "Resources of upstream servers with limit, cache, fallback and an account of where each answer came from.",
         settings.WIRE_SITE_URL,
         f"{settings.WIRE_MCP_URL}/gateway",

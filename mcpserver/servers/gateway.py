@@ -19,6 +19,7 @@ from config.errors import Unavailable, WireError
 from mcpserver.gateway import auth, queries, runtime
 from mcpserver.gateway.auth import Caller
 from mcpserver.gateway.models import Entry
+from mcpserver.gateway.plugin import TITLE
 from mcpserver.gateway.request import MAX_URI, GatewayRequest, parse_request
 from mcpserver.gateway.resolver import LONGEST_WAIT, WAIT, Resolver
 from mcpserver.gateway.resource_policy import Policy, Resource, load
@@ -251,7 +252,7 @@ def build() -> Server[Any]:
         _BOX,
         call_tool,
         HOUR_MS,
-        title="ChatbotNews.ai resource gateway",
+        title=TITLE,
         description="Resources of upstream servers, each with limit, cache, fallback and an account of where the answer came from.",
         instructions=INSTRUCTIONS,
         website_url=settings.WIRE_SITE_URL,

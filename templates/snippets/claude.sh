@@ -1,1 +1,1 @@
-claude mcp add --transport http chatbotnews-wire {{ mcp }}
+claude mcp add --transport http {{ server_name }} {{ mcp }}

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from typing import Final
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 
@@ -22,6 +23,12 @@ SNIPPETS: Final = (
     ("curl", "curl", "curl.sh"),
     ("python", "Python", "python.py"),
     ("javascript", "JavaScript", "javascript.mjs"),
+)
+EXAMPLES: Final = (
+    ("mcp-python-sdk", "the MCP Python SDK", "mcp_python_sdk.py"),
+    ("langchain", "LangChain", "langchain_tools.py"),
+    ("openai-agents-sdk", "the OpenAI Agents SDK", "openai_agents_sdk.py"),
+    ("vercel-ai-sdk", "the Vercel AI SDK", "vercel_ai_sdk.mjs"),
 )
 MAX_PASTED: Final = 6_000  # characters; addresses hold no more with certainty
 CHART_HEIGHT: Final = 120
@@ -94,10 +101,23 @@ def usage(request: HttpRequest) -> HttpResponse:
 
 @public
 def for_agents(request: HttpRequest) -> HttpResponse:
-    """Show how to connect; a test runs each snippet."""
+    """Show how to connect; a test runs each snippet and each example."""
     addresses = llms_txt.addresses()
     snippets = [(name, label, render_to_string(f"snippets/{file}", addresses).strip()) for name, label, file in SNIPPETS]
-    return page(request, "for_agents.html", {"snippets": snippets})
+    examples = [(name, label, _read_example(file)) for name, label, file in EXAMPLES]
+    return page(request, "for_agents.html", {"snippets": [*snippets, *examples], "costs": html(_read_costs())})
+
+
+def _read_example(file: str) -> str:
+    """Return a program of examples/ that asks this wire."""
+    text = (settings.BASE_DIR / "examples" / file).read_text(encoding="utf-8")
+    return text.replace("http://localhost:8000", settings.WIRE_MCP_URL.removesuffix("/mcp")).strip()
+
+
+def _read_costs() -> str:
+    """Return the table of questions, tools and costs of docs/agents.md."""
+    text = (settings.BASE_DIR / "docs" / "agents.md").read_text(encoding="utf-8")
+    return text.partition("<!-- costs -->\n")[2].partition("<!-- /costs -->")[0]
 
 
 @public

@@ -7,6 +7,7 @@ from typing import Any, Final
 from django.conf import settings
 from django.template.loader import render_to_string
 
+from config import server_names
 from config.plugins import list_plugins
 
 SPEC_VERSION: Final = "1.3"
@@ -35,8 +36,14 @@ def spec() -> bytes:
 
 
 def addresses() -> dict[str, str]:
-    """Return the addresses of the site and the MCP server, as operators set them."""
-    return {"site": settings.WIRE_SITE_URL, "mcp": settings.WIRE_MCP_URL}
+    """Return the addresses of the site and the MCP server, as operators set them, and the server's names."""
+    return {
+        "site": settings.WIRE_SITE_URL,
+        "mcp": settings.WIRE_MCP_URL,
+        "server_title": server_names.TITLE,
+        "server_name": server_names.NAME,
+        "registry_name": server_names.REGISTRY_NAME,
+    }
 
 
 def _context() -> dict[str, Any]:

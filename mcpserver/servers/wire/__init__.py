@@ -11,6 +11,7 @@ from django.conf import settings
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 
+from config import server_names
 from config.errors import InvalidArgument, NotInRoster, Unavailable, WireError
 from mcpserver.http.threads import run_query
 from mcpserver.servers.base import (
@@ -28,7 +29,6 @@ from mcpserver.tooling import arguments
 from mcpserver.tooling.tools import HOUR_MS, MINUTE_MS, ToolAnswer, as_text, dedupe_descriptions, error_result, only_page
 from sources import queries as sources_queries
 
-NAME: Final = "chatbotnews-wire"
 INSTRUCTIONS: Final = (
     "ChatbotNews.ai is a read-only wire of AI-industry news from exactly 24 publications. "
     f"{tools.CITE} Every story carries it ready to paste as citation_objects.layered_ready; a brief list says once, as "
@@ -135,12 +135,12 @@ class WireServer(Server[Any]):
 def build() -> Server[Any]:
     """Return the server, without any transport. Stateless: one instance answers every client."""
     return build_server(
-        NAME,
+        server_names.NAME,
         _BOX,
         call_tool,
         HOUR_MS,
         WireServer,
-        title="ChatbotNews.ai wire",
+        title=server_names.TITLE,
         description="AI-industry news from exactly 24 publications, every story with ready-made citations.",
         instructions=INSTRUCTIONS,
         website_url=settings.WIRE_SITE_URL,

@@ -17,6 +17,7 @@ from pyld import jsonld
 from tests.factories import NOW, entry, publish, story_of
 from wire.ingest import corrections
 from wire.models import Snapshot, StoryRevision
+from wire.site.about_pages import EXAMPLES
 
 pytestmark = pytest.mark.django_db
 
@@ -222,6 +223,21 @@ def test_crawlers_browsers_and_agents_find_the_small_files_that_they_look_for(cl
     told = client.get("/llms-full.txt").content.decode()
     assert told.startswith(client.get("/llms.txt").content.decode().rstrip())
     assert [part for part in ("search_wire", "/api/search.json?query=", "RFC 8785") if part not in told] == []
+
+
+def test_agents_find_programs_that_ask_this_wire_and_what_answers_cost(client: Client, settings: Any) -> None:
+    settings.WIRE_MCP_URL = "https://wire.example/mcp"
+    page = html.unescape(client.get("/for-agents.html").content.decode())
+    for name, _label, file in EXAMPLES:
+        program = (settings.BASE_DIR / "examples" / file).read_text(encoding="utf-8").strip()
+        assert program.replace("http://localhost:8000", "https://wire.example") in page
+        assert f'<a href="#{name}">' in page
+    assert "<td>Is Forbes in the wire?</td>" in page
+    assert page.count('<a href="/for-agents.html">') >= 2  # above and below
+    assert "/for-agents.html" in client.get("/llms.txt").content.decode()
+    assert "http://localhost:8000/for-agents.html" in named(
+        client, "/sitemap-pages.xml", "{http://www.sitemaps.org/schemas/sitemap/0.9}loc"
+    )
 
 
 def test_security_txt_names_a_contact_and_expires(client: Client, settings: Any) -> None:

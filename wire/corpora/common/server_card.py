@@ -6,6 +6,7 @@ import orjson
 from django.http import HttpResponse
 
 from config.http.responses import BRIEFLY, json_answer
+from config.server_names import NAMESPACE
 from wire.site import llms_txt
 
 
@@ -18,7 +19,7 @@ def describe_server(name: str, title: str, description: str, website: str, url: 
     """Return the fields in which a server's card differs from the wire's; `url` is where it is asked."""
     (remote,) = read_wire_card()["remotes"]
     return {
-        "name": f"ai.chatbotnews/{name}",
+        "name": f"{NAMESPACE}/{name}",
         "title": title,
         "description": description,
         "websiteUrl": website,
