@@ -12,7 +12,7 @@ _POINTS_BACK: Final = re.compile(r"\s*(?:\(|(?:It|They|He|She|This|That|These|Th
 URL: Final = re.compile(r"https?://[^\s<>\"'\])\u3000-\uffff]+", re.I)
 NO_WORDS: Final = re.compile(  # ids, addresses and numbers of notes
     r"https?://[^\s<>\"'()\[\]{}|;,…\u3000-\uffff]+|[\w.:/%@~-]*cbn-[0-9a-z]{12}(?:@r\w+(?::\w+)?)?"
-    r"|\btier[ -]?\d+|\[[ x]\]|\[\^?[1-9]\d?\]:?|^\W*\d{1,3}[.):]+(?=\s)|\b\d{1,3}[ -]min(?:ute)?s?[ -]read\b",
+    r"|\btier[ -]?\d+|\[[ x]\]|\[\^?[1-9]\d?\]:?|\^\d{1,2}\b|^\W*\d{1,3}[.):]+(?=\s)|\b\d{1,3}[ -]min(?:ute)?s?[ -]read\b",
     re.I,
 )
 _TIER: Final = re.compile(r"\btier[\"']?[ :=-]{0,3}(\d{1,3})\b", re.I)

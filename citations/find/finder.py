@@ -35,7 +35,7 @@ from citations.find.text_formats import (
 )
 from citations.format.formats import CitationFormat
 
-AHEAD: Final = 100  # characters
+AHEAD: Final = 400  # characters
 NEAR: Final = 400  # characters of each of the PARAGRAPHS beside an id that stands alone
 PARAGRAPHS: Final = 6
 _SOURCE: Final = re.compile(r"[\s(\[]*(?:sources?|read more|see|link|via|at)?:?[\s(\[<]*(?:\[[^\[\]\n]{1,60}\]\s?\(<?)?$", re.I)

@@ -35,6 +35,10 @@ class VerifiedCitation(Schema):
         description="verified: all that it says is the record's. outdated: it was, in an earlier revision, or the story was "
         "withdrawn. reworded: nothing is wrong, but words are not the record's. wrong: see problems. unknown: no such story."
     )
+    support: Literal["supported", "unsupported"] | None = Field(
+        default=None,
+        description="Of what is reworded: do names, numbers, months, directions and causes agree? unsupported: see problems.",
+    )
     problems: list[str] = Field(description="What is wrong, in words; empty when nothing is.")
     checks: list[CheckOut]
     quotations: list[QuotationOut]

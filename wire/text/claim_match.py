@@ -11,7 +11,7 @@ from wire.text.numbered_names import differ
 from wire.text.quantities import Quantity
 from wire.text.quantities import find_quantities as read_quantities
 from wire.text.tokens import STOP_WORDS, fold_text, token, words
-from wire.text.word_frequency import FREQUENT_WORDS
+from wire.text.word_frequency import FREQUENT_WORDS, read_frequencies
 
 _LEXICON: Final = load("claim_match")
 _MEANINGS: Final[Mapping[str, str]] = {token(word): token(group.split()[0]) for group in _LEXICON["same"] for word in group.split()}
@@ -27,6 +27,7 @@ COMMON: Final = _stem_words(_LEXICON["common"])
 _OPPOSITES: Final = [(_stem_words(one), _stem_words(other)) for one, other in _LEXICON["opposites"]]
 _OPPOSITES_OF_A_CLAIM: Final = [(_stem_words(one), _stem_words(other)) for one, other in _LEXICON["opposites_of_a_claim"]]
 _OVERCLAIMS: Final = [frozenset(group.split()) for group in _LEXICON["overclaims"]]
+_NO_NAMES: Final = _stem_words(_LEXICON["no_names"])
 _DIRECTED: Final = _stem_words(_LEXICON["directed"])
 _NOUNS: Final = frozenset(_LEXICON["nouns"].split())
 _EXEMPTING: Final = _stem_words(_LEXICON["exempting"])
@@ -122,6 +123,11 @@ def knows_names(claim: Statement, *told: Statement) -> bool:
 
 def find_contradiction(claim: Statement, told: Statement, *, is_whole: bool = False) -> str:
     """Return what a text denies of a claim, as a sentence or "". `is_whole`: all of the claim is about what the text tells."""
+    return find_other_figure(claim, told) or _find_denial(claim, told, is_whole=is_whole)
+
+
+def find_other_figure(claim: Statement, told: Statement) -> str:
+    """Return where a text has another number, version or month than a claim, as a sentence or ""."""
     for one in claim.quantities:
         # It says that it is not this one: "$18 million, not $80 million".
         if re.search(rf"\b(?:not|instead of|rather than)(?: just| only)? {re.escape(one.said)}", fold_text(claim.text)):
@@ -135,6 +141,10 @@ def find_contradiction(claim: Statement, told: Statement, *, is_whole: bool = Fa
         return "It names another version."
     if claim.months and told.months and claim.months.isdisjoint(told.months):
         return "It names another month."
+    return ""
+
+
+def _find_denial(claim: Statement, told: Statement, *, is_whole: bool) -> str:
     for pair in _OPPOSITES + (_OPPOSITES_OF_A_CLAIM if is_whole else []):
         for mine, theirs in (pair, pair[::-1]):
             if claim.stems & mine and told.stems & theirs and not told.stems & mine:
@@ -152,6 +162,24 @@ def find_contradiction(claim: Statement, told: Statement, *, is_whole: bool = Fa
         if not is_so and any(doers & what and others & theirs for theirs, what in same_verb):
             return f"It says {verb!r} the other way round."
     return ""
+
+
+def list_missing_names(claim: Statement, told: Statement) -> list[str]:
+    """List the names of a claim, as it has them, that a text does not have."""
+    first = next(iter(re.findall(r"[^\W_]+(?:-\d+)?", claim.text)), "")
+    names = claim.names | (_find_stems(first) if first[:1].isupper() and not _is_usual(first) else frozenset())
+    missing = names - told.stems - COMMON - _NO_NAMES
+    said = dict.fromkeys(re.findall(r"[^\W\d_]{2,}", claim.text))  # of versions `find_other_figure` judges
+    return [word for word in said if word[0].isupper() and _find_stems(word) & missing]
+
+
+def list_missing_numbers(claim: Statement, told: Statement) -> list[str]:
+    return [one.said for one in claim.quantities if not any(one.agrees(other) for other in told.quantities)]
+
+
+def _is_usual(word: str) -> bool:
+    """Return whether a word that begins a sentence is one of English, and no name."""
+    return word.casefold() in FREQUENT_WORDS or token(word) in read_frequencies(1.0, 0.0)
 
 
 def find_overclaim(claim: Statement, *told: Statement) -> str:

@@ -1,17 +1,20 @@
 """Verification: every citation of the wire in a text, found and compared with the record."""
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 from citations.find.finder import find_citations
 from citations.find.match import CitationMatch
+from citations.find.notes import find_notes
 from citations.find.segments import strip_markup
 from citations.format.formats import CitationFormat, cite
 from wire.models import Story
 from wire.publishing.story_json import citable, permalink
 from wire.queries.stories import get_standing
 from wire.queries.verification.citation_checks import check
+from wire.queries.verification.own_words import check_own_words
 from wire.queries.verification.record import Publications, StoryRecord
-from wire.queries.verification.resolve import resolve
+from wire.queries.verification.resolve import name_articles, resolve
 from wire.schemas.proofs import VerifiedCitation, VerifiedOut
 from wire.text.identity import is_story_id
 from wire.text.vocabulary import Status
@@ -30,7 +33,7 @@ def verify_citation(text: str) -> VerifiedOut:
 
     Raises nothing for any text; at most MOST citations are answered.
     """
-    is_cut, text = len(text) > MAX_TEXT, text[:MAX_TEXT]
+    is_cut, text = len(text) > MAX_TEXT, name_articles(text[:MAX_TEXT])
     citations, left = _verify_all(text)
     plain = strip_markup(text)
     if plain != text:  # HTML or LaTeX, unless a headline is about tags: then the wire's own strings stand in it as it is
@@ -51,7 +54,7 @@ def verify_citation(text: str) -> VerifiedOut:
 
 def _verify_all(text: str) -> tuple[list[VerifiedCitation], int]:
     """Return the first MOST citations of a text, and how many there are beyond them."""
-    everything = find_citations(text)
+    everything, notes = find_citations(text), find_notes(text)
     found = everything[:MOST]
     ids = {one.story_id for one in found if one.story_id is not None and is_story_id(one.story_id)}
     rows = Story.objects.published().filter(chatbotnews_id__in=list(ids)).with_text().prefetch_related("revisions", "aliases")
@@ -59,18 +62,29 @@ def _verify_all(text: str) -> tuple[list[VerifiedCitation], int]:
     publications = Publications()
     strays = [one for one in found if one.story_id not in stories]
     similar = dict(zip(map(id, strays), resolve(strays, publications) if strays else [], strict=True))
-    verified = [_verify(one, stories.get(one.story_id or ""), similar.get(id(one), []), publications) for one in found]
+    verified = [
+        _verify(one, stories.get(one.story_id or ""), similar.get(id(one), []), publications, notes.get(one.story_id or "", ()))
+        for one in found
+    ]
     return verified, len(everything) - len(found)
 
 
 def _verify(
-    found: CitationMatch, named: StoryRecord | None, similar: list[StoryRecord], publications: Publications
+    found: CitationMatch,
+    named: StoryRecord | None,
+    similar: list[StoryRecord],
+    publications: Publications,
+    claims: Sequence[str],
 ) -> VerifiedCitation:
-    """`named`: the story that it names; `similar`: where there is none, those that say the same."""
+    """`named`: the story that it names; `similar`: where there is none, those that say the same; `claims`: what the text says with
+    a number that leads to it.
+    """
     if named is None and (len(similar) != 1 or found.story_id is not None):
         return _answer_unknown(found, similar, publications)
     known = named or similar[0]
     result = check(found, known, publications)
+    for claim in claims:
+        check_own_words(claim, known, result, is_note=True)
     story, current, standing = known.story, known.current, get_standing(known.story)
     is_withdrawn = story.status == Status.WITHDRAWN
     is_earlier = result.revision is not None and result.revision < current.revision
@@ -97,6 +111,7 @@ def _verify(
         story_id=story.chatbotnews_id,
         permalink=permalink(story.chatbotnews_id),
         status=story.status,
+        support=None if verdict != "reworded" else "unsupported" if result.is_unsupported else "supported",
         revision=current.revision,
         cited_revision=result.revision,
         story_sha256=current.story_sha256,
@@ -120,7 +135,7 @@ def _answer_unknown(found: CitationMatch, similar: list[StoryRecord], publicatio
     correct = _cite(similar[0].story, found.format) if len(similar) == 1 else None
     if correct:
         problems.append(f"{similar[0].story.chatbotnews_id} says this; see `correct`.")
-    nothing = dict.fromkeys(("story_id", "permalink", "status", "revision", "cited_revision", "story_sha256"))
+    nothing = dict.fromkeys(("story_id", "support", "permalink", "status", "revision", "cited_revision", "story_sha256"))
     return _answer(found, "unknown", problems, correct=correct, checks=[], quotations=[], **nothing)
 
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from django.conf import settings
 
-from citations.find.context import LEADS, URL, find_urls
+from citations.find.context import LEADS, URL, find_urls, open_bracket
 from citations.find.dates import DATE
 from citations.find.match import CitationMatch
 from citations.find.normalize import find_words, is_foreign, words_of
@@ -14,6 +14,7 @@ from citations.format.formats import CitationFormat, cite
 from wire.models import StoryRevision
 from wire.publishing.story_json import permalink
 from wire.queries.verification.locate import check_around, check_behind, check_mention
+from wire.queries.verification.own_words import check_own_words
 from wire.queries.verification.record import CheckResult, Publications, StoryRecord
 from wire.queries.verification.text_diff import check_beginning, check_ending, check_headline, check_statement, goes_on
 from wire.schemas.proofs import QuotationOut
@@ -136,7 +137,7 @@ def _has_wrapped_words(said: tuple[str, ...], wanted: tuple[str, ...]) -> bool:
 
 def _check_fields(found: CitationMatch, known: StoryRecord, publications: Publications, result: CheckResult) -> None:
     """Check one by one what a citation says that is not word for word what the wire gives."""
-    current = known.current
+    current, is_named = known.current, found.story_id is not None
     if found.publisher is not None:
         _check_publisher(found, known, publications, result)
     if found.credited is not None:
@@ -149,10 +150,14 @@ def _check_fields(found: CitationMatch, known: StoryRecord, publications: Public
         check_headline(found.headline, known, result)
     if found.heading is not None:
         check_ending(found.heading, known, result)
-    if found.rest is not None:
-        check_beginning(found.rest, known, result)
+    if words_of(found.rest or ""):
+        check_beginning(str(found.rest), known, result, is_named=is_named)
+    elif found.format == CitationFormat.INLINE and open_bracket(found.ahead):  # what it cites stands before it
+        check_own_words(found.ahead, known, result)
+    elif found.rest is not None:
+        check_beginning(found.rest, known, result, is_named=is_named)
     if found.statement is not None:
-        check_statement(found.statement, known, result, may_go_on=found.is_open)
+        check_statement(found.statement, known, result, is_named=is_named, may_go_on=found.is_open)
     if (url := found.original_url) is not None:
         # Reference managers keep the wire's page as the address.
         is_own = known.is_url(url) or url.partition("@r")[0] == permalink(known.story.chatbotnews_id)

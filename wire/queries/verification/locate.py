@@ -12,6 +12,7 @@ from citations.find.normalize import find_words, words_of
 from citations.find.segments import ID
 from citations.sentence_boundaries import sentences
 from wire.models import StoryRevision
+from wire.queries.verification.own_words import check_own_words
 from wire.queries.verification.record import CheckResult, Publications, StoryRecord
 from wire.text import claim_match
 from wire.text.tokens import FILLERS
@@ -53,6 +54,7 @@ def check_mention(found: CitationMatch, known: StoryRecord, publications: Public
         result.fail(problem)
     elif level == REWORDED:
         result.note(problem)
+        check_own_words(text, known, result)
     for url in find_urls(found.text):
         if ID.search(url) is None and not known.is_url(url) and not url.startswith(settings.WIRE_SITE_URL):
             result.note(f"{url} is no address of this story.")

@@ -100,6 +100,7 @@ class CheckResult:
     pinned: int | None = None  # which it names
     is_wrong: bool = False
     is_reworded: bool = False
+    is_unsupported: bool = False  # in words of the writer's own it says what the record does not
 
     def add(self, name: str, said: str, record: str | None, *, ok: bool, problem: str = "") -> None:
         self.checks.append(CheckOut(field=name, said=said[:500], record=record, ok=ok))

@@ -1,6 +1,7 @@
 """Stories that citations without an id, or with a wrong one, are of: the story that says these very words, if there is one."""
 
 import datetime as dt
+import re
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
@@ -9,16 +10,21 @@ from typing import Final
 from django.db.models import Q, prefetch_related_objects
 from rapidfuzz import fuzz
 
+from citations.find.context import find_urls
 from citations.find.match import CitationMatch
 from citations.find.normalize import ELLIPSIS, split_at_ellipses, words_of
-from wire.models import Story, StoryRevision
+from citations.find.segments import ID
+from wire.models import Story, StoryAlias, StoryRevision
 from wire.models.search import first_place, newest_places
 from wire.models.story import BY_EDITOR
+from wire.publishing.story_json import permalink
 from wire.queries.verification.record import Publications, StoryRecord
+from wire.text.identity import canonical_url
 from wire.text.query import Term
 from wire.text.tokens import tokens
 from wire.text.word_frequency import FREQUENT_WORDS
 
+ADDRESSES: Final = 200  # of one text that are looked up
 CANDIDATES: Final = 60
 DAYS: Final = 5  # of one text, read whole for citations whose words the index does not have
 WINDOW: Final = dt.timedelta(days=2)  # before and after noon, UTC, of the day given: days of a wire begin at its own midnight
@@ -44,6 +50,26 @@ def resolve(found: Sequence[CitationMatch], publications: Publications) -> list[
         same = {(known.current.headline, known.current.original_publisher, known.story.wire_date) for known in tied}
         nearest.append(tied[:1] if len(same) == 1 else tied)  # a publisher that has one headline twice a day means either
     return nearest
+
+
+def name_articles(text: str) -> str:
+    """Return a text that cites this wire with the address of any other article of the wire as the permalink of its story, but for
+    lines that have an id.
+    """
+    lines = text.splitlines(keepends=True)
+    bare = [line for line in lines if not ID.search(line)]
+    canonical = {}
+    for url in dict.fromkeys(find_urls("".join(bare))[:ADDRESSES]) if len(bare) < len(lines) else ():
+        with suppress(ValueError):
+            canonical[url] = canonical_url(url)
+    stories = Story.objects.published().filter(original_url__in=canonical.values())
+    aliases = StoryAlias.objects.filter(url__in=canonical.values(), story__current__isnull=False)
+    ids = dict([*aliases.values_list("url", "story__chatbotnews_id"), *stories.values_list("original_url", "chatbotnews_id")])
+    known = {url: permalink(ids[one]) for url, one in canonical.items() if one in ids and ids[one] not in text}
+    if not known:
+        return text
+    pattern = "|".join(re.escape(url) for url in sorted(known, key=len, reverse=True))  # one address may begin as another does
+    return "".join(line if ID.search(line) else re.sub(pattern, lambda url: known[url[0]], line) for line in lines)
 
 
 def _search_index(found: Sequence[CitationMatch], *, is_near_day: bool) -> list[list[StoryRecord]]:

@@ -5,6 +5,7 @@ from typing import Final
 
 from citations.find.normalize import ELLIPSIS, ELLIPSIS_AT_END, is_quoted_from, split_at_ellipses, words_of
 from citations.sentence_boundaries import sentences
+from wire.queries.verification.own_words import check_own_words, is_changed_copy, shares_words
 from wire.queries.verification.record import CheckResult, StoryRecord
 from wire.text import claim_match
 
@@ -39,8 +40,10 @@ def _reject_headline(said: str, known: StoryRecord, result: CheckResult) -> None
     result.add("headline", said, record, ok=False, problem=_describe_difference("headline", said, record))
 
 
-def check_beginning(rest: str, known: StoryRecord, result: CheckResult) -> None:
-    """Check what follows the date of an inline citation: the headline, and perhaps sentences of the writer's own."""
+def check_beginning(rest: str, known: StoryRecord, result: CheckResult, *, is_named: bool) -> None:
+    """Check what follows the date of an inline citation: the headline, and perhaps sentences of the writer's own. `is_named`: an id
+    tells which story is meant, so that the headline may be told in other words.
+    """
     words, sentence = words_of(rest), re.split(r"(?<=…)\s+(?=[#@])", next(sentences(rest), rest))[0]
     begun = (split_at_ellipses(sentence) or [()])[0] if ELLIPSIS.search(sentence) else ()
     for row in known.candidate_revisions(result.pinned):
@@ -54,6 +57,9 @@ def check_beginning(rest: str, known: StoryRecord, result: CheckResult) -> None:
         elif not is_cut and goes_on(rest, row.headline):
             result.note("The record does not go on like this behind the headline.")
         return
+    if is_named and not is_changed_copy(sentence, known) and not ELLIPSIS.search(sentence) and shares_words(sentence, known):
+        result.note("It does not give the headline.")
+        return check_own_words(sentence, known, result)
     if len(words) - len(words_of(sentence)) >= LEAST or not _is_part_of_headline(sentence, known, result):
         _reject_headline(rest[: len(known.current.headline) + 20], known, result)
 
@@ -84,9 +90,10 @@ def check_ending(heading: str, known: StoryRecord, result: CheckResult) -> None:
     _reject_headline(heading[-len(known.current.headline) - 20 :], known, result)
 
 
-def check_statement(said: str, known: StoryRecord, result: CheckResult, *, may_go_on: bool = False) -> None:
+def check_statement(said: str, known: StoryRecord, result: CheckResult, *, is_named: bool, may_go_on: bool = False) -> None:
     """Check the words after "as summarized by": those of the record, whole sentences of it, or a beginning that says that it was
-    cut. `may_go_on`: nothing shows where they end, and the writer's own sentences may follow.
+    cut. `is_named`: an id tells which story is meant, so that it may be told in other words. `may_go_on`: nothing shows where they
+    end, and the writer's own sentences may follow.
     """
     for row in known.candidate_revisions(result.pinned):
         story = known.citable(row)
@@ -97,13 +104,16 @@ def check_statement(said: str, known: StoryRecord, result: CheckResult, *, may_g
     whole = list(sentences(said))
     for end in range(min(len(whole) - 1, MOST), 0, -1) if may_go_on else ():
         began = CheckResult(pinned=result.pinned)
-        check_statement(" ".join(whole[:end]), known, began)
+        check_statement(" ".join(whole[:end]), known, began, is_named=is_named)
         if not began.is_wrong and not began.is_reworded:
             result.revision = result.revision or began.revision
             result.checks += began.checks
             return result.note(f"The record does not go on like this: {' '.join(whole[end:])[:200]!r}.")
     words, places, current = words_of(said), known.find_quote(said), known.statements[known.current.revision]
     problem = note = ""
+    is_own = is_named and not places and not ELLIPSIS.search(said) and not is_changed_copy(said, known)
+    if is_own and shares_words(said, known):
+        return check_own_words(said, known, result)
     if result.pinned is not None and places:
         problem = f"statement: revision {places[0][1]} has these words, revision {result.pinned} has not."
     elif not known.words.issuperset(words) or not (problem := _find_contradiction(said, known)):

@@ -1,0 +1,50 @@
+"""Numbered notes and footnotes: which words of a text each of its notes stands behind. Pure."""
+
+import re
+from collections import defaultdict
+from typing import Final
+
+from citations.find.context import has_content, last_sentence_start
+from citations.find.segments import ID
+
+LONGEST: Final = 600  # characters before a marker that may be said of its note
+_SUPERSCRIPTS: Final = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
+_NOTE: Final = re.compile(
+    r"^[ \t>]*(?:\[\^?(\d{1,2})\]:?|\^(\d{1,2})\b|\((\d{1,2})\)|(\d{1,2})[.)]|([⁰¹²³⁴-⁹]{1,2}))[ \t]+(?=\S)", re.M
+)
+MARKER: Final = re.compile(r"\[(\^?\d{1,2}(?:[,;–-] ?\^?\d{1,2})*)\]|\((\d{1,2})\)|\^(\d{1,2})\b|([⁰¹²³⁴-⁹]{1,2})")
+
+
+def find_notes(text: str) -> dict[str, list[str]]:
+    """Return, by the id in each numbered note at the end of a text, the stretches of the text that refer to it."""
+    notes = [note for note in _NOTE.finditer(text) if ID.search(text, note.end(), _end_of_entry(text, note.end()))]
+    if not notes:
+        return {}
+    stretches = _read_stretches(text[: notes[0].start()])
+    found: dict[str, list[str]] = defaultdict(list)
+    for note in notes:
+        number = next(filter(None, note.groups())).translate(_SUPERSCRIPTS).lstrip("0")
+        match = ID.search(text, note.end(), _end_of_entry(text, note.end()))
+        if match and number in stretches:
+            found[match["id"].lower()] += stretches[number]
+    return dict(found)
+
+
+def _end_of_entry(text: str, at: int) -> int:
+    following = _NOTE.search(text, at)
+    return following.start() if following else len(text)
+
+
+def _read_stretches(body: str) -> dict[str, list[str]]:
+    """Return what stands before each marker, by its number: the rest of the sentence since the marker before."""
+    found: dict[str, list[str]] = defaultdict(list)
+    begin, said = 0, ""
+    for marker in MARKER.finditer(body):
+        stretch = body[max(begin, marker.start() - LONGEST) : marker.start()].rstrip()
+        stretch = re.split(r"\n[ \t>]*\n", stretch)[-1]
+        stretch = stretch[last_sentence_start(stretch) :].lstrip(" ,;.:")
+        said = stretch if has_content(stretch) else said  # two markers side by side stand for the same words
+        for number in re.findall(r"\d+", next(filter(None, marker.groups())).translate(_SUPERSCRIPTS)):
+            found[number.lstrip("0")].append(said)
+        begin = marker.end()
+    return found

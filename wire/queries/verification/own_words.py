@@ -1,0 +1,89 @@
+"""What a writer says of a story in words of their own, held against its record: does what matters agree?"""
+
+import re
+from typing import Final
+
+from rapidfuzz import fuzz
+
+from citations.find.context import NO_WORDS
+from citations.find.dates import DATE
+from citations.find.normalize import words_of
+from citations.find.notes import MARKER
+from wire.models import StoryRevision
+from wire.queries.verification.record import CheckResult, StoryRecord
+from wire.text import claim_match
+from wire.text.claim_match import Statement
+
+ABOUT: Final = 2  # words that a text has of a story, from which it is about it
+SOME: Final = 0.25
+HALF: Final = 0.5
+MOSTLY: Final = 0.6  # share of its words that are the record's, from which all of it is about the story
+NEAR: Final = 80  # of 100: words so like the record's are a copy that somebody changed, and no words of their own
+SUPPORTED, UNSUPPORTED, WRONG = range(3)
+_CAUSE: Final = re.compile(r"\b(?:because|due to|owing to|thanks to|as a result of|caused by|on account of)\b", re.I)
+_CAUSES: Final = re.compile(rf"{_CAUSE.pattern}|\b(?:amid|after|following|over|as|since|cit(?:es|ed|ing)|blames?|blaming)\b", re.I)
+
+
+def check_own_words(said: str, known: StoryRecord, result: CheckResult, *, is_note: bool = False) -> None:
+    """Check names, numbers, months, directions, denials, causes and overclaims; which words are chosen does not matter.
+
+    `is_note`: these words stand over a number that leads to the citation.
+    """
+    text = MARKER.sub(" ", DATE.sub(" ", NO_WORDS.sub(" ", said)))
+    # A sentence over a note that is the wire's own string may only lead to it: "The village has a new reader.[1]"
+    is_lead = is_note and any(one.field == "citation" for one in result.checks)
+    if not words_of(text) or (is_lead and not shares_words(text, known, HALF)):
+        return
+    level, problem = min(_judge(text, row, is_lead=is_lead) for row in known.candidate_revisions(result.pinned))
+    if level == WRONG:
+        result.fail(problem)
+    elif level == UNSUPPORTED:
+        result.is_unsupported = True
+        result.note(problem)
+    elif not is_lead and not result.is_reworded and not known.find_quote(text):
+        result.note("It is told in words of the writer's own.")
+
+
+def is_changed_copy(said: str, known: StoryRecord) -> bool:
+    """Return whether these are the record's words but for a few, as in a citation that somebody changed."""
+    theirs = " ".join(words_of(said))
+    texts = (text for row in known.revisions for text in (row.headline, row.summary_medium, known.statements[row.revision]))
+    return any(fuzz.token_sort_ratio(theirs, " ".join(words_of(text))) >= NEAR for text in texts if text)
+
+
+def shares_words(said: str, known: StoryRecord, least: float = SOME) -> bool:
+    """Return whether a text has enough of the record's words to be about it; else it is of another story."""
+    told = claim_match.parse_statement(NO_WORDS.sub(" ", said)).told
+    return any(len(told & read_record(row).stems) >= least * len(told) for row in known.revisions)
+
+
+def _judge(said: str, row: StoryRevision, *, is_lead: bool) -> tuple[int, str]:
+    """Return how words fit a revision, and what is the matter with them; `is_lead`: only figures and names matter."""
+    claim, record = claim_match.parse_statement(said), read_record(row)
+    shared = (claim.stems & record.stems) - claim_match.COMMON
+    is_mostly = len(claim.told & record.stems) >= MOSTLY * len(claim.told)
+    if len(shared) >= ABOUT:
+        if figure := claim_match.find_other_figure(claim, record):
+            return WRONG, figure
+        if not is_lead and (reason := claim_match.find_contradiction(claim, record, is_whole=is_mostly)):
+            return UNSUPPORTED, reason
+    if names := claim_match.list_missing_names(claim, record):
+        return UNSUPPORTED, f"It names {', '.join(names[:6])}, which the record does not."
+    if numbers := claim_match.list_missing_numbers(claim, record):
+        return UNSUPPORTED, f"The record does not say {', '.join(numbers[:6])}."
+    if is_lead:
+        return SUPPORTED, ""
+    if word := claim_match.find_overclaim(claim, record):
+        return UNSUPPORTED, f"The record does not say {word!r}."
+    if (cause := _CAUSE.search(said)) and not _CAUSES.search(f"{row.headline} {row.summary_medium}"):
+        return UNSUPPORTED, f"The record gives no cause ({cause[0]!r})."
+    if len(shared) < ABOUT:
+        return UNSUPPORTED, "The record has hardly a word of what it says."
+    return SUPPORTED, ""
+
+
+def read_record(row: StoryRevision) -> Statement:
+    """Return what a revision says, with who says it and when."""
+    at = row.published_at
+    said_by = f"{row.original_publisher} {row.author or ''} {row.credited_source or ''}"
+    return claim_match.parse_statement(f"{row.headline}. {row.summary_medium} ({said_by}, {at:%A} {at.day} {at:%B %Y})")
