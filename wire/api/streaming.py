@@ -21,6 +21,7 @@ from config.http.publish_waiters import Watch
 from config.http.request_guard import App, Message, Receive, Scope, Send
 from config.http.response_cache import CHANGES, READS
 from wire.queries.changes import LIMIT, MOST, cursor_behind, get_changes, last_cursor, parse_kinds
+from wire.schemas.params import read_moment
 from wire.schemas.proofs import ChangesOut
 from wire.text.provenance import timestamp
 
@@ -103,7 +104,7 @@ async def _timegate(scope: Scope, send: Send) -> None:
 
 async def _answer_poll(receive: Receive, send: Send, params: dict[str, str]) -> None:
     try:
-        asked = _parse(params, {"cursor", "limit", "kinds", "wait"})
+        asked = _parse(params, {"cursor", "limit", "kinds", "wait", "since"})
         wait = float(_parse_number(params, "wait", 0, LONGEST_WAIT))
         leaving = asyncio.create_task(_wait_until_left(receive))
         try:
@@ -186,8 +187,12 @@ def _parse(params: dict[str, str], known: set[str]) -> dict[str, Any]:
     """Raises: InvalidArgument."""
     if strange := params.keys() - known:
         raise InvalidArgument(f"{min(strange)[:30]!r} is an unknown parameter.", f"This address takes {', '.join(sorted(known))}.")
-    kinds = parse_kinds(params.get("kinds"))
-    return {"cursor": params.get("cursor"), "limit": _parse_number(params, "limit", LIMIT, MOST), "kinds": kinds or None}
+    limit, kinds = _parse_number(params, "limit", LIMIT, MOST), parse_kinds(params.get("kinds"))
+    try:
+        since = {"since": read_moment(params["since"])} if "since" in params else {}
+    except ValueError as error:
+        raise InvalidArgument(f"since: {error}.", "The accepted values are described in /api/openapi.json.") from None
+    return {"cursor": params.get("cursor"), "limit": limit, "kinds": kinds or None, **since}
 
 
 def _parse_number(params: dict[str, str], name: str, usual: int, most: int) -> int:
