@@ -25,6 +25,7 @@ def tool_calls(story_id: str) -> dict[str, dict[str, Any]]:
         "get_changes": {"limit": 5, "since": "last week"},
         "corroborate": {"claim": "OpenAI opened a library on the moon."},
         "compare_coverage": {"event_id": story_id},
+        "check_limits": {},
         "search": {"query": "moon library"},
         "fetch": {"id": story_id},
     }

@@ -35,6 +35,7 @@ CALLS: Final[tuple[tuple[str, dict[str, Any]], ...]] = (
     ("get_changes", {"since": "1970-01-01"}),
     ("corroborate", {"claim": "OpenAI opened a library on the Moon"}),
     ("compare_coverage", {"event_id": STORY}),
+    ("check_limits", {}),
     ("search", {"query": "moon"}),
     ("fetch", {"id": STORY}),
 )

@@ -105,6 +105,7 @@ def arguments_of_tools() -> st.SearchStrategy[tuple[str, dict[str, Any]]]:
         },
         "corroborate": {"claim": st.sampled_from(WORDS)},
         "compare_coverage": {"event_id": story},
+        "check_limits": {},
     }
     assert set(given) == set(tools.TOOLS)
     return st.one_of(*(st.tuples(st.just(name), st.fixed_dictionaries({}, optional=fields)) for name, fields in given.items()))

@@ -62,6 +62,7 @@ ADDED_TOOLS: Final = {
     "get_changes": {"cursor", "kinds", "limit", "wait", "since", "max_tokens"},
     "corroborate": {"claim"},
     "compare_coverage": {"event_id"},
+    "check_limits": set(),
 }
 ADDED_ARGUMENTS: Final = {
     "search_wire": {"cursor", "detail", "sort", "until", "topic", "tier", "sources", "max_tokens"},
@@ -280,6 +281,7 @@ EXAMPLES: Final[list[tuple[str, dict[str, Any]]]] = [
     ("get_provenance", {"date": "2026-10-12"}),
     ("get_changes", {}),
     ("get_changes", {"since": "1970-01-01", "limit": 500}),
+    ("check_limits", {}),
     ("corroborate", {"claim": "OpenAI opened a library on the Moon"}),
     ("get_category", {"category": "launches", "as_of": "2026-10-17"}),
 ]

@@ -12,6 +12,7 @@ from wire.queries.changes import LIMIT, MOST, SINCE, parse_kinds
 from wire.queries.claim_corroboration import MAX_CLAIM
 from wire.queries.proofs import LEAVES, MOST_LEAVES
 from wire.schemas import proofs
+from wire.schemas.limits import LimitsOut
 from wire.schemas.params import Day, IsoDate, IsoMoment
 from wire.text.vocabulary import ChangeKind
 
@@ -76,6 +77,11 @@ def changes(
 ) -> HttpResponse:
     del wait  # wire.api.streaming answers those who wait
     return answer(queries.get_changes(cursor, limit, parse_kinds(kinds), since), BRIEFLY)
+
+
+@route(router, "/limits.json", LimitsOut, "What you may still ask")
+def limits(request: HttpRequest) -> HttpResponse:
+    return answer(queries.check_limits(), "no-store")  # wire.api.streaming answers it in front of Django
 
 
 @route(router, "/corroborate.json", proofs.CorroborationOut, "Who reports what a sentence claims", 422)

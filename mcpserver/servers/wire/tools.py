@@ -13,6 +13,7 @@ from pydantic import BaseModel, BeforeValidator, Field, StringConstraints
 
 from citations.format.formats import CitationFormat
 from config.errors import NotFound
+from config.http.request_guard import caller, give_back
 from mcpserver.http.threads import run_query
 from mcpserver.servers.wire.detail import fit
 from mcpserver.tooling.arguments import WHOLE, Arguments
@@ -23,7 +24,7 @@ from wire.api.streaming import LONGEST_WAIT, wait_for_changes
 from wire.queries.changes import LIMIT, MOST, parse_kinds
 from wire.queries.claim_corroboration import MAX_CLAIM
 from wire.queries.verification import MAX_TEXT
-from wire.schemas import params, proofs, story
+from wire.schemas import limits, params, proofs, story
 from wire.schemas.detail import Detail, shape_page
 from wire.schemas.params import MOST_BUDGET, AnyCategory, AnyTopic, Day, Days, IsoEnd, IsoMoment
 from wire.schemas.stories_answer import StoriesAnswer
@@ -179,6 +180,10 @@ class CompareCoverage(Arguments):
     event_id: Annotated[Id, Field(description="An event_id, or the id of a story of it.")]
 
 
+class CheckLimits(Arguments):
+    """Nothing."""
+
+
 class SearchHit(Schema):
     id: str
     title: str
@@ -266,6 +271,11 @@ def fetch(args: Fetch) -> ToolAnswer:
         text = f"{ADDRESSES_THE_MODEL}\n\n{text}"
         metadata["untrusted_instructions"] = "true"
     return ToolAnswer.of(Document(id=story.chatbotnews_id, title=story.headline, text=text, url=story.permalink, metadata=metadata))
+
+
+def check_limits(_args: CheckLimits) -> ToolAnswer:
+    give_back(caller.get())  # this request was counted before it was read
+    return ToolAnswer.of(queries.check_limits())
 
 
 def get_changes(args: GetChanges) -> ToolAnswer:
@@ -398,6 +408,11 @@ TOOLS: Final[Mapping[str, ToolSpec]] = {
             queries.compare_coverage, CompareCoverage, "Coverage side by side",
             "For how publications differ about one event: headlines, words only one uses, figures that differ. get_event lists "
             "its reports.",
+            is_brief=True,
+        ),
+        _tool(
+            check_limits, CheckLimits, limits.LimitsOut, "What you may still ask",
+            "Before many calls: how many requests and streams you have left, and until when. Costs none.",
             is_brief=True,
         ),
     )
