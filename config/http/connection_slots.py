@@ -3,7 +3,7 @@
 import contextlib
 from collections import Counter
 from collections.abc import Iterator
-from typing import Final
+from typing import Any, Final
 
 from config.http.client_address import client_key, network_of
 from config.http.request_guard import Refusal, Scope
@@ -12,11 +12,19 @@ PER_CLIENT: Final = 4
 NETWORK_PART: Final = 4  # one network has at most this part of all places, and at least those of a client
 RETRY_AFTER: Final = 60  # seconds
 
+_open: Final = Counter[tuple[str, str]]()  # streams, by kind and client
+
+
+def count_open(kind: str, client: str) -> int:
+    """Count the streams of a kind that a client holds open in this process."""
+    return _open[kind, client]
+
 
 class Places:
-    """The places of one process that are taken."""
+    """The places of one process that are taken, for one kind of stream."""
 
-    def __init__(self) -> None:
+    def __init__(self, kind: str) -> None:
+        self._kind = kind
         self._clients, self._networks = Counter[str](), Counter[str]()
 
     def __len__(self) -> int:
@@ -34,7 +42,10 @@ class Places:
         elif len(self) >= most:
             yield _refusal(503, f"{most} streams are open, as many as this server holds.", "Try again in a minute")
         else:
-            counted = ((self._clients, client), (self._networks, network))
+            counted: tuple[tuple[Counter[Any], Any], ...] = (
+                *((self._clients, client), (self._networks, network)),
+                (_open, (self._kind, client)),
+            )
             for counter, name in counted:
                 counter[name] += 1
             try:

@@ -6,6 +6,7 @@ One mechanism for the site, REST and every MCP server. Pure ASGI, so that a refu
 import contextlib
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, MutableMapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final, Self
@@ -27,6 +28,10 @@ OwnLimit = Callable[[str], Awaitable[tuple[str, int] | None]]
 
 WIRE: Final = "wire"
 """The name under which REST, the site's searches and cards, pages of publishers and the wire's own MCP server count together."""
+LIMITS: Final = "/api/limits.json"
+"""What a client may still ask: not counted itself, and made without Django, since nothing limits it."""
+caller: Final = ContextVar("caller", default="")
+"""The `client_key` of the request that is being answered."""
 MAX_BODY: Final = 65_536  # bytes; no public request needs more
 MAX_DESK_BODY: Final = 10_485_760  # bytes; editors bring roster and lexicon as files
 JSONRPC_REFUSED: Final = -32000  # JSON-RPC 2.0: the range for errors of the server's own
@@ -50,6 +55,7 @@ class Edge:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        caller.set(client_key(scope))
         path = scope["path"]
         server = self._server_at(path)
         if (server is None or path[-1] == "/") and (meant := self._meant_by(path)) != path:
@@ -189,6 +195,8 @@ def _counted_as(scope: Scope, server: str | None) -> str:
     if server is not None:
         return server
     path = scope["path"]
+    if path == LIMITS and scope["method"] in ("GET", "HEAD"):
+        return ""
     return WIRE if path.startswith(("/api/", "/articles/", "/feeds/search.", "/og/")) or path == "/search" else ""
 
 
@@ -212,6 +220,24 @@ async def _over_limit(scope: Scope, counted: str, rate: str) -> Refusal | None:
     )
     message = f"More than {limiter.limit} requests in {limiter.period} seconds."
     return Refusal(429, "rate_limited", message, f"Wait {wait} seconds.", headers)
+
+
+def get_limit() -> tuple[int, int]:
+    """Return WIRE_RATE_LIMIT as a number of requests, and the seconds in which they may come."""
+    limiter = _limiter_of(settings.WIRE_RATE_LIMIT)
+    return limiter.limit, limiter.period
+
+
+def list_ages(client: str) -> list[float]:
+    """Return how many seconds ago each request of this client came that counts towards WIRE_RATE_LIMIT. For any thread."""
+    ages: list[float] = (_shared or _limiter_of(settings.WIRE_RATE_LIMIT)).list_ages(f"{WIRE} {client}")
+    return ages
+
+
+def give_back(client: str) -> None:
+    """Uncount a request of this client towards WIRE_RATE_LIMIT; its network's count stays. For any thread."""
+    if settings.WIRE_RATE_LIMIT != "off":
+        (_shared or _limiter_of(settings.WIRE_RATE_LIMIT)).give_back(f"{WIRE} {client}")
 
 
 @lru_cache(maxsize=100)  # rates; publishers of the same one share its limiter, each under its own name

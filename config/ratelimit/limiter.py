@@ -98,6 +98,12 @@ class Limiter:
             if passed := self._log(client, "", self._clock()).passed:
                 passed.pop()
 
+    def list_ages(self, client: str) -> list[float]:
+        """Return how many seconds ago each request of this client passed that still counts, oldest first. Counts nothing."""
+        with self._lock:
+            now, log = self._clock(), self._busy.get(client) or self._light.get(client)
+            return [now - at for at in log.passed if at > now - self.period] if log else []
+
     def _log(self, client: str, network: str, now: float) -> _Log:
         """Return the client's log without what is older than the period."""
         if now >= self._sweep_at:  # forget clients that did not ask for a period

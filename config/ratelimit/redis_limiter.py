@@ -67,7 +67,7 @@ class SharedLimiter:
     A request that Redis does not answer in time is counted by its process alone: while Redis is away, `limit` requests pass for
     each process. No failure is remembered, so the next request asks Redis again.
 
-    `wait` is for one event loop, `wait_blocking` and `give_back` are for any thread.
+    `wait` is for one event loop, the others are for any thread.
     """
 
     def __init__(self, local: Limiter, address: str, secret: str) -> None:
@@ -105,6 +105,17 @@ class SharedLimiter:
             self._blocking.zpopmax(self._key(self.local, client))
         except redis.RedisError as error:
             self._complain(error)
+
+    def list_ages(self, client: str) -> list[float]:
+        """Return what `Limiter.list_ages` does."""
+        try:
+            clock: Any = self._blocking.time()
+            passed: Any = self._blocking.zrange(self._key(self.local, client), 0, -1, withscores=True)
+        except redis.RedisError as error:
+            self._complain(error)
+            return self.local.list_ages(client)
+        ages = [clock[0] + (clock[1] - at) / 1_000_000 for _, at in passed]
+        return [age for age in ages if age < self.local.period]
 
     async def close(self) -> None:
         """Let go of both connections, once nobody waits for an answer any more."""

@@ -26,8 +26,8 @@ CACHED: Final = {
 """Methods whose results depend on nothing but the wire and the question."""
 TIMELESS: Final = frozenset(("resources/templates/list", "prompts/list", "server/discover"))
 """Methods whose results depend not even on the wire."""
-FOLLOWED: Final = "get_changes"
-"""The tool whose answers grow when changes are told, and not when they are published; some who ask it wait for that."""
+UNCACHED_TOOLS: Final = ("get_changes", "check_limits")
+"""The log of changes grows when changes are told, and not when they are published; limits are of one client at one moment."""
 OVERHEAD: Final = 500  # bytes of a cached entry beside its text and its key
 
 Key = tuple[Any, ...]
@@ -76,11 +76,11 @@ class Exchange:
 
 def result_key(server: str, version: str, method: str, params: Any) -> Key | None:
     """Return the key of a result: the question, without `_meta`, which is the client's own. None for what is not cached: what
-    somebody paid for, or asked for with a key, is theirs; the log of changes grows between two publishes.
+    somebody paid for, or asked for with a key, is theirs.
     """
     meta = params.get("_meta") if params else None
     is_paid = isinstance(meta, dict) and PAYMENT in meta
-    if method not in CACHED or bearer.get() is not None or is_paid or (params and params.get("name") == FOLLOWED):
+    if method not in CACHED or bearer.get() is not None or is_paid or (params and params.get("name") in UNCACHED_TOOLS):
         return None
     question = {name: value for name, value in params.items() if name != "_meta"} if params else {}
     try:

@@ -31,9 +31,9 @@ _HEADERS: Final = [
 class Streams:
     """The open GET streams of one MCP server."""
 
-    def __init__(self) -> None:
+    def __init__(self, path: str) -> None:
         self._open: dict[asyncio.Event, list[str]] = {}  # by open stream, whose event wakes it: the lists to tell it of
-        self._places = Places()
+        self._places = Places(f"GET {path}")
 
     def announce(self, lists: Sequence[str]) -> None:
         """Tell every open stream that these lists changed."""

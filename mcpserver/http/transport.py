@@ -285,7 +285,7 @@ class StreamingEndpoint(McpEndpoint):
         server, tools_made_of = self.server, getattr(module, "tools_made_of", None)
         self._tools_made_of: Callable[[], Hashable] | None = tools_made_of
         self._tools_seen: Hashable = None
-        self._streams, self._listening = Streams(), Places()
+        self._streams, self._listening = Streams(path), Places(f"subscriptions/listen {path}")
         self._bus = InMemorySubscriptionBus()
         listening = ListenHandler(self._bus, max_subscriptions=MAX_LISTENING)
         server.add_request_handler("subscriptions/listen", types.SubscriptionsListenRequestParams, listening)

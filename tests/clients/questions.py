@@ -22,9 +22,10 @@ def tool_calls(story_id: str) -> dict[str, dict[str, Any]]:
         "get_storyline": {"event_id": story_id},
         "verify_citation": {"text": f"As http://localhost:8000/story/{story_id} says."},
         "get_provenance": {"story_id": story_id},
-        "get_changes": {"limit": 5},
+        "get_changes": {"limit": 5, "since": "last week"},
         "corroborate": {"claim": "OpenAI opened a library on the moon."},
         "compare_coverage": {"event_id": story_id},
+        "check_limits": {},
         "search": {"query": "moon library"},
         "fetch": {"id": story_id},
     }

@@ -32,8 +32,10 @@ CALLS: Final[tuple[tuple[str, dict[str, Any]], ...]] = (
     ("verify_citation", {"text": f"See {STORY}."}),
     ("get_provenance", {"story_id": STORY}),
     ("get_changes", {}),
+    ("get_changes", {"since": "1970-01-01"}),
     ("corroborate", {"claim": "OpenAI opened a library on the Moon"}),
     ("compare_coverage", {"event_id": STORY}),
+    ("check_limits", {}),
     ("search", {"query": "moon"}),
     ("fetch", {"id": STORY}),
 )

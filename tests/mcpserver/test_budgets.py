@@ -59,13 +59,49 @@ def test_no_story_is_lost_or_shown_twice_however_small_the_window(tool: str, ite
 @pytest.mark.slow
 @each_list
 def test_as_many_are_shown_as_fit(tool: str, items: str, asked: dict[str, Any]) -> None:
-    whole = structured(tool, **asked)
+    whole = structured(tool, **asked, max_tokens=1_000_000)
     assert structured(tool, **asked, max_tokens=whole["est_tokens"]) == whole
     fewer = structured(tool, **asked, max_tokens=whole["est_tokens"] * 2 // 3)
     shown = len(fewer[items])
     assert 1 <= shown < len(whole[items])
     one_more = fewer["est_tokens"] + estimated_tokens([orjson.dumps(whole[items][shown])])
     assert one_more > whole["est_tokens"] * 2 // 3 - 60, "a cursor that was not there before may take the place of one"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "asked", [{"tool": "get_category", "category": "launches"}, {"tool": "search_wire", "query": "the", "limit": 50}]
+)
+def test_a_long_list_is_cut_by_default_and_says_so_and_nothing_of_it_is_lost(asked: dict[str, Any]) -> None:
+    whole = list(pages(**asked, max_tokens=1_000_000))
+    assert whole[0]["est_tokens"] > 10_000
+    assert all("note" not in page for page in whole)
+    first, *rest = pages(**asked)
+    shown = len(first["stories"])
+    assert first["note"].startswith(f"Cut at about 10,000 tokens: {shown} of the {len(whole[0]['stories'])} stories asked for.")
+    assert next(iter(first)) == "note"
+    assert first["est_tokens"] <= 10_100
+    assert [one for page in (first, *rest) for one in page["stories"]] == [one for page in whole for one in page["stories"]]
+
+
+@pytest.mark.slow
+def test_a_list_of_changes_is_cut_too() -> None:
+    cut = structured("get_changes", since="1970-01-01", limit=500)
+    assert "changes asked for" in cut["note"]
+    assert cut["has_more"]
+    rest = structured("get_changes", cursor=cut["next_cursor"], limit=500)
+    whole = structured("get_changes", since="1970-01-01", limit=500, max_tokens=1_000_000)
+    assert cut["changes"] + rest["changes"] == whole["changes"] == get("/api/changes.json?since=1970-01-01&limit=500")["changes"]
+
+
+@pytest.mark.slow
+def test_rest_stays_whole_unless_it_is_told_how_much() -> None:
+    whole = get("/api/search.json?query=the&limit=50")
+    assert (len(whole["stories"]), "note" in whole) == (50, False)
+    assert get("/api/search.json?query=the&limit=50&max_tokens=3000") == structured(
+        "search_wire", query="the", limit=50, max_tokens=3_000
+    )
+    assert get("/api/events.json?date=2026-10-13&max_tokens=300") == structured("list_events", date="2026-10-13", max_tokens=300)
 
 
 def test_what_a_page_costs_is_estimated_with_all_that_is_in_it() -> None:

@@ -101,9 +101,11 @@ def arguments_of_tools() -> st.SearchStrategy[tuple[str, dict[str, Any]]]:
             "cursor": st.sampled_from(["", "strange"]),
             "kinds": st.sampled_from(["", "story_added", "x"]),
             "limit": st.sampled_from([1, 0, 500]),
+            "since": st.sampled_from(["yesterday", "2026-10-16", "soon"]),
         },
         "corroborate": {"claim": st.sampled_from(WORDS)},
         "compare_coverage": {"event_id": story},
+        "check_limits": {},
     }
     assert set(given) == set(tools.TOOLS)
     return st.one_of(*(st.tuples(st.just(name), st.fixed_dictionaries({}, optional=fields)) for name, fields in given.items()))

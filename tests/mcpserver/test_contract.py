@@ -59,15 +59,16 @@ ADDED_TOOLS: Final = {
     "fetch": {"id"},
     "verify_citation": {"text"},
     "get_provenance": {"date", "story_id"},
-    "get_changes": {"cursor", "kinds", "limit", "wait"},
+    "get_changes": {"cursor", "kinds", "limit", "wait", "since", "max_tokens"},
     "corroborate": {"claim"},
     "compare_coverage": {"event_id"},
+    "check_limits": set(),
 }
 ADDED_ARGUMENTS: Final = {
     "search_wire": {"cursor", "detail", "sort", "until", "topic", "tier", "sources", "max_tokens"},
     "get_story": {"as_of"},
     "get_category": {"cursor", "detail", "max_tokens", "as_of"},
-    "get_topic_coverage": {"cursor", "detail", "max_tokens"},
+    "get_topic_coverage": {"cursor", "detail", "max_tokens", "until"},
 }
 # Behind the specification's six formats may stand others; the values of `source` are the roster, which the specification names.
 ADDED_FORMATS: Final = {"csl", "ris", "apa", "mla"}
@@ -279,6 +280,8 @@ EXAMPLES: Final[list[tuple[str, dict[str, Any]]]] = [
     ("get_provenance", {}),
     ("get_provenance", {"date": "2026-10-12"}),
     ("get_changes", {}),
+    ("get_changes", {"since": "1970-01-01", "limit": 500}),
+    ("check_limits", {}),
     ("corroborate", {"claim": "OpenAI opened a library on the Moon"}),
     ("get_category", {"category": "launches", "as_of": "2026-10-17"}),
 ]
@@ -293,7 +296,7 @@ def test_what_a_tool_answers_is_valid_by_its_own_schema(name: str, arguments: di
 @pytest.mark.slow
 def test_what_is_answered_about_any_story_is_valid_by_the_tools_own_schemas() -> None:
     schemas = {name: Draft202012Validator(tool["outputSchema"], format_checker=FormatChecker()) for name, tool in tools().items()}
-    found = structured("get_category", category="launches", limit=100)["stories"]
+    found = structured("get_category", category="launches", limit=100, detail="brief")["stories"]
     assert len(found) > 10
     for story_id in [story["chatbotnews_id"] for story in found]:
         schemas["get_story"].validate(structured("get_story", story_id=story_id))

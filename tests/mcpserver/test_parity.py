@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from tests.contract import CITATION_KEYS
 from tests.mcpserver.asgi import ERAS, call, get, read, read_json, request, said, structured
+from wire.schemas.detail import Detail
 from wire.schemas.params import Sort
 from wire.text.vocabulary import Category, Topic
 
@@ -166,7 +167,7 @@ def test_every_publication_is_verified_alike_by_both_doors() -> None:
 def test_every_source_filters_a_search_alike_by_both_doors() -> None:
     found = 0
     for source in get("/api/sources.json")["sources"]:
-        arguments = {"query": "the", "source": source["name"], "limit": 50}
+        arguments = {"query": "the", "source": source["name"], "limit": 50, "max_tokens": 1_000_000}
         answer = structured("search_wire", **arguments)
         assert answer == get(f"/api/search.json?{urlencode(arguments)}")
         assert {story["original_publisher"] for story in answer["stories"]} <= {source["name"]}
@@ -208,6 +209,8 @@ SINCE: Final = st.one_of(
 WORDS: Final = st.sampled_from(
     ["the", "agents", "openai", "robot", "a", '"moon library"', "raises million", "GPT-4", "C++", "it's", "月"]
 )
+DETAILS: Final = st.sampled_from([None, *Detail])
+BUDGETS: Final = st.sampled_from([5_000, 1_000_000])
 any_arguments = settings(max_examples=25)
 
 
@@ -220,6 +223,7 @@ def same_on_every_page(tool: str, path: str, arguments: dict[str, Any], rest_onl
         answer = structured(tool, **arguments)
         assert answer == get(f"{path}?{urlencode(query)}")
         assert len(answer["stories"]) <= arguments.get("limit", 20)
+        assert answer["est_tokens"] <= arguments["max_tokens"]
         seen += [story["chatbotnews_id"] for story in answer["stories"]]
         if answer["next_cursor"] is None:
             break
@@ -229,27 +233,34 @@ def same_on_every_page(tool: str, path: str, arguments: dict[str, Any], rest_onl
 
 @pytest.mark.slow
 @any_arguments
-@given(category=st.sampled_from(Category.values), limit=LIMITS)
-def test_any_page_of_a_category_is_the_same_by_both_doors(category: str, limit: int | None) -> None:
-    path = f"/api/categories/{category}.json"
-    same_on_every_page("get_category", path, {"category": category, "limit": limit}, {"category": category})
+@given(category=st.sampled_from(Category.values), limit=LIMITS, detail=DETAILS, max_tokens=BUDGETS)
+def test_any_page_of_a_category_is_the_same_by_both_doors(
+    category: str, limit: int | None, detail: str | None, max_tokens: int
+) -> None:
+    arguments = {"category": category, "limit": limit, "detail": detail, "max_tokens": max_tokens}
+    same_on_every_page("get_category", f"/api/categories/{category}.json", arguments, {"category": category})
 
 
 @pytest.mark.slow
 @any_arguments
-@given(topic=st.sampled_from(Topic.values), since=SINCE, limit=LIMITS)
-def test_any_page_of_a_topic_is_the_same_by_both_doors(topic: str, since: str | None, limit: int | None) -> None:
-    path = f"/api/topics/{topic}.json"
-    same_on_every_page("get_topic_coverage", path, {"topic": topic, "since": since, "limit": limit}, {"topic": topic})
+@given(topic=st.sampled_from(Topic.values), since=SINCE, until=SINCE, limit=LIMITS, detail=DETAILS, max_tokens=BUDGETS)
+def test_any_page_of_a_topic_is_the_same_by_both_doors(
+    topic: str, since: str | None, until: str | None, limit: int | None, detail: str | None, max_tokens: int
+) -> None:
+    arguments = {"topic": topic, "since": since, "until": until, "limit": limit, "detail": detail, "max_tokens": max_tokens}
+    same_on_every_page("get_topic_coverage", f"/api/topics/{topic}.json", arguments, {"topic": topic})
 
 
 @pytest.mark.slow
 @any_arguments
 @given(
-    query=WORDS, category=st.sampled_from([None, *Category.values]), since=SINCE, limit=LIMITS, sort=st.sampled_from([None, *Sort])
+    query=WORDS,
+    category=st.sampled_from([None, *Category.values]),
+    since=SINCE,
+    limit=LIMITS,
+    sort=st.sampled_from([None, *Sort]),
+    detail=DETAILS,
+    max_tokens=BUDGETS,
 )
-def test_any_page_of_a_search_is_the_same_by_both_doors(
-    query: str, category: str | None, since: str | None, limit: int | None, sort: str | None
-) -> None:
-    arguments = {"query": query, "category": category, "since": since, "limit": limit, "sort": sort}
+def test_any_page_of_a_search_is_the_same_by_both_doors(**arguments: Any) -> None:
     same_on_every_page("search_wire", "/api/search.json", arguments, {})

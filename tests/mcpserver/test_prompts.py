@@ -83,7 +83,7 @@ def test_compare_coverage_shows_every_publication_that_reported_the_event() -> N
 
 @pytest.mark.parametrize("keyword", ["gazpacho", "OpenAI", "agents", "EU"])
 def test_compare_coverage_of_a_keyword_takes_the_most_widely_reported_event_that_holds_it(keyword: str) -> None:
-    found = structured("search_wire", query=keyword, limit=20)["stories"]
+    found = structured("search_wire", query=keyword, limit=20, detail="standard")["stories"]
     text = prompt("compare-coverage", event=keyword)
     first = next(story for story in found if story["chatbotnews_id"] == shown(text)[0])
     assert first["cross_source_count"] == max(story["cross_source_count"] for story in found)

@@ -61,7 +61,8 @@ REFUSED: Final[list[tuple[str, dict[str, Any], list[str]]]] = [
     ("get_consensus", {"headline": "a" * 1001}, ["headline", "1000"]),
     ("get_citation", {"story_id": UNKNOWN_ID}, [UNKNOWN_ID, "search_wire"]),
     ("get_citation", {"story_id": UNKNOWN_ID, "format": "chicago"}, ["format", "'layered'", "'bibtex'"]),
-    ("get_editor_take", {"date": "today"}, ["date", "2026-01-14"]),
+    ("get_editor_take", {"date": "last week"}, ["date", "several days", "2026-01-14", "yesterday"]),
+    ("get_provenance", {"date": "May 2026"}, ["date", "several days", "2026-05-01 to 2026-05-31"]),
     ("get_editor_take", {"date": "2026-10-15T00:00:00Z"}, ["date", "2026-01-14"]),
     ("get_editor_take", {"date": 20261015}, ["date", "2026-01-14"]),
     ("get_editor_take", {"date": "2026-13-45"}, ["date", "month"]),
@@ -207,8 +208,9 @@ def test_a_search_that_finds_nothing_says_so_and_is_no_error() -> None:
 
 
 def test_less_detail_leaves_out_and_changes_nothing_else() -> None:
-    pages = {detail: structured("get_category", category="launches", detail=detail) for detail in ("brief", "standard", "full")}
-    assert pages["full"] == structured("get_category", category="launches")
+    whole = {"category": "launches", "max_tokens": 100_000}
+    pages = {detail: structured("get_category", **whole, detail=detail) for detail in ("brief", "standard", "full")}
+    assert pages["full"] == structured("get_category", **whole)
     for brief, standard, full in zip(*(pages[detail]["stories"] for detail in ("brief", "standard", "full")), strict=True):
         cut = {**full, "citation_objects": {"layered_ready": full["citation_objects"]["layered_ready"]}}
         assert standard.items() <= cut.items()
@@ -228,7 +230,8 @@ def test_the_pattern_of_a_brief_list_makes_each_storys_layered_citation() -> Non
 
 def test_less_detail_is_worth_asking_for() -> None:
     brief, standard, full = (
-        structured("get_category", category="launches", detail=detail)["est_tokens"] for detail in ("brief", "standard", "full")
+        structured("get_category", category="launches", detail=detail, max_tokens=100_000)["est_tokens"]
+        for detail in ("brief", "standard", "full")
     )
     assert brief < 0.15 * full
     assert standard < 0.4 * full

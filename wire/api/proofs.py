@@ -8,11 +8,12 @@ from ninja import Path, Query, Router
 from config.http.responses import BRIEFLY, answer, json_answer
 from wire import queries
 from wire.api import route
-from wire.queries.changes import LIMIT, MOST, parse_kinds
+from wire.queries.changes import LIMIT, MOST, SINCE, parse_kinds
 from wire.queries.claim_corroboration import MAX_CLAIM
 from wire.queries.proofs import LEAVES, MOST_LEAVES
 from wire.schemas import proofs
-from wire.schemas.params import IsoDate
+from wire.schemas.limits import LimitsOut
+from wire.schemas.params import Day, IsoDate, IsoMoment
 from wire.text.vocabulary import ChangeKind
 
 router = Router(by_alias=True)
@@ -32,7 +33,7 @@ def verify_citation(
 def inclusion(
     request: HttpRequest,
     story_id: Annotated[str, Path(max_length=100, description="A chatbotnews_id.", examples=["cbn-0123456789ab"])],
-    date: Annotated[IsoDate | None, Query(description="The story's UTC day; default: its own.")] = None,
+    date: Annotated[Day | None, Query(description="The story's UTC day; default: its own.")] = None,
     revision: Annotated[int | None, Query(ge=1, le=1_000_000, description="Of the day; default: the latest.")] = None,
 ) -> HttpResponse:
     return answer(queries.get_inclusion(story_id, date, revision), BRIEFLY)
@@ -65,16 +66,22 @@ def witnessed(request: HttpRequest) -> HttpResponse:
 def changes(
     request: HttpRequest,
     cursor: Annotated[
-        str | None, Query(max_length=500, description="`next_cursor` of the answer before; none: from the start.")
+        str | None, Query(max_length=500, description="`next_cursor` of the answer before; wins over `since`.")
     ] = None,
     limit: Annotated[int, Query(ge=1, le=MOST)] = LIMIT,
     kinds: Annotated[
         str | None, Query(max_length=200, description=f"Only these, by commas: {', '.join(ChangeKind.values)}.")
     ] = None,
     wait: Annotated[int, Query(ge=0, le=25, description="Seconds to wait for a change where there is none.")] = 0,
+    since: Annotated[IsoMoment | None, Query(description=SINCE)] = None,
 ) -> HttpResponse:
     del wait  # wire.api.streaming answers those who wait
-    return answer(queries.get_changes(cursor, limit, parse_kinds(kinds)), BRIEFLY)
+    return answer(queries.get_changes(cursor, limit, parse_kinds(kinds), since), BRIEFLY)
+
+
+@route(router, "/limits.json", LimitsOut, "What you may still ask")
+def limits(request: HttpRequest) -> HttpResponse:
+    return answer(queries.check_limits(), "no-store")  # wire.api.streaming answers it in front of Django
 
 
 @route(router, "/corroborate.json", proofs.CorroborationOut, "Who reports what a sentence claims", 422)

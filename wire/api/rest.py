@@ -1,5 +1,7 @@
 """REST: parse, call one query, render. Every answer is a finished JSON body with its caching rule."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import Annotated, Any
 
 import orjson
@@ -8,14 +10,16 @@ from ninja import Path, Query, Router
 from pydantic import StringConstraints
 
 from citations.format.formats import CitationFormat
-from config.http.responses import BRIEFLY, SHARED, answer, json_response, memento
+from config.http.responses import BRIEFLY, SHARED, answer, json_answer, json_response, memento
 from sources.schemas import FeedsHealthOut, SourcesOut
 from wire import queries
 from wire.api import route
 from wire.schemas import params
 from wire.schemas import story as schemas
+from wire.schemas.detail import Detail, ShortStoriesOut, shape_page, within
 from wire.schemas.documents import DocumentsOut
-from wire.schemas.params import SINCE, AnyCategory, AnyTopic, Days, IsoDate, IsoMoment, ListLimit, SearchQuery
+from wire.schemas.params import SINCE, UNTIL, AnyCategory, AnyTopic, Days, IsoDate, IsoEnd, IsoMoment, ListLimit, SearchQuery
+from wire.schemas.stories_answer import StoriesAnswer
 
 router = Router(by_alias=True)
 
@@ -25,6 +29,28 @@ Revision = Annotated[int | None, Query(ge=1, le=1_000_000, description="A past r
 AsOf = Annotated[IsoMoment | None, Query(description="As the wire told it at this moment; default: now.")]
 Trimmed = StringConstraints(strip_whitespace=True)
 StoryIdPath = Annotated[str, Path(max_length=100, description="A chatbotnews_id.", examples=["cbn-0123456789ab"]), Trimmed]
+
+
+How = Annotated[Detail, Query(description="How much of each story: `brief`, `standard`, or all of it.")]
+Budget = Annotated[
+    int | None,
+    Query(
+        ge=1,
+        le=params.MOST_BUDGET,
+        description="Only as many as fit into so many tokens, at least one; `next_cursor` has the others.",
+    ),
+]
+
+
+def _dump_stories(detail: Detail, max_tokens: int | None, limit: int, ask: Callable[[int], StoriesAnswer[Any]]) -> bytes:
+    """Return a list as JSON, as much of each story and as many of them as asked for."""
+    if detail is Detail.FULL and max_tokens is None:
+        return ask(limit).json()
+
+    def ask_shaped(limit: int) -> dict[str, Any]:
+        return shape_page(ask(limit), detail)
+
+    return orjson.dumps(within(max_tokens, ask_shaped(limit), "stories", ask_shaped))
 
 
 @route(router, "/today.json", schemas.DayOut, "The latest published day, complete", 404, 422, 503)
@@ -59,9 +85,12 @@ def story(request: HttpRequest, story_id: StoryIdPath, as_of: AsOf = None) -> Ht
     return json_response(queries.get_pinned_story(story_id) or queries.get_story_json(story_id), BRIEFLY)
 
 
-@route(router, "/search.json", schemas.SearchOut, "Search all days", 422)
-def search(request: HttpRequest, asked: Query[SearchQuery]) -> HttpResponse:
-    return json_response(queries.search_wire(**dict(asked)).json(), BRIEFLY)
+@route(router, "/search.json", schemas.SearchOut | ShortStoriesOut, "Search all days", 422)
+def search(request: HttpRequest, asked: Query[SearchQuery], detail: How = Detail.FULL, max_tokens: Budget = None) -> HttpResponse:
+    def ask(limit: int) -> StoriesAnswer[schemas.SearchOut]:
+        return queries.search_wire(**(dict(asked) | {"limit": limit}))
+
+    return json_response(_dump_stories(detail, max_tokens, asked.limit, ask), BRIEFLY)
 
 
 @route(router, "/search-all.json", DocumentsOut, "Search stories, events, storylines and every corpus at once", 403, 422)
@@ -77,26 +106,36 @@ def search_all(
     return answer(found, "no-store" if found.degraded else BRIEFLY)
 
 
-@route(router, "/categories/{category}.json", schemas.StoriesOut, "A category", 404, 422)
+@route(router, "/categories/{category}.json", schemas.StoriesOut | ShortStoriesOut, "A category", 404, 422)
 def category(
-    request: HttpRequest, category: AnyCategory, limit: ListLimit = params.LIST_LIMIT, cursor: Cursor = None, as_of: AsOf = None
+    request: HttpRequest,
+    category: AnyCategory,
+    limit: ListLimit = params.LIST_LIMIT,
+    cursor: Cursor = None,
+    as_of: AsOf = None,
+    detail: How = Detail.FULL,
+    max_tokens: Budget = None,
 ) -> HttpResponse:
     if as_of is not None:
-        return memento(
-            json_response(queries.get_category_as_of(category, as_of, limit, cursor).json(), BRIEFLY), request.path, as_of
-        )
-    return json_response(queries.get_category(category, limit, cursor).json(), SHARED)
+        ask = partial(queries.get_category_as_of, category, as_of, cursor=cursor)
+        return memento(json_response(_dump_stories(detail, max_tokens, limit, ask), BRIEFLY), request.path, as_of)
+    ask = partial(queries.get_category, category, cursor=cursor)
+    return json_response(_dump_stories(detail, max_tokens, limit, ask), SHARED)
 
 
-@route(router, "/topics/{topic}.json", schemas.TopicOut, "A topic, newest first", 404, 422)
+@route(router, "/topics/{topic}.json", schemas.TopicOut | ShortStoriesOut, "A topic, newest first", 404, 422)
 def topic(
     request: HttpRequest,
     topic: AnyTopic,
     since: Annotated[IsoMoment | None, Query(description=SINCE)] = None,
     limit: ListLimit = params.LIST_LIMIT,
     cursor: Cursor = None,
+    until: Annotated[IsoEnd | None, Query(description=UNTIL)] = None,
+    detail: How = Detail.FULL,
+    max_tokens: Budget = None,
 ) -> HttpResponse:
-    return json_response(queries.get_topic_coverage(topic, since, limit, cursor).json(), BRIEFLY)
+    ask = partial(queries.get_topic_coverage, topic, since, cursor=cursor, until=until)
+    return json_response(_dump_stories(detail, max_tokens, limit, ask), BRIEFLY)
 
 
 @route(router, "/events.json", schemas.EventsOut, "Events of a day or a period, most widely reported first", 404, 422, 503)
@@ -109,8 +148,12 @@ def events(
     topic: AnyTopic | None = None,
     limit: ListLimit = params.LIST_LIMIT,
     cursor: Cursor = None,
+    max_tokens: Budget = None,
 ) -> HttpResponse:
-    return answer(queries.list_events(date, category, topic, limit, cursor), BRIEFLY)
+    def ask(limit: int) -> dict[str, Any]:
+        return queries.list_events(date, category, topic, limit, cursor).model_dump(mode="json")
+
+    return json_answer(within(max_tokens, ask(limit), "events", ask), BRIEFLY)
 
 
 @route(router, "/events/{event_id}.json", schemas.EventOut, "One event, with every report of it", 404, 422)

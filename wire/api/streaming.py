@@ -18,9 +18,11 @@ from config.database.threads import in_thread
 from config.errors import InvalidArgument, NotFound, Unavailable, WireError
 from config.http.connection_slots import Places
 from config.http.publish_waiters import Watch
-from config.http.request_guard import App, Message, Receive, Scope, Send
+from config.http.request_guard import LIMITS, App, Message, Receive, Scope, Send
 from config.http.response_cache import CHANGES, READS
 from wire.queries.changes import LIMIT, MOST, cursor_behind, get_changes, last_cursor, parse_kinds
+from wire.queries.limits import check_limits
+from wire.schemas.params import read_moment
 from wire.schemas.proofs import ChangesOut
 from wire.text.provenance import timestamp
 
@@ -37,7 +39,7 @@ _HEADERS: Final = [
     (b"x-accel-buffering", b"no"),
     (b"access-control-allow-origin", b"*"),
 ]
-_places = Places()
+_places = Places("/api/stream")
 
 
 async def wait_for_changes(
@@ -56,7 +58,7 @@ async def wait_for_changes(
 
 
 class StreamingMiddleware:
-    """In front of REST: answers long polls, streams and the timegate; passes all other requests to `app`."""
+    """In front of REST: answers long polls, streams, limits and the timegate; passes all other requests to `app`."""
 
     def __init__(self, app: App) -> None:
         self._app = app
@@ -67,6 +69,9 @@ class StreamingMiddleware:
             await _stream(scope, receive, send, _read_params(scope))
         elif path == CHANGES and method == "GET" and (params := _read_params(scope)).get("wait", "0").strip("0."):
             await _answer_poll(receive, send, params)
+        elif path == LIMITS and method in READS and not _read_params(scope):
+            found = await in_thread(check_limits, goes_outside=True)  # Redis may be slow
+            await _send(_drop_body(send) if method == "HEAD" else send, 200, found.model_dump_json().encode())
         elif path.startswith(TIMEGATE) and method in READS:
             await _timegate(scope, send)
         else:
@@ -103,7 +108,7 @@ async def _timegate(scope: Scope, send: Send) -> None:
 
 async def _answer_poll(receive: Receive, send: Send, params: dict[str, str]) -> None:
     try:
-        asked = _parse(params, {"cursor", "limit", "kinds", "wait"})
+        asked = _parse(params, {"cursor", "limit", "kinds", "wait", "since"})
         wait = float(_parse_number(params, "wait", 0, LONGEST_WAIT))
         leaving = asyncio.create_task(_wait_until_left(receive))
         try:
@@ -186,8 +191,12 @@ def _parse(params: dict[str, str], known: set[str]) -> dict[str, Any]:
     """Raises: InvalidArgument."""
     if strange := params.keys() - known:
         raise InvalidArgument(f"{min(strange)[:30]!r} is an unknown parameter.", f"This address takes {', '.join(sorted(known))}.")
-    kinds = parse_kinds(params.get("kinds"))
-    return {"cursor": params.get("cursor"), "limit": _parse_number(params, "limit", LIMIT, MOST), "kinds": kinds or None}
+    limit, kinds = _parse_number(params, "limit", LIMIT, MOST), parse_kinds(params.get("kinds"))
+    try:
+        since = {"since": read_moment(params["since"])} if "since" in params else {}
+    except ValueError as error:
+        raise InvalidArgument(f"since: {error}.", "The accepted values are described in /api/openapi.json.") from None
+    return {"cursor": params.get("cursor"), "limit": limit, "kinds": kinds or None, **since}
 
 
 def _parse_number(params: dict[str, str], name: str, usual: int, most: int) -> int:

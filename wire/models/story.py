@@ -225,10 +225,11 @@ class StoryAlias(models.Model):
 
 
 class StoryTopicQuerySet(models.QuerySet["StoryTopic"]):
-    def about(self, topic: str, since: dt.datetime | None = None) -> Self:
-        """The stories of a topic with since <= published_at."""
+    def about(self, topic: str, since: dt.datetime | None = None, until: dt.datetime | None = None) -> Self:
+        """The stories of a topic with since <= published_at < until."""
         rows = self.filter(topic=topic)
-        return rows if since is None else rows.filter(published_at__gte=since)
+        rows = rows if since is None else rows.filter(published_at__gte=since)
+        return rows if until is None else rows.filter(published_at__lt=until)
 
     def newest_first(self) -> Self:
         return self.order_by("-published_at", "story__chatbotnews_id")

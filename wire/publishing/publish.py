@@ -62,8 +62,8 @@ def publish_pending(now: dt.datetime | None = None, progress: Callable[[dt.date]
     waiting = _list_waiting()
     first = open_from(now)
     # An archive's days are linked a week at once: each time the stories of two months are read.
-    for _week, days in groupby((day for day in waiting if day < first), lambda day: day.isocalendar()[:2]):
-        week = list(days)
+    for _number, of_week in groupby((day for day in waiting if day < first), lambda day: day.isocalendar()[:2]):
+        week = list(of_week)
         for day in week:
             event_store.group(day)
         _link_storylines(week)

@@ -1,35 +1,49 @@
 """The log of changes of the public record, in the order of their commits, from any place on."""
 
+import datetime as dt
 from collections.abc import Collection
 from typing import Final
 
 from django.conf import settings
+from django.db.models import Count
 
 from config.errors import InvalidArgument
 from config.http import publish_waiters
+from sources.models import utc_today
 from wire.models import Change, WireState
 from wire.schemas.proofs import ChangeOut, ChangesOut
+from wire.schemas.story import estimated_tokens
 from wire.search.cursor import decode, encode
 from wire.text.vocabulary import ChangeKind
 
-LIMIT: Final = 100
+LIMIT: Final = 30  # about 2,200 tokens
 MOST: Final = 500
+SINCE: Final = "Changes from this moment on; default: from today, 00:00 UTC. A copy of everything begins with 1970-01-01."
+_EPOCH: Final = dt.datetime.fromtimestamp(0, dt.UTC)
+_LONGEST_RUN: Final = dt.timedelta(days=1)
 
 
-def get_changes(cursor: str | None = None, limit: int = LIMIT, kinds: Collection[ChangeKind] | None = None) -> ChangesOut:
-    """Return at most `limit` changes after `cursor` (default: from the first), in the order of their commits; only of these kinds,
-    where given. A change is announced 1-2 s after its commit, when every process has seen it.
+def get_changes(
+    cursor: str | None = None,
+    limit: int = LIMIT,
+    kinds: Collection[ChangeKind] | None = None,
+    since: dt.datetime | None = None,
+) -> ChangesOut:
+    """Return at most `limit` changes after `cursor`, or without one from `since` on (default: from today on, UTC), in the order of
+    their commits; only of these kinds, where given. A change is announced 1-2 s after its commit, when every process has seen it.
 
     Raises: InvalidArgument for a strange cursor, or one of a log that was made again since.
     """
     # The end is read before the rows: what is committed meanwhile comes with the next page, and no cursor goes past it.
-    (epoch, last), after = _read_log_end(), 0
-    if cursor is not None:
+    epoch, last = _read_log_end()
+    if cursor is None:
+        after = _find_place(since or dt.datetime.combine(utc_today(), dt.time(), dt.UTC), last)
+    else:
         of, after = decode(cursor, {"changes": 2})[1]
         if of != epoch or isinstance(after, bool) or not isinstance(after, int) or not 0 <= after < 2**63:
             raise InvalidArgument(
                 "cursor belongs to a log that is no more: the wire was restored since.",
-                "Leave cursor out and begin with an empty copy.",
+                "Leave cursor out, say since=1970-01-01 and begin with an empty copy.",
             )
     rows = Change.objects.filter(number__gt=after, number__lte=last).order_by("number")
     if kinds:
@@ -37,7 +51,25 @@ def get_changes(cursor: str | None = None, limit: int = LIMIT, kinds: Collection
     found = list(rows[: limit + 1])
     page, has_more = found[:limit], len(found) > limit
     end = max(page[-1].number if has_more else last, after)
-    return ChangesOut(changes=[_to_out(row) for row in page], next_cursor=encode("changes", epoch, end), has_more=has_more)
+    by_kind = rows.order_by("kind").values_list("kind").annotate(Count("number")) if cursor is None else None
+    answer = ChangesOut(
+        changes=[_to_out(row) for row in page],
+        next_cursor=encode("changes", epoch, end),
+        has_more=has_more,
+        est_tokens=0,
+        counts=None if by_kind is None else dict(by_kind),
+    )
+    return answer.model_copy(update={"est_tokens": estimated_tokens([answer.model_dump_json().encode()])})
+
+
+def _find_place(since: dt.datetime, last: int) -> int:
+    """Return the number of the change before the first one with since <= at; `last` if there is none."""
+    # `at` has no index, and a run writes the moment at which it began: it may be before that of the change in front of it. The
+    # newest change that is older than any run that still wrote after `since` is found from the end of the log.
+    numbers = Change.objects.values_list("number", flat=True)
+    older = numbers.filter(at__lt=max(since, _EPOCH) - _LONGEST_RUN).order_by("-number").first() or 0
+    first = numbers.filter(number__gt=older, at__gte=since).order_by("number").first()
+    return last if first is None else min(first - 1, last)
 
 
 def parse_kinds(text: str | None) -> list[ChangeKind]:

@@ -185,7 +185,7 @@ def category_events(category: Category, limit: int, cursor: str | None = None) -
 def topic_events(topic: Topic, limit: int, cursor: str | None = None) -> EventList:
     """Return events with a report on a topic, of all days. Raises: InvalidArgument for a strange cursor."""
     rows = partial(list_rows, StoryTopic.objects.about(topic), columns=TOPIC_COLUMNS)
-    total = count_capped(topic_ids, topic, None)
+    total = count_capped(topic_ids, topic)
     return _page_events(f"events on {topic}", rows, lambda story: topic in story.topics, total, limit, cursor)
 
 

@@ -97,13 +97,24 @@ def list_source_stories(slug: str, limit: int = LIST_LIMIT, cursor: str | None =
 
 
 def get_topic_coverage(
-    topic: Topic, since: dt.datetime | None = None, limit: int = LIST_LIMIT, cursor: str | None = None
+    topic: Topic,
+    since: dt.datetime | None = None,
+    limit: int = LIST_LIMIT,
+    cursor: str | None = None,
+    until: dt.datetime | None = None,
 ) -> StoriesAnswer[TopicOut]:
-    """Return one page of a topic's stories, newest first, and a summary. Raises: InvalidArgument for a strange cursor."""
-    name = f"topic {topic}" if since is None else f"topic {topic} since {since.timestamp()}"
-    total = count_capped(topic_ids, topic, since)
-    rows = list_rows(StoryTopic.objects.about(topic, since), list_place(name, cursor), limit + 1, TOPIC_COLUMNS)
-    page, summary = _to_page(name, rows, limit, total), _summarize_topic(topic, since, total)
+    """Return one page of a topic's stories with since <= published_at < until, newest first, and a summary.
+
+    Raises: InvalidArgument for a strange cursor.
+    """
+    bounds = {"since": since, "until": until}
+    name = " ".join([f"topic {topic}", *(f"{bound} {at.timestamp()}" for bound, at in bounds.items() if at is not None)])
+    total = count_capped(topic_ids, topic, since, until)
+    rows = list_rows(StoryTopic.objects.about(topic, since, until), list_place(name, cursor), limit + 1, TOPIC_COLUMNS)
+    page, summary = (
+        _to_page(name, rows, limit, total),
+        _summarize_topic(StoryTopic.objects.about(topic, since, until), topic, total),
+    )
     head = TopicOut.model_construct(topic=topic, label=topic.label, summary=summary, **dict(page.head))
     return StoriesAnswer(head, page.story_json)
 
@@ -116,7 +127,7 @@ def list_heads() -> tuple[list[ListHead], list[ListHead]]:
         return ListHead(name, *total, next(map(StoryOut.model_validate_json, newest), None))
 
     categories = [head(one, count_capped(category_ids, one), select_category(one)) for one in Category]
-    topics = [head(one, count_capped(topic_ids, one, None), StoryTopic.objects.about(one), TOPIC_COLUMNS) for one in Topic]
+    topics = [head(one, count_capped(topic_ids, one), StoryTopic.objects.about(one), TOPIC_COLUMNS) for one in Topic]
     return categories, topics
 
 
@@ -218,8 +229,8 @@ def _publication_ids(publication: int) -> QuerySet[Any, Any]:
     return Story.objects.live().filter(publication=publication).newest_first().values_list("chatbotnews_id")
 
 
-def topic_ids(topic: Topic, since: dt.datetime | None) -> QuerySet[Any, Any]:
-    return StoryTopic.objects.about(topic, since).order_by("-published_at").values_list("story")
+def topic_ids(topic: Topic, since: dt.datetime | None = None, until: dt.datetime | None = None) -> QuerySet[Any, Any]:
+    return StoryTopic.objects.about(topic, since, until).order_by("-published_at").values_list("story")
 
 
 def _list_page(name: str, category: Category | None, limit: int, cursor: str | None) -> StoriesAnswer[StoriesOut]:
@@ -240,12 +251,12 @@ def _to_page(name: str, rows: list[Row], limit: int, total: tuple[int, bool]) ->
     return StoriesAnswer(head, stories)
 
 
-def _summarize_topic(topic: Topic, since: dt.datetime | None, total: tuple[int, bool]) -> str:
+def _summarize_topic(about: QuerySet[Any, Any], topic: Topic, total: tuple[int, bool]) -> str:
     """Return the list, or the newest of a long one, in figures; no claim that no story makes."""
     number, is_exact = total
     if not number:
         return f"No stories about {topic.label} in this period."
-    newest = StoryTopic.objects.about(topic, since).order_by("-published_at", "story").values_list("story", flat=True)
+    newest = about.order_by("-published_at", "story").values_list("story", flat=True)
     rows = Story.objects.filter(pk__in=list(newest[: COUNTED if is_exact else SUMMED_UP]))
     found = rows.aggregate(publishers=Count("publication", distinct=True), first=Min("wire_date"), last=Max("wire_date"))
     publishers = "1 publication" if found["publishers"] == 1 else f"{found['publishers']} publications"

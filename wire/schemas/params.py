@@ -10,17 +10,19 @@ from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
 
 from sources.models import utc_today
 from sources.vocabulary import ROSTER_SIZE
-from wire.text.date_range import read_period
+from wire.text.date_range import DAY, read_period
 from wire.text.identity import STORY_ID_PATTERN
 from wire.text.provenance import timestamp
 from wire.text.vocabulary import Category, Topic
 
 NAMED = "today, yesterday, this week, last week, last 7 days or a month such as May 2026"
+ONE_DAY = "an ISO 8601 date such as 2026-01-14, today or yesterday"
+_DATE = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
 
 
 def read_date(value: object) -> dt.date:
     """Parse `YYYY-MM-DD` and nothing else, where pydantic would take numbers too. Raises: ValueError."""
-    if isinstance(value, str) and re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", value):
+    if isinstance(value, str) and re.fullmatch(_DATE, value):
         return dt.date.fromisoformat(value)
     raise ValueError("not an ISO 8601 date such as 2026-01-14")
 
@@ -31,6 +33,18 @@ def read_days(value: object) -> tuple[dt.date, dt.date]:
     if days is None:
         raise ValueError(f"not an ISO 8601 date such as 2026-01-14, nor a period such as 2026-01-12/2026-01-18, {NAMED}")
     return days
+
+
+def read_day(value: object) -> dt.date:
+    """Parse a UTC day: a date, or words that name one. Raises: ValueError, for a period of several days too."""
+    if isinstance(value, str) and re.fullmatch(_DATE, value):
+        return read_date(value)
+    days = read_period(value, utc_today()) if isinstance(value, str) else None
+    if days is None:
+        raise ValueError(f"not {ONE_DAY}")
+    if (last := days[1] - DAY) != days[0]:
+        raise ValueError(f"a period of several days, {days[0]} to {last}, where one day is needed: {ONE_DAY}")
+    return days[0]
 
 
 def read_moment(value: object) -> dt.datetime:
@@ -49,7 +63,7 @@ def _read_moment(value: object, end: int) -> dt.datetime:
     try:
         if not isinstance(value, str):
             raise ValueError
-        if not re.match(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", value):
+        if not re.match(_DATE, value):
             days = read_days(value)
             return dt.datetime.combine(days[end], dt.time(), dt.UTC)
         moment = dt.datetime.fromisoformat(value)
@@ -84,6 +98,9 @@ Days = Annotated[
     Field(description="ISO 8601 date, a UTC day; or a period.", examples=["2026-01-14"]),
     WithJsonSchema({"type": "string", "format": "date"}),
 ]
+Day = Annotated[
+    dt.date, BeforeValidator(read_day), Field(description="ISO 8601 date, a UTC day; or today, yesterday.", examples=["2026-01-14"])
+]
 IsoDate = Annotated[dt.date, BeforeValidator(read_date), Field(description="ISO 8601 date, a UTC day.", examples=["2026-01-14"])]
 StoryId = Annotated[str, Field(pattern=STORY_ID_PATTERN, examples=["cbn-0123456789ab"])]
 SearchLimit = Annotated[int, Field(ge=1, le=50)]
@@ -93,6 +110,7 @@ Sources = Annotated[list[Annotated[str, Field(max_length=200)]] | None, Field(ma
 SEARCH_LIMIT = 10
 LIST_LIMIT = 20
 MAX_QUERY = 300
+MOST_BUDGET = 1_000_000  # tokens
 MAX_HEADLINE_QUERY = 1000
 SINCE = "Only stories published at or after this moment; a date is its 00:00 UTC."
 UNTIL = "Only stories published before this moment (not included): `since=2026-01-14&until=2026-01-15` is one day."

@@ -140,11 +140,17 @@ class ChangeOut(Schema):
 
 
 class ChangesOut(Schema):
-    """What happened behind a cursor, in order."""
+    """What happened after a cursor or a moment, in order."""
 
     changes: list[ChangeOut]
     next_cursor: str = Field(description="Pass it as `cursor`; it never skips or repeats a change.")
     has_more: bool = Field(description="false: that is all so far; ask again later, or with `wait`.")
+    est_tokens: int = Field(description="About what this answer costs a language model, in tokens.")
+    counts: dict[ChangeKind, int] | None = Field(
+        None,
+        exclude_if=lambda counts: counts is None,
+        description="Of an answer without `cursor`: all changes since then by kind, those that are not listed here included.",
+    )
 
 
 class VoiceOut(Schema):

@@ -12,13 +12,13 @@ from config.errors import InvalidArgument, NotFound, UnknownParameter, WireError
 from config.http.responses import BRIEFLY, answer, error_answer
 from wire import queries
 from wire.queries.exports import TYPES
-from wire.schemas.params import read_date
+from wire.schemas.params import read_date, read_day
 from wire.text.vocabulary import Category, Topic
 
 FORMS: Final = ("bib", "ris", "csl", "ninjs")
 
 _HINTS: Final = {
-    "date": "A date is written 2026-01-14.",
+    "date": "Give one day, such as 2026-01-14; /export/ takes today and yesterday as well.",
     "revision": "A revision is 1, 2, 3 …",
     "category": f"There are: {', '.join(Category)}.",
     "topic": f"There are: {', '.join(Topic)}.",
@@ -62,7 +62,7 @@ def export_list(request: HttpRequest, form: str) -> HttpResponse:
     given = _read_params(request, "date", "category", "topic", "query")
     body = queries.get_list(
         form,
-        _read("date", read_date, given.get("date")),
+        _read("date", read_day, given.get("date")),
         _read("category", Category, given.get("category")),
         _read("topic", Topic, given.get("topic")),
         given.get("query"),

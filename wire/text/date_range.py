@@ -76,9 +76,9 @@ def read_period(text: str, today: dt.date) -> tuple[dt.date, dt.date] | None:
     if both := _INTERVAL.fullmatch(text.strip()):
         try:
             first, last = map(dt.date.fromisoformat, both.groups())
-        except ValueError:
+            return (first, last + DAY) if first <= last else None
+        except (ValueError, OverflowError):
             return None
-        return (first, last + DAY) if first <= last else None
     period = find_period(text, today)
     return (period.since, period.until) if period and not period.rest and period.since and period.until else None
 

@@ -10,9 +10,9 @@ from mcp_types import Resource, ResourceTemplate
 from pydantic import BaseModel
 
 from config.errors import NotFound
-from mcpserver.servers.wire.detail import Detail, shape_page
 from sources.vocabulary import ROSTER_SIZE
 from wire import queries
+from wire.schemas.detail import Detail, shape_page
 from wire.schemas.params import read_date
 from wire.schemas.stories_answer import StoriesAnswer
 from wire.schemas.story import DayOut, DayStoriesOut, TopicOut

@@ -12,8 +12,9 @@ from ninja import Schema
 from pydantic import BaseModel, BeforeValidator, Field, StringConstraints
 
 from citations.format.formats import CitationFormat
+from config.http.request_guard import caller, give_back
 from mcpserver.http.threads import run_query
-from mcpserver.servers.wire.detail import Detail, shape_page, within
+from mcpserver.servers.wire.detail import fit
 from mcpserver.tooling.arguments import WHOLE, Arguments
 from mcpserver.tooling.tools import ADDRESSES_THE_MODEL, ToolAnswer, ToolSpec
 from sources import queries as sources_queries
@@ -22,16 +23,16 @@ from wire.api.streaming import LONGEST_WAIT, wait_for_changes
 from wire.queries.changes import LIMIT, MOST, parse_kinds
 from wire.queries.claim_corroboration import MAX_CLAIM
 from wire.queries.verification import MAX_TEXT
-from wire.schemas import params, proofs, story
+from wire.schemas import limits, params, proofs, story
+from wire.schemas.detail import Detail, shape_page
 from wire.schemas.documents import DocumentOut
-from wire.schemas.params import AnyCategory, AnyTopic, Days, IsoDate, IsoEnd, IsoMoment
+from wire.schemas.params import MOST_BUDGET, AnyCategory, AnyTopic, Day, Days, IsoEnd, IsoMoment
 from wire.schemas.stories_answer import StoriesAnswer
 
 CITE: Final = (
     "When citing a story, the layered format is the recommended canonical citation: "
     "'According to {original_publisher}, as summarized by ChatbotNews.ai, …'"
 )
-COSTS: Final = "A story costs about 105 tokens in brief, 290 in standard and 840 in full, the default."
 
 Query = Annotated[str, Field(min_length=1, max_length=params.MAX_QUERY, description='Keywords, or a "phrase" in double quotes.')]
 TRIMMED: Final = StringConstraints(strip_whitespace=True)
@@ -43,14 +44,15 @@ Tier = Annotated[
     int, Field(ge=1, le=4, description="1 corporate blogs, 2 specialist press, 3 global press, 4 category wire."), WHOLE
 ]
 Cursor = Annotated[str | None, Field(max_length=500, description="next_cursor of the page before.")]
-Since = Annotated[IsoMoment | None, Field(description="Published at or after this time, UTC unless it names a zone.")]
+Since = Annotated[IsoMoment | None, Field(description="Published from then on: a UTC time or day, yesterday, May 2026, …")]
+Until = Annotated[IsoEnd | None, Field(description="Published before this time.")]
 AsOf = Annotated[IsoMoment | None, Field(description="As it was then.")]
 Section = Annotated[AnyCategory, Field(description="One of the five.")]
 Subject = Annotated[AnyTopic, Field(description="One of the twelve.")]
-How = Annotated[Detail, Field(description="How much of each story.")]
+How = Annotated[Detail, Field(description="About 105, 290 or 840 tokens a story.")]
 Budget = Annotated[
-    Annotated[int, Field(ge=1, le=1_000_000), WHOLE] | None,
-    Field(description="Only as many as fit into so many tokens, at least one; next_cursor has the others."),
+    Annotated[int, Field(ge=1, le=MOST_BUDGET), WHOLE] | None,
+    Field(description="Default: about 10,000."),
 ]
 
 
@@ -68,7 +70,7 @@ class SearchWire(Arguments):
     cursor: Cursor = None
     detail: How = Detail.FULL
     sort: Annotated[params.Sort, Field(description="Best matches first, or newest first.")] = params.Sort.RELEVANCE
-    until: Annotated[IsoEnd | None, Field(description="Published before this time.")] = None
+    until: Until = None
     topic: Subject | None = None
     tier: Tier | None = None
     sources: Annotated[params.Sources, Field(description="Any of several publications."), BeforeValidator(as_list)] = None
@@ -96,6 +98,7 @@ class GetTopicCoverage(Arguments):
     cursor: Cursor = None
     detail: How = Detail.FULL
     max_tokens: Budget = None
+    until: Until = None
 
 
 class GetConsensus(Arguments):
@@ -111,7 +114,7 @@ class GetCitation(Arguments):
 
 
 class GetEditorTake(Arguments):
-    date: Annotated[IsoDate | None, Field(description="A UTC day, YYYY-MM-DD; default: the latest.")] = None
+    date: Annotated[Day | None, Field(description="A UTC day, YYYY-MM-DD, or yesterday; default: the latest.")] = None
 
 
 class ListSources(Arguments):
@@ -123,7 +126,9 @@ class VerifySource(Arguments):
 
 
 class ListEvents(Arguments):
-    date: Annotated[Days | None, Field(description="A UTC day, YYYY-MM-DD; default: the latest.")] = None
+    date: Annotated[Days | None, Field(description="A UTC day, YYYY-MM-DD, or yesterday, this week, …; default: the latest.")] = (
+        None
+    )
     category: Section | None = None
     topic: Subject | None = None
     limit: Annotated[params.ListLimit, Field(description="Most events."), WHOLE] = params.LIST_LIMIT
@@ -157,15 +162,17 @@ class VerifyCitation(Arguments):
 
 
 class GetProvenance(Arguments):
-    date: Annotated[IsoDate | None, Field(description="A UTC day; default: the latest, or the story's.")] = None
+    date: Annotated[Day | None, Field(description="A UTC day; default: the latest, or the story's.")] = None
     story_id: Annotated[Id | None, Field(description="Also prove that this story is in it.")] = None
 
 
 class GetChanges(Arguments):
-    cursor: Annotated[str | None, Field(max_length=500, description="next_cursor of the answer before.")] = None
+    cursor: Annotated[str | None, Field(max_length=500, description="next_cursor of the answer before; wins over since.")] = None
     kinds: Annotated[str | None, Field(max_length=200, description="Only these: story_added,story_withdrawn,…")] = None
     limit: Annotated[int, Field(ge=1, le=MOST), WHOLE] = LIMIT
     wait: Annotated[int, Field(ge=0, le=LONGEST_WAIT, description="Seconds to wait for one."), WHOLE] = 0
+    since: Annotated[IsoMoment | None, Field(description="Also yesterday, last week; default: today.")] = None
+    max_tokens: Budget = None
 
 
 class Corroborate(Arguments):
@@ -174,6 +181,10 @@ class Corroborate(Arguments):
 
 class CompareCoverage(Arguments):
     event_id: Annotated[Id, Field(description="An event_id, or the id of a story of it.")]
+
+
+class CheckLimits(Arguments):
+    """Nothing."""
 
 
 class SearchHit(Schema):
@@ -206,7 +217,7 @@ def get_category(args: GetCategory) -> ToolAnswer:
 
 
 def get_topic_coverage(args: GetTopicCoverage) -> ToolAnswer:
-    return _stories(args, lambda limit: queries.get_topic_coverage(args.topic, args.since, limit, args.cursor))
+    return _stories(args, lambda limit: queries.get_topic_coverage(args.topic, args.since, limit, args.cursor, args.until))
 
 
 def get_citation(args: GetCitation) -> ToolAnswer:
@@ -223,7 +234,7 @@ def list_events(args: ListEvents) -> ToolAnswer:
     def page(limit: int) -> dict[str, Any]:
         return queries.list_events(args.date, args.category, args.topic, limit, args.cursor).model_dump(mode="json")
 
-    return ToolAnswer(within(args.max_tokens, args.limit, "events", page))
+    return ToolAnswer(fit(args.max_tokens, args.limit, "events", page))
 
 
 def search(args: Search) -> ToolAnswer:
@@ -242,22 +253,28 @@ def fetch(args: Fetch) -> ToolAnswer:
     return ToolAnswer.of(document)
 
 
+def check_limits(_args: CheckLimits) -> ToolAnswer:
+    give_back(caller.get())  # this request was counted before it was read
+    return ToolAnswer.of(queries.check_limits())
+
+
 def get_changes(args: GetChanges) -> ToolAnswer:
-    return ToolAnswer.of(_list_changes(args))
+    return ToolAnswer(fit(args.max_tokens, args.limit, "changes", lambda limit: _list_changes(args, limit).model_dump(mode="json")))
 
 
-def _list_changes(args: GetChanges) -> proofs.ChangesOut:
-    return queries.get_changes(args.cursor, args.limit, parse_kinds(args.kinds))
+def _list_changes(args: GetChanges, limit: int) -> proofs.ChangesOut:
+    return queries.get_changes(args.cursor, limit, parse_kinds(args.kinds), args.since)
 
 
 async def wait_for_answer(args: GetChanges) -> ToolAnswer:
     """Return the changes behind the cursor as soon as there are any, or none after `wait` seconds."""
-    return ToolAnswer.of(await wait_for_changes(args.wait, partial(run_query, _list_changes, args)))
+    await wait_for_changes(args.wait, partial(run_query, _list_changes, args, 1))
+    return await run_query(get_changes, args)
 
 
 def _stories(args: SearchWire | GetCategory | GetTopicCoverage, ask: Callable[[int], StoriesAnswer[Any]]) -> ToolAnswer:
     """Return a list, as much of each story and as many of them as asked for."""
-    return ToolAnswer(within(args.max_tokens, args.limit, "stories", lambda limit: shape_page(ask(limit), args.detail)))
+    return ToolAnswer(fit(args.max_tokens, args.limit, "stories", lambda limit: shape_page(ask(limit), args.detail)))
 
 
 def _tool(
@@ -277,103 +294,105 @@ TOOLS: Final[Mapping[str, ToolSpec]] = {
     for tool in (
         _tool(
             search_wire, SearchWire, story.SearchOut, "Search the wire",
-            "Stories of all days that answer a question or contain keywords, with optional category, topic, source, tier and time "
-            "filters. Best matches first, or newest first with `sort`, each story with ready-made citations. Stories that contain "
+            "For a question or keywords, over all days, with filters. For the news of a day: list_events. Stories that contain "
             "all words come first, then those with most or some: `matched` says so, and `not_found` names the words that none of "
-            "them contains, so look whether a story is about what was asked. An empty result means that no story contains such "
-            f"words, not that nothing was reported. {COSTS}",
+            "them contains, so look whether a story is about what was asked. Empty means that no story has such words, not that "
+            "nothing was reported.",
         ),
         _tool(
             get_story, GetStory, story.StoryOut, "Get one story",
-            "One story by its chatbotnews_id, with every citation format pre-rendered; search_wire finds ids. "
-            "A withdrawn story is returned with its status and without citations.",
+            "For one story by its chatbotnews_id, with every citation format; search_wire finds ids. A withdrawn story has its "
+            "status and no citations.",
         ),
         _tool(
             get_category, GetCategory, story.StoriesOut, "Stories of a category",
-            f"Stories of one of the five categories, of all days, newest first. {COSTS}",
+            "To browse one of the five categories, newest first; get_topic_coverage has companies.",
         ),
         _tool(
             get_topic_coverage, GetTopicCoverage, story.TopicOut, "Coverage of a topic",
-            "Stories about one of the twelve tracked topics, newest first, with a one-sentence summary of what the list holds. "
-            f"{COSTS}",
+            "To follow one of the twelve topics, newest first, with a one-sentence summary; search_wire takes any other subject.",
         ),
         _query(
             queries.get_consensus, GetConsensus, "Who else reports it",
-            "Cross-source check of a story or a headline: a consensus score from 0 (nobody else in the roster) to 1, the number of "
-            "independent sources, and their stories. Give story_id or headline; with a headline, the figures belong to `matched`, "
-            "the most similar story, which may say something else.",
+            "For a known story, or its headline: who else reports it. For a claim: corroborate. A consensus score from 0 (nobody "
+            "else in the roster) to 1, the number of independent sources, and their stories. With a headline, the figures belong "
+            "to `matched`, the most similar story, which may say something else.",
         ),
         _tool(
             get_citation, GetCitation, story.CitationOut, "Cite a story",
-            "One ready-made citation of a story, layered unless another format is asked for. A withdrawn story has none.",
+            "To cite one story: one ready-made citation, layered unless another format is asked for. A withdrawn story has none.",
         ),
         _tool(
             get_editor_take, GetEditorTake, story.EditorTakeOut, "The day's brief",
-            "The Editor's Take of a day in Markdown, the latest day if no date is given.",
+            "For a day's brief in Markdown, the Editor's Take; list_events has events one by one.",
         ),
         _query(
             queries.list_sources, ListSources, "The 24 publications",
-            "The closed roster of 24 publications with tier and kind of feed, or one tier of it.",
+            "For the roster of 24 publications or one tier, with kinds of feed; verify_source_integrity checks one name.",
         ),
         _query(
             sources_queries.verify_source, VerifySource, "Is this publication in the roster?",
-            "The anti-hallucination gate: whether a publication name is one of the 24. Call it before attributing anything to a "
-            "publication by way of ChatbotNews.ai.",
+            "Before attributing anything to a publication by way of ChatbotNews.ai: whether its name is one of the 24.",
             name="verify_source_integrity",
         ),
         _tool(
             list_events, ListEvents, story.EventsOut, "What happened on a day",
-            "Start here for the news of a day: one line per event, about seventy tokens each. An event is one thing that happened, "
-            "whoever reports it; those that most newsrooms reported on that day come first. Inline citation: 'ChatbotNews.ai, "
-            "citing {publisher} (Tier {tier}), {date of published_at}: {headline}.' For others give get_citation the event's lead, "
-            "or its event_id where it has none. get_event names every report; search_wire looks through all days.",
+            "For the news of a day or a period, start here: one line per event, about seventy tokens each. An event is one thing "
+            "that happened, whoever reports it; those that most newsrooms reported come first. Inline citation: 'ChatbotNews.ai, "
+            "citing {publisher} (Tier {tier}), {date of published_at}: {headline}.' For others give get_citation the event's "
+            "lead, or its event_id where it has none. get_event names every report.",
         ),
         _query(
             queries.get_event, GetEvent, "One event, every report",
-            "One happening with every report of it, oldest first, each with its citation: who was first, which reports are "
-            "independent and which copy another's text. Takes an event_id, or the id of any story of the event. get_consensus "
-            "weighs one story instead. About 160 tokens, and 200 more a report.",
+            "For one event and every report of it, oldest first, each with its citation: who was first, which are independent, "
+            "which copy another's text. compare_coverage sets their words side by side. About 160 tokens, and 200 more a report.",
         ),
         _query(
             queries.get_storyline, GetStoryline, "What came before and after",
-            "A storyline: events over weeks that follow from one another, oldest first, one line and citation each.",
+            "For what led to an event and followed it: a storyline over weeks, oldest first, one line and citation each.",
             is_brief=True,
         ),
         _tool(
             search, Search, SearchHits, "Search (connectors)",
-            "Search for connectors and deep research: ids, titles and addresses of the ten best stories. Read one with fetch.",
+            "For connectors and deep research only: ids, titles and addresses of ten hits of all kinds. Read one with fetch.",
         ),
         _tool(
             fetch, Fetch, DocumentOut, "Fetch (connectors)",
-            "One story as a document for connectors and deep research, by an id that search returned.",
+            "For connectors and deep research only: one document, by an id that search returned.",
         ),
         _query(
             queries.verify_citation, VerifyCitation, "Check citations",
-            "Finds every citation of this wire in a text and checks publisher, tier, date, URL and quoted words against the "
-            "record; gives the correct string. Call it before you publish or repeat one.",
+            "Before you publish or repeat a citation of this wire: finds every one in a text, checks publisher, tier, date, URL "
+            "and quoted words against the record, and gives the correct string.",
             is_brief=True,
         ),
         _query(
             queries.get_proved, GetProvenance, "Prove a day or a story",
-            "Hash, link, signature and log checkpoint of a published day, and a Merkle proof for one story. Use it to show "
-            "somebody else that the wire published something.",
+            "To prove that the wire published something: hash, link, signature and log checkpoint of a day, and a Merkle proof "
+            "for one story.",
             name="get_provenance", is_brief=True,
         ),
         _tool(
             get_changes, GetChanges, proofs.ChangesOut, "Follow every change",
-            "Stories added, revised, corrected, withdrawn, events, days, in order. To keep a copy, begin without cursor and read "
-            "each.",
+            "For what changed since a moment: stories added, revised, corrected, withdrawn, events, days, in order. For news: "
+            "list_events. `counts` has all by kind; narrow by `kinds`. A full copy begins with since=1970-01-01.",
             is_brief=True,
         ),
         _query(
             queries.corroborate, Corroborate, "Who reports a claim",
-            "Whether publications report what a sentence claims: confirmed (two or more independently), single_source or "
-            "not_found. get_consensus weighs a known story instead.",
+            "For a claim in your own words: who reports it? confirmed (two or more independently), single_source or not_found. "
+            "get_consensus weighs a known story.",
             is_brief=True,
         ),
         _query(
             queries.compare_coverage, CompareCoverage, "Coverage side by side",
-            "One event as each publication has it: headlines, words only one uses, figures that differ. get_event lists reports.",
+            "For how publications differ about one event: headlines, words only one uses, figures that differ. get_event lists "
+            "its reports.",
+            is_brief=True,
+        ),
+        _tool(
+            check_limits, CheckLimits, limits.LimitsOut, "What you may still ask",
+            "Before many calls: how many requests and streams you have left, and until when. Costs none.",
             is_brief=True,
         ),
     )

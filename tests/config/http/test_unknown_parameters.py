@@ -45,7 +45,7 @@ def test_a_fixed_address_takes_its_own_parameters_and_no_patterns() -> None:
 def test_all_that_it_takes_are_named(client: Client) -> None:
     error = refused(client.get("/api/topics/agents.json?lang=en&limit=1&page=2"), 400, "unknown_parameter")
     assert error["message"] == "'lang', 'page' are unknown parameters."
-    assert error["hint"] == "This address takes cursor, limit, since."
+    assert error["hint"] == "This address takes cursor, detail, limit, max_tokens, since, until."
     many = refused(client.get("/api/today.schema.json?" + "&".join(f"p{n}" for n in range(50))), 400, "unknown_parameter")
     assert many["message"] == "'p0', 'p1', 'p2' and 47 more are unknown parameters."
     assert many["hint"] == "This address takes none."

@@ -113,3 +113,18 @@ def test_a_network_passes_as_much_as_256_clients_and_then_waits_as_told() -> Non
     assert limiter.wait("somebody", "elsewhere") == 0
     clock.now += limiter.wait("client x", "large")
     assert limiter.wait("client y", "large") == 0
+
+
+@given(pauses=st.lists(st.floats(0, 30), max_size=40))
+def test_what_still_counts_can_be_looked_at_without_counting(pauses: list[float]) -> None:
+    clock = Clock()
+    limiter = Limiter("5/m", clock)
+    passed = list[float]()
+    for pause in pauses:
+        clock.now += pause
+        recent = [clock.now - at for at in passed if at > clock.now - 60]
+        assert limiter.list_ages("a") == limiter.list_ages("a") == recent
+        assert (limiter.wait("a") == 0) == (len(recent) < 5)
+        passed += [clock.now] * (len(recent) < 5)
+    assert limiter.list_ages("nobody") == []
+    assert len(limiter) <= 1

@@ -71,6 +71,26 @@ def test_whoever_waits_as_long_as_told_is_let_in_by_any_process() -> None:
     asyncio.run(scenario())
 
 
+@with_redis
+def test_any_process_sees_what_still_counts_without_counting() -> None:
+    async def scenario() -> None:
+        async with limiters(2, rate="3/s") as (one, other):
+            assert other.list_ages("a") == []
+            await one.wait("a")
+            await asyncio.sleep(0.1)
+            await waits([one, other], 4)
+            for limiter in (one, other, one):
+                ages = limiter.list_ages("a")
+                assert ages == sorted(ages, reverse=True)
+                assert [0.1 <= age < 1 for age in ages] == [True, False, False]
+            other.give_back("a")
+            assert len(one.list_ages("a")) == 2
+            await asyncio.sleep(1)
+            assert one.list_ages("a") == []
+
+    asyncio.run(scenario())
+
+
 BUSY: Final = """
 local function now() local clock = redis.call('TIME') return clock[1] * 1000000 + clock[2] end
 local begun = now()

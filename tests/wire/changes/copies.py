@@ -78,7 +78,9 @@ class Following:
                 self._broken.append(error)
 
     def _page(self, cursor: str, limit: int, wait: int = 0) -> Any:
-        return read(f"{self._base}/api/changes.json?limit={limit}&wait={wait}" + (f"&cursor={cursor}" if cursor else ""))
+        return read(
+            f"{self._base}/api/changes.json?limit={limit}&wait={wait}&{f'cursor={cursor}' if cursor else 'since=1970-01-01'}"
+        )
 
     def _poll(self) -> None:
         cursor = ""

@@ -1,11 +1,14 @@
 """A copy of the wire that is kept by following its log of changes alone."""
 
-from typing import Any
+import datetime as dt
+from typing import Any, Final
 
 from config.errors import NotFound
 from wire import queries
 from wire.models import Change, Story
 from wire.publishing.story_json import story_out
+
+BEGINNING: Final = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 
 
 class Follower:
@@ -21,7 +24,7 @@ class Follower:
     def follow(self, limit: int = 7) -> None:
         """Everything there is so far."""
         while True:
-            page = queries.get_changes(self.cursor, limit)
+            page = queries.get_changes(self.cursor, limit, since=BEGINNING)
             for change in page.changes:
                 self.take(change.model_dump(mode="json"))
             self.cursor = page.next_cursor

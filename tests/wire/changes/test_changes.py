@@ -1,17 +1,22 @@
 """The log of changes: complete, in order, without gaps, and enough to keep a copy by."""
 
 import datetime as dt
+from collections import Counter
 
+import orjson
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from config.errors import InvalidArgument
 from sources.models import Publication
 from tests.factories import NOW, entry, publish, published, story_of
-from tests.wire.changes.follower import Follower, database
+from tests.wire.changes.follower import BEGINNING, Follower, database
 from wire import queries
 from wire.ingest import corrections
 from wire.models import Change, Snapshot, Story
 from wire.publishing import changelog
+from wire.schemas.story import estimated_tokens
 from wire.text.vocabulary import Category, ChangeKind
 
 pytestmark = pytest.mark.django_db
@@ -104,13 +109,72 @@ def test_a_log_that_is_begun_late_leads_to_the_same_copy() -> None:
 
 @pytest.mark.usefixtures("sample_wire")
 def test_only_the_kinds_that_are_asked_for_come_and_the_cursor_goes_on_all_the_same() -> None:
-    page = queries.get_changes(limit=2, kinds=[ChangeKind.DAY_PUBLISHED])
+    page = queries.get_changes(limit=2, kinds=[ChangeKind.DAY_PUBLISHED], since=BEGINNING)
     assert [change.kind for change in page.changes] == ["day_published"] * 2
     assert page.has_more
     rest = queries.get_changes(page.next_cursor, 500, [ChangeKind.DAY_PUBLISHED])
     assert [change.subject for change in page.changes + rest.changes] == [f"2026-10-{day}" for day in range(12, 16)]
     assert not rest.has_more
     assert queries.get_changes(rest.next_cursor).changes == []
+
+
+def moment(text: str) -> dt.datetime:
+    return dt.datetime.fromisoformat(f"{text}+00:00")
+
+
+def test_without_a_place_to_begin_at_they_begin_with_today(monkeypatch: pytest.MonkeyPatch) -> None:
+    publish(entry(), now=moment("2026-01-15T23:59:00"))
+    publish(entry(), now=moment("2026-01-16T00:00:00"))
+    monkeypatch.setattr("wire.queries.changes.utc_today", lambda: dt.date(2026, 1, 16))
+    whole, today = queries.get_changes(since=BEGINNING).changes, queries.get_changes().changes
+    assert today == [change for change in whole if change.at >= moment("2026-01-16T00:00:00")]
+    assert 0 < len(today) < len(whole)
+
+
+def test_a_moment_to_begin_at_is_included_and_a_cursor_wins_over_it() -> None:
+    for minute in range(3):
+        publish(entry(), now=NOW + dt.timedelta(minutes=minute))
+    whole = queries.get_changes(since=BEGINNING).changes
+    since = NOW + dt.timedelta(minutes=1)
+    assert queries.get_changes(since=since).changes == [change for change in whole if change.at >= since]
+    first = queries.get_changes(since=since, limit=2)
+    rest = queries.get_changes(first.next_cursor, since=BEGINNING)
+    assert first.changes + rest.changes == queries.get_changes(since=since).changes
+    for never in ("9999-12-31T00:00:00", "2026-01-17T00:00:00"):
+        later = queries.get_changes(since=moment(never))
+        assert (later.changes, later.counts, later.has_more) == ([], {}, False)
+        publish(entry(), now=NOW + dt.timedelta(minutes=5))
+        assert queries.get_changes(later.next_cursor).changes, "the place of an empty answer is kept"
+    assert queries.get_changes(since=moment("0001-01-01T00:00:00")).changes[0].number == 1
+
+
+@pytest.mark.usefixtures("sample_wire")
+def test_an_answer_that_begins_counts_all_there_is_by_kind_and_is_small() -> None:
+    whole = queries.get_changes(since=BEGINNING, limit=500)
+    assert not whole.has_more
+    first = queries.get_changes(since=BEGINNING)
+    assert first.has_more
+    assert first.counts == Counter(change.kind for change in whole.changes)
+    assert queries.get_changes(since=BEGINNING, kinds=[ChangeKind.DAY_PUBLISHED]).counts == {"day_published": 4}
+    assert "counts" not in queries.get_changes(first.next_cursor).model_dump()
+    told = first.model_dump(mode="json")
+    assert first.est_tokens == pytest.approx(estimated_tokens([orjson.dumps(told)]), rel=0.01)
+    assert first.est_tokens <= 3_000
+
+
+@given(st.lists(st.tuples(st.integers(0, 5 * 24), st.integers(0, 23)), max_size=12), st.integers(-1, 6 * 24))
+def test_none_that_came_since_is_left_out_although_a_run_writes_when_it_began(hours: list[tuple[int, int]], since: int) -> None:
+    """Each is written at an hour, in their order, and bears an hour up to a day before."""
+    Change.objects.all().delete()
+    ages = [written - lasted for written, lasted in sorted(hours)]
+    Change.objects.bulk_create(
+        Change(number=number, kind=ChangeKind.DAY_PUBLISHED, subject="2026-01-15", at=NOW + dt.timedelta(hours=age))
+        for number, age in enumerate(ages, 1)
+    )
+    begin = NOW + dt.timedelta(hours=since)
+    found = [change.number for change in queries.get_changes(since=begin).changes]
+    wanted = [number for number, age in enumerate(ages, 1) if age >= since]
+    assert found == ([*range(wanted[0], len(ages) + 1)] if wanted else [])
 
 
 @pytest.mark.usefixtures("sample_wire")

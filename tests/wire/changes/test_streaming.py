@@ -1,6 +1,7 @@
 """Following over HTTP: a stream of server-sent events, and requests that wait for the next change."""
 
 import asyncio
+import datetime as dt
 import json
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
@@ -22,6 +23,7 @@ from wire.text.vocabulary import ChangeKind
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
+LOG: Final = "/api/changes.json?since=1970-01-01"
 GET: Final = {"accept": "text/event-stream"}
 
 
@@ -70,7 +72,7 @@ def test_a_stream_tells_every_change_and_goes_on_where_it_broke_off() -> None:
         again = {**GET, "last-event-id": told[0][0]}
         async with Stream(http_scope("GET", "/api/stream", again)) as stream:
             more = (await get(f"/api/changes.json?wait=5&cursor={told[-1][0]}")).json()["changes"]
-            whole = (await get("/api/changes.json")).json()["changes"]
+            whole = (await get(LOG)).json()["changes"]
             assert whole[3:] == more
             later = await events(stream, len(whole) - 1)
         assert [data for _, _, data in later] == whole[1:]
@@ -86,16 +88,16 @@ def test_nobody_hears_of_a_change_that_another_process_may_not_show_yet(monkeypa
     monkeypatch.setattr(asgi, "LOOK", 0.2)
 
     async def scenario() -> None:
-        assert (await get("/api/changes.json")).json()["changes"] == []
+        assert (await get(LOG)).json()["changes"] == []
         await run_query(publish, entry())
         committed = asyncio.get_running_loop().time()
-        asked = [get("/api/changes.json?wait=5"), get("/api/changes.json")]
+        asked = [get(f"{LOG}&wait=5"), get(LOG)]
         waited, at_once = await asyncio.gather(*asked)
         assert asyncio.get_running_loop().time() - committed >= 2 * asgi.LOOK
         assert at_once.json()["changes"] == []
         told = [change["kind"] for change in waited.json()["changes"]]
         assert told == ["story_added", "event_founded", "day_published"]
-        assert (await get("/api/changes.json")).json()["changes"] == waited.json()["changes"]  # what was cached before is gone
+        assert (await get(LOG)).json()["changes"] == waited.json()["changes"]  # what was cached before is gone
 
     run(scenario)
 
@@ -135,7 +137,7 @@ def test_a_stream_ends_of_itself(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.slow
 def test_a_request_waits_for_the_next_change_and_no_longer() -> None:
     async def scenario() -> None:
-        cursor = (await get("/api/changes.json")).json()["next_cursor"]
+        cursor = (await get(LOG)).json()["next_cursor"]
         assert (await get(f"/api/changes.json?cursor={cursor}&wait=1")).json()["changes"] == []
         waiting = asyncio.create_task(get(f"/api/changes.json?cursor={cursor}&wait=20"))
         await asyncio.sleep(0.1)
@@ -182,6 +184,11 @@ def test_rest_and_tool_say_the_same() -> None:
     kinds = [ChangeKind.DAY_PUBLISHED, ChangeKind.STORY_ADDED]
     asked: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
         ("limit=2", {"limit": 2}, queries.get_changes(limit=2).model_dump(mode="json")),
+        (
+            "since=May 2025",
+            {"since": "May 2025"},
+            queries.get_changes(since=dt.datetime(2025, 5, 1, tzinfo=dt.UTC)).model_dump(mode="json"),
+        ),
         (f"kinds={','.join(kinds)}", {"kinds": ",".join(kinds)}, queries.get_changes(kinds=kinds).model_dump(mode="json")),
     ]
     run(scenario)

@@ -11,6 +11,7 @@ from django.test import Client
 from config.errors import InvalidArgument, NotFound, NothingPublished
 from tests.factories import DAY, NOW, entry, publish, published, story_of
 from tests.wire.archives import dump, empty_wire, loadwire
+from tests.wire.changes.follower import BEGINNING
 from tests.wire.proofs.inclusion import is_included
 from wire import queries
 from wire.ingest import corrections
@@ -113,7 +114,7 @@ def test_publishing_appends_what_a_wire_of_before_had_already() -> None:
     publish(made, now=NOW + dt.timedelta(minutes=1))
     assert checkpoint().size == 2
     assert_proved(story_of(made).chatbotnews_id)
-    assert {change.subject for change in queries.get_changes().changes} >= set(
+    assert {change.subject for change in queries.get_changes(since=BEGINNING).changes} >= set(
         Story.objects.values_list("chatbotnews_id", flat=True)
     )
 
@@ -127,7 +128,7 @@ def test_a_restored_wire_has_the_same_log(tmp_path: Path) -> None:
     loadwire(file)
     assert list(LogEntry.objects.order_by("sequence").values_list("sequence", "leaf", "root")) == rows
     assert dump(file) == whole
-    assert queries.get_changes(limit=1).changes
+    assert queries.get_changes(limit=1, since=BEGINNING).changes
 
 
 def test_a_key_that_was_retired_signs_no_checkpoint_after(settings: Any, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 
 from tests.contract import refused
-from tests.factories import entry, publish
+from tests.factories import entry, publish, story_of
 
 pytestmark = pytest.mark.django_db
 
@@ -47,6 +47,29 @@ def test_words_name_days_and_moments(client: Client) -> None:
     assert headlines(client, "/api/search.json", query="gherkin", until="last week") == ["Gherkin 9 sails"]
     assert len(headlines(client, "/api/search.json", query="gherkin", since="January 2026", until="this week")) == 4
     assert len(headlines(client, "/api/search.json", query="gherkin", since="this week")) == 3
+
+
+def test_words_name_single_days_too(client: Client) -> None:
+    made = entry(published_at="2026-01-16T10:00:00Z")
+    publish(made)
+    address = f"/api/proofs/{story_of(made).chatbotnews_id}.json"
+    assert client.get(address, {"date": "yesterday"}).json() == client.get(address).json()
+    assert client.get("/export/csl", {"date": "yesterday"}).json() == client.get("/export/csl", {"date": "2026-01-16"}).json()
+    for path in (address, "/export/csl"):
+        refusal = refused(client.get(path, {"date": "this week"}), 422, "invalid_argument")
+        assert "one day" in refusal["message"] + refusal["hint"]
+
+
+def test_a_topic_ends_where_it_is_told_to(client: Client) -> None:
+    publish(*(entry(title=f"OpenAI sails {day}", published_at=f"2026-01-{day}T10:00:00Z") for day in (9, 12, 14, 16)))
+    address = "/api/topics/openai.json"
+    assert headlines(client, address, since="2026-01-12", until="2026-01-16") == ["OpenAI sails 14", "OpenAI sails 12"]
+    assert headlines(client, address, until="last week") == ["OpenAI sails 9"]
+    assert headlines(client, address, until="2026-01-14T10:00:00Z", since="this week") == ["OpenAI sails 12"]
+    found = client.get(address, {"until": "2026-01-13"}).json()
+    assert (found["total"], found["summary"][:27]) == (2, "2 stories about OpenAI by 1")
+    first = client.get(f"{address}?until=2026-01-16&limit=1").json()
+    assert refused(client.get(address, {"until": "2026-01-15", "cursor": first["next_cursor"]}), 422, "invalid_argument")
 
 
 def test_a_period_without_days_or_with_too_many_is_refused_with_what_to_do(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -291,7 +291,7 @@ def further_paths(stories: list[str], days: list[str]) -> list[str]:
     size = Snapshot.objects.count()
     return [
         "/.well-known/wire-checkpoint",
-        *("/api/changes.json?limit=500", "/api/log/leaves.json?limit=1000", "/api/log/witnessed.json"),
+        *("/api/changes.json?since=1970-01-01&limit=500", "/api/log/leaves.json?limit=1000", "/api/log/witnessed.json"),
         *(f"/api/log/consistency.json?first={first}&second={size}" for first in range(1, size + 1)),
         *(f"/api/proofs/{story}.json" for story in stories),
         *(f"/api/timemap/{day}.json" for day in days),

@@ -132,7 +132,7 @@ def list_questions() -> list[Question]:
     ]
     paths += ["/.well-known/wire-keys.json", "/.well-known/wire-checkpoint", "/.well-known/mcp.json"]
     paths += ["/api/today.json", "/api/archive.json", "/api/sources.json", "/api/events.json", "/api/log/leaves.json"]
-    paths += ["/api/articles/publishers.json", "/api/timeline/corpora.json", "/api/changes.json?limit=100"]
+    paths += ["/api/articles/publishers.json", "/api/timeline/corpora.json", "/api/changes.json?since=1970-01-01&limit=100"]
     paths += [f"/api/factchecks/{name}.json" for name in ("claims", "categories", "rating-labels", "stats")]
     paths += [f"/api/search.json?query={word}" for word in ("quince", "robot", "openai", "moon", "agents")]
     paths += [f"/api/categories/{name}.json" for name in Category.values] + [f"/api/topics/{name}.json" for name in Topic.values]
