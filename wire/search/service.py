@@ -22,7 +22,7 @@ from wire.search.ranking import Scope, newest_page, ranked_page
 from wire.text.date_range import find_period
 from wire.text.query import EVERYTHING, SOME, Term, forms
 from wire.text.question_language import find_languages, small_words_of
-from wire.text.tokens import fold_text, token, words
+from wire.text.tokens import chains, fold_text, token, words
 from wire.text.vocabulary import Topic
 
 _QUOTED: Final = re.compile(r'"[^"]*"')
@@ -52,7 +52,7 @@ def search(
     right = corrections(_QUOTED.sub(" ", spelled))
     if right:
         spelled = _WORD.sub(lambda word: right.get(word[0].casefold(), word[0]), spelled)
-    if not words(spelled) and period is None:
+    if not chains(spelled) and period is None:
         raise InvalidArgument("query has no words.", "Give one or more words, or a phrase in double quotes.")
     page = None
     if period and scope.low is None and scope.high is None:

@@ -73,11 +73,14 @@ def is_looked_up(text: Text, form: question.Query) -> bool:
 
 
 def list_marks(story: StoryOut) -> list[str]:
-    return [
+    marks = [
         *search.encode_filters(topics=story.topics),
         *tokens.pairs(tokens.tokens(story.headline)),
         *tokens.pairs(tokens.tokens(story.summary_medium)),
+        *tokens.run_marks(story.headline),
+        *tokens.run_marks(story.summary_medium),
     ]
+    return list(dict.fromkeys(marks))
 
 
 def pages(
@@ -111,7 +114,7 @@ def test_a_search_finds_what_a_plain_reference_finds(corpus: list[StoryOut], que
 @examples(40)
 @given(query=st.text(max_size=300))
 def test_no_text_breaks_a_search(corpus: list[StoryOut], query: str) -> None:
-    if tokens.words(query):
+    if tokens.chains(query):
         assert set(ids(pages(query, 50))) <= {story.chatbotnews_id for story in corpus}
     else:
         with pytest.raises(InvalidArgument):
