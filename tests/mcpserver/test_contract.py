@@ -64,7 +64,7 @@ ADDED_TOOLS: Final = {
     "compare_coverage": {"event_id"},
 }
 ADDED_ARGUMENTS: Final = {
-    "search_wire": {"cursor", "detail", "sort", "until", "topic", "tier", "sources", "max_tokens"},
+    "search_wire": {"cursor", "detail", "sort", "until", "topic", "tier", "sources", "max_tokens", "group"},
     "get_story": {"as_of"},
     "get_category": {"cursor", "detail", "max_tokens", "as_of"},
     "get_topic_coverage": {"cursor", "detail", "max_tokens"},
