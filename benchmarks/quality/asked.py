@@ -44,6 +44,7 @@ def main() -> None:
 def _finders(today: dt.date) -> Mapping[str, Find]:
     from benchmarks.quality.bm25 import PlainBM25, terms
     from wire.models import SearchDocument, Story
+    from wire.schemas.params import Group
     from wire.search.nearest import find_nearest
     from wire.search.ranking import Scope
     from wire.search.service import search
@@ -52,8 +53,8 @@ def _finders(today: dt.date) -> Mapping[str, Find]:
     plain = PlainBM25({one: terms(f"{headline} {summary}") for one, headline, summary in stories})
     ids = dict(SearchDocument.objects.values_list("place", "story__chatbotnews_id"))
 
-    def search_wire(text: str) -> list[str]:
-        return [story.chatbotnews_id for story in search(text, Scope(), today, limit=SHOWN).stories]
+    def search_wire(text: str, group: Group = Group.NONE) -> list[str]:
+        return [story.chatbotnews_id for story in search(text, Scope(), today, limit=SHOWN, group=group).stories]
 
     def search_by_words(text: str) -> list[str]:
         with mock.patch("wire.search.nearest.embedder", return_value=None):
@@ -65,6 +66,7 @@ def _finders(today: dt.date) -> Mapping[str, Find]:
 
     return {
         "the wire": search_wire,
+        "the wire, one story an event": lambda text: search_wire(text, Group.EVENT),
         "the wire, words alone": search_by_words,
         "its vectors alone": search_by_meaning,
         "plain BM25, any word": lambda text: plain.ranked(set(terms(text)))[:SHOWN],

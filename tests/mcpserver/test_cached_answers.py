@@ -218,10 +218,11 @@ def test_a_publish_shows_at_once_by_both_doors() -> None:
     first = entry(title="Quince opens")
     publish(first)
     day = request("GET", "/api/today.json").body
-    assert rpc("tools/call", {"name": "search_wire", "arguments": {"query": "quince"}}).result["structuredContent"]["total"] == 1
+    search = {"name": "search_wire", "arguments": {"query": "quince", "group": "none"}}
+    assert rpc("tools/call", search).result["structuredContent"]["total"] == 1
     publish(entry(title="Quince opens again"))
     assert request("GET", "/api/today.json").body != day
-    assert rpc("tools/call", {"name": "search_wire", "arguments": {"query": "quince"}}).result["structuredContent"]["total"] == 2
+    assert rpc("tools/call", search).result["structuredContent"]["total"] == 2
 
 
 @pytest.mark.slow

@@ -65,7 +65,7 @@ ADDED_TOOLS: Final = {
     "check_limits": set(),
 }
 ADDED_ARGUMENTS: Final = {
-    "search_wire": {"cursor", "detail", "sort", "until", "topic", "tier", "sources", "max_tokens"},
+    "search_wire": {"cursor", "detail", "sort", "until", "topic", "tier", "sources", "max_tokens", "group"},
     "get_story": {"as_of"},
     "get_category": {"cursor", "detail", "max_tokens", "as_of"},
     "get_topic_coverage": {"cursor", "detail", "max_tokens", "until"},

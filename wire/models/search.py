@@ -4,7 +4,7 @@ import datetime as dt
 import json
 import math
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from django.db import models
@@ -128,12 +128,30 @@ def is_held(term: Term) -> bool:
 
 def documents(places: Sequence[int]) -> list[tuple[int, int, str, int, str]]:
     """Return place, story's key, tokens, headline_length and marks of each; hundreds a search, so in plain SQL."""
-    given = _LISTED[connection.vendor]
-    sql = f"SELECT place, story_id, tokens, headline_length, marks FROM wire_searchdocument WHERE place IN ({given})"  # noqa: S608  ours
+    sql = "SELECT place, story_id, tokens, headline_length, marks FROM wire_searchdocument WHERE place IN ({})"
+    return _select_listed(sql, places)
+
+
+def read_events(places: Sequence[int]) -> dict[int, str]:
+    """Return the event of each story, by place."""
+    joined = "wire_searchdocument JOIN wire_story ON wire_story.id = story_id"
+    return dict(_select_listed(f"SELECT place, coalesce(event_id, chatbotnews_id) FROM {joined} WHERE place IN ({{}})", places))  # noqa: S608  ours
+
+
+def list_places(events: Iterable[str]) -> dict[int, str]:
+    """Return the places of the stories of these events, and the event of each."""
+    return dict(SearchDocument.objects.filter(story__event__in=set(events)).values_list("place", "story__event"))
+
+
+def last_story() -> int:
+    """Return the key of the story that came last of those that are searched; 0 without any."""
+    return SearchDocument.objects.aggregate(last=models.Max("story_id"))["last"] or 0
+
+
+def _select_listed(sql: str, keys: Sequence[int]) -> list[Any]:
     with connection.cursor() as cursor:
-        cursor.execute(sql, [json.dumps(places)])
-        found: list[tuple[int, int, str, int, str]] = cursor.fetchall()
-    return found
+        cursor.execute(sql.format(_LISTED[connection.vendor]), [json.dumps(keys)])
+        return list(cursor.fetchall())
 
 
 def _find_newest_on_postgres(match: str, low: int, high: int | None, limit: int) -> list[int]:

@@ -5,7 +5,7 @@ from typing import Any
 
 from wire.models import SearchDocument, Story, StoryRevision, StoryTopic, StoryVector
 from wire.models.search import encode_filters, place
-from wire.text.tokens import pairs, tokens
+from wire.text.tokens import pairs, run_marks, tokens
 from wire.text.vocabulary import Status
 
 
@@ -45,10 +45,11 @@ def free_places(stories: Sequence[Story]) -> list[int]:
 
 def document(story: Story, revision: StoryRevision) -> dict[str, Any]:
     headline, summary = tokens(revision.headline), tokens(revision.summary_medium)
+    in_runs = [*run_marks(revision.headline), *run_marks(revision.summary_medium)]
     filters = encode_filters(revision.category, revision.topics, story.publication_id, story.tier)
     return {
         "story_id": story.pk,
         "tokens": " ".join(headline + summary),
         "headline_length": len(headline),
-        "marks": " ".join(dict.fromkeys([*filters, *pairs(headline), *pairs(summary)])),
+        "marks": " ".join(dict.fromkeys([*filters, *pairs(headline), *pairs(summary), *in_runs])),
     }

@@ -18,6 +18,7 @@ from wire.publishing.event_view import EventReport, EventView
 from wire.queries.events import events_by_id
 from wire.queries.snapshots import is_sample
 from wire.queries.stories import search_wire
+from wire.schemas.params import Group
 from wire.schemas.proofs import CorroborationOut, EventCorroboration, VoiceOut
 from wire.schemas.story import StoryOut
 from wire.search.nearest import find_nearest
@@ -86,7 +87,7 @@ def corroborate(claim: str) -> CorroborationOut:
 def _find_events(claim: str) -> list[EventView]:
     """Return events that may be about the claim: of the stories that a search finds, and of those with its rarest words."""
     try:
-        hits = [story.event_id for story in search_wire(claim, limit=FOUND).stories]
+        hits = [story.event_id for story in search_wire(claim, limit=FOUND, group=Group.NONE).stories]
     except InvalidArgument:
         hits = []
     terms = [Term((token(word),)) for word in dict.fromkeys(words(claim)) if word not in STOP_WORDS][:12]

@@ -14,6 +14,7 @@ from wire.publishing.story_json import citable
 from wire.queries.events import view_event
 from wire.queries.snapshots import find_snapshot, get_archive
 from wire.queries.stories import get_category, get_story, get_topic_coverage, search_wire
+from wire.schemas.params import Group
 from wire.schemas.proofs import DayFileOut
 from wire.schemas.story import StoryOut
 from wire.text.provenance import timestamp
@@ -103,7 +104,7 @@ def get_list(
     elif topic is not None:
         listed = get_topic_coverage(topic, limit=100).stories
     else:
-        listed = search_wire(str(query), limit=50).stories
+        listed = search_wire(str(query), limit=50, group=Group.NONE).stories
     if form == "ninjs":
         return orjson.dumps([_to_ninjs(story) for story in listed])
     ids = [story.chatbotnews_id for story in listed]

@@ -16,7 +16,7 @@ from wire.models import Story, StoryTopic
 from wire.models.search import encode_filters, first_place
 from wire.models.story import StoryQuerySet
 from wire.publishing.story_json import COLUMNS, citable, read_json
-from wire.schemas.params import LIST_LIMIT, SEARCH_LIMIT, Sort
+from wire.schemas.params import LIST_LIMIT, SEARCH_LIMIT, Group, Sort
 from wire.schemas.stories_answer import StoriesAnswer
 from wire.schemas.story import CitationOut, SearchOut, StoriesOut, StoryOut, TopicOut
 from wire.search.cursor import COUNTED, Place, count_capped, decode, decode_place, encode, place_of
@@ -144,14 +144,19 @@ class Filters(TypedDict, total=False):
 
 
 def search_wire(
-    query: str, limit: int = SEARCH_LIMIT, cursor: str | None = None, sort: Sort = Sort.RELEVANCE, **filters: Unpack[Filters]
+    query: str,
+    limit: int = SEARCH_LIMIT,
+    cursor: str | None = None,
+    sort: Sort = Sort.RELEVANCE,
+    group: Group = Group.EVENT,
+    **filters: Unpack[Filters],
 ) -> StoriesAnswer[SearchOut]:
     """Return stories that answer `query`: those with all its words, and where these are few those with most or some; every "quoted
-    phrase" word by word. Best first, newer first among equals; or newest first. `matched`, `suggestion` and `period` tell how the
-    query was read. Raises: InvalidArgument when `query` holds no word or `cursor` is strange; NotInRoster when a source is none of
-    the 24.
+    phrase" word by word. Best first, newer first among equals, of each event the best (`group`); or newest first. `matched`,
+    `suggestion` and `period` tell how the query was read. Raises: InvalidArgument when `query` holds no word or `cursor` is
+    strange; NotInRoster when a source is none of the 24.
     """
-    return search(query, _build_scope(filters), utc_today(), limit, cursor, sort)
+    return search(query, _build_scope(filters), utc_today(), limit, cursor, sort, group)
 
 
 def newest_matches(query: str, limit: int) -> list[StoryOut]:

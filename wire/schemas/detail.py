@@ -44,6 +44,8 @@ class ShortStoriesOut(Schema):
     citation_pattern: str | None = Field(None, description="In brief: a story's layered citation, made of its fields.")
 
 
+MORE: Final = "more_of_event"  # which stories of a search by event have
+
 BEGINS: Final = "According to {original_publisher}, as summarized by ChatbotNews.ai, "
 ENDS: Final = " Source: {permalink}"
 
@@ -67,7 +69,8 @@ def shape_page(page: StoriesAnswer[Any], detail: Detail) -> Page:
 def _standard(story: bytes) -> dict[str, Any]:
     """With the layered citation, whole."""
     whole = orjson.loads(story)
-    return {name: whole[name] for name in STANDARD} | _layered_citation(whole)
+    shown = {name: whole[name] for name in STANDARD} | ({MORE: whole[MORE]} if MORE in whole else {})
+    return shown | _layered_citation(whole)
 
 
 def _brief(story: bytes) -> dict[str, Any]:
@@ -76,6 +79,8 @@ def _brief(story: bytes) -> dict[str, Any]:
     """
     whole = orjson.loads(story)
     found = {name: whole[name] for name in BRIEF}
+    if whole.get(MORE):
+        found |= {"event_id": whole["event_id"], MORE: whole[MORE]}
     layered = (whole["citation_objects"] or {}).get("layered_ready", "")
     begins, ends = BEGINS.format_map(whole), ENDS.format_map(whole)
     if layered.startswith(begins) and layered.endswith(ends):

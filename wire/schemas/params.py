@@ -125,6 +125,16 @@ class Sort(StrEnum):
     NEWEST = "newest"
 
 
+GROUP = "`event`: where several stories of one event match, only the best of them, if the best come first. `none`: all."
+
+
+class Group(StrEnum):
+    """Which stories of one event a search shows."""
+
+    EVENT = "event"
+    NONE = "none"
+
+
 class SearchQuery(Schema):
     """What a search may ask."""
 
@@ -137,6 +147,7 @@ class SearchQuery(Schema):
     since: IsoMoment | None = Field(None, description=SINCE)
     until: IsoEnd | None = Field(None, description=UNTIL)
     sort: Sort = Field(Sort.RELEVANCE, description=SORT)
+    group: Group = Field(Group.EVENT, description=GROUP)
     limit: SearchLimit = SEARCH_LIMIT
     cursor: str | None = Field(None, max_length=500, description="`next_cursor` of the page before.")
 

@@ -10,7 +10,7 @@ from pydantic import ConfigDict
 
 from sources.schemas import PublicationOut
 from sources.vocabulary import ROSTER_SIZE, Tier
-from wire.schemas.params import Moment, Score, Sha256, StoryId
+from wire.schemas.params import Group, Moment, Score, Sha256, StoryId
 from wire.text.vocabulary import Category, Status, Topic
 
 _WEIGHTS: Final = {string.ascii_lowercase: 0.79, string.ascii_uppercase: 0.96, string.digits: 1.15, string.punctuation: 1.08}
@@ -76,6 +76,9 @@ class StoryOut(Schema):
     citation_objects: CitationObjects | None = Field(description="null for a withdrawn story: do not cite it.")
     # The story to cite in place of a merged one; no description, as clients read the tools with every question.
     merged_into: str = Field(default="", exclude_if=lambda story_id: not story_id)
+    more_of_event: int | None = Field(
+        default=None, exclude_if=lambda more: more is None, description="In a search by event: its other stories that match."
+    )
 
 
 class StoryRef(Schema):
@@ -127,6 +130,7 @@ class SearchOut(StoriesOut):
         description="How far to trust the list: `all words`, `most words`; `by meaning`: near in it; `some words`: meaning was not "
         "compared; `weak`: probably nothing here answers the query. null without words or stories.",
     )
+    group: Group = Field(default=Group.NONE, description="`event`: the best story of each event, and `total` counts events.")
     degraded: list[Literal["vectors"]] = Field(default=[], description="`vectors`: meaning could not be compared.")
     not_found: list[str] = Field(
         default=[],

@@ -5,6 +5,7 @@ tokens, and a question reads its own tokens' blocks.
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from itertools import groupby
 from typing import Final
 
 import numpy as np
@@ -41,6 +42,13 @@ def fill(index: str, block: int, documents: Documents) -> None:
     columns = ", ".join(connection.ops.quote_name(name) for name in ("index", "token", "block", "found"))
     with connection.cursor() as cursor:
         cursor.executemany(f"INSERT INTO {Postings._meta.db_table} ({columns}) VALUES (%s, %s, %s, %s)", rows)  # noqa: S608  ours
+
+
+def reindex(index: str, documents: Iterable[tuple[int, Mapping[str, int]]]) -> None:
+    """Make an index anew of its documents, in the order of their numbers; their values stay. Needs a transaction."""
+    Postings.objects.filter(index=index).exclude(token=VALUES).delete()
+    for block, rows in groupby(documents, key=lambda row: row[0] // BLOCK):
+        fill(index, block, dict(rows))
 
 
 def is_filled(index: str, block: int) -> bool:

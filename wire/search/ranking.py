@@ -1,16 +1,16 @@
 """A page of search results, best or newest first. The database finds the newest matches, Python ranks them."""
 
 import hashlib
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple, TypeVar
 
 from wire.models import Story
-from wire.models.search import TIE, documents, is_held, newest_places
+from wire.models.search import TIE, documents, is_held, last_story, list_places, newest_places, read_events
 from wire.publishing.story_json import COLUMNS, read_json
-from wire.schemas.params import Sort
-from wire.schemas.stories_answer import StoriesAnswer
+from wire.schemas.params import Group, Sort
+from wire.schemas.stories_answer import StoriesAnswer, set_field
 from wire.schemas.story import SearchOut
 from wire.search.cursor import COUNTED, decode, encode, invalid
 from wire.search.nearest import find_nearest
@@ -32,7 +32,8 @@ FRESH: Final = 0.05  # added to a score for each year that a story is newer …
 FRESH_ALONE: Final = 3.0  # … and where a single word or name is asked for, which most stories hold equally well
 
 # What a cursor of a search can say: go on in the ranking of all; in a window; begin the window behind a place. Each begins
-# with the mark of its question (`_mark`).
+# with the mark of its question (`_mark`); behind it, where stories are grouped by event, ":" and the key of the last story that had
+# come when the first page was shown: one that comes later must not take its event from a page that is still to be shown.
 RANKED, WINDOW, BEHIND = "all", "window", "behind"
 KINDS: Final = {RANKED: 3, WINDOW: 5, BEHIND: 2}
 IN_TIME: Final = "time"  # go on behind a place, newest first
@@ -53,6 +54,9 @@ class Scope:
         marks = [Term(one_of) for one_of in self.marks]
         wanted = [[*marks, *terms] for terms in question.looked_up]
         return newest_places(wanted, limit=limit, low=self.low, high=self.high)
+
+    def holds(self, place: int) -> bool:
+        return (self.low is None or self.low <= place) and (self.high is None or place < self.high)
 
     def behind(self, place: int) -> "Scope":
         return replace(self, high=place)
@@ -75,24 +79,46 @@ class StoryText(NamedTuple):
     text: Text
 
 
-def ranked_page(scope: Scope, forms: Sequence[Query], asked: str, limit: int, cursor: str | None) -> StoriesAnswer[SearchOut]:
+@dataclass(frozen=True, slots=True)
+class Paging:
+    """Which page is asked for: `values` are those of its cursor, `last` is the last story that may be in a list by event."""
+
+    limit: int
+    mark: str
+    kind: str | None = None
+    values: Sequence[Any] = ()
+    last: int | None = None
+
+    def encode(self, kind: str, *values: Any) -> str:
+        return encode(kind, self.mark if self.last is None else f"{self.mark}:{self.last}", *values)
+
+    def may_show(self, found: StoryText) -> bool:
+        return self.last is None or found.pk <= self.last
+
+
+def ranked_page(
+    scope: Scope, forms: Sequence[Query], asked: str, limit: int, cursor: str | None, group: Group
+) -> StoriesAnswer[SearchOut]:
     """Return a page of the stories in `scope` that match the strictest form of a question that finds enough.
 
     `asked` is the question as it was put, whose meaning counts where not all words occur. A window is named by its first and last
     story, so stories that arrive between two pages shift nothing. Its last page may be short although another window follows.
+    By event, the best story of each event is shown and the others are counted; of windows, in that of the event's newest match.
     Raises: InvalidArgument for a strange cursor.
     """
-    given = None if cursor is None else decode(cursor, KINDS)
+    kind, (given, *values) = (None, [""]) if cursor is None else decode(cursor, KINDS)
+    given_mark, _, given_last = str(given).partition(":")
+    last = None if group == Group.NONE else last_story() if cursor is None else _check_place(_read_number(given_last))
     for number, form in enumerate(forms, start=1):
-        mark = _mark(scope, form, Sort.RELEVANCE)
-        if given is not None and given[1][0] != mark:
+        mark = _mark(scope, form, Sort.RELEVANCE, group)
+        if cursor is not None and given_mark != mark:
             continue
-        kind, values = (None, []) if given is None else (given[0], given[1][1:])
-        is_last = given is not None or form is forms[-1]
+        paging = Paging(limit, mark, kind, values, last)
+        is_last = cursor is not None or form is forms[-1]
         if form.least == ALL:
-            page = _match_all(scope, form, mark, limit, kind, values)
-            if given is None and is_last and not page.head.total:  # a single word that no story holds
-                return _match_any(scope, form, {}, mark, asked, limit, [])
+            page = _match_all(scope, form, paging)
+            if cursor is None and is_last and not page.head.total:  # a single word that no story holds
+                return _match_any(scope, form, {}, paging, asked)
             if is_last or page.head.total >= min(ENOUGH[ALL], COUNTED):
                 return page
         else:  # the newest thousand of each form
@@ -101,13 +127,11 @@ def ranked_page(scope: Scope, forms: Sequence[Query], asked: str, limit: int, cu
                 held = replace(form, terms=tuple(term for term in form.terms if term.is_required or is_held(term)))
                 texts = _read_matching(scope.newest(held, COUNTED), held) if held.terms else {}
             if is_last or len(texts) >= ENOUGH[form.least]:
-                return _match_any(scope, form, texts, mark, asked, limit, values)
+                return _match_any(scope, form, texts, paging, asked)
     raise invalid()
 
 
-def _match_all(
-    scope: Scope, question: Query, mark: str, limit: int, kind: str | None, values: list[Any]
-) -> StoriesAnswer[SearchOut]:
+def _match_all(scope: Scope, question: Query, paging: Paging) -> StoriesAnswer[SearchOut]:
     """Answer with stories that hold all words: so many may that windows of the newest are ranked."""
     question, places = _find_places(scope, question)
     is_exact = len(places) <= COUNTED
@@ -115,8 +139,8 @@ def _match_all(
     if not question.is_certain:
         texts = _read_matching(places, question)
         places = list(texts)
-    kind = kind or (RANKED if is_exact and len(places) <= POOL else BEHIND)
-    size = min(POOL, WINDOW_SIZE)
+    kind = paging.kind or (RANKED if is_exact and len(places) <= POOL else BEHIND)
+    values, size = paging.values, min(POOL, WINDOW_SIZE)
     if kind == RANKED:
         ranked = places
     elif kind == WINDOW:
@@ -125,39 +149,74 @@ def _match_all(
     else:
         ranked = scope.behind(_check_place(values[0])).newest(question, size) if values else places[:size]
     texts |= _read_matching([place for place in ranked if place not in texts], question)
-    hits = [_score(place, texts[place], question) for place in ranked if place in texts]
-    page, has_more = _cut_page(hits, limit, values if kind != BEHIND else ())
+    hits = [_score(place, texts[place], question) for place in ranked if place in texts and paging.may_show(texts[place])]
+    total, more = len(places), None
+    if paging.last is not None:
+        events = read_events([*places, *ranked])
+        others = {} if kind == RANKED else _find_others(scope, question, paging, {place: events.get(place, "") for place in ranked})
+        total = len({events.get(place, place) for place in places})
+        hits, more = _group(hits, events, others)
+    page, has_more = _cut_page(hits, paging.limit, values if kind != BEHIND else ())
     following = None
     if has_more and kind == RANKED:
-        following = encode(RANKED, mark, *page[-1].cursor_values)
+        following = paging.encode(RANKED, *page[-1].cursor_values)
     elif has_more:
-        following = encode(WINDOW, mark, ranked[0], ranked[-1], *page[-1].cursor_values)
+        following = paging.encode(WINDOW, ranked[0], ranked[-1], *page[-1].cursor_values)
     elif kind != RANKED and ranked and scope.behind(ranked[-1]).newest(question, 1):
-        following = encode(BEHIND, mark, ranked[-1])
+        following = paging.encode(BEHIND, ranked[-1])
     shown = [texts[-hit.minus_place] for hit in page]
     ranking = "relevance" if kind == RANKED else "newest"
-    return _answer(question, shown, following, len(places), is_exact=is_exact, ranking=ranking)
+    return _answer(question, shown, following, total, is_exact=is_exact, ranking=ranking, more=more)
 
 
-def _match_any(
-    scope: Scope, question: Query, texts: dict[int, StoryText], mark: str, asked: str, limit: int, values: list[Any]
-) -> StoriesAnswer[SearchOut]:
+def _group(
+    hits: Sequence[SearchHit], events: Mapping[int, str], others: Mapping[int, str]
+) -> tuple[list[SearchHit], dict[int, int]]:
+    """Return the best hit of each event, and how many more match, by story. `others` are matches outside of this window: an event
+    with a newer one among them was shown before.
+    """
+    best: dict[str, SearchHit] = {}
+    counts = Counter(others.values())
+    for hit in sorted(hits):
+        event = events.get(-hit.minus_place, str(hit.pk))  # one that was withdrawn meanwhile has none
+        best.setdefault(event, hit)
+        counts[event] += 1
+    newest = max((-hit.minus_place for hit in hits), default=0)
+    before = {event for place, event in others.items() if place > newest}
+    return [hit for event, hit in best.items() if event not in before], {hit.pk: counts[event] - 1 for event, hit in best.items()}
+
+
+def _find_others(scope: Scope, question: Query, paging: Paging, window: Mapping[int, str]) -> dict[int, str]:
+    """Return, by place, the event of each match outside of a window (events by place) whose event has a story in it."""
+    events = list_places(window.values())
+    outside = [place for place in events if place not in window and scope.holds(place)]
+    found = _filter_marks(_read_matching(outside, question), scope)
+    return {place: events[place] for place, one in found.items() if one.text.holds(question) and paging.may_show(one)}
+
+
+def _match_any(scope: Scope, question: Query, texts: dict[int, StoryText], paging: Paging, asked: str) -> StoriesAnswer[SearchOut]:
     """Answer with stories that need not hold all words, the best of them weighed by meaning too, and with those nearest in meaning,
     fused by their ranks.
     """
+    texts = {place: one for place, one in texts.items() if paging.may_show(one)}
     by_words, is_exact = sorted(_score(place, found, question) for place, found in texts.items())[:COMPARED], len(texts) <= COMPARED
     ranked, near = [[-hit.minus_place for hit in by_words]], None
     may_mean = not any(term.is_required for term in question.terms)  # who quotes wants the words
     if may_mean and (near := find_nearest(asked, NEAREST, scope.low, scope.high, ranked[0])):
         usual = sum(near.cosines.values()) / (len(near.cosines) or 1)
         weighed = [(hit.minus_score - MEANING_WEIGHT * near.cosines.get(-hit.minus_place, usual), hit) for hit in by_words]
-        texts |= _read_near([place for place in near.places if place not in texts], scope)
+        read = _filter_marks(_read_texts([place for place in near.places if place not in texts]), scope)
+        texts |= {place: one for place, one in read.items() if paging.may_show(one)}
         ranked = [[-hit.minus_place for _, hit in sorted(weighed)], [place for place in near.places if place in texts]]
-    hits = [SearchHit(-round(score, 6), -place, texts[place].pk) for place, score in fuse_ranks(ranked).items()]
-    page, has_more = _cut_page(hits, limit, values)
-    following = encode(RANKED, mark, *page[-1].cursor_values) if has_more and question.least < ALL else None
+    fused = fuse_ranks(ranked)
+    hits = [SearchHit(-round(score, 6), -place, texts[place].pk) for place, score in fused.items()]
+    more = None
+    if paging.last is not None:
+        hits, more = _group(hits, read_events(list(fused)), {})
+    page, has_more = _cut_page(hits, paging.limit, paging.values)
+    following = paging.encode(RANKED, *page[-1].cursor_values) if has_more and question.least < ALL else None
     shown = [texts[-hit.minus_place] for hit in page]
-    answer = _answer(question, shown, following, len(hits), is_exact=is_exact)
+    answer = _answer(question, shown, following, len(hits), is_exact=is_exact, more=more)
     if near is None:
         answer.head.degraded = ["vectors"] if may_mean else []
     elif answer.head.matched and (question.least == SOME or not by_words):
@@ -174,9 +233,8 @@ def fuse_ranks(ranked: Iterable[Sequence[Item]]) -> dict[Item, float]:
     return fused
 
 
-def _read_near(places: Sequence[int], scope: Scope) -> dict[int, StoryText]:
+def _filter_marks(found: Mapping[int, StoryText], scope: Scope) -> dict[int, StoryText]:
     """Return those of these stories that pass the filters of a scope."""
-    found = _read_texts(places)
     return {place: one for place, one in found.items() if all(set(marks) & set(one.text.marks) for marks in scope.marks)}
 
 
@@ -210,11 +268,19 @@ def _list_newest(scope: Scope, question: Query, mark: str, limit: int, after: in
 
 
 def _answer(
-    question: Query, found: Sequence[StoryText], following: str | None, total: int, *, is_exact: bool, ranking: str = "relevance"
+    question: Query,
+    found: Sequence[StoryText],
+    following: str | None,
+    total: int,
+    *,
+    is_exact: bool,
+    ranking: str = "relevance",
+    more: Mapping[int, int] | None = None,
 ) -> StoriesAnswer[SearchOut]:
     live = Story.objects.live().filter(pk__in=[one.pk for one in found])  # some were withdrawn meanwhile
     rows = {row[0]: row for row in live.order_by().values_list(*COLUMNS)}
-    stories = read_json(rows[one.pk] for one in found if one.pk in rows)
+    shown = [(one.pk, json) for one in found if one.pk in rows for json in read_json([rows[one.pk]])]
+    stories = [json if more is None else set_field(json, "more_of_event", more[pk]) for pk, json in shown]
     head = SearchOut.model_construct(
         stories=[],
         next_cursor=following,
@@ -222,6 +288,7 @@ def _answer(
         total_is_exact=is_exact,
         est_tokens=0,
         ranking=ranking,
+        group=Group.NONE if more is None else Group.EVENT,
         matched=MATCHED[question.least] if total and question.terms else None,
         not_found=question.missing_from([one.text for one in found]) if found else [],
     )
@@ -238,10 +305,11 @@ def _find_places(scope: Scope, question: Query) -> tuple[Query, list[int]]:
     return question, found
 
 
-def _mark(scope: Scope, question: Query, sort: Sort) -> str:
-    """Return eight hex digits that name a question with its filters and order, by what is looked up."""
+def _mark(scope: Scope, question: Query, sort: Sort, group: Group = Group.NONE) -> str:
+    """Return eight hex digits that name a question with its filters, order and grouping, by what is looked up."""
     terms = [(term.exact, term.prefixes, term.synonyms) for term in question.terms]
-    parts = (terms, question.phrases, question.least, scope.marks, scope.low, scope.high, str(sort))
+    grouping = () if group == Group.NONE else (str(group),)
+    parts = (terms, question.phrases, question.least, scope.marks, scope.low, scope.high, str(sort), *grouping)
     return hashlib.sha256(repr(parts).encode()).hexdigest()[:8]
 
 
@@ -275,6 +343,10 @@ def _cut_page(hits: Sequence[SearchHit], limit: int, values: Sequence[Any]) -> t
         after = -float(score), -_check_place(place)
         left = [hit for hit in left if hit[:2] > after]
     return left[:limit], len(left) > limit
+
+
+def _read_number(text: str) -> int | None:
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None
 
 
 def _check_place(value: Any) -> int:

@@ -15,14 +15,14 @@ from spellchecker import SpellChecker
 from config.errors import InvalidArgument
 from wire.models import Snapshot, Story
 from wire.models.search import encode_filters, first_place, is_held
-from wire.schemas.params import Sort
+from wire.schemas.params import Group, Sort
 from wire.schemas.stories_answer import StoriesAnswer
 from wire.schemas.story import PeriodOut, SearchOut
 from wire.search.ranking import Scope, newest_page, ranked_page
 from wire.text.date_range import find_period
 from wire.text.query import EVERYTHING, SOME, Term, forms
 from wire.text.question_language import find_languages, small_words_of
-from wire.text.tokens import fold_text, token, words
+from wire.text.tokens import chains, fold_text, token, words
 from wire.text.vocabulary import Topic
 
 _QUOTED: Final = re.compile(r'"[^"]*"')
@@ -40,9 +40,16 @@ LONG: Final = 9  # letters from which two slips may be, one else
 
 
 def search(
-    query: str, scope: Scope, today: dt.date, limit: int, cursor: str | None = None, sort: Sort = Sort.RELEVANCE
+    query: str,
+    scope: Scope,
+    today: dt.date,
+    limit: int,
+    cursor: str | None = None,
+    sort: Sort = Sort.RELEVANCE,
+    group: Group = Group.EVENT,
 ) -> StoriesAnswer[SearchOut]:
-    """Return a page of the stories in `scope` that answer a query: best first, also such as hold only some words; or newest first.
+    """Return a page of the stories in `scope` that answer a query: best first, also such as hold only some words, of each event
+    the best (`group`); or newest first, all.
 
     Words for a period ("last week", seen from the UTC day `today`) narrow the scope, unless it has bounds of its own or nothing of
     that period is found. Raises: InvalidArgument when there is neither a word nor a period, or for a strange cursor.
@@ -52,17 +59,17 @@ def search(
     right = corrections(_QUOTED.sub(" ", spelled))
     if right:
         spelled = _WORD.sub(lambda word: right.get(word[0].casefold(), word[0]), spelled)
-    if not words(spelled) and period is None:
+    if not chains(spelled) and period is None:
         raise InvalidArgument("query has no words.", "Give one or more words, or a phrase in double quotes.")
     page = None
     if period and scope.low is None and scope.high is None:
         days = (period.since, period.until)
         low, high = (None if day is None else first_place(dt.datetime.combine(day, dt.time(), dt.UTC)) for day in days)
         with suppress(InvalidArgument):  # the cursor may be of the whole scope
-            page = _find_page(spelled, replace(scope, low=low, high=high), limit, cursor, sort)
+            page = _find_page(spelled, replace(scope, low=low, high=high), limit, cursor, sort, group)
     is_narrowed = page is not None and bool(page.head.total)
     if page is None or not is_narrowed:
-        page = _find_page(spelled, scope, limit, cursor, sort)
+        page = _find_page(spelled, scope, limit, cursor, sort, group)
     page.head.suggestion = spelled if right else None
     if period:
         page.head.period = PeriodOut(said=period.said, since=period.since, until=period.until, applied=is_narrowed)
@@ -84,13 +91,13 @@ def _say_missing(period: PeriodOut) -> None:
         )
 
 
-def _find_page(query: str, scope: Scope, limit: int, cursor: str | None, sort: Sort) -> StoriesAnswer[SearchOut]:
+def _find_page(query: str, scope: Scope, limit: int, cursor: str | None, sort: Sort, group: Group) -> StoriesAnswer[SearchOut]:
     asked = forms(query, COMPANIES)
     if not asked:
         return newest_page(scope, [EVERYTHING], limit, cursor)
     if sort == Sort.NEWEST:
         return newest_page(scope, [form for form in asked if form.least > SOME], limit, cursor)
-    return ranked_page(scope, asked, query, limit, cursor)
+    return ranked_page(scope, asked, query, limit, cursor, group)
 
 
 def corrections(question: str) -> dict[str, str]:

@@ -11,7 +11,7 @@ _PAGES: Final = [
         ("/day/[^/]+", "page"),
         ("/(story|event|storyline|editor-take)/[^/]+",),
         ("/(category|topic)/[^/]+", "cursor"),
-        ("/search", "query", "category", "topic", "source", "tier", "since", "until", "sort", "cursor"),
+        ("/search", "query", "category", "topic", "source", "tier", "since", "until", "sort", "group", "cursor"),
         ("/topics",),
         ("/archive", "year"),
         (r"/export/[a-z]+", "date", "category", "topic", "query"),

@@ -13,13 +13,14 @@ from config.http.responses import BRIEFLY
 from sources import queries as sources_queries
 from sources.vocabulary import Tier
 from wire import queries
-from wire.schemas.params import MAX_QUERY, SearchForm, Sort
+from wire.schemas.params import MAX_QUERY, Group, SearchForm, Sort
 from wire.schemas.story import StoryOut
 from wire.site.pages import PER_LIST, page, public
 from wire.text import tokens
 from wire.text.query import EVERYTHING, Query, Text, forms
 from wire.text.vocabulary import Category, Topic
 
+DEFAULTS: Final = {("sort", Sort.RELEVANCE), ("group", Group.EVENT)}
 FILTERS: Final = ("source", "tier", "category", "topic", "since", "until")  # as a sentence names them
 
 Params = dict[str, str]  # the form's values by field; "" where nothing was chosen
@@ -28,7 +29,7 @@ Params = dict[str, str]  # the form's values by field; "" where nothing was chos
 @public
 def search(request: HttpRequest) -> HttpResponse:
     """Show the form and its results: a search for words, or the newest stories that pass the filters."""
-    params = {name: request.GET.get(name, "").strip() for name in ("query", *FILTERS, "sort")}
+    params = {name: request.GET.get(name, "").strip() for name in ("query", *FILTERS, "sort", "group")}
     publications = [source.name for source in sources_queries.list_sources().sources]
     context: dict[str, Any] = {"asked": params, "categories": Category, "topics": Topic, "tiers": Tier, "sources": publications}
     try:
@@ -65,7 +66,10 @@ def _read_form(params: Params) -> SearchForm:
 def _build_results(form: SearchForm, params: Params, cursor: str | None) -> dict[str, Any]:
     """Return the context below the form. Raises: InvalidArgument for a query without words and for a strange cursor."""
     chosen: dict[str, Any] = {name: getattr(form, name) for name in FILTERS} | {"limit": form.limit, "cursor": cursor}
-    found = queries.search_wire(form.query, **chosen, sort=form.sort) if form.query else queries.list_filtered_stories(**chosen)
+    if form.query:
+        found = queries.search_wire(form.query, **chosen, sort=form.sort, group=form.group)
+    else:
+        found = queries.list_filtered_stories(**chosen)
     # To mark in the stories: the words searched for, and synonyms where these counted.
     parsed = forms(found.suggestion or (form.query.replace(found.period.said, " ") if found.period else form.query))
     question = EVERYTHING if not parsed else parsed[0 if found.matched == "all words" else -1]
@@ -87,6 +91,7 @@ def _build_results(form: SearchForm, params: Params, cursor: str | None) -> dict
         "filters": filters,
         "is_newest_first": form.sort == Sort.NEWEST or not form.query,
         "other_order": _address(params, sort=newest) if form.query else None,
+        "all_stories": _address(params, group=Group.NONE) if found.group == Group.EVENT else None,
         "next": _address(params, cursor=found.next_cursor) if found.next_cursor else None,
         "corrected": _address(params, query=found.suggestion) if found.suggestion else None,
         "wider": _address({"query": form.query}) if form.query and filters else None,
@@ -121,5 +126,5 @@ def _choose_summary(story: StoryOut, question: Query) -> str:
 
 def _address(params: Params, **changes: str) -> str:
     """Return the search page with these parameters and changes; its first page unless `changes` has a cursor."""
-    kept = {name: value for name, value in (params | changes).items() if value and (name, value) != ("sort", Sort.RELEVANCE)}
+    kept = {name: value for name, value in (params | changes).items() if value and (name, value) not in DEFAULTS}
     return f"/search?{urlencode(kept)}" if kept else "/search"

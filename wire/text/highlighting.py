@@ -17,7 +17,10 @@ def mark_matches(text: str, question: Query) -> list[tuple[str, bool]]:
             continue
         if begin > shown:
             pieces.append((text[shown:begin], False))
-        pieces.append((text[max(shown, begin) : stop], True))
+        if begin < shown:  # pairs of characters overlap
+            pieces[-1] = (pieces[-1][0] + text[shown:stop], True)
+        else:
+            pieces.append((text[begin:stop], True))
         shown = stop
     return [*pieces, (text[shown:], False)] if shown < len(text) else pieces
 
@@ -26,6 +29,7 @@ def _find_spans(folded: str, question: Query) -> list[tuple[int, int]]:
     """Return beginning and end of each word, name and phrase asked for. The words of a phrase count together only."""
     placed = tokens.locate_tokens(folded)
     words = [one for one in placed if tokens.is_word(one[0])]
+    placed += [(tokens.token(one), start, end) for one, start, end in tokens.locate_characters(folded)]
     in_phrases = {word for phrase in question.phrases for word in phrase}
     alone = [term for term in question.terms if term.prefixes or not in_phrases.issuperset(term.exact)]
     spans = [

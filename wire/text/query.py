@@ -13,8 +13,24 @@ from string import ascii_lowercase
 from typing import Final
 
 from wire.text.question_language import find_languages, small_words_of
-from wire.text.tokens import FILLERS, MAX_TOKEN, PART, chains, is_name, name_of, pair, synonyms, token, tokens, words_of
-from wire.text.word_frequency import is_known, rarity
+from wire.text.tokens import (
+    FILLERS,
+    MAX_TOKEN,
+    PART,
+    chains,
+    is_name,
+    is_run,
+    locate_pairs,
+    name_of,
+    pair,
+    synonyms,
+    token,
+    tokens,
+    trim_phrase,
+    triples,
+    words_of,
+)
+from wire.text.word_frequency import RAREST, is_known, rarity
 
 HEADLINE_WEIGHT: Final = 3.0
 K1: Final = 1.2  # BM25: how soon a repeated word stops counting more
@@ -30,9 +46,12 @@ SYNONYM_WEIGHT: Final = 0.5  # of a word that newsrooms use for the one asked fo
 
 PREFIX_WEIGHT: Final = 0.25  # of a word that only begins like the last one asked for, beside that very word
 SHORTEST_PREFIX: Final = 3
+TRIPLE_RARITY: Final = 4.0  # of three characters side by side, which their pairs count for already
+KANA_RARITY: Final = 2.0  # of two Hiragana, which mostly are endings and particles
 LONGEST_PREFIX: Final = 6  # letters of the beginnings of words that databases keep lists for
 _ENDINGS: Final = (*ascii_lowercase, "es", "ed", "ing", "er", "ies", "ied", "ity", "ion", "ions", "ment", "al", "ally")
 _QUOTED: Final = re.compile(r'"([^"]*)"')
+_HIRAGANA: Final = re.compile("[\u3041-\u309f]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +145,8 @@ def forms(question: str, also: Mapping[str, Sequence[str]] = NOTHING) -> list[Qu
     """List the forms in which a question is asked one after the other; none when it holds no word. The last word may be unfinished,
     phrases in double quotes are taken as they stand. `also` says by which other tokens a stemmed word is found.
     """
-    phrases = [words_of(tokens(part)) for part in _QUOTED.findall(question)]
+    parts = _QUOTED.findall(question)
+    phrases = [words_of(tokens(part)) for part in parts]
     quoted = [Term((word,), rarity=rarity(word), is_required=True) for phrase in phrases for word in phrase]
     # Open AI, Chat GPT, You Tube
     loose = _merge(chains(_QUOTED.sub(" ", question)), lambda one, two: _may_be_one(one, two) and is_known(token(one + two)))
@@ -135,14 +155,16 @@ def forms(question: str, also: Mapping[str, Sequence[str]] = NOTHING) -> list[Qu
     if not quoted and not told:
         return []
     is_unfinished = bool(told) and loose[-1] == told[-1] and not question.rstrip().endswith(('"', "?", ".", "!"))
-    long_enough = tuple(tuple(phrase)[:MAX_TERMS] for phrase in phrases if len(phrase) > 1)
+    trimmed = [trim_phrase(phrase, part) for phrase, part in zip(phrases, parts, strict=True)]
+    long_enough = tuple(tuple(phrase)[:MAX_TERMS] for phrase in trimmed if len(phrase) > 1)
 
     numbered: dict[str, tuple[str, ...]] = {}  # a number as part of the name that it makes with the word before
     for before, number in pairwise(told):
-        if number[0].isdigit() and before.isalpha():
+        if number[0].isdigit() and before.isalpha() and not is_run(before):
             parts = PART.findall(number)
             numbered[name_of(parts) if is_name(parts) else number] = (name_of([before, *parts]),)
-    merged = _merge(told, lambda word, number: number[0].isdigit() and word.isalpha() and len(word) > 1)  # GPT 5.2
+    # GPT 5.2
+    merged = _merge(told, lambda word, number: number[0].isdigit() and word.isalpha() and len(word) > 1 and not is_run(word))
     names = _add_compounds([term for chain in merged for term in _build_terms(chain)])
     words = _add_compounds([term for chain in told for term in _build_terms(chain)])
     loosely = [
@@ -238,7 +260,13 @@ def _add_compounds(terms: Sequence[Term]) -> list[Term]:
 
 
 def _build_terms(chain: str) -> list[Term]:
-    """Return a name as one term; of 24-hour and 5-year, which are none, each word, also as it is written as two: OpenAI."""
+    """Return a name as one term; of 24-hour and 5-year, which are none, each word, also as it is written as two: OpenAI; of a run
+    its pairs, and each three characters.
+    """
+    if is_run(chain):
+        words = [word for word, _, _ in locate_pairs(chain)]
+        terms = [Term((token(one),), rarity=KANA_RARITY if _HIRAGANA.fullmatch(one) else RAREST, written=one) for one in words]
+        return [*terms, *(Term((triple,), rarity=TRIPLE_RARITY) for triple in triples(chain))]
     parts = PART.findall(chain)
     if is_name(parts) and (not parts[0].isdigit() or chain.replace(".", "").isalnum()):
         name = name_of(parts)
@@ -253,6 +281,8 @@ def _build_terms(chain: str) -> list[Term]:
 
 def _add_prefixes(terms: Sequence[Term], chain: str) -> list[Term]:
     """Return the terms, the last of which may go on: GPT-5 may become GPT-5.2 and GPT-5o, not GPT-55."""
+    if is_run(chain):
+        return list(terms)
     *others, last = terms
     name, word = last.exact[0], PART.findall(chain)[-1]
     if name[0] == "0" and not name.isdigit():

@@ -20,8 +20,17 @@ MAX_TOKEN: Final = 500  # letters; Postgres takes no lexeme above 2,046 bytes, a
 STOP_WORDS: Final = frozenset(load("questions")["stop_words"].split())  # that a question may hold and a story need not
 FILLERS: Final = STOP_WORDS | frozenset(load("questions")["fillers"].split())  # with those that ask rather than tell
 
+# Folded letters of scripts that leave no gaps between words, and of Hangul, whose words take endings: Thai with its vowel signs,
+# Hangul as folding takes it apart, kana, Bopomofo, Han.
+_UNSPACED: Final = (
+    "\u0e01-\u0e3a\u0e40-\u0e4e\u1100-\u11ff\ua960-\ua97c\ud7b0-\ud7fb\u3005-\u3007\u3031-\u3035\u303b\u3041-\u3096\u309d-\u309f"
+    "\u30a1-\u30fa\u30fc-\u30ff\u3105-\u312f\u31a0-\u31bf\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+)
 _WORD: Final = re.compile(r"[^\W_]+")
-_CHAIN: Final = re.compile(r"[^\W_]+(?:[-‐‑–.][^\W_]+)*")
+_CHAIN: Final = re.compile(rf"[^\W_{_UNSPACED}]+(?:[-‐‑–.][^\W_{_UNSPACED}]+)*|[{_UNSPACED}]+")
+_WORD_OR_RUN: Final = re.compile(rf"[^\W_{_UNSPACED}]+|[{_UNSPACED}]+")
+_RUN: Final = re.compile(rf"[{_UNSPACED}]+")
+_CHARACTER: Final = re.compile("[\u1100-\u115f][\u1160-\u11a7]?[\u11a8-\u11ff]?|.", re.DOTALL)
 PART: Final = re.compile(r"[^\W\d_]+|\d+")
 _STEMMER: Final = snowballstemmer.stemmer("english")
 _STEMMING: Final = threading.Lock()  # it has one state: of two threads at once, one gets the other's word, and `token` caches it
@@ -33,13 +42,69 @@ def words(text: str) -> list[str]:
 
 
 def chains(text: str) -> list[str]:
-    """Return the words as they are written, folded: GPT-5 and co-founder are one each."""
+    """Return the words as they are written, folded: GPT-5 and co-founder are one each, and so is a run (`is_run`)."""
     return _CHAIN.findall(fold_text(text))
+
+
+def is_run(chain: str) -> bool:
+    """Return whether this is a run: folded letters of scripts that are not read word by word (Chinese, Japanese, Korean, Thai)."""
+    return _RUN.match(chain) is not None
+
+
+def has_runs(text: str) -> bool:
+    return not text.isascii() and _RUN.search(fold_text(text)) is not None
+
+
+def locate_grams(run: str, size: int) -> list[tuple[str, int, int]]:
+    """Return each `size` characters side by side, each with where it begins and ends in the run; a Hangul syllable is one."""
+    starts = [*(found.start() for found in _CHARACTER.finditer(run)), len(run)]
+    return [(normalize("NFC", run[start:end]), start, end) for start, end in zip(starts, starts[size:], strict=False)]
+
+
+def locate_pairs(run: str) -> list[tuple[str, int, int]]:
+    """Return what stands for the words of a run: each two characters side by side, or its only one."""
+    return locate_grams(run, 2) or locate_grams(run, 1)
+
+
+def split_words(text: str) -> list[str]:
+    """Return the words as `words` does, of runs the pairs."""
+    found = _WORD_OR_RUN.findall(fold_text(text))
+    return [word for one in found for word in ([pair for pair, _, _ in locate_pairs(one)] if is_run(one) else [one])]
+
+
+def characters(text: str) -> list[str]:
+    """List the characters of runs, for a question may be a single one; without runs of one, whose character is a word."""
+    return [one for one, _, _ in locate_characters(fold_text(text))]
+
+
+def locate_characters(text: str) -> list[tuple[str, int, int]]:
+    """Return the same of a text that is folded already, each with where it begins and ends."""
+    runs = ((run.start(), locate_grams(run[0], 1)) for run in _RUN.finditer(text))
+    return [(one, at + start, at + end) for at, run in runs if len(run) > 1 for one, start, end in run]
+
+
+def triples(text: str) -> list[str]:
+    """List a token for each three characters side by side in runs: a text with a whole word has them, one with its pairs apart
+    does not. As few tokens as `pair` has.
+    """
+    return [pair(one, "") for run in _RUN.findall(fold_text(text)) for one, _, _ in locate_grams(run, 3)]
+
+
+def run_marks(text: str) -> list[str]:
+    """List what a text is found or ranked by beside its words: characters and triples, as tokens."""
+    return [*map(token, characters(text)), *triples(text)]
+
+
+def trim_phrase(words: list[str], written: str) -> list[str]:
+    """Return the words of a phrase without a single character of a run at either end: in a text it may be half of a pair."""
+    single = [is_run(chain) and len(locate_grams(chain, 1)) == 1 for chain in chains(written)]
+    return words[single[0] : len(words) - single[-1]] if single else words
 
 
 def tokens(text: str) -> list[str]:
     """Return what a text is found by, in order: its words, stemmed, each in ASCII letters and digits, and behind their words
     the names that these make with numbers, as one token: GPT-5, GPT5 and GPT 5 are the words `gpt`, `5` and the name `0gpt5`.
+    The pairs of a run are its words.
     """
     return [token for token, _, _ in locate_tokens(fold_text(text))]
 
@@ -50,6 +115,10 @@ def locate_tokens(text: str) -> list[tuple[str, int, int]]:
     before, begin, end = "", 0, -1
     for chain in _CHAIN.finditer(text):
         (start, stop), parts = chain.span(), PART.findall(chain[0])
+        if is_run(chain[0]):
+            found += [(token(word), start + begins, start + ends) for word, begins, ends in locate_pairs(chain[0])]
+            before = ""
+            continue
         found += ((token(part[0]), start + part.start(), start + part.end()) for part in PART.finditer(chain[0]))
         if is_name(parts):
             found.append((name_of(parts), start, stop))

@@ -148,7 +148,7 @@ def _event_of(anchor: str) -> tuple[ConsensusOut, str]:
     found = queries.get_consensus(headline=anchor)
     if found.story_id is not None or not any(character.isalnum() for character in anchor):
         return found, "The first story below has the headline most like it; if it tells of something else, say so instead."
-    hits = queries.search_wire(anchor, limit=LOOKED_THROUGH)
+    hits = queries.search_wire(anchor, limit=LOOKED_THROUGH, group=params.Group.NONE)
     if hits.stories and hits.matched == "all words":
         found = queries.get_consensus(story_id=max(hits.stories, key=lambda story: story.cross_source_count).chatbotnews_id)
     elif hits.stories:

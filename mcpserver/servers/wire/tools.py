@@ -75,6 +75,9 @@ class SearchWire(Arguments):
     tier: Tier | None = None
     sources: Annotated[params.Sources, Field(description="Any of several publications."), BeforeValidator(as_list)] = None
     max_tokens: Budget = None
+    group: Annotated[
+        params.Group, Field(description="`event`: the best story of each event, `more_of_event` counts its others. `none`: all.")
+    ] = params.Group.EVENT
 
 
 class GetStory(Arguments):
@@ -198,7 +201,7 @@ class SearchHits(Schema):
 
 
 def search_wire(args: SearchWire) -> ToolAnswer:
-    filters = ("query", "category", "topic", "source", "sources", "tier", "since", "until", "cursor", "sort")
+    filters = ("query", "category", "topic", "source", "sources", "tier", "since", "until", "cursor", "sort", "group")
     given = {name: getattr(args, name) for name in filters}
     return _stories(args, lambda limit: queries.search_wire(**given, limit=limit))
 

@@ -17,6 +17,7 @@ from wire import queries
 from wire.ingest import corrections
 from wire.models import Snapshot, Story, StoryJson
 from wire.publishing import story_json
+from wire.schemas.params import Group
 from wire.text.vocabulary import Category, Topic
 
 pytestmark = pytest.mark.django_db
@@ -79,7 +80,7 @@ def test_what_does_not_fit_is_never_shown() -> None:
     assert queries.list_stories().values()["stories"] == told
     StoryJson.objects.all().delete()
     assert queries.get_today().values()["stories"] == told
-    assert queries.search_wire("quince").total == 2
+    assert queries.search_wire("quince", group=Group.NONE).total == 2
 
 
 def forge_json(packed: bytes) -> bytes:
@@ -241,5 +242,5 @@ def test_topics_and_search_show_the_same_story_as_the_story_itself() -> None:
     publish(ABOUT)
     whole = orjson.loads(queries.get_story_json(story_of(ABOUT).chatbotnews_id))
     assert queries.get_topic_coverage(Topic.OPENAI).values()["stories"] == [whole]
-    assert queries.search_wire("quince").values()["stories"] == [whole]
+    assert queries.search_wire("quince", group=Group.NONE).values()["stories"] == [whole]
     assert queries.get_todays_category(Category.LAUNCHES, NOW).values()["stories"] == [whole]

@@ -73,7 +73,7 @@ def test_the_schema_asks_for_every_field_and_for_real_times(client: Client) -> N
     schema = client.get("/api/today.schema.json").json()
     story = schema["$defs"]["StoryOut"]
     assert story["required"] == STORY_KEYS
-    assert list(story["properties"]) == [*STORY_KEYS, "merged_into"]  # which only merged stories have
+    assert list(story["properties"]) == [*STORY_KEYS, "merged_into", "more_of_event"]  # which only merged stories and hits have
     assert story["properties"]["published_at"]["format"] == "date-time"
     validator = Draft202012Validator(schema, format_checker=FormatChecker())
     publish(entry())

@@ -1,6 +1,7 @@
 """A wire of a million stories is as quick as a small one: what is counted, what is looked at, and by which index."""
 
 import datetime as dt
+from functools import partial
 from typing import Any
 
 import pytest
@@ -15,10 +16,13 @@ from wire.models import SearchDocument, Snapshot, Story, StoryRevision, StoryTop
 from wire.models.search import encode_filters, first_place, newest_places, place
 from wire.models.story import BY_EDITOR
 from wire.publishing.indexing import free_places
+from wire.schemas.params import Group
 from wire.search import cursor, ranking
 from wire.text.query import Term, forms
 from wire.text.tokens import tokens
 from wire.text.vocabulary import Category, Topic
+
+search_wire = partial(queries.search_wire, group=Group.NONE)  # every story, for its place in the list
 
 pytestmark = pytest.mark.django_db
 
@@ -36,7 +40,9 @@ def ten(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return [story_of(one).chatbotnews_id for one in reversed(made)]
 
 
-@pytest.mark.parametrize("list_", ["/api/categories/launches.json", "/api/topics/openai.json", "/api/search.json?query=quince"])
+@pytest.mark.parametrize(
+    "list_", ["/api/categories/launches.json", "/api/topics/openai.json", "/api/search.json?query=quince&group=none"]
+)
 def test_of_a_long_list_it_is_said_that_there_are_more_than_were_counted(client: Client, ten: list[str], list_: str) -> None:
     answer = client.get(list_).json()
     assert (answer["total"], answer["total_is_exact"]) == (4, False)
@@ -50,12 +56,13 @@ def test_people_read_a_plus_behind_what_was_counted_and_none_behind_what_was_cou
     publish(entry(title="OpenAI buys a medlar", summary=""))
     answer = client.get("/api/search.json", {"query": "medlar"}).json()
     assert (answer["total"], answer["total_is_exact"]) == (1, True)
-    assert "1 story" in page(client, "/search?query=medlar").text
+    assert "1 event" in page(client, "/search?query=medlar").text
+    assert "1 story" in page(client, "/search?query=medlar&group=none").text
     request.getfixturevalue("ten")
     news = "Anthropic launches pears", "Nvidia unveils submarines", "Meta releases sheet music", "Mistral introduces tiny trains"
     publish(*(entry(title=headline) for headline in (*news, "Google launches a lighthouse", "Microsoft unveils curtains")))
     assert "4+ stories of all days" in page(client, "/category/launches").text
-    assert "4+ stories" in page(client, "/search?query=quince").text
+    assert "4+ stories" in page(client, "/search?query=quince&group=none").text
 
 
 @pytest.mark.usefixtures("ten")
@@ -78,7 +85,7 @@ def test_a_phrase_of_common_words_is_found_behind_stories_that_hold_them_apart(m
     monkeypatch.setattr(ranking, "COUNTED", 4)
     publish(entry(title="Quince robots", summary="", published_at="2026-01-15T01:00:00Z"))
     publish(*(entry(title="Robots of quince", summary="", published_at=f"2026-01-15T0{n}:00:00Z") for n in range(2, 9)))
-    found = queries.search_wire('"quince robots"')
+    found = search_wire('"quince robots"')
     assert [story.headline for story in found.stories] == ["Quince robots"]
     assert (found.total, found.total_is_exact, found.ranking) == (1, True, "relevance")
 
@@ -87,7 +94,7 @@ def test_a_phrase_of_common_words_is_found_behind_stories_that_hold_them_apart(m
 def test_pages_show_every_story_once_however_it_was_asked_for(ten: list[str], query: str) -> None:
     seen, cursor = list[str](), None
     for _ in range(20):
-        found = queries.search_wire(query, limit=2, cursor=cursor)
+        found = search_wire(query, limit=2, cursor=cursor)
         seen += [story.chatbotnews_id for story in found.stories]
         assert (found.total, found.total_is_exact) == (4, False)
         cursor = found.next_cursor
@@ -100,10 +107,10 @@ def test_pages_show_every_story_once_however_it_was_asked_for(ten: list[str], qu
 def test_an_unfinished_long_word_finds_only_what_begins_like_it_and_what_many_hold_is_a_finished_one() -> None:
     publish(entry(title="Internationale quince", summary=""), entry(title="Internetworks quince", summary=""))
     publish(entry(title="OpenAI launches quinceberry", published_at="2026-01-15T09:30:00Z"))
-    assert [story.headline for story in queries.search_wire("internatio").stories] == ["Internationale quince"]
-    found = queries.search_wire("quince", limit=50)
+    assert [story.headline for story in search_wire("internatio").stories] == ["Internationale quince"]
+    found = search_wire("quince", limit=50)
     assert "OpenAI launches quinceberry" not in {story.headline for story in found.stories}
-    assert [story.headline for story in queries.search_wire("quinceb").stories] == ["OpenAI launches quinceberry"]
+    assert [story.headline for story in search_wire("quinceb").stories] == ["OpenAI launches quinceberry"]
 
 
 @pytest.mark.slow
@@ -112,9 +119,9 @@ def test_a_rare_word_is_found_however_old_its_story() -> None:
     publish(*(entry(title=f"Walrus{days}x swims", published_at=at.isoformat()) for days, at in ages.items()))
     for days, at in ages.items():
         word = f"walrus{days}x"
-        assert [story.headline for story in queries.search_wire(word).stories] == [f"Walrus{days}x swims"]
-        assert queries.search_wire(word, until=at.replace(microsecond=0)).total == 0
-        assert queries.search_wire(word, since=at.replace(microsecond=0)).total == 1
+        assert [story.headline for story in search_wire(word).stories] == [f"Walrus{days}x swims"]
+        assert search_wire(word, until=at.replace(microsecond=0)).total == 0
+        assert search_wire(word, since=at.replace(microsecond=0)).total == 1
 
 
 def test_places_are_in_the_order_of_lists(ten: list[str]) -> None:
@@ -150,11 +157,11 @@ def test_a_corrected_story_is_found_by_its_new_category_and_pairs() -> None:
     story_id = story_of(made).chatbotnews_id
     corrections.classify(story_id, category=Category.FUNDING, topics=[Topic.META], reason="It was.", now=NOW)
     corrections.correct(story_id, headline="Robots quince learn", reason="The order.", now=NOW)
-    assert queries.search_wire("quince", category=Category.FUNDING, topic=Topic.META).total == 1
-    assert queries.search_wire('"robots quince"').total == 1
-    assert queries.search_wire('"quince robots"').total == 0
+    assert search_wire("quince", category=Category.FUNDING, topic=Topic.META).total == 1
+    assert search_wire('"robots quince"').total == 1
+    assert search_wire('"quince robots"').total == 0
     corrections.withdraw(story_id, reason="Retracted.", now=NOW)
-    assert queries.search_wire("quince").total == SearchDocument.objects.count() == StoryTopic.objects.count() == 0
+    assert search_wire("quince").total == SearchDocument.objects.count() == StoryTopic.objects.count() == 0
 
 
 def test_what_is_asked_of_an_index_is_no_query_syntax() -> None:

@@ -1,6 +1,7 @@
 """Search: which stories hold what was asked, filters, and what cannot be asked."""
 
 import datetime as dt
+from functools import partial
 from typing import Any
 
 import pytest
@@ -9,24 +10,26 @@ from django.test import Client
 from tests.contract import refused
 from tests.factories import NOW, entry, publish
 from wire import queries
-from wire.schemas.params import Sort
+from wire.schemas.params import Group, Sort
 from wire.schemas.story import StoryOut
 from wire.text import tokens
 from wire.text.query import ALL, Text, forms
+
+search_wire = partial(queries.search_wire, group=Group.NONE)  # every story, for its place in the list
 
 pytestmark = pytest.mark.django_db
 
 
 def titles(query: str, **filters: Any) -> list[str]:
     """Headlines found, best first."""
-    return [story.headline for story in queries.search_wire(query, **filters).stories]
+    return [story.headline for story in search_wire(query, **filters).stories]
 
 
 def holding_all(query: str) -> list[str]:
     """Headlines of those stories found that hold all words, best first. Fewer than five are followed by such as hold some."""
     return [
         story.headline
-        for story in queries.search_wire(query).stories
+        for story in search_wire(query).stories
         if any(form.least == ALL and text_of(story).holds(form) for form in forms(query))
     ]
 
@@ -141,23 +144,23 @@ def test_operators_of_any_database_are_plain_text_and_a_query_without_a_word_is_
 def test_misspelt_words_are_put_right_by_words_of_the_wire_and_the_answer_says_so() -> None:
     publish_titles("Anthropic ships Claude", "Quince tries GPT-5", "Perplexity era begins")
     for query, right in {"antropic": "anthropic", "Antropic cluade": "anthropic claude", "perplexty?": "perplexity?"}.items():
-        found = queries.search_wire(query)
+        found = search_wire(query)
         assert (found.stories[0].headline.lower().split()[0], found.suggestion) == (right.split()[0].strip("?"), right)
-        assert queries.search_wire(right).suggestion is None
+        assert search_wire(right).suggestion is None
     for query in ("walrus", "zebra", "gpt-6", "anthropic walrus", "claude quince", '"antropic ships"'):
-        assert queries.search_wire(query).suggestion is None, query
-    assert queries.search_wire("zebra").total == queries.search_wire("antropic", source="Reuters").total == 0
+        assert search_wire(query).suggestion is None, query
+    assert search_wire("zebra").total == search_wire("antropic", source="Reuters").total == 0
 
 
 def test_where_few_stories_hold_all_words_those_that_hold_most_follow_then_some_and_the_answer_says_so() -> None:
     publish_titles("Quince robots swim in Oslo", "Quince robots learn", "Robots sing", "Walrus")
-    found = queries.search_wire("do the quince robots swim in oslo?")
+    found = search_wire("do the quince robots swim in oslo?")
     assert [story.headline for story in found.stories] == ["Quince robots swim in Oslo", "Quince robots learn", "Robots sing"]
     assert found.matched == "some words"
-    assert queries.search_wire("quince robots swim in oslo", sort=Sort.NEWEST).matched == "all words"
-    assert queries.search_wire("pears").matched is None
+    assert search_wire("quince robots swim in oslo", sort=Sort.NEWEST).matched == "all words"
+    assert search_wire("pears").matched is None
     publish_titles(*(f"Quince robots swim {place}" for place in ("north", "south", "east", "west")))
-    assert queries.search_wire("quince robots swim").matched == "all words"
+    assert search_wire("quince robots swim").matched == "all words"
 
 
 def test_words_that_no_story_of_a_page_contains_are_named(client: Client) -> None:
@@ -169,17 +172,17 @@ def test_words_that_no_story_of_a_page_contains_are_named(client: Client) -> Non
         "quince robots": [],
         "pears": [],
     }.items():
-        assert queries.search_wire(query).not_found == missing, query
-    assert queries.search_wire("quince robots in Bergen?", sort=Sort.NEWEST).not_found == ["bergen"]
+        assert search_wire(query).not_found == missing, query
+    assert search_wire("quince robots in Bergen?", sort=Sort.NEWEST).not_found == ["bergen"]
     assert "No story on this page contains <b>bergen</b>." in client.get("/search?query=quince+robots+in+Bergen").text
 
 
 def test_a_name_is_no_slip_of_a_common_word_nor_of_a_short_one_that_hardly_any_story_uses(monkeypatch: pytest.MonkeyPatch) -> None:
     publish_titles("Quince plays songs", "Anthropic plays more songs", "Walrus tries Solos glasses")
     monkeypatch.setattr("wire.search.service.SELDOM", 2)
-    assert queries.search_wire("does Sonos play").suggestion is None
-    assert queries.search_wire("who plays sonngs").suggestion == "who plays songs"
-    assert queries.search_wire("does Antropic play").suggestion == "does anthropic play"
+    assert search_wire("does Sonos play").suggestion is None
+    assert search_wire("who plays sonngs").suggestion == "who plays songs"
+    assert search_wire("does Antropic play").suggestion == "does anthropic play"
 
 
 def test_words_that_ask_do_not_have_to_occur_and_names_may_be_written_in_two_ways() -> None:
@@ -203,12 +206,12 @@ def test_words_for_a_period_narrow_the_search_and_the_answer_says_so(monkeypatch
     monkeypatch.setattr("wire.queries.stories.utc_today", lambda: dt.date(2026, 1, 16))
     publish(*(entry(title=f"Quince day {day}", published_at=f"2026-01-{day}T10:00:00Z") for day in (13, 14, 15)))
     for query, days in {"quince yesterday": "15", "quince on 2026-01-13": "13", "quince since 14 January 2026": "1514"}.items():
-        found = queries.search_wire(query, sort=Sort.NEWEST)
+        found = search_wire(query, sort=Sort.NEWEST)
         assert "".join(story.headline[-2:] for story in found.stories) == days, query
         assert found.period is not None
         assert (found.period.applied, found.period.said) == (True, query.removeprefix("quince "))
-    assert [story.headline[-2:] for story in queries.search_wire("January 2026").stories] == ["15", "14", "13"]
-    missed = queries.search_wire("quince in 2025")
+    assert [story.headline[-2:] for story in search_wire("January 2026").stories] == ["15", "14", "13"]
+    missed = search_wire("quince in 2025")
     assert (missed.total, missed.period and missed.period.applied) == (3, False)
     assert missed.period is not None
     assert missed.period.newest_day == max(story.published_at.date() for story in missed.stories)
@@ -216,9 +219,9 @@ def test_words_for_a_period_narrow_the_search_and_the_answer_says_so(monkeypatch
     assert f"No story of “{missed.period.said}”" in missed.period.note
     assert next(iter(missed.values())) == "period"
     since = dt.datetime(2026, 1, 15, tzinfo=dt.UTC)
-    bounded = queries.search_wire("quince in January 2026", since=since)
+    bounded = search_wire("quince in January 2026", since=since)
     assert (bounded.total, bounded.period and bounded.period.applied) == (1, False)
-    assert queries.search_wire('"in January 2026"').period is None
+    assert search_wire('"in January 2026"').period is None
 
 
 def test_the_best_comes_first_and_the_newer_one_among_equals() -> None:
@@ -228,7 +231,7 @@ def test_the_best_comes_first_and_the_newer_one_among_equals() -> None:
         entry(title="Quince boats", summary="Walrus was there.", published_at="2026-01-15T10:00:00Z"),
     )
     assert titles("quince") == ["Quince boats", "Quince ships", "Walrus ships"]
-    assert queries.search_wire("quince").ranking == "relevance"
+    assert search_wire("quince").ranking == "relevance"
 
 
 def test_filters_narrow_the_search() -> None:
@@ -256,7 +259,7 @@ def test_since_is_the_first_moment_and_until_the_first_after(client: Client) -> 
     publish(*(entry(title=f"Quince day {day}", published_at=f"2026-01-{day}T10:00:00Z") for day in (13, 14, 15)))
 
     def days(**window: str) -> set[str]:
-        answer = client.get("/api/search.json", {"query": "quince", **window}).json()
+        answer = client.get("/api/search.json", {"query": "quince", "group": "none", **window}).json()
         assert answer["total"] == len(answer["stories"])
         return {story["headline"][-2:] for story in answer["stories"]}
 
@@ -276,8 +279,8 @@ def test_a_question_in_another_language_is_asked_by_its_telling_words() -> None:
         == "Quince robots open a street in Oslo"
     )
     for question in ("Was macht die Firma mit Quince?", "warum ist der Streit um Quince"):  # not figma, not street
-        assert queries.search_wire(question).suggestion is None
-    assert queries.search_wire("figna gets a model").suggestion == "figma gets a model"
+        assert search_wire(question).suggestion is None
+    assert search_wire("figna gets a model").suggestion == "figma gets a model"
 
 
 @pytest.mark.slow
@@ -343,5 +346,5 @@ def test_a_word_of_any_length_can_be_published_and_found() -> None:
 
 
 def test_an_empty_wire_finds_nothing() -> None:
-    found = queries.search_wire("quince")
+    found = search_wire("quince")
     assert (found.stories, found.total, found.next_cursor, found.ranking) == ([], 0, None, "relevance")

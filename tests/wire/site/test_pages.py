@@ -120,8 +120,11 @@ def test_lists_page_by_cursor(client: Client) -> None:
 
 @pytest.mark.usefixtures("event")
 def test_a_search_page_finds_suggests_and_refuses(client: Client) -> None:
-    assert "2 stories" in page(client, "/search?query=lantern").text
-    assert "1 story" in page(client, "/search?query=lantern&source=Reuters").text
+    text = page(client, "/search?query=lantern").text
+    assert "1 event" in text
+    assert "1 more story found of the event" in text
+    assert "2 stories" in page(client, "/search?query=lantern&group=none").text
+    assert "1 story" in page(client, "/search?query=lantern&source=Reuters&group=none").text
     found = page(client, "/search?query=lanturn")
     assert "/search?query=lantern" in found.links
     refused = client.get("/search", {"query": "lantern", "source": "The Bugle"})

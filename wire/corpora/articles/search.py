@@ -1,6 +1,7 @@
 """A publisher's articles by keywords: each counts 3 in the title and 1 in the description; ties newest first, then by address.
 
-That is the ranking that publisher servers document; nothing else counts. Keywords are stems, each once. Of more than MAX_TIED
+That is the ranking that publisher servers document; nothing else counts. Keywords are stems, each once; of scripts without spaces
+each two characters side by side, and each three, so that a whole word counts more than its parts. Of more than MAX_TIED
 articles of one score and one millisecond, or without a date, the one that was indexed first comes first: their addresses would
 all have to be read.
 """
@@ -12,7 +13,7 @@ import numpy as np
 
 from wire.corpora.articles.models import Article, Publisher
 from wire.search import postings_index as postings
-from wire.text.tokens import token, words
+from wire.text.tokens import run_marks, split_words, token, triples
 
 IN_TITLE: Final = 3
 IN_DESCRIPTION: Final = 1
@@ -34,12 +35,16 @@ def index_name(publisher: Publisher) -> str:
 
 
 def weigh_tokens(title: str, description: str) -> dict[str, int]:
-    titled, described = ({token(word)[:LONGEST] for word in words(text)} for text in (title, description))
+    titled, described = ({*_stem_words(text), *run_marks(text)} for text in (title, description))
     return {one: IN_TITLE * (one in titled) + IN_DESCRIPTION * (one in described) for one in titled | described}
 
 
 def keywords(query: str) -> list[str]:
-    return list(dict.fromkeys(token(word)[:LONGEST] for word in words(query)))[:MAX_KEYWORDS]
+    return list(dict.fromkeys([*_stem_words(query), *triples(query)]))[:MAX_KEYWORDS]
+
+
+def _stem_words(text: str) -> list[str]:
+    return [token(word)[:LONGEST] for word in split_words(text)]
 
 
 def find_hits(publisher: Publisher, query: str, limit: int, after: SearchHit | None = None) -> list[SearchHit]:

@@ -9,11 +9,12 @@ from typing import Any, Final
 
 from wire.corpora.factchecks.chunks import published_only
 from wire.corpora.factchecks.languages import STOP_WORDS, stem
-from wire.text.tokens import fold_text, words
+from wire.text.tokens import characters, fold_text, split_words, triples
 
 INDEX: Final = "factchecks"
 LONGEST: Final = 60  # characters of a token
 MOST_WORDS: Final = 10_000  # of one claim
+MOST_CHARACTERS: Final = 10_000  # of one text, in scripts without spaces between words
 FULL: Final = 255  # the greatest weight: a term said for ever
 USUAL: Final = 30.0  # words of a claim, as BM25's average length: fixed, so that no claim is weighed anew because of others
 SATURATION: Final = 1.2
@@ -32,12 +33,14 @@ def tokens_of(claim: Any) -> dict[str, int]:
     for text, worth in texts:
         if left <= 0:
             break
-        all_words = words(text)[:left]
+        all_words = split_words(text)[:left]
         left -= len(all_words)
         found = [word for word in all_words if word not in STOP_WORDS.get(claim.language, ())]
         length += worth * len(found)
         for word in found:
             counts[stem(word, claim.language)[:LONGEST]] += worth  # type: ignore[assignment]
+        for token in (*characters(text[:MOST_CHARACTERS]), *triples(text[:MOST_CHARACTERS])):
+            counts[token] += worth  # type: ignore[assignment]
     norm = SATURATION * (1 - LENGTH + LENGTH * length / USUAL)
     weighed = {token: max(1, round(FULL * count / (count + norm))) for token, count in counts.items()}
     categories = {name for one in claim.categories for name in (one["name"], one.get("de"), one.get("en")) if name}

@@ -8,7 +8,7 @@ from typing import Final, Literal, get_args
 import snowballstemmer
 
 from wire.text.lexicons import load
-from wire.text.tokens import words
+from wire.text.tokens import split_words, words
 
 Code = Literal["de", "en", "fr", "es", "it", "pt", "nl", "da", "fi", "no", "nb", "nn", "ru", "sv", "tr", "ro", "hu", "id"]
 CODES: Final[tuple[str, ...]] = get_args(Code)
@@ -57,7 +57,7 @@ def _stem(word: str, language: str) -> str:
 
 def content_stems(text: str, language: str) -> set[str]:
     stop = STOP_WORDS.get(language, frozenset())
-    return {stem(word, language) for word in words(text) if word not in stop}
+    return {stem(word, language) for word in split_words(text) if word not in stop}
 
 
 def detect(text: str) -> str | None:

@@ -7,7 +7,7 @@ from typing import Final
 
 from wire.corpora.factchecks.index_terms import LONGEST
 from wire.corpora.factchecks.languages import COMPOUNDING, STOP_WORDS, detect, stem
-from wire.text.tokens import words
+from wire.text.tokens import is_run, split_words, triples
 
 MOST_TERMS: Final = 64
 MOST_COMPOUNDS: Final = 16  # of one word
@@ -118,12 +118,13 @@ def question(text: str, language: str | None, spoken: Sequence[str], vocabulary:
     plain = clean_text(text) or text
     code = language or detect(plain)
     stop = STOP_WORDS.get(code or "", frozenset())
-    given = list(dict.fromkeys(words(plain)))
-    wanted = [word for word in given if word not in stop and (len(word) > 1 or word.isdigit())] or given
+    given = list(dict.fromkeys(split_words(plain)))
+    wanted = [word for word in given if word not in stop and (len(word) > 1 or word.isdigit() or is_run(word))] or given
     languages = [code] if code else [one for one in spoken if one] or ["en"]
     compounding = any(one in COMPOUNDING for one in {*languages, *(() if code else spoken)})
-    terms = tuple(_make_term(word, languages, spoken, vocabulary, compounding) for word in wanted[:MOST_TERMS])
-    return Question(plain, code, language is None and code is not None, terms)
+    terms = [_make_term(word, languages, spoken, vocabulary, compounding) for word in wanted[:MOST_TERMS]]
+    terms += [Term("", {triple: 1.0}) for triple in dict.fromkeys(triples(plain))]
+    return Question(plain, code, language is None and code is not None, tuple(terms[:MOST_TERMS]))
 
 
 def _make_term(word: str, languages: Sequence[str], spoken: Sequence[str], vocabulary: Vocabulary, compounding: bool) -> Term:

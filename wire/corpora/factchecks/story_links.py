@@ -18,7 +18,7 @@ from wire.corpora.factchecks.models import Claim, ClaimVector, FactcheckState, S
 from wire.corpora.factchecks.vector_store import VectorStore, read_halves
 from wire.models import StoryVector, WireState
 from wire.search.vectors import embedder
-from wire.text.tokens import words
+from wire.text.tokens import split_words
 
 ALIKE: Final = 0.88  # cosine of story and claim, at least
 HELD: Final = 0.5  # share of the claim's rarity that the story's words hold, at least
@@ -90,6 +90,6 @@ def share_of_words(claim: Claim, text: str) -> float:
     """Return the share of the claim's words that a text holds, rare ones counting more."""
     stems = content_stems(claim.synopsis, claim.language)
     rarities = search.rarities(sorted(stems))
-    held = stems & {stem(word, claim.language) for word in words(text)}
+    held = stems & {stem(word, claim.language) for word in split_words(text)}
     total = sum(rarities.values())
     return sum(rarities[token] for token in held) / total if total else 0.0

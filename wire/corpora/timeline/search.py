@@ -22,7 +22,7 @@ from wire.corpora.timeline.models import Report
 from wire.corpora.timeline.validation import texts
 from wire.search import postings_index
 from wire.search.postings_index import Numbers
-from wire.text.tokens import STOP_WORDS, token, words
+from wire.text.tokens import STOP_WORDS, characters, split_words, token, trim_phrase, words
 
 LONGEST: Final = 60  # characters of a token
 MAX_TERMS: Final = 32  # words of a question; more are refused
@@ -63,23 +63,23 @@ class Terms(NamedTuple):
 
 def terms(query: str) -> Terms:
     """Parse a query, without stop words unless there is nothing else. Raises: InvalidArgument."""
-    phrases = [found for phrase in _PHRASE.findall(query) if len(found := stems(phrase)) > 1]
-    written = words(query)
+    phrases = [found for phrase in _PHRASE.findall(query) if len(found := trim_phrase(stems(phrase), phrase)) > 1]
+    written = split_words(query)
     wanted = [word for word in written if word not in STOP_WORDS] or written
     found = list(dict.fromkeys([*map(_short, wanted), *(stem for phrase in phrases for stem in phrase)]))
     if query.strip() and not found:
         raise InvalidArgument("query holds no word.", "Give words, or leave query out.")
-    if len(found) > MAX_TERMS:
+    if min(len(found), len(words(query))) > MAX_TERMS:  # of a script without spaces, pairs of characters are no more words
         raise InvalidArgument(f"query has more than {MAX_TERMS} words.", "Leave out what is not needed.")
     return Terms(found, phrases)
 
 
 def stems(text: str) -> list[str]:
-    return [_short(word) for word in words(text)]
+    return [_short(word) for word in split_words(text)]
 
 
 def index_words(*values: Any) -> str:
-    found = dict.fromkeys(stem for text in texts(list(values)) for stem in stems(text))
+    found = dict.fromkeys(stem for text in texts(list(values)) for stem in (*stems(text), *map(_short, characters(text))))
     return f" {' '.join(found)} "
 
 
@@ -89,6 +89,7 @@ def tokens_of(row: Any) -> dict[str, int]:
         stemmed = stems(text)
         found += stemmed
         found += map(_pair_token, stemmed, stemmed[1:])
+        found += map(_short, characters(text))
     fields = [*(("motif", motif) for motif in row["motifs"]), ("phenomenon", row["phenomenon_type"])]
     fields += [("source", row["source"]["source_type"]), ("stance", row["stance"]), ("grade", row["evidence_grade"])]
     return dict.fromkeys([*found, *(_field_token(name, value) for name, value in fields if value)], 1)

@@ -122,10 +122,10 @@ def references_of(table: str, row: Any, pk: int) -> list[Model]:
 
 def build_row(corpus: Corpus, table: str, key: str, position: int, row: Any, sha256: str) -> Row:
     body = orjson.dumps(row).decode()
-    return MODELS[table](corpus=corpus, key=key, position=position, sha256=sha256, body=body, **_build_columns(table, row))
+    return MODELS[table](corpus=corpus, key=key, position=position, sha256=sha256, body=body, **build_columns(table, row))
 
 
-def _build_columns(table: str, row: Any) -> dict[str, Any]:
+def build_columns(table: str, row: Any) -> dict[str, Any]:
     """Return what lists filter by: columns of the row's own, words, and motifs."""
     if table in {"sources", "edges"}:
         return {}

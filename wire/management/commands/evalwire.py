@@ -22,6 +22,7 @@ from wire.ops.archive import reader
 from wire.ops.quality import evaluate
 from wire.ops.quality.evaluate import LabelledPage, Row
 from wire.ops.quality.event_metrics import Figures
+from wire.schemas.params import Group
 from wire.search.ranking import Scope
 from wire.search.service import search
 
@@ -161,7 +162,7 @@ def _evaluate_questions(file: Path) -> dict[str, Figures]:
     """Return the figures of each half of the questions, by its name. Raises: CommandError."""
 
     def find(query: str) -> list[str]:
-        return [story.chatbotnews_id for story in search(query, Scope(), today, limit=10).stories]
+        return [story.chatbotnews_id for story in search(query, Scope(), today, limit=10, group=Group.NONE).stories]
 
     try:
         document = json.loads(file.read_text(encoding="utf-8-sig"))

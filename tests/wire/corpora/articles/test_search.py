@@ -1,8 +1,10 @@
 """A publisher's search: the ranking to the letter, paging, edits."""
 
 import datetime as dt
+import importlib
 
 import pytest
+from django.apps import apps
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from hypothesis import given, settings
@@ -15,7 +17,7 @@ from tests.wire.corpora.articles.factories import NOW, draft, kept, publisher
 from wire.corpora.articles import queries, rendering, store
 from wire.corpora.articles.models import Article, ArticleAlias, ArticleRevision, Publisher
 from wire.corpora.articles.normalize import draft_entry, is_front
-from wire.corpora.articles.search import keywords
+from wire.corpora.articles.search import index_name, keywords
 from wire.models import Postings, WireState
 from wire.text.tokens import token, words
 
@@ -186,3 +188,21 @@ def publisher_number() -> int:
     from wire.corpora.articles.models import Publisher
 
     return Publisher.objects.count()
+
+
+def test_a_word_inside_a_title_without_spaces_finds_it_and_a_whole_word_comes_first() -> None:
+    kept(
+        draft("a", "東京と京都のケーキ", day=9), draft("b", "東京都のケーキ"), draft("c", "초콜릿케이크 만들기"), draft("d", "Cake")
+    )
+    assert titles("東京都") == ["東京都のケーキ", "東京と京都のケーキ"]
+    assert (titles("ｹｰｷ"), titles("케이크"), titles("都")) == (titles("ケーキ"), ["초콜릿케이크 만들기"], titles("東京都")[::-1])
+
+
+def test_the_migration_indexes_publishers_with_such_titles_again() -> None:
+    owner = kept(draft("a", "東京都のケーキ"), draft("b", "Lemon cake"))
+    before = list(Postings.objects.filter(index=index_name(owner)).order_by("token").values_list("token", "block", "found"))
+    rows = Postings.objects.filter(index=index_name(owner)).exclude(token="")
+    rows.delete()
+    Postings.objects.create(index=index_name(owner), token="xold", block=0, found=b"\0" * 4)
+    importlib.import_module("wire.corpora.articles.migrations.0005_character_pairs").index_again(apps, None)
+    assert list(Postings.objects.filter(index=index_name(owner)).order_by("token").values_list("token", "block", "found")) == before

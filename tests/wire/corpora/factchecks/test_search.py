@@ -1,19 +1,23 @@
 """Searches find by words and by meaning, filter before ranking, count truly, and go on by words when vectors are away."""
 
 import datetime as dt
+import importlib
 import threading
 from contextlib import suppress
 from typing import Any
 
 import pytest
+from django.apps import apps
 from pytest_django import Settings
 
 from config.errors import InvalidArgument
 from tests import claims
 from tests.claims import LEAD, TURBINES, claim, german, load, short_ids
 from wire.corpora.factchecks import embedding, languages, queries, search, store
-from wire.corpora.factchecks.models import Claim, RatingName
+from wire.corpora.factchecks.index_terms import INDEX
+from wire.corpora.factchecks.models import Claim, RatingName, Word
 from wire.corpora.factchecks.query_terms import Vocabulary, clean_text, question
+from wire.models import Postings
 
 pytestmark = pytest.mark.django_db
 
@@ -237,3 +241,22 @@ def test_nothing_is_found_where_there_is_nothing() -> None:
     claims.forget()
     told = queries.search("Blei")
     assert (told.total, told.claims, told.degraded) == (0, [], [])
+
+
+def test_a_word_inside_a_claim_without_spaces_finds_it_and_a_whole_word_comes_first() -> None:
+    load(claim(1, "東京と京都でワクチンが中止された"), claim(2, "東京都でワクチンが中止された"), claim(3, "백신접종이 중단됐다"))
+    assert found("東京都") == ["2026/01/01-2", "2026/01/01-1"]
+    assert (found("백신"), found("ワクチン")[:2]) == (["2026/01/01-3"], found("ﾜｸﾁﾝ")[:2])
+    assert found("都")
+    assert len(found("ワクチン")) == 2
+
+
+def test_the_migration_indexes_claims_again_if_some_are_in_such_a_script() -> None:
+    load(claim(1, "東京都でワクチンが中止された"), claim(2, "Die Anlagen stehen still"))
+    before = list(Postings.objects.filter(index=INDEX).order_by("token").values_list("token", "block", "found"))
+    Postings.objects.filter(index=INDEX, token="東京").update(token="東京都でワクチンが中止された")
+    Word.objects.filter(token="東京").delete()
+    importlib.import_module("wire.corpora.factchecks.migrations.0004_character_pairs").index_again(apps, None)
+    assert list(Postings.objects.filter(index=INDEX).order_by("token").values_list("token", "block", "found")) == before
+    assert Word.objects.filter(token="東京").exists()
+    assert found("東京") == ["2026/01/01-1"]

@@ -1,18 +1,24 @@
 """Search and lists: the same as looking through every row by hand, and each row once on the way along the cursors."""
 
 import datetime as dt
+import importlib
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
+from django.apps import apps
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from config.errors import InvalidArgument
-from tests.wire.corpora.timeline.corpora import SLUG
+from tests.wire.corpora.timeline.corpora import SLUG, Change, changed
 from wire.corpora.timeline import queries
 from wire.corpora.timeline.errors import UnknownMotif
-from wire.corpora.timeline.models import Report
+from wire.corpora.timeline.load import load
+from wire.corpora.timeline.models import Report, Thread
+from wire.corpora.timeline.search import index_of
+from wire.models import Postings
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("harbour_clock")]
 
@@ -213,3 +219,28 @@ def test_lists_are_filtered_by_the_reports_that_they_name() -> None:
     assert [one.id for one in queries.events(SLUG, layer="submission-batch").events] == ["first-batch"]
     assert [one.id for one in queries.events(SLUG, date_start="2021-01-01", query="lamp").events] == ["lamp-question"]
     assert [one.id for one in queries.mandela_catalog(SLUG, motif="green-lamp", status="needs-review").items] == ["green-lamp"]
+
+
+def test_a_word_inside_a_text_without_spaces_finds_its_row_and_the_migration_indexes_it_again(tmp_path: Path) -> None:
+    report = "東京都の時計が止まった"
+    changes: dict[str, Change] = {
+        "reports": lambda content: content["reports"][0].update(title=report),
+        "story_threads": lambda content: content["threads"][0].update(title="멈춘시계의 비밀"),
+    }
+    corpus = load(changed(tmp_path, **changes)).corpus
+    assert found(query="時計") == found(query='"東京都の"') == found(query='"京都の時計が"') == found(query="計")
+    assert [queries.get_report(SLUG, one).title for one in found(query="時計")] == [report]
+    assert found(query="東京の") == []
+    assert queries.story_threads(SLUG, query="시계").total == queries.story_threads(SLUG, query="계").total == 1
+
+    rows = Postings.objects.filter(index=index_of(corpus.pk)).order_by("token", "block").values_list("token", "block", "found")
+    threads = Thread.objects.order_by("pk").values_list("words", flat=True)
+    before = list(rows), list(threads)
+    Postings.objects.filter(index=index_of(corpus.pk)).exclude(token="").delete()
+    Thread.objects.filter(words__contains="x").update(words=" xold ")
+    importlib.import_module("wire.corpora.timeline.migrations.0004_character_pairs").index_again(apps, None)
+    assert (list(rows), list(threads)) == before
+
+
+def test_a_long_question_without_spaces_is_not_refused() -> None:
+    assert found(query="京都知事選挙時計台公園鉄道駅前通商店街案内所入口東京大阪名古屋札幌仙台広島福岡") == []

@@ -3,6 +3,7 @@
 import sys
 import threading
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -16,9 +17,12 @@ from wire import queries
 from wire.ingest import corrections
 from wire.models import Snapshot, StoryVector
 from wire.ops.doctor import database
+from wire.schemas.params import Group
 from wire.search import nearest, ranking
 from wire.search import vectors as store
 from wire.search.vectors import Vectors
+
+search_wire = partial(queries.search_wire, group=Group.NONE)  # every story, for its place in the list
 
 pytestmark = pytest.mark.django_db
 
@@ -93,10 +97,10 @@ def test_where_not_all_words_occur_meaning_decides_which_story_is_first() -> Non
         entry(title="Quince robots rest", summary="Crimson crimson crimson.", published_at="2026-01-15T09:00:00Z"),
     )
     asked = "why did the quince robots go crimson crimson"
-    before = [story.headline for story in queries.search_wire(asked.replace("crimson", "away")).stories]
+    before = [story.headline for story in search_wire(asked.replace("crimson", "away")).stories]
     assert before == ["Quince robots swim", "Quince robots rest"]
     store.fill()
-    assert queries.search_wire(asked).stories[0].headline == "Quince robots rest"
+    assert search_wire(asked).stories[0].headline == "Quince robots rest"
 
 
 @pytest.mark.usefixtures("colours")
@@ -121,16 +125,16 @@ def test_a_load_makes_all_vectors_before_it_publishes(tmp_path: Path, monkeypatc
 def test_a_story_that_is_near_in_meaning_is_found_without_a_word_of_the_question() -> None:
     crimson = entry(title="Quince robots rest", summary="Crimson crimson crimson.")
     publish(crimson, *(entry(title=f"Gherkin number {number}", summary="Azure.") for number in range(30)))
-    found = queries.search_wire("crimson crimson walrus")
+    found = search_wire("crimson crimson walrus")
     assert found.stories[0].headline == "Quince robots rest"
-    alone = queries.search_wire("crimsonesque")
+    alone = search_wire("crimsonesque")
     assert (alone.stories[0].headline, alone.head.matched, alone.head.next_cursor) == ("Quince robots rest", "by meaning", None)
     assert alone.head.not_found == ["crimsonesque"]
-    assert queries.search_wire('"crimsonesque walrus"').stories == []  # who quotes wants the words
-    assert queries.search_wire("crimsonesque", source="Wired").stories == []
-    assert queries.search_wire("crimsonesque", since=NOW).stories == []
+    assert search_wire('"crimsonesque walrus"').stories == []  # who quotes wants the words
+    assert search_wire("crimsonesque", source="Wired").stories == []
+    assert search_wire("crimsonesque", since=NOW).stories == []
     corrections.withdraw(story_of(crimson).chatbotnews_id, reason="Wrong.", now=NOW)
-    assert "Quince robots rest" not in [story.headline for story in queries.search_wire("crimsonesque").stories]
+    assert "Quince robots rest" not in [story.headline for story in search_wire("crimsonesque").stories]
 
 
 @pytest.mark.slow
@@ -138,16 +142,16 @@ def test_a_story_that_is_near_in_meaning_is_found_without_a_word_of_the_question
 def test_stories_are_compared_by_their_newest_text_and_when_they_get_a_vector_later(monkeypatch: pytest.MonkeyPatch) -> None:
     story = entry(title="Quince robots rest", summary="Jade.")
     publish(story, *(entry(title=f"Gherkin number {number}", summary="Azure.") for number in range(30)))
-    assert queries.search_wire("crimsonesque").head.matched == "weak"
+    assert search_wire("crimsonesque").head.matched == "weak"
     publish(entry(title="Quince robots rest", summary="Crimson crimson.", url=story.url))
-    assert queries.search_wire("crimsonesque").stories[0].headline == "Quince robots rest"
+    assert search_wire("crimsonesque").stories[0].headline == "Quince robots rest"
     monkeypatch.setattr("wire.publishing.publish.VECTORS_TIME", 0)
     monkeypatch.setattr("wire.publishing.publish.VECTORS_TIME_LOCKED", 0)
     publish(entry(title="Walrus robots rest", summary="Crimson crimson crimson crimson."))
-    assert "Walrus robots rest" not in [found.headline for found in queries.search_wire("crimsonesque").stories]
+    assert "Walrus robots rest" not in [found.headline for found in search_wire("crimsonesque").stories]
     store.fill()
     monkeypatch.setattr(nearest, "AGAIN", 0.0)
-    assert "Walrus robots rest" in [found.headline for found in queries.search_wire("crimsonesque").stories[:2]]
+    assert "Walrus robots rest" in [found.headline for found in search_wire("crimsonesque").stories[:2]]
 
 
 @pytest.mark.usefixtures("colours")
@@ -155,10 +159,10 @@ def test_a_list_of_more_than_are_compared_counts_what_its_pages_show(monkeypatch
     monkeypatch.setattr(ranking, "COMPARED", 4)
     monkeypatch.setattr(ranking, "NEAREST", 2)
     publish(*(entry(title=f"Quince robots of town {number}", summary="Azure.") for number in range(12)))
-    found = queries.search_wire("quince walrus oslo helsinki", limit=3)
+    found = search_wire("quince walrus oslo helsinki", limit=3)
     shown, cursor = [story.chatbotnews_id for story in found.stories], found.head.next_cursor
     while cursor:
-        page = queries.search_wire("quince walrus oslo helsinki", limit=3, cursor=cursor)
+        page = search_wire("quince walrus oslo helsinki", limit=3, cursor=cursor)
         shown, cursor = [*shown, *(story.chatbotnews_id for story in page.stories)], page.head.next_cursor
     assert len(shown) == len(set(shown)) == found.head.total
     assert not found.head.total_is_exact
@@ -187,12 +191,12 @@ def test_an_answer_says_that_nothing_stands_out_and_that_meaning_was_not_compare
     colours: Colours, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     publish(*(entry(title=f"Quince robots {number}", summary="Azure.") for number in range(5)))
-    weak = queries.search_wire("quince walrus oslo helsinki")
+    weak = search_wire("quince walrus oslo helsinki")
     assert (weak.head.matched, weak.head.degraded, weak.head.not_found) == ("weak", [], ["walrus", "oslo", "helsinki"])
     monkeypatch.setattr(nearest, "embedder", lambda: None)
-    blind = queries.search_wire("quince walrus oslo helsinki")
+    blind = search_wire("quince walrus oslo helsinki")
     assert (blind.head.matched, blind.head.degraded) == ("some words", ["vectors"])
-    assert queries.search_wire("quince robots").head.degraded == []
+    assert search_wire("quince robots").head.degraded == []
     assert colours.name == "colours"
 
 
@@ -204,7 +208,7 @@ def test_without_a_model_searches_go_by_words_and_nothing_is_made(
     store.embedder.cache_clear()
     publish(entry(title="Quince robots swim"))
     assert (store.embedder(), store.fill()) == (None, 0)
-    assert queries.search_wire("why do robots run away").stories[0].headline == "Quince robots swim"
+    assert search_wire("why do robots run away").stories[0].headline == "Quince robots swim"
     call_command("fillvectors")
     assert "There is no model" in capsys.readouterr().out
     assert "by words alone" in str(next(iter(database.check_vectors(NOW))))

@@ -16,7 +16,7 @@ from wire.corpora.timeline.schemas import FindingOut, WordingOut
 from wire.corpora.timeline.search import Release
 from wire.corpora.timeline.vocabulary import NOT_AS_FACT, OFFICIAL
 from wire.search import postings_index
-from wire.text.tokens import STOP_WORDS, token, words
+from wire.text.tokens import STOP_WORDS, is_run, split_words, token, words
 
 MAX_DRAFT: Final = 20_000
 MAX_FOUND: Final = 100
@@ -147,7 +147,8 @@ def _check_sentence(
 ) -> Iterator[FindingOut]:
     """Find a reading told as fact, and an official event said to cause something."""
     corpus, at = _corpus(scope.key), sentence.start()
-    stems = sorted({token(word) for word in words(sentence[0]) if word not in STOP_WORDS and len(word) > 2})
+    long_enough = (word for word in split_words(sentence[0]) if len(word) > 2 or is_run(word))
+    stems = sorted({token(word) for word in long_enough if word not in STOP_WORDS})
     reports = corpus.find_reports(stems)
     about = [row for row in reports if row["evidence_grade"] in READINGS or NOT_AS_FACT in (row.get("safety_flags") or ())]
     if certain and about:
