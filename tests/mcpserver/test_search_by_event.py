@@ -16,8 +16,8 @@ def ids(page: dict[str, Any]) -> list[str]:
 
 
 def test_mcp_and_rest_show_the_best_story_of_each_event_and_count_the_others() -> None:
-    page = structured("search_wire", query=QUERY, limit=50)
-    assert page == get(f"/api/search.json?query={QUERY}&limit=50")
+    page = structured("search_wire", query=QUERY, limit=50, max_tokens=1_000_000)
+    assert page == get(f"/api/search.json?query={QUERY}&limit=50&max_tokens=1000000")
     assert page["group"] == "event"
     assert len({story["event_id"] for story in page["stories"]}) == len(page["stories"]) > 10
     assert any(story["more_of_event"] for story in page["stories"])
@@ -39,4 +39,5 @@ def test_each_hit_says_how_many_more_of_its_event_match_in_every_detail(detail: 
 
 def test_the_connectors_search_shows_one_story_an_event() -> None:
     found = [hit["id"] for hit in structured("search", query=QUERY)["results"]]
-    assert found == ids(structured("search_wire", query=QUERY))
+    stories = [story_id for story_id in found if story_id.startswith("cbn-")]
+    assert stories == ids(structured("search_wire", query=QUERY))[: len(stories)]

@@ -96,8 +96,8 @@ class StoriesOut(Schema):
     stories: list[StoryOut]
     next_cursor: str | None = Field(description="Pass it as `cursor` for the next page; null on the last.")
     total: int = Field(description="All that match, on every page; counted up to 1,000.")
-    total_is_exact: bool = Field(default=True, description="false: there are more than were counted.")
-    est_tokens: int = Field(description="About what this answer costs a language model, in tokens.")
+    total_is_exact: bool = Field(default=True, description="false: more than were counted.")
+    est_tokens: int = Field(description="About what this answer costs, in tokens.")
 
 
 class DayStoriesOut(StoriesOut):
@@ -110,7 +110,7 @@ class DayStoriesOut(StoriesOut):
 class PeriodOut(Schema):
     """A period that a query names in words, such as "last week" or "January 2026": since <= published_at < until, UTC days."""
 
-    said: str = Field(description="The words of the query that name it.")
+    said: str = Field(description="As the query has it.")
     since: dt.date | None
     until: dt.date | None = Field(description="The day after the last.")
     applied: bool = Field(description="false: no story of it matched, or since or until were given.")
@@ -127,20 +127,19 @@ class SearchOut(StoriesOut):
     )
     matched: Literal["all words", "most words", "some words", "by meaning", "weak"] | None = Field(
         default=None,
-        description="How far to trust the list: `all words`, `most words`; `by meaning`: near in it; `some words`: meaning was not "
-        "compared; `weak`: probably nothing here answers the query. null without words or stories.",
+        description="How far to trust the list. `some words`: meaning was not compared; `weak`: probably nothing here answers the "
+        "query. null without words or stories.",
     )
     group: Group = Field(default=Group.NONE, description="`event`: the best story of each event, and `total` counts events.")
     degraded: list[Literal["vectors"]] = Field(default=[], description="`vectors`: meaning could not be compared.")
     not_found: list[str] = Field(
         default=[],
-        description="Words of the query that no story on this page contains. If what was asked turns on one of them, these stories "
-        "do not answer it.",
+        description="Words of the query that no story here has; if it turns on one of them, these do not answer it.",
     )
     suggestion: str | None = Field(
-        default=None, description="The query with misspelt words put right, which was searched instead; null if none was."
+        default=None, description="The query as it was searched, with misspelt words put right."
     )
-    period: PeriodOut | None = Field(default=None, description="The period that words of the query name; null if they name none.")
+    period: PeriodOut | None = Field(default=None, description="The period that the query names.")
 
 
 class SourcePageOut(PublicationOut):
@@ -274,7 +273,7 @@ class ArchiveOut(Schema):
     dates: list[ArchiveDay]
     next_cursor: str | None
     total: int = Field(description="All published days; counted up to 1,000.")
-    total_is_exact: bool = Field(default=True, description="false: there are more than were counted.")
+    total_is_exact: bool = Field(default=True, description="false: more than were counted.")
 
 
 class SiblingOut(Schema):
@@ -417,12 +416,12 @@ class EventsOut(Schema):
     """One page of a day's events, most widely reported on that day first, then newest; of a period each by its best day."""
 
     wire_date: dt.date
-    is_stale: bool = Field(description="true: no date was given, and the latest published day is not the current UTC date.")
+    is_stale: bool = Field(description="true: no date was given, and the latest published day is not today (UTC).")
     story_url: str = Field(description="Permalink of an event's lead story: put in its `lead`, or its `event_id` if it has none.")
     events: list[EventBrief]
     next_cursor: str | None = Field(description="Pass it as `cursor` for the next page; null on the last.")
     total: int = Field(description="All events that match, on every page.")
-    est_tokens: int = Field(description="About what this answer costs a language model, in tokens.")
+    est_tokens: int = Field(description="About what this answer costs, in tokens.")
 
 
 class KeyOut(Schema):

@@ -110,7 +110,7 @@ def _find_others(query: str) -> dict[str, Any]:
     for hit in found.results:
         hit.url = hit.url.removeprefix(settings.WIRE_SITE_URL)
     groups = [(title, [hit for hit in found.results if hit.kind == name]) for name, title in titles.items()]
-    return {"others": [group for group in groups if group[1]], "degraded": found.degraded}
+    return {"documents": [group for group in groups if group[1]], "degraded": found.degraded}
 
 
 def _write(moment: dt.datetime) -> str:

@@ -52,7 +52,7 @@ Subject = Annotated[AnyTopic, Field(description="One of the twelve.")]
 How = Annotated[Detail, Field(description="About 105, 290 or 840 tokens a story.")]
 Budget = Annotated[
     Annotated[int, Field(ge=1, le=MOST_BUDGET), WHOLE] | None,
-    Field(description="Default: about 10,000."),
+    Field(description="Default: 10,000."),
 ]
 
 
@@ -76,7 +76,7 @@ class SearchWire(Arguments):
     sources: Annotated[params.Sources, Field(description="Any of several publications."), BeforeValidator(as_list)] = None
     max_tokens: Budget = None
     group: Annotated[
-        params.Group, Field(description="`event`: the best story of each event, `more_of_event` counts its others. `none`: all.")
+        params.Group, Field(description="`event`: the best story of each event. `none`: all.")
     ] = params.Group.EVENT
 
 
@@ -297,10 +297,8 @@ TOOLS: Final[Mapping[str, ToolSpec]] = {
     for tool in (
         _tool(
             search_wire, SearchWire, story.SearchOut, "Search the wire",
-            "For a question or keywords, over all days, with filters. For the news of a day: list_events. Stories that contain "
-            "all words come first, then those with most or some: `matched` says so, and `not_found` names the words that none of "
-            "them contains, so look whether a story is about what was asked. Empty means that no story has such words, not that "
-            "nothing was reported.",
+            "For a question or keywords, over all days, with filters. For the news of a day: list_events. `matched` says how far to "
+            "trust the list, `not_found` names words that no story here has. Empty does not mean that nothing was reported.",
         ),
         _tool(
             get_story, GetStory, story.StoryOut, "Get one story",
@@ -317,9 +315,9 @@ TOOLS: Final[Mapping[str, ToolSpec]] = {
         ),
         _query(
             queries.get_consensus, GetConsensus, "Who else reports it",
-            "For a known story, or its headline: who else reports it. For a claim: corroborate. A consensus score from 0 (nobody "
-            "else in the roster) to 1, the number of independent sources, and their stories. With a headline, the figures belong "
-            "to `matched`, the most similar story, which may say something else.",
+            "For a known story, or its headline: who else reports it. For a claim: corroborate. A consensus score, 0 to 1, the "
+            "number of independent sources, and their stories; of a headline those of `matched`, the most similar story, which may "
+            "say something else.",
         ),
         _tool(
             get_citation, GetCitation, story.CitationOut, "Cite a story",
@@ -365,8 +363,8 @@ TOOLS: Final[Mapping[str, ToolSpec]] = {
         ),
         _query(
             queries.verify_citation, VerifyCitation, "Check citations",
-            "Before you publish or repeat a citation of this wire: finds every one in a text, checks publisher, tier, date, URL "
-            "and quoted words against the record, and gives the correct string.",
+            "Before you publish or repeat citations of this wire: holds each in a text against the record (publisher, tier, date, "
+            "URL, what is said) and gives the correct string.",
             is_brief=True,
         ),
         _query(
