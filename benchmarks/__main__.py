@@ -73,6 +73,7 @@ BENCHMARKS: Final = (
     Benchmark("benchmarks.search", "600 --times 10 --rounds 1", section="search", page="quality.md"),
     Benchmark("benchmarks.quality.fit", "--only-try --archive {inputs}/archive.ndjson.gz"),
     Benchmark("benchmarks.files_entered"),
+    Benchmark("benchmarks.passages"),
     Benchmark("benchmarks.claims", "{inputs}/archive.ndjson.gz"),
     Benchmark("benchmarks.frequencies", "{inputs}/headlines.csv {inputs}/archive.ndjson.gz --to {inputs}/frequencies.json"),
 )
@@ -122,7 +123,7 @@ class Run:
         env = os.environ | {report.PAGES_VARIABLE: str(self._pages), "BENCH_DATA": str(self._scratch / "wires")}
         if self._postgres is None:
             env.pop(postgres.VARIABLE, None)
-        if part.module == "benchmarks.quality.asked":
+        if part.module in ("benchmarks.quality.asked", "benchmarks.passages"):
             env |= {"WIRE_DATA_DIR": str(self._scratch / "sample"), "DATABASE_URL": ""}
         before = read_section(self._pages / part.page, part.section)
         status = subprocess.run(command, cwd=ROOT, env=env).returncode

@@ -241,19 +241,19 @@ class TestPage:
     def test_it_groups_the_hits_of_other_kinds_above_the_stories(self) -> None:
         shown = page(f"/search?query={quote(QUERY)}")
         places = [
-            shown.text.index(title) for title in ("Beside stories", "Events", "Storylines", "Fact-checks", "Timeline reports")
+            shown.text.index(title) for title in ("Also found:", "Events", "Storylines", "Fact-checks", "Timeline reports")
         ]
         assert places == sorted(places)
         assert {"/timeline/harbour-clock/report/hc-1", "/factcheck/2026/01/01-1", "https://yoursite.com/night"} <= set(shown.links)
 
     @pytest.mark.parametrize("more", ["&category=launches", "&since=2026-10-01", "&source=Bloomberg"])
     def test_filters_which_are_for_stories_alone_leave_them_out(self, more: str) -> None:
-        assert "Beside stories" not in page(f"/search?query={quote(QUERY)}{more}").text
+        assert "Also found" not in page(f"/search?query={quote(QUERY)}{more}").text
 
     @pytest.mark.slow
     def test_only_the_first_page_shows_them_and_only_if_there_are_any(self) -> None:
         first = page("/search?query=fictional")
-        assert "Beside stories" in first.text
+        assert "Also found" in first.text
         (following,) = [link for link in first.links if "cursor=" in link]
-        assert "Beside stories" not in page(following).text
-        assert "Beside stories" not in page("/search?query=zyzzyva").text
+        assert "Also found" not in page(following).text
+        assert "Also found" not in page("/search?query=zyzzyva").text
