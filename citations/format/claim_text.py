@@ -47,19 +47,26 @@ _GLUED: Final = re.compile(
 )
 _NAME: Final = re.compile(r"[^\W_](?:[\w.+&’'-]*[^\W_])?")
 _POSSESSIVE: Final = re.compile(r"['’]s?$")
+_FRAGMENT: Final = compile_pattern("fragments")
 _COMMON: Final = get_words("common")
+_ENGLISH: Final = get_words("english")
+STEM: Final = 5  # letters by which words are compared: "build" and "building"
+TELLING: Final = 0.5  # share of the headline's words from which a summary tells the same news
+_NUMBER: Final = re.compile(r"\d+(?:[.,]\d+)*")
+_FINITE: Final = get_words("finite")
 
 
 def build_statement(headline: str, summary: str, *, of_maker: bool) -> Statement:
     """Return the statement; `summary` has at most 160 characters and may be cut; `of_maker`: on the maker's own blog."""
     news = _clip_summary(summary, of_maker=of_maker)
-    if not news:
+    is_related = _measure_telling(news, headline) or _POINTS_BACK.match(news) or _speaks(news)
+    if not news or not is_related:
         return Statement(_headline_sentence(headline), StatementKind.HEADLINE)
     is_named = _names_its_subject(news, headline)
     if _speaks(news):
         is_plain = is_named or _speaks(headline)
         return Statement(_quote(news) if is_plain else f"{headline.rstrip(_DANGLING + '.')}: {_quote(news)}", StatementKind.QUOTED)
-    if is_named:
+    if is_named and _measure_telling(news, headline) >= TELLING:
         return Statement(end_with_stop(news), StatementKind.SUMMARY)
     return Statement(f"{_headline_sentence(headline)} {end_with_stop(news)}", StatementKind.BOTH)
 
@@ -100,6 +107,18 @@ def _names_its_subject(news: str, headline: str) -> bool:
     return not set(_names(first)).isdisjoint(leading)
 
 
+def _measure_telling(news: str, headline: str) -> float:
+    """Return which share of the headline's words it has, or of their beginnings; little if it lacks one of its numbers."""
+    said = {word[:STEM] for word in _read_words(news)}
+    wanted = [word for word in _read_words(headline) if len(word) > 1 and word not in _COMMON and word not in _ENGLISH]
+    share = sum(word[:STEM] in said for word in wanted) / len(wanted) if wanted else 1.0
+    return share if set(_NUMBER.findall(headline)) <= set(_NUMBER.findall(news)) else min(share, TELLING / 2)
+
+
+def _read_words(text: str) -> list[str]:
+    return [_term(word) for word in _NAME.findall(text)]
+
+
 def _names(text: str) -> list[str]:
     """Return its words with a capital or a digit, but for common ones, in order."""
     found = (_term(word) for word in _NAME.findall(text) if not word.islower())
@@ -111,10 +130,13 @@ def _term(word: str) -> str:
 
 
 def _headline_sentence(headline: str) -> str:
-    """Return the headline as a sentence; in quotation marks, where it speaks for its author or to the reader."""
+    """Return the headline as a sentence; in quotation marks, where it speaks for its author or to the reader, or is no sentence."""
     text = _ELLIPSIS.sub("", headline) or headline
-    is_speech = _speaks(text) or (_TO_THE_READER.match(text) and not text.endswith("?"))
-    return _quote(text) if is_speech else end_with_stop(text)
+    is_speech = _speaks(text) or _TO_THE_READER.match(text)
+    words = set(_read_words(text))
+    is_english = not words.isdisjoint(_ENGLISH | _COMMON)
+    is_fragment = _FRAGMENT.search(text) or (is_english and words.isdisjoint(_FINITE))
+    return _quote(text) if is_speech or is_fragment else end_with_stop(text)
 
 
 def _quote(text: str) -> str:

@@ -16,18 +16,38 @@ NEWSROOM = [
     (
         "Mira Murati’s Thinking Machines Lab closes on $2B at $10B valuation",
         "Thinking Machines Lab, founded by Mira Murati, has closed a $2 billion seed round.",
-        (SUMMARY, "Thinking Machines Lab, founded by Mira Murati, has closed a $2 billion seed round."),
+        (BOTH, "Mira Murati’s Thinking Machines Lab closes on $2B at $10B valuation. Thinking Machines Lab, founded by Mira"),
     ),
     (
         "Ford has an AI assistant and new hands-free BlueCruise tech on the way",
         "Ford says the new generation of BlueCruise will be 30% cheaper to build than the current technology.",
-        (SUMMARY, "Ford says the new generation of BlueCruise will be 30% cheaper to build than the current technology."),
+        (BOTH, "Ford has an AI assistant and new hands-free BlueCruise tech on the way. Ford says the new generation"),
     ),
     (
         "Meta-backed Hupo finds growth after pivot to AI sales coaching",
         "Hupo, backed by Meta, pivoted to AI sales coaching, and secured a $10M Series A led by DST Global",
         (SUMMARY, "Hupo, backed by Meta, pivoted to AI sales coaching, and secured a $10M Series A led by DST Global."),
     ),
+    # It tells something else than the headline, whose news comes first then
+    (
+        "David Sacks is done as AI czar — here’s what he’s doing instead",
+        "Sacks will be much further from the power center in Washington than since the outset of this administration.",
+        (BOTH, '"David Sacks is done as AI czar — here’s what he’s doing instead." Sacks will be much further'),
+    ),
+    (
+        "Amazon launches Kiro, its own Claude-powered challenger to Windsurf and Codex",
+        "Initial community reactions to Kiro were mixed, but developers were intrigued.",
+        (BOTH, "Amazon launches Kiro, its own Claude-powered challenger to Windsurf and Codex. Initial community"),
+    ),
+    (
+        "India orders Musk’s X to fix Grok over ‘obscene’ AI content",
+        "India's IT ministry has given X 72 hours to submit an action-taken report.",
+        (BOTH, "India orders Musk’s X to fix Grok over ‘obscene’ AI content. India's IT ministry"),
+    ),
+    # A headline that is no sentence stands in quotation marks
+    ("5 ways to use Quince", "", (HEADLINE, '"5 ways to use Quince."')),
+    ("Inside Quince’s new office", "", (HEADLINE, '"Inside Quince’s new office."')),
+    ("This startup is trying to get them out", "", (HEADLINE, '"This startup is trying to get them out."')),
     # It only goes on from the headline
     (
         "Grammarly acquires AI email client Superhuman",
@@ -44,7 +64,7 @@ NEWSROOM = [
     (
         "Can AI companies turn brainrot into revenue?",
         "The U.S. government shutdown that began this week is the first in seven years.",
-        (BOTH, "Can AI companies turn brainrot into revenue? The U.S. government shutdown"),
+        (HEADLINE, '"Can AI companies turn brainrot into revenue?"'),
     ),
     # It says nothing: it is cut off, asks, orders, teases or is about its author
     (
@@ -58,20 +78,24 @@ NEWSROOM = [
     ("Quince ships", "Quince said “we are not", (HEADLINE, "Quince ships.")),
     ("Quince ships", "Quince said what users want is the", (HEADLINE, "Quince ships.")),
     ("Should AI flatter us, or just inform people?", "How do you want your AI to treat you?", (HEADLINE, '"Should AI flatter us')),
-    ("Is that video AI? 6 telltale signs", "Don't be fooled. Here's how you can spot AI videos.", (HEADLINE, "Is that video AI?")),
-    ("How to use Quince", "Learn more about how to use Quince in ChatGPT.", (HEADLINE, "How to use Quince.")),
+    (
+        "Is that video AI? 6 telltale signs",
+        "Don't be fooled. Here's how you can spot AI videos.",
+        (HEADLINE, '"Is that video AI? 6'),
+    ),
+    ("How to use Quince", "Learn more about how to use Quince in ChatGPT.", (HEADLINE, '"How to use Quince."')),
     ("Quince ships", "Plus: Quince has a new office.", (HEADLINE, "Quince ships.")),
     ("Quince ships", "Quince matters to us, and we have tried it.", (HEADLINE, "Quince ships.")),
     ("I quit all my AI fitness plans", "I feel free.", (HEADLINE, '"I quit all my AI fitness plans."')),
-    ("The end of Quince…", "", (HEADLINE, "The end of Quince.")),
-    ("Quince: “The end…”", "", (HEADLINE, "Quince: “The end”.")),
-    ("Who needs Quince?", "", (HEADLINE, "Who needs Quince?")),
+    ("The end of Quince…", "", (HEADLINE, '"The end of Quince."')),
+    ("Quince: “The end…”", "", (HEADLINE, '"Quince: ‘The end’."')),
+    ("Who needs Quince?", "", (HEADLINE, '"Who needs Quince?"')),
     (
         "The Download: caste bias, and AI videos",
         "Listen to Earth’s rumbling, secret soundtrack The boom of a calving glacier.",
-        (HEADLINE, "The Download: caste bias, and AI videos."),
+        (HEADLINE, '"The Download: caste bias, and AI videos."'),
     ),
-    ("How Quince is secure", "Discover OpenAI's blueprint for Quince.", (HEADLINE, "How Quince is secure.")),
+    ("How Quince is secure", "Discover OpenAI's blueprint for Quince.", (HEADLINE, '"How Quince is secure."')),
     ("Quince comes to India", "As part of the rollout, Quince will speak Hindi.", (BOTH, "Quince comes to India. As part of the")),
     ("PayPal buys Quince", "The arrangement is new to PayPal.", (BOTH, "PayPal buys Quince. The arrangement is new")),
     # Only its beginning says something
@@ -94,7 +118,7 @@ NEWSROOM = [
     (
         "Quitte liefert aus",
         "Quitte hat am Dienstag geliefert. Weitere Länder sollen…",
-        (SUMMARY, "Quitte hat am Dienstag geliefert."),
+        (BOTH, "Quitte liefert aus. Quitte hat am Dienstag geliefert."),
     ),
     ("Quitte liefert aus", "Das Unternehmen hat geliefert.", (BOTH, "Quitte liefert aus. Das Unternehmen hat geliefert.")),
     ("Coing arrive", "Il est arrivé mardi.", (BOTH, "Coing arrive. Il est arrivé mardi.")),

@@ -109,13 +109,14 @@ def test_the_note_of_the_structured_formats_tells_credit_and_correction() -> Non
 
 
 SUMMARIES = {
-    "OpenAI works.": "OpenAI works.",
-    "OpenAI works. ": "OpenAI works.",
-    "OpenAI works": "OpenAI works.",
-    "OpenAI 动了。": "OpenAI 动了。",
-    "OpenAI चलता है।": "OpenAI चलता है।",
-    "OpenAI works!": "OpenAI works!",
-    "OpenAI bought Acme Inc. now.": "OpenAI bought Acme Inc. now.",
+    "OpenAI ships GPT-6 on Moon.": "OpenAI ships GPT-6 on Moon.",
+    "OpenAI ships GPT-6 on Moon. ": "OpenAI ships GPT-6 on Moon.",
+    "OpenAI ships GPT-6 on Moon": "OpenAI ships GPT-6 on Moon.",
+    "OpenAI ships GPT-6 动了。": "OpenAI ships GPT-6 动了。",
+    "OpenAI ships GPT-6 चलता है।": "OpenAI ships GPT-6 चलता है।",
+    "OpenAI ships GPT-6 on Moon!": "OpenAI ships GPT-6 on Moon!",
+    "OpenAI ships GPT-6 to Acme Inc. now.": "OpenAI ships GPT-6 to Acme Inc. now.",
+    "OpenAI works.": "OpenAI ships GPT-6. OpenAI works.",
 } | dict.fromkeys(("", " \n", "...", "OpenAI works…", "OpenAI works..."), "OpenAI ships GPT-6.")
 
 

@@ -51,5 +51,5 @@ def test_a_headline_that_says_that_google_news_credits_somebody_does_not_say_it_
 @pytest.mark.parametrize("headline", ["OpenAI ships GPT-6", "OpenAI ships GPT-6.", "Who needs GPT-6?", "It’s here: GPT-6!"])
 def test_a_story_without_a_summary_is_cited_by_its_headline(headline: str) -> None:
     cited = story(headline=headline, summary_short="")
-    ended = headline if headline.endswith((".", "?", "!")) else f"{headline}."
+    ended = f'"{headline}"' if headline.endswith(("?", "!")) else f"{headline.rstrip('.')}."
     assert cite(cited) == f"According to TechCrunch, as summarized by ChatbotNews.ai, {ended} Source: {cited.permalink}"

@@ -11,7 +11,9 @@ from tests.mcpserver.asgi import get, rpc
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("sample")]
 
 RECORDED: Final = Path(__file__).parent.parent / "recorded"
-MADE_ANEW: Final = {"signature", "first_seen_at", "updated_at"}  # by each installation, or at each run
+# By each installation, or at each run; and the hashes of a day, for they are of its editor's take, too.
+MADE_ANEW: Final = {"signature", "first_seen_at", "updated_at", "sha256", "wire_sha256", "previous_sha256"}
+WRITTEN: Final = {"layered_ready", "editor_take"}  # sentences, which newer releases write better
 
 
 def differences(old: Any, new: Any, at: str = "") -> list[str]:
@@ -24,6 +26,7 @@ def differences(old: Any, new: Any, at: str = "") -> list[str]:
             for name, value in old.items()
             if name not in MADE_ANEW
             for wrong in (differences(value, new[name], f"{at}/{name}") if name in new else [f"{at}/{name}"])
+            if name not in WRITTEN or name not in new
         ]
     if isinstance(old, list) and isinstance(new, list) and len(new) >= len(old):
         return [wrong for number, value in enumerate(old) for wrong in differences(value, new[number], f"{at}/{number}")]

@@ -136,9 +136,7 @@ class SearchOut(StoriesOut):
         default=[],
         description="Words of the query that no story here has; if it turns on one of them, these do not answer it.",
     )
-    suggestion: str | None = Field(
-        default=None, description="The query as it was searched, with misspelt words put right."
-    )
+    suggestion: str | None = Field(default=None, description="The query as it was searched, with misspelt words put right.")
     period: PeriodOut | None = Field(default=None, description="The period that the query names.")
 
 

@@ -85,10 +85,12 @@ def _read_list(name: str, query: str) -> tuple[str, str, Iterable[Item]]:
 
 
 def _story_item(story: StoryOut) -> Item:
-    """Return a story with its citation as text, which names the publisher first; unless that only repeats the title."""
+    """Return a story with its citation as text, which names the publisher first; unless that only repeats the title: then with its
+    summary.
+    """
     said = build_statement(story.headline, story.summary_short, of_maker=story.original_publisher_tier == MAKERS)
     cited = story.citation_objects.layered_ready if story.citation_objects and said.kind != StatementKind.HEADLINE else None
-    text = cited or f"Reported by {story.original_publisher}. Source: {story.permalink}"
+    text = cited or f"{story.summary_short} Reported by {story.original_publisher}. Source: {story.permalink}".lstrip()
     item = _item(story.permalink, story.headline, text, story.published_at, story.updated_at, external_url=story.original_url)
     tags = [str(story.category.label), *(str(topic.label) for topic in story.topics)]
     return item | {"authors": [{"name": story.author or story.original_publisher}], "tags": tags, "language": story.language}

@@ -27,6 +27,8 @@ COMMON: Final = _stem_words(_LEXICON["common"])
 _OPPOSITES: Final = [(_stem_words(one), _stem_words(other)) for one, other in _LEXICON["opposites"]]
 _OPPOSITES_OF_A_CLAIM: Final = [(_stem_words(one), _stem_words(other)) for one, other in _LEXICON["opposites_of_a_claim"]]
 _OVERCLAIMS: Final = [frozenset(group.split()) for group in _LEXICON["overclaims"]]
+_CAUSE: Final = re.compile(rf"\b(?:{'|'.join(_LEXICON['causes'])})\b", re.I)
+_HINT: Final = re.compile(rf"\b(?:{'|'.join(_LEXICON['hints_of_causes'])})\b", re.I)
 _NO_NAMES: Final = _stem_words(_LEXICON["no_names"])
 _DIRECTED: Final = _stem_words(_LEXICON["directed"])
 _NOUNS: Final = frozenset(_LEXICON["nouns"].split())
@@ -189,6 +191,12 @@ def find_overclaim(claim: Statement, *told: Statement) -> str:
         if known.isdisjoint(group) and (found := next((word for word in said if word in group), "")):
             return found
     return ""
+
+
+def find_missing_cause(claim: Statement, told: Statement) -> str:
+    """Return the word by which a claim gives a cause, such as "because", if a text has none like it; else ""."""
+    found = _CAUSE.search(claim.text)
+    return found[0] if found and not (_CAUSE.search(told.text) or _HINT.search(told.text)) else ""
 
 
 def list_unsupported(claim: Statement, *told: Statement) -> list[str]:

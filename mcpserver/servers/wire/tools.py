@@ -75,9 +75,7 @@ class SearchWire(Arguments):
     tier: Tier | None = None
     sources: Annotated[params.Sources, Field(description="Any of several publications."), BeforeValidator(as_list)] = None
     max_tokens: Budget = None
-    group: Annotated[
-        params.Group, Field(description="`event`: the best story of each event. `none`: all.")
-    ] = params.Group.EVENT
+    group: Annotated[params.Group, Field(description="`event`: the best story of each event. `none`: all.")] = params.Group.EVENT
 
 
 class GetStory(Arguments):
@@ -297,8 +295,8 @@ TOOLS: Final[Mapping[str, ToolSpec]] = {
     for tool in (
         _tool(
             search_wire, SearchWire, story.SearchOut, "Search the wire",
-            "For a question or keywords, over all days, with filters. For the news of a day: list_events. `matched` says how far to "
-            "trust the list, `not_found` names words that no story here has. Empty does not mean that nothing was reported.",
+            "For a question or keywords, over all days, with filters. For the news of a day: list_events. `matched` says how far "
+            "to trust the list, `not_found` names words that no story here has. Empty does not mean that nothing was reported.",
         ),
         _tool(
             get_story, GetStory, story.StoryOut, "Get one story",

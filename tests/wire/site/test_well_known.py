@@ -48,13 +48,13 @@ def of(kind: str, nodes: list[dict[str, Any]]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("form", ["rss", "atom"])
 def test_every_list_is_a_feed_that_readers_take(client: Client, form: str) -> None:
-    summary = "The &lt;think&gt; tag &lt;img src=//x&gt; &amp;amp; again."
+    summary = "OpenAI has the &lt;think&gt; tag &lt;img src=//x&gt; &amp;amp; again."
     made = entry(title=f"OpenAI launches {TITLE}", summary=summary, author="Ada Quill")
     publish(made)
     story = story_of(made)
     told = client.get(f"/api/stories/{story.chatbotnews_id}.json").json()
     cited = told["citation_objects"]["layered_ready"]
-    assert "The <think> tag <img src=//x> &amp;" in cited
+    assert "OpenAI has the <think> tag <img src=//x> &amp;" in cited
     for which in ("stories", "category-launches", "topic-openai", "source-techcrunch", f"event-{story.event_id}", "search"):
         answer = client.get(f"/feeds/{which}.{form}", {"query": "quince"} if which == "search" else {})
         found = feedparser.parse(answer.content, response_headers={"content-type": answer["Content-Type"]})
@@ -82,7 +82,7 @@ def test_a_story_without_a_summary_never_shows_its_headline_in_the_summarys_plac
     publish(made := entry(title="Who needs a quince robot?", summary="Who needs a quince robot?"))
     story = client.get(f"/api/stories/{story_of(made).chatbotnews_id}.json").json()
     assert story["summary_short"] == ""
-    cited = f"According to TechCrunch, as summarized by ChatbotNews.ai, Who needs a quince robot? Source: {story['permalink']}"
+    cited = f'According to TechCrunch, as summarized by ChatbotNews.ai, "Who needs a quince robot?" Source: {story["permalink"]}'
     assert story["citation_objects"]["layered_ready"] == cited
     (item,) = client.get("/feeds/stories.json").json()["items"]
     assert item["content_text"] == f"Reported by TechCrunch. Source: {story['permalink']}"

@@ -1,6 +1,5 @@
 """What a writer says of a story in words of their own, held against its record: does what matters agree?"""
 
-import re
 from typing import Final
 
 from rapidfuzz import fuzz
@@ -9,19 +8,19 @@ from citations.find.context import NO_WORDS
 from citations.find.dates import DATE
 from citations.find.normalize import words_of
 from citations.find.notes import MARKER
+from citations.sentence_boundaries import sentences
 from wire.models import StoryRevision
 from wire.queries.verification.record import CheckResult, StoryRecord
 from wire.text import claim_match
 from wire.text.claim_match import Statement
 
 ABOUT: Final = 2  # words that a text has of a story, from which it is about it
-SOME: Final = 0.25
-HALF: Final = 0.5
+SOME: Final = 0.25  # share of its words that are the record's, from which a text is of this story …
+HALF: Final = 0.5  # … and from which a sentence over a note says something of it
 MOSTLY: Final = 0.6  # share of its words that are the record's, from which all of it is about the story
 NEAR: Final = 80  # of 100: words so like the record's are a copy that somebody changed, and no words of their own
+COPIED: Final = ("citation", "statement", "headline")  # checks of a citation that is the wire's own string, or was once
 SUPPORTED, UNSUPPORTED, WRONG = range(3)
-_CAUSE: Final = re.compile(r"\b(?:because|due to|owing to|thanks to|as a result of|caused by|on account of)\b", re.I)
-_CAUSES: Final = re.compile(rf"{_CAUSE.pattern}|\b(?:amid|after|following|over|as|since|cit(?:es|ed|ing)|blames?|blaming)\b", re.I)
 
 
 def check_own_words(said: str, known: StoryRecord, result: CheckResult, *, is_note: bool = False) -> None:
@@ -31,7 +30,7 @@ def check_own_words(said: str, known: StoryRecord, result: CheckResult, *, is_no
     """
     text = MARKER.sub(" ", DATE.sub(" ", NO_WORDS.sub(" ", said)))
     # A sentence over a note that is the wire's own string may only lead to it: "The village has a new reader.[1]"
-    is_lead = is_note and any(one.field == "citation" for one in result.checks)
+    is_lead = is_note and not result.is_reworded and any(one.field in COPIED for one in result.checks)
     if not words_of(text) or (is_lead and not shares_words(text, known, HALF)):
         return
     level, problem = min(_judge(text, row, is_lead=is_lead) for row in known.candidate_revisions(result.pinned))
@@ -47,8 +46,9 @@ def check_own_words(said: str, known: StoryRecord, result: CheckResult, *, is_no
 def is_changed_copy(said: str, known: StoryRecord) -> bool:
     """Return whether these are the record's words but for a few, as in a citation that somebody changed."""
     theirs = " ".join(words_of(said))
-    texts = (text for row in known.revisions for text in (row.headline, row.summary_medium, known.statements[row.revision]))
-    return any(fuzz.token_sort_ratio(theirs, " ".join(words_of(text))) >= NEAR for text in texts if text)
+    texts = [text for _, _, text in known.texts] + [*known.statements.values()]
+    parts = {*texts, *(sentence for text in texts for sentence in sentences(text))}
+    return any(fuzz.token_sort_ratio(theirs, " ".join(words_of(part))) >= NEAR for part in parts)
 
 
 def shares_words(said: str, known: StoryRecord, least: float = SOME) -> bool:
@@ -75,8 +75,8 @@ def _judge(said: str, row: StoryRevision, *, is_lead: bool) -> tuple[int, str]:
         return SUPPORTED, ""
     if word := claim_match.find_overclaim(claim, record):
         return UNSUPPORTED, f"The record does not say {word!r}."
-    if (cause := _CAUSE.search(said)) and not _CAUSES.search(f"{row.headline} {row.summary_medium}"):
-        return UNSUPPORTED, f"The record gives no cause ({cause[0]!r})."
+    if cause := claim_match.find_missing_cause(claim, record):
+        return UNSUPPORTED, f"The record gives no cause ({cause!r})."
     if len(shared) < ABOUT:
         return UNSUPPORTED, "The record has hardly a word of what it says."
     return SUPPORTED, ""

@@ -14,6 +14,7 @@ from citations.find.context import find_urls
 from citations.find.match import CitationMatch
 from citations.find.normalize import ELLIPSIS, split_at_ellipses, words_of
 from citations.find.segments import ID
+from citations.sentence_boundaries import sentences
 from wire.models import Story, StoryAlias, StoryRevision
 from wire.models.search import first_place, newest_places
 from wire.models.story import BY_EDITOR
@@ -145,7 +146,9 @@ def _score(found: CitationMatch, known: StoryRecord, publisher: str | None) -> f
     least = ALIKE - LOOSER if is_same and is_on_day else ALIKE - 4
     best = 100.0 if found.statement and len(theirs) > 4 and known.find_quote(said) else 0.0
     for row in known.revisions:
-        texts = [row.headline] if found.statement is None else [known.statements[row.revision], row.summary_medium, row.headline]
+        texts = [row.headline]
+        if found.statement is not None:  # of this release, or of one whose statements were made in another way
+            texts += [known.statements[row.revision], row.summary_medium, *sentences(row.summary_medium)]
         for ours in filter(None, map(words_of, texts)):
             if 2 < len(began) < len(ours) and ours[: len(began)] == began:
                 best = 100.0
