@@ -12,7 +12,18 @@ _SUPERSCRIPTS: Final = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789"
 _NOTE: Final = re.compile(
     r"^[ \t>]*(?:\[\^?(\d{1,2})\]:?|\^(\d{1,2})\b|\((\d{1,2})\)|(\d{1,2})[.)]|([⁰¹²³⁴-⁹]{1,2}))[ \t]+(?=\S)", re.M
 )
+_BLANK: Final = re.compile(r"\n[ \t>]*\n")
 MARKER: Final = re.compile(r"\[(\^?\d{1,2}(?:[,;–-] ?\^?\d{1,2})*)\]|\((\d{1,2})\)|\^(\d{1,2})\b|([⁰¹²³⁴-⁹]{1,2})")
+
+
+def list_entries(text: str) -> list[tuple[int, int]]:
+    """Return where each numbered note begins and ends: at the next one, or at a blank line."""
+    spans = []
+    for note in _NOTE.finditer(text):
+        end = _end_of_entry(text, note.end())
+        blank = _BLANK.search(text, note.end(), end)
+        spans.append((note.end(), blank.start() if blank else end))
+    return spans
 
 
 def find_notes(text: str) -> dict[str, list[str]]:
@@ -41,7 +52,7 @@ def _read_stretches(body: str) -> dict[str, list[str]]:
     begin, said = 0, ""
     for marker in MARKER.finditer(body):
         stretch = body[max(begin, marker.start() - LONGEST) : marker.start()].rstrip()
-        stretch = re.split(r"\n[ \t>]*\n", stretch)[-1]
+        stretch = _BLANK.split(stretch)[-1]
         stretch = stretch[last_sentence_start(stretch) :].lstrip(" ,;.:")
         said = stretch if has_content(stretch) else said  # two markers side by side stand for the same words
         for number in re.findall(r"\d+", next(filter(None, marker.groups())).translate(_SUPERSCRIPTS)):

@@ -34,7 +34,7 @@ _BORDER: Final = re.compile(r"^[ \t>]*[|+]?[_=-]{8,}[|+]?[ \t]*$", re.M)
 _LEADS: Final = "Sources?|Link|URL|See|Via|Quelle|Read more"
 _HARD: Final = re.compile(  # breaks of lines that no wrapping made
     r"(?:(?<=…)|(?<=\.\.\.))[ \t]*\n"
-    r"|(?<=[.!?\"'”’)\]])[ \t]*\n(?=[ \t>]*(?:[-*•]\s|\*\*\w|\.\.\s|\[|\(?\w{1,3}[.)]\s))"  # behind it an item of a list
+    r"|(?<=[.!?\"'”’)\]])[ \t]*\n(?=[ \t>]*(?:[-*•]\s|\*\*\w|\.\.\s|\[(?!Fictional\])|\(?\w{1,3}[.)]\s))"  # an item of a list
     rf"|(?:(?<=[.!?])|(?<=[.!?][\"'”’)\]]))[ \t]*\n(?=[ \t>]*(?!(?:{_LEADS})\b)[A-Z][\w ]{{0,30}}:)"  # one who speaks
     r"|(?<=[.!?])[ \t]*\n(?=[^\n.!?]{1,30}\s*$)"  # a name below a letter
 )

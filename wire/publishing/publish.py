@@ -64,9 +64,10 @@ def publish_pending(now: dt.datetime | None = None, progress: Callable[[dt.date]
     # An archive's days are linked a week at once: each time the stories of two months are read.
     for _number, of_week in groupby((day for day in waiting if day < first), lambda day: day.isocalendar()[:2]):
         week = list(of_week)
-        for day in week:
-            event_store.group(day)
-        _link_storylines(week)
+        with transaction.atomic():  # both or neither: a run that was killed behind it finds nothing new, and links nothing again
+            is_new = [event_store.group(day) for day in week]
+            if any(is_new):
+                _link_storylines(week)
     if event_store.reopen(waiting):
         waiting = _list_waiting()
     near = [day for day in waiting if day >= first - WINDOW]  # these may change unsealed ones: all of them or none

@@ -19,12 +19,18 @@ from wire.text.vocabulary import Status
 
 
 @transaction.atomic
-def group(day: dt.date) -> None:
-    """Give every story of the day that has none an event: a known one within four days, or one of its own."""
+def group(day: dt.date) -> bool:
+    """Give every story of the day that has none an event: a known one within four days, or one of its own. Return whether any had
+    none.
+    """
     WireState.lock()
     near = Story.objects.filter(wire_date__range=(day - WINDOW, day + WINDOW))
     near = near.filter(Q(event__isnull=False) | Q(wire_date=day))
-    _regroup(Story.objects.on(day).filter(event=None), near, dt.date.max)
+    free = Story.objects.on(day).filter(event=None)
+    is_needed = free.exists()
+    if is_needed:
+        _regroup(free, near, dt.date.max)
+    return is_needed
 
 
 def regroup(first: dt.date) -> set[dt.date]:

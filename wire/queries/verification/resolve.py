@@ -1,7 +1,6 @@
 """Stories that citations without an id, or with a wrong one, are of: the story that says these very words, if there is one."""
 
 import datetime as dt
-import re
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
@@ -13,6 +12,7 @@ from rapidfuzz import fuzz
 from citations.find.context import find_urls
 from citations.find.match import CitationMatch
 from citations.find.normalize import ELLIPSIS, split_at_ellipses, words_of
+from citations.find.notes import list_entries
 from citations.find.segments import ID
 from citations.sentence_boundaries import sentences
 from wire.models import Story, StoryAlias, StoryRevision
@@ -25,7 +25,6 @@ from wire.text.query import Term
 from wire.text.tokens import tokens
 from wire.text.word_frequency import FREQUENT_WORDS
 
-ADDRESSES: Final = 200  # of one text that are looked up
 CANDIDATES: Final = 60
 DAYS: Final = 5  # of one text, read whole for citations whose words the index does not have
 WINDOW: Final = dt.timedelta(days=2)  # before and after noon, UTC, of the day given: days of a wire begin at its own midnight
@@ -54,23 +53,22 @@ def resolve(found: Sequence[CitationMatch], publications: Publications) -> list[
 
 
 def name_articles(text: str) -> str:
-    """Return a text that cites this wire with the address of any other article of the wire as the permalink of its story, but for
-    lines that have an id.
+    """Return a text in which a numbered note has the permalink of a story in place of the publisher's address of its article, if
+    the text cites this wire elsewhere and the note has no id itself.
     """
-    lines = text.splitlines(keepends=True)
-    bare = [line for line in lines if not ID.search(line)]
+    spans = [(begin, end) for begin, end in list_entries(text) if not ID.search(text, begin, end)] if ID.search(text) else []
     canonical = {}
-    for url in dict.fromkeys(find_urls("".join(bare))[:ADDRESSES]) if len(bare) < len(lines) else ():
+    for url in dict.fromkeys(url for begin, end in spans for url in find_urls(text[begin:end])[:1]):
         with suppress(ValueError):
             canonical[url] = canonical_url(url)
     stories = Story.objects.published().filter(original_url__in=canonical.values())
     aliases = StoryAlias.objects.filter(url__in=canonical.values(), story__current__isnull=False)
     ids = dict([*aliases.values_list("url", "story__chatbotnews_id"), *stories.values_list("original_url", "chatbotnews_id")])
-    known = {url: permalink(ids[one]) for url, one in canonical.items() if one in ids and ids[one] not in text}
-    if not known:
-        return text
-    pattern = "|".join(re.escape(url) for url in sorted(known, key=len, reverse=True))  # one address may begin as another does
-    return "".join(line if ID.search(line) else re.sub(pattern, lambda url: known[url[0]], line) for line in lines)
+    for begin, end in reversed(spans):
+        url = next(iter(find_urls(text[begin:end])), "")
+        if (story_id := ids.get(canonical.get(url, ""))) and story_id not in text:
+            text = text[:begin] + text[begin:end].replace(url, permalink(story_id), 1) + text[end:]
+    return text
 
 
 def _search_index(found: Sequence[CitationMatch], *, is_near_day: bool) -> list[list[StoryRecord]]:
