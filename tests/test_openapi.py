@@ -89,8 +89,8 @@ def map_case(context: schemathesis.HookContext, case: Case[Any]) -> Case[Any]:  
 
 @schema.hook
 def filter_case(context: schemathesis.HookContext, case: Case[Any]) -> bool:  # noqa: ARG001
-    """Leave out numbers, empty lists and empty objects sent for a text: schemathesis calls them wrong where a text or null may stand,
-    but ?category=5 is a text, and so is ?category=.
+    """Leave out numbers, empty lists and empty objects sent for a text: schemathesis calls them wrong where a text or null may
+    stand, but ?category=5 is a text, and so is ?category=.
     """
     if case.meta is None or case.meta.generation.mode == GenerationMode.POSITIVE:
         return True
