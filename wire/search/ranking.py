@@ -116,10 +116,10 @@ def ranked_page(
         paging = Paging(limit, mark, kind, values, last)
         is_last = cursor is not None or form is forms[-1]
         if form.least == ALL:
-            page = _match_all(scope, form, paging)
+            page, stories = _match_all(scope, form, paging)
             if cursor is None and is_last and not page.head.total:  # a single word that no story holds
                 return _match_any(scope, form, {}, paging, asked)
-            if is_last or page.head.total >= min(ENOUGH[ALL], COUNTED):
+            if is_last or stories >= ENOUGH[ALL]:
                 return page
         else:  # the newest thousand of each form
             texts = _read_matching(sorted({place for one in forms[:number] for place in scope.newest(one, COUNTED)}), form)
@@ -131,8 +131,8 @@ def ranked_page(
     raise invalid()
 
 
-def _match_all(scope: Scope, question: Query, paging: Paging) -> StoriesAnswer[SearchOut]:
-    """Answer with stories that hold all words: so many may that windows of the newest are ranked."""
+def _match_all(scope: Scope, question: Query, paging: Paging) -> tuple[StoriesAnswer[SearchOut], int]:
+    """Answer with stories that hold all words, and say how many do: so many may that windows of the newest are ranked."""
     question, places = _find_places(scope, question)
     is_exact = len(places) <= COUNTED
     texts: dict[int, StoryText] = {}
@@ -166,7 +166,7 @@ def _match_all(scope: Scope, question: Query, paging: Paging) -> StoriesAnswer[S
         following = paging.encode(BEHIND, ranked[-1])
     shown = [texts[-hit.minus_place] for hit in page]
     ranking = "relevance" if kind == RANKED else "newest"
-    return _answer(question, shown, following, total, is_exact=is_exact, ranking=ranking, more=more)
+    return _answer(question, shown, following, total, is_exact=is_exact, ranking=ranking, more=more), len(places)
 
 
 def _group(
