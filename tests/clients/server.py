@@ -6,6 +6,7 @@ In the services run it is two workers on a Postgres database of their own and on
 import atexit
 import hashlib
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -30,7 +31,9 @@ STOP: Final = 15.0
 def fill(data_dir: Path) -> None:
     """Put the sample wire into an empty data directory, with all that other servers can have without a network."""
     env = environment(data_dir, 8000) | services(data_dir)
-    claims = ("loadfactchecks", "fixtures/factchecks/claims_de.json", "--language", "de", "--no-vectors")
+    file = data_dir / "claims_de.json"  # of its own, for loading locks it, and another worker of the tests may be loading, too
+    shutil.copy(ROOT / "fixtures" / "factchecks" / file.name, file)
+    claims = ("loadfactchecks", str(file), "--language", "de", "--no-vectors")
     of_apps = (("publishers", "sample"), ("timeline", "sync", "--sample"), claims)
     for command in (("migrate",), ("loadsample",), *of_apps):
         run = [sys.executable, "manage.py", *command]

@@ -50,12 +50,8 @@ def corpus(db: None) -> list[StoryOut]:  # noqa: ARG001
     return queries.get_today(NOW).stories
 
 
-def reference(
-    query: str, stories: list[StoryOut], sort: Sort = Sort.RELEVANCE, events: Mapping[str, str] | None = None
-) -> list[str]:
-    """Return the ids that a search finds by its rules, best first. Newest first, holding some words is not enough; by event, enough
-    events must hold all words.
-    """
+def reference(query: str, stories: list[StoryOut], sort: Sort = Sort.RELEVANCE) -> list[str]:
+    """Return the ids that a search finds by its rules, best first. Newest first, holding some words is not enough."""
     texts = [
         (story, Text(tokens.tokens(story.headline), tokens.tokens(story.summary_medium), list_marks(story))) for story in stories
     ]
@@ -64,8 +60,7 @@ def reference(
         asked = [form for form in asked if form.least > question.SOME]
     for form in asked:
         held = [(story, text) for story, text in texts if text.holds(form) and is_looked_up(text, form)]
-        found = {events[story.chatbotnews_id] for story, _ in held} if events and form.least == question.ALL else held
-        if len(found) >= (ranking.ENOUGH[form.least] if sort == Sort.RELEVANCE else 1) or form is asked[-1]:
+        if len(held) >= (ranking.ENOUGH[form.least] if sort == Sort.RELEVANCE else 1) or form is asked[-1]:
             break
     fresh = ranking.FRESH_ALONE if len(form.terms) == 1 else ranking.FRESH
     ranked = []
@@ -318,7 +313,7 @@ def group_by_event(found: list[str], events: Mapping[str, str]) -> dict[str, lis
 def test_by_event_the_best_of_each_is_shown_and_the_others_are_counted(
     corpus: list[StoryOut], events: dict[str, str], query: str, limit: int
 ) -> None:
-    expected = group_by_event(reference(query, corpus, events=events), events)
+    expected = group_by_event(reference(query, corpus), events)
     found = list(pages(query, limit, group=Group.EVENT))
     assert ids(found) == [some[0] for some in expected.values()]
     shown = [story for page in found for story in page.stories]
@@ -332,7 +327,7 @@ def test_by_event_the_best_of_each_is_shown_and_the_others_are_counted(
 def test_by_event_windows_show_every_event_once(
     corpus: list[StoryOut], events: dict[str, str], query: str, limit: int, pool: int
 ) -> None:
-    expected = group_by_event(reference(query, corpus, events=events), events)
+    expected = group_by_event(reference(query, corpus), events)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ranking, "POOL", pool)
         found = list(pages(query, limit, group=Group.EVENT))
