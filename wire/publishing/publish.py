@@ -64,7 +64,7 @@ def publish_pending(now: dt.datetime | None = None, progress: Callable[[dt.date]
     # An archive's days are linked a week at once: each time the stories of two months are read.
     for _number, of_week in groupby((day for day in waiting if day < first), lambda day: day.isocalendar()[:2]):
         week = list(of_week)
-        with transaction.atomic():  # both or neither: a run that was killed behind it finds nothing new, and links nothing again
+        with transaction.atomic():  # all or nothing: a run that goes on after a kill must not link a week a second time
             is_new = [event_store.group(day) for day in week]
             if any(is_new):
                 _link_storylines(week)

@@ -66,9 +66,7 @@ def corroborate(claim: str) -> CorroborationOut:
     silent = sorted({feed.publication for feed in feeds if feed.active and (feed.silent or feed.last_success_at is None)})
     notes = [NOT_MEANT]
     if similar := list(dict.fromkeys(voice.publisher for event in found for voice in event.similar)):
-        notes.append(
-            f"In other words it may be said by {', '.join(similar[:6])}: read `similar` and compare before you rely on it."
-        )
+        notes.append(f"{', '.join(similar[:6])} may report it in other words: read `similar` and compare before you rely on it.")
     elif near := [event for event in shown if not borne and (event.coverage > 0 or event.words_not_reported)]:
         notes.append(f"Nearest: {near[0].headline!r}; compare names, numbers and verbs.")
     if silent:

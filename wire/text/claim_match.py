@@ -45,11 +45,11 @@ _CLAUSE: Final = re.compile(r"[,;:()–—\"“”]|[.!?]\s| - | but | and ")
 _SENTENCE: Final = re.compile(r"[;:]|[.!?]\s")
 # "May" and "March" are words, too, unless a day or a year stands beside them, or what leads to a month.
 _MONTH: Final = re.compile(
-    r"\b(?:(?P<sure>January|February|April|June|July|August|September|October|November|December)"
-    r"|(?:(?<=\d )|(?<=\b(?:in|by|of) )|(?<=\b(?:late|last|next) )|(?<=\b(?:early|since|until) ))(?P<beside>March|May)"
-    r"|(?P<before>March|May)(?= \d))\b"
+    r"\b(?:(?:January|February|April|June|July|August|September|October|November|December)"
+    r"|(?:(?<=\d )|(?<=\b(?:in|by|of) )|(?<=\b(?:late|last|next) )|(?<=\b(?:early|since|until) ))(?:March|May)"
+    r"|(?:March|May)(?= \d))\b"
 )
-HALF: Final = 0.5
+HALF: Final = 0.5  # share of a claim's names that one report of several has to have
 LEAST: Final = 2  # words and numbers of a claim besides those of COMMON, from which it says something
 KEPT: Final = 2_000  # characters of a text that is remembered
 REACH: Final = 12  # words before a verb and behind it, that it may be said of

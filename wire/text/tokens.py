@@ -73,12 +73,12 @@ def split_words(text: str) -> list[str]:
 
 
 def characters(text: str) -> list[str]:
-    """List the characters of runs, for a question may be a single one; without runs of one, whose character is a word."""
+    """List the characters of runs of two and more, since a question may be one character."""
     return [one for one, _, _ in locate_characters(fold_text(text))]
 
 
 def locate_characters(text: str) -> list[tuple[str, int, int]]:
-    """Return the same of a text that is folded already, each with where it begins and ends."""
+    """Return these characters of a folded text, each with where it begins and ends."""
     runs = ((run.start(), locate_grams(run[0], 1)) for run in _RUN.finditer(text))
     return [(one, at + start, at + end) for at, run in runs if len(run) > 1 for one, start, end in run]
 

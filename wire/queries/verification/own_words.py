@@ -40,7 +40,7 @@ def check_own_words(said: str, known: StoryRecord, result: CheckResult, *, is_no
         result.is_unsupported = True
         result.note(problem)
     elif not is_lead and not result.is_reworded and not known.find_quote(text):
-        result.note("It is told in words of the writer's own.")
+        result.note("It uses the writer's own words.")
 
 
 def is_changed_copy(said: str, known: StoryRecord) -> bool:
@@ -78,7 +78,7 @@ def _judge(said: str, row: StoryRevision, *, is_lead: bool) -> tuple[int, str]:
     if cause := claim_match.find_missing_cause(claim, record):
         return UNSUPPORTED, f"The record gives no cause ({cause!r})."
     if len(shared) < ABOUT:
-        return UNSUPPORTED, "The record has hardly a word of what it says."
+        return UNSUPPORTED, "The record shares hardly a word with it."
     return SUPPORTED, ""
 
 
