@@ -32,6 +32,7 @@ def fill(data_dir: Path) -> None:
     """Put the sample wire into an empty data directory, with all that other servers can have without a network."""
     env = environment(data_dir, 8000) | services(data_dir)
     file = data_dir / "claims_de.json"  # of its own, for loading locks it, and another worker of the tests may be loading, too
+    data_dir.mkdir(parents=True, exist_ok=True)
     shutil.copy(ROOT / "fixtures" / "factchecks" / file.name, file)
     claims = ("loadfactchecks", str(file), "--language", "de", "--no-vectors")
     of_apps = (("publishers", "sample"), ("timeline", "sync", "--sample"), claims)
