@@ -68,6 +68,7 @@ def search(
     by_words = searching.by_words(question, state, filters, none="words" not in halves)  # while the vector is made
     meant, degraded = vector() if vector else (None, False)
     result = searching.rank_claims(by_words, meant)
+    degraded = degraded or (meant is not None and result.vectors < 1 and bool(by_words.allowed.any()))
     cursors = ListCursor("claims found", query, categories, rating_label, language, status, str(published_since), sorted(halves))
     behind = result.hits
     if cursor is not None:
@@ -94,6 +95,7 @@ def search(
         ],
         next_cursor=cursors.write(*page[-1]) if len(behind) > limit and page else None,
         degraded=["vectors"] if degraded else [],
+        vectors=round(result.vectors, 4),
     )
 
 

@@ -55,7 +55,10 @@ class FoundClaimsOut(Schema):
     total: int = Field(description="All fact-checks that were found, on every page.")
     claims: list[FoundClaimOut]
     next_cursor: str | None = Field(description="Give it as `cursor` for the next page; null on the last.")
-    degraded: list[Literal["vectors"]] = Field(description="Halves of the search that had no part in this answer.")
+    degraded: list[Literal["vectors"]] = Field(description="Halves of the search that had no part in this answer, or not for all.")
+    vectors: float = Field(
+        description="Share of the fact-checks searched that were compared by meaning; 0 where vectors had no part."
+    )
 
 
 class EvidenceOut(Schema):
