@@ -44,8 +44,6 @@ MOST_REFUSED: Final = 1_000  # entries, after which a file of almost nothing els
 MAX_HEADER: Final = 65_536  # characters of a table's header in which its separator is looked for
 MAX_VALUES: Final = 10_000  # of a page's microdata
 _LISTED: Final = re.compile(r'"(?:claims|data|items|dataFeedElement)"\s*:\s*\[')
-_SCRIPT: Final = re.compile(r"<script\b", re.I)
-_SCRIPT_END: Final = re.compile(r"</script", re.I)
 _ITEM: Final = re.compile(r"<(?:\w+:)?(?:item|entry)\b")
 _WRAPPING: Final = (
     ("//", "/*", "*/", "<![CDATA[", "<!--"),
@@ -219,71 +217,54 @@ def _read_page(page: str, language: str) -> Iterator[Entry]:
 
 
 def find_page_reviews(page: str, address: str = "") -> Iterator[Mapping[str, Any] | RefusedClaim]:
-    """Yield the ClaimReviews that a web page carries as JSON-LD, else as microdata or RDFa; one without an address gets the page's.
-
-    Raises: Unreadable.
+    """Yield the ClaimReviews that a web page carries as JSON-LD, else as microdata or RDFa Lite. With the page's `address`, theirs
+    are resolved against it. Raises: Unreadable.
     """
-    found = False
-    for number, script in enumerate(_find_scripts(page)):
-        if number == MAX_SCRIPTS:
-            raise Unreadable(f"the page has more than {MAX_SCRIPTS:,} scripts of JSON-LD")
-        try:
-            for review in claim_parsers.find_reviews(_parse_script(script)):
-                found = True
-                yield _with_address(review, address)
-        except RefusedClaim as why:
-            yield RefusedClaim(f"a script of JSON-LD on the page: {why}")
-    if not found and "ClaimReview" in page:
-        for review in _read_markup(page):
-            yield _with_address(review, address)
-
-
-def _with_address(review: Mapping[str, Any], address: str) -> Mapping[str, Any]:
-    own = review.get("url")
-    own = own[0] if isinstance(own, list) and own else own
-    return {**review, "url": urljoin(address, own) if isinstance(own, str) else address} if address else review
-
-
-def _read_markup(page: str) -> list[Mapping[str, Any]]:
-    """Return the ClaimReviews of a page's microdata or RDFa Lite, in the form of JSON-LD."""
+    if "laimReview" not in page:
+        return
     try:
         tree = lxml_html.document_fromstring(
             page.replace("\0", "").encode(errors="replace"), lxml_html.HTMLParser(encoding="utf-8")
         )
     except (etree.ParserError, ValueError):
-        return []
-    reviews, left = list[Mapping[str, Any]](), MAX_VALUES
-    waiting: list[tuple[Any, dict[str, Any]]] = [(tree, {})]
-    while waiting and left:
-        element, owner = waiting.pop()
-        kinds = (element.get("itemtype") or element.get("typeof") or "").split() if isinstance(element.tag, str) else []
-        value: Any = {"@type": kinds} if kinds else None
-        if kinds:
-            reviews += [value] if any(kind.endswith("ClaimReview") for kind in kinds) else []
-        for name in (element.get("itemprop") or element.get("property") or "").split() if owner else []:
-            left -= 1
-            owner.setdefault(name, []).append(_read_value_of(element) if value is None else value)
-        waiting += [(child, owner if value is None else value) for child in reversed(element)]
-    return [review for one in reviews for review in claim_parsers.find_reviews(one)]
+        return
+    scripts = [one.text or "" for one in tree.iter("script") if "application/ld+json" in (one.get("type") or "").lower()]
+    if len(scripts) > MAX_SCRIPTS:
+        raise Unreadable(f"the page has more than {MAX_SCRIPTS:,} scripts of JSON-LD")
+    found = list[Mapping[str, Any]]()
+    for script in scripts:
+        try:
+            found += claim_parsers.find_reviews(_parse_script(script))
+        except RefusedClaim as why:
+            yield RefusedClaim(f"a script of JSON-LD on the page: {why}")
+    for review in found or claim_parsers.find_reviews(_read_markup(tree)):
+        own = review.get("url")
+        own = own[0] if isinstance(own, list) and own else own
+        yield {**review, "url": urljoin(address, own) if isinstance(own, str) else address} if address else review
 
 
-def _read_value_of(element: Any) -> str:
-    named = (element.get(name) for name in ("content", "datetime", "href", "src", "resource"))
-    given = next((value for value in named if value is not None), None)
-    return given if given is not None else " ".join("".join(islice(element.itertext(), 1_000)).split())[: claim_parsers.MAX_TEXT]
-
-
-def _find_scripts(page: str) -> Iterator[str]:
-    """Yield the texts of a page's scripts of JSON-LD. Raises: Unreadable, for a script without an end."""
-    at = 0
-    while opening := _SCRIPT.search(page, at):
-        begin = page.find(">", opening.end())
-        end = _SCRIPT_END.search(page, begin) if begin >= 0 else None
-        if end is None:
-            raise Unreadable("a script of the page has no end")
-        if "application/ld+json" in page[opening.end() : begin].lower():
-            yield page[begin + 1 : end.start()]
-        at = end.end()
+def _read_markup(tree: Any) -> list[Mapping[str, Any]]:
+    """Return the ClaimReviews of a page's microdata or RDFa Lite, in the form of JSON-LD."""
+    reviews, owners, left = list[Mapping[str, Any]](), list[dict[str, Any]](), MAX_VALUES
+    for event, element in etree.iterwalk(tree, events=("start", "end")):
+        kinds = (element.get("itemtype") or element.get("typeof") or "").split()
+        if event == "end":
+            del owners[len(owners) - bool(kinds) :]
+            continue
+        value: Any = {"@type": kinds}
+        names = (element.get("itemprop") or element.get("property") or "").split() if owners else []
+        if names and not kinds:
+            given = (element.get(attribute) for attribute in ("content", "datetime", "href", "src", "resource"))
+            text = next((one for one in given if one is not None), None)
+            value = " ".join("".join(islice(element.itertext(), 1_000)).split()) if text is None else text
+        for name in names:
+            owners[-1].setdefault(name, []).append(value)
+        reviews += [value] if any(kind.endswith("ClaimReview") for kind in kinds) else []
+        owners += [value] if kinds else []
+        left -= len(names)
+        if left <= 0:
+            break
+    return reviews
 
 
 def _parse_script(script: str) -> Any:

@@ -3,10 +3,10 @@
 import json
 from collections.abc import Iterable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.core.management import CommandError, call_command
 
 from tests import claims
@@ -95,7 +95,7 @@ def test_a_run_that_ended_early_goes_on_with_the_newest_first(site: FeedServer, 
     load(site.url("/"), "--pages", "2")
     assert "2 pages read, 2 with reviews, 3 left" in capsys.readouterr().out
     assert set(Claim.objects.values_list("synopsis", flat=True)) == {"Bees paint the pier 1", "Bees paint the pier 2"}
-    (file,) = (Path(site_reviews.settings.WIRE_DATA_DIR) / "factchecks").iterdir()
+    (file,) = (settings.WIRE_DATA_DIR / "factchecks").iterdir()
     file.write_bytes(file.read_bytes() + b'{"@type":"DataFeedItem","url":"http')  # as a killed run leaves it
     load(site.url("/"))
     assert "2 pages read, 1 with reviews" in capsys.readouterr().out
@@ -150,8 +150,7 @@ def test_what_leads_to_nothing_is_said_and_nothing_is_loaded(server: FeedServer,
     assert not LoadJob.objects.exists()
 
 
-def test_no_address_of_a_private_network_is_asked(settings: Any, server: FeedServer) -> None:
-    settings.WIRE_FETCH_ALLOW = ()
+def test_no_address_of_a_private_network_is_asked(server: FeedServer) -> None:
     with pytest.raises(Unreadable, match=r"private|public"):
         site_reviews.collect(server.url("/"), how=replace(feed_entries.policy(), allow=()))
     assert not server.requests
