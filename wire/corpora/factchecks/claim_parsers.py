@@ -235,7 +235,7 @@ def parse_item(item: Entry, language: str) -> ClaimDraft:
         rating_summary=plain_text(item.summary, MAX_TITLE),
         publishing_url=address,
         published_at=_moment(moment.isoformat() if isinstance(moment, dt.datetime) else moment),
-        categories=[{"name": one} for one in _keywords(list(item.categories))],
+        categories=[{"name": one} for one in _keywords(plain_text(item.categories, MAX_TEXT))],
     )
     return _with_language(draft, item.language, language)
 

@@ -5,9 +5,10 @@ The file is in the form of a data feed, a line for each page that was read; a pa
 changed. So a collection that was killed goes on behind the last page.
 """
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any, Final
@@ -89,9 +90,7 @@ class _Run:
             raise Unreadable(f"{url} cannot be read: {_describe(outcome)}")
         directory = settings.WIRE_DATA_DIR / "factchecks"
         directory.mkdir(parents=True, exist_ok=True)
-        name = "".join(letter if letter.isalnum() or letter in ".-" else "_" for letter in url.partition("://")[2].rstrip("/"))[
-            :150
-        ]
+        name = re.sub(r"[^\w.-]", "_", url.partition("://")[2].rstrip("/"))[:150]
         pages = self._list_pages(outcome)
         if pages is None:
             is_json = outcome.body.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"{", b"["))
@@ -110,7 +109,8 @@ class _Run:
     def _list_pages(self, first: fetch.Fetched) -> dict[str, str] | None:
         """Return the pages to ask, newest first, each with when it changed; None where the first document is a file of claims."""
         try:
-            entries = self._follow_sitemaps([first.url], first)
+            sitemap = parse_sitemap(first.body, content_type=first.content_type, url=first.url)
+            entries = [*sitemap.entries, *self._follow_sitemaps(sitemap.children)]
         except InvalidFeed:
             try:
                 entries = parse(first.body, content_type=first.content_type, url=first.url).entries
@@ -120,43 +120,34 @@ class _Run:
                     return None
                 if any(isinstance(one, Mapping) for one in file_formats.find_page_reviews(text)):
                     return {first.url: timezone.now().isoformat()}
-                entries = self._read_site(first.url)
+                entries = self._list_site(first.url)
         own = [(entry.url, str(entry.changed_at or entry.published_at or "")) for entry in entries if self._is_own(entry.url)]
         if not own:
-            raise Unreadable(
-                f"{self.address} leads to no page of its own: no review there, and no sitemap or feed that names pages"
-            )
+            raise Unreadable(f"{self.address} leads to no page of its own: it has no review, and no sitemap or feed names pages")
         return dict(sorted(own, key=lambda one: one[1], reverse=True))
 
-    def _read_site(self, home: str) -> list[Entry]:
-        """Return the pages that the site's sitemaps name, those of its robots.txt or the usual ones, below the address."""
+    def _list_site(self, home: str) -> list[Entry]:
+        """Return the pages below the address that the site's sitemaps name: those of its robots.txt, or the usual ones."""
         note = self.hosts.get(self.address.authority)
         lines = (line.partition(":") for line in (note.robots or "").splitlines()) if note else ()
         named = [urljoin(home, value.strip()) for name, _, value in lines if name.strip().lower() == "sitemap"]
         entries = self._follow_sitemaps(named or [urljoin(home, path) for path in _USUAL_SITEMAPS])
-        below, *pages = (url.partition("://")[2].removeprefix("www.") for url in (home, *(entry.url for entry in entries)))
-        return [entry for entry, page in zip(entries, pages, strict=True) if page.startswith(below.removesuffix("/"))]
+        below = _without_www(home).removesuffix("/")
+        return [entry for entry in entries if _without_www(entry.url).startswith(below)]
 
-    def _follow_sitemaps(self, urls: Sequence[str], first: fetch.Fetched | None = None) -> list[Entry]:
-        """Raises: InvalidFeed, if the first document, which came already, is no sitemap."""
-        waiting, asked, entries = list(urls), set[str](), list[Entry]()
-        while waiting and len(asked) < MAX_SITEMAPS:
+    def _follow_sitemaps(self, urls: Sequence[str]) -> list[Entry]:
+        asked, entries = set[str](), list[Entry]()
+        while waiting := [url for url in dict.fromkeys(urls) if url not in asked and self._is_own(url)][
+            : MAX_SITEMAPS - len(asked)
+        ]:
             asked |= set(waiting)
-            answers = [first] if first else [outcome for _, outcome in self._fetch(waiting)]
-            waiting = []
-            for answer in answers:
-                if not isinstance(answer, fetch.Fetched):
-                    continue
-                try:
-                    sitemap = parse_sitemap(answer.body, content_type=answer.content_type, url=answer.url)
-                except InvalidFeed:
-                    if first:
-                        raise
-                    continue
-                entries += sitemap.entries
-                waiting += [url for url in sitemap.children if url not in asked and self._is_own(url)]
-            first = None
-            waiting = list(dict.fromkeys(waiting))[: MAX_SITEMAPS - len(asked)]
+            urls = []
+            for _, answer in self._fetch(waiting):
+                if isinstance(answer, fetch.Fetched):
+                    with suppress(InvalidFeed):
+                        sitemap = parse_sitemap(answer.body, content_type=answer.content_type, url=answer.url)
+                        entries += sitemap.entries
+                        urls += sitemap.children
         return entries
 
     def _read_pages(
@@ -196,6 +187,10 @@ class _Run:
         except ValueError:
             return False
         return host == own or host.endswith(f".{own}")
+
+
+def _without_www(url: str) -> str:
+    return url.partition("://")[2].removeprefix("www.")
 
 
 def _read_known(spool: IO[bytes]) -> dict[str, str]:
