@@ -126,14 +126,10 @@ def _open_text(file: Path, most_bytes: int | None) -> IO[str]:
 
 
 def _is_utf_8(raw: IO[bytes]) -> bool:
-    decoder = codecs.getincrementaldecoder("utf-8")()
     try:
-        for piece in iter(partial(raw.read, PIECE), b""):
-            decoder.decode(piece)
-        decoder.decode(b"", final=True)
+        return all(True for _ in codecs.iterdecode(iter(partial(raw.read, PIECE), b""), "utf-8"))
     except UnicodeDecodeError:
         return False
-    return True
 
 
 def _read_entries(name: str, text: IO[str], language: str) -> Iterator[Entry]:
@@ -166,7 +162,10 @@ def _read_table(text: IO[str], language: str) -> Iterator[Entry]:
     before = csv.field_size_limit(MAX_ENTRY)  # of the whole process: others have theirs back
     try:
         first = text.readline()
-        delimiter = _find_delimiter(first[:MAX_HEADER])
+        # The separator is what makes the most known columns, then the most columns.
+        headers = {sign: next(csv.reader([first[:MAX_HEADER]], delimiter=sign), []) for sign in ",;\t|"}
+        known = {sign: claim_parsers.count_known_columns(names[:MAX_COLUMNS]) for sign, names in headers.items()}
+        delimiter = max(headers, key=lambda sign: (known[sign], len(headers[sign])))
         if first.lower().startswith("sep="):  # as spreadsheets write it
             first, delimiter = text.readline(), first[4:5]
         rows = csv.reader(chain([first], text), delimiter=delimiter)
@@ -185,16 +184,6 @@ def _read_table(text: IO[str], language: str) -> Iterator[Entry]:
             yield entry
     finally:
         csv.field_size_limit(before)
-
-
-def _find_delimiter(header: str) -> str:
-    """Return the separator that makes the most known columns of a table's header, then the most columns."""
-
-    def score(delimiter: str) -> tuple[int, int]:
-        cells = next(csv.reader([header], delimiter=delimiter), [])
-        return claim_parsers.count_known_columns(cells[:MAX_COLUMNS]), len(cells)
-
-    return max(",;\t|", key=score)
 
 
 def _read_feed(document: str, language: str) -> Iterator[Entry]:

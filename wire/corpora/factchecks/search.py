@@ -167,7 +167,9 @@ def rank_claims(words: WordScores, meant: Meant | None) -> ClaimRanking:
     cosines = store.compare(vector, len(allowed))
     known = allowed & ~np.isnan(cosines)
     near = np.flatnonzero(known)
-    near = near[np.argsort(-cosines[near], kind="stable")[:CANDIDATES]]
+    if len(near) > CANDIDATES:
+        near = near[np.argpartition(-cosines[near], CANDIDATES)[:CANDIDATES]]
+    near = near[np.argsort(-cosines[near], kind="stable")]
     compared = np.union1d(_most(shares, CANDIDATES), near)
     mean, deviation = store.usual(vector)
     far = (cosines[compared].astype(np.float64) - mean) / max(deviation, 1e-6)

@@ -140,7 +140,7 @@ def _assign_ids(
     """
     counted.refused = {place: str(entry) for place, entry in enumerate(entries) if isinstance(entry, RefusedClaim)}
     drafts = [entry for entry in entries if isinstance(entry, ClaimDraft)]
-    ids = {one for draft in drafts for one in identity.candidate_ids(draft)}
+    ids = {one for draft in drafts for one in (draft.external_id, identity.scoped_id(draft, draft.external_id))}
     known = {claim.external_id: claim for claim in Claim.objects.filter(external_id__in=ids)}
     names = _find_names({name for draft in drafts for name in (draft.external_id, draft.short_id) if name})
     holders: dict[str, Claim | ClaimDraft] = dict(known)
