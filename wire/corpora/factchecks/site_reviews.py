@@ -18,6 +18,7 @@ import orjson
 from django.conf import settings
 from django.utils import timezone
 
+from config.tokens import token_hash
 from sources import fetch
 from sources.entries import Entry
 from sources.fetch.url import WebAddress
@@ -90,7 +91,9 @@ class _Run:
             raise Unreadable(f"{url} cannot be read: {_describe(outcome)}")
         directory = settings.WIRE_DATA_DIR / "factchecks"
         directory.mkdir(parents=True, exist_ok=True)
-        name = re.sub(r"[^\w.-]", "_", url.partition("://")[2].rstrip("/"))[:150]
+        # A query may hold a token, and names of files are listed at the desk.
+        plain, _, query = url.partition("://")[2].partition("?")
+        name = re.sub(r"[^\w.-]", "_", plain.rstrip("/"))[:150] + (f"-{token_hash(query)[:8]}" if query else "")
         pages = self._list_pages(outcome)
         if pages is None:
             is_json = outcome.body.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"{", b"["))

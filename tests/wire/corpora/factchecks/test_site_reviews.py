@@ -109,6 +109,13 @@ def test_only_pages_below_the_address_are_read(site: FeedServer) -> None:
     assert (Claim.objects.count(), site.seen("/news/1")) == (3, [])
 
 
+def test_a_site_without_reviews_is_told_what_it_lacks(site: FeedServer, capsys: pytest.CaptureFixture[str]) -> None:
+    serve_page(site, "/news/")
+    load(site.url("/news/"))
+    assert "None of them carries a ClaimReview" in capsys.readouterr().out
+    assert Claim.objects.count() == 0
+
+
 def test_one_page_a_feed_and_a_file_are_read_as_what_they_are(server: FeedServer) -> None:
     serve_page(server, "/check/1", "Owls drive the tram")
     load(server.url("/check/1"))
@@ -117,7 +124,8 @@ def test_one_page_a_feed_and_a_file_are_read_as_what_they_are(server: FeedServer
     server.route("/feed", body=f"<rss version='2.0'><channel><title>C</title>{item}</channel></rss>".encode())
     load(server.url("/feed"))
     server.route("/export", body=b"claim;rating\nCows sleep in trees;False\n", content_type="text/csv")
-    load(server.url("/export"))
+    load(server.url("/export?token=abc"))
+    assert not LoadJob.objects.filter(source__contains="abc")
     assert set(Claim.objects.values_list("synopsis", flat=True)) == {"Owls drive the tram", "Snails vote", "Cows sleep in trees"}
 
 

@@ -75,7 +75,10 @@ class Command(BaseCommand):
         report = site_reviews.collect(address, show, most_pages)
         for why, count in report.failures.most_common():
             self.stderr.write(f"{address}: {count:,} pages were not read: {why}")
-        self.stdout.write(f"{address}: {report.read:,} pages read, {report.with_reviews:,} with reviews, {report.left:,} left.")
+        if report.read or report.left:
+            self.stdout.write(f"{address}: {report.read:,} pages read, {report.with_reviews:,} with reviews, {report.left:,} left.")
+        if report.read and not report.with_reviews:
+            self.stdout.write("None of them carries a ClaimReview, as JSON-LD, microdata or RDFa: https://schema.org/ClaimReview.")
         if report.left:
             self.stdout.write("Run the same command again to read those that are left.")
         return report.file
