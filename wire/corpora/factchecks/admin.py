@@ -104,11 +104,14 @@ class RatingNameAdmin(ModelAdmin[RatingName]):
     readonly_fields = ("label",)
     has_add_permission = has_delete_permission = never
 
-    def get_queryset(self, request: HttpRequest) -> QuerySet[RatingName]:
+    def get_queryset(self, request: HttpRequest) -> QuerySet[RatingName]:  # noqa: ARG002
         counted = (
             Claim.objects.filter(rating_key=OuterRef("pk")).order_by().values("rating_key").annotate(n=Count("pk")).values("n")
         )
-        return super().get_queryset(request).annotate(claims=Coalesce(Subquery(counted), 0)).order_by("-claims", "key")
+        return RatingName.objects.annotate(claims=Coalesce(Subquery(counted), 0))
+
+    def get_ordering(self, request: HttpRequest) -> tuple[str, ...]:  # noqa: ARG002
+        return ("-claims", "key")
 
     @admin.display(description="Claims", ordering="claims")
     def claims(self, name: Any) -> int:

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.wire.corpora.factchecks.test_parsers import REVIEW, read
+from tests.wire.desk import at_desk
 from wire.corpora.factchecks import file_formats, load_jobs, store
 from wire.corpora.factchecks.claim_parsers import ClaimDraft
 from wire.corpora.factchecks.models import Claim, LoadJob, RatingName
@@ -289,3 +290,12 @@ def test_a_file_that_cannot_be_read_is_named_and_the_others_are_loaded(tmp_path:
     with pytest.raises(CommandError, match=r"no column of claims.*What was loaded stays"):
         call_command("loadfactchecks", str(tmp_path), "--no-vectors")
     assert Claim.objects.count() == 1
+
+
+@pytest.mark.django_db
+def test_the_desk_lists_unknown_labels_with_the_number_of_their_claims_the_most_frequent_first(tmp_path: Path) -> None:
+    rows = "".join(f"Bees paint pier {number},{label}\n" for number, label in enumerate(("Quatsch", "Murks", "Quatsch")))
+    load_file(tmp_path / "a.csv", f"claim,rating\n{rows}")
+    page = at_desk("editor").get("/admin/factchecks/ratingname/?rating__exact=unknown").content.decode()
+    assert page.index("Quatsch") < page.index("Murks")
+    assert len(RatingName.objects.filter(rating="unknown")) == 2
