@@ -81,10 +81,11 @@ def states_news(headline: str) -> bool:
     return not (set("?？؟") & set(text) or _speaks(text) or _TO_THE_READER.match(headline) or _lacks_verb(text))
 
 
-def names_more(sentence: str, than: str) -> bool:
-    """Return whether a sentence has a number or a name that the other text lacks."""
-    numbers, names = set(_NUMBER.findall(sentence)), set(_names(sentence.partition(" ")[2]))
-    return not numbers <= set(_NUMBER.findall(than)) or not names <= set(_read_words(than))
+def adds_news(sentence: str, text: str) -> bool:
+    """Return whether a sentence has a number that the text lacks, or a name, and then little else of the text."""
+    names = set(_names(sentence.partition(" ")[2]))
+    is_other = not names <= set(_read_words(text)) and _measure_telling(sentence, text) < TELLING
+    return is_other or not set(_NUMBER.findall(sentence)) <= set(_NUMBER.findall(text))
 
 
 def _clip_summary(summary: str, *, of_maker: bool) -> str:

@@ -1,6 +1,7 @@
 """Consensus: corroboration of a story by other publications; which report stands for an event, which event leads a day. Pure."""
 
 import datetime as dt
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -14,7 +15,7 @@ from sources.vocabulary import Tier
 from wire.text.filters import Genre, find_genre
 from wire.text.identity import headline_key
 from wire.text.tokens import words
-from wire.text.vocabulary import Category
+from wire.text.vocabulary import COMPANIES, Category
 
 if TYPE_CHECKING:
     from sources.roster import Houses
@@ -26,6 +27,7 @@ NEARLY_THE_SAME: Final = 90  # of 100: texts of one house that differ by a house
 FAINT: Final = 0.3  # under a lower consensus, two reports are as often of two happenings as of one
 TYPICAL: Final = 0.9
 Key = tuple[float | str, ...]
+_BILLIONS: Final = re.compile(r"[$€£¥]\s?\d[\d.,]*\s?(?:b\b|bn\b|billion|t\b|trillion)", re.I)
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,11 +208,11 @@ def rank_event(
     began: dt.datetime,
     latest: dt.datetime,
     is_news: bool,
-    is_aside: bool,
+    weight: int,
     event_id: str,
 ) -> Key:
     """Return an event's key; the least is of the one that leads a UTC day: by how many of its `newsrooms` reported it `that_day`,
-    what began earlier after what is new, then by how widely it is reported in all, what is not `is_aside` first, then the newest
+    what began earlier after what is new, then by how widely it is reported in all, then by `weight`, then the newest
     of that day. One newsroom's report and a maker's own post stand alike; reports that hardly agree stand between them and two
     that do. Events of which the day has no news report (`is_news`) come last.
     """
@@ -218,9 +220,12 @@ def rank_event(
     newest, in_all = max(min(that_day, most), 1), max(most, 1)
     is_old = began.astimezone(dt.UTC).date() < day - dt.timedelta(days=1)
     place = -newest if is_news else 0
-    return place, is_old, -in_all, -score if score >= FAINT else 0.0, is_aside, -latest.timestamp(), event_id
+    return place, is_old, -in_all, -score if score >= FAINT else 0.0, -weight, -latest.timestamp(), event_id
 
 
-def stands_aside(headline: str, category: str, has_topics: bool) -> bool:
-    """Return whether a story stands back behind others that as many report: analysis, off the tracked topics, or no statement."""
-    return category == Category.ANALYSIS or not has_topics or not states_news(headline)
+def weigh_headline(headline: str, category: str, topics: Collection[str]) -> int:
+    """Return the weight of a story among others that as many report, 0-3: more for news on a tracked topic whose headline is a
+    statement, for a tracked company, and for an amount of billions.
+    """
+    is_telling = category != Category.ANALYSIS and bool(topics) and states_news(headline)
+    return is_telling * (1 + bool(COMPANIES & {*topics}) + bool(_BILLIONS.search(headline)))

@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from citations.format.claim_text import INNER_QUOTES, Statement, StatementKind, names_more, states_news
+from citations.format.claim_text import INNER_QUOTES, Statement, StatementKind, adds_news, states_news
 from citations.sentence_boundaries import end_with_stop, sentences
 from sources.vocabulary import Tier
-from wire.publishing.consensus import Report, rank_event, rank_reports, stands_aside
+from wire.publishing.consensus import Report, rank_event, rank_reports, weigh_headline
 from wire.text.plain_text import SHORT, cut, strip_invisible
 from wire.text.vocabulary import Category
 
@@ -50,7 +50,7 @@ class Brief(Report):
     event_id: str
     statement: Statement
     category: str
-    has_topics: bool
+    topics: Sequence[str]
     consensus_score: float
     cross_source_count: int
     began: dt.datetime  # its event's first news report
@@ -104,9 +104,9 @@ def write(day: dt.date, stories: Sequence[Brief], before: Before | None) -> str:
     if before and before.lead != lead.event_id:
         going_on = next((story for story in fitting if story.event_id == before.lead), None)
     left = [story for story in fitting if story not in (lead, going_on)]
-    others = _choose_others([story for story in left if story.newsrooms > 0], lead)
+    others = _choose_others([story for story in left if story.newsrooms > 0])
     of_makers = [story for story in left if story.newsrooms <= 0 and story.is_told][:MOST_OF_MAKERS]
-    rest = [_write_kind_of_day(ranked)] if len(ranked) >= MANY_EVENTS else []
+    rest = [_write_kind_of_day(ranked, stories)] if len(ranked) >= MANY_EVENTS else []
     if others:
         rest.append(f"In other news, {_write_reports(others)}.")
     if of_makers:
@@ -201,7 +201,7 @@ def _rank_events(day: dt.date, stories: Sequence[Brief]) -> list[Brief]:
             began=best.began,
             latest=max(story.published_at for story in reports),
             is_news=best.is_news,
-            is_aside=stands_aside(best.headline, best.category, best.has_topics),
+            weight=weigh_headline(best.headline, best.category, best.topics),
             event_id=event_id,
         )
         ranked.append((key, best))
@@ -210,19 +210,13 @@ def _rank_events(day: dt.date, stories: Sequence[Brief]) -> list[Brief]:
     return sorted(ordered, key=lambda story: story is not lead)
 
 
-def _choose_others(ranked: Sequence[Brief], lead: Brief) -> list[Brief]:
-    """Return what several newsrooms report; then the best story of each other category; then what is left, until there are two.
-    Only headlines that tell what happened are chosen, if the day has any.
+def _choose_others(ranked: Sequence[Brief]) -> list[Brief]:
+    """Return what several newsrooms report, then what one does, the weightiest first; only headlines that tell what happened, if
+    the day has any.
     """
-    chosen = [story for story in ranked if story.newsrooms > 1 and states_news(story.headline)][:MOST_OTHERS]
+    several = [story for story in ranked if story.newsrooms > 1 and states_news(story.headline)]
     one = [story for story in ranked if story.newsrooms == 1 and story.is_told]
-    for story in one:
-        if len(chosen) < MOST_OTHERS and story.category not in {lead.category, *(other.category for other in chosen)}:
-            chosen.append(story)
-    left = [story for story in one if story not in chosen]
-    if not chosen and not left:
-        left = [story for story in ranked if story.is_news]
-    return [*chosen, *left[: max(0, MOST_OTHERS - 1 - len(chosen))]]
+    return [*several, *one][:MOST_OTHERS] or [story for story in ranked if story.is_news][: MOST_OTHERS - 1]
 
 
 def _write_lead(lead: Brief, number: int, before: Before | None) -> str:
@@ -232,8 +226,8 @@ def _write_lead(lead: Brief, number: int, before: Before | None) -> str:
         what += f", as on {_format_day(before.day)},"
     elif number == 1:
         what = "The day's one story"
-    elif lead.newsrooms < 2:
-        what = "The day's top story"
+    elif lead.newsrooms < 2:  # no claim that it is the main one
+        what = "Among the day's stories"
     sources = _name_sources(lead)
     length = len(f"{what} is “{lead.headline}”.")
     if length + len(by := f", reported by {sources}") <= SHORT:
@@ -251,7 +245,7 @@ def _write_additions(lead: Brief, stories: Sequence[Brief], said: str) -> list[s
     news, cited = lead.statement.news, lead.cite()
     if not said and len(cited) <= LONGEST_CITATION:
         lines.append(escape(cited))
-    elif news and names_more(news, said):
+    elif news and adds_news(news, said):
         if lead.statement.kind == StatementKind.SUMMARY and len(cited) <= LONGEST_CITATION:
             lines.append(escape(cited))
         elif len(news) <= LONGEST_QUOTATION:
@@ -262,20 +256,19 @@ def _write_additions(lead: Brief, stories: Sequence[Brief], said: str) -> list[s
         is_other = story.event_id == lead.event_id and story.publisher not in publishers and story.quotable and story.is_news
         if is_other and story.statement.kind == StatementKind.SUMMARY:
             news = next(sentences(story.statement.news))
-            if len(news) <= LONGEST_QUOTATION and names_more(news, said):
+            if len(news) <= LONGEST_QUOTATION and adds_news(news, said):
                 lines.append(f"[{escape(story.publisher)}]({story.permalink}) adds: {escape(_quote(end_with_stop(news)))}")
                 publishers.add(story.publisher)
                 said = f"{said} {news}"
     return lines[:MOST_ADDITIONS]
 
 
-def _write_kind_of_day(ranked: Sequence[Brief]) -> str:
+def _write_kind_of_day(ranked: Sequence[Brief], stories: Sequence[Brief]) -> str:
     counts = Counter(story.category for story in ranked)
     large = [KINDS_OF_DAY[category] for category in KINDS_OF_DAY if counts[category] >= LARGE_SHARE * len(ranked)]
-    several = sum(story.newsrooms > 1 for story in ranked)
     kind = f"a day of {_join_names(large[:2])}" if large else "a mixed day"
-    shared = f"{_write_number(several)} of them reported by more than one newsroom"
-    return f"It was {kind}: {len(ranked)} events, {shared}."
+    publications = len({story.publisher for story in stories})
+    return f"It was {kind}: {len(stories)} stories from {_write_number(publications)} publication{'s' * (publications > 1)}."
 
 
 def _write_reports(chosen: Sequence[Brief]) -> str:

@@ -256,7 +256,7 @@ def _brief_stories(rows: Sequence[DayStory], derived: Mapping[str, Derived]) -> 
             event_id=event_id,
             statement=cited.statement,
             category=revision.category,
-            has_topics=bool(revision.topics),
+            topics=revision.topics,
             consensus_score=score,
             cross_source_count=count,
             began=began.get(event_id, revision.published_at),
