@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import lru_cache
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -31,6 +32,7 @@ MAX_FACTS: Final = 200
 MAX_SOURCES: Final = 100
 MAX_CATEGORIES: Final = 50
 MAX_URL: Final = 2_048
+MAX_NAME: Final = 200  # characters of a column's name
 MAX_PARTS: Final = 100_000  # of a JSON-LD document
 MAX_DEPTH: Final = 8
 _HOLDING_REVIEWS: Final = ("@graph", "dataFeedElement", "item", "itemListElement", "mainEntity", "review", "reviews", "hasPart")
@@ -126,7 +128,9 @@ def parse_claim_review(entry: Any, language: str) -> ClaimDraft:
     seen = [{"url": _url(_field(one, "url"))} for one in _many(item.get("appearance")) or _many(item.get("firstAppearance"))]
     name = _plain(review.get("name") or review.get("headline"))
     summary = name if name != claim else ""
-    publisher = _names(review.get("author")) or _names(review.get("publisher"))
+    publisher = next(
+        filter(None, (_names(_first(review.get(name))) for name in ("author", "publisher"))), ""
+    )  # one: it makes the id
     identifier = _line(_field(review.get("identifier"), "value"), 200) if publisher or url else ""  # else it is nobody's
     labels = (_line(_plain(rating.get(name)), 200) for name in ("alternateName", "name", "ratingValue"))
     label = next(filter(None, labels), "")
@@ -167,21 +171,22 @@ def parse_api_claim(entry: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 _COLUMNS: Final[Mapping[str, Sequence[str]]] = {name: names.split() for name, names in load("factchecks")["columns"].items()}
-_HEADLINES: Final = ("statement", "summary")  # they stand for the claim in a table that has no column of claims
+_HEADLINES: Final = ("summary", "statement")  # they stand for the claim in a table that has no column of claims
 _HELPFUL: Final = {"label": "ratings", "url": "addresses", "publisher": "names of the checkers", "date": "dates"}
 
 
-def fold_column(name: str) -> str:
+@lru_cache(maxsize=2_000)
+def _fold_column(name: str) -> str:
     return "_".join(re.findall(r"\w+", fold_text(name)))
 
 
 def count_known_columns(header: Sequence[str]) -> int:
-    return len({fold_column(name) for name in header} & {name for names in _COLUMNS.values() for name in names})
+    return len({_fold_column(name[:MAX_NAME]) for name in header} & {name for names in _COLUMNS.values() for name in names})
 
 
 def describe_lack(header: Sequence[str]) -> str:
     """Return a sentence on the columns that a table lacks, "" for none. Raises: RefusedClaim without a column of claims."""
-    given = {fold_column(name) for name in header}
+    given = {_fold_column(name[:MAX_NAME]) for name in header}
     lacking = [field for field in (*_HELPFUL, "synopsis", *_HEADLINES) if given.isdisjoint(_COLUMNS[field])]
     if {"synopsis", *_HEADLINES}.issubset(lacking):
         raise RefusedClaim(f"the table has no column of claims, which would be named {', '.join(_COLUMNS['synopsis'])}")
@@ -190,7 +195,9 @@ def describe_lack(header: Sequence[str]) -> str:
 
 
 def parse_row(row: Mapping[str, str], language: str) -> ClaimDraft:
-    folded = {fold_column(name): value for name, value in row.items() if isinstance(name, str) and isinstance(value, str)}
+    folded = {
+        _fold_column(name[:MAX_NAME]): value for name, value in row.items() if isinstance(name, str) and isinstance(value, str)
+    }
 
     def value(field: str) -> str:
         return next((folded[name] for name in _COLUMNS[field] if folded.get(name, "").strip()), "")

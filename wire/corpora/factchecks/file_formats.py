@@ -127,9 +127,11 @@ def _open_text(file: Path, most_bytes: int | None) -> IO[str]:
 
 def _is_utf_8(raw: IO[bytes]) -> bool:
     try:
-        return all(True for _ in codecs.iterdecode(iter(partial(raw.read, PIECE), b""), "utf-8"))
+        for _ in codecs.iterdecode(iter(partial(raw.read, PIECE), b""), "utf-8"):
+            pass
     except UnicodeDecodeError:
         return False
+    return True
 
 
 def _read_entries(name: str, text: IO[str], language: str) -> Iterator[Entry]:
