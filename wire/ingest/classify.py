@@ -14,6 +14,7 @@ HEADLINE_WEIGHT: Final = 3.0
 TOPIC_THRESHOLD: Final = 3.0  # one plain mention in the headline; of what summaries say too, three there
 RELEVANCE_THRESHOLD: Final = 3.0  # one plain mention of AI anywhere, or a hint (weight 1) in the headline
 DEFAULT: Final = Category.INDUSTRY
+DECISIVE: Final = 100.0  # by which a category leads that needs no comparison: an editor's term of much weight
 # When two categories weigh the same, the more specific one wins.
 TIE_ORDER: Final = (Category.FUNDING, Category.AGENTS, Category.LAUNCHES, Category.ANALYSIS, Category.INDUSTRY)
 
@@ -108,11 +109,13 @@ class Lexicon:
         return self.category_or_none(headline, summary) or DEFAULT
 
     def category_or_none(self, headline: str, summary: str) -> Category | None:
-        """Return the most likely category, or the only one that terms speak for; None when they speak for none."""
+        """Return the most likely category, or the one that terms speak for alone or by far; None when they speak for none."""
         weights = self.category_weights(headline, summary)
-        favoured = [category for category in TIE_ORDER if weights.get(category, 0.0) > 0]
-        if len(favoured) < 2:
-            return favoured[0] if favoured else None
+        first, second = sorted(TIE_ORDER, key=lambda category: -weights.get(category, 0.0))[:2]
+        if weights.get(first, 0.0) <= 0:
+            return None
+        if weights.get(second, 0.0) <= 0 or weights[first] - weights[second] >= DECISIVE:
+            return first
         scores = category_model.score_categories(self.read_features(headline, summary))
         return max(TIE_ORDER, key=scores.__getitem__)
 

@@ -54,6 +54,7 @@ def test_what_an_editor_adds_turns_the_category() -> None:
     terms = [Term("launches", "gherkins", 3.0), Term("analysis", "gherkins", 1.0)]
     assert Lexicon(terms, [], []).category("Quince adds gherkins", "") == "launches"
     assert Lexicon([*terms, Term("funding", "gherkins", 12.0)], [], []).category("Quince adds gherkins", "") == "funding"
+    assert Lexicon([*terms, Term("agents", "gherkins", 99.0)], [], []).category("Why I tried gherkins", "") == "agents"
 
 
 def test_verbs_with_a_subject_and_an_object() -> None:
