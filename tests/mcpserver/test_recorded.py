@@ -16,6 +16,9 @@ MADE_ANEW: Final = {"signature", "first_seen_at", "updated_at"}  # by each insta
 WRITTEN: Final = {"layered_ready", "editor_take", "sha256", "wire_sha256", "previous_sha256"}
 WRITTEN_OF_TAKE: Final = {"summary_short", "citation_ready"}
 
+# The sample wire is classified when it is loaded: by today's rules two stories are industry, no analysis. Their hashes cover it.
+CLASSIFIED_ANEW: Final = {f"/stories/{number}/{name}" for number in (9, 18) for name in ("category", "story_sha256")}
+
 
 def differences(old: Any, new: Any, at: str = "") -> list[str]:
     """Where something of before is missing or another. Lists may have grown at their end."""
@@ -54,4 +57,4 @@ def test_every_tool_of_before_takes_and_gives_what_it_did() -> None:
 
 def test_today_holds_all_that_it_held() -> None:
     old = json.loads((RECORDED / "today-1.1.json").read_text(encoding="utf-8"))
-    assert differences(old, get("/api/today.json")) == []
+    assert set(differences(old, get("/api/today.json"))) <= CLASSIFIED_ANEW
