@@ -26,8 +26,6 @@ _AUTHORS: Final = (
     *("author", "parsely-author", "sailthru.author", "citation_author", "dc.creator", "dcterms.creator"),
     *("byl", "byline", "search.byline", "article:author"),
 )
-# Around or inside JSON-LD as some templates write it: comments, CDATA, a semicolon behind it, commas before closing brackets.
-_WRAPPER: Final = re.compile(r"\A\s*(?:<!--|(?://|/\*)?\s*<!\[CDATA\[(?:\s*\*/)?)|(?:-->|(?://|/\*)?\s*\]\]>(?:\s*\*/)?|;)\s*\Z")
 _TRAILING_COMMA: Final = re.compile(r",(?=\s*[}\]])")
 _RAW: Final = ("script", "style", "title", "textarea", "noscript")
 _TEXT: Final = ("article", "main")
@@ -196,8 +194,12 @@ def _list_values(name: str, attrs: dict[str, str]) -> Iterator[tuple[str, str]]:
 
 def _list_nodes(script: str) -> Iterator[dict[str, Any]]:
     """Yield the nodes that a script describes the page with, its graph and main entity included, not what these mention."""
+    # Some templates write it inside of comments or CDATA, with a semicolon behind it, and commas before closing brackets.
+    bare = script.replace("<![CDATA[", "").replace("]]>", "")
+    starts = [at for bracket in "{[" if (at := bare.find(bracket)) >= 0]
+    bare = bare[min(starts, default=0) : max(map(bare.rfind, "}]")) + 1]
     waiting: list[Any] = []
-    for text in (script, _TRAILING_COMMA.sub("", _WRAPPER.sub("", _WRAPPER.sub("", script)))):
+    for text in (script, bare, _TRAILING_COMMA.sub("", bare)):
         with suppress(ValueError, RecursionError):
             waiting = waiting or [json.loads(text, strict=False)]
     for _ in range(MAX_NODES):

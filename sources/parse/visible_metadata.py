@@ -39,15 +39,17 @@ _MARKED: Final = (
 _LIKELY: Final = f"//*[{' or '.join(f'contains(@{at}, {name!r})' for at in ('class', 'id') for name in ('byline', 'author'))}]"
 _LINES: Final = ("p", "div", "span", "a", "address", "h2", "h3", "h4", "h5", "em", "i", "cite", "strong", "b", "li", "td")
 _BY: Final = re.compile(r"\s*(?:(?:written|posted|reported|story|text)\s+)?(?:by|von|par|por|di|door|av|af)\b[\s:]*", re.I)
-_BETWEEN: Final = re.compile(r"\s*(?:[,;/&·•|()\n]|\s[-–—]\s|\b(?:and|und|et|y|e|en|och|og|for|in|at|pour|für|para|on)\b)\s*")
+# Signs and words between names, or between a name and the office, place, day or date behind it.
+_BETWEEN: Final = re.compile(
+    r"\s*(?:[,;/&·•|()\n]|\s[-–—]\s|\b(?:and|und|et|y|e|en|och|og|for|in|at|pour|für|para|on)\b"
+    r"|\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day\b|\b(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.? (?=[0-9]))\s*"
+)
 _WORD: Final = re.compile(r"[^\W\d_]+(?:[’'.-]+[^\W\d_]*)*")
 _PARTICLES: Final = frozenset("al bin da de del della den der di dos du el la le ten ter van von zu".split())  # noqa: SIM905
 _LABELS: Final = """
 about account agency all archive author authors bureau by comments contact contributor correspondent desk editor editorial email
 facebook follow google home linkedin log login more news newsletter online press profile read reporter rss share sign staff
 subscribe team the this twitter updated view website writer writers you your
-jan feb mar apr may jun jul aug sep sept oct nov dec january february march april june july august september october november
-december
 """
 _NO_NAMES: Final = frozenset(_LABELS.split())
 

@@ -47,6 +47,8 @@ def test_authors_come_from_the_metadata(head: str, author: str) -> None:
         ("<div class=byline>BY ADA LOVELACE<br>Quince Times<br>12 March</div>", "ADA LOVELACE"),
         ('<p class="author vcard"><b class="fn">Ada Lovelace</b> <span>Senior Correspondent</span></p>', "Ada Lovelace"),
         ('<span itemprop="author"><span itemprop="name">Ada de la Cruz</span></span>', "Ada de la Cruz"),
+        ("<p>By Ada Lovelace Tuesday, Aug. 17, 2010</p>", "Ada Lovelace"),
+        ("<p>By April May Aug 17, 2010</p>", "April May"),
         ("<p>Von Jürgen Müller-Lüdenscheid, Berlin</p>", "Jürgen Müller-Lüdenscheid"),
         ("<p class=firma><em>Ángeles Escrivá</em> | Madrid</p>", "Ángeles Escrivá"),
         ("<p class=author>Follow us on Twitter</p>", ""),
