@@ -6,7 +6,7 @@ import gc
 import logging
 import os
 from collections import deque
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
@@ -96,14 +96,23 @@ async def _get_limit(path: str) -> tuple[str, int] | None:
 
 async def _lifespan(receive: Receive, send: Send) -> None:
     await receive()
+    async with running():
+        await send({"type": "lifespan.startup.complete"})
+        await receive()
+    await send({"type": "lifespan.shutdown.complete"})
+
+
+@contextlib.asynccontextmanager
+async def running() -> AsyncIterator[None]:
+    """Keep the application at work. For another ASGI application that has this one mounted: only the outer one has a lifespan."""
     async with shared_limit(), _mcp.lifespan() if _mcp is not None else contextlib.nullcontext():
         watching = asyncio.create_task(_watch())
         gc.freeze()  # what was imported stays: each full collection would look through all of it, and requests would wait
-        await send({"type": "lifespan.startup.complete"})
-        await receive()
-        watching.cancel()
-        await asyncio.gather(watching, return_exceptions=True)
-    await send({"type": "lifespan.shutdown.complete"})
+        try:
+            yield
+        finally:
+            watching.cancel()
+            await asyncio.gather(watching, return_exceptions=True)
 
 
 async def _watch() -> None:

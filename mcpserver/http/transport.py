@@ -28,6 +28,7 @@ from mcp.shared.inbound import (
     validate_mcp_param_headers,
 )
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_HANDSHAKE_VERSION, MODERN_PROTOCOL_VERSIONS
+from pydantic import ValidationError
 
 from config.errors import Unavailable, WireError
 from config.http.connection_slots import Places
@@ -47,6 +48,7 @@ UNNAMED_VERSION: Final = "2025-03-26"  # what a request without MCP-Protocol-Ver
 DEEPEST: Final = 100  # levels of lists and objects; no question needs ten
 BARE: Final = {"uri"}
 MAX_ECHO: Final = 200  # characters of a name that a client gave and that nothing has
+NAMED_FAULTS: Final = 3  # parameters that an error names
 MAX_LISTENING: Final = 100  # subscriptions/listen streams of one process at a time
 SESSION_UNKNOWN: Final = -32001  # what the SDKs' servers answer with the 404 of a session that is not there
 VERSIONS: Final = (*HANDSHAKE_PROTOCOL_VERSIONS, *MODERN_PROTOCOL_VERSIONS)
@@ -241,7 +243,7 @@ class McpEndpoint:
             data = error.as_dict() | {"retry_after": error.retry_after}
             return _error(request_id, JSONRPC_REFUSED, f"{error.message} {error.hint}", data, status=200)
         except Exception as error:
-            found = modern_error_data(error)
+            found = self._describe_error(error, method)
             if not isinstance(error, MCPError):
                 logger.debug("refused %s: %s", method, found.message)
             return _error(request_id, found.code, found.message, found.data, status=statuses.get(found.code, 200))
@@ -252,6 +254,17 @@ class McpEndpoint:
         if repeat is not None and key is not None:
             remember(repeat, key, method, asked)
         return 200, build_response(request_id, result)
+
+    def _describe_error(self, error: Exception, method: str) -> types.ErrorData:
+        """Return the error of the protocol; one of parameters names them, which the SDK's own text does not."""
+        if not isinstance(error, ValidationError):
+            return modern_error_data(error)
+        # The SDK looks at the parameters of a method first, and then whether there is such a method here.
+        if method != "initialize" and self.server.get_request_handler(method) is None:
+            return types.ErrorData(code=types.METHOD_NOT_FOUND, message="Method not found", data=method)
+        rows = error.errors(include_url=False, include_input=False)[:NAMED_FAULTS]
+        named = "; ".join(f"{'.'.join(map(str, row['loc']))}: {row['msg']}" for row in rows)
+        return types.ErrorData(code=types.INVALID_PARAMS, message=f"Invalid request parameters: {named}"[:500], data="")
 
     def _answer_fast(self, caller: Caller, method: str, params: Any) -> bytes | None:
         """Return what `quick` answers, and count it, after the checks that the SDK makes of every request. In a read
