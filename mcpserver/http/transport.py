@@ -187,7 +187,7 @@ class McpEndpoint:
     async def _answer(self, message: Any, headers: dict[str, str], scope: Scope, repeat: Key | None) -> tuple[int, bytes]:
         """HTTP status and body for one JSON-RPC message, which is known by `repeat` if it comes again."""
         if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
-            return _error(None, types.INVALID_REQUEST, "The body must be a single JSON-RPC 2.0 request or notification.")
+            return _error(None, types.INVALID_REQUEST, "The body must be a single JSON-RPC 2.0 request or notification; batches are not served.")
         request_id = message.get("id")
         if "id" in message and (isinstance(request_id, bool) or not isinstance(request_id, int | str)):
             return _error(None, types.INVALID_REQUEST, "id must be a string or a whole number.")
@@ -197,7 +197,8 @@ class McpEndpoint:
                 return 202, b""  # the answer to a question that this server never asked
             return _error(request_id, types.INVALID_REQUEST, "method must be a string.")
         if params is not None and not isinstance(params, dict):
-            return _error(request_id, types.INVALID_PARAMS, "params must be an object.")
+            status = None if headers.get("mcp-protocol-version") in MODERN_PROTOCOL_VERSIONS else 200
+            return _error(request_id, types.INVALID_PARAMS, "params must be an object.", status=status)
         pairs = scope["headers"]
         if len(headers) < len(pairs) and (duplicated := find_duplicated_routing_header(_decode_headers(pairs))) is not None:
             return _error(request_id, types.HEADER_MISMATCH, f"The header {duplicated} appears more than once.")
@@ -251,8 +252,10 @@ class McpEndpoint:
             data = error.as_dict() | {"retry_after": error.retry_after}
             return _error(request_id, JSONRPC_REFUSED, f"{error.message} {error.hint}", data, status=200)
         except ValidationError as error:
-            text = _describe_invalid(error)
-            return _error(request_id, types.INVALID_PARAMS, text, status=statuses.get(types.INVALID_PARAMS, 200))
+            code, text, data = types.INVALID_PARAMS, _describe_invalid(error), None
+            if method != "initialize" and self.server.get_request_handler(method) is None:  # the SDK looks at the parameters first
+                code, text, data = types.METHOD_NOT_FOUND, "Method not found", method
+            return _error(request_id, code, text, data, status=statuses.get(code, 200))
         except Exception as error:
             found = modern_error_data(error)
             if not isinstance(error, MCPError):
@@ -385,8 +388,10 @@ def _unacceptable(headers: Mapping[str, str]) -> tuple[int, bytes] | None:
 def _describe_invalid(error: ValidationError) -> str:
     """Return which of a request's parameters the SDK refuses, and why, without the values that were sent."""
     rows = error.errors(include_url=False, include_input=False, include_context=False)[:MOST_NAMED]
-    places = (".".join(map(str, row["loc"])).removeprefix("params.") for row in rows)
-    reasons = [f"params.{place}: {row['msg']}." for place, row in zip(places, rows, strict=True)]
+    reasons = []
+    for row in rows:
+        place = row["loc"] if row["loc"][:1] == ("params",) else ("params", *row["loc"])
+        reasons.append(f"{'.'.join(map(str, place))}: {row['msg']}.")
     return plain_text(f"Invalid params. {' '.join(reasons)}", MAX_REASONS)
 
 
@@ -415,7 +420,7 @@ def _decode_headers(pairs: Sequence[tuple[bytes, bytes]]) -> list[tuple[str, str
 
 def _readable_by(origin: bytes, send: Send) -> Send:
     """Return a `send` whose answers a browser client of the allowlist may read; an Origin outside it never gets here."""
-    sent = b"authorization, content-type, accept, mcp-protocol-version, mcp-method, mcp-name, mcp-session-id"
+    sent = b"authorization, content-type, accept, mcp-protocol-version, mcp-method, mcp-name, mcp-session-id, last-event-id"
     allowed = [
         (b"access-control-allow-origin", origin),
         (b"access-control-allow-methods", b"POST, GET, DELETE, OPTIONS"),
