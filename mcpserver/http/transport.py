@@ -252,10 +252,11 @@ class McpEndpoint:
             data = error.as_dict() | {"retry_after": error.retry_after}
             return _error(request_id, JSONRPC_REFUSED, f"{error.message} {error.hint}", data, status=200)
         except ValidationError as error:
-            code, text, data = types.INVALID_PARAMS, _describe_invalid(error), None
             if method != "initialize" and self.server.get_request_handler(method) is None:  # the SDK looks at the parameters first
-                code, text, data = types.METHOD_NOT_FOUND, "Method not found", method
-            return _error(request_id, code, text, data, status=statuses.get(code, 200))
+                code = types.METHOD_NOT_FOUND
+                return _error(request_id, code, "Method not found", method, status=statuses.get(code, 200))
+            code = types.INVALID_PARAMS
+            return _error(request_id, code, _describe_invalid(error), status=statuses.get(code, 200))
         except Exception as error:
             found = modern_error_data(error)
             if not isinstance(error, MCPError):

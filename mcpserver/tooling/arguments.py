@@ -104,7 +104,7 @@ def nullable(value: dict[str, Any]) -> dict[str, Any]:
     `anyOf` alone: the one spelling that most clients load (docs/clients.md). A list in `type` breaks semantic-kernel, autogen,
     dspy and Google's SDKs, also where it stands beside `anyOf`.
     """
-    outside = {key: value[key] for key in ("description", "default") if key in value}
+    outside: dict[str, Any] = {key: value[key] for key in ("description", "default") if key in value}
     inside = {key: part for key, part in value.items() if key not in outside}
     return {"anyOf": [inside, {"type": "null"}], **outside}
 

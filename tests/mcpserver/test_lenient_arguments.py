@@ -39,7 +39,11 @@ def test_a_list_of_something_else_is_refused_under_its_name(sent: str, said: str
 
 
 WRONG: Final[list[tuple[str, dict[str, Any], str]]] = [
-    ("prompts/get", {"name": "topic-deep-dive", "arguments": {"topic": "openai", "window_days": 7}}, "params.arguments.window_days:"),
+    (
+        "prompts/get",
+        {"name": "topic-deep-dive", "arguments": {"topic": "openai", "window_days": 7}},
+        "params.arguments.window_days:",
+    ),
     ("prompts/get", {"name": "topic-deep-dive", "arguments": [1]}, "params.arguments:"),
     ("prompts/get", {"arguments": {}}, "params.name: Field required."),
     ("tools/call", {"name": "search_wire", "arguments": []}, "params.arguments:"),

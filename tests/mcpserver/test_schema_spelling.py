@@ -49,7 +49,7 @@ def test_what_may_be_null_is_any_of_and_nothing_beside_it_repeats_it(path: str) 
 @every_server
 def test_an_unknown_argument_is_refused_by_name_although_no_schema_says_so(path: str) -> None:
     for tool in list_tools(path):
-        needed = {name: "x" for name in tool["inputSchema"].get("required", [])}
+        needed = dict.fromkeys(tool["inputSchema"].get("required", []), "x")
         answer = rpc("tools/call", {"name": tool["name"], "arguments": {**needed, "colour": "red"}}, LEGACY, path)
         assert "'colour' is an unknown argument." in json.dumps(answer.json())
 
