@@ -53,9 +53,7 @@ class VerdictOut(Schema):
     canonical_name: str | None = Field(description="The name to cite, or null when not in the roster.")
     notes: str = Field(description="How it matched, or why it did not and what to do.")
     closest_match: str | None = Field(description="null when none resembles it.")
-    similarity: float = Field(
-        ge=0, le=1, description="1 for a name, alias or domain, less for what is read as one."
-    )
+    similarity: float = Field(ge=0, le=1, description="1 for a name, alias or domain, less for what is read as one.")
 
 
 class FeedItemOut(BaseModel):  # a Schema takes several times as long to make, and there are hundreds

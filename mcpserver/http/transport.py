@@ -187,7 +187,8 @@ class McpEndpoint:
     async def _answer(self, message: Any, headers: dict[str, str], scope: Scope, repeat: Key | None) -> tuple[int, bytes]:
         """HTTP status and body for one JSON-RPC message, which is known by `repeat` if it comes again."""
         if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
-            return _error(None, types.INVALID_REQUEST, "The body must be a single JSON-RPC 2.0 request or notification; batches are not served.")
+            text = "The body must be a single JSON-RPC 2.0 request or notification; batches are not served."
+            return _error(None, types.INVALID_REQUEST, text)
         request_id = message.get("id")
         if "id" in message and (isinstance(request_id, bool) or not isinstance(request_id, int | str)):
             return _error(None, types.INVALID_REQUEST, "id must be a string or a whole number.")
