@@ -118,6 +118,9 @@ _BOX: Final = Toolbox(
 )  # fmt: skip
 
 
+TOOLS: Final = _BOX.tools
+
+
 async def call_tool(_context: Context, params: types.CallToolRequestParams) -> Any:
     spec = _BOX.find(params.name)
     try:
