@@ -6,7 +6,7 @@ from typing import Any
 
 from autogen_core.tools import StaticWorkbench
 from autogen_ext.tools.mcp import StreamableHttpServerParams, mcp_server_tools
-from harness import Answer, Ask, main
+from harness import Answer, Ask, drop_empty, main
 
 
 @asynccontextmanager
@@ -16,10 +16,7 @@ async def connect(url: str) -> AsyncIterator[Ask]:
     schemas = {tool.name: tool.schema["parameters"]["properties"] for tool in tools}  # what a model is given
 
     async def ask(tool: str, arguments: dict[str, Any]) -> Answer:
-        # An empty text for a number or an enumeration it refuses itself.
-        texts = {name for name, schema in schemas[tool].items() if schema.get("type") == "string" and "enum" not in schema}
-        given = {name: value for name, value in arguments.items() if value != "" or name in texts}
-        result = await workbench.call_tool(tool, given)
+        result = await workbench.call_tool(tool, drop_empty(arguments, schemas[tool]))
         return Answer(result.to_text(), result.is_error)
 
     yield ask
