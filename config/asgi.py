@@ -63,6 +63,7 @@ def _page_parameters(path: str) -> frozenset[str] | None:
 
 _rest = StreamingMiddleware(CachedApp(_django, _reads, memory_cache.answers, _rest_parameters, refuses_unknown=True))
 _site = CachedApp(_django, _reads, memory_cache.answers, _page_parameters)
+_files = CachedApp(_django, _reads, memory_cache.answers, site_parameters_of, refuses_unknown=True)
 _server_pages = CachedApp(_django, _reads, memory_cache.answers, lambda _path: frozenset())
 
 
@@ -81,6 +82,8 @@ async def _route(scope: Scope, receive: Receive, send: Send) -> None:
         await _django(scope, receive, send)  # what is asked for with a key is neither cached nor answered from the cache
     elif path.startswith("/api/"):
         await _rest(scope, receive, send)
+    elif path.startswith("/export/") or path.endswith((".ndjson", ".manifest.json")):
+        await _files(scope, receive, send)
     elif path == "/mcp/v2":
         await RESERVED.send(send, jsonrpc=False)
     else:

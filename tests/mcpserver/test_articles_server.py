@@ -166,7 +166,7 @@ def test_the_tools_are_the_specifications_and_what_was_added_may_be_left_out(era
             if name in expected.get("required", ()):
                 assert shown == argument
             else:
-                assert (shown["type"], shown["description"]) == (["number", "integer", "null"], argument["description"])
+                assert shown["description"] == argument["description"]
                 assert shown["anyOf"][0]["type"] == argument["type"] == "number"
         for name in set(schema["properties"]) - set(expected.get("required", ())):
             assert Draft202012Validator(schema["properties"][name]).is_valid(None)
@@ -174,6 +174,19 @@ def test_the_tools_are_the_specifications_and_what_was_added_may_be_left_out(era
         assert told["annotations"] == {"title": told["title"], **annotations}
         assert "additionalProperties" not in schema
         Draft202012Validator.check_schema(told["outputSchema"])
+
+
+@every_era
+@pytest.mark.parametrize("method", ["resources/list", "prompts/get", "completion/complete", "subscriptions/listen", "no/such"])
+def test_a_method_that_it_has_not_is_not_found_whatever_its_parameters(method: str, era: str) -> None:
+    answer = rpc(method, {}, era, PATH)
+    assert (answer.status, answer.error["code"]) == ({LEGACY: 200, MODERN: 404}[era], -32601)
+
+
+@pytest.mark.parametrize("params", ["", ',"params":[]', ',"params":{}', ',"params":{"name":"search-content"}'])
+def test_a_request_that_lacks_a_field_is_answered_with_status_200_in_handshake_revisions(params: str) -> None:
+    answer = request("POST", PATH, f'{{"jsonrpc":"2.0","id":1,"method":"tools/call"{params}}}'.encode(), JSON)
+    assert (answer.status, answer.error["code"]) == (200, -32602)
 
 
 @every_era
