@@ -359,7 +359,7 @@ def test_an_error_of_parameters_names_them() -> None:
     for params, name in (({}, "name"), ({"name": 5}, "name"), ({"name": "get-article", "arguments": "x"}, "arguments")):
         error = rpc("tools/call", params, LEGACY, PATH).error
         assert error["code"] == -32602
-        assert error["message"].startswith(f"Invalid request parameters: params.{name}: ")
+        assert error["message"].startswith(f"Invalid params. params.{name}: ")
 
 
 def test_what_fails_upstream_or_here_is_an_internal_error(monkeypatch: pytest.MonkeyPatch) -> None:
