@@ -7,7 +7,7 @@ its place in lists, in a second index the releases that have it. Both databases 
 import datetime as dt
 import re
 import zlib
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -18,18 +18,25 @@ import numpy as np
 import orjson
 
 from config.errors import InvalidArgument
-from wire.corpora.timeline.models import Report
+from wire.corpora.timeline.models import Motif, Report, RowQuerySet, TimelineEvent
 from wire.corpora.timeline.validation import texts
 from wire.search import postings_index
 from wire.search.postings_index import Numbers
+from wire.text.query import ALL, SOME
 from wire.text.tokens import STOP_WORDS, characters, split_words, token, trim_phrase, words
+from wire.text.word_frequency import rarity
 
 LONGEST: Final = 60  # characters of a token
 MAX_TERMS: Final = 32  # words of a question; more are refused
 VERIFIED_PHRASES: Final = 2_000  # candidates of a phrase whose text is read; beyond them words that only stand near each other pass
+EITHER: Final = 0.4  # share of a query's rarity; less than half, so that a question about two subjects finds either
+SHARES: Final = (ALL, EITHER, SOME)
 MONTHS: Final = 24  # beyond them, matches are counted by year
 PAIRS: Final = 16_384  # kinds of neighbours that the index tells apart
+MOST_NAMED: Final = 5_000  # motifs, and events, whose names are known
 NEVER: Final = 2**31 - 1  # release in which a report ends that is still there
+_ID: Final = re.compile(r"[A-Za-z0-9._-]+")
+_NONE: Final[Numbers] = np.array([], dtype=np.int64)
 _PHRASE: Final = re.compile(r'"([^"]*)"')
 _SKIPPED: Final = frozenset({"id", "anchor_id", "source_id", "source_url", "related_report_ids", "author_policy", "date_added"})
 
@@ -155,29 +162,92 @@ def _sort_reports(release: Release) -> Numbers:
     return found
 
 
-def find_matches(release: Release, filters: Filters) -> Numbers:
-    """Return the numbers of the reports that fulfil all of it, the newest first. Raises: InvalidArgument."""
+class Matches(NamedTuple):
+    """Reports that answer a question, the newest first. `share`: how much of its rarity each has to hold, 1 for every word."""
+
+    numbers: Numbers
+    share: float
+    not_found: list[str]  # stems that none of them holds
+
+
+def find_matches(release: Release, filters: Filters, shares: Sequence[float] = (ALL,)) -> Matches:
+    """Find reports with words of these shares of the query's rarity: the first share by which there are any.
+
+    Phrases and filters always hold. A name of a motif, an event or a report finds what it names, too. Raises: InvalidArgument.
+    """
     placed, asked = ranks(release), terms(filters.query)
+    named = _find_named(release, filters.query, asked.stems)
+    needed = {stem for phrase in asked.phrases for stem in phrase}
     pairs = (_pair_token(left, right) for phrase in asked.phrases for left, right in pairwise(phrase))
-    groups = [[token] for token in (*asked.stems, *pairs, *map(motif_token, filters.motifs))]
+    groups = [[token] for token in (*pairs, *needed, *map(motif_token, filters.motifs))]
     groups += [[_field_token("stance", filters.stance)]] if filters.stance else []
     groups += [[_field_token("grade", filters.evidence_grade)]] if filters.evidence_grade else []
     any_of = {"phenomenon": filters.phenomenon_types, "source": filters.source_types}
     groups += [[_field_token(name, value) for value in values] for name, values in any_of.items() if values]
-    numbers_of = postings_index.weights(index_of(release.corpus), {one for group in groups for one in group})
-    found = placed > 0
-    for group in groups:
+    numbers_of = postings_index.weights(index_of(release.corpus), {*asked.stems, *(one for group in groups for one in group)})
+
+    def mark(tokens: Iterable[str], others: Iterable[Numbers] = ()) -> Any:
         held = np.zeros(len(placed), dtype=bool)
-        for numbers, _ in (numbers_of[one] for one in group if one in numbers_of):
+        for numbers in (*(numbers_of[one][0] for one in tokens if one in numbers_of), *others):
             held[numbers[numbers < len(placed)]] = True
-        found &= held
+        return held
+
+    within = placed > 0
+    for group in groups:
+        within &= mark(group)
     days = ordinal(placed)
     if filters.date_start:
-        found &= days >= filters.date_start.toordinal()
+        within &= days >= filters.date_start.toordinal()
     if filters.date_end:
-        found &= (days <= filters.date_end.toordinal()) & (days > 0)
+        within &= (days <= filters.date_end.toordinal()) & (days > 0)
+    held = [mark([stem], named.get(at, ())) for at, stem in enumerate(asked.stems)]
+    weights = [rarity(stem) for stem in asked.stems]
+    weighed: Any = sum((weight * one for weight, one in zip(weights, held, strict=True)), np.zeros(len(placed)))
     ordered = _sort_reports(release)
-    return _keep_phrases(release, ordered[found[ordered]], asked.phrases)
+    for share in shares:
+        enough = within & (weighed >= share * sum(weights) - 1e-9)
+        found = _keep_phrases(release, ordered[enough[ordered]], asked.phrases)
+        if len(found) or len(asked.stems) < 2:
+            break
+    return Matches(found, share, [stem for stem, one in zip(asked.stems, held, strict=True) if not one[found].any()])
+
+
+@lru_cache(maxsize=4)
+def _read_names(release: Release) -> dict[str, list[tuple[list[str], str, str]]]:
+    """Return names by their first stem: all their stems, what they name ("motif" or "event"), and its id."""
+    names = defaultdict[str, list[tuple[list[str], str, str]]](list)
+    for kind, model in (("motif", Motif), ("event", TimelineEvent)):
+        for row in (one.row for one in model.objects.in_release(release.corpus, release.number).in_order()[:MOST_NAMED]):
+            for name in (row["id"], row.get("label"), row.get("short"), *row.get("aliases", ())):
+                if name and (found := terms(name).stems):
+                    names[found[0]].append((found, kind, row["id"]))
+    return names
+
+
+def _find_named(release: Release, query: str, asked: Sequence[str]) -> dict[int, list[Numbers]]:
+    """Return by the place of a word the reports that it finds as a part of a name: of a motif, an event or of the report itself."""
+    found = defaultdict[int, list[Numbers]](list)
+    reports = Report.objects.in_release(release.corpus, release.number)
+    names = _read_names(release) if asked else {}
+    for at, stem in enumerate(asked):
+        for name, kind, key in names.get(stem, ()):
+            if list(asked[at : at + len(name)]) == name:
+                if kind == "motif":
+                    numbers, _ = postings_index.weights(index_of(release.corpus), [motif_token(key)]).get(
+                        motif_token(key), (_NONE, _NONE)
+                    )
+                else:
+                    numbers = _to_numbers(reports.filter(anchors__anchor_id=key))
+                for place in range(at, at + len(name)):
+                    found[place].append(numbers)
+    if asked and _ID.fullmatch(query.strip()):
+        for place in range(len(asked)):
+            found[place].append(_to_numbers(reports.filter(key=query.strip())))
+    return found
+
+
+def _to_numbers(reports: RowQuerySet) -> Numbers:
+    return np.array(list(reports.values_list("number", flat=True)), dtype=np.int64)
 
 
 def page(release: Release, numbers: Numbers, limit: int, before: int | None) -> tuple[list[int], int | None]:

@@ -11,7 +11,6 @@ from typing import Any, Final
 
 from django.db.models import Q
 
-from wire.corpora.timeline import answer_phrases
 from wire.corpora.timeline.errors import UnknownThread
 from wire.corpora.timeline.models import Anchor, CatalogItem, Mention, Report, Thread, TimelineEvent
 from wire.corpora.timeline.queries.scope import Scope, Walk, expect_motifs, expect_words, filters_of, linked_reports, narrow, quote
@@ -63,7 +62,9 @@ def mandela_catalog(
     motif_columns = f"|{motif}|" if motif else None
     rows = narrow(walk.scope.rows(CatalogItem), filters, category=category, status=status, motifs__contains=motif_columns)
     listed, found = _read_page(walk, rows, filters, "item_id")
-    return CatalogueOut(**listed, framing=answer_phrases.CATALOGUE, items=[ItemOut.model_construct(**row) for row in found])
+    return CatalogueOut(
+        **listed, framing=walk.scope.settings.phrases.catalogue, items=[ItemOut.model_construct(**row) for row in found]
+    )
 
 
 def story_threads(slug: str, thread_id: str | None = None, lens: Frame | None = None, **given: Any) -> ThreadsOut:

@@ -13,7 +13,7 @@ from config.errors import InvalidArgument
 from wire.corpora.common.cursors import ListCursor
 from wire.corpora.timeline.corpus_config import CorpusFile, parse_corpus
 from wire.corpora.timeline.errors import UnknownCorpus, UnknownMotif, UnknownRelease
-from wire.corpora.timeline.models import Corpus, CorpusRelease, Motif, Report, Row, RowQuerySet
+from wire.corpora.timeline.models import Corpus, CorpusRelease, Motif, Report, Row, RowQuerySet, SourceFamily
 from wire.corpora.timeline.search import Filters, Release, terms
 from wire.schemas.params import read_date
 from wire.search.cursor import invalid
@@ -47,6 +47,13 @@ class Scope:
     def answered(self) -> dict[str, Any]:
         """The fields that every answer begins with."""
         return {"corpus": self.corpus.slug, "release": self.number}
+
+    @property
+    def language_rules(self) -> list[str]:
+        is_omitted = any(
+            self.rows(model).filter(body__contains='"author_policy":"omitted"').exists() for model in (SourceFamily, Report)
+        )
+        return self.settings.language_rules(has_omitted_source=is_omitted)
 
     @property
     def counts(self) -> Any:
