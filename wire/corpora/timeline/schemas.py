@@ -98,6 +98,8 @@ class PhrasingOut(Schema):
 class TimelineClaimOut(ClaimRow):
     model_config = _AS_STORED
 
+    disputes: list[dict[str, Any]] | None = None  # type: ignore[assignment]
+
 
 class TimelineReportOut(ReportRow, Answered):
     """A whole report, as it was filed."""

@@ -173,11 +173,8 @@ def _read_values(row: Any, path: str) -> list[Any]:
     """Return the values at a path, such as `claims.*.status`, without nulls."""
     values = [row]
     for step in path.split("."):
-        if step == "*":
-            values = [inner for value in values for inner in value]
-        else:
-            values = [value.get(step) for value in values]
-        values = [value for value in values if value is not None]
+        parts = (part for value in values for part in (value if step == "*" else (value.get(step),)))
+        values = [part for part in parts if part is not None]
     return values
 
 

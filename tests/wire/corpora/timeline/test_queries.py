@@ -14,6 +14,7 @@ from wire.corpora.timeline.errors import BadInput, NoMatchingTopic, UnknownCorpu
 from wire.corpora.timeline.load import load
 from wire.corpora.timeline.models import Report
 from wire.corpora.timeline.queries import motifs as motif_queries
+from wire.corpora.timeline.queries.phrase_lint import MAX_SENTENCES
 from wire.corpora.timeline.queries.scope import scope_of
 from wire.corpora.timeline.search import Filters
 
@@ -63,9 +64,7 @@ def test_a_comparison_gives_frames_as_they_were_written_and_claims_with_their_ev
     ]
     (disputed,) = found.disputed_claims
     assert (disputed.report_id, disputed.disputed_by) == ("hc-3", ["hc-6"])
-    assert [dispute.model_dump() for dispute in disputed.disputes] == [
-        {"report_id": "hc-6", "claim": 1, "source_url": "https://example.org/harbour/gauge"}
-    ]
+    assert disputed.disputes == [{"report_id": "hc-6", "claim": 1, "source_url": "https://example.org/harbour/gauge"}]
     official = next(claim for claim in found.claims if claim.report_id == "hc-1")
     assert (official.status, official.disputed_by) == ("verified-source", [])
 
@@ -159,6 +158,8 @@ DRAFTS: list[tuple[str, list[tuple[str, str]]]] = [
     ("The repair of the clock led to the long tide stories.", [("official-cause", "led to")]),
     ("The repair of the clock never led to the long tide stories.", []),
     ("", []),
+    ("The still clock is a held breath of the town.", [("symbolic-as-fact", "The still clock is a held breath of the town.")]),
+    ("The office wound the clock in June.", []),
 ]
 
 
@@ -180,6 +181,8 @@ def test_a_left_out_name_is_found_in_a_draft_without_being_written_anywhere(tmp_
     found = queries.check_wording(SLUG, "The teacher, mira-quellmann, says so. Mira says more.")
     (finding,) = found.findings
     assert (finding.rule, finding.phrase) == ("left-out-name", "mira-quellmann")
+    for written in ("Quellmann, Mira", "M. Quellmann", "Quellmann M", "mira q."):
+        assert [one.rule for one in queries.check_wording(SLUG, f"The teacher {written} says so.").findings] == ["left-out-name"]
     assert PHRASES["left_out_names"] in found.language_rules
 
 
@@ -213,14 +216,14 @@ def test_a_draft_of_nothing_but_causes_is_checked_in_part_and_says_where_the_res
     assert not found.ok
     assert found.unread_from is not None
     assert draft[found.unread_from :].lstrip().startswith("The clock repair")
-    assert found.unread_from == len(sentence) * 40 - 1
+    assert found.unread_from == len(sentence) * MAX_SENTENCES - 1
     rest = queries.check_wording(SLUG, draft[found.unread_from :])
     assert [one.rule for one in rest.findings] == [one.rule for one in found.findings]
-    assert queries.check_wording(SLUG, sentence * 40).unread_from is None
+    assert queries.check_wording(SLUG, sentence * MAX_SENTENCES).unread_from is None
 
 
 def test_a_release_is_prepared_for_the_check_of_wording_once(django_assert_max_num_queries: Any) -> None:
     draft = " ".join(f"Number {number} proves that the long tide caused the green lamp." for number in range(40))
     queries.check_wording(SLUG, draft)
-    with django_assert_max_num_queries(42):  # two for the corpus and its release, and the words of each sentence
+    with django_assert_max_num_queries(6):  # the corpus, its release, what it leaves out, and the words of all sentences
         queries.check_wording(SLUG, draft)

@@ -93,13 +93,15 @@ def test_what_several_publications_report_is_an_event() -> None:
 @pytest.mark.slow
 def test_storylines_are_threads_and_compare_needs_none() -> None:
     stories = [
-        published(title="A robot sings", url="https://techcrunch.com/robot"),
-        published(publisher="Wired", title="A robot dances", url="https://wired.com/dances"),
+        published(title="A robot sings in the opera of Oslo", url="https://techcrunch.com/robot"),
+        published(publisher="Wired", title="Vienna's kitchen robot learns to waltz", url="https://wired.com/dances"),
     ]
+    events = Event.objects.filter(stories__in=stories)
+    first = str(Story.objects.get(pk=stories[0].pk).event_id)
+    events.update(storyline=first)
     synchronise()
-    storyline = Event.objects.exclude(storyline=None).values_list("storyline_id", flat=True).first()
     (thread,) = queries.story_threads("wire").threads
-    assert thread.id == f"storyline-{storyline}"
+    assert thread.id == f"storyline-{first}"
     assert {report.id for report in thread.reports} == {story.chatbotnews_id for story in stories}
     assert thread.frames.model_dump() == {"belief": None, "neutral": None, "skeptical": None}
     found = queries.compare_sources("wire", "robot")
@@ -107,11 +109,9 @@ def test_storylines_are_threads_and_compare_needs_none() -> None:
     assert set(found.groups["source"]) == {"TechCrunch", "Wired"}
     assert "belief" not in found.model_dump(exclude_unset=True)
     Event.objects.update(storyline=None)
-    published(title="A robot sleeps at noon", url="https://techcrunch.com/sleeps")
+    corrections.correct(stories[0].chatbotnews_id, reason="A slip.", headline="A robot sings again in Oslo")
     synchronise()
-    assert {report.id for thread in queries.story_threads("wire").threads for report in thread.reports}.isdisjoint(
-        {story.chatbotnews_id for story in stories}
-    ) or Event.objects.exclude(storyline=None).exists()
+    assert queries.story_threads("wire").total == 0
 
 
 @pytest.mark.slow
@@ -131,9 +131,8 @@ def test_nothing_of_the_wire_is_disputed_until_an_editor_says_so_and_then_it_sta
     published(title="The OpenAI robot sleeps", url="https://techcrunch.com/sleeps")
     synchronise()
     claims = queries.compare_sources("wire", "OpenAI robot").claims
-    assert {claim.report_id: claim.disputed_by for claim in claims if claim.disputed_by} == {
-        own.chatbotnews_id: [other.chatbotnews_id]
-    }
+    disputed = {claim.report_id: claim.disputed_by for claim in claims if claim.disputed_by}
+    assert disputed == {own.chatbotnews_id: [other.chatbotnews_id]}
     corrections.withdraw(other.chatbotnews_id, reason="It was invented.")
     synchronise()
     assert all(not claim.disputed_by for claim in queries.compare_sources("wire", "OpenAI robot").claims)

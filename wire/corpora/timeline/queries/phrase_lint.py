@@ -39,7 +39,8 @@ _AS_FACT: Final = re.compile(
 )
 _HEDGED: Final = re.compile(
     r"\b(report(s|ed|edly)?|interpret(s|ed|ation)?|reading|linked?|symbolic(ally)?|framed?|claim(s|ed)?|according to|say(s|ing)?"
-    r"|said|believe[sd]?|describe[sd]?|not|never|no|un(proven|confirmed)|disputed?|(?-i:may)|might|could|perhaps|possibly|seems?)\b",
+    r"|said|believe[sd]?|describe[sd]?|not|never|no|un(proven|confirmed)|disputed?"
+    r"|(read|seen) as|(?-i:may)|might|could|perhaps|possibly|seems?)\b",
     re.IGNORECASE,
 )
 _TELLERS: Final = re.compile(r"\b(communit(y|ies)|members?|some|several|many|people|readers?)\b", re.IGNORECASE)

@@ -88,13 +88,15 @@ def ask(
     matches, notes = None, dict[str, Any]()
     filters = filters_of(scope, query=words, **given)
     if period:
-        dates = {"date_start": period.since, "date_end": period.until and period.until - dt.timedelta(days=1)}
+        first, last = period.since, period.until and period.until - dt.timedelta(days=1)
         if not (filters.date_start or filters.date_end):
-            matches = search.find_matches(
-                scope.key, replace(filters, date_start=dates["date_start"], date_end=dates["date_end"]), shares
-            )
-        said = {name: str(day) if day else None for name, day in dates.items()}
-        notes["period"] = TimelinePeriodOut(said=period.said, applied=matches is not None and matches.numbers.size > 0, **said)
+            matches = search.find_matches(scope.key, replace(filters, date_start=first, date_end=last), shares)
+        notes["period"] = TimelinePeriodOut(
+            said=period.said,
+            date_start=str(first) if first else None,
+            date_end=str(last) if last else None,
+            applied=matches is not None and matches.numbers.size > 0,
+        )
     if matches is None or not matches.numbers.size:
         matches = search.find_matches(scope.key, filters, shares)
     written = {search.stems(word)[0]: word for word in split_words(words)}
