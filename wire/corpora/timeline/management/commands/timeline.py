@@ -20,8 +20,9 @@ NOTHING: Final = "Nothing was changed."
 
 class Command(BaseCommand):
     help = (
-        "Timeline corpora: begin a directory, check it, load it as a release, dump a release, verify releases, compare two, bring the wire's "
-        "own up to date. Exit status: 0 done, 1 refused or not as it was signed, 75 the desk has changes that are not released."
+        "Timeline corpora: begin a directory, check it, load it as a release, dump a release, verify releases, compare two, bring "
+        "the wire's own up to date. Exit status: 0 done, 1 refused or not as it was signed, 75 the desk has changes that are not "
+        "released."
     )
     requires_system_checks: list[str] = []
 
