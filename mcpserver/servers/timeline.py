@@ -33,7 +33,9 @@ INSTRUCTIONS: Final = (
 )
 
 
-Words = Annotated[str | None, Field(max_length=MAX_QUERY, description='Words in any form, names, a "phrase", a period such as after 2012.')]
+Words = Annotated[
+    str | None, Field(max_length=MAX_QUERY, description='Words in any form, names, a "phrase", a period such as after 2012.')
+]
 Ids = Annotated[list[Annotated[str, Field(max_length=120)]] | None, Field(max_length=20)]
 Motifs = Annotated[Ids, Field(description="Motif ids; all of them must be there. timeline_motif_map lists them.")]
 Id = Annotated[str, Field(min_length=1, max_length=120)]

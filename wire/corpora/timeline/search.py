@@ -16,9 +16,10 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 import orjson
+from django.db.models import Q
 
 from config.errors import InvalidArgument
-from wire.corpora.timeline.models import Motif, Report, RowQuerySet, TimelineEvent
+from wire.corpora.timeline.models import Motif, Report, TimelineEvent
 from wire.corpora.timeline.validation import texts
 from wire.search import postings_index
 from wire.search.postings_index import Numbers
@@ -36,7 +37,6 @@ PAIRS: Final = 16_384  # kinds of neighbours that the index tells apart
 MOST_NAMED: Final = 5_000  # motifs, and events, whose names are known
 NEVER: Final = 2**31 - 1  # release in which a report ends that is still there
 _ID: Final = re.compile(r"[A-Za-z0-9._-]+")
-_NONE: Final[Numbers] = np.array([], dtype=np.int64)
 _PHRASE: Final = re.compile(r'"([^"]*)"')
 _SKIPPED: Final = frozenset({"id", "anchor_id", "source_id", "source_url", "related_report_ids", "author_policy", "date_added"})
 
@@ -71,14 +71,17 @@ class Terms(NamedTuple):
 def terms(query: str) -> Terms:
     """Parse a query, without stop words unless there is nothing else. Raises: InvalidArgument."""
     phrases = [found for phrase in _PHRASE.findall(query) if len(found := trim_phrase(stems(phrase), phrase)) > 1]
-    written = split_words(query)
-    wanted = [word for word in written if word not in STOP_WORDS] or written
-    found = list(dict.fromkeys([*map(_short, wanted), *(stem for phrase in phrases for stem in phrase)]))
+    found = list(dict.fromkeys([*map(_short, _wanted_words(query)), *(stem for phrase in phrases for stem in phrase)]))
     if query.strip() and not found:
         raise InvalidArgument("query holds no word.", "Give words, or leave query out.")
     if min(len(found), len(words(query))) > MAX_TERMS:  # of a script without spaces, pairs of characters are no more words
         raise InvalidArgument(f"query has more than {MAX_TERMS} words.", "Leave out what is not needed.")
     return Terms(found, phrases)
+
+
+def _wanted_words(text: str) -> list[str]:
+    written = split_words(text)
+    return [word for word in written if word not in STOP_WORDS] or written
 
 
 def stems(text: str) -> list[str]:
@@ -213,40 +216,44 @@ def find_matches(release: Release, filters: Filters, shares: Sequence[float] = (
 
 
 @lru_cache(maxsize=4)
-def _read_names(release: Release) -> dict[str, list[tuple[list[str], str, str]]]:
-    """Return names by their first stem: all their stems, what they name ("motif" or "event"), and its id."""
-    names = defaultdict[str, list[tuple[list[str], str, str]]](list)
-    for kind, model in (("motif", Motif), ("event", TimelineEvent)):
-        for row in (one.row for one in model.objects.in_release(release.corpus, release.number).in_order()[:MOST_NAMED]):
-            for name in (row["id"], row.get("label"), row.get("short"), *row.get("aliases", ())):
-                if name and (found := terms(name).stems):
-                    names[found[0]].append((found, kind, row["id"]))
+def _read_names(release: Release) -> dict[str, list[tuple[list[str], Numbers]]]:
+    """Return names of motifs and short names of events by their first stem: all stems, and the reports that the name stands for."""
+    motifs = [one.row for one in Motif.objects.in_release(release.corpus, release.number).in_order()[:MOST_NAMED]]
+    carried = postings_index.weights(index_of(release.corpus), [motif_token(row["id"]) for row in motifs])
+    found = [
+        (name, carried[motif_token(row["id"])][0])
+        for row in motifs
+        if motif_token(row["id"]) in carried
+        for name in (row["id"], row["label"], *row["aliases"])
+    ]
+    events = TimelineEvent.objects.in_release(release.corpus, release.number).filter(body__contains='"short":"')[:MOST_NAMED]
+    found += [(one.row["short"], _list_numbers(release, Q(anchors__anchor_id=one.key))) for one in events]
+    names = defaultdict[str, list[tuple[list[str], Numbers]]](list)
+    for name, numbers in found:
+        if stems_of_name := list(dict.fromkeys(map(_short, _wanted_words(name)))):
+            names[stems_of_name[0]].append((stems_of_name, numbers))
     return names
 
 
 def _find_named(release: Release, query: str, asked: Sequence[str]) -> dict[int, list[Numbers]]:
-    """Return by the place of a word the reports that it finds as a part of a name: of a motif, an event or of the report itself."""
+    """Return by the place of a word the reports that it finds as a part of a name or id: of a motif, an event or of the report."""
     found = defaultdict[int, list[Numbers]](list)
-    reports = Report.objects.in_release(release.corpus, release.number)
     names = _read_names(release) if asked else {}
     for at, stem in enumerate(asked):
-        for name, kind, key in names.get(stem, ()):
+        for name, numbers in names.get(stem, ()):
             if list(asked[at : at + len(name)]) == name:
-                if kind == "motif":
-                    numbers, _ = postings_index.weights(index_of(release.corpus), [motif_token(key)]).get(
-                        motif_token(key), (_NONE, _NONE)
-                    )
-                else:
-                    numbers = _to_numbers(reports.filter(anchors__anchor_id=key))
                 for place in range(at, at + len(name)):
                     found[place].append(numbers)
-    if asked and _ID.fullmatch(query.strip()):
+    key = query.strip()
+    if asked and _ID.fullmatch(key):
+        own = _list_numbers(release, Q(key=key) | Q(anchors__anchor_id=key))
         for place in range(len(asked)):
-            found[place].append(_to_numbers(reports.filter(key=query.strip())))
+            found[place].append(own)
     return found
 
 
-def _to_numbers(reports: RowQuerySet) -> Numbers:
+def _list_numbers(release: Release, wanted: Q) -> Numbers:
+    reports = Report.objects.in_release(release.corpus, release.number).filter(wanted)
     return np.array(list(reports.values_list("number", flat=True)), dtype=np.int64)
 
 
