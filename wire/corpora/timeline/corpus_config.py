@@ -14,6 +14,8 @@ RESERVED: Final = frozenset({"corpora"})  # slugs that would be addresses: /api/
 KINDS: Final[dict[str, dict[str, Any]]] = orjson.loads((Path(settings.BASE_DIR) / "fixtures" / "timeline-kinds.json").read_bytes())
 
 Kind = Literal["folklore", "news", "incidents", "standards"]
+Lane = Literal["official", "community"]
+Label = Literal["report", "reports", "motif", "motifs", "threads", "catalog"]
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=60)]
 Domain = Annotated[str, StringConstraints(pattern=r"^[a-z0-9-]+(\.[a-z0-9-]+)+$", max_length=253)]
 Rule = Annotated[str, Field(min_length=1, max_length=300)]
@@ -35,7 +37,7 @@ class Layer(Words):
     """A layer of the timeline: its lane, and what may be said of what lies in it."""
 
     id: Name
-    lane: Literal["official", "community"]
+    lane: Lane
     rule: Rule
 
 
@@ -58,24 +60,6 @@ class Vocabularies(Words):
 
     def lanes(self) -> dict[str, str]:
         return {layer.id: layer.lane for layer in self.layers}
-
-
-class Lanes(Words):
-    """Names of the two lanes for people."""
-
-    official: Line
-    community: Line
-
-
-class Labels(Words):
-    """Headings of pages."""
-
-    report: Line
-    reports: Line
-    motif: Line
-    motifs: Line
-    threads: Line
-    catalog: Line
 
 
 class Phrases(Words):
@@ -128,8 +112,8 @@ class CorpusFile(Words):
     contribute: Line | None = None
     official_domains: list[Domain] | None = None  # hosts, each with its subdomains; without it any may be official
     vocabularies: Vocabularies
-    lanes: Lanes
-    labels: Labels
+    lanes: dict[Lane, Line]  # their names for people
+    labels: dict[Label, Line]  # headings of pages
     phrases: Phrases
     say: list[Line]
     avoid: list[Line]

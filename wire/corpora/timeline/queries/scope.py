@@ -4,6 +4,7 @@ import datetime as dt
 import re
 from collections.abc import Sequence, Sized
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Final
 
 import orjson
@@ -50,10 +51,7 @@ class Scope:
 
     @property
     def language_rules(self) -> list[str]:
-        is_omitted = any(
-            self.rows(model).filter(body__contains='"author_policy":"omitted"').exists() for model in (SourceFamily, Report)
-        )
-        return self.settings.language_rules(has_omitted_source=is_omitted)
+        return self.settings.language_rules(has_omitted_source=_has_omitted_source(self.key))
 
     @property
     def counts(self) -> Any:
@@ -74,6 +72,12 @@ class Scope:
         """Return the ids of the first of these rows, as a hint says them."""
         ids = list(self.rows(model).in_order().values_list("key", flat=True)[: MOST_NAMES + 1])
         return ", ".join([*ids[:MOST_NAMES], *(["…"] if len(ids) > MOST_NAMES else [])]) or "none so far"
+
+
+@lru_cache(maxsize=64)
+def _has_omitted_source(release: Release) -> bool:
+    rows = (model.objects.in_release(release.corpus, release.number) for model in (SourceFamily, Report))
+    return any(some.filter(body__contains='"author_policy":"omitted"').exists() for some in rows)
 
 
 def scope_of(slug: str, as_of: int | None = None) -> Scope:
