@@ -84,10 +84,10 @@ def corpus_of(written: Written, slug: str) -> CorpusFile:
     try:
         return CorpusFile.model_validate(said)
     except ValidationError as error:
-        raise RefusedCorpus([Problem(CORPUS, 0, describe_error(row)) for row in error.errors(include_url=False)]) from error
+        raise RefusedCorpus([Problem(CORPUS, 0, _describe_error(row)) for row in error.errors(include_url=False)]) from error
 
 
-def describe_error(error: Any) -> str:
+def _describe_error(error: Any) -> str:
     """Say what pydantic found, in our words."""
     at = ".".join(map(str, error["loc"]))
     if error["type"] == "extra_forbidden":
@@ -138,7 +138,7 @@ def check_row(table: str, row: Any, corpus: CorpusFile, known: Known) -> Faults:
     except ValidationError as refused:
         errors = refused.errors(include_url=False, include_input=False)
         for error in errors:
-            yield describe_error(error), tuple(part for part in error["loc"] if isinstance(part, str))
+            yield _describe_error(error), tuple(part for part in error["loc"] if isinstance(part, str))
         row = _drop_fields(row, [error["loc"] for error in errors])
     if table == "edges":
         row = [row.get("a"), row.get("b")]

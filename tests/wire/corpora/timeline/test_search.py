@@ -165,7 +165,7 @@ def test_names_aliases_and_ids_find_what_they_stand_for() -> None:
     assert found(query="silent clock") == found(query="stopped-clock") == found(motifs=["stopped-clock"])
     assert found(query="hc-5") == ["hc-5"]
     assert "hc-1" in found(query="clock-repair")
-    assert [event.id for event in queries.events(SLUG, query="REPAIR").events][0] == "clock-repair"
+    assert queries.events(SLUG, query="REPAIR").events[0].id == "clock-repair"
     assert [event.id for event in queries.events(SLUG, query="tide-wave").events] == ["tide-wave"]
 
 
