@@ -115,6 +115,16 @@ def test_storylines_are_threads_and_compare_needs_none() -> None:
 
 
 @pytest.mark.slow
+def test_a_topic_whose_words_lead_to_one_source_alone_takes_others_in_behind_it() -> None:
+    waltz = published(title="Quince Robotics teaches the waltz", url="https://techcrunch.com/waltz")
+    published(publisher="Wired", title="Quince Robotics opens in Oslo", url="https://wired.com/oslo")
+    synchronise()
+    found = queries.compare_sources("wire", "Quince waltz")
+    assert (found.matched, set(found.groups["source"])) == ("most words", {"TechCrunch", "Wired"})
+    assert found.claims[0].report_id == waltz.chatbotnews_id
+
+
+@pytest.mark.slow
 def test_nothing_of_the_wire_is_disputed_until_an_editor_says_so_and_then_it_stays() -> None:
     title = "OpenAI says that its robot sings"
     own = published(publisher="OpenAI Blog", title=title, url="https://openai.com/index/robot")
