@@ -27,13 +27,13 @@ def _check_free(slug: str) -> str:
     return slug
 
 
-class Words(BaseModel):
+class StrictModel(BaseModel):
     """Base of the parts of corpus.json: nothing unknown is accepted."""
 
     model_config = ConfigDict(extra="forbid")
 
 
-class Layer(Words):
+class Layer(StrictModel):
     """A layer of the timeline: its lane, and what may be said of what lies in it."""
 
     id: Name
@@ -41,7 +41,7 @@ class Layer(Words):
     rule: Rule
 
 
-class Vocabularies(Words):
+class Vocabularies(StrictModel):
     """Words that the fields of a corpus may hold."""
 
     phenomenon_types: list[Name]
@@ -62,7 +62,7 @@ class Vocabularies(Words):
         return {layer.id: layer.lane for layer in self.layers}
 
 
-class Phrases(Words):
+class Phrases(StrictModel):
     """Fixed sentences of answers: what a model should keep in mind while it reads them."""
 
     language: Line
@@ -87,7 +87,7 @@ class Phrases(Words):
     official_cause: Line
 
 
-class LeftOutName(Words):
+class LeftOutName(StrictModel):
     """A name that the corpus leaves out: how many words it has, and HMACs under this installation's key."""
 
     words: int = Field(ge=1, le=6)
@@ -95,7 +95,7 @@ class LeftOutName(Words):
     initials: Annotated[list[Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]], Field(max_length=64)] = []
 
 
-class CorpusFile(Words):
+class CorpusFile(StrictModel):
     """The content of corpus.json."""
 
     slug: Annotated[Name, Field(max_length=40), AfterValidator(_check_free)]

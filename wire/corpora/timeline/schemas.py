@@ -72,7 +72,7 @@ class TimelinePeriodOut(Schema):
 
 
 class QuestionOut(Answered):
-    """How a question was read, where not word by word."""
+    """Base of answers to questions in words. Its fields say how the question was read, where not word by word."""
 
     matched: Literal["most words", "some words"] | None = Field(None, description="Set where no report holds every word.")
     not_found: list[str] = Field([], description="Words that none of these reports holds.")

@@ -143,7 +143,7 @@ def check_row(table: str, row: Any, corpus: CorpusFile, known: Known) -> Faults:
     if table == "edges":
         row = [row.get("a"), row.get("b")]
     for path, vocabulary in _WORDS.get(table, {}).items():
-        accepted = _accepted(corpus, vocabulary)
+        accepted = _list_terms(corpus, vocabulary)
         for value in _read_values(row, path):
             if value not in accepted:
                 fields = _name_fields(path)
@@ -182,7 +182,7 @@ def _name_fields(path: str) -> tuple[str, ...]:
     return tuple(step for step in path.split(".") if step != "*")
 
 
-def _accepted(corpus: CorpusFile, vocabulary: str) -> list[str]:
+def _list_terms(corpus: CorpusFile, vocabulary: str) -> list[str]:
     found = corpus.vocabularies
     if vocabulary == "layers":
         return list(found.lanes())

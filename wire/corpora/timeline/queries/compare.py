@@ -7,7 +7,7 @@ from wire.corpora.timeline import search
 from wire.corpora.timeline.errors import NoMatchingTopic
 from wire.corpora.timeline.models import Motif, Report, SourceFamily, Thread, TimelineEvent
 from wire.corpora.timeline.queries.lists import list_official_events
-from wire.corpora.timeline.queries.reports import Answer, ask
+from wire.corpora.timeline.queries.reports import ReportHits, find_reports
 from wire.corpora.timeline.queries.scope import Scope, Walk, narrow, quote
 from wire.corpora.timeline.schemas import CompareOut, GroupOut, TimelineEvidenceOut, TimelineFactOut
 from wire.corpora.timeline.search import Filters
@@ -44,14 +44,14 @@ def compare_sources(slug: str, topic: str, frames: Sequence[Frame] | None = None
     """
     walk = Walk("claims", slug, topic, sorted(set(frames or ())), **given)
     scope = walk.scope
-    answer = ask(scope, topic, shares=search.SHARES[:2], skipped=SKIPPED)
+    answer = find_reports(scope, topic, shares=search.SHARES[:2], skipped=SKIPPED)
     match = _find_thread(scope, answer.words)
     thread = match.row if match else {}
     reports = [*scope.list_rows(Report, thread.get("report_ids", ())[:MAX_COMPARED]), *_list_newest(scope, answer)]
     source_names = {row["id"]: row["label"] for row in (one.row for one in scope.rows(SourceFamily))}
     if len({_name_source(row, source_names) for row in reports}) == 1 and len(answer.words) > 1:
         # A comparison wants two sources: reports with most of the words join those with all.
-        answer = ask(scope, topic, shares=(search.EITHER,), skipped=SKIPPED)
+        answer = find_reports(scope, topic, shares=(search.EITHER,), skipped=SKIPPED)
         reports += _list_newest(scope, answer)
     rows = list({row["id"]: row for row in reports}.values())[:MAX_COMPARED]
     if not answer.words or (not rows and match is None):
@@ -85,7 +85,7 @@ def compare_sources(slug: str, topic: str, frames: Sequence[Frame] | None = None
     )
 
 
-def _list_newest(scope: Scope, answer: Answer) -> list[Any]:
+def _list_newest(scope: Scope, answer: ReportHits) -> list[Any]:
     numbers = answer.numbers[:MAX_COMPARED].tolist()
     found = search.rows_of(scope.corpus.pk, numbers)
     return [found[number] for number in numbers]

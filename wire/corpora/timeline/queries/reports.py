@@ -40,7 +40,7 @@ def search_reports(slug: str, query: str | None = None, cursor: str | None = Non
     offset = int(cursor) if cursor and cursor.isascii() and cursor.isdigit() and len(cursor) < 10 else None
     walk = Walk("reports", slug, query, cursor=None if offset is not None else cursor, **{"limit": FOUND} | given)
     scope = walk.scope
-    answer = ask(scope, query or "", **walk.given)
+    answer = find_reports(scope, query or "", **walk.given)
     numbers = answer.numbers
     if offset and offset >= len(numbers):  # clients of the original count rows
         raise invalid()
@@ -59,7 +59,7 @@ def search_reports(slug: str, query: str | None = None, cursor: str | None = Non
     )
 
 
-class Answer(NamedTuple):
+class ReportHits(NamedTuple):
     """Reports found, newest first. `notes` are the fields that say how the question was read, where not word by word."""
 
     numbers: Numbers
@@ -68,14 +68,14 @@ class Answer(NamedTuple):
     notes: dict[str, Any]
 
 
-def ask(
+def find_reports(
     scope: Scope,
     query: str,
     *,
     shares: Sequence[float] = search.SHARES,
     skipped: Collection[str] = (),
     **given: Any,
-) -> Answer:
+) -> ReportHits:
     """Find the reports that answer a question: in the period that it names, unless dates are given or nothing of it is there.
 
     `shares` says how far words that do not occur together are looked for apart; `skipped` words are no part of the question.
@@ -103,7 +103,7 @@ def ask(
     not_found = [written.get(stem, stem) for stem in matches.not_found]
     if matches.share < ALL and matches.numbers.size:
         notes |= {"matched": "some words" if matches.share == SOME else "most words", "not_found": not_found}
-    return Answer(matches.numbers, list(dict.fromkeys(split_words(words))), not_found, notes)
+    return ReportHits(matches.numbers, list(dict.fromkeys(split_words(words))), not_found, notes)
 
 
 def _find_period(query: str, today: dt.date) -> Period | None:
