@@ -116,8 +116,13 @@ def test_storylines_are_threads_and_compare_needs_none() -> None:
 
 @pytest.mark.slow
 def test_a_topic_whose_words_lead_to_one_source_alone_takes_others_in_behind_it() -> None:
-    waltz = published(title="Quince Robotics teaches the waltz", url="https://techcrunch.com/waltz")
-    published(publisher="Wired", title="Why a quince tree grows beside the opera of Oslo", url="https://wired.com/oslo")
+    waltz = published(title="Quince Robotics teaches the waltz", url="https://techcrunch.com/waltz", summary="Dancers queue.")
+    published(
+        publisher="Wired",
+        title="Why a quince tree grows beside the opera of Oslo",
+        url="https://wired.com/oslo",
+        summary="Gardeners of the city explain their oldest bet on AI.",
+    )
     synchronise()
     found = queries.compare_sources("wire", "Quince waltz")
     assert (found.matched, set(found.groups["source"])) == ("most words", {"TechCrunch", "Wired"})
