@@ -13,6 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from django.apps import apps
+from django.core.management.base import CommandError
 
 if TYPE_CHECKING:
     from django.urls import URLPattern, URLResolver
@@ -81,6 +82,8 @@ class Plugin:
     """Checks of the doctor, by name: functions that yield findings (`wire.ops.doctor`)."""
     list_faults: Callable[[], Iterable[str]] = tuple
     """Recomputes the app's rows for `verifywire`: returns a sentence for each that differs."""
+    after_publish: Callable[..., None] | None = None
+    """Called with `stdout` and `stderr` behind each ingest of all feeds and each load of an archive. Raises: CommandError."""
     after_ingest: Callable[..., None] | None = None
     """Called behind each ingest of all feeds with `stop`, a function, and `stdout` and `stderr`. Raises: CommandError."""
     sample_command: str = ""  # the words of the command that fills the sample wire
@@ -94,6 +97,16 @@ def register(app_name: str) -> None:
 def list_plugins() -> Sequence[Plugin]:
     """Return the plugins of all apps that registered, in the order of INSTALLED_APPS."""
     return [import_module(f"{app.name}.plugin").PLUGIN for app in apps.get_app_configs() if app.name in _names]
+
+
+def run_after_publish(stdout: Any, stderr: Any) -> None:
+    """Let apps bring up to date what they make of the wire; one that cannot says why, and fails nothing."""
+    for plugin in list_plugins():
+        if plugin.after_publish is not None:
+            try:
+                plugin.after_publish(stdout=stdout, stderr=stderr)
+            except CommandError as error:
+                stderr.write(str(error))
 
 
 def get_story_extras(story_id: str) -> dict[str, Sequence[Any]]:

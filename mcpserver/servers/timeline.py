@@ -33,7 +33,9 @@ INSTRUCTIONS: Final = (
 )
 
 
-Words = Annotated[str | None, Field(max_length=MAX_QUERY, description='Words that must all occur, in any form; or a "phrase".')]
+Words = Annotated[
+    str | None, Field(max_length=MAX_QUERY, description='Words in any form, names, a "phrase", a period such as after 2012.')
+]
 Ids = Annotated[list[Annotated[str, Field(max_length=120)]] | None, Field(max_length=20), LIST]
 Motifs = Annotated[Ids, Field(description="Motif ids; all of them must be there. timeline_motif_map lists them.")]
 Id = Annotated[str, Field(min_length=1, max_length=120)]
@@ -153,9 +155,10 @@ def _with_errors(listed: types.Tool) -> types.Tool:
 _BOX: Final = Toolbox(
     _tool(
         "search_reports", queries.search_reports, SearchReports, "Search reports",
-        "Finds reports by words, motifs, types, stance, evidence grade and dates; all filters must hold, the newest comes "
-        "first. Use it to find what was reported about something and how that changed. It returns brief rows and counts; "
-        "timeline_get_report has a report's claims and sources, timeline_events what happened.",
+        "Finds reports by words, names, motifs, types, stance, evidence grade and dates; all filters must hold, the newest comes "
+        "first. Where no report holds every word, matched says so. Use it to find what was reported about something and how "
+        "that changed. It returns brief rows and counts; timeline_get_report has a report's claims and sources, timeline_events "
+        "what happened.",
     ),
     _tool(
         "get_report", queries.get_report, GetReport, "Get a report",
@@ -176,7 +179,7 @@ _BOX: Final = Toolbox(
     _tool(
         "story_threads", queries.story_threads, StoryThreads, "Story threads",
         "Lists curated threads with their belief, neutral and skeptical frames, anchors, reports and research prompts. "
-        "A frame that nobody wrote is null. Use timeline_compare_sources to have one topic with its claims.",
+        "A frame that nobody wrote is null. Use timeline_compare_sources to have any topic with its claims.",
         id="thread_id",
     ),
     _tool(
@@ -186,8 +189,9 @@ _BOX: Final = Toolbox(
     ),
     _tool(
         "compare_sources", queries.compare_sources, CompareSources, "Compare sources",
-        "Finds the thread on a topic and returns its frames as curated, the official facts, each claim with its evidence and "
-        "who disputes it. Use it before writing about both sides. Nothing is generated: what nobody wrote is null.",
+        "Compares what reports say on any topic: how many by stance, grade and source, official facts, each claim with its "
+        "evidence and who disputes it, and the frames of a curated thread. unmatched_words names what nothing here is about. "
+        "Use it before writing about both sides. Nothing is generated or inferred.",
     ),
     _tool(
         "deepen_story", queries.deepen_story, DeepenStory, "Deepen a story",
@@ -207,7 +211,8 @@ _BOX: Final = Toolbox(
     _tool(
         "check_wording", queries.check_wording, CheckWording, "Check wording",
         "Tests a draft against the corpus's rules: words it avoids, readings told as fact, official events said to cause "
-        "something, names that are left out. Use it before you publish. It returns each phrase, its place, and what to write.",
+        "something, claims repeated without their hedge, names that are left out. Use it before you publish. It returns each "
+        "phrase, its place, and what to write.",
     ),
     adapt=_with_errors,
 )  # fmt: skip

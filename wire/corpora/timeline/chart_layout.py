@@ -1,71 +1,116 @@
-"""Layout of the pictures of a corpus: two lanes of dated events, and the graph of motifs. Pure; templates draw."""
+"""Layout of the pictures of a corpus: how many events each period has, and the arcs between motifs. Pure; templates draw."""
 
+import calendar
 import datetime as dt
-import math
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
-from wire.corpora.timeline.schemas import EdgeOut, NodeOut, TimelineEventOut
+from wire.corpora.timeline.schemas import EdgeOut, NodeOut
 
-WIDTH: Final = 960
-MARGIN: Final = 40
-AXIS: Final = 150  # height of the line between the lanes
-STEP: Final = 30  # between marks above each other
-STACKED: Final = 4  # marks above each other before the stack begins anew
-NEAR: Final = 26  # marks that are closer than this would cover each other
-MOST_TICKS: Final = 12
-SIZE: Final = 720  # of the graph
+ALL: Final = "all"
+FEW: Final = 60  # events that a page lists; a newest year or month with more opens at a shorter period
+ROW: Final = 26  # height of a motif
+LABELS: Final = 180  # width of the labels
+ARCS: Final = 200  # width of the arcs
+LONGEST: Final = 24  # characters of a label
 
-
-def lanes(events: Sequence[tuple[TimelineEventOut, bool]]) -> dict[str, Any]:
-    """Lay out events, oldest first, each with whether it is official: these above the axis, all others below."""
-    days = [dt.date.fromisoformat(event.date).toordinal() for event, _ in events]
-    first, last = (days[0], days[-1]) if days else (0, 0)
-    marks, levels = [], {True: (-NEAR, 0), False: (-NEAR, 0)}
-    for number, ((event, is_official), day) in enumerate(zip(events, days, strict=True), 1):
-        x = _across(day, first, last)
-        before, level = levels[is_official]
-        level = (level + 1) % STACKED if x - before < NEAR else 0
-        levels[is_official] = (x, level)
-        away = STEP * (level + 1)
-        y = AXIS - away if is_official else AXIS + away
-        title = f"{event.title} ({event.date})"
-        marks.append({"number": number, "x": x, "y": y, "title": title, "is_official": is_official})
-    return {"marks": marks, "ticks": _ticks(first, last), "width": WIDTH, "height": 2 * AXIS, "axis": AXIS}
+Counts = Sequence[tuple[dt.date, bool, int]]  # events of a day in one lane: the day, whether the lane is official, how many
 
 
-def _across(day: int, first: int, last: int) -> int:
-    span = last - first
-    return WIDTH // 2 if not span else MARGIN + round((day - first) / span * (WIDTH - 2 * MARGIN))
+@dataclass(frozen=True)
+class Zoom:
+    """A period of the timeline (all, 2026, 2026-03 or a day), its longer ones, and the counts of its parts, newest first."""
+
+    period: str
+    trail: list[tuple[str, str]]  # name and period
+    parts: list[dict[str, Any]]
+    first: dt.date | None
+    last: dt.date | None
+    earlier: str | None
+    later: str | None
 
 
-def _ticks(first: int, last: int) -> list[tuple[int, str]]:
-    """Return years, or months where there is less than two years; never more than fit."""
-    if not first:
-        return []
-    start, end = dt.date.fromordinal(first), dt.date.fromordinal(last)
-    by_year = last - first > 730
-    months = range(start.year * 12 + start.month - 1, end.year * 12 + end.month)
-    dates = [dt.date(number // 12, number % 12 + 1, 1) for number in months if not by_year or number % 12 == 0]
-    shown = [day for day in dates if first <= day.toordinal() <= last] or [start]
-    step = math.ceil(len(shown) / MOST_TICKS)
-    return [(_across(day.toordinal(), first, last), f"{day:%Y}" if by_year else f"{day:%b %Y}") for day in shown[::step]]
+def zoom(counts: Counts, period: str = "") -> Zoom:
+    """Lay out a period; without one the newest that has few events. Raises: ValueError for a text that is no period."""
+    days = [day.isoformat() for day, _, _ in counts]
+    if not period:
+        newest = max(days, default="")
+        sizes = {length: sum(n for day, _, n in counts if day.isoformat()[:length] == newest[:length]) for length in (4, 7, 10)}
+        length = next((length for length, size in sizes.items() if size <= FEW), 10)
+        period = newest[:length] or ALL
+    first, last = _read_bounds(period)
+    length = 0 if period == ALL else len(period)
+    trail = [("All years", ALL), *((_name(period[:end]), period[:end]) for end in (4, 7, 10) if end <= length)]
+    totals = defaultdict[str, dict[bool, int]](lambda: {True: 0, False: 0})
+    for day, is_official, number in counts:
+        if length < 10 and day.isoformat()[:length] == period[:length] * bool(length):
+            totals[day.isoformat()[: {0: 4, 4: 7, 7: 10}[length]]][is_official] += number
+    most = max((number for lanes in totals.values() for number in lanes.values()), default=1)
+    parts = [
+        {
+            "name": _name(part),
+            "period": part,
+            "lanes": [(name, lanes[is_official], round(100 * lanes[is_official] / most)) for name, is_official in _LANES],
+        }
+        for part, lanes in sorted(totals.items(), reverse=True)
+    ]
+    others = sorted({day[:length] for day in days} - {period}) if length else []
+    earlier = max((other for other in others if other < period), default=None)
+    return Zoom(period, trail, parts, first, last, earlier, min((other for other in others if other > period), default=None))
 
 
-def graph(nodes: Sequence[NodeOut], edges: Sequence[EdgeOut]) -> dict[str, Any]:
-    """Lay out motifs on a circle, in their order, so that the same corpus always has the same picture."""
-    dots, places = [], {}
+_LANES: Final = (("official", True), ("community", False))
+
+
+def _read_bounds(period: str) -> tuple[dt.date | None, dt.date | None]:
+    if period == ALL:
+        return None, None
+    year, month, day = map(int, f"{period}-01-01"[:10].split("-"))
+    first = dt.date(year, month, day)
+    if first.isoformat()[: len(period)] != period or len(period) not in (4, 7, 10):
+        raise ValueError(period)
+    if len(period) == 4:
+        return first, dt.date(year, 12, 31)
+    return first, first.replace(day=calendar.monthrange(year, month)[1]) if len(period) == 7 else first
+
+
+def _name(period: str) -> str:
+    """Return the name of a period within the next longer one: 2026, March, 14 March."""
+    if len(period) == 4:
+        return period
+    day = dt.date.fromisoformat(f"{period}-01"[:10])
+    return f"{day:%B}" if len(period) == 7 else f"{day:%-d %B}"
+
+
+def arcs(nodes: Sequence[NodeOut], edges: Iterable[EdgeOut]) -> dict[str, Any]:
+    """Lay out motifs below each other, in their order, each link as an arc beside them, so that no label covers another."""
     most = max((node.freq for node in nodes), default=0) or 1
-    for number, node in enumerate(nodes):
-        angle = 2 * math.pi * number / len(nodes) - math.pi / 2
-        x, y = places[node.id] = tuple(round(SIZE / 2 + (SIZE / 2 - 90) * turn(angle)) for turn in (math.cos, math.sin))
-        radius = 6 + round(14 * math.sqrt(node.freq / most))
-        label_y = y + radius + 18 if math.sin(angle) >= 0 else y - radius - 8
-        dots.append({"label": node.label, "freq": node.freq, "x": x, "y": y, "radius": radius, "label_y": label_y})
-    heaviest = max((edge.weight for edge in edges), default=0) or 1
+    heights = {node.id: ROW * number + ROW // 2 for number, node in enumerate(nodes)}
+    dots = [
+        {
+            "label": node.label if len(node.label) <= LONGEST else f"{node.label[: LONGEST - 1]}…",
+            "title": f"{node.label}: {node.freq}",
+            "y": heights[node.id],
+            "radius": 3 + round(7 * (node.freq / most) ** 0.5),
+        }
+        for node in nodes
+    ]
+    drawn = [edge for edge in edges if edge.a in heights and edge.b in heights]
+    heaviest = max((edge.weight for edge in drawn), default=0) or 1
+    farthest = max((abs(heights[edge.a] - heights[edge.b]) for edge in drawn), default=0) or 1
     lines = []
-    for edge in edges:
-        if edge.a in places and edge.b in places:
-            ends = dict(zip(("x1", "y1", "x2", "y2"), (*places[edge.a], *places[edge.b]), strict=True))
-            lines.append(ends | {"width": round(1 + 5 * edge.weight / heaviest, 1), "is_curated": edge.weight == 0})
-    return {"dots": dots, "lines": lines, "size": SIZE}
+    for edge in drawn:
+        top, bottom = sorted((heights[edge.a], heights[edge.b]))
+        lines.append(
+            {
+                "top": top,
+                "bottom": bottom,
+                "across": round(ARCS * (bottom - top) / farthest),
+                "down": (bottom - top) // 2,
+                "width": round(1 + 4 * edge.weight / heaviest, 1),
+                "is_curated": edge.weight == 0,
+            }
+        )
+    return {"dots": dots, "lines": lines, "x": LABELS + 12, "end": LABELS, "width": LABELS + ARCS + 24, "height": ROW * len(nodes)}

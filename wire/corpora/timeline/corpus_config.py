@@ -1,16 +1,24 @@
-"""corpus.json: the name of a corpus, its terms, its words and its rules."""
+"""corpus.json: the name of a corpus, its terms, its words and its rules. What it leaves out is as usual for its kind."""
 
 from functools import lru_cache
-from typing import Annotated, Final
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal
 
-from ninja import Schema
-from pydantic import AfterValidator, ConfigDict, Field
+import orjson
+from django.conf import settings
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
-from wire.corpora.timeline import answer_phrases
 from wire.corpora.timeline.row_schemas import Line, Text, Url, plain
-from wire.corpora.timeline.vocabulary import Name, Vocabularies
 
 RESERVED: Final = frozenset({"corpora"})  # slugs that would be addresses: /api/timeline/corpora.json
+KINDS: Final[dict[str, dict[str, Any]]] = orjson.loads((Path(settings.BASE_DIR) / "fixtures" / "timeline-kinds.json").read_bytes())
+
+Kind = Literal["folklore", "news", "incidents", "standards"]
+Lane = Literal["official", "community"]
+Label = Literal["report", "reports", "motif", "motifs", "threads", "catalog"]
+Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=60)]
+Domain = Annotated[str, StringConstraints(pattern=r"^[a-z0-9-]+(\.[a-z0-9-]+)+$", max_length=253)]
+Rule = Annotated[str, Field(min_length=1, max_length=300)]
 
 
 def _check_free(slug: str) -> str:
@@ -19,22 +27,80 @@ def _check_free(slug: str) -> str:
     return slug
 
 
-class LeftOutName(Schema):
-    """A name that the corpus leaves out: how many words it has, and its HMAC under this installation's key."""
+class StrictModel(BaseModel):
+    """Base of the parts of corpus.json: nothing unknown is accepted."""
 
     model_config = ConfigDict(extra="forbid")
+
+
+class Layer(StrictModel):
+    """A layer of the timeline: its lane, and what may be said of what lies in it."""
+
+    id: Name
+    lane: Lane
+    rule: Rule
+
+
+class Vocabularies(StrictModel):
+    """Words that the fields of a corpus may hold."""
+
+    phenomenon_types: list[Name]
+    source_types: list[Name]
+    claim_types: list[Name]
+    claim_statuses: list[Name]
+    event_statuses: list[Name]
+    layers: list[Layer]
+    anchor_layers: list[Name]  # layers that an anchor may name beside those of events
+    relations: list[Name]
+    author_policies: list[Name]
+    safety_flags: list[Name]
+    families: list[Name]
+    categories: list[Name]
+    item_statuses: list[Name]
+
+    def lanes(self) -> dict[str, str]:
+        return {layer.id: layer.lane for layer in self.layers}
+
+
+class Phrases(StrictModel):
+    """Fixed sentences of answers: what a model should keep in mind while it reads them."""
+
+    language: Line
+    catalogue: Line
+    motifs: Line
+    wording: Line
+    directions: Line
+    unsourced_thread: Line
+    say_of_report: Line
+    avoid_of_report: Line
+    left_out_names: Line
+    omitted_source: Line
+    citation: Line
+    questions: list[Line]
+    image: Line
+    caption: Line
+    original: Line
+    reaction: Line
+    checks: list[Line]
+    flagged: Line
+    unflagged: Line
+    official_cause: Line
+
+
+class LeftOutName(StrictModel):
+    """A name that the corpus leaves out: how many words it has, and HMACs under this installation's key."""
 
     words: int = Field(ge=1, le=6)
     hmac: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+    initials: Annotated[list[Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]], Field(max_length=64)] = []
 
 
-class CorpusFile(Schema):
+class CorpusFile(StrictModel):
     """The content of corpus.json."""
-
-    model_config = ConfigDict(extra="forbid")
 
     slug: Annotated[Name, Field(max_length=40), AfterValidator(_check_free)]
     name: Line
+    kind: Kind = "folklore"
     version: Line = "1"
     about: Text = (
         "Dated reports in which fact, report and interpretation are kept apart. It records what was said, by whom and when."
@@ -44,17 +110,39 @@ class CorpusFile(Schema):
     attribution: Line | None = None
     homepage: Url | None = None
     contribute: Line | None = None
-    vocabularies: Vocabularies = Field(default_factory=Vocabularies)
-    say: list[Line] = Field(default_factory=lambda: list(answer_phrases.SAY))
-    avoid: list[Line] = Field(default_factory=lambda: list(answer_phrases.AVOID))
-    rules: list[Line] = Field(default_factory=lambda: list(answer_phrases.RULES))
-    search_words: Annotated[str, Field(max_length=100), AfterValidator(plain)] = answer_phrases.FORUM
+    official_domains: list[Domain] | None = None  # hosts, each with its subdomains; without it any may be official
+    vocabularies: Vocabularies
+    lanes: dict[Lane, Line]  # their names for people
+    labels: dict[Label, Line]  # headings of pages
+    phrases: Phrases
+    say: list[Line]
+    avoid: list[Line]
+    rules: list[Line]
+    search_words: Annotated[str, Field(max_length=100), AfterValidator(plain)]
     left_out_names: list[LeftOutName] = []
 
-    def language_rules(self) -> list[str]:
+    @model_validator(mode="before")
+    @classmethod
+    def _complete(cls, written: Any) -> Any:
+        """Fill in what the kind has; parts of vocabularies, lanes, labels and phrases too."""
+        if not isinstance(written, dict):
+            return written
+        usual = KINDS.get(str(written.get("kind")), KINDS["folklore"])
+        return {
+            **usual,
+            **{
+                name: {**usual[name], **value} if isinstance(value, dict) and isinstance(usual.get(name), dict) else value
+                for name, value in written.items()
+            },
+        }
+
+    def language_rules(self, *, has_omitted_source: bool) -> list[str]:
         """Return what may be said and what not, one rule a line."""
-        names = [answer_phrases.NAMES_RULE] if self.left_out_names else []
-        return [f"Say: {' · '.join(self.say)}", f"Never say: {' · '.join(self.avoid)}", *self.rules, *names]
+        first, *others = self.rules or [""]
+        omitted = [self.phrases.omitted_source] if has_omitted_source else []
+        names = [self.phrases.left_out_names] if self.left_out_names else []
+        rules = filter(None, [first, *omitted, *others, *names])
+        return [f"Say: {' · '.join(self.say)}", f"Never say: {' · '.join(self.avoid)}", *rules]
 
 
 @lru_cache(maxsize=64)

@@ -8,8 +8,10 @@ from django.conf import settings
 from citations.format.corpora import cite_article
 from config.plugins import DocumentKind
 from wire.corpora.common.directory import list_served
-from wire.corpora.timeline import answer_phrases, queries, wire_sync
+from wire.corpora.timeline import queries, wire_sync
 from wire.corpora.timeline.directory import list_members
+from wire.corpora.timeline.queries.scope import scope_of
+from wire.corpora.timeline.schemas import BriefOut
 from wire.schemas.documents import DocumentHit, DocumentOut, DocumentsOut, build_document
 from wire.schemas.params import read_date
 from wire.text.plain_text import addresses_model
@@ -24,10 +26,15 @@ def search_documents(query: str, limit: int) -> DocumentsOut:
         _to_hit(corpus.slug, corpus.name, report)
         for corpus in list_served(list_members())
         if corpus.slug != wire_sync.SLUG
-        for report in queries.search_reports(corpus.slug, query, limit=limit).reports
+        for report in _list_reports(corpus.slug, query, limit)
     ]
     found.sort(key=lambda hit: hit.published_at or "", reverse=True)
     return DocumentsOut(results=found[:limit])
+
+
+def _list_reports(slug: str, query: str, limit: int) -> list[BriefOut]:
+    found = queries.search_reports(slug, query, limit=limit)
+    return [] if found.matched else found.reports
 
 
 def fetch_document(own_id: str) -> DocumentOut:
@@ -36,7 +43,8 @@ def fetch_document(own_id: str) -> DocumentOut:
     report = queries.get_report(slug, report_id)
     phrasing = report.recommended_phrasing
     text = "\n".join([report.long_summary or report.summary, *(f"{one.text} ({one.status})" for one in report.claims)])
-    says = f"Evidence grade: {report.evidence_grade}. {answer_phrases.LANGUAGE} Say: {phrasing.say} Avoid: {phrasing.avoid}"
+    language = scope_of(slug).settings.phrases.language
+    says = f"Evidence grade: {report.evidence_grade}. {language} Say: {phrasing.say} Avoid: {phrasing.avoid}"
     flags = ", ".join(report.safety_flags or [])
     body = "\n\n".join(filter(None, (report.display_flag, quote_lines(f"\n{text}", labelled=True).strip(), says)))
     hit = _to_hit(slug, queries.get_corpus(slug).name, report)

@@ -69,13 +69,17 @@ class RowForm(FreshForm[Any]):
         return data
 
     def _find_problems(self, corpus: Corpus) -> Iterable[tuple[str, tuple[str, ...]]]:
-        if wrong := list(validation.find_wrong_fields(self.table, self.row)):
-            return wrong
-        known = {table: set(model.objects.draft(corpus.pk).values_list("key", flat=True)) for table, model in MODELS.items()}
-        if not self.instance.pk and self.row["id"] in known[self.table]:
-            return [("There is one with this id already.", ("id",))]
-        known[self.table].add(self.row["id"])
-        return validation.find_broken_rules(self.table, self.row, parse_corpus(corpus.written), known)
+        drafts = {table: model.objects.draft(corpus.pk) for table, model in MODELS.items()}
+        known: dict[str, dict[str, Any]] = {
+            table: dict.fromkeys(rows.values_list("key", flat=True)) for table, rows in drafts.items()
+        }
+        for key, layer, date in drafts["events"].values_list("key", "layer", "date"):
+            known["events"][key] = layer, str(date)
+        key = self.row["id"]
+        if not self.instance.pk and key in known[self.table]:
+            yield "There is one with this id already.", ("id",)
+        known[self.table][key] = validation.summarize(self.table, self.row)
+        yield from validation.check_row(self.table, self.row, parse_corpus(corpus.written), known)
 
     def _build_row(self, data: dict[str, Any]) -> dict[str, Any]:
         """Return the row in the order of its type; what was left empty and need not be there is not."""

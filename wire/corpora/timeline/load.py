@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import orjson
+from django.conf import settings
 from django.db import transaction
 from django.utils.text import slugify
 
 from config.errors import Busy
 from wire.corpora.timeline import corpus_directory, releases, store, validation, verify
-from wire.corpora.timeline.corpus_config import CorpusFile
+from wire.corpora.timeline.corpus_config import KINDS, CorpusFile
 from wire.corpora.timeline.corpus_directory import Written
 from wire.corpora.timeline.models import Corpus, CorpusRelease
 from wire.models import WireState
@@ -34,6 +35,27 @@ def check(directory: Path, slug: str = "") -> tuple[Written, CorpusFile]:
     corpus = validation.corpus_of(written, slug or slugify(directory.resolve().name) or "corpus")
     validation.expect(written, corpus)
     return written, corpus
+
+
+def write_example(directory: Path, kind: str) -> CorpusFile:
+    """Write a small corpus of a kind that keeps every rule, to be filled. Raises: FileExistsError for a directory with files."""
+    if directory.exists() and any(directory.iterdir()):
+        raise FileExistsError(directory)
+    words = KINDS[kind]["vocabularies"]
+    layers = {layer["lane"]: layer["id"] for layer in reversed(words["layers"])}
+    terms = {
+        **{"slug": slugify(directory.resolve().name)[:40].strip("-") or "corpus", "kind": kind},
+        **{"official-layer": layers["official"], "layer": layers["community"], "relation": words["relations"][0]},
+        **{"official-source": words["source_types"][0], "source": words["source_types"][1], "claim": words["claim_types"][1]},
+        **{"phenomenon": words["phenomenon_types"][0], "family": words["families"][0]},
+    }
+    text = (Path(settings.BASE_DIR) / "fixtures" / "timeline-new.json").read_text(encoding="utf-8")
+    for name, term in terms.items():
+        text = text.replace(f'"@{name}"', f'"{term}"')
+    directory.mkdir(parents=True, exist_ok=True)
+    for name, content in orjson.loads(text).items():
+        (directory / name).write_bytes(orjson.dumps(content, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+    return check(directory)[1]
 
 
 def load(directory: Path, slug: str = "", note: str = "", *, discard: bool = False) -> LoadResult:

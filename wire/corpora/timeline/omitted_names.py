@@ -7,6 +7,7 @@ and a list of names could try them all; with this one they have to ask the serve
 import hmac
 import secrets
 from collections.abc import Iterator, Sequence
+from itertools import product
 from pathlib import Path
 
 from django.conf import settings
@@ -17,27 +18,37 @@ from wire.text.tokens import words
 
 
 def describe_name(name: str) -> LeftOutName:
-    """Return what corpus.json says of a name. Raises: ValueError for one without a word, or of more than six."""
+    """Return what corpus.json says of a name: its words in any order, some of them perhaps as initials.
+
+    Raises: ValueError for a name without a word, or of more than six.
+    """
     parts = words(name)
     if not 1 <= len(parts) <= 6:
         raise ValueError("A name has one to six words.")
-    return LeftOutName(words=len(parts), hmac=_digest(_key(), " ".join(parts)))
+    key, full = _key(), sorted(parts)
+    shortened = {
+        tuple(sorted(some)) for some in product(*((part, part[0]) for part in parts)) if any(len(part) > 1 for part in some)
+    }
+    initials = sorted(_digest(key, some) for some in shortened - {tuple(full)})
+    return LeftOutName(words=len(parts), hmac=_digest(key, full), initials=initials)
 
 
 def find_runs(parts: Sequence[str], names: Sequence[LeftOutName]) -> Iterator[tuple[int, int]]:
     """Find the left-out names among these folded words: the place of each, and its number of words."""
     if not names or not key_file().exists():  # a new key would know no name, and the doctor would not see that the old one is gone
         return
-    key, digests = _key(), {name.hmac for name in names}
+    key, digests = _key(), {digest for name in names for digest in (name.hmac, *name.initials)}
     lengths = sorted({name.words for name in names})
     for at in range(len(parts)):
         for length in lengths:
-            if at + length <= len(parts) and _digest(key, " ".join(parts[at : at + length])) in digests:
+            run = parts[at : at + length]
+            # HMACs of earlier versions are of the words as they stood.
+            if len(run) == length and not digests.isdisjoint((_digest(key, sorted(run)), _digest(key, run))):
                 yield at, length
 
 
-def _digest(key: bytes, run: str) -> str:
-    return hmac.digest(key, run.encode(), "sha256").hex()
+def _digest(key: bytes, run: Sequence[str]) -> str:
+    return hmac.digest(key, " ".join(run).encode(), "sha256").hex()
 
 
 def key_file() -> Path:

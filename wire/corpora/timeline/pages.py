@@ -12,7 +12,7 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import path
 from django.views.decorators.http import require_safe
 
-from config.errors import NotFound, WireError
+from config.errors import InvalidArgument, NotFound, WireError
 from config.http.responses import error_answer
 from wire.corpora.common.directory import find_member
 from wire.corpora.common.page_patterns import match_pages
@@ -27,7 +27,7 @@ from wire.site.pages import page, public
 from wire.site.well_known import xml
 
 PER_PAGE: Final = 20
-EVENTS: Final = 60
+EVENTS: Final = chart_layout.FEW
 MOST_IN_SITEMAP: Final = 50_000  # sitemaps.org
 MOTIFS: Final = 60
 LISTS: Final = {"motif": "motifs", "phenomenon_type": "phenomenon_types", "source_type": "source_types"}
@@ -37,7 +37,7 @@ FILTERS: Final = (
 
 parameters_of = match_pages(
     (r"/timeline/",),
-    (r"/timeline/[^/]+/(events)?", *FILTERS, "layer"),
+    (r"/timeline/[^/]+/(events)?", *FILTERS, "layer", "period"),
     (r"/timeline/[^/]+/(threads|catalog|motifs)", "query", "cursor"),
     (r"/timeline/[^/]+/(releases|report/[^/]+)",),
     (r"/mcp/timeline/[^/]+/server-card|/sitemap-timeline\.xml",),
@@ -57,12 +57,16 @@ def of_corpus(name: str) -> Callable[[Callable[..., dict[str, Any]]], Callable[.
         @wraps(build_context)
         def view(request: HttpRequest, slug: str, **parts: str) -> HttpResponse:
             try:
-                context = build_context(request, slug, **parts)
+                context, scope = build_context(request, slug, **parts), scope_of(slug)
+                counts = scope.counts
                 shared = {
                     "corpus": queries.get_corpus(slug),
-                    "words": scope_of(slug).settings.vocabularies,
-                    "stances": get_args(Stance),
-                    "grades": list(GRADES),
+                    "words": scope.settings.vocabularies,
+                    "labels": scope.settings.labels,
+                    "lanes": scope.settings.lanes,
+                    "totals": counts["totals"],
+                    "stances": [stance for stance in get_args(Stance) if stance in counts["reports_by_stance"]],
+                    "grades": [grade for grade in GRADES if grade in counts["reports_by_evidence_grade"]],
                 }
             except WireError as error:
                 return page(request, "timeline/refused.html", {"error": error}, "no-store", status=error.status)
@@ -89,25 +93,37 @@ def report(_request: HttpRequest, slug: str, report_id: str) -> dict[str, Any]:
 
 @of_corpus("events")
 def timeline(request: HttpRequest, slug: str) -> dict[str, Any]:
-    chosen, asked = _read_parameters(request, *FILTERS, "layer")
-    found = queries.events(slug, **asked, limit=EVENTS)
+    """Show a period, by default the newest, or all that a filter leaves: how many events its parts have, and its events."""
+    chosen, asked = _read_parameters(request, *FILTERS, "layer", "period")
+    period, cursor = asked.pop("period", ""), asked.pop("cursor", None)
+    counts = queries.count_events(slug, **asked)
+    try:
+        zoom = chart_layout.zoom(counts, period or (chart_layout.ALL if asked else ""))
+    except ValueError as error:
+        raise InvalidArgument("period is no year, month or day.", "Give 2026, 2026-03, 2026-03-14 or all.") from error
+    dates = {"date_start": str(zoom.first), "date_end": str(zoom.last)} if zoom.first else {}
+    found = queries.events(slug, **asked | dates, newest_first=True, limit=EVENTS, cursor=cursor)
     lane_of = scope_of(slug).settings.vocabularies.lanes()
-    rows = [(event, lane_of.get(event.layer) == OFFICIAL) for event in found.events]
-    return {"found": found, "rows": rows, "picture": chart_layout.lanes(rows), "chosen": chosen}
+    rows = [(event, lane_of[event.layer] == OFFICIAL) for event in found.events]
+    kept = urlencode({name: value for name, value in chosen.items() if name not in ("period", "cursor")})
+    return {"found": found, "rows": rows, "zoom": zoom, "kept": kept, "chosen": chosen | {"period": zoom.period}}
 
 
 @of_corpus("motifs")
 def motifs(request: HttpRequest, slug: str) -> dict[str, Any]:
     chosen, asked = _read_parameters(request, "query", "cursor")
     found = queries.motif_map(slug, **asked, limit=MOTIFS)
-    return {"found": found, "picture": chart_layout.graph(found.nodes, found.edges), "chosen": chosen}
+    context = {"found": found, "picture": chart_layout.arcs(found.nodes, found.edges), "chosen": chosen}
+    context["has_curated"] = any(one.curated_freq is not None for one in found.nodes)
+    context["has_weights"] = any(one.curated_weight is not None for one in found.edges)
+    return context
 
 
 @of_corpus("threads")
 def threads(request: HttpRequest, slug: str) -> dict[str, Any]:
     chosen, asked = _read_parameters(request, "query", "cursor")
     found = queries.story_threads(slug, **asked, limit=PER_PAGE)
-    rows = [(thread, [(name, getattr(thread.frames, name)) for name in FRAMES]) for thread in found.threads]
+    rows = [(thread, [(name, text) for name in FRAMES if (text := getattr(thread.frames, name))]) for thread in found.threads]
     return {"found": found, "rows": rows, "chosen": chosen}
 
 

@@ -8,7 +8,7 @@ from config.plugins import MenuItem, Plugin
 from wire.corpora.timeline import api, directory, documents, pages, verify
 
 
-def sync_wire(*, stop: Any, **output: Any) -> None:
+def sync_wire(**output: Any) -> None:
     call_command("timeline", "sync", **output)
 
 
@@ -45,6 +45,6 @@ PLUGIN = Plugin(
     ],
     checks={"left-out names": verify.find_lost_keys},
     list_faults=verify.list_faults,
-    after_ingest=sync_wire,
+    after_publish=sync_wire,
     sample_command="timeline sync --sample",
 )

@@ -110,11 +110,20 @@ class SourceRow(Row):
     archived: bool | None = None
 
 
+class DisputeRow(Row):
+    """Says that a report, or a claim of it (numbered from 1), disputes a claim, and where that can be read."""
+
+    report_id: Id
+    claim: int | None = Field(None, ge=1)
+    source_url: Url
+
+
 class ClaimRow(Row):
     text: Text
     claim_type: Term
     status: Term
     source_url: Url | None = None
+    disputes: list[DisputeRow] | None = Field(None, max_length=50)
 
 
 class AnchorRow(Row):

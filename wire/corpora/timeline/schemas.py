@@ -1,6 +1,6 @@
 """Answers about a corpus. A field that a row does not have is left out, not null."""
 
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel as Schema  # ninja's own reads every part anew, and so counts every field as set
 from pydantic import ConfigDict, Field
@@ -62,7 +62,24 @@ class BriefOut(Schema):
     flags: list[str] = Field(description="Safety flags: keep them in what you write.")
 
 
-class TimelineSearchOut(Answered):
+class TimelinePeriodOut(Schema):
+    """A period that a query names in words; both dates are included."""
+
+    said: str
+    date_start: str | None
+    date_end: str | None
+    applied: bool = Field(description="false: nothing of it was found, or dates were given.")
+
+
+class QuestionOut(Answered):
+    """Base of answers to questions in words. Its fields say how the question was read, where not word by word."""
+
+    matched: Literal["most words", "some words"] | None = Field(None, description="Set where no report holds every word.")
+    not_found: list[str] = Field([], description="Words that none of these reports holds.")
+    period: TimelinePeriodOut | None = Field(None, description="The period that the question names.")
+
+
+class TimelineSearchOut(QuestionOut):
     query: str | None
     total_matches: int
     returned: int
@@ -80,6 +97,8 @@ class PhrasingOut(Schema):
 
 class TimelineClaimOut(ClaimRow):
     model_config = _AS_STORED
+
+    disputes: list[dict[str, Any]] | None = None  # type: ignore[assignment]
 
 
 class TimelineReportOut(ReportRow, Answered):
@@ -205,20 +224,32 @@ class TimelineEvidenceOut(Schema):
     evidence_grade: Grade
     stance: Stance | None
     source_type: str
-    disputed_by: list[str] = Field(description="Ids of skeptical or official reports of this thread on the same motifs.")
+    source: str = Field(description="The source family's name; without one, the source type.")
+    disputed_by: list[str] = Field(description="Ids of reports that dispute it, as the corpus states.")
+    disputes: list[dict[str, Any]] = Field(
+        description="Each with `report_id`, `source_url` where it can be read, and `claim`, the number of one claim from 1."
+    )
 
 
-class CompareOut(Answered):
+class GroupOut(Schema):
+    reports: int
+    report_ids: list[str] = Field(description="The first of them.")
+
+
+class CompareOut(QuestionOut):
     topic: str
-    matched_thread: str
+    matched_thread: str | None = Field(description="The curated thread on it; null without one.")
     matched_words: list[str]
-    unmatched_words: list[str] = Field(description="Words of the topic that this thread says nothing about.")
+    unmatched_words: list[str] = Field(description="Words of the topic that nothing here says anything about.")
     belief: str | None = None
     neutral: str | None = None
     skeptical: str | None = None
-    shared_facts: list[TimelineFactOut] = Field(description="Official events of the thread, with their sources.")
+    total_reports: int
+    reports_compared: int = Field(description="The thread's, then the newest.")
+    groups: dict[str, dict[str, GroupOut]] = Field(description="Compared reports by `stance`, `evidence_grade` and `source`.")
+    shared_facts: list[TimelineFactOut] = Field(description="Official events on it, with their sources.")
     disputed_or_unsourced: list[str]
-    disputed_claims: list[TimelineEvidenceOut] = Field(description="All that are filed as disputed.")
+    disputed_claims: list[TimelineEvidenceOut] = Field(description="All that are filed as disputed, or disputed by a report.")
     total_claims: int
     next_cursor: str | None = Field(description="Of claims. " + CURSOR)
     claims: list[TimelineEvidenceOut]

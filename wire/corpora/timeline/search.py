@@ -7,7 +7,7 @@ its place in lists, in a second index the releases that have it. Both databases 
 import datetime as dt
 import re
 import zlib
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -16,20 +16,27 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 import orjson
+from django.db.models import Q
 
 from config.errors import InvalidArgument
-from wire.corpora.timeline.models import Report
+from wire.corpora.timeline.models import Motif, Report, TimelineEvent
 from wire.corpora.timeline.validation import texts
 from wire.search import postings_index
 from wire.search.postings_index import Numbers
+from wire.text.query import ALL, SOME
 from wire.text.tokens import STOP_WORDS, characters, split_words, token, trim_phrase, words
+from wire.text.word_frequency import rarity
 
 LONGEST: Final = 60  # characters of a token
 MAX_TERMS: Final = 32  # words of a question; more are refused
 VERIFIED_PHRASES: Final = 2_000  # candidates of a phrase whose text is read; beyond them words that only stand near each other pass
+EITHER: Final = 0.4  # share of a query's rarity; less than half, so that a question about two subjects finds either
+SHARES: Final = (ALL, EITHER, SOME)
 MONTHS: Final = 24  # beyond them, matches are counted by year
 PAIRS: Final = 16_384  # kinds of neighbours that the index tells apart
+MOST_NAMED: Final = 5_000  # motifs, and events, whose names are known
 NEVER: Final = 2**31 - 1  # release in which a report ends that is still there
+_ID: Final = re.compile(r"[A-Za-z0-9._-]+")
 _PHRASE: Final = re.compile(r'"([^"]*)"')
 _SKIPPED: Final = frozenset({"id", "anchor_id", "source_id", "source_url", "related_report_ids", "author_policy", "date_added"})
 
@@ -64,14 +71,17 @@ class Terms(NamedTuple):
 def terms(query: str) -> Terms:
     """Parse a query, without stop words unless there is nothing else. Raises: InvalidArgument."""
     phrases = [found for phrase in _PHRASE.findall(query) if len(found := trim_phrase(stems(phrase), phrase)) > 1]
-    written = split_words(query)
-    wanted = [word for word in written if word not in STOP_WORDS] or written
-    found = list(dict.fromkeys([*map(_short, wanted), *(stem for phrase in phrases for stem in phrase)]))
+    found = list(dict.fromkeys([*map(_short, _wanted_words(query)), *(stem for phrase in phrases for stem in phrase)]))
     if query.strip() and not found:
         raise InvalidArgument("query holds no word.", "Give words, or leave query out.")
     if min(len(found), len(words(query))) > MAX_TERMS:  # of a script without spaces, pairs of characters are no more words
         raise InvalidArgument(f"query has more than {MAX_TERMS} words.", "Leave out what is not needed.")
     return Terms(found, phrases)
+
+
+def _wanted_words(text: str) -> list[str]:
+    written = split_words(text)
+    return [word for word in written if word not in STOP_WORDS] or written
 
 
 def stems(text: str) -> list[str]:
@@ -155,29 +165,96 @@ def _sort_reports(release: Release) -> Numbers:
     return found
 
 
-def find_matches(release: Release, filters: Filters) -> Numbers:
-    """Return the numbers of the reports that fulfil all of it, the newest first. Raises: InvalidArgument."""
+class Matches(NamedTuple):
+    """Reports that answer a question, the newest first. `share`: how much of its rarity each has to hold, 1 for every word."""
+
+    numbers: Numbers
+    share: float
+    not_found: list[str]  # stems that none of them holds
+
+
+def find_matches(release: Release, filters: Filters, shares: Sequence[float] = (ALL,)) -> Matches:
+    """Find reports with words of these shares of the query's rarity: the first share by which there are any.
+
+    Phrases and filters always hold. A name of a motif, an event or a report finds what it names, too. Raises: InvalidArgument.
+    """
     placed, asked = ranks(release), terms(filters.query)
+    named = _find_named(release, filters.query, asked.stems)
+    needed = {stem for phrase in asked.phrases for stem in phrase}
     pairs = (_pair_token(left, right) for phrase in asked.phrases for left, right in pairwise(phrase))
-    groups = [[token] for token in (*asked.stems, *pairs, *map(motif_token, filters.motifs))]
+    groups = [[token] for token in (*pairs, *needed, *map(motif_token, filters.motifs))]
     groups += [[_field_token("stance", filters.stance)]] if filters.stance else []
     groups += [[_field_token("grade", filters.evidence_grade)]] if filters.evidence_grade else []
     any_of = {"phenomenon": filters.phenomenon_types, "source": filters.source_types}
     groups += [[_field_token(name, value) for value in values] for name, values in any_of.items() if values]
-    numbers_of = postings_index.weights(index_of(release.corpus), {one for group in groups for one in group})
-    found = placed > 0
-    for group in groups:
+    numbers_of = postings_index.weights(index_of(release.corpus), {*asked.stems, *(one for group in groups for one in group)})
+
+    def mark(tokens: Iterable[str], others: Iterable[Numbers] = ()) -> Any:
         held = np.zeros(len(placed), dtype=bool)
-        for numbers, _ in (numbers_of[one] for one in group if one in numbers_of):
+        for numbers in (*(numbers_of[one][0] for one in tokens if one in numbers_of), *others):
             held[numbers[numbers < len(placed)]] = True
-        found &= held
+        return held
+
+    within = placed > 0
+    for group in groups:
+        within &= mark(group)
     days = ordinal(placed)
     if filters.date_start:
-        found &= days >= filters.date_start.toordinal()
+        within &= days >= filters.date_start.toordinal()
     if filters.date_end:
-        found &= (days <= filters.date_end.toordinal()) & (days > 0)
+        within &= (days <= filters.date_end.toordinal()) & (days > 0)
+    held = [mark([stem], named.get(at, ())) for at, stem in enumerate(asked.stems)]
+    weights = [rarity(stem) for stem in asked.stems]
+    weighed: Any = sum((weight * one for weight, one in zip(weights, held, strict=True)), np.zeros(len(placed)))
     ordered = _sort_reports(release)
-    return _keep_phrases(release, ordered[found[ordered]], asked.phrases)
+    for share in shares:
+        enough = within & (weighed >= share * sum(weights) - 1e-9)
+        found = _keep_phrases(release, ordered[enough[ordered]], asked.phrases)
+        if len(found) or len(asked.stems) < 2:
+            break
+    return Matches(found, share, [stem for stem, one in zip(asked.stems, held, strict=True) if not one[found].any()])
+
+
+@lru_cache(maxsize=4)
+def _read_names(release: Release) -> dict[str, list[tuple[list[str], Numbers]]]:
+    """Return names of motifs and short names of events by their first stem: all stems, and the reports that the name stands for."""
+    motifs = [one.row for one in Motif.objects.in_release(release.corpus, release.number).in_order()[:MOST_NAMED]]
+    carried = postings_index.weights(index_of(release.corpus), [motif_token(row["id"]) for row in motifs])
+    found = [
+        (name, carried[motif_token(row["id"])][0])
+        for row in motifs
+        if motif_token(row["id"]) in carried
+        for name in (row["id"], row["label"], *row["aliases"])
+    ]
+    events = TimelineEvent.objects.in_release(release.corpus, release.number).filter(body__contains='"short":"')[:MOST_NAMED]
+    found += [(one.row["short"], _list_numbers(release, Q(anchors__anchor_id=one.key))) for one in events]
+    names = defaultdict[str, list[tuple[list[str], Numbers]]](list)
+    for name, numbers in found:
+        if stems_of_name := list(dict.fromkeys(map(_short, _wanted_words(name)))):
+            names[stems_of_name[0]].append((stems_of_name, numbers))
+    return names
+
+
+def _find_named(release: Release, query: str, asked: Sequence[str]) -> dict[int, list[Numbers]]:
+    """Return by the place of a word the reports that it finds as a part of a name or id: of a motif, an event or of the report."""
+    found = defaultdict[int, list[Numbers]](list)
+    names = _read_names(release) if asked else {}
+    for at, stem in enumerate(asked):
+        for name, numbers in names.get(stem, ()):
+            if list(asked[at : at + len(name)]) == name:
+                for place in range(at, at + len(name)):
+                    found[place].append(numbers)
+    key = query.strip()
+    if asked and _ID.fullmatch(key):
+        own = _list_numbers(release, Q(key=key) | Q(anchors__anchor_id=key))
+        for place in range(len(asked)):
+            found[place].append(own)
+    return found
+
+
+def _list_numbers(release: Release, wanted: Q) -> Numbers:
+    reports = Report.objects.in_release(release.corpus, release.number).filter(wanted)
+    return np.array(list(reports.values_list("number", flat=True)), dtype=np.int64)
 
 
 def page(release: Release, numbers: Numbers, limit: int, before: int | None) -> tuple[list[int], int | None]:

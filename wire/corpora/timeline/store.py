@@ -148,9 +148,9 @@ _COPIED: Final = {
 }
 _SEARCHED: Final = {
     "motifs": ("label", "short_definition", "long_definition", "aliases"),
-    "events": ("title", "summary", "attribution", "date_label", "motifs", "layer"),
+    "events": ("id", "short", "title", "summary", "attribution", "date_label", "motifs", "layer"),
     "threads": ("id", "title", "public_summary", "anchor_label", *(f"{name}_frame" for name in FRAMES), "motifs"),
-    "items": ("title", "remembered_variant", "current_variant", "community_notes", "mainstream_notes", "motifs"),
+    "items": ("id", "title", "remembered_variant", "current_variant", "community_notes", "mainstream_notes", "motifs"),
 }
 
 

@@ -4,27 +4,68 @@ Every problem is found in one go, with file and line, so that an editor mends th
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import deepcopy
 from itertools import islice
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from pydantic import ValidationError
 
 from wire.corpora.timeline import omitted_names
 from wire.corpora.timeline.corpus_config import CorpusFile
-from wire.corpora.timeline.corpus_directory import CORPUS, TABLES, Problem, RefusedCorpus, Table, Written
+from wire.corpora.timeline.corpus_directory import CORPUS, TABLES, Problem, RefusedCorpus, Written
 from wire.corpora.timeline.row_schemas import ROWS
 from wire.corpora.timeline.vocabulary import CAUSATION, NOT_AS_FACT, OFFICIAL, OFFICIAL_FACT, OMITTED, TEACHING, VERIFIED
 from wire.text.tokens import words
 
 MOST: Final = 200  # problems that are listed
-Row = dict[str, Any]
+Row = Mapping[str, Any]
 Faults = Iterator[tuple[str, tuple[str, ...]]]  # what is wrong with a row, and the names of the fields that lead to it
+Known = Mapping[str, Mapping[str, Any]]  # by table, the rows that may be named, each with what `summarize` says of it
+
+# By table: fields that hold a word of a vocabulary, and fields that name rows. A star stands for each value of a list.
+_WORDS: Final[dict[str, dict[str, str]]] = {
+    "sources": {"kind": "source_types", "author_policy": "author_policies"},
+    "motifs": {"family": "families"},
+    "items": {"category": "categories", "status": "item_statuses"},
+    "events": {"layer": "layers", "claim_status": "event_statuses"},
+    "reports": {
+        "phenomenon_type": "phenomenon_types",
+        "source.source_type": "source_types",
+        "source.author_policy": "author_policies",
+        "safety_flags.*": "safety_flags",
+        "claims.*.claim_type": "claim_types",
+        "claims.*.status": "claim_statuses",
+        "anchors.*.relation": "relations",
+        "anchors.*.layer": "anchor_layers",
+    },
+}
+_REFERENCES: Final[dict[str, dict[str, str]]] = {
+    "edges": {"*": "motifs"},
+    "items": {"motifs.*": "motifs", "related_report_ids.*": "reports"},
+    "threads": {"motifs.*": "motifs", "report_ids.*": "reports", "anchor_ids.*": "events"},
+    "events": {"motifs.*": "motifs"},
+    "reports": {
+        "motifs.*": "motifs",
+        "related_report_ids.*": "reports",
+        "source.source_id": "sources",
+        "claims.*.disputes.*.report_id": "reports",
+    },
+}
+_ROW_NAMES: Final = {"sources": "source family", "items": "item", **{name: name[:-1] for name in ("motifs", "edges", "events")}}
 
 
 def key_of(table: str, row: Any) -> str:
     """Return a row's id; of an edge, both motifs in order of the alphabet, since it has no direction."""
     return "|".join(sorted(row[:2])) if table == "edges" else str(row["id"])
+
+
+def summarize(table: str, row: Row) -> Any:
+    """Return what rows that name this one must agree with: an event's layer and date, a report's number of claims."""
+    if table == "events":
+        return row.get("layer"), row.get("date")
+    return len(row.get("claims") or ()) if table == "reports" else None
 
 
 def expect(written: Written, corpus: CorpusFile) -> None:
@@ -43,24 +84,11 @@ def corpus_of(written: Written, slug: str) -> CorpusFile:
     try:
         return CorpusFile.model_validate(said)
     except ValidationError as error:
-        raise RefusedCorpus([Problem(CORPUS, 0, _describe(row)) for row in error.errors(include_url=False)]) from error
+        raise RefusedCorpus([Problem(CORPUS, 0, _describe_error(row)) for row in error.errors(include_url=False)]) from error
 
 
-def find_wrong_fields(table: str, row: Any) -> Faults:
-    """Find what a row's fields may not hold, without a look at other rows."""
-    if table == "edges":
-        if not isinstance(row, list) or len(row) != 3:
-            yield "an edge is [motif, motif, weight]", ()
-            return
-        row = dict(zip(("a", "b", "weight"), row, strict=True))
-    try:
-        ROWS[table].model_validate(row)
-    except ValidationError as error:
-        for one in error.errors(include_url=False, include_input=False):
-            yield _describe(one), tuple(part for part in one["loc"] if isinstance(part, str))
-
-
-def _describe(error: Any) -> str:
+def _describe_error(error: Any) -> str:
+    """Say what pydantic found, in our words."""
     at = ".".join(map(str, error["loc"]))
     if error["type"] == "extra_forbidden":
         return f"{at} is an unknown field"
@@ -69,24 +97,20 @@ def _describe(error: Any) -> str:
 
 
 def _find_problems(written: Written, corpus: CorpusFile) -> Iterator[Problem]:
-    is_sound = True
-    for table in TABLES:
-        for number, row in enumerate(written.rows[table.name]):
-            for message, fields in find_wrong_fields(table.name, row):
-                is_sound = False
-                name = str(row.get("id", "?"))[:120] if isinstance(row, dict) else "edge"
-                yield _locate(written, table, number, name, message, fields)
-    if not is_sound:
-        return  # what follows looks into fields
-    keys = {table.name: [key_of(table.name, row) for row in written.rows[table.name]] for table in TABLES}
-    known = {name: set(some) for name, some in keys.items()}
+    keys = {table.name: [_read_key(table.name, row) for row in written.rows[table.name]] for table in TABLES}
+    known = {
+        name: {
+            key: summarize(name, row) if isinstance(row, dict) else None for key, row in zip(some, written.rows[name], strict=True)
+        }
+        for name, some in keys.items()
+    }
     for table in TABLES:
         counts = Counter(keys[table.name])
         for number, (key, row) in enumerate(zip(keys[table.name], written.rows[table.name], strict=True)):
-            if counts[key] > 1:
-                yield _locate(written, table, number, key, "stands here more than once", ())
-            for message, fields in find_broken_rules(table.name, row, corpus, known):
-                yield _locate(written, table, number, key, message, fields)
+            twice = [("stands here more than once", ())] if key and counts[key] > 1 else []
+            for message, fields in (*twice, *check_row(table.name, row, corpus, known)):
+                name = f"{_ROW_NAMES.get(table.name, table.name[:-1])} {key[:120] or '?'}"
+                yield Problem(table.file, written.locate(table, number, fields), f"{name}: {message}")
     for table in TABLES:
         for file, meta in written.meta.items():
             counted = meta.get("counts")
@@ -95,21 +119,83 @@ def _find_problems(written: Written, corpus: CorpusFile) -> Iterator[Problem]:
                 yield Problem(file, 0, f"meta.counts says {said}, but there are {there}")
 
 
-def _locate(written: Written, table: Table, number: int, key: str, message: str, fields: tuple[str, ...]) -> Problem:
-    kind = {"items": "item", "sources": "source family"}.get(table.name, table.name.removesuffix("s"))
-    return Problem(table.file, written.locate(table, number, fields), f"{kind} {key}: {message}")
+def _read_key(table: str, row: Any) -> str:
+    try:
+        return key_of(table, row)
+    except (KeyError, TypeError):
+        return ""
 
 
-def find_broken_rules(table: str, row: Any, corpus: CorpusFile, known: dict[str, set[str]]) -> Faults:
-    """Find the rules that a row breaks; `known` has the keys of each table."""
-    for field, vocabulary in _WORDS.get(table, {}).items():
-        yield from _among(row.get(field), getattr(corpus.vocabularies, vocabulary), field)
-    for field, named in _REFERENCES.get(table, {}).items():
-        yield from _all_known(row.get(field) or (), known[named], named.removesuffix("s"), (field,))
-    if table in _CHECKS:
-        yield from _CHECKS[table](row, corpus, known)
+def check_row(table: str, row: Any, corpus: CorpusFile, known: Known) -> Faults:
+    """Find everything that is wrong with a row: its fields, then the rules that its sound fields break."""
+    if table == "edges":
+        if not isinstance(row, list) or len(row) != 3:
+            yield "an edge is [motif, motif, weight]", ()
+            return
+        row = dict(zip(("a", "b", "weight"), row, strict=True))
+    try:
+        ROWS[table].model_validate(row)
+    except ValidationError as refused:
+        errors = refused.errors(include_url=False, include_input=False)
+        for error in errors:
+            yield _describe_error(error), tuple(part for part in error["loc"] if isinstance(part, str))
+        row = _drop_fields(row, [error["loc"] for error in errors])
+    if table == "edges":
+        row = [row.get("a"), row.get("b")]
+    for path, vocabulary in _WORDS.get(table, {}).items():
+        accepted = _list_terms(corpus, vocabulary)
+        for value in _read_values(row, path):
+            if value not in accepted:
+                fields = _name_fields(path)
+                yield f"{'.'.join(fields)} is {value!r}; accepted are {', '.join(sorted(accepted))}", fields
+    for path, named in _REFERENCES.get(table, {}).items():
+        yield from _check_references(_read_values(row, path), known[named], _ROW_NAMES.get(named, named[:-1]), path)
+    yield from _CHECKS.get(table, lambda *_: ())(row, corpus, known)
     if any(list(omitted_names.find_runs(words(text), corpus.left_out_names)) for text in texts(row) if corpus.left_out_names):
         yield "holds a name that this corpus leaves out", ()
+
+
+def _drop_fields(row: Any, places: Sequence[tuple[int | str, ...]]) -> dict[str, Any]:
+    """Return a copy without the values at these places; what is missing there, or was dropped with what held it, is no matter."""
+    sound = deepcopy(row) if isinstance(row, dict) else {}
+    for *way, last in (place for place in places if place):
+        part: Any = sound
+        try:
+            for step in way:
+                part = part[step]
+            part[last] = None
+        except (KeyError, IndexError, TypeError):
+            continue
+    return sound
+
+
+def _read_values(row: Any, path: str) -> list[Any]:
+    """Return the values at a path, such as `claims.*.status`, without nulls."""
+    values = [row]
+    for step in path.split("."):
+        parts = (part for value in values for part in (value if step == "*" else (value.get(step),)))
+        values = [part for part in parts if part is not None]
+    return values
+
+
+def _name_fields(path: str) -> tuple[str, ...]:
+    return tuple(step for step in path.split(".") if step != "*")
+
+
+def _list_terms(corpus: CorpusFile, vocabulary: str) -> list[str]:
+    found = corpus.vocabularies
+    if vocabulary == "layers":
+        return list(found.lanes())
+    return [*found.lanes(), *found.anchor_layers] if vocabulary == "anchor_layers" else getattr(found, vocabulary)
+
+
+def _check_references(ids: Sequence[str], known: Mapping[str, Any], name: str, path: str) -> Faults:
+    fields = _name_fields(path)
+    for key, times in Counter(ids).items():
+        if key not in known:
+            yield f"names the unknown {name} {key}", fields
+        elif times > 1 and path.count("*") == 1:
+            yield f"names the {name} {key} twice", fields
 
 
 def texts(value: Any) -> Iterator[str]:
@@ -120,85 +206,75 @@ def texts(value: Any) -> Iterator[str]:
             yield from texts(inner)
 
 
-def _edge(row: Sequence[Any], _corpus: CorpusFile, known: dict[str, set[str]]) -> Faults:
-    yield from _all_known(row[:2], known["motifs"], "motif", ())
+def _check_edge(row: Sequence[Any], _corpus: CorpusFile, _known: Known) -> Faults:
     if row[0] == row[1]:
         yield "links a motif with itself", ()
 
 
-def _report(row: Row, corpus: CorpusFile, known: dict[str, set[str]]) -> Faults:
-    accepted, source, flags = corpus.vocabularies, row["source"], row.get("safety_flags") or []
-    yield from _among(row["phenomenon_type"], accepted.phenomenon_types, "phenomenon_type")
-    yield from _among(source["source_type"], accepted.source_types, "source", "source_type")
-    yield from _among(source["author_policy"], accepted.author_policies, "source", "author_policy")
-    for flag in flags:
-        yield from _among(flag, accepted.safety_flags, "safety_flags")
-    yield from _all_known(row["motifs"], known["motifs"], "motif", ("motifs",))
-    yield from _all_known(row.get("related_report_ids") or (), known["reports"], "report", ("related_report_ids",))
-    if (family := source.get("source_id")) and family not in known["sources"]:
-        yield f"source.source_id names the unknown source family {family}", ("source", "source_id")
-    for claim in row["claims"]:
-        yield from _claim(claim, flags, corpus)
-    layers = {*accepted.lanes(), *accepted.anchor_layers}
-    for anchor in row.get("anchors") or ():
-        yield from _among(anchor["relation"], accepted.relations, "anchors", "relation")
-        yield from _among(anchor["layer"], layers, "anchors", "layer")
-        if anchor["layer"] not in accepted.anchor_layers:
-            yield from _all_known([anchor["anchor_id"]], known["events"], "event", ("anchors", "anchor_id"))
-    if row["evidence_grade"] == "speculative" and not flags:
+def _check_report(row: Row, corpus: CorpusFile, known: Known) -> Faults:
+    source, flags = row.get("source") or {}, row.get("safety_flags") or []
+    for claim in _read_values(row, "claims.*"):
+        yield from _check_claim(claim, flags, corpus)
+        for dispute in claim.get("disputes") or ():
+            claims = known["reports"].get(dispute.get("report_id"))
+            if dispute.get("report_id") == row.get("id"):
+                yield "disputes a claim of its own", ("claims", "disputes")
+            elif claims is not None and (number := dispute.get("claim") or 0) > claims:
+                yield f"names claim {number} of {dispute['report_id']}, which has {claims}", ("claims", "disputes", "claim")
+    for anchor in _read_values(row, "anchors.*"):
+        yield from _check_anchor(anchor, corpus, known["events"])
+    if row.get("evidence_grade") == OFFICIAL:
+        yield from _check_domain(source.get("source_url"), corpus, ("source", "source_url"))
+    if row.get("evidence_grade") == "speculative" and not flags:
         yield "is graded speculative, so it needs a safety flag", ("evidence_grade",)
-    if source["source_type"] == TEACHING and source["author_policy"] != OMITTED:
+    if source.get("source_type") == TEACHING and source.get("author_policy") != OMITTED:
         yield f"is a {TEACHING}, so author_policy must be {OMITTED}", ("source", "author_policy")
-    if source["author_policy"] == OMITTED and source.get("author_display"):
+    if source.get("author_policy") == OMITTED and source.get("author_display"):
         yield "names an author whose policy is omitted", ("source", "author_display")
 
 
-def _claim(claim: Row, flags: list[str], corpus: CorpusFile) -> Faults:
-    accepted = corpus.vocabularies
-    yield from _among(claim["claim_type"], accepted.claim_types, "claims", "claim_type")
-    yield from _among(claim["status"], accepted.claim_statuses, "claims", "status")
-    if claim["claim_type"] == OFFICIAL_FACT and (claim["status"] != VERIFIED or not claim.get("source_url")):
-        yield f"a claim of type {OFFICIAL_FACT} needs the status {VERIFIED} and a source_url", ("claims", "claim_type")
-    if claim["claim_type"] == CAUSATION and NOT_AS_FACT not in flags:
+def _check_claim(claim: Row, flags: Sequence[str], corpus: CorpusFile) -> Faults:
+    if claim.get("claim_type") == OFFICIAL_FACT:
+        if claim.get("status") != VERIFIED or not claim.get("source_url"):
+            yield f"a claim of type {OFFICIAL_FACT} needs the status {VERIFIED} and a source_url", ("claims", "claim_type")
+        yield from _check_domain(claim.get("source_url"), corpus, ("claims", "source_url"))
+    if claim.get("claim_type") == CAUSATION and NOT_AS_FACT not in flags:
         yield f"a claim of type {CAUSATION} needs the safety flag {NOT_AS_FACT}", ("claims", "claim_type")
 
 
-def _event(row: Row, corpus: CorpusFile, known: dict[str, set[str]]) -> Faults:
-    accepted = corpus.vocabularies
-    lanes = accepted.lanes()
-    yield from _among(row["layer"], lanes, "layer")
-    yield from _among(row["claim_status"], accepted.event_statuses, "claim_status")
-    yield from _all_known(row["motifs"], known["motifs"], "motif", ("motifs",))
-    is_official = lanes.get(row["layer"]) == OFFICIAL
-    if is_official != (row["claim_status"] == OFFICIAL):
-        yield f"the layer {row['layer']} and the claim_status {row['claim_status']} contradict each other", ("claim_status",)
-    if is_official and not str(row.get("source_url", "")).startswith("https://"):
+def _check_anchor(anchor: Row, corpus: CorpusFile, events: Mapping[str, Any]) -> Faults:
+    key, layer, date = anchor.get("anchor_id"), anchor.get("layer"), anchor.get("date")
+    if key is None or layer is None or layer in corpus.vocabularies.anchor_layers:
+        return
+    if key not in events:
+        yield f"names the unknown event {key}", ("anchors", "anchor_id")
+        return
+    for name, said, right in zip(("layer", "date"), (layer, date), events[key] or (), strict=False):
+        if said is not None and right is not None and said != right:
+            yield f"anchors.{name} is {said}, but {right} at the event {key}", ("anchors", name)
+
+
+def _check_event(row: Row, corpus: CorpusFile, _known: Known) -> Faults:
+    layer, status, url = row.get("layer"), row.get("claim_status"), str(row.get("source_url") or "")
+    is_official = corpus.vocabularies.lanes().get(str(layer)) == OFFICIAL
+    if layer and status and is_official != (status == OFFICIAL):
+        yield f"the layer {layer} and the claim_status {status} contradict each other", ("claim_status",)
+    if is_official and not url.startswith("https://"):
         yield "is official, so it needs a source_url that begins with https://", ("layer",)
+    elif is_official:
+        yield from _check_domain(url, corpus, ("source_url",))
 
 
-# By table: fields that hold a word of a vocabulary, fields that name rows, and what is left to check.
-_WORDS: Final[dict[str, dict[str, str]]] = {
-    "sources": {"kind": "source_types", "author_policy": "author_policies"},
-    "motifs": {"family": "families"},
-    "items": {"category": "categories", "status": "item_statuses"},
-}
-_REFERENCES: Final[dict[str, dict[str, str]]] = {
-    "items": {"motifs": "motifs", "related_report_ids": "reports"},
-    "threads": {"motifs": "motifs", "report_ids": "reports", "anchor_ids": "events"},
-}
-_CHECKS: Final[dict[str, Any]] = {"edges": _edge, "reports": _report, "events": _event}
+def _check_domain(url: str | None, corpus: CorpusFile, fields: tuple[str, ...]) -> Faults:
+    if url and corpus.official_domains is not None and not is_at(url, corpus.official_domains):
+        accepted = ", ".join(corpus.official_domains) or "none"
+        yield f"is official, but {urlsplit(url).hostname} is no official domain of this corpus ({accepted})", fields
 
 
-def _among(value: str | None, accepted: Iterable[str], *fields: str) -> Faults:
-    if value is not None and value not in accepted:
-        yield f"{'.'.join(fields)} is {value!r}; accepted are {', '.join(sorted(accepted))}", fields
+def is_at(url: str, domains: Iterable[str]) -> bool:
+    """Return whether an address lies at one of these hosts or below it."""
+    host = f".{urlsplit(url).hostname or ''}"
+    return any(host.endswith(f".{domain}") for domain in domains)
 
 
-def _all_known(ids: Iterable[str], known: set[str], kind: str, fields: tuple[str, ...]) -> Faults:
-    seen = set[str]()
-    for one in ids:
-        if one not in known:
-            yield f"names the unknown {kind} {one}", fields
-        elif one in seen:
-            yield f"names the {kind} {one} twice", fields
-        seen.add(one)
+_CHECKS: Final[dict[str, Any]] = {"edges": _check_edge, "reports": _check_report, "events": _check_event}

@@ -1,8 +1,8 @@
-"""The wire itself as a corpus: stories are reports, events timeline events, topics motifs, widely reported events threads.
+"""The wire itself as a corpus: stories are reports, events timeline events, topics motifs, storylines threads.
 
 Only what the wire knows is said. A maker about itself is `official`, analysis `interpretive`, all else `reported`; nobody judges a
-stance, and frames stay empty until an editor writes them. Brought up to date after each publish, day by day: days that no snapshot
-published since are not looked at.
+stance, and frames and disputes are an editor's. Brought up to date after each publish, day by day: days that no snapshot published
+since are not looked at.
 """
 
 import datetime as dt
@@ -13,32 +13,34 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 from django.db import models, transaction
+from django.db.models import Q
 
 from sources.models import Publication
 from sources.vocabulary import Tier
 from wire.corpora.timeline import releases, store
 from wire.corpora.timeline.corpus_config import CorpusFile
 from wire.corpora.timeline.load import LoadResult
-from wire.corpora.timeline.models import Corpus, Report, TimelineEvent
-from wire.models import Snapshot, Story, WireState
+from wire.corpora.timeline.models import Corpus, Report, Thread, TimelineEvent
+from wire.corpora.timeline.validation import is_at
+from wire.models import Event, Snapshot, Story, WireState
 from wire.text.vocabulary import Category, Topic
 
 SLUG: Final = "wire"
-THREAD: Final = "event-"  # how ids of threads begin that are made here; an editor's begin otherwise
+THREAD: Final = "storyline-"  # how ids of threads begin that are made here; an editor's begin otherwise
+EARLIER: Final = "event-"  # how they began when widely reported events were threads
 OFFICIAL: Final = "official-announcement"
 PRESS: Final = "press-coverage"
 TYPES: Final = {1: "maker-blog", 2: "specialist-press", 3: "newswire", 4: "category-wire"}
 REPORTED_BY: Final = 2  # publications from which on something is an event of the timeline; a maker's own announcement always is
-THREADED_BY: Final = 3  # publications from which on an event is a thread
 MAX_TITLE: Final = 480
-MAX_MEMBERS: Final = 100  # stories of one event that its thread names
+MAX_MEMBERS: Final = 100  # stories of a storyline that its thread names
 MAX_RELATED: Final = 20
 _WORD: Final = re.compile(r"[A-Za-z0-9]+")
 
 CORPUS: Final[dict[str, Any]] = {
     "slug": SLUG,
     "name": "The AI-news wire",
-    "version": "1",
+    "kind": "news",
     "about": (
         "News about AI from exactly 24 publications: each story is a report, each happening that several publications report, or "
         "that a maker announces, an event."
@@ -52,28 +54,8 @@ CORPUS: Final[dict[str, Any]] = {
     "vocabularies": {
         "phenomenon_types": Category.values,
         "source_types": list(TYPES.values()),
-        "claim_types": ["official-fact", "press-report", "analysis"],
-        "claim_statuses": ["verified-source", "reported", "needs-source", "disputed"],
-        "event_statuses": ["official", "reported"],
-        "layers": [
-            {"id": OFFICIAL, "lane": "official", "rule": "What a maker says of itself, at its own address."},
-            {"id": PRESS, "lane": "community", "rule": "What publications report — never a cause of what a maker announces."},
-        ],
-        "anchor_layers": [],
-        "relations": ["reports-on"],
-        "author_policies": ["public", "unknown"],
         "safety_flags": ["untrusted-instructions", "corrected-by-editor", "date-estimated", "source-needs-verification"],
-        "families": ["company", "theme"],
-        "categories": ["correction"],
-        "item_statuses": ["needs-review"],
     },
-    "say": ["reports", "announced", "according to", "analysis by"],
-    "avoid": ["proven", "everyone knows", "it is certain that", "this will happen"],
-    "rules": [
-        "Name the publication of each report, and cite its address.",
-        "Say 'announced' of what a maker says of itself, 'reports' of what others say, and keep the two in clauses of their own.",
-        "Do not tie one event causally to another unless a report that you cite does.",
-    ],
     "search_words": "AI news",
 }
 _THEMES: Final = frozenset({Topic.AGENTS, Topic.FUNDING, Topic.REGULATION})
@@ -86,54 +68,67 @@ def synchronise() -> LoadResult | None:
     """
     with transaction.atomic():
         WireState.lock()
-        described = orjson.dumps(CORPUS).decode()
+        houses = Publication.objects.in_bulk()
+        makers = {host for house in houses.values() if house.tier == Tier.CORPORATE for host in _hosts(house)}
+        described = orjson.dumps(CORPUS | {"official_domains": sorted(makers)}).decode()
         corpus, is_new = Corpus.objects.get_or_create(slug=SLUG, defaults={"name": CORPUS["name"], "written": described})
         if not is_new and corpus.release and store.has_changes(corpus):
             return None
         loaded = LoadResult(corpus)
         last = Snapshot.objects.aggregate(last=models.Max("sequence"))["last"] or 0
         meta = orjson.loads(corpus.meta)
-        before = meta.get("reports.json", {}).get("snapshot", 0)
+        # A corpus that another version described is made anew.
+        before = meta.get("reports.json", {}).get("snapshot", 0) if corpus.written == described else 0
         if not last or (before == last and corpus.release):
             return loaded
         days = set(Snapshot.objects.filter(sequence__gt=before).values_list("wire_date", flat=True))
-        houses = Publication.objects.in_bulk()
-        # Events that may have changed: those of these days, and those of their stories.
+        # Events that may have changed, and all days of their stories, since each names its event's date.
         events = set(TimelineEvent.objects.draft(corpus.pk).filter(date__in=days).values_list("key", flat=True))
         events.update(filter(None, Story.objects.live().filter(wire_date__in=days).values_list("event_id", flat=True)))
+        for some in store.batches(sorted(events)):
+            days.update(Story.objects.live().filter(event_id__in=some).values_list("wire_date", flat=True))
         loaded.counts["sources"] = store.replace(corpus, "sources", _families())
         loaded.counts["motifs"] = store.replace(corpus, "motifs", _motifs())
+        reports = set(Report.objects.draft(corpus.pk).filter(date_observed__in=days).values_list("key", flat=True))
+        storylines, threads = _find_changed_storylines(corpus, events, reports, is_anew=not before)
         # By table: its rows by now, and the keys that are removed unless their rows come.
-        tables: dict[str, tuple[Iterable[Any], Iterable[str]]] = {
+        tables: dict[str, tuple[Iterable[Any], set[str]]] = {
             "events": ((event.row for event in _find_events(events, houses)), events),
-            "reports": (
-                _find_reports(sorted(days), houses),
-                Report.objects.draft(corpus.pk).filter(date_observed__in=days).values_list("key", flat=True),
-            ),
-            "threads": (
-                (_to_thread(event) for event in _find_events(events, houses) if event.publications >= THREADED_BY),
-                (f"{THREAD}{key}" for key in events),
-            ),
+            "reports": (_find_reports(corpus, sorted(days), houses), reports),
+            "threads": (filter(None, (_to_thread(one, houses) for one in sorted(storylines))), threads),
         }
         for table, (rows, candidates) in tables.items():
-            loaded.counts[table] = store.update(corpus, table, ((None, row) for row in rows), set(candidates))
+            loaded.counts[table] = store.update(corpus, table, ((None, row) for row in rows), candidates)
         meta["reports.json"] = {"name": "Stories as the wire published them", "snapshot": last}
+        is_described = corpus.written == described
         corpus.meta, corpus.written = orjson.dumps(meta).decode(), described
         corpus.save(update_fields=["meta", "written", "changed_at"])
         loaded.counts = {table: counted for table, counted in loaded.counts.items() if counted}
-        if loaded.counts or not corpus.release:
+        if loaded.counts or not corpus.release or not is_described:
             loaded.release = releases.release(corpus, f"Snapshot {last} of the wire.", checked=True)
         else:
             store.undo(corpus)  # a snapshot that changed nothing of what is told here
         return loaded
 
 
+def _find_changed_storylines(corpus: Corpus, events: set[str], reports: set[str], *, is_anew: bool) -> tuple[set[str], set[str]]:
+    """Return the ids of storylines that may have changed, and the keys of threads made of them so far."""
+    of_events, threads = set[str](), set[str]()
+    for some in store.batches(sorted(events)):
+        of_events.update(Event.objects.filter(pk__in=some).exclude(storyline=None).values_list("storyline_id", flat=True))
+    made = Thread.objects.draft(corpus.pk).filter(Q(key__startswith=THREAD) | Q(key__startswith=EARLIER))
+    if is_anew:
+        threads.update(made.values_list("key", flat=True))
+    for some in store.batches(sorted(reports)):
+        threads.update(made.filter(mentions__report_key__in=some).values_list("key", flat=True))
+    return of_events | {key.removeprefix(THREAD) for key in threads if key.startswith(THREAD)}, threads
+
+
 class _Event(NamedTuple):
-    """An event of the timeline: its row, the ids of its stories, and how many publications have them."""
+    """An event of the timeline: its row, and the ids of its stories."""
 
     row: dict[str, Any]
     members: list[str]
-    publications: int
 
 
 def _find_events(ids: Iterable[str], houses: Mapping[int, Publication]) -> Iterator[_Event]:
@@ -144,12 +139,17 @@ def _find_events(ids: Iterable[str], houses: Mapping[int, Publication]) -> Itera
         yield from filter(None, (_to_event(key, stories, houses) for key, stories in by_event.items()))
 
 
-def _find_reports(days: Sequence[dt.date], houses: Mapping[int, Publication]) -> Iterator[Any]:
+def _find_reports(corpus: Corpus, days: Sequence[dt.date], houses: Mapping[int, Publication]) -> Iterator[Any]:
     for some in store.batches(days, 30):
         stories = list(_with_text(Story.objects.live().filter(wire_date__in=some)))
         events = {event.row["id"]: event for event in _find_events({story.event_id for story in stories if story.event_id}, houses)}
+        disputed = Report.objects.draft(corpus.pk).filter(date_observed__in=some, body__contains='"disputes":')
+        disputes = {one.key: one.row["claims"][0].get("disputes") for one in disputed}
         for story in stories:
-            yield _to_report(story, houses, events.get(str(story.event_id)))
+            row = _to_report(story, houses, events.get(str(story.event_id)))
+            if stated := disputes.get(row["id"]):  # an editor's; it stays with the headline
+                row["claims"][0]["disputes"] = stated
+            yield row
 
 
 def _with_text(stories: Any) -> Iterable[Any]:
@@ -181,21 +181,27 @@ def _to_event(key: str, stories: Sequence[Any], houses: Mapping[int, Publication
         "claim_status": "official" if official else "reported",
         "attribution": attribution[:MAX_TITLE],
     }
-    return _Event(row, [story.chatbotnews_id for story in stories], len(names))
+    return _Event(row, [story.chatbotnews_id for story in stories])
 
 
-def _to_thread(event: _Event) -> dict[str, Any]:
-    row = event.row
+def _to_thread(storyline: str, houses: Mapping[int, Publication]) -> dict[str, Any] | None:
+    """Return a storyline as a thread; None where it has less than two events with a live story."""
+    stories = list(_with_text(Story.objects.live().filter(event__storyline=storyline)))
+    events = sorted(_find_events({str(story.event_id) for story in stories}, houses), key=lambda event: event.row["date"])
+    if len({story.event_id for story in stories}) < 2:
+        return None
+    first, last = stories[0], stories[-1]
+    dates = dict.fromkeys((str(first.wire_date), str(last.wire_date)))
     return {
-        "id": f"{THREAD}{row['id']}",
-        "title": row["title"],
-        "anchor_label": row["date"],
-        "public_summary": row["summary"],
+        "id": f"{THREAD}{storyline}",
+        "title": _title(last.current.headline),
+        "anchor_label": " → ".join(dates),
+        "public_summary": f"From “{_title(first.current.headline)}” to “{_title(last.current.headline)}”.",
         "belief_frame": None,
         "neutral_frame": None,
-        "motifs": row["motifs"],
-        "anchor_ids": [row["id"]],
-        "report_ids": event.members[:MAX_MEMBERS],
+        "motifs": list(dict.fromkeys(topic for story in stories for topic in story.current.topics)),
+        "anchor_ids": [event.row["id"] for event in events],
+        "report_ids": [story.chatbotnews_id for story in stories[:MAX_MEMBERS]],
         "suggested_questions": [],
     }
 
@@ -248,13 +254,19 @@ def _to_report(story: Any, houses: Mapping[int, Publication], event: _Event | No
 
 
 def _is_official(story: Any, houses: Mapping[int, Publication]) -> bool:
-    """Return whether a maker speaks about itself: a corporate blog whose maker is named in the text, or among its topics."""
-    text = story.current
-    if text.original_publisher_tier != Tier.CORPORATE:
+    """Return whether a maker speaks about itself: a corporate blog, at its own address, whose maker is named in the text, or among
+    its topics.
+    """
+    text, house = story.current, houses[story.publication_id]
+    if text.original_publisher_tier != Tier.CORPORATE or not is_at(story.original_url, _hosts(house)):
         return False
-    maker = houses[story.publication_id].name.split()[0].lower()
+    maker = house.name.split()[0].lower()
     words = {word.lower() for word in _WORD.findall(f"{text.headline} {text.summary_medium}")}
     return maker in text.topics or maker in words
+
+
+def _hosts(house: Publication) -> set[str]:
+    return {domain.partition("/")[0] for domain in house.domains}
 
 
 def _title(headline: str) -> str:

@@ -16,7 +16,7 @@ from django.db import Error, close_old_connections
 from config import env
 from config.database import faults, routing
 from config.errors import Busy, WireError
-from config.plugins import list_plugins
+from config.plugins import list_plugins, run_after_publish
 from sources import job_lock
 from wire.ingest.feed_entries import list_feeds
 from wire.ingest.replay import preview_source, recordings, replay
@@ -86,6 +86,7 @@ class Command(BaseCommand):
         self.stdout.write(f"Feeds: {feeds}. Items: {items}. Snapshots: {len(run.published)}.")
         self.stdout.flush()  # a journal or a file would else hear of it when the process ends
         if publication is None:
+            run_after_publish(self.stdout, self.stderr)
             for plugin in list_plugins():
                 if plugin.after_ingest is not None:
                     try:

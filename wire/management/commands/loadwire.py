@@ -17,6 +17,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn
 
 from config import command_runner
 from config.database import faults
+from config.plugins import run_after_publish
 from config.url_secrets import CREDENTIALS_REFUSED, has_credentials, mask_address
 from wire.ingest import lexicon
 from wire.ingest.feed_entries import refuse_sample
@@ -73,6 +74,8 @@ class Command(BaseCommand):
                         self._make_vectors()
                     # A dump is restored as it was, with what was not public yet.
                     days = self._publish() if archives and not options["dry_run"] else []
+                    if not options["dry_run"]:
+                        run_after_publish(self.stdout, self.stderr)
             except (Broken, OSError) as error:
                 raise CommandError(str(error)) from error
         self._report(total, len(days), time.monotonic() - started, dry_run=options["dry_run"])

@@ -1,6 +1,5 @@
 """What is answered beside lists: the map, comparisons, directions, statistics, the manifest and the check of wording."""
 
-import inspect
 import re
 from pathlib import Path
 from typing import Any
@@ -9,14 +8,17 @@ import pytest
 
 from config.errors import InvalidArgument
 from tests.wire.corpora.timeline.corpora import FIXTURE, SLUG, changed
-from wire.corpora.timeline import answer_phrases, omitted_names, queries
+from wire.corpora.timeline import omitted_names, queries
+from wire.corpora.timeline.corpus_config import KINDS
 from wire.corpora.timeline.errors import BadInput, NoMatchingTopic, UnknownCorpus, UnknownReport, UnknownThread
 from wire.corpora.timeline.load import load
 from wire.corpora.timeline.models import Report
 from wire.corpora.timeline.queries import motifs as motif_queries
+from wire.corpora.timeline.queries.phrase_lint import MAX_SENTENCES
 from wire.corpora.timeline.queries.scope import scope_of
 from wire.corpora.timeline.search import Filters
 
+PHRASES = KINDS["folklore"]["phrases"]
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("harbour_clock")]
 
 
@@ -61,7 +63,8 @@ def test_a_comparison_gives_frames_as_they_were_written_and_claims_with_their_ev
         {"fact": "The clock is taken down for repair (March 2020)", "source_url": "https://example.org/harbour/repair"}
     ]
     (disputed,) = found.disputed_claims
-    assert (disputed.report_id, disputed.disputed_by) == ("hc-3", ["hc-1", "hc-6"])
+    assert (disputed.report_id, disputed.disputed_by) == ("hc-3", ["hc-6"])
+    assert disputed.disputes == [{"report_id": "hc-6", "claim": 1, "source_url": "https://example.org/harbour/gauge"}]
     official = next(claim for claim in found.claims if claim.report_id == "hc-1")
     assert (official.status, official.disputed_by) == ("verified-source", [])
 
@@ -71,7 +74,7 @@ def test_a_frame_that_nobody_wrote_is_null_and_one_that_was_not_asked_for_is_lef
     told = found.model_dump(exclude_unset=True)
     assert told["skeptical"] is None
     assert "neutral" not in told
-    assert told["disputed_or_unsourced"] == [answer_phrases.UNSOURCED_THREAD]
+    assert told["disputed_or_unsourced"] == [PHRASES["unsourced_thread"]]
     (thread,) = queries.story_threads(SLUG, thread_id="lamp-and-memory", lens="skeptical").threads
     assert (thread.frames.skeptical, thread.active_frame) == (None, None)
 
@@ -80,11 +83,11 @@ def test_a_frame_that_nobody_wrote_is_null_and_one_that_was_not_asked_for_is_lef
 def test_a_topic_that_is_mostly_about_something_else_has_no_thread(topic: str) -> None:
     with pytest.raises(NoMatchingTopic) as refused:
         queries.compare_sources(SLUG, topic)
-    assert "clock-and-tide, lamp-and-memory" in refused.value.hint
+    assert refused.value.hint == "Try one of: The clock and the tide; The lamp in memory."
 
 
 def test_directions_hold_no_name_that_the_corpus_lacks() -> None:
-    written = " ".join(file.read_text() for file in FIXTURE.glob("*.json")) + inspect.getsource(answer_phrases)
+    written = " ".join(file.read_text() for file in FIXTURE.glob("*.json")) + str(PHRASES)
     known = set(re.findall(r"[A-Za-z]+", written)) | {"Claim", "Report", "Thread", "Two", "names", "filed"}
     subjects: list[dict[str, Any]] = [
         *({"report_id": f"hc-{number}"} for number in range(1, 7)),
@@ -103,7 +106,7 @@ def test_directions_say_what_is_left_to_verify_and_how_it_may_be_shown() -> None
     found = queries.deepen_story(SLUG, report_id="hc-3")
     assert "Claim of hc-3, filed as disputed: Several people remember water on the second step." in found.needs_verification
     assert "Report hc-3 names no source address." in found.needs_verification
-    assert found.verification_checklist[-1] == answer_phrases.FLAGGED
+    assert found.verification_checklist[-1] == PHRASES["flagged"]
     assert "Stopped clock: a clock face without hands" in found.visualization_ideas
     assert found.related_motifs == ["green-lamp"]
 
@@ -155,6 +158,8 @@ DRAFTS: list[tuple[str, list[tuple[str, str]]]] = [
     ("The repair of the clock led to the long tide stories.", [("official-cause", "led to")]),
     ("The repair of the clock never led to the long tide stories.", []),
     ("", []),
+    ("The still clock is a held breath of the town.", [("symbolic-as-fact", "The still clock is a held breath of the town.")]),
+    ("The office wound the clock in June.", []),
 ]
 
 
@@ -176,7 +181,9 @@ def test_a_left_out_name_is_found_in_a_draft_without_being_written_anywhere(tmp_
     found = queries.check_wording(SLUG, "The teacher, mira-quellmann, says so. Mira says more.")
     (finding,) = found.findings
     assert (finding.rule, finding.phrase) == ("left-out-name", "mira-quellmann")
-    assert answer_phrases.NAMES_RULE in found.language_rules
+    for written in ("Quellmann, Mira", "M. Quellmann", "Quellmann M", "mira q."):
+        assert [one.rule for one in queries.check_wording(SLUG, f"The teacher {written} says so.").findings] == ["left-out-name"]
+    assert PHRASES["left_out_names"] in found.language_rules
 
 
 def test_what_there_is_not_says_how_to_find_what_there_is() -> None:
@@ -209,14 +216,14 @@ def test_a_draft_of_nothing_but_causes_is_checked_in_part_and_says_where_the_res
     assert not found.ok
     assert found.unread_from is not None
     assert draft[found.unread_from :].lstrip().startswith("The clock repair")
-    assert found.unread_from == len(sentence) * 40 - 1
+    assert found.unread_from == len(sentence) * MAX_SENTENCES - 1
     rest = queries.check_wording(SLUG, draft[found.unread_from :])
     assert [one.rule for one in rest.findings] == [one.rule for one in found.findings]
-    assert queries.check_wording(SLUG, sentence * 40).unread_from is None
+    assert queries.check_wording(SLUG, sentence * MAX_SENTENCES).unread_from is None
 
 
 def test_a_release_is_prepared_for_the_check_of_wording_once(django_assert_max_num_queries: Any) -> None:
     draft = " ".join(f"Number {number} proves that the long tide caused the green lamp." for number in range(40))
     queries.check_wording(SLUG, draft)
-    with django_assert_max_num_queries(42):  # two for the corpus and its release, and the words of each sentence
+    with django_assert_max_num_queries(6):  # the corpus, its release, what it leaves out, and the words of all sentences
         queries.check_wording(SLUG, draft)

@@ -27,7 +27,7 @@ BETTER: Final = {
     "timeline_deepen_story": r"\.source_search_queries",  # 7
     "timeline_compare_sources": r"\.skeptical",  # 6
     "timeline_agent_manifest": (  # 10
-        r"\.(version|what_this_is|what_it_never_claims|language_rules\[3\]|recommended_first_calls\[3\]|install\..*"
+        r"\.(version|what_this_is|what_it_never_claims|language_rules|recommended_first_calls\[3\]|install\..*"
         r"|raw_endpoints|contribute)"
     ),
 }
@@ -48,6 +48,25 @@ def test_a_recorded_call_has_equal_values(file: Path) -> None:
     better = re.compile(BETTER.get(params["name"], "nothing"))
     for path, was, now in differences(recorded["parsed_text"], result["structuredContent"], ""):
         assert better.fullmatch(path), (path, was, now)
+
+
+def test_every_recorded_rule_of_wording_is_told() -> None:
+    recorded = json.loads((SHARED / "recorded" / "agent_manifest.json").read_text())["parsed_text"]["language_rules"]
+    found = rpc("tools/call", {"name": "timeline_agent_manifest", "arguments": {}}, path="/mcp/timeline/pulse").result
+    assert [rule for rule in found["structuredContent"]["language_rules"] if rule in recorded] == recorded
+
+
+def test_a_short_name_finds_the_official_event_first() -> None:
+    params = {"name": "timeline_events", "arguments": {"query": "LS3"}}
+    found = rpc("tools/call", params, path="/mcp/timeline/pulse").result["structuredContent"]
+    assert found["events"][0]["id"] == "ls3"
+
+
+def test_two_subjects_and_a_year_find_reports_of_either() -> None:
+    params = {"name": "timeline_search_reports", "arguments": {"query": "CERN Mandela after 2012"}}
+    found = rpc("tools/call", params, path="/mcp/timeline/pulse").result["structuredContent"]
+    assert found["period"] == {"said": "after 2012", "date_start": "2013-01-01", "date_end": None, "applied": True}
+    assert found["total_matches"] > 2
 
 
 def test_what_curators_wrote_stands_beside_what_is_counted() -> None:

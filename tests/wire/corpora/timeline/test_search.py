@@ -119,7 +119,7 @@ def test_a_walk_along_claims_sees_each_once() -> None:
         cursor = page.next_cursor
         if cursor is None:
             break
-    assert len(texts) == len(set(texts)) == page.total_claims == 6
+    assert len(texts) == len(set(texts)) == page.total_claims == 7
 
 
 def test_words_are_found_in_any_form_and_in_every_text() -> None:
@@ -132,6 +132,41 @@ def test_a_phrase_stands_side_by_side() -> None:
     assert found(query='"second step"') == ["hc-3"]
     assert found(query='"step second"') == []
     assert found(query='"ordinary tide" gauge') == ["hc-6"]
+
+
+def test_words_that_do_not_stand_together_are_looked_for_apart_and_the_answer_says_so() -> None:
+    page = queries.search_reports(SLUG, query="baker gauge walrus")
+    assert {"hc-2", "hc-3", "hc-6"} <= {report.id for report in page.reports}
+    assert (page.matched in {"most words", "some words"}, page.not_found) == (True, ["walrus"])
+    page = queries.search_reports(SLUG, query="clock")
+    assert (page.matched, page.not_found, page.period) == (None, [], None)
+
+
+def test_a_period_in_words_counts_as_dates_unless_nothing_of_it_is_there() -> None:
+    for words, start, end in (
+        ("clock in 2020", "2020-01-01", "2020-12-31"),
+        ("clock between 2019 and 2020", "2019-01-01", "2020-12-31"),
+        ("clock 2019–2020", "2019-01-01", "2020-12-31"),
+        ("clock after 2019", "2020-01-01", None),
+        ("clock before 2021", None, "2020-12-31"),
+        ("clock since March 2020", "2020-03-01", None),
+    ):
+        page = queries.search_reports(SLUG, query=words)
+        assert page.period is not None
+        assert (page.period.date_start, page.period.date_end, page.period.applied) == (start, end, True)
+        assert [report.id for report in page.reports] == found(query="clock", date_start=start, date_end=end)
+    page = queries.search_reports(SLUG, query="clock in 1999")
+    assert page.period is not None
+    assert (page.period.applied, [report.id for report in page.reports]) == (False, found(query="clock"))
+    assert queries.search_reports(SLUG, query="the 2020 clock").period is None
+
+
+def test_names_aliases_and_ids_find_what_they_stand_for() -> None:
+    assert found(query="silent clock") == found(query="stopped-clock") == found(motifs=["stopped-clock"])
+    assert found(query="hc-5") == ["hc-5"]
+    assert "hc-1" in found(query="clock-repair")
+    assert queries.events(SLUG, query="REPAIR").events[0].id == "clock-repair"
+    assert [event.id for event in queries.events(SLUG, query="tide-wave").events] == ["tide-wave"]
 
 
 def test_an_undated_report_comes_last_and_passes_no_date_filter() -> None:
@@ -230,7 +265,7 @@ def test_a_word_inside_a_text_without_spaces_finds_its_row_and_the_migration_ind
     corpus = load(changed(tmp_path, **changes)).corpus
     assert found(query="時計") == found(query='"東京都の"') == found(query='"京都の時計が"') == found(query="計")
     assert [queries.get_report(SLUG, one).title for one in found(query="時計")] == [report]
-    assert found(query="東京の") == []
+    assert queries.search_reports(SLUG, query="東京の").matched == "most words"
     assert queries.story_threads(SLUG, query="시계").total == queries.story_threads(SLUG, query="계").total == 1
 
     rows = Postings.objects.filter(index=index_of(corpus.pk)).order_by("token", "block").values_list("token", "block", "found")

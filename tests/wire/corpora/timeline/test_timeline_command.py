@@ -9,6 +9,7 @@ from django.core.management import CommandError, call_command
 
 from tests.wire.corpora.timeline.corpora import FIXTURE, SLUG, changed, harbour, row
 from wire.corpora.timeline import store
+from wire.corpora.timeline.corpus_config import KINDS
 from wire.corpora.timeline.models import Corpus, Report
 
 pytestmark = pytest.mark.django_db
@@ -34,6 +35,14 @@ def retitled(content: Any) -> None:
 def test_checking_says_how_many_rows_there_are() -> None:
     assert said("check", FIXTURE).startswith("harbour-clock keeps every rule: 3 sources, 3 motifs")
     assert not Corpus.objects.exists()
+
+
+@pytest.mark.parametrize("kind", sorted(KINDS))
+def test_a_new_corpus_of_any_kind_keeps_every_rule_and_is_written_once(tmp_path: Path, kind: str) -> None:
+    directory = tmp_path / "first-try"
+    assert said("new", directory, "--kind", kind).startswith("first-try is in ")
+    assert said("check", directory).startswith("first-try keeps every rule: 2 sources, 1 motifs")
+    assert "has files already" in str(refused("new", directory)[1])
 
 
 def test_what_is_wrong_is_told_line_by_line(tmp_path: Path) -> None:

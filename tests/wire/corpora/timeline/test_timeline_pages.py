@@ -1,17 +1,23 @@
 """Pages and REST: the same answers as the queries, readable without a script."""
 
-import xml.etree.ElementTree as ElementTree
+import datetime as dt
+import re
+from itertools import pairwise
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import pytest
 from django.test import Client
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.contract import BRIEFLY
 from tests.wire.corpora.timeline.corpora import SLUG
 from tests.wire.desk import words
 from wire.corpora.timeline import chart_layout, queries
-from wire.corpora.timeline.schemas import TimelineEventOut
+from wire.corpora.timeline.load import load, write_example
+from wire.corpora.timeline.schemas import EdgeOut, NodeOut
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("harbour_clock")]
 
@@ -32,10 +38,9 @@ def test_every_page_shows_what_it_is_about(client: Client) -> None:
     assert "Tide marks nobody measured" in archive
     assert "undated" in archive
     assert "Several people remember water on the second step." in page(client, f"{HOME}report/hc-3")
-    assert "official-science" in page(client, f"{HOME}events")
+    assert "official-science" in page(client, f"{HOME}events?period=all")
     assert "Curator’s number" in page(client, f"{HOME}motifs")
     threads = page(client, f"{HOME}threads")
-    assert "Nobody wrote this frame." in threads
     assert "This thread needs a source." in threads
     assert "Water on the second step" in page(client, f"{HOME}catalog")
     assert "SHA-256" in page(client, f"{HOME}releases")
@@ -53,30 +58,58 @@ def test_what_there_is_not_is_a_page_that_says_what_there_is(client: Client) -> 
     assert "Valid ids run" in page(client, f"{HOME}report/hc-99", 404)
 
 
-def test_the_timeline_has_official_events_above_the_line_and_all_others_below(client: Client) -> None:
+def test_the_timeline_opens_at_the_newest_period_and_links_lead_to_longer_and_shorter_ones(client: Client) -> None:
+    newest = page(client, f"{HOME}events")
+    assert "All years › 2022: 2 events" in newest
+    assert "The archive opens" in newest
+    assert "The clock is taken down" not in newest
     content = client.get(f"{HOME}events").content.decode()
-    picture = ElementTree.fromstring(content[content.index("<svg") : content.index("</svg>") + 6])  # noqa: S314  ours
-    assert picture.attrib["role"] == "img"
-    axis = 150
-    for group in picture.iter("g"):
-        (circle,) = group.iter("circle")
-        above = int(circle.attrib["cy"]) < axis
-        assert above is (group.attrib["class"] == "official")
-    assert sum(group.attrib["class"] == "official" for group in picture.iter("g")) == 1
+    assert {"all", "2022-01", "2021"} <= set(re.findall(r'href="\?period=([^"]*)"', content))
+    everything = page(client, f"{HOME}events?period=all")
+    assert everything.index("The first twelve stories are filed") < everything.index("The clock is taken down")
+    assert "14 January" not in everything
+    assert "All years › 2020 › March › 2 March: 2 events" in page(client, f"{HOME}events?period=2020-03-02")
+    assert "All years: 1 event " in page(client, f"{HOME}events?query=archive&layer=site-update")
+    for wrong in ("20", "2020-13", "2020-02-30", "soon", "2020-3"):
+        assert "Give 2026, 2026-03, 2026-03-14 or all." in page(client, f"{HOME}events?period={wrong}", 422)
 
 
-def test_marks_never_cover_each_other_until_the_stack_is_full() -> None:
-    events = [
-        TimelineEventOut(
-            id=f"e{day}", title="E", date=f"2020-01-{day:02}", layer="a", summary="S", motifs=[], claim_status="reported"
-        )
-        for day in range(1, 5)
-    ] + [TimelineEventOut(id="z", title="Z", date="2029-01-01", layer="a", summary="S", motifs=[], claim_status="reported")]
-    marks = chart_layout.lanes([(event, False) for event in events])["marks"]
-    assert len({(mark["x"], mark["y"]) for mark in marks}) == len(marks)
-    assert chart_layout.lanes([])["marks"] == []
-    assert len(chart_layout.lanes([(events[0], False)])["marks"]) == 1
-    assert chart_layout.graph([], [])["dots"] == []
+def test_a_page_shows_no_part_frame_or_column_that_holds_nothing(client: Client, tmp_path: Path) -> None:
+    assert "Nobody wrote" not in page(client, f"{HOME}threads")
+    write_example(tmp_path / "outages", "incidents")
+    load(tmp_path / "outages")
+    archive = client.get("/timeline/outages/").content.decode()
+    assert "Components" in archive
+    assert "/timeline/outages/catalog" not in archive
+    assert "Curator" not in page(client, "/timeline/outages/motifs")
+    assert "Operator" in page(client, "/timeline/outages/events")
+    assert "Disputed by report-1 , claim 1" in page(client, "/timeline/outages/report/report-2")
+
+
+@given(st.lists(st.tuples(st.dates(dt.date(1990, 1, 1), dt.date(2030, 1, 1)), st.booleans(), st.integers(1, 90)), max_size=30))
+def test_every_event_is_in_one_part_of_each_longer_period(counts: list[tuple[dt.date, bool, int]]) -> None:
+    zoom = chart_layout.zoom(counts)
+    if counts:
+        assert max(day for day, _, _ in counts).isoformat().startswith(zoom.period)
+    todo = [chart_layout.ALL]
+    while todo:
+        zoom = chart_layout.zoom(counts, todo.pop())
+        within = sum(n for day, _, n in counts if not zoom.first or not zoom.last or zoom.first <= day <= zoom.last)
+        assert len(zoom.period) == 10 or within == sum(number for part in zoom.parts for _, number, _ in part["lanes"])
+        todo += [part["period"] for part in zoom.parts]
+
+
+def test_labels_of_motifs_never_cover_each_other() -> None:
+    nodes = [
+        NodeOut(id=str(n), label="L" * 40, family="f", freq=n, curated_freq=None, definition="d", aliases=[], caution=None)
+        for n in range(60)
+    ]
+    edges = [EdgeOut(a="0", b=str(n), weight=n, curated_weight=None) for n in range(1, 60)]
+    picture = chart_layout.arcs(nodes, edges)
+    heights = [dot["y"] for dot in picture["dots"]]
+    assert min(later - earlier for earlier, later in pairwise(heights)) >= 20
+    assert max(line["across"] for line in picture["lines"]) + picture["x"] <= picture["width"]
+    assert chart_layout.arcs([], [])["dots"] == []
 
 
 def test_rest_answers_what_the_queries_answer(client: Client) -> None:

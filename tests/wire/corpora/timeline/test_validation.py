@@ -55,6 +55,19 @@ BROKEN: list[tuple[str, Any, str, str]] = [
     ("reports", source("hc-4", author_display="Somebody"), "names an author whose policy is omitted", '"Somebody"'),
     ("reports", source("hc-2", source_url="javascript:alert(1)"), "not a web address", '"javascript'),
     ("reports", lambda content: content["meta"].update(counts={"reports": 7}), "meta.counts says 7, but there are 6", ""),
+    ("reports", lambda content: row(content, "reports", "hc-1")["anchors"][0].update(date="2020-03-03"),
+     "anchors.date is 2020-03-03, but 2020-03-02 at the event clock-repair", '"2020-03-03"'),
+    ("reports", lambda content: row(content, "reports", "hc-1")["anchors"][0].update(layer="community-wave"),
+     "anchors.layer is community-wave, but official-science at the event", '"community-wave"'),
+    ("reports", claim("hc-3", disputes=[{"report_id": "hc-99", "source_url": "https://example.org/"}]),
+     "names the unknown report hc-99", '"hc-99"'),
+    ("reports", claim("hc-3", disputes=[{"report_id": "hc-6", "claim": 9, "source_url": "https://example.org/"}]),
+     "names claim 9 of hc-6, which has", '"claim": 9'),
+    ("reports", claim("hc-3", disputes=[{"report_id": "hc-3", "source_url": "https://example.org/"}]),
+     "disputes a claim of its own", ""),
+    ("reports", claim("hc-3", disputes=[{"report_id": "hc-6"}]), "claims.0.disputes.0.source_url is missing", ""),
+    ("reports", claim("hc-1", source_url="https://example.com/"), "example.com is no official domain of this corpus", '"https://example.com/"'),
+    ("events", event("clock-repair", source_url="https://example.org.evil.net/"), "evil.net is no official domain", '"https://example.org.evil'),
     ("events", event("clock-repair", claim_status="symbolic"), "contradict each other", '"claim_status": "symbolic"'),
     ("events", event("tide-wave", claim_status="official"), "contradict each other", '"claim_status": "official"'),
     ("events", event("clock-repair", source_url="http://example.org/"), "needs a source_url that begins with https", '"layer"'),
@@ -114,6 +127,21 @@ def test_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:
     with pytest.raises(RefusedCorpus) as refused:
         read(directory)
     assert {problem.message for problem in refused.value.problems} == {"is not UTF-8 at byte 12", "is missing"}
+
+
+def test_a_row_with_a_wrong_field_is_checked_for_everything_else_too(tmp_path: Path) -> None:
+    wrong = report("hc-2", stance="loud", motifs=["gone"], claims=[{"text": "x", "claim_type": "official-fact"}], source=7)
+    with pytest.raises(RefusedCorpus) as refused:
+        check(changed(tmp_path, reports=wrong))
+    told = " ".join(problem.message for problem in refused.value.problems)
+    for part in (
+        "stance: Input",
+        "unknown motif gone",
+        "claims.0.status is missing",
+        "needs the status verified-source",
+        "source: Input",
+    ):
+        assert part in told
 
 
 @pytest.mark.django_db

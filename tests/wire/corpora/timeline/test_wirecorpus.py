@@ -12,7 +12,7 @@ from wire.corpora.timeline.models import Corpus, Report, Thread
 from wire.corpora.timeline.validation import expect
 from wire.corpora.timeline.wire_sync import CORPUS, synchronise
 from wire.ingest import corrections
-from wire.models import Snapshot, Story
+from wire.models import Event, Snapshot, Story
 
 pytestmark = pytest.mark.django_db
 
@@ -70,7 +70,7 @@ def test_a_withdrawn_story_leaves_and_its_id_says_so() -> None:
     assert queries.get_report("wire", story.chatbotnews_id, as_of=1).title == "A robot sings"
 
 
-def test_what_several_publications_report_is_an_event_and_from_three_on_a_thread() -> None:
+def test_what_several_publications_report_is_an_event() -> None:
     title = "Quince Robotics unveils the Gherkin robot for kitchens"
     publish(
         entry(publisher="TechCrunch", title=title, url="https://techcrunch.com/gherkin"),
@@ -82,13 +82,75 @@ def test_what_several_publications_report_is_an_event_and_from_three_on_a_thread
     assert (event.layer, event.claim_status) == ("press-coverage", "reported")
     assert event.attribution is not None
     assert {"TechCrunch", "The Verge", "Wired"} <= set(event.attribution.removeprefix("Reported by ").rstrip(".").split(", "))
+    assert queries.story_threads("wire").total == 0
+    (report, *_) = queries.search_reports("wire").reports
+    found = queries.get_report("wire", report.id)
+    assert found.anchors is not None
+    assert found.anchors[0]["anchor_id"] == event.id
+    assert len(found.related_reports) == 2
+
+
+@pytest.mark.slow
+def test_storylines_are_threads_and_compare_needs_none() -> None:
+    stories = [
+        published(title="A robot sings in the opera of Oslo", url="https://techcrunch.com/robot"),
+        published(publisher="Wired", title="Vienna's kitchen robot learns to waltz", url="https://wired.com/dances"),
+    ]
+    events = Event.objects.filter(stories__in=stories)
+    first = str(Story.objects.get(pk=stories[0].pk).event_id)
+    events.update(storyline=first)
+    synchronise()
     (thread,) = queries.story_threads("wire").threads
-    assert (thread.id, len(thread.reports)) == (f"event-{event.id}", 3)
+    assert thread.id == f"storyline-{first}"
+    assert {report.id for report in thread.reports} == {story.chatbotnews_id for story in stories}
     assert thread.frames.model_dump() == {"belief": None, "neutral": None, "skeptical": None}
-    report = queries.get_report("wire", thread.reports[0].id)
-    assert report.anchors is not None
-    assert report.anchors[0]["anchor_id"] == event.id
-    assert len(report.related_reports) == 2
+    found = queries.compare_sources("wire", "robot")
+    assert found.matched_thread is None
+    assert set(found.groups["source"]) == {"TechCrunch", "Wired"}
+    assert "belief" not in found.model_dump(exclude_unset=True)
+    Event.objects.update(storyline=None)
+    corrections.correct(stories[0].chatbotnews_id, reason="A slip.", headline="A robot sings again in Oslo")
+    synchronise()
+    assert queries.story_threads("wire").total == 0
+
+
+@pytest.mark.slow
+def test_a_topic_whose_words_lead_to_one_source_alone_takes_others_in_behind_it() -> None:
+    waltz = published(title="Quince Robotics teaches the waltz", url="https://techcrunch.com/waltz", summary="Dancers queue.")
+    published(
+        publisher="Wired",
+        title="Why a quince tree grows beside the opera of Oslo",
+        url="https://wired.com/oslo",
+        summary="Gardeners of the city explain their oldest bet on AI.",
+    )
+    synchronise()
+    found = queries.compare_sources("wire", "Quince waltz")
+    assert (found.matched, set(found.groups["source"])) == ("most words", {"TechCrunch", "Wired"})
+    assert found.claims[0].report_id == waltz.chatbotnews_id
+
+
+@pytest.mark.slow
+def test_nothing_of_the_wire_is_disputed_until_an_editor_says_so_and_then_it_stays() -> None:
+    title = "OpenAI says that its robot sings"
+    own = published(publisher="OpenAI Blog", title=title, url="https://openai.com/index/robot")
+    other = published(
+        publisher="TechCrunch", title="Reporters doubt that the OpenAI robot sings", url="https://techcrunch.com/robot"
+    )
+    synchronise()
+    assert all(not claim.disputed_by for claim in queries.compare_sources("wire", "OpenAI robot").claims)
+    corpus = Corpus.objects.get(slug="wire")
+    row = Report.objects.draft(corpus.pk).get(key=own.chatbotnews_id).row
+    row["claims"][0]["disputes"] = [{"report_id": other.chatbotnews_id, "source_url": "https://techcrunch.com/robot"}]
+    store.update(corpus, "reports", [(None, row)], set())
+    releases.release(corpus, "A dispute.")
+    published(title="The OpenAI robot sleeps", url="https://techcrunch.com/sleeps")
+    synchronise()
+    claims = queries.compare_sources("wire", "OpenAI robot").claims
+    disputed = {claim.report_id: claim.disputed_by for claim in claims if claim.disputed_by}
+    assert disputed == {own.chatbotnews_id: [other.chatbotnews_id]}
+    corrections.withdraw(other.chatbotnews_id, reason="It was invented.")
+    synchronise()
+    assert all(not claim.disputed_by for claim in queries.compare_sources("wire", "OpenAI robot").claims)
 
 
 @pytest.mark.slow
@@ -108,7 +170,7 @@ def test_a_thread_of_an_editor_stays_and_unreleased_changes_are_not_released_wit
     loaded = synchronise()
     assert loaded is not None
     assert loaded.release is not None
-    assert Thread.objects.draft(corpus.pk).get().key == "robots"
+    assert Thread.objects.draft(corpus.pk).filter(key="robots").exists()
     assert queries.story_threads("wire", thread_id="robots").threads[0].frames.neutral == "What robots do."
 
 

@@ -7,7 +7,7 @@ Each takes the corpus by its slug and, as `as_of`, the release; without one it i
 
 from wire.corpora.timeline.queries.compare import compare_sources
 from wire.corpora.timeline.queries.corpora import FILES, agent_manifest, get_corpus, list_corpora, stats
-from wire.corpora.timeline.queries.lists import events, mandela_catalog, story_threads
+from wire.corpora.timeline.queries.lists import count_events, events, mandela_catalog, story_threads
 from wire.corpora.timeline.queries.motifs import motif_map
 from wire.corpora.timeline.queries.phrase_lint import MAX_DRAFT, check_wording
 from wire.corpora.timeline.queries.reports import get_report, search_reports
@@ -19,6 +19,7 @@ __all__ = [
     "agent_manifest",
     "check_wording",
     "compare_sources",
+    "count_events",
     "deepen_story",
     "events",
     "get_corpus",

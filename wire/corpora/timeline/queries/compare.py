@@ -1,29 +1,32 @@
-"""Compares how each side tells a topic, with the facts they share and the evidence of each claim. Nothing is generated."""
+"""Compares what reports say on a topic: by stance, grade and source, with the evidence of each claim. Nothing is generated."""
 
-import re
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
-from wire.corpora.timeline import answer_phrases
+from wire.corpora.timeline import search
 from wire.corpora.timeline.errors import NoMatchingTopic
-from wire.corpora.timeline.models import Report, Thread
+from wire.corpora.timeline.models import Motif, Report, SourceFamily, Thread, TimelineEvent
 from wire.corpora.timeline.queries.lists import list_official_events
-from wire.corpora.timeline.queries.scope import Scope, Walk, quote
-from wire.corpora.timeline.schemas import CompareOut, TimelineEvidenceOut, TimelineFactOut
+from wire.corpora.timeline.queries.reports import ReportHits, find_reports
+from wire.corpora.timeline.queries.scope import Scope, Walk, narrow, quote
+from wire.corpora.timeline.schemas import CompareOut, GroupOut, TimelineEvidenceOut, TimelineFactOut
+from wire.corpora.timeline.search import Filters
 from wire.corpora.timeline.vocabulary import DISPUTED, FRAMES, OFFICIAL, Frame
-from wire.text.tokens import STOP_WORDS, token
+from wire.text.tokens import STOP_WORDS
 
 SKIPPED: Final = STOP_WORDS | {
     *("about", "cause", "does", "effect", "effects", "report", "reports", "shift", "shifts", "story", "stories"),
     *("timeline", "timelines"),
-}  # words of a topic that tell no thread from another
+}  # words of a topic that tell nothing apart
 IN_MOTIF: Final = 3
 IN_TEXT: Final = 2
 IN_ANCHOR: Final = 1
-MOST_SCORED: Final = 5_000  # threads that a topic is compared with: those that hold one of its words
-MAX_CLAIMED: Final = 500  # reports of a thread whose claims are listed
-_WORD: Final = re.compile(r"[a-z0-9]+")
-_AGAINST: Final = frozenset({"skeptical", OFFICIAL})
+MOST_SCORED: Final = 5_000  # threads that a topic is compared with
+MAX_COMPARED: Final = 500  # reports: those of the thread, then the newest that a search finds
+MOST_NAMED: Final = 5  # reports that a group names
+MOST_FACTS: Final = 10  # official events that a search finds
+MOST_HINTED: Final = 5
+_GROUPS: Final = ("stance", "evidence_grade", "source")
 
 
 class Match(NamedTuple):
@@ -35,45 +38,68 @@ class Match(NamedTuple):
 
 
 def compare_sources(slug: str, topic: str, frames: Sequence[Frame] | None = None, **given: Any) -> CompareOut:
-    """Return the thread that fits a topic best. Raises: NoMatchingTopic, NotFound, InvalidArgument."""
+    """Compare the reports of the curated thread that fits a topic best with those that a search finds; there need not be a thread.
+
+    Raises: NoMatchingTopic, NotFound, InvalidArgument.
+    """
     walk = Walk("claims", slug, topic, sorted(set(frames or ())), **given)
     scope = walk.scope
-    asked = [word for word in dict.fromkeys(_WORD.findall(topic.lower())) if len(word) > 2 and word not in SKIPPED]
-    match = _find_best(scope, asked)
-    if match is None:
-        raise NoMatchingTopic(
-            f"No thread matches {quote(topic)}.", f"Try one of: {scope.list_ids(Thread)} — or a motif id from timeline_motif_map."
-        )
-    row = match.row
-    claims = _claims(scope.list_rows(Report, row["report_ids"][:MAX_CLAIMED]))
+    answer = find_reports(scope, topic, shares=search.SHARES[:2], skipped=SKIPPED)
+    match = _find_thread(scope, answer.words)
+    thread = match.row if match else {}
+    reports = [*scope.list_rows(Report, thread.get("report_ids", ())[:MAX_COMPARED]), *_list_newest(scope, answer)]
+    source_names = {row["id"]: row["label"] for row in (one.row for one in scope.rows(SourceFamily))}
+    if len({_name_source(row, source_names) for row in reports}) == 1 and len(answer.words) > 1:
+        # A comparison wants two sources: reports with most of the words join those with all.
+        answer = find_reports(scope, topic, shares=(search.EITHER,), skipped=SKIPPED)
+        reports += _list_newest(scope, answer)
+    rows = list({row["id"]: row for row in reports}.values())[:MAX_COMPARED]
+    if not answer.words or (not rows and match is None):
+        raise NoMatchingTopic(f"No report and no thread matches {quote(topic)}.", f"Try one of: {_list_topics(scope)}.")
+    claims = [_to_evidence(scope, row, claim, source_names) for row in rows for claim in row["claims"]]
+    unmatched = [word for word in answer.not_found if match is None or word not in match.words]
     start = walk.before[0] if walk.before else 0
     end = start + walk.limit
-    framed: dict[str, Any] = {name: row.get(f"{name}_frame") or None for name in FRAMES if name in (frames or FRAMES)}
+    framed: dict[str, Any] = {name: thread.get(f"{name}_frame") or None for name in FRAMES if name in (frames or FRAMES)}
     return CompareOut(
         **scope.answered,
         topic=topic,
-        matched_thread=row["id"],
-        matched_words=match.words,
-        unmatched_words=[word for word in asked if word not in match.words],
-        **framed,
+        **answer.notes,
+        matched_thread=thread.get("id"),
+        matched_words=[word for word in answer.words if word not in unmatched],
+        unmatched_words=unmatched,
+        **(framed if thread else {}),
+        total_reports=max(len(rows), len(answer.numbers)),
+        reports_compared=len(rows),
+        groups={name: _group(rows, name, source_names) for name in _GROUPS},
         shared_facts=[
             TimelineFactOut(fact=f"{one['title']} ({one.get('date_label') or one['date']})", source_url=one.get("source_url"))
-            for one in list_official_events(scope, row["anchor_ids"])
+            for one in (list_official_events(scope, thread["anchor_ids"]) if thread else _find_official_events(scope, answer.words))
         ],
-        disputed_or_unsourced=[answer_phrases.UNSOURCED_THREAD] if row.get("flag") else [],
-        disputed_claims=[claim for claim in claims if claim.status == DISPUTED],
+        disputed_or_unsourced=[scope.settings.phrases.unsourced_thread] if thread.get("flag") else [],
+        disputed_claims=[claim for claim in claims if claim.status == DISPUTED or claim.disputed_by],
         total_claims=len(claims),
         next_cursor=walk.cursor(end) if end < len(claims) else None,
         claims=claims[start:end],
-        recommended_wording=answer_phrases.WORDING,
+        recommended_wording=scope.settings.phrases.wording,
     )
 
 
-def _find_best(scope: Scope, asked: Sequence[str]) -> Match | None:
-    """Return the thread of the highest score, the first of several; None where most of the topic is about something else."""
+def _list_newest(scope: Scope, answer: ReportHits) -> list[Any]:
+    numbers = answer.numbers[:MAX_COMPARED].tolist()
+    found = search.rows_of(scope.corpus.pk, numbers)
+    return [found[number] for number in numbers]
+
+
+def _find_thread(scope: Scope, asked: Sequence[str]) -> Match | None:
+    """Return the curated thread of the highest score, the first of several; None where most of the topic is about something else.
+
+    A thread is curated if somebody wrote one of its frames.
+    """
     rows = [one.row for one in scope.rows(Thread).in_order()[:MOST_SCORED]]
+    rows = [row for row in rows if any(row.get(f"{name}_frame") for name in FRAMES)]
     events = {one["id"]: one for one in list_official_events(scope, [key for row in rows for key in row["anchor_ids"]])}
-    matches = [_match(row, [events[key] for key in row["anchor_ids"] if key in events], asked) for row in rows]
+    matches = (_match(row, [events[key] for key in row["anchor_ids"] if key in events], asked) for row in rows)
     best = max(matches, key=lambda match: match.score, default=None)
     return best if best and best.score and 3 * len(best.words) > len(asked) else None
 
@@ -82,32 +108,58 @@ def _match(row: Any, anchors: Sequence[Any], asked: Sequence[str]) -> Match:
     near = _stems(row["id"], row["title"], row["public_summary"])
     motifs = _stems(*row["motifs"])
     official = _stems(*(text for one in anchors for text in (one["title"], one["summary"], one.get("source_url") or "")))
-    wide = _stems(*(row.get(f"{name}_frame") or "" for name in FRAMES))
-    asked_stems = [token(word) for word in asked]
-    score = sum(IN_TEXT * (one in near) + IN_MOTIF * (one in motifs) + IN_ANCHOR * (one in official) for one in asked_stems)
-    anywhere = near | motifs | official | wide
-    return Match(row, score, [word for word, stem in zip(asked, asked_stems, strict=True) if stem in anywhere])
+    anywhere = near | motifs | official | _stems(*(row.get(f"{name}_frame") or "" for name in FRAMES))
+    stems = [search.stems(word)[0] for word in asked]
+    score = sum(IN_TEXT * (one in near) + IN_MOTIF * (one in motifs) + IN_ANCHOR * (one in official) for one in stems)
+    return Match(row, score, [word for word, stem in zip(asked, stems, strict=True) if stem in anywhere])
 
 
 def _stems(*texts: str) -> set[str]:
-    return {token(word) for text in texts for word in _WORD.findall(text.lower())}
+    return {stem for text in texts for stem in search.stems(text)}
 
 
-def _claims(reports: Sequence[Any]) -> list[TimelineEvidenceOut]:
-    """Return every claim of these reports, and the reports against it: skeptical or official ones on a motif of its report."""
-    against = [(one["id"], set(one["motifs"])) for one in reports if one["stance"] in _AGAINST]
-    return [
-        TimelineEvidenceOut(
-            **{name: claim[name] for name in ("text", "claim_type", "status")},
-            **{name: row[name] for name in ("evidence_grade", "stance")},
-            source_url=claim.get("source_url") or row["source"].get("source_url"),
-            report_id=row["id"],
-            report_title=row["title"],
-            source_type=row["source"]["source_type"],
-            disputed_by=[
-                key for key, motifs in against if key != row["id"] and row["stance"] not in _AGAINST and motifs & set(row["motifs"])
-            ],
-        )
-        for row in reports
-        for claim in row["claims"]
-    ]
+def _find_official_events(scope: Scope, asked: Sequence[str]) -> list[Any]:
+    """Return official events that hold every word, the newest first."""
+    official = [layer for layer, lane in scope.settings.vocabularies.lanes().items() if lane == OFFICIAL]
+    events = narrow(scope.rows(TimelineEvent).filter(layer__in=official), Filters(query=" ".join(asked[: search.MAX_TERMS])))
+    return [one.row for one in events.order_by("-date", "position")[:MOST_FACTS]]
+
+
+def _list_topics(scope: Scope) -> str:
+    """Return titles of threads, or labels of motifs where there are none, as a hint says them."""
+    for model, name in ((Thread, "title"), (Motif, "label")):
+        if titles := [one.row[name] for one in scope.rows(model).in_order()[:MOST_HINTED]]:
+            return "; ".join(titles)
+    return "words of this corpus's reports; timeline_search_reports without a query lists the newest"
+
+
+def _name_source(row: Any, source_names: dict[str, str]) -> str:
+    source = row["source"]
+    return source_names.get(source.get("source_id"), str(source["source_type"]))
+
+
+def _group(rows: Sequence[Any], name: str, source_names: dict[str, str]) -> dict[str, GroupOut]:
+    """Return how many reports have each stance, grade or source, the most frequent first; nothing where no report has any."""
+    ids = dict[str, list[str]]()
+    for row in rows:
+        if value := _name_source(row, source_names) if name == "source" else row[name]:
+            ids.setdefault(value, []).append(row["id"])
+    ordered = sorted(ids.items(), key=lambda one: (-len(one[1]), one[0]))
+    return {value: GroupOut(reports=len(some), report_ids=some[:MOST_NAMED]) for value, some in ordered}
+
+
+def _to_evidence(scope: Scope, row: Any, claim: Any, source_names: dict[str, str]) -> TimelineEvidenceOut:
+    stated = claim.get("disputes") or []
+    there = scope.get_rows(Report, [dispute["report_id"] for dispute in stated]) if stated else {}
+    disputes = [dispute for dispute in stated if dispute["report_id"] in there]  # a report may have left
+    return TimelineEvidenceOut(
+        **{name: claim[name] for name in ("text", "claim_type", "status")},
+        **{name: row[name] for name in ("evidence_grade", "stance")},
+        source_url=claim.get("source_url") or row["source"].get("source_url"),
+        report_id=row["id"],
+        report_title=row["title"],
+        source_type=row["source"]["source_type"],
+        source=_name_source(row, source_names),
+        disputed_by=[dispute["report_id"] for dispute in disputes],
+        disputes=disputes,
+    )

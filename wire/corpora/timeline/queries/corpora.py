@@ -2,7 +2,6 @@
 
 from django.conf import settings
 
-from wire.corpora.timeline import answer_phrases
 from wire.corpora.timeline.models import Corpus, Motif, Thread
 from wire.corpora.timeline.queries.scope import scope_of
 from wire.corpora.timeline.schemas import CorporaOut, CorpusOut, ManifestOut, StatsOut
@@ -62,13 +61,13 @@ def agent_manifest(slug: str, as_of: int | None = None) -> ManifestOut:
         **said.model_dump(include={"name", "version", "contribute", "licence", "attribution"}),
         what_this_is=said.about,
         what_it_never_claims=said.never_claims,
-        language_rules=said.language_rules(),
+        language_rules=scope.language_rules,
         evidence_grades=dict(GRADES),
         layer_rules={layer.id: layer.rule for layer in said.vocabularies.layers},
         recommended_first_calls=calls,
         install={"url": mcp, "mcp_config": {"mcpServers": {f"timeline-{slug}": {"type": "http", "url": mcp}}}},
         raw_endpoints=[f"{settings.WIRE_SITE_URL}/api/timeline/{slug}/files/{name}.json" for name in FILES],
-        citation_policy=answer_phrases.CITATION,
+        citation_policy=said.phrases.citation,
         release_sha256=scope.release.sha256,
         corpora=list(Corpus.objects.exclude(release=0).exclude(slug=slug).values_list("slug", flat=True)),
     )

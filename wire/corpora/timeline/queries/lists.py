@@ -5,15 +5,15 @@ the item names, or that refers to the event. Dates are an event's own, of thread
 """
 
 import datetime as dt
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from django.db.models import Q
+from django.db.models import Count, Q
 
-from wire.corpora.timeline import answer_phrases
 from wire.corpora.timeline.errors import UnknownThread
-from wire.corpora.timeline.models import Anchor, CatalogItem, Mention, Report, Thread, TimelineEvent
+from wire.corpora.timeline.models import Anchor, CatalogItem, Mention, Report, RowQuerySet, Thread, TimelineEvent
 from wire.corpora.timeline.queries.scope import Scope, Walk, expect_motifs, expect_words, filters_of, linked_reports, narrow, quote
 from wire.corpora.timeline.schemas import CatalogueOut, ItemOut, ThreadOut, ThreadsOut, TimelineEventOut, TimelineEventsOut
 from wire.corpora.timeline.search import Filters
@@ -23,31 +23,46 @@ from wire.search.cursor import invalid
 MAX_REPORTS: Final = 100  # of a thread that are listed with it
 
 
-def events(slug: str, layer: str | None = None, **given: Any) -> TimelineEventsOut:
-    """Return events, oldest first. Raises: NotFound, InvalidArgument."""
-    walk = Walk("events", slug, layer, size=2, **given)
-    scope = walk.scope
-    layer_rules = {one.id: one.rule for one in scope.settings.vocabularies.layers}
-    expect_words("layer", layer, list(layer_rules))
-    filters = filters_of(scope, **walk.given)
-    rows = narrow(scope.rows(TimelineEvent), filters, layer=layer, date__gte=filters.date_start, date__lte=filters.date_end)
-    if (linked := linked_reports(scope, replace(filters, date_start=None, date_end=None))) is not None:
-        rows = rows.filter(key__in=Anchor.objects.filter(report__in=linked.values("pk")).values("anchor_id"))
+def events(slug: str, layer: str | None = None, *, newest_first: bool = False, **given: Any) -> TimelineEventsOut:
+    """Return events, oldest first unless asked otherwise. Raises: NotFound, InvalidArgument."""
+    walk = Walk("newest events" if newest_first else "events", slug, layer, size=2, **given)
+    rows = _select_events(walk, layer)
     total = rows.count()
     if walk.before:
         try:
             date, position = dt.date.fromordinal(walk.before[0]), walk.before[1]
         except (ValueError, OverflowError):
             raise invalid() from None
-        rows = rows.filter(Q(date__gt=date) | Q(date=date, position__gt=position))
-    found = list(rows.order_by("date", "position")[: walk.limit + 1])
+        beyond = Q(date__lt=date) if newest_first else Q(date__gt=date)
+        rows = rows.filter(beyond | Q(date=date, position__gt=position))
+    found = list(rows.order_by("-date" if newest_first else "date", "position")[: walk.limit + 1])
     last = found[walk.limit - 1] if len(found) > walk.limit else None
     shown = found[: walk.limit]
     return TimelineEventsOut(
         **walk.page(total, shown, (last.date.toordinal(), last.position) if last else None),
-        layer_rules=layer_rules,
+        layer_rules={one.id: one.rule for one in walk.scope.settings.vocabularies.layers},
         events=[TimelineEventOut.model_construct(**one.row) for one in shown],
     )
+
+
+def count_events(slug: str, layer: str | None = None, **given: Any) -> list[tuple[dt.date, bool, int]]:
+    """Count events by day and lane, oldest first: the day, whether the lane is official, how many. Raises: as `events`."""
+    walk = Walk("events", slug, layer, size=2, **given)
+    lanes = walk.scope.settings.vocabularies.lanes()
+    counted = Counter[tuple[dt.date, bool]]()
+    for date, of_layer, number in _select_events(walk, layer).values_list("date", "layer").annotate(Count("pk")).order_by("date"):
+        counted[date, lanes[of_layer] == OFFICIAL] += number
+    return [(date, is_official, number) for (date, is_official), number in counted.items()]
+
+
+def _select_events(walk: Walk, layer: str | None) -> RowQuerySet:
+    scope = walk.scope
+    expect_words("layer", layer, list(scope.settings.vocabularies.lanes()))
+    filters = filters_of(scope, **walk.given)
+    rows = narrow(scope.rows(TimelineEvent), filters, layer=layer, date__gte=filters.date_start, date__lte=filters.date_end)
+    if (linked := linked_reports(scope, replace(filters, date_start=None, date_end=None))) is not None:
+        rows = rows.filter(key__in=Anchor.objects.filter(report__in=linked.values("pk")).values("anchor_id"))
+    return rows
 
 
 def mandela_catalog(
@@ -63,7 +78,9 @@ def mandela_catalog(
     motif_columns = f"|{motif}|" if motif else None
     rows = narrow(walk.scope.rows(CatalogItem), filters, category=category, status=status, motifs__contains=motif_columns)
     listed, found = _read_page(walk, rows, filters, "item_id")
-    return CatalogueOut(**listed, framing=answer_phrases.CATALOGUE, items=[ItemOut.model_construct(**row) for row in found])
+    return CatalogueOut(
+        **listed, framing=walk.scope.settings.phrases.catalogue, items=[ItemOut.model_construct(**row) for row in found]
+    )
 
 
 def story_threads(slug: str, thread_id: str | None = None, lens: Frame | None = None, **given: Any) -> ThreadsOut:

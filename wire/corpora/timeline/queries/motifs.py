@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from wire.corpora.timeline import answer_phrases, search
+from wire.corpora.timeline import search
 from wire.corpora.timeline.models import Motif, MotifEdge
 from wire.corpora.timeline.queries.scope import Scope, Walk, expect_motifs, expect_words, filters_of, narrow
 from wire.corpora.timeline.schemas import EdgeOut, MotifMapOut, NodeOut
@@ -61,7 +61,7 @@ def motif_map(slug: str, family: str | None = None, motif: str | None = None, **
             for a, b, weight, curated in links
             if a in place_of and b in place_of and start <= max(place_of[a], place_of[b]) < end
         ],
-        note=answer_phrases.MOTIFS,
+        note=scope.settings.phrases.motifs,
     )
 
 
@@ -80,7 +80,7 @@ def _read_pairs(scope: Scope) -> dict[Pair, int]:
 
 def count_from_index(scope: Scope, filters: Filters) -> tuple[dict[str, int], dict[Pair, int]]:
     names = scope.rows(Motif).in_order().values_list("key", flat=True)
-    matches = search.find_matches(scope.key, filters)
+    matches = search.find_matches(scope.key, filters).numbers
     numbers_of = postings_index.weights(search.index_of(scope.corpus.pk), map(search.motif_token, names))
     carried = {}
     for name in names:

@@ -14,15 +14,17 @@ from wire.corpora.timeline.queries.reports import phrasing
 from wire.corpora.timeline.queries.scope import Scope, scope_of
 from wire.corpora.timeline.schemas import FindingOut, WordingOut
 from wire.corpora.timeline.search import Release
-from wire.corpora.timeline.vocabulary import NOT_AS_FACT, OFFICIAL
+from wire.corpora.timeline.vocabulary import NOT_AS_FACT, OFFICIAL, VERIFIED
 from wire.search import postings_index
 from wire.text.tokens import STOP_WORDS, is_run, split_words, token, words
 
 MAX_DRAFT: Final = 20_000
 MAX_FOUND: Final = 100
 READINGS: Final = ("symbolic", "speculative", "interpretive")
-MAX_SENTENCES: Final = 40  # that are compared with the corpus
+MAX_SENTENCES: Final = 150  # that are compared with the corpus
 LIKE: Final = 2  # words of a report that a sentence shares with it before it counts as being about it
+ALIKE: Final = 0.8  # share of a claim's words, hedges aside, that a sentence repeats when it tells that claim …
+LEAST: Final = 3  # … which has at least so many
 MOST_WORDS: Final = 60  # of a sentence that reports are looked for by
 MOST_READ: Final = 50  # reports that a sentence is compared with: those that hold the most of its words
 MOST_EVENTS: Final = 500  # of a corpus that sentences are compared with
@@ -37,9 +39,11 @@ _AS_FACT: Final = re.compile(
 )
 _HEDGED: Final = re.compile(
     r"\b(report(s|ed|edly)?|interpret(s|ed|ation)?|reading|linked?|symbolic(ally)?|framed?|claim(s|ed)?|according to|say(s|ing)?"
-    r"|said|believe[sd]?|describe[sd]?|not|never|no|un(proven|confirmed)|disputed?)\b",
+    r"|said|believe[sd]?|describe[sd]?|not|never|no|un(proven|confirmed)|disputed?"
+    r"|(read|seen) as|(?-i:may)|might|could|perhaps|possibly|seems?)\b",
     re.IGNORECASE,
 )
+_TELLERS: Final = re.compile(r"\b(communit(y|ies)|members?|some|several|many|people|readers?)\b", re.IGNORECASE)
 _CAUSE: Final = re.compile(
     r"\b(caus(e|es|ed|ing)|because of|due to|led to|leads to|triggered|triggers|brought about|resulted in|results in|opened"
     r"|made possible|is why|responsible for)\b",
@@ -49,10 +53,11 @@ _DENIED: Final = re.compile(r"\b(not|never|no|nothing)\b", re.IGNORECASE)
 
 
 class _Row(NamedTuple):
-    """A report or an event, and the stems of what it says."""
+    """A report or an event, the stems of what it says, and those of each of its claims without hedges."""
 
     row: Any
     stems: frozenset[str]
+    claims: Sequence[frozenset[str]] = ()
 
 
 class _Corpus:
@@ -61,29 +66,33 @@ class _Corpus:
     def __init__(self, release: Release) -> None:
         self._release = release
         events = TimelineEvent.objects.in_release(release.corpus, release.number).in_order()[:MOST_EVENTS]
-        self._events = [_Row(event.row, frozenset(event.words.split())) for event in events]
+        self.events = [_Row(event.row, frozenset(event.words.split())) for event in events]
         self._reports: dict[int, _Row] = {}
 
-    def find_events(self, stems: Sequence[str]) -> list[Any]:
-        return _most_alike(self._events, stems)
-
-    def find_reports(self, stems: Sequence[str]) -> list[Any]:
-        """Rank reports by their words in common; all pairs of words are looked for, so that no common word hides a report."""
+    def find_reports(self, sentences: Sequence[Sequence[str]]) -> Iterator[list[_Row]]:
+        """Yield for each sentence (its stems) the reports that share the most of its words."""
         placed = search.ranks(self._release)
-        asked = {stem[: search.LONGEST] for stem in stems[:MOST_WORDS]}
-        times = np.zeros(len(placed), dtype=int)
-        for numbers, _ in postings_index.weights(search.index_of(self._release.corpus), asked).values():
-            times[numbers[numbers < len(placed)]] += 1
-        found = np.flatnonzero((times >= LIKE) & (placed > 0))
-        best = found[np.argsort(-times[found], kind="stable")][:MOST_READ].tolist()
+        asked = {stem for stems in sentences for stem in stems[:MOST_WORDS]}
+        postings = postings_index.weights(search.index_of(self._release.corpus), asked)
+        for stems in sentences:
+            times = np.zeros(len(placed), dtype=int)
+            for numbers, _ in (postings[stem] for stem in stems[:MOST_WORDS] if stem in postings):
+                times[numbers[numbers < len(placed)]] += 1
+            found = np.flatnonzero((times >= LIKE) & (placed > 0))
+            best = found[np.argsort(-times[found], kind="stable")][:MOST_READ].tolist()
+            yield _most_alike(self._prepare(best), stems)
+
+    def _prepare(self, numbers: Sequence[int]) -> list[_Row]:
         if len(self._reports) > MOST_PREPARED:
             self._reports = {}
-        if missing := [number for number in best if number not in self._reports]:
+        if missing := [number for number in numbers if number not in self._reports]:
             for number, row in search.rows_of(self._release.corpus, missing).items():
                 motifs = (motif.replace("-", " ") for motif in row["motifs"])
                 texts = (row["title"], row["summary"], *motifs, *(claim["text"] for claim in row["claims"]))
-                self._reports[number] = _Row(row, frozenset(search.index_words(*texts).split()))
-        return _most_alike((self._reports[number] for number in best if number in self._reports), stems)
+                stated = (claim["text"] for claim in row["claims"] if claim["status"] != VERIFIED)
+                claims = [frozenset(_list_stems(_TELLERS.sub(" ", _HEDGED.sub(" ", text)))) for text in stated]
+                self._reports[number] = _Row(row, frozenset(search.index_words(*texts).split()), claims)
+        return [self._reports[number] for number in numbers if number in self._reports]
 
 
 _corpus = lru_cache(maxsize=4)(_Corpus)
@@ -94,28 +103,50 @@ def check_wording(slug: str, draft: str, as_of: int | None = None) -> WordingOut
     scope = scope_of(slug, as_of)
     placed = [(part, found.start(), found.end()) for found in _WORD.finditer(draft) for part in words(found[0])]
     findings = [*_find_avoided(scope, draft, placed), *_find_omitted(scope, draft, placed)]
-    compared, unread = 0, dict[str, Any]()
-    for sentence in _SENTENCE.finditer(draft):
-        certain, cause = _AS_FACT.search(sentence[0]), _CAUSE.search(sentence[0])
-        if certain and _HEDGED.search(sentence[0][: certain.start()]):
-            certain = None
-        if cause and _DENIED.search(sentence[0][: cause.end()]):
-            cause = None
-        if certain is None and cause is None:
-            continue
-        if compared == MAX_SENTENCES:
-            unread = {"unread_from": sentence.start()}
-            break
-        compared += 1
-        findings += _check_sentence(scope, sentence, certain, cause)
+    sentences = [sentence for found in _SENTENCE.finditer(draft) if (sentence := _read_sentence(found)).has_to_be_compared]
+    compared = sentences[:MAX_SENTENCES]
+    corpus = _corpus(scope.key)
+    for sentence, reports in zip(compared, corpus.find_reports([one.stems for one in compared]), strict=True):
+        findings += _check_sentence(scope, sentence, reports, _most_alike(corpus.events, sentence.stems))
+    unread: dict[str, Any] = {"unread_from": sentences[MAX_SENTENCES].start} if len(sentences) > MAX_SENTENCES else {}
     findings.sort(key=lambda one: (one.start, one.rule))
     return WordingOut(
         **scope.answered,
         ok=not findings and not unread,
         findings=findings[:MAX_FOUND],
-        language_rules=scope.settings.language_rules(),
+        language_rules=scope.language_rules,
         **unread,
     )
+
+
+class _Sentence(NamedTuple):
+    """A sentence of a draft: its stems, and its words of proof and of cause that nothing before them takes back."""
+
+    text: str
+    start: int
+    stems: list[str]
+    certain: re.Match[str] | None
+    cause: re.Match[str] | None
+    is_hedged: bool
+
+    @property
+    def has_to_be_compared(self) -> bool:
+        return bool(self.certain or self.cause or (not self.is_hedged and len(self.stems) >= LEAST))
+
+
+def _read_sentence(found: re.Match[str]) -> _Sentence:
+    text = found[0]
+    certain, cause = _AS_FACT.search(text), _CAUSE.search(text)
+    if certain and _HEDGED.search(text[: certain.start()]):
+        certain = None
+    if cause and _DENIED.search(text[: cause.end()]):
+        cause = None
+    return _Sentence(text, found.start(), _list_stems(text), certain, cause, bool(_HEDGED.search(text)))
+
+
+def _list_stems(text: str) -> list[str]:
+    long_enough = (word for word in split_words(text) if len(word) > 2 or is_run(word))
+    return sorted({token(word)[: search.LONGEST] for word in long_enough if word not in STOP_WORDS})
 
 
 def _find_avoided(scope: Scope, draft: str, placed: Sequence[tuple[str, int, int]]) -> Iterator[FindingOut]:
@@ -142,28 +173,31 @@ def _find_omitted(scope: Scope, draft: str, placed: Sequence[tuple[str, int, int
         yield _finding("left-out-name", draft[start:end], start, why, "a family of sources that this corpus does not name")
 
 
-def _check_sentence(
-    scope: Scope, sentence: re.Match[str], certain: re.Match[str] | None, cause: re.Match[str] | None
-) -> Iterator[FindingOut]:
-    """Find a reading told as fact, and an official event said to cause something."""
-    corpus, at = _corpus(scope.key), sentence.start()
-    long_enough = (word for word in split_words(sentence[0]) if len(word) > 2 or is_run(word))
-    stems = sorted({token(word) for word in long_enough if word not in STOP_WORDS})
-    reports = corpus.find_reports(stems)
-    about = [row for row in reports if row["evidence_grade"] in READINGS or NOT_AS_FACT in (row.get("safety_flags") or ())]
-    if certain and about:
+def _check_sentence(scope: Scope, sentence: _Sentence, reports: Sequence[_Row], events: Sequence[_Row]) -> Iterator[FindingOut]:
+    """Find a reading told as fact, by a word of proof or in a claim's own words, and an official event as a cause."""
+    readings = [
+        one for one in reports if one.row["evidence_grade"] in READINGS or NOT_AS_FACT in (one.row.get("safety_flags") or ())
+    ]
+    told = [] if sentence.is_hedged else [one.row for one in readings if _tells_claim(sentence, one)]
+    if about := [one.row for one in readings] if sentence.certain else told:
         why = f"“{about[0]['title']}” is graded {about[0]['evidence_grade']}; it is a reading, not a proof."
-        yield _finding("symbolic-as-fact", certain[0], at + certain.start(), why, phrasing(about[0]).say, about)
-    if cause:
+        phrase = sentence.certain[0] if sentence.certain else sentence.text.strip()
+        at = sentence.certain.start() if sentence.certain else sentence.text.index(phrase)
+        yield _finding("symbolic-as-fact", phrase, sentence.start + at, why, phrasing(scope, about[0]).say, about)
+    if sentence.cause:
         lanes = scope.settings.vocabularies.lanes()
-        events = corpus.find_events(stems)
-        official = [row for row in events if lanes[row["layer"]] == OFFICIAL]
-        linked = [row for row in events if lanes[row["layer"]] != OFFICIAL]
-        linked += [row for row in reports if row["evidence_grade"] != OFFICIAL]
+        official = [one.row for one in events if lanes[one.row["layer"]] == OFFICIAL]
+        linked = [one.row for one in events if lanes[one.row["layer"]] != OFFICIAL]
+        linked += [one.row for one in reports if one.row["evidence_grade"] != OFFICIAL]
         if official and linked:
             why = f"“{official[0]['title']}” is an official event; what is linked with it is interpretation, not causation."
-            instead = "is linked by the community with"
-            yield _finding("official-cause", cause[0], at + cause.start(), why, instead, [official[0], *linked[:5]])
+            cause, instead = sentence.cause, scope.settings.phrases.official_cause
+            yield _finding("official-cause", cause[0], sentence.start + cause.start(), why, instead, [official[0], *linked[:5]])
+
+
+def _tells_claim(sentence: _Sentence, report: _Row) -> bool:
+    held = set(sentence.stems)
+    return any(len(claim) >= LEAST and len(claim & held) >= ALIKE * len(claim) for claim in report.claims)
 
 
 def _finding(rule: str, phrase: str, start: int, why: str, instead: str, about: Sequence[Any] = ()) -> FindingOut:
@@ -178,8 +212,8 @@ def _finding(rule: str, phrase: str, start: int, why: str, instead: str, about: 
     )
 
 
-def _most_alike(rows: Iterable[_Row], stems: Sequence[str]) -> list[Any]:
-    """Up to five rows that share at least LIKE words with a sentence, the most first."""
+def _most_alike(rows: Iterable[_Row], stems: Sequence[str]) -> list[_Row]:
+    """Return up to five rows that share at least LIKE words with a sentence, the most first."""
     wanted = set(stems)
-    scored = [(-shared, row["id"], row) for row, held in rows if (shared := len(wanted & held)) >= LIKE]
-    return [row for *_, row in sorted(scored, key=lambda one: one[:2])][:5]
+    scored = [(-shared, one.row["id"], one) for one in rows if (shared := len(wanted & one.stems)) >= LIKE]
+    return [one for *_, one in sorted(scored, key=lambda scored: scored[:2])][:5]

@@ -1,24 +1,47 @@
 """Reports: search, and one by its id."""
 
-from typing import Any, Final
+import datetime as dt
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from typing import Any, Final, NamedTuple
 
-from wire.corpora.timeline import answer_phrases, search
+from wire.corpora.timeline import search
 from wire.corpora.timeline.errors import ReportRemoved, UnknownReport
 from wire.corpora.timeline.models import Report
 from wire.corpora.timeline.queries.scope import Scope, Walk, filters_of, quote, scope_of
-from wire.corpora.timeline.schemas import BriefOut, PhrasingOut, TimelineClaimOut, TimelineReportOut, TimelineSearchOut
+from wire.corpora.timeline.schemas import (
+    BriefOut,
+    PhrasingOut,
+    TimelineClaimOut,
+    TimelinePeriodOut,
+    TimelineReportOut,
+    TimelineSearchOut,
+)
 from wire.search.cursor import invalid
+from wire.search.postings_index import Numbers
+from wire.text.date_range import Period, find_period
+from wire.text.query import ALL, SOME
+from wire.text.tokens import split_words
 
 FOUND: Final = 10
 MAX_RELATED: Final = 20
+_YEARS: Final = re.compile(
+    r"\b(?:(?P<how>after|since|before|until|till|in|from|between)\s+)?(?P<first>(?:19|20)\d\d)"
+    r"(?:\s*(?:-|–|\bto\b|\band\b|\buntil\b)\s*(?P<last>(?:19|20)\d\d))?\b",
+    re.IGNORECASE,
+)
 
 
 def search_reports(slug: str, query: str | None = None, cursor: str | None = None, **given: Any) -> TimelineSearchOut:
-    """Return reports that fulfil all of it, the newest first, undated ones last. Raises: NotFound, InvalidArgument."""
+    """Return reports that fulfil all of it, the newest first, undated ones last; where none holds every word, those that hold
+    some. A period in the query's words counts as dates. Raises: NotFound, InvalidArgument.
+    """
     offset = int(cursor) if cursor and cursor.isascii() and cursor.isdigit() and len(cursor) < 10 else None
     walk = Walk("reports", slug, query, cursor=None if offset is not None else cursor, **{"limit": FOUND} | given)
     scope = walk.scope
-    numbers = search.find_matches(scope.key, filters_of(scope, query=query, **walk.given))
+    answer = find_reports(scope, query or "", **walk.given)
+    numbers = answer.numbers
     if offset and offset >= len(numbers):  # clients of the original count rows
         raise invalid()
     before = walk.before[0] if walk.before else None
@@ -29,10 +52,73 @@ def search_reports(slug: str, query: str | None = None, cursor: str | None = Non
         query=query,
         total_matches=found.pop("total"),
         **found,
-        language_note=answer_phrases.LANGUAGE,
+        **answer.notes,
+        language_note=scope.settings.phrases.language,
         reports=[to_brief(rows[number]) for number in shown],
         matches_over_time=search.over_time(scope.key, numbers),
     )
+
+
+class ReportHits(NamedTuple):
+    """Reports found, newest first. `notes` are the fields that say how the question was read, where not word by word."""
+
+    numbers: Numbers
+    words: list[str]
+    not_found: list[str]
+    notes: dict[str, Any]
+
+
+def find_reports(
+    scope: Scope,
+    query: str,
+    *,
+    shares: Sequence[float] = search.SHARES,
+    skipped: Collection[str] = (),
+    **given: Any,
+) -> ReportHits:
+    """Find the reports that answer a question: in the period that it names, unless dates are given or nothing of it is there.
+
+    `shares` says how far words that do not occur together are looked for apart; `skipped` words are no part of the question.
+    Raises: InvalidArgument, UnknownMotif.
+    """
+    period = _find_period(query, scope.release.released_at.date())
+    words = period.rest if period else query
+    if skipped:
+        words = " ".join(word for word in split_words(words) if word not in skipped)
+    matches, notes = None, dict[str, Any]()
+    filters = filters_of(scope, query=words, **given)
+    if period:
+        first, last = period.since, period.until and period.until - dt.timedelta(days=1)
+        if not (filters.date_start or filters.date_end):
+            matches = search.find_matches(scope.key, replace(filters, date_start=first, date_end=last), shares)
+        notes["period"] = TimelinePeriodOut(
+            said=period.said,
+            date_start=str(first) if first else None,
+            date_end=str(last) if last else None,
+            applied=matches is not None and matches.numbers.size > 0,
+        )
+    if matches is None or not matches.numbers.size:
+        matches = search.find_matches(scope.key, filters, shares)
+    written = {search.stems(word)[0]: word for word in split_words(words)}
+    not_found = [written.get(stem, stem) for stem in matches.not_found]
+    if matches.share < ALL and matches.numbers.size:
+        notes |= {"matched": "some words" if matches.share == SOME else "most words", "not_found": not_found}
+    return ReportHits(matches.numbers, list(dict.fromkeys(split_words(words))), not_found, notes)
+
+
+def _find_period(query: str, today: dt.date) -> Period | None:
+    """Return the period that a question names; years alone behind a preposition, or two of them: "after 2012", "2012–2014"."""
+    if period := find_period(query, today):
+        return period
+    found = _YEARS.search(query)
+    if found is None or not (found["how"] or found["last"]):
+        return None
+    how, first, last = (found["how"] or "").lower(), int(found["first"]), int(found["last"] or found["first"])
+    since = {"after": last + 1, "before": None, "until": None, "till": None}.get(how, first)
+    until = {"after": None, "since": None, "before": first, "from": last + 1 if found["last"] else None}.get(how, last + 1)
+    start, end = found.span()
+    starts = [None if year is None else dt.date(year, 1, 1) for year in (since, until)]
+    return Period(starts[0], starts[1], found[0].strip(), f"{query[:start]} {query[end:]}".strip())
 
 
 def get_report(slug: str, report_id: str, as_of: int | None = None) -> TimelineReportOut:
@@ -42,7 +128,7 @@ def get_report(slug: str, report_id: str, as_of: int | None = None) -> TimelineR
     related = scope.list_rows(Report, (row.get("related_report_ids") or [])[:MAX_RELATED])
     row["claims"] = [TimelineClaimOut.model_construct(**claim) for claim in row["claims"]]
     return TimelineReportOut.model_construct(
-        **scope.answered, **row, related_reports=[to_brief(one) for one in related], recommended_phrasing=phrasing(row)
+        **scope.answered, **row, related_reports=[to_brief(one) for one in related], recommended_phrasing=phrasing(scope, row)
     )
 
 
@@ -74,8 +160,8 @@ def to_brief(row: Any) -> BriefOut:
     )
 
 
-def phrasing(row: Any) -> PhrasingOut:
-    """Return the phrases for a report: its editors', else those for what a community reports."""
-    said = row.get("recommended_agent_language") or []
-    avoid = said[1].removeprefix("avoid:").strip() if len(said) > 1 else answer_phrases.COMMUNITY_AVOID
-    return PhrasingOut(say=said[0] if said else answer_phrases.COMMUNITY_SAY, avoid=avoid)
+def phrasing(scope: Scope, row: Any) -> PhrasingOut:
+    """Return the phrases for a report: its editors', else the corpus's."""
+    said, usual = row.get("recommended_agent_language") or [], scope.settings.phrases
+    avoid = said[1].removeprefix("avoid:").strip() if len(said) > 1 else usual.avoid_of_report
+    return PhrasingOut(say=said[0] if said else usual.say_of_report, avoid=avoid)

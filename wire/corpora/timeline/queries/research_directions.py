@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Sequence
 from typing import Any, Final, NamedTuple
 
-from wire.corpora.timeline import answer_phrases
 from wire.corpora.timeline.errors import BadInput, UnknownReport
 from wire.corpora.timeline.models import Motif, Report
 from wire.corpora.timeline.queries.lists import list_official_events, thread_of
@@ -52,7 +51,9 @@ def deepen_story(
     else:
         expect_motifs(scope, [str(motif)], "")
         (row,) = scope.list_rows(Motif, [str(motif)])
-        subject = Subject(row["label"], [row["id"]], [f"{row['label']}: {row['caution']}"] if row.get("caution") else [])
+        carried = scope.rows(Report).filter(motifs__contains=f"|{row['id']}|").in_order()[:MAX_OPEN]
+        caution = [f"{row['label']}: {row['caution']}"] if row.get("caution") else []
+        subject = Subject(row["label"], [row["id"]], [*caution, *_list_unverified(one.row for one in carried)])
     return _directions(scope, subject)
 
 
@@ -70,31 +71,32 @@ def _directions(scope: Scope, subject: Subject) -> DeepenOut:
     motifs = subject.motifs
     defined = scope.list_rows(Motif, motifs)
     anchors = list_official_events(scope, subject.anchor_ids)
-    search_words = scope.settings.search_words
+    search_words, said = scope.settings.search_words, scope.settings.phrases
     queries = [
         *(f'"{row["id"].replace("-", " ")}" {search_words}' for row in defined),
-        f'"{subject.label}" original post',
-        *(f'"{event["title"]}" community reaction' for event in anchors),
+        said.original.replace("{subject}", subject.label),
+        *(said.reaction.replace("{subject}", event["title"]) for event in anchors),
         *(f'"{alias}" {search_words}' for row in defined for alias in row["aliases"]),
     ]
     # Curated links come first.
     neighbours = dict.fromkeys(one for a, b, *_ in list_edges(scope) if a in motifs or b in motifs for one in (a, b))
     images = [
-        answer_phrases.IMAGE.format(label=row["label"].lower(), definition=row["short_definition"].lower()) for row in defined
+        said.image.replace("{label}", row["label"].lower()).replace("{definition}", row["short_definition"].lower())
+        for row in defined
     ]
     return DeepenOut(
         **scope.answered,
         subject=subject.label,
         source_search_queries=list(dict.fromkeys(queries)),
         related_motifs=[one for one in neighbours if one not in motifs][:MAX_RELATED],
-        comparison_questions=[question.format(subject=subject.label) for question in answer_phrases.QUESTIONS],
-        expansion_prompts=[*images, answer_phrases.CAPTION],
+        comparison_questions=[question.replace("{subject}", subject.label) for question in said.questions],
+        expansion_prompts=[*images, said.caption],
         visualization_ideas=[
             *(f"{row['label']}: {visual}" for row in defined for visual in row.get("recommended_visuals", ())),
             # official events and readings never share a lane
             *(f"Two lanes: “{event['title']}” ({event['date']}) above, the reports' readings below." for event in anchors),
         ],
-        verification_checklist=[*answer_phrases.CHECKS, answer_phrases.FLAGGED if subject.is_flagged else answer_phrases.UNFLAGGED],
+        verification_checklist=[*said.checks, said.flagged if subject.is_flagged else said.unflagged],
         needs_verification=subject.open[:MAX_OPEN],
-        rule=answer_phrases.DIRECTIONS,
+        rule=said.directions,
     )

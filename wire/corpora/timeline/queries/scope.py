@@ -4,6 +4,7 @@ import datetime as dt
 import re
 from collections.abc import Sequence, Sized
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Final
 
 import orjson
@@ -13,7 +14,7 @@ from config.errors import InvalidArgument
 from wire.corpora.common.cursors import ListCursor
 from wire.corpora.timeline.corpus_config import CorpusFile, parse_corpus
 from wire.corpora.timeline.errors import UnknownCorpus, UnknownMotif, UnknownRelease
-from wire.corpora.timeline.models import Corpus, CorpusRelease, Motif, Report, Row, RowQuerySet
+from wire.corpora.timeline.models import Corpus, CorpusRelease, Motif, Report, Row, RowQuerySet, SourceFamily
 from wire.corpora.timeline.search import Filters, Release, terms
 from wire.schemas.params import read_date
 from wire.search.cursor import invalid
@@ -49,6 +50,10 @@ class Scope:
         return {"corpus": self.corpus.slug, "release": self.number}
 
     @property
+    def language_rules(self) -> list[str]:
+        return self.settings.language_rules(has_omitted_source=_has_omitted_source(self.key))
+
+    @property
     def counts(self) -> Any:
         return orjson.loads(self.release.counts)
 
@@ -67,6 +72,12 @@ class Scope:
         """Return the ids of the first of these rows, as a hint says them."""
         ids = list(self.rows(model).in_order().values_list("key", flat=True)[: MOST_NAMES + 1])
         return ", ".join([*ids[:MOST_NAMES], *(["…"] if len(ids) > MOST_NAMES else [])]) or "none so far"
+
+
+@lru_cache(maxsize=64)
+def _has_omitted_source(release: Release) -> bool:
+    rows = (model.objects.in_release(release.corpus, release.number) for model in (SourceFamily, Report))
+    return any(some.filter(body__contains='"author_policy":"omitted"').exists() for some in rows)
 
 
 def scope_of(slug: str, as_of: int | None = None) -> Scope:

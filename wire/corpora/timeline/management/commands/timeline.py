@@ -1,6 +1,7 @@
 """Check corpora, load and dump them, prove that releases are unchanged, and keep the wire's own up to date."""
 
 from collections import Counter
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, Final
 
@@ -10,6 +11,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from config.database.faults import explaining
 from config.errors import WireError
 from wire.corpora.timeline import corpus_directory, dump, load, omitted_names, store, verify, wire_sync
+from wire.corpora.timeline.corpus_config import KINDS
 from wire.corpora.timeline.corpus_directory import RefusedCorpus
 from wire.corpora.timeline.models import Corpus, CorpusRelease
 
@@ -19,13 +21,17 @@ NOTHING: Final = "Nothing was changed."
 
 class Command(BaseCommand):
     help = (
-        "Timeline corpora: check a directory, load it as a release, dump a release, verify releases, compare two, bring the wire's "
-        "own up to date. Exit status: 0 done, 1 refused or not as it was signed, 75 the desk has changes that are not released."
+        "Timeline corpora: begin a directory, check it, load it as a release, dump a release, verify releases, compare two, bring "
+        "the wire's own up to date. Exit status: 0 done, 1 refused or not as it was signed, 75 the desk has changes that are not "
+        "released."
     )
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: CommandParser) -> None:
-        actions = parser.add_subparsers(dest="action", required=True, metavar="check|load|dump|verify|compare|sync|list|name")
+        actions = parser.add_subparsers(dest="action", required=True, metavar="new|check|load|dump|verify|compare|sync|list|name")
+        new = actions.add_parser("new", help="Write a small corpus that keeps every rule, to be filled; nothing is stored.")
+        new.add_argument("directory", type=Path, metavar="DIR")
+        new.add_argument("--kind", choices=sorted(KINDS), default="news", help="Whose words it begins with.")
         check = actions.add_parser("check", help="Every rule that a directory breaks, by file and line; nothing is stored.")
         check.add_argument("directory", type=Path, metavar="DIR")
         load = actions.add_parser("load", help="A directory as the corpus's next release, whole or not at all.")
@@ -52,7 +58,8 @@ class Command(BaseCommand):
         actions.add_parser("name", help="Reads a name that is to be left out; writes what corpus.json says of it.")
 
     def handle(self, **options: Any) -> None:
-        with explaining():
+        needs_no_database = options["action"] in {"new", "check"} or options.get("from_files")
+        with nullcontext() if needs_no_database else explaining():
             try:
                 getattr(self, f"_{options['action']}")(options)
             except RefusedCorpus as refused:
@@ -64,6 +71,16 @@ class Command(BaseCommand):
                 raise CommandError(f"{error.message} {error.hint}", returncode=EX_TEMPFAIL) from error
             except WireError as error:
                 raise CommandError(f"{error.message} {error.hint}".strip()) from error
+
+    def _new(self, options: dict[str, Any]) -> None:
+        directory = options["directory"]
+        try:
+            corpus = load.write_example(directory, options["kind"])
+        except FileExistsError as error:
+            raise CommandError(f"{directory} has files already. Nothing was written; name another directory.") from error
+        except OSError as error:
+            raise CommandError(f"{directory} cannot be written: {error.strerror}.") from error
+        self.stdout.write(f"{corpus.slug} is in {directory}. Fill it, then: manage.py timeline check {directory}")
 
     def _check(self, options: dict[str, Any]) -> None:
         written, corpus = load.check(options["directory"], options["slug"])
