@@ -4,6 +4,7 @@ BIN := .venv/bin
 CLIENTS := tests/clients
 FRAMEWORKS := $(CLIENTS)/frameworks
 IN_FRAMEWORKS := $(FRAMEWORKS)/.venv-sdk1/.installed $(FRAMEWORKS)/.venv-sdk2/.installed
+IN_RARE := $(FRAMEWORKS)/.venv-rare1/.installed $(FRAMEWORKS)/.venv-rare2/.installed
 LOCK := uv pip compile -q --universal --generate-hashes --no-header --no-annotate --no-emit-index-url --no-emit-find-links
 export PYTHONUTF8 := 1
 # Tests start many processes; where bytecode is not kept, each of them compiles everything again.
@@ -19,7 +20,7 @@ SEED ?= 20260728
 export KILLS ?= 10
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-fast test-slow lint test-services test-services-all test-mcp test-browser test-readme package fuzz soak audit bench bench-smoke lock clean
+.PHONY: help run test test-fast test-slow lint test-services test-services-all test-mcp test-mcp-all test-browser test-readme package fuzz soak audit bench bench-smoke lock clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -55,9 +56,12 @@ test-services: $(BIN)/.dev $(CLIENTS)/node_modules/.installed ## Tests that diff
 
 test-services-all: $(BIN)/.dev $(CLIENTS)/node_modules/.installed $(IN_FRAMEWORKS) ## Every test that touches a database, and clients, on Postgres and Redis
 	$(BIN)/python -m tests.services
-	$(BIN)/python -m pytest $(TOGETHER) -m '(django_db or services or clients) and not evaluation and not browser and not readme and not soak'
+	$(BIN)/python -m pytest $(TOGETHER) -m '(django_db or services or clients) and not rare and not evaluation and not browser and not readme and not soak'
 
 test-mcp: $(BIN)/.dev $(CLIENTS)/node_modules/.installed $(IN_FRAMEWORKS) ## Test the MCP server with other projects' clients: conformance suite, inspector, agent frameworks
+	$(BIN)/python -m pytest $(TOGETHER) -m 'clients and not rare' $(CLIENTS)
+
+test-mcp-all: $(BIN)/.dev $(CLIENTS)/node_modules/.installed $(IN_FRAMEWORKS) $(IN_RARE) ## The same, and with agent frameworks that fewer people use
 	$(BIN)/python -m pytest $(TOGETHER) -m clients $(CLIENTS)
 
 test-browser: $(BIN)/.dev ## Use the site and the desk as people do, in Chromium (CHROMIUM, or found, or by apt-get as root)
@@ -92,8 +96,7 @@ bench-smoke: $(BIN)/.dev ## Run every benchmark in a tiny form, so that each pub
 lock: $(BIN)/.dev ## Renew the lock files: both of pyproject.toml, and those of the agent frameworks
 	$(BIN)/$(LOCK) --all-extras pyproject.toml -o requirements.lock
 	$(BIN)/$(LOCK) --all-extras pyproject.toml --group dev -c requirements.lock -o requirements-dev.lock
-	$(BIN)/$(LOCK) --python-version 3.11 $(FRAMEWORKS)/sdk1.in -o $(FRAMEWORKS)/sdk1.lock
-	$(BIN)/$(LOCK) --python-version 3.11 $(FRAMEWORKS)/sdk2.in -o $(FRAMEWORKS)/sdk2.lock
+	for name in sdk1 sdk2 rare1 rare2; do $(BIN)/$(LOCK) --python-version 3.11 $(FRAMEWORKS)/$$name.in -o $(FRAMEWORKS)/$$name.lock; done
 
 clean: ## Remove the virtual environment and caches; data in var/ stays
 	rm -rf dist .venv .venv-bench .venv-audit .mypy_cache .ruff_cache .import_linter_cache .hypothesis $(CLIENTS)/node_modules $(FRAMEWORKS)/.venv-*

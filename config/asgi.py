@@ -6,7 +6,7 @@ import gc
 import logging
 import os
 from collections import deque
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
@@ -63,6 +63,7 @@ def _page_parameters(path: str) -> frozenset[str] | None:
 
 _rest = StreamingMiddleware(CachedApp(_django, _reads, memory_cache.answers, _rest_parameters, refuses_unknown=True))
 _site = CachedApp(_django, _reads, memory_cache.answers, _page_parameters)
+_files = CachedApp(_django, _reads, memory_cache.answers, site_parameters_of, refuses_unknown=True)
 _server_pages = CachedApp(_django, _reads, memory_cache.answers, lambda _path: frozenset())
 
 
@@ -81,6 +82,8 @@ async def _route(scope: Scope, receive: Receive, send: Send) -> None:
         await _django(scope, receive, send)  # what is asked for with a key is neither cached nor answered from the cache
     elif path.startswith("/api/"):
         await _rest(scope, receive, send)
+    elif path.startswith("/export/") or path.endswith((".ndjson", ".manifest.json")):
+        await _files(scope, receive, send)
     elif path == "/mcp/v2":
         await RESERVED.send(send, jsonrpc=False)
     else:
@@ -96,14 +99,23 @@ async def _get_limit(path: str) -> tuple[str, int] | None:
 
 async def _lifespan(receive: Receive, send: Send) -> None:
     await receive()
+    async with running():
+        await send({"type": "lifespan.startup.complete"})
+        await receive()
+    await send({"type": "lifespan.shutdown.complete"})
+
+
+@contextlib.asynccontextmanager
+async def running() -> AsyncIterator[None]:
+    """Keep the application at work. For another ASGI application that has this one mounted: only the outer one has a lifespan."""
     async with shared_limit(), _mcp.lifespan() if _mcp is not None else contextlib.nullcontext():
         watching = asyncio.create_task(_watch())
         gc.freeze()  # what was imported stays: each full collection would look through all of it, and requests would wait
-        await send({"type": "lifespan.startup.complete"})
-        await receive()
-        watching.cancel()
-        await asyncio.gather(watching, return_exceptions=True)
-    await send({"type": "lifespan.shutdown.complete"})
+        try:
+            yield
+        finally:
+            watching.cancel()
+            await asyncio.gather(watching, return_exceptions=True)
 
 
 async def _watch() -> None:

@@ -60,11 +60,11 @@ def verify_source(publication_name: str) -> VerdictOut:
     return names.verify(publication_name, known_names())
 
 
-def canonical_source(name: str) -> str:
-    """Return the roster's own spelling of `name`. Raises: NotInRoster, naming the closest publication."""
+def canonical_source(name: str, argument: str = "source") -> str:
+    """Return the roster's own spelling of `name`. Raises: NotInRoster, naming `argument` and the closest publication."""
     verdict = names.verify(name, known_names())
     if verdict.canonical_name is None:
-        raise NotInRoster(f"source is refused. {verdict.notes}", "The roster is at wire://sources and /api/sources.json.")
+        raise NotInRoster(f"{argument} is refused. {verdict.notes}", "The roster is at wire://sources and /api/sources.json.")
     return verdict.canonical_name
 
 

@@ -18,7 +18,7 @@ class SourceOut(Schema):
     slug: str
     domain: str
     homepage: str
-    owner: str = Field(description="The house it belongs to; empty where the wire does not know it.")
+    owner: str = Field(description="Empty where it is unknown.")
     stories: int = 0  # these two are counted by `wire.queries.list_sources`
     newest_story_at: dt.datetime | None = None
 
@@ -52,10 +52,8 @@ class VerdictOut(Schema):
     tier: int | None = Field(description="1-4, or null when not in the roster.")
     canonical_name: str | None = Field(description="The name to cite, or null when not in the roster.")
     notes: str = Field(description="How it matched, or why it did not and what to do.")
-    closest_match: str | None = Field(description="The nearest name of the roster; null when none resembles it.")
-    similarity: float = Field(
-        ge=0, le=1, description="Of the given name to `closest_match`: 1 for a name, alias or domain, less for what is read as one."
-    )
+    closest_match: str | None = Field(description="null when none resembles it.")
+    similarity: float = Field(ge=0, le=1, description="1 for a name, alias or domain, less for what is read as one.")
 
 
 class FeedItemOut(BaseModel):  # a Schema takes several times as long to make, and there are hundreds

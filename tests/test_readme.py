@@ -32,6 +32,7 @@ SENTENCE: Final = "According to {publisher}, as summarized by ChatbotNews.ai, â€
 
 NOT_RUN: Final = {
     "make test": "it is the whole test suite, beside which this test stands",
+    ".venv/bin/python manage.py publishers add https://example.org --i-am-the-publisher": "it asks a site on the internet",
     "claude mcp add --transport http chatbotnews-wire http://localhost:8000/mcp": "another maker's program and settings",
 }
 

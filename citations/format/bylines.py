@@ -56,6 +56,9 @@ _OTHERS: Final = re.compile(r",? +(?:and|with) +(?:(?:news )?agenc(?:y|ies)|othe
 _BRACKETED: Final = re.compile(r" *[(\[][^()\[\]]*[)\]]")  # "Jane Doe (Contributor)"
 _DEGREE: Final = re.compile(r",? (?:Ph\.?D|M\.?D|M\.?B\.?A|M\.?Sc|Esq)\b\.?")
 _NAMESAKE: Final = re.compile(r", *((?:Jr|Sr)\b\.?|I{2,3}\b|IV\b)")
+_RANK: Final = "(?:Crown )?(?:Prince|Princess|Duke|Duchess|Earl|Count|Countess|Marquess|Baron|Baroness|King|Queen)"
+_TITLE: Final = re.compile(rf",(?= (?:the )?{_RANK} of [^\W\d_])")  # the comma in "Catherine, Princess of Wales" parts no names
+_TITLE_COMMA: Final = "\ufdd0"  # a noncharacter, which stands for that comma while names are parted
 _APART: Final = re.compile(r" *[;|•、，；] *| +[/–—·] +|/(?=[A-Z])")  # whatever stands between these stands alone
 _CONJUNCTIONS: Final = word_set("and with und et y e og och en и &")
 _AND: Final = re.compile(rf",? +(?:{'|'.join(sorted(_CONJUNCTIONS))}) +")
@@ -78,6 +81,7 @@ _HOUSES: Final = get_words("houses")
 _CAMEL: Final = re.compile(r"[a-z][A-Z]")  # OpenAI, TechCrunch
 _CAMEL_NAMES: Final = re.compile(r"(?:Mc|Mac|Fitz|De|Del|Della|Di|Du|La|Le|Van|Von|O['’]|D['’]|Ab)[A-Z][^\W\d_]*\.?")
 _UNSPACED: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{2,}")  # scripts that write a name as one word
+_LATIN: Final = re.compile(r"[A-Za-z]")
 _OF_A_HOUSE: Final = re.compile(r" (?:AI )?(?:Blog|News|Newsroom)$")
 
 
@@ -105,7 +109,7 @@ def _split_names(byline: str, house: Sequence[str]) -> tuple[str, ...]:
     """Return the names in a byline as they are written, without what is said of their bearers."""
     own = {_fold(name) for called in house for name in (called, _OF_A_HOUSE.sub("", called))}
     text = _BRACKETED.sub("", byline).strip() or byline.strip(" ()[]")
-    text = _NAMESAKE.sub(r" \1", _DEGREE.sub("", _OTHERS.sub("", text)))
+    text = _TITLE.sub(_TITLE_COMMA, _NAMESAKE.sub(r" \1", _DEGREE.sub("", _OTHERS.sub("", text))))
     pieces = [_BY.sub("", piece) for part in filter(None, _APART.split(text)) for piece in _split_row(_BY.sub("", part))]
     roles = [_is_role(piece) for piece in pieces]
     if all(roles):
@@ -115,7 +119,7 @@ def _split_names(byline: str, house: Sequence[str]) -> tuple[str, ...]:
         name = _HANDLE.sub("", _ROLE_FIRST.sub("", _ADDENDUM.sub("", piece))).strip(" ,") or piece
         is_employer = after_role and _is_house(name)  # "Jane Doe, VP, Google Research"
         if not is_role and not is_employer and _fold(name) not in own:
-            found.append(name)
+            found.append(name.replace(_TITLE_COMMA, ","))
     return tuple(dict.fromkeys(found))
 
 
@@ -151,10 +155,15 @@ def _is_house(name: str) -> bool:
     )
 
 
+def drop_title_comma(name: str) -> str:
+    return _TITLE.sub("", name)
+
+
 def _parse_author(name: str) -> Author:
     # Words in small letters show that it is no name ("Google DeepMind team"), but for particles and names without any capital.
     has_words = not name.islower() and any(word.islower() and word not in _PARTICLES for word in name.split())
-    if not _NAME.fullmatch(name) or _is_house(name) or _is_role(name) or has_words:
+    is_twice = _UNSPACED.search(name) and _LATIN.search(name)  # "Fei-Fei Li 李飞飞", in two scripts
+    if not _NAME.fullmatch(name) or _is_house(name) or _is_role(name) or has_words or is_twice or _TITLE.search(name):
         return Whole(name)
     parsed = _PARSER.parse(name)
     if name.isupper():

@@ -19,7 +19,7 @@ from urllib.parse import quote
 
 import rispy
 
-from citations.format.bylines import Author, Person, parse_authors
+from citations.format.bylines import Author, Person, drop_title_comma, parse_authors
 from citations.format.claim_text import INNER_QUOTES, Statement, build_statement
 from citations.format.latex import escape
 from citations.sentence_boundaries import end_with_stop
@@ -159,7 +159,8 @@ def render_markdown(story: Citable) -> str:
     return f"[{headline}]({permalink}) ({attribution}, via [{WIRE}]({site})){_correction_mark(story)}"
 
 
-def render_bibtex(story: Citable) -> str:
+def render_bibtex(story: Citable, *, has_date: bool = False) -> str:
+    """Return an @misc entry; with `has_date` the day stands in biblatex's field beside year and month, which BibTeX reads."""
     authors = " and ".join(map(_bibtex_name, story.authors))
     fields = {
         "title": f"{{{escape(story.headline)}}}",  # braced twice, so that a headline keeps its capitals
@@ -167,6 +168,7 @@ def render_bibtex(story: Citable) -> str:
         "howpublished": escape(f"{story.publisher}, via {WIRE}"),
         "year": str(story.wire_date.year),
         "month": story.month[:3].lower(),  # a macro that every style defines
+        **({"date": story.wire_date.isoformat()} if has_date else {}),
         "url": quote(story.original_url, safe=_URI),  # read verbatim, so percent-encoded and not escaped
         "note": escape(_note(story)),
     }
@@ -191,7 +193,7 @@ def render_csl(story: Citable) -> str:
 
 
 def render_ris(story: Citable) -> str:
-    authors = [author.inverted for author in story.authors]
+    authors = [drop_title_comma(author.inverted) for author in story.authors]  # to RIS each comma parts family and given name
     return write_ris(
         {
             "type_of_reference": "ELEC",
@@ -199,6 +201,7 @@ def render_ris(story: Citable) -> str:
             "title": story.headline,
             **({"authors": authors} if authors else {}),
             "secondary_title": story.publisher,
+            "publisher": story.publisher,
             "year": str(story.wire_date.year),
             "date": story.wire_date.strftime("%Y/%m/%d/"),
             "urls": [quote(story.original_url, safe=URI_IN_RIS)],

@@ -106,6 +106,6 @@ _DESK_POLICY = (
 _PREFLIGHT = {
     "Access-Control-Allow-Origin": "*",
     "Access-Control-Allow-Methods": "GET, HEAD, OPTIONS",
-    "Access-Control-Allow-Headers": "*",
+    "Access-Control-Allow-Headers": "*, Authorization",  # which `*` does not cover (Fetch standard)
     "Access-Control-Max-Age": "86400",
 }

@@ -197,7 +197,7 @@ def _counted_as(scope: Scope, server: str | None) -> str:
     path = scope["path"]
     if path == LIMITS and scope["method"] in ("GET", "HEAD"):
         return ""
-    return WIRE if path.startswith(("/api/", "/articles/", "/feeds/search.", "/og/")) or path == "/search" else ""
+    return WIRE if path.startswith(("/api/", "/articles/", "/export/", "/feeds/search.", "/og/")) or path == "/search" else ""
 
 
 _shared: Any = None

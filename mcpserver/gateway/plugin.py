@@ -29,7 +29,7 @@ def _describe() -> dict[str, Any]:
     return describe_server(
         "gateway",
         TITLE,
-        "Resources of upstream servers with limit, cache, fallback and an account of where each answer came from.",
+        "Resources of upstream servers: limits, cache, fallback, and where each answer came from.",
         settings.WIRE_SITE_URL,
         f"{settings.WIRE_MCP_URL}/gateway",
         {"authentication": "bearer, or none for news://"},

@@ -28,6 +28,7 @@ from mcp.shared.inbound import (
     validate_mcp_param_headers,
 )
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_HANDSHAKE_VERSION, MODERN_PROTOCOL_VERSIONS
+from pydantic import ValidationError
 
 from config.errors import Unavailable, WireError
 from config.http.connection_slots import Places
@@ -40,13 +41,19 @@ from mcpserver.http.sessions import Sessions
 from mcpserver.http.stream import ALLOW, Streams, acceptable, serve_stream
 from mcpserver.http.threads import run_query, store
 from mcpserver.tooling import usage
+from mcpserver.tooling.json_schema import list_types
+from wire.text.plain_text import plain_text
 
 logger = logging.getLogger(__name__)
 
 UNNAMED_VERSION: Final = "2025-03-26"  # what a request without MCP-Protocol-Version speaks, by that revision's rule
 DEEPEST: Final = 100  # levels of lists and objects; no question needs ten
 BARE: Final = {"uri"}
+TYPE_LISTS: Final = b"schemas=types"
+"""The query of a server's address at which optional values are listed as docs/clients.md says: for clients that read no `anyOf`."""
 MAX_ECHO: Final = 200  # characters of a name that a client gave and that nothing has
+MOST_NAMED: Final = 3  # invalid parameters that one error names
+MAX_REASONS: Final = 500  # characters of what is wrong with them
 MAX_LISTENING: Final = 100  # subscriptions/listen streams of one process at a time
 SESSION_UNKNOWN: Final = -32001  # what the SDKs' servers answer with the 404 of a session that is not there
 VERSIONS: Final = (*HANDSHAKE_PROTOCOL_VERSIONS, *MODERN_PROTOCOL_VERSIONS)
@@ -149,7 +156,8 @@ class McpEndpoint:
         if self.sessions is not None and not begins and not await self._is_in_session(fields):
             await _send(send, *_NO_SESSION)
             return
-        repeat = self._repeat_key(fields, message) if len(fields) == len(scope["headers"]) else None
+        is_listed_by_type = scope["query_string"] == TYPE_LISTS
+        repeat = self._repeat_key(fields, message) if not is_listed_by_type and len(fields) == len(scope["headers"]) else None
         if repeat is not None and (found := find_repeat(repeat)) is not None:
             (_, _, asked), result = found
             self._count(asked, worked=True)
@@ -162,6 +170,8 @@ class McpEndpoint:
         if reply is None and await self._listen(message, headers, scope, replay(body, receive), send):
             return
         status, answer = reply or await self._answer(message, headers, scope, repeat)
+        if is_listed_by_type and "tools" in (found := orjson.loads(answer or b"{}")).get("result", {}):
+            answer = orjson.dumps(list_types(found))
         begun = [(SESSION_HEADER, self.sessions.begin().encode())] if begins and self.sessions and b'"result":' in answer else []
         await _send(send, status, answer, begun)
 
@@ -177,7 +187,8 @@ class McpEndpoint:
     async def _answer(self, message: Any, headers: dict[str, str], scope: Scope, repeat: Key | None) -> tuple[int, bytes]:
         """HTTP status and body for one JSON-RPC message, which is known by `repeat` if it comes again."""
         if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
-            return _error(None, types.INVALID_REQUEST, "The body must be a single JSON-RPC 2.0 request or notification.")
+            text = "The body must be a single JSON-RPC 2.0 request or notification; batches are not served."
+            return _error(None, types.INVALID_REQUEST, text)
         request_id = message.get("id")
         if "id" in message and (isinstance(request_id, bool) or not isinstance(request_id, int | str)):
             return _error(None, types.INVALID_REQUEST, "id must be a string or a whole number.")
@@ -187,7 +198,8 @@ class McpEndpoint:
                 return 202, b""  # the answer to a question that this server never asked
             return _error(request_id, types.INVALID_REQUEST, "method must be a string.")
         if params is not None and not isinstance(params, dict):
-            return _error(request_id, types.INVALID_PARAMS, "params must be an object.")
+            status = None if headers.get("mcp-protocol-version") in MODERN_PROTOCOL_VERSIONS else 200
+            return _error(request_id, types.INVALID_PARAMS, "params must be an object.", status=status)
         pairs = scope["headers"]
         if len(headers) < len(pairs) and (duplicated := find_duplicated_routing_header(_decode_headers(pairs))) is not None:
             return _error(request_id, types.HEADER_MISMATCH, f"The header {duplicated} appears more than once.")
@@ -240,6 +252,12 @@ class McpEndpoint:
         except Unavailable as error:
             data = error.as_dict() | {"retry_after": error.retry_after}
             return _error(request_id, JSONRPC_REFUSED, f"{error.message} {error.hint}", data, status=200)
+        except ValidationError as error:
+            if method != "initialize" and self.server.get_request_handler(method) is None:  # the SDK looks at the parameters first
+                code = types.METHOD_NOT_FOUND
+                return _error(request_id, code, "Method not found", method, status=statuses.get(code, 200))
+            code = types.INVALID_PARAMS
+            return _error(request_id, code, _describe_invalid(error), status=statuses.get(code, 200))
         except Exception as error:
             found = modern_error_data(error)
             if not isinstance(error, MCPError):
@@ -369,6 +387,16 @@ def _unacceptable(headers: Mapping[str, str]) -> tuple[int, bytes] | None:
     return None
 
 
+def _describe_invalid(error: ValidationError) -> str:
+    """Return which of a request's parameters the SDK refuses, and why, without the values that were sent."""
+    rows = error.errors(include_url=False, include_input=False, include_context=False)[:MOST_NAMED]
+    reasons = []
+    for row in rows:
+        place = row["loc"] if row["loc"][:1] == ("params",) else ("params", *row["loc"])
+        reasons.append(f"{'.'.join(map(str, place))}: {row['msg']}.")
+    return plain_text(f"Invalid params. {' '.join(reasons)}", MAX_REASONS)
+
+
 def _build_rejection(request_id: Any, rejection: InboundLadderRejection | None) -> tuple[int, bytes]:
     assert rejection is not None  # noqa: S101
     return _error(request_id, rejection.code, rejection.message, rejection.data)
@@ -394,7 +422,7 @@ def _decode_headers(pairs: Sequence[tuple[bytes, bytes]]) -> list[tuple[str, str
 
 def _readable_by(origin: bytes, send: Send) -> Send:
     """Return a `send` whose answers a browser client of the allowlist may read; an Origin outside it never gets here."""
-    sent = b"authorization, content-type, accept, mcp-protocol-version, mcp-method, mcp-name, mcp-session-id"
+    sent = b"authorization, content-type, accept, mcp-protocol-version, mcp-method, mcp-name, mcp-session-id, last-event-id"
     allowed = [
         (b"access-control-allow-origin", origin),
         (b"access-control-allow-methods", b"POST, GET, DELETE, OPTIONS"),

@@ -20,7 +20,7 @@ from pydantic import AfterValidator, Field
 from config.errors import InvalidArgument, NotFound, PaymentRequired, Unavailable, WireError
 from mcpserver.http.threads import run_query
 from mcpserver.servers.base import Context, Toolbox, build_server
-from mcpserver.tooling.arguments import NUMBER, Arguments, read
+from mcpserver.tooling.arguments import WHOLE, Arguments, read
 from mcpserver.tooling.batched_counter import Tally
 from mcpserver.tooling.tools import ADDRESSES_THE_MODEL, MINUTE_MS, PAYMENT, PAYMENT_RESPONSE, ToolAnswer, ToolSpec, as_text
 from mcpserver.tooling.usage import CountedCall
@@ -59,15 +59,15 @@ def _at_most(length: int) -> AfterValidator:
 _NUMBER: Final[dict[str, Any]] = {"type": "number"}
 Cursor = Annotated[str | None, Field(max_length=MAX_CURSOR, description="next_cursor of the page before.")]
 MaxChars = Annotated[
-    Annotated[int, Field(ge=1, le=queries.WHOLE), NUMBER] | None,
+    Annotated[int, Field(ge=1, le=queries.WHOLE), WHOLE] | None,
     Field(description="Most characters of the text; default: all of it. next_offset goes on."),
 ]
-Offset = Annotated[int, Field(ge=0, le=queries.WHOLE, description="Characters of the text to leave out."), NUMBER]
+Offset = Annotated[int, Field(ge=0, le=queries.WHOLE, description="Characters of the text to leave out."), WHOLE]
 
 
 class SearchContent(Arguments):
     query: Annotated[str, Field(description="Search query keywords"), _at_most(MAX_QUERY)]
-    limit: Annotated[int, Field(ge=1, le=20, description="Max results (default 5, max 20)", json_schema_extra=_NUMBER), NUMBER] = 5
+    limit: Annotated[int, Field(ge=1, le=20, description="Max results (default 5, max 20)", json_schema_extra=_NUMBER), WHOLE] = 5
     cursor: Cursor = None
 
 
@@ -80,7 +80,7 @@ class GetArticle(Arguments):
 
 class ListRecent(Arguments):
     limit: Annotated[
-        int, Field(ge=1, le=50, description="Number of articles (default 10, max 50)", json_schema_extra=_NUMBER), NUMBER
+        int, Field(ge=1, le=50, description="Number of articles (default 10, max 50)", json_schema_extra=_NUMBER), WHOLE
     ] = 10
     cursor: Cursor = None
 

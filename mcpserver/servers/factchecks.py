@@ -28,7 +28,7 @@ from mcpserver.servers.base import (
     resource_content,
 )
 from mcpserver.tooling import arguments
-from mcpserver.tooling.arguments import WHOLE, Arguments
+from mcpserver.tooling.arguments import LIST, WHOLE, Arguments
 from mcpserver.tooling.tools import HOUR_MS, ToolAnswer, ToolSpec, as_text, error_result
 from wire.corpora.factchecks import api_keys, queries, rendering
 from wire.corpora.factchecks.languages import Code
@@ -64,7 +64,7 @@ class SearchFactchecks(Arguments):
     categories: Annotated[
         list[Annotated[str, Field(max_length=200)]] | None,
         Field(max_length=20, description="Only fact-checks of any of these categories, as list_categories names them."),
-        BeforeValidator(lambda value: [value] if isinstance(value, str) else value),
+        LIST,
     ] = None
     rating_label: Annotated[
         str | None,

@@ -60,6 +60,7 @@ class VectorSearch(Arguments):
     query_embedding: Annotated[
         list[float],
         Field(min_length=1, max_length=4_096, description="The question's embedding, as the collection's model makes it."),
+        arguments.LIST,
     ]
     limit: Annotated[int, Field(ge=1, le=100, description="Most documents."), arguments.WHOLE] = 10
     certainty: Annotated[float, Field(ge=0, le=1, description="Least similarity, 0 to 1.")] = 0.7
@@ -115,6 +116,9 @@ _BOX: Final = Toolbox(
         VectorSearch, ReadOut, gateway_vector_search,
     ),
 )  # fmt: skip
+
+
+TOOLS: Final = _BOX.tools
 
 
 async def call_tool(_context: Context, params: types.CallToolRequestParams) -> Any:

@@ -16,7 +16,7 @@ from pydantic import BaseModel, Field
 from config.errors import WireError
 from mcpserver.http.threads import run_query
 from mcpserver.servers.base import Context, Toolbox, build_server
-from mcpserver.tooling.arguments import NUMBER, Arguments, read
+from mcpserver.tooling.arguments import LIST, NUMBER, Arguments, read
 from mcpserver.tooling.tools import MINUTE_MS, ToolAnswer, ToolSpec
 from wire.corpora.timeline import queries
 from wire.corpora.timeline.corpus_config import CorpusFile
@@ -34,7 +34,7 @@ INSTRUCTIONS: Final = (
 
 
 Words = Annotated[str | None, Field(max_length=MAX_QUERY, description='Words that must all occur, in any form; or a "phrase".')]
-Ids = Annotated[list[Annotated[str, Field(max_length=120)]] | None, Field(max_length=20)]
+Ids = Annotated[list[Annotated[str, Field(max_length=120)]] | None, Field(max_length=20), LIST]
 Motifs = Annotated[Ids, Field(description="Motif ids; all of them must be there. timeline_motif_map lists them.")]
 Id = Annotated[str, Field(min_length=1, max_length=120)]
 Date = Annotated[str | None, Field(max_length=40)]
@@ -112,7 +112,7 @@ class Events(Filtered):
 
 class CompareSources(CorpusArguments):
     topic: Annotated[str, Field(min_length=1, max_length=MAX_QUERY, description="What to compare, in a few words.")]
-    frames: Annotated[list[Frame] | None, Field(max_length=3, description="Which frames; default: all three.")] = None
+    frames: Annotated[list[Frame] | None, Field(max_length=3, description="Which frames; default: all three."), LIST] = None
     limit: Annotated[int, Field(ge=1, le=100, description="Most claims of a page."), NUMBER] = 20
     cursor: Cursor = None
 
@@ -145,7 +145,7 @@ def _with_errors(listed: types.Tool) -> types.Tool:
     schema = dict(listed.output_schema or {})
     required = schema.pop("required", [])
     schema["properties"] = {**schema["properties"], **{key: {"type": "string"} for key in ("error", "message", "hint")}}
-    schema["properties"]["hint"] = {"type": ["string", "null"]}
+    schema["properties"]["hint"] = {"anyOf": [{"type": "string"}, {"type": "null"}]}
     schema["anyOf"] = [{"required": required}, {"required": ["error", "message", "hint"]}]
     return listed.model_copy(update={"output_schema": schema})
 

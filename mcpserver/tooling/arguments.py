@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final, TypeVar
 
+import orjson
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
 from config.errors import InvalidArgument
@@ -35,8 +36,20 @@ def expect_whole_number(value: Any) -> Any:
     return int(value)
 
 
+def read_list(value: Any) -> Any:
+    """Return a list that is written as JSON text, or of a single text, as some clients send it."""
+    if not isinstance(value, str):
+        return value
+    try:
+        found = orjson.loads(value)
+    except ValueError:
+        return [value]
+    return found if isinstance(found, list) else [value]
+
+
 WHOLE: Final = BeforeValidator(read_whole_number)
 NUMBER: Final = BeforeValidator(expect_whole_number)
+LIST: Final = BeforeValidator(read_list)
 """Each stands after the bounds in an `Annotated`, so that it looks first, and the bounds stay part of the JSON Schema."""
 
 
@@ -85,19 +98,15 @@ def input_schema(model: type[Arguments]) -> dict[str, Any]:
 
 
 def nullable(value: dict[str, Any]) -> dict[str, Any]:
-    """The schema of an argument that may be null: OpenAI's strict mode makes every argument required, so a model leaves one out
-    by null.
+    """Return the schema of an argument that may be null: OpenAI's strict mode makes every argument required, so a model leaves
+    one out by null.
 
-    Both spellings of it, since neither is read everywhere: smolagents knows a list of types only; LlamaIndex and LangChain's
-    Gemini know `anyOf` only, take other lists of types for texts and break on a null among the values of an enumeration
-    (docs/clients.md). To smolagents 5 is an integer, and in a list of types no number.
+    `anyOf` alone: the one spelling that most clients load (docs/clients.md). A list in `type` breaks semantic-kernel, autogen,
+    dspy and Google's SDKs, also where it stands beside `anyOf`.
     """
-    both = {"type": [value["type"], *(["integer"] if value["type"] == "number" else ()), "null"]}
-    if value["type"] == "string" and "enum" not in value:
-        return value | both
-    outside = {key: value[key] for key in ("description", "default") if key in value}
+    outside: dict[str, Any] = {key: value[key] for key in ("description", "default") if key in value}
     inside = {key: part for key, part in value.items() if key not in outside}
-    return both | {"anyOf": [inside, {"type": "null"}]} | outside
+    return {"anyOf": [inside, {"type": "null"}], **outside}
 
 
 def _flat(value: Mapping[str, Any], definitions: Mapping[str, Any]) -> dict[str, Any]:

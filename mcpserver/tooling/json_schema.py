@@ -11,8 +11,7 @@ BOUNDS: Final = frozenset(("title", "examples", "default", "pattern", "minLength
 
 def compact(schema: Mapping[str, Any]) -> dict[str, Any]:
     """The schema, by which every answer is still valid: without titles, examples and bounds, without descriptions of objects,
-    enumerations and times, whose names and formats say it, with nullable types as a list, and with definitions only of what
-    stands in it more than once.
+    enumerations and times, whose names and formats say it, and with definitions only of what stands in it more than once.
     """
     found = _short(schema)
     definitions = found.pop("$defs", {})
@@ -39,7 +38,7 @@ def _refers_to(name: str) -> str:
 
 def _short(schema: Mapping[str, Any]) -> dict[str, Any]:
     said = BOUNDS | {"description"} if {"properties", "enum", "format"} & schema.keys() else BOUNDS
-    return _nullable({key: _value(key, part) for key, part in schema.items() if key not in said})
+    return {key: _value(key, part) for key, part in schema.items() if key not in said}
 
 
 def _value(key: str, part: Any) -> Any:
@@ -52,10 +51,17 @@ def _value(key: str, part: Any) -> Any:
     return part
 
 
-def _nullable(schema: dict[str, Any]) -> dict[str, Any]:
-    """`anyOf` a plain type and null as the list of both."""
-    options = schema.get("anyOf", [])
-    if len(options) != 2 or options[1] != {"type": "null"} or not isinstance(options[0].get("type"), str) or "enum" in options[0]:
-        return schema
-    outside = {key: part for key, part in schema.items() if key != "anyOf"}
-    return {**options[0], "type": [options[0]["type"], "null"], **outside}
+def list_types(part: Any) -> Any:
+    """Return schemas in which what may be null has a list of types instead of `anyOf`, for clients that read no `anyOf`."""
+    if isinstance(part, list):
+        return [list_types(one) for one in part]
+    if not isinstance(part, dict):
+        return part
+    options = part.get("anyOf", [])
+    if len(options) != 2 or options[1] != {"type": "null"} or "type" not in options[0]:
+        return {key: list_types(value) for key, value in part.items()}
+    found = {**list_types(options[0]), **{key: value for key, value in part.items() if key != "anyOf"}}
+    if "enum" in found:
+        found["enum"] = [*found["enum"], None]
+    # To smolagents 5 is an integer, and in a list of types no number.
+    return found | {"type": [found["type"], *(["integer"] if found["type"] == "number" else ()), "null"]}

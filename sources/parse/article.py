@@ -14,13 +14,15 @@ from lxml.html import HTMLParser, document_fromstring
 from sources.entries import Entry
 from sources.parse.charsets import decode
 from sources.parse.links import web
-from sources.parse.markdown import Element, markdown_of
-from sources.parse.page_metadata import SEPARATORS, is_not_found, read_page
+from sources.parse.markdown import Element, markdown_of, note_attributes
+from sources.parse.page_metadata import SEPARATORS, is_not_found, is_personal, read_page
+from sources.parse.visible_metadata import find_authors, find_date, read_names
 
 MAX_SIZE: Final = 5 << 20  # bytes, or characters of a feed's content; as much as is fetched
 MAX_TAGS: Final = 50_000  # "<"; real pages have up to 3,229, and 200,000 cost trafilatura 9.7 s
 MIN_TEXT: Final = 80  # characters of an article
 MAX_ABOVE: Final = 3  # blocks at the top of a text, of which one may be its title
+MAX_BESIDE: Final = 30  # characters of a byline that are no names
 FEW: Final = 600  # characters up to which a page with a password field is a login
 _TOO_LARGE: Final = f"The page is larger than {MAX_SIZE >> 20} MB; it was refused unread."
 _BROKEN: Final = "The page's markup could not be read."
@@ -35,6 +37,14 @@ _BASE: Final = re.compile(r"""<base\s[^<>]{0,500}?\bhref\s{0,9}=\s{0,9}(?:"([^"<
 _PASSWORD: Final = re.compile(r"""<input\s[^<>]{0,500}?\btype\s{0,9}=\s{0,9}["']?password\b""", re.I)
 _TARGET: Final = re.compile(r"\]\([^()]*\)")
 _NO_WORD: Final = re.compile(r"[\W_]+")
+# Blocks that belong to the page around a text.
+_LEFTOVER: Final = re.compile(
+    r"(?:#+ |\*\*)?(?:advertisement|(?:\d+ )?comments?(?: \(\d+\))?|leave a (?:comment|reply)|share (?:this|on)\b.{0,40}"
+    r"|(?:sign up|subscribe|register)\b.{0,80}\bnewsletters?\b.{0,60})(?:\*\*)?",
+    re.I,
+)
+# What stands in these is no tag, whatever it looks like; one that never ends reaches to the end (HTML §13.2.5).
+_CODE: Final = re.compile(r"<!--(?:-?>|.*?(?:--!?>|\Z))|<(script|style)(?=[\s/>]).*?(?:</\1(?=[\s/>])|\Z)", re.I | re.S)
 # A tag with 200 attributes, as HTML §13.2.5 reads them, long names counting more than once: libxml2 compares each attribute with
 # all others of its tag, and takes 10 s for 40,000.
 _CROWDED: Final = re.compile(
@@ -74,9 +84,10 @@ def to_markdown(html: str, url: str) -> str:
     Relative links are resolved against its `<base>`, else `url`; those that are then not http(s) become their text.
     Raises: InvalidArticle too_large, too_complex.
     """
-    _check(html)
+    _check(_CODE.sub("", html))
     parser = HTMLParser(encoding="utf-8")
     root = document_fromstring(f"<html><body>{html}".replace("\0", "").encode("utf-8", "replace"), parser=parser)
+    note_attributes(root)
     return "\n\n".join(markdown_of(root, _find_base(html, url)))
 
 
@@ -89,8 +100,8 @@ def parse_article(data: bytes, *, content_type: str = "", url: str = "") -> Arti
     """
     if len(data) > MAX_SIZE:
         raise InvalidArticle("too_large", _TOO_LARGE)
-    text = _decode_page(data, content_type)
-    _check(text)
+    text, bare = _decode_page(data, content_type)
+    _check(bare)
     entry, is_paid = read_page(text, url)
     if is_paid:
         raise InvalidArticle("login_wall", "The page says that only subscribers may read it.")
@@ -103,30 +114,45 @@ def parse_article(data: bytes, *, content_type: str = "", url: str = "") -> Arti
         entry = Entry(publisher="", title=html.escape(heading, quote=False), url=url, published_at=None)
     else:
         entry = replace(entry, title=_strip_site(entry.title, headings))
+    if tree is not None:
+        moment = entry.published_at or find_date(tree, url)
+        names = read_names(entry.author) if is_personal(entry.author, entry.publisher) else find_authors(tree)
+        entry = replace(entry, published_at=moment, author=names or entry.author)
     body = None if tree is None else _extract_body(tree)
-    blocks = [] if body is None else markdown_of(body, _find_base(text, url))
+    blocks = [] if body is None else markdown_of(body, _find_base(bare, url))
     repeated = (place for place, block in enumerate(blocks[:MAX_ABOVE]) if _repeats(block, entry.title))
     del blocks[: next(repeated, -1) + 1]
+    blocks = [
+        block
+        for place, block in enumerate(blocks)
+        if not _LEFTOVER.fullmatch(block) and not (place < MAX_ABOVE and _is_byline(block, entry.author))
+    ]
+    while blocks and blocks[-1].startswith("#"):  # it heads what was left out
+        del blocks[-1]
     markdown = "\n\n".join(blocks)
-    if len(markdown) < FEW and _PASSWORD.search(text):
+    if len(markdown) < FEW and _PASSWORD.search(bare):
         raise InvalidArticle("login_wall", "The page asks for a password and shows no article.")
     if len(markdown) < MIN_TEXT:
         raise InvalidArticle("no_text", "The page has no text that looks like an article.")
     return Article(entry, markdown)
 
 
-def _decode_page(data: bytes, content_type: str) -> str:
-    """Return the text of an HTML page. Raises: InvalidArticle not_html, no_text."""
+def _decode_page(data: bytes, content_type: str) -> tuple[str, str]:
+    """Return the text of an HTML page, and the same without scripts, styles and comments.
+
+    Raises: InvalidArticle not_html, no_text.
+    """
     media_type = content_type.partition(";")[0].strip().lower()
     if media_type not in _HTML_TYPES or data.lstrip().startswith(_OTHERS):
         raise InvalidArticle("not_html", f"The address answers with {media_type or 'a file'}, not with a web page."[:200])
     text = decode(data, content_type).replace("\0", "")
     if not text.strip():
         raise InvalidArticle("no_text", "The page is empty.")
-    tag = _FIRST_TAG.search(text)
+    bare = _CODE.sub("", text)
+    tag = _FIRST_TAG.search(bare)
     if tag is None or tag[1].lower() in _FEEDS:
         raise InvalidArticle("not_html", "The address answers with something else than a web page.")
-    return text
+    return text, bare
 
 
 def _check(text: str) -> None:
@@ -154,14 +180,33 @@ def _load_tree(text: str) -> Element | None:
         raise InvalidArticle("broken", _BROKEN) from error
     if tree is None:
         return None
+    note_attributes(tree)
     for element in tree.iter("pre"):
         element.tag = "code"  # trafilatura takes code without brackets for a quotation, and its lines for one
+    for figure in list(tree.iter("figure")):
+        _keep_figure(figure)
     body = tree.find("body")
     if body is not None and next(tree.iter("article", "main"), None) is None:
         bare = len(body.findall("p"))
         if bare > 1 and 2 * bare > sum(1 for _ in body.iter("p")):  # most paragraphs stand in the page itself
             body.tag = "main"  # else trafilatura takes its paragraphs, and no list
     return tree
+
+
+def _keep_figure(figure: Element) -> None:
+    """Keep what trafilatura would drop: code, tables and quotations in a figure, and the words of a picture within the text."""
+    if next(figure.iter("code", "table", "blockquote"), None) is not None:
+        figure.tag = "div"
+    elif figure.xpath("(. | ..)/preceding-sibling::p"):  # one at the top repeats what the title says
+        alt = next((str(picture.get("alt") or "") for picture in figure.iter("img")), "")
+        caption = next(("".join(caption.itertext()) for caption in figure.iter("figcaption")), "")
+        words = " ".join(caption.split()) or " ".join(alt.split())
+        if " " in words:
+            paragraph = figure.makeelement("p")
+            emphasis = figure.makeelement("em")
+            emphasis.text = words
+            paragraph.append(emphasis)
+            figure.addprevious(paragraph)
 
 
 def _extract_body(tree: Element) -> Element | None:
@@ -204,6 +249,12 @@ def _strip_site(title: str, headings: Sequence[str]) -> str:
         if len(rest) < len(heading) and rest.startswith(SEPARATORS):
             return html.escape(html.unescape(heading), quote=False)
     return title
+
+
+def _is_byline(block: str, author: str) -> bool:
+    """Return whether a block names the authors, and has hardly a word beside them."""
+    text = _TARGET.sub("", block).replace("[", "").replace("*", "")
+    return bool(author) and len(text) < len(author) + MAX_BESIDE and read_names(text) == author
 
 
 def _repeats(block: str, title: str) -> bool:

@@ -1,8 +1,9 @@
 """`parse_article` in processes that can be ended: a hostile page costs its time limit, and no thread of the caller's.
 
 A worker is this module run as a program. It reads requests from its standard input, each a line of JSON and the page's bytes, and
-answers each with a line of JSON. An alarm ends it when a page takes too long, whatever runs; it ends by itself when its input does,
-so it cannot outlive the caller by more than one page.
+answers each with a line of JSON. A timer ends it when a page takes too long, whatever runs: it counts the worker's own work, so
+that no page is refused because the machine is busy. It ends by itself when its input does, so it cannot outlive the caller by more
+than one page.
 """
 
 import datetime as dt
@@ -28,7 +29,7 @@ import orjson
 from sources.entries import Entry
 from sources.parse.article import Article, InvalidArticle, parse_article
 
-SECONDS: Final = 5.0
+SECONDS: Final = 5.0  # of a core, for one page
 PAGES: Final = 1_000  # that one worker reads; the next one begins with fresh memory
 MEMORY: Final = 512 << 20  # bytes of addresses that one worker may use; the worst pages make trafilatura use 1 GB
 WORKERS: Final = 2  # of the pool that `extract` uses
@@ -37,8 +38,8 @@ _ROOT: Final = Path(__file__).parents[2]
 Page = tuple[bytes, str, str]  # a page's bytes, content type and address
 
 
-def extract(data: bytes, content_type: str, url: str, seconds: float = SECONDS) -> Article:
-    """Return the article of a page, as `parse_article` gives it, within `seconds`, waiting for a free worker included.
+def extract(data: bytes, content_type: str, url: str, seconds: float) -> Article:
+    """Return the article of a page, as `parse_article` gives it, within `seconds` by the clock, waiting for a worker included.
 
     Raises: InvalidArticle, as `parse_article` does; timeout; broken, too, where a page needs more than MEMORY.
     """
@@ -79,30 +80,30 @@ class Pool(AbstractContextManager["Pool"]):
                 worker.end()
             self._free.put(None)
 
-    def read(self, data: bytes, content_type: str, url: str, seconds: float = SECONDS) -> Article | InvalidArticle:
+    def read(self, data: bytes, content_type: str, url: str) -> Article | InvalidArticle:
         try:
-            return self.extract(data, content_type, url, seconds)
+            return self.extract(data, content_type, url)
         except InvalidArticle as refusal:
             return refusal
 
-    def extract(self, data: bytes, content_type: str, url: str, seconds: float = SECONDS) -> Article:
-        until = time.monotonic() + seconds
-        timeout = InvalidArticle("timeout", f"Reading the page took more than {seconds:g} s.")
+    def extract(self, data: bytes, content_type: str, url: str, seconds: float | None = None) -> Article:
+        """`seconds` are by the clock; None waits as long as the work takes, which SECONDS bound."""
+        until = None if seconds is None else time.monotonic() + seconds
         try:
             worker = self._free.get(timeout=seconds)
         except queue.Empty:
-            raise timeout from None
+            raise InvalidArticle("timeout", f"Reading the page took more than {seconds:g} s.") from None
         answer = None
         try:
             worker = worker or _Worker()
-            answer = worker.ask(data, content_type, url, max(0.1, until - time.monotonic()))
+            answer = worker.ask(data, content_type, url, 0 if until is None else max(0.1, until - time.monotonic()))
         finally:
-            if worker and (answer is None or answer.get("code") == "broken" or worker.pages >= PAGES):
+            if worker and (answer is None or answer.get("code") in {"broken", "timeout"} or worker.pages >= PAGES):
                 worker.end()
                 worker = None
             self._free.put(worker)
         if answer is None:
-            raise timeout if time.monotonic() >= until else InvalidArticle("broken", "Reading the page ended unexpectedly.")
+            raise InvalidArticle("broken", "Reading the page ended unexpectedly.")
         if code := answer.get("code"):
             raise InvalidArticle(code, answer["message"])
         fields = answer["entry"]
@@ -122,16 +123,19 @@ class _Worker:
         self._requests, self._answers = cast("IO[bytes]", self._process.stdin), cast("IO[bytes]", self._process.stdout)
 
     def ask(self, data: bytes, content_type: str, url: str, seconds: float) -> dict[str, Any] | None:
-        """Return the worker's answer; None if it ended, as it does when the time is over."""
+        """Return the worker's answer, within `seconds` by the clock unless they are 0; None if it died."""
         self.pages += 1
-        head = orjson.dumps({"size": len(data), "content_type": content_type, "url": url, "seconds": seconds})
+        head = orjson.dumps({"size": len(data), "content_type": content_type, "url": url, "seconds": seconds, "work": SECONDS})
         try:
             self._requests.write(head + b"\n" + data)
             self._requests.flush()
             answer = self._answers.readline()
         except OSError:
-            return None
-        return orjson.loads(answer) if answer.endswith(b"\n") else None
+            answer = b""
+        if answer.endswith(b"\n"):
+            return cast("dict[str, Any]", orjson.loads(answer))
+        took = {-signal.SIGPROF: f"{SECONDS:g} s of work", -signal.SIGALRM: f"{seconds:.1f} s"}.get(self._process.wait())
+        return {"code": "timeout", "message": f"Reading the page took more than {took}."} if took else None
 
     def end(self) -> None:
         self._process.kill()
@@ -151,20 +155,23 @@ def _work() -> None:
     with suppress(ValueError, OSError):  # not every system can
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # who pressed Ctrl-C ends the caller, and so the input
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGALRM})
+    for ending in (signal.SIGALRM, signal.SIGPROF):
+        signal.signal(ending, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGALRM, signal.SIGPROF})
     logging.disable()  # trafilatura reports every page that it discards
     requests, answers = sys.stdin.buffer, sys.stdout.buffer
     sys.stdout = sys.stderr  # a library that prints must not answer
     while head := requests.readline():
         request = orjson.loads(head)
         data = requests.read(request["size"])
+        signal.setitimer(signal.ITIMER_PROF, request["work"])
         signal.setitimer(signal.ITIMER_REAL, request["seconds"])
         try:
             answer = orjson.dumps(parse_article(data, content_type=request["content_type"], url=request["url"]))
         except InvalidArticle as refusal:
             answer = orjson.dumps({"code": refusal.code, "message": str(refusal)})
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        for timer in (signal.ITIMER_PROF, signal.ITIMER_REAL):
+            signal.setitimer(timer, 0)
         answers.write(answer + b"\n")
         answers.flush()
 

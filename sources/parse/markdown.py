@@ -5,6 +5,7 @@ Pictures, scripts, styles, frames and form controls are left out with what they 
 """
 
 import re
+from collections.abc import Sequence
 from typing import Any, Final
 from urllib.parse import quote
 
@@ -28,6 +29,7 @@ _BLOCKS: Final = frozenset(_OF_BLOCKS.split())
 _NO_CELLS: Final = ("blockquote", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "ol", "pre", "table", "ul")  # a cell cannot hold these
 _MARKS: Final = {"b": "**", "strong": "**", "em": "*", "i": "*", "del": "~~", "s": "~~", "strike": "~~"}
 _NESTED: Final = re.compile(r"(\*{1,2})[^*]+\1")
+_WORD: Final = re.compile(r"\w")
 _CODE: Final = frozenset({"code", "kbd", "samp", "tt"})
 # They say how a reader arrived. Fewer than identify an article: here a parameter may choose what is shown, and must stay.
 _TRACKERS: Final = re.compile(
@@ -40,12 +42,20 @@ _UNWANTED: Final = re.compile(
     r"[\x00-\x08\x0e-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff"
     r"\ufff9-\ufffb\ud800-\uf8ff\ufdd0-\ufdef\ufffe\uffff\U000e0000-\U000e0fff\U000f0000-\U0010ffff]"
 )
-_SPECIAL: Final = re.compile(r"[\\`*\[\]]|(?<![^\W_])_|_(?![^\W_])|~(?=~)|(?<=~)~|!\Z")  # "!" before a link would make a picture
+# Characters that may begin markup where they stand; at the end of a text it may be what follows that makes them.
+_SPECIAL: Final = re.compile(
+    r"[`]|\\(?![\w\s])|(?<!\s)\*|\*(?!\s)|\](?=[(\[:]|\Z)|(?<![^\W_])_|_(?![^\W_])|~(?=~)|(?<=~)~|<(?=[A-Za-z/!?]|\Z)"
+)
 _REFERENCE: Final = re.compile(r"&(?=#?\w{1,32};)")
-_LINE_START: Final = re.compile(r"\d{1,9}(?=[.)](?:\s|$))|(?=#{1,6}(?:\s|$)|>|[-+](?:\s|$)|[-=]+$)")
+_LINE_START: Final = re.compile(r"\d{1,9}(?=[.)](?:\s|$))|(?=#{1,6}(?:\s|$)|>|[-+*](?:\s|$)|[-=]+$)")
 _LIST: Final = re.compile(r"- |\d{1,9}\. ")
 _NOT_IN_LINKS: Final = re.compile(r"[\s()<>\\`|\"]")
 _SCRIPT: Final = re.compile(r"<(?=script)", re.I)
+# Numbers of items and languages of code, which trafilatura would drop as attributes, stand at the beginning of their texts between
+# two of these, a character that no text holds.
+_NOTE: Final = "\ue000"
+_NOTED: Final = re.compile(rf"\s*{_NOTE}([0-9]{{1,6}}|[\w+#-]{{1,30}}){_NOTE}")
+_LANGUAGE: Final = re.compile(r"(?:^|\s)(?:language|lang|highlight-source|brush:)[- ]?([\w+#-]{1,30})", re.I)
 _BREAK: Final = "\0"  # a line break, until its paragraph is whole; no text holds this character
 
 
@@ -56,7 +66,31 @@ def markdown_of(root: Element, base: str) -> list[str]:
     taken from links. `<script` occurs nowhere, code included, so that a text that is cut within its code is safe to show, too.
     """
     strip_elements(root, *_DROPPED, Comment, ProcessingInstruction, with_tail=False)
+    _join_emphasis(root)
     return [_SCRIPT.sub("< ", block) for block in _Writer(root, base).blocks(root)]
+
+
+def note_attributes(root: Element) -> None:
+    """Put what lists and code say in attributes into their texts, where `markdown_of` reads it. Changes `root`."""
+    for first in root.xpath("//ol[@start]/li[1]"):
+        first.set("value", first.get("value") or first.getparent().get("start"))
+    notes = [(item, item.get("value")) for item in root.xpath("//ol/li[@value]") if re.fullmatch("[0-9]{1,6}", item.get("value"))]
+    for code in root.iter("pre"):
+        named = _LANGUAGE.search(" ".join(str(one.get("class") or "") for one in (code.getparent(), code, *code.iter("code"))))
+        notes += [(code, named[1])] if named else []
+    for element, note in notes:
+        element.text = f"{_NOTE}{note}{_NOTE}{element.text or ''}"
+
+
+def _join_emphasis(root: Element) -> None:
+    """Make one of neighbours that are emphasised alike, as editors' programs write one word in two."""
+    for element in list(root.iter(*_MARKS)):
+        while (other := element.getnext()) is not None and other.tag == element.tag and not (element.tail or "").strip():
+            last, text = (element[-1], "tail") if len(element) else (element, "text")
+            setattr(last, text, "".join((getattr(last, text) or "", element.tail or "", other.text or "")))
+            element.extend(other)
+            element.tail = other.tail
+            element.getparent().remove(other)
 
 
 class _Writer:
@@ -76,19 +110,20 @@ class _Writer:
         run = [_escape(element.text)]
         for child in element:
             if child.tag in _BLOCKS or child in self.holders:
-                found += _split_paragraphs("".join(run))
+                found += _split_paragraphs(_join_inline(run))
                 found += self._block(child, depth + 1)
                 run = []
             else:
                 run.append(self._inline(child, depth + 1))
             run.append(_escape(child.tail))
-        return found + _split_paragraphs("".join(run))
+        return found + _split_paragraphs(_join_inline(run))
 
     def _block(self, element: Element, depth: int) -> list[str]:
         match element.tag:
             case "h1" | "h2" | "h3" | "h4" | "h5" | "h6" as tag:
                 title = _line(self._inside(element, depth))
-                return [f"{'#' * int(tag[1])} {title}"] if title else []
+                # The only heading of the first level is the title, which stands above the text.
+                return [f"{'#' * max(2, int(tag[1]))} {title}"] if title else []
             case "ul" | "ol" | "menu":
                 return self._list(element, depth)
             case "blockquote":
@@ -103,16 +138,17 @@ class _Writer:
         return self.blocks(element, depth)
 
     def _list(self, element: Element, depth: int) -> list[str]:
-        items = [_split_paragraphs(_escape(element.text))]
+        items = [("", _split_paragraphs(_escape(element.text)))]
         for child in element:
-            items.append(self._block(child, depth + 1) if child.tag in _BLOCKS else self.blocks(child, depth + 1))
-            items.append(_split_paragraphs(_escape(child.tail)))
-        start = element.get("start", "")
-        first = int(start) if re.fullmatch(r"[0-9]{1,6}", start) else 1
-        written = [
-            _item(f"{number}. " if element.tag == "ol" else "- ", parts)
-            for number, parts in enumerate(filter(None, items), start=first)
-        ]
+            note, child.text = _read_note(child.text or "")
+            items.append((note, self._block(child, depth + 1) if child.tag in _BLOCKS else self.blocks(child, depth + 1)))
+            items.append(("", _split_paragraphs(_escape(child.tail))))
+        written: list[str] = []
+        number = 0
+        for note, parts in items:
+            if parts:
+                number = int(note) if note.isdecimal() else number + 1
+                written.append(_item(f"{number}. " if element.tag == "ol" else "- ", parts))
         loose = any("\n\n" in item for item in written)
         return [("\n\n" if loose else "\n").join(written)] if written else []
 
@@ -140,7 +176,8 @@ class _Writer:
             return _code("".join(element.itertext()))
         inside = self._inside(element, depth)
         if mark := _MARKS.get(tag):
-            return _emphasize(inside, mark)
+            is_marked = any(_MARKS.get(outer.tag) == mark for outer in element.iterancestors(*_MARKS))
+            return inside if is_marked else _emphasize(inside, mark)
         if tag in ("a", "ref"):
             return self._link(element.get("href" if tag == "a" else "target") or "", inside)
         if tag == "sup" and inside.strip().lstrip("-−").isdigit():  # 10⁶ must not become 106
@@ -151,7 +188,7 @@ class _Writer:
         parts = [_escape(element.text)]
         for child in element:
             parts += (self._inline(child, depth + 1), _escape(child.tail))
-        return "".join(parts)
+        return _join_inline(parts)
 
     def _link(self, address: str, inside: str) -> str:
         place, hash_sign, fragment = web(self.base, _UNWANTED.sub("", address)).partition("#")
@@ -167,12 +204,21 @@ class _Writer:
         return f"{before}[{text}]({address}){after}"
 
 
+def _join_inline(parts: Sequence[str]) -> str:
+    """Return the parts of a line together; a link behind an exclamation mark would be a picture."""
+    joined = ""
+    for part in parts:
+        joined = f"{joined[:-1]}\\!" if part.startswith("[") and joined.endswith("!") else joined
+        joined += part
+    return joined
+
+
 def _escape(text: str | None) -> str:
     """Return text as Markdown that shows just this text."""
     if not text:
         return ""
-    text = _SPECIAL.sub(r"\\\g<0>", _UNWANTED.sub("", text))
-    return _REFERENCE.sub("&amp;", text).replace("<", "&lt;")
+    text = _REFERENCE.sub("&amp;", _UNWANTED.sub("", text))
+    return _SPECIAL.sub(lambda found: "&lt;" if found[0] == "<" else f"\\{found[0]}", text)
 
 
 def _split_paragraphs(run: str) -> list[str]:
@@ -196,7 +242,7 @@ def _line(text: str) -> str:
 def _emphasize(text: str, mark: str) -> str:
     inside = text.strip()
     nested = _NESTED.fullmatch(inside)
-    if not inside or _BREAK in inside or (mark[0] in (inside[0], inside[-1]) and (not nested or nested[1] == mark)):
+    if not _WORD.search(inside) or _BREAK in inside or (mark[0] in (inside[0], inside[-1]) and (not nested or nested[1] == mark)):
         return text
     before, _, after = text.partition(inside)
     return f"{before}{mark}{inside}{mark}{after}"
@@ -211,10 +257,17 @@ def _code(text: str) -> str:
 
 def _fence(element: Element) -> list[str]:
     found = element.xpath("descendant::text() | descendant::br")
-    text = _UNWANTED.sub("", "".join(part if isinstance(part, str) else "\n" for part in found)).strip("\r\n")
+    language, text = _read_note("".join(part if isinstance(part, str) else "\n" for part in found))
+    text = _UNWANTED.sub("", text).strip("\r\n")
     lines = "\n".join(line.rstrip() for line in text.splitlines())
     fence = "`" * max(3, 1 + max(map(len, re.findall("`+", lines)), default=0))
-    return [f"{fence}\n{lines}\n{fence}"] if lines.strip() else []
+    return [f"{fence}{language}\n{lines}\n{fence}"] if lines.strip() else []
+
+
+def _read_note(text: str) -> tuple[str, str]:
+    """Return what `note_attributes` put before a text, and the text."""
+    noted = _NOTED.match(text)
+    return (noted[1], text[noted.end() :]) if noted else ("", text)
 
 
 def _item(marker: str, parts: list[str]) -> str:

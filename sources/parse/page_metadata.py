@@ -1,11 +1,11 @@
 """Metadata of an article's own page, which a sitemap does not tell: title, date, author. Executes nothing."""
 
+import json
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Final
-
-import orjson
 
 from sources.entries import Entry
 from sources.parse.charsets import decode
@@ -15,6 +15,18 @@ from sources.parse.markup import as_markup, tokens, unescape
 
 MAX_PAGE: Final = 1_000_000  # bytes that are looked at; metadata stands at the beginning
 MAX_NODES: Final = 1_000  # of JSON-LD
+# Names of `<meta>` elements, in the order in which they are believed.
+_DATE_NAMES: Final = """
+datepublished og:article:published_time og:published_time dc.date.issued dcterms.issued dcterms.created dc.date.created dc.date
+dcterms.date parsely-pub-date sailthru.date article.published article_date_original originalpublicationdate publication_date
+publication-date publishdate publish-date publish_date published-date date_published pubdate citation_publication_date
+citation_date cxenseparse:recs:publishtime cxenseparse:publishtime rnews:datepublished displaydate release_date date
+"""
+_AUTHORS: Final = (
+    *("author", "parsely-author", "sailthru.author", "citation_author", "dc.creator", "dcterms.creator"),
+    *("byl", "byline", "search.byline", "article:author"),
+)
+_TRAILING_COMMA: Final = re.compile(r",(?=\s*[}\]])")
 _RAW: Final = ("script", "style", "title", "textarea", "noscript")
 _TEXT: Final = ("article", "main")
 _BESIDE: Final = ("aside", "figure", "footer", "form", "header", "nav", "blockquote")
@@ -67,12 +79,13 @@ def read_page(text: str, url: str) -> tuple[Entry | None, bool]:
     meta, scripts = _scan(text[:MAX_PAGE])
     nodes = [node for script in scripts for node in _list_nodes(script)]
     is_paid = any(str(node.get("isAccessibleForFree", True)).lower() in {"false", "http://schema.org/false"} for node in nodes)
+    return _build_entry(meta, nodes, url), is_paid
+
+
+def _build_entry(meta: dict[str, str], nodes: Sequence[dict[str, Any]], url: str) -> Entry | None:
     kinds = [(node, str(kind)) for node in nodes for kind in _as_list(node.get("@type"))]
     article = next((node for node, kind in kinds if kind.endswith(("Article", "Posting"))), {})
-    return _build_entry(meta, article, url), is_paid
-
-
-def _build_entry(meta: dict[str, str], article: dict[str, Any], url: str) -> Entry | None:
+    dated = article or next((node for node in nodes if node.get("datePublished")), {})  # such as the WebPage, or a Recipe
     site = meta.get("og:site_name", "")
     title = meta.get("og:title") or meta.get("twitter:title") or _string(article.get("headline")) or meta.get("<title>", "")
     titles = (title, meta.get("<title>", ""), meta.get("<h1>", ""))
@@ -81,25 +94,26 @@ def _build_entry(meta: dict[str, str], article: dict[str, Any], url: str) -> Ent
     if not title:
         return None
     canonical = web(url, meta.get("<canonical>", ""))
-    dates = (meta.get("article:published_time", ""), _string(article.get("datePublished")), meta.get("datepublished", ""))
-    is_marked = bool(article) or any(dates) or meta.get("og:type", "").lower() == "article"
+    dates = [meta.get("article:published_time", ""), *(_string(dated.get(name)) for name in ("datePublished", "dateCreated"))]
+    dates += [meta.get(name, "") for name in _DATE_NAMES.split()]
+    is_marked = bool(article or dates[0] or meta.get("datepublished")) or meta.get("og:type", "").lower() == "article"
     is_missing = not is_marked and any(map(is_not_found, titles))
     told = (*map(meta.get, ("og:description", "description", "twitter:description")), _string(article.get("description")))
     summary, *others = dict.fromkeys(as_markup(text) for text in (*told, meta.get("<p>")) if text) or [""]
-    # schema.org: an image is an address, an ImageObject, or a list of either; an author is a name, an object, or such a list.
+    # schema.org: an image is an address, an ImageObject, or a list of either.
     image = next(iter(_as_list(article.get("image"))), None)
     address = _string(image.get("url") if isinstance(image, dict) else image)
     images = (meta.get("og:image", ""), meta.get("twitter:image", ""), address)
-    people = [person.get("name") if isinstance(person, dict) else person for person in _as_list(article.get("author"))]
-    names = ", ".join(dict.fromkeys(filter(None, map(_string, people))))
-    authors = (meta.get("author", ""), names, meta.get("article:author", ""))
+    by_id = {identity: node for node in nodes if (identity := node.get("@id")) and isinstance(identity, str) and "name" in node}
+    linked = ", ".join(dict.fromkeys(name for name in _list_names(dated.get("author") or dated.get("creator"), by_id) if name))
+    authors = [name for name in (linked, *(meta.get(key, "") for key in _AUTHORS)) if name and not is_web(resolve("", name))]
     return Entry(
         publisher=site,
         title=as_markup(title),
         url=canonical if host(canonical) == host(url) and canonical and not is_missing else url,
         published_at=next(filter(None, map(read_date, dates)), None),
         summary=summary,
-        author=next((name for name in authors if name and not is_web(resolve("", name))), ""),
+        author=next((name for name in authors if is_personal(name, site)), next(iter(authors), "")),
         language=meta.get("<lang>", "")[:35],
         image=next((found for image in images if (found := web(url, image))), ""),
         other_summaries=tuple(others),
@@ -123,8 +137,11 @@ def _scan(text: str) -> tuple[dict[str, str], list[str]]:
             attrs = {key.lower(): " ".join(content.split()) for key, content in value.items()}
             inside = "linked data" if name == "script" and attrs.get("type", "").lower() == "application/ld+json" else name
             for key, content in _list_values(name, attrs):
-                if content:
-                    meta.setdefault(key.lower(), content)
+                known = meta.get(key.lower(), "")
+                if content and not known:
+                    meta[key.lower()] = content
+                elif key.lower() in _AUTHORS and content not in known:
+                    meta[key.lower()] += f", {content}"
         elif kind == "end":
             inside = ""
         elif inside == "title" and (title := " ".join(unescape(value).split())):
@@ -176,19 +193,40 @@ def _list_values(name: str, attrs: dict[str, str]) -> Iterator[tuple[str, str]]:
 
 
 def _list_nodes(script: str) -> Iterator[dict[str, Any]]:
-    try:
-        waiting = [orjson.loads(script)]
-    except ValueError:
-        return
+    """Yield the nodes that a script describes the page with, its graph and main entity included, not what these mention."""
+    # Some templates write it inside of comments or CDATA, with a semicolon behind it, and commas before closing brackets.
+    bare = script.replace("<![CDATA[", "").replace("]]>", "")
+    starts = [at for bracket in "{[" if (at := bare.find(bracket)) >= 0]
+    bare = bare[min(starts, default=0) : max(map(bare.rfind, "}]")) + 1]
+    waiting: list[Any] = []
+    for text in (script, bare, _TRAILING_COMMA.sub("", bare)):
+        with suppress(ValueError, RecursionError):
+            waiting = waiting or [json.loads(text, strict=False)]
     for _ in range(MAX_NODES):
         if not waiting:
             return
         node = waiting.pop(0)
         if isinstance(node, dict):
             yield node
-            waiting.append(node.get("@graph"))
+            waiting += [node.get(name) for name in ("@graph", "mainEntity", "mainEntityOfPage")]
         elif isinstance(node, list):
             waiting += node[:MAX_NODES]
+
+
+def _list_names(value: Any, by_id: Mapping[str, dict[str, Any]]) -> Iterator[str]:
+    """Yield the names of schema.org's authors: a name, an object, a reference to one by its `@id`, or a list of these."""
+    for one in _as_list(value):
+        if isinstance(one, dict):
+            person = one if "name" in one else by_id.get(_string(one.get("@id")), {})
+            yield from map(_string, _as_list(person.get("name")))
+        else:
+            yield _string(one)
+
+
+def is_personal(author: str, site: str = "") -> bool:
+    """Return whether an author may be a person or several: of two words or more, no address, and not the site itself."""
+    words = author.split()
+    return len(words) > 1 and author.casefold() != site.casefold() and not any(map(str.isdigit, author)) and "@" not in author
 
 
 def _as_list(value: Any) -> list[Any]:

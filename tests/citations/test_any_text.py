@@ -12,13 +12,14 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from pylatexenc.latex2text import LatexNodes2Text
 
-from citations.format.formats import MONTHS, Citable, CitationFormat, cite, one_line
+from citations.format.formats import MONTHS, Citable, CitationFormat, cite, one_line, render_bibtex
 from citations.format.latex import escape, unescape
 from tests.citations.stories import STORY, stories, story, texts
 from tests.examples import examples
 
 DECODE = LatexDecodingMiddleware()
 COMMONMARK = MarkdownIt("commonmark")
+READ_BACK = "\u02c6"  # \textasciicircum to pylatexenc, a modifier letter; to pandoc and citation-js it is the circumflex
 GITHUB = MarkdownIt("gfm-like", {"linkify": False})
 
 
@@ -35,18 +36,28 @@ def test_any_title_is_one_bibtex_entry_that_reads_back(cited: Citable) -> None:
     fields = {field.key: field.value for field in entry.fields}
     assert (entry.entry_type, entry.key) == ("misc", "chatbotnews_0123456789ab")
     assert list(fields) == ["title", "author" if cited.authors else "key", "howpublished", "year", "month", "url", "note"]
-    assert fields["title"] == cited.headline
+    assert fields["title"] == cited.headline.replace("^", READ_BACK)
     assert fields["howpublished"] == f"{cited.publisher}, via ChatbotNews.ai"
     assert fields["year"] == str(cited.wire_date.year)
     assert fields["month"] == MONTHS[cited.wire_date.month - 1][:3].lower()
-    assert (cited.credited_source or "") in fields["note"]
+    assert (cited.credited_source or "").replace("^", READ_BACK) in fields["note"]
+
+
+def test_pasted_entries_of_earlier_releases_read_back() -> None:
+    assert unescape(r"\ensuremath{\lbrace}x\ensuremath{\rbrace} \ensuremath{<} {\string^} {\textasciigrave}") == "{x} < ^ `"
+
+
+def test_an_exported_entry_has_the_day_in_biblatexs_field_as_well() -> None:
+    [entry] = parse_string(render_bibtex(STORY, has_date=True)).entries
+    fields = {field.key: field.value for field in entry.fields}
+    assert (fields["date"], fields["year"], fields["month"]) == ("2026-11-05", "2026", "nov")
 
 
 @given(texts.map(one_line))
 @example("--- '' ,, `` ?` !` ~ ^ \" % \\% {} \\{\\}")
 @examples(200)
 def test_any_text_survives_latex(text: str) -> None:
-    assert LatexNodes2Text().latex_to_text(escape(text)) == text
+    assert LatexNodes2Text().latex_to_text(escape(text)) == text.replace("^", READ_BACK)
     assert unescape(escape(text)) == text
 
 
@@ -55,8 +66,10 @@ def test_any_text_survives_latex(text: str) -> None:
     [
         ("OpenAI's GPT-6: $5B, 10% & more", r"OpenAI's GPT-6: \$5B, 10\% \& more"),
         ("#1 a_b ~ \\", r"\#1 a\_b {\textasciitilde} {\textbackslash}"),
-        ("{x}", r"\ensuremath{\lbrace}x\ensuremath{\rbrace}"),
-        ("1 < 2 > 0 ^ `", r"1 \ensuremath{<} 2 \ensuremath{>} 0 {\string^} {\textasciigrave}"),
+        ("{x} }{", r"\{x\} \ensuremath{\rbrace}\ensuremath{\lbrace}"),
+        ("{{x}", r"\ensuremath{\lbrace}\{x\}"),
+        ("1 < 2 > 0 ^ `", r"1 < 2 > 0 {\textasciicircum} `"),
+        ("``a !` ?`", "`{}`a !{}` ?{}`"),
         ("a--b --- ''c,,", "a-{}-b -{}-{}- '{}'c,{},"),
         ('"Straßburg" – 中文 🤖', '"Straßburg" – 中文 🤖'),
     ],
@@ -112,10 +125,11 @@ def test_any_story_is_one_ris_record_that_rispy_reads_back(cited: Citable) -> No
     text = cite(cited, CitationFormat.RIS)
     [record] = rispy.loads(text)
 
-    assert len(text.splitlines()) == 10 + len(cited.authors)
+    assert len(text.splitlines()) == 11 + len(cited.authors)
+    assert text.endswith("\nER  - \n")
     assert list(record) == [
         *("type_of_reference", "id", "title", *(["authors"] if cited.authors else [])),
-        *("secondary_title", "year", "date", "urls", "database_provider", "notes"),
+        *("secondary_title", "publisher", "year", "date", "urls", "database_provider", "notes"),
     ]
     assert record["title"] == cited.headline
     assert record["date"] == cited.wire_date.strftime("%Y/%m/%d/")

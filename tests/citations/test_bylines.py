@@ -84,6 +84,8 @@ NAMED: dict[str, list[Parts]] = {
     "Jane and John Doe": [("Jane and John Doe",)],
     "Last Week in AI": [("Last Week in AI",)],
     "Severin Carrell Scotland editor": [("Severin Carrell Scotland editor",)],
+    "Fei-Fei Li 李飞飞": [("Fei-Fei Li 李飞飞",)],
+    "Jane Doe and Hu Xijin 胡锡进": [("Doe", "Jane"), ("Hu Xijin 胡锡进",)],
     # Nobody but the publisher
     "TechCrunch": [],
     "techcrunch": [],
@@ -155,6 +157,15 @@ def test_what_is_shown_is_what_was_written_without_what_is_said_of_the_authors(b
 def test_a_maker_is_no_author_of_its_own_blog() -> None:
     assert parse_authors("OpenAI", "OpenAI Blog") == parse_authors("Google", "Google AI Blog") == []
     assert [author.written for author in parse_authors("OpenAI", "TechCrunch")] == ["OpenAI"]
+
+
+@pytest.mark.parametrize("named", ["Catherine, Princess of Wales", "Jane Doe, the Duchess of Sussex"])
+def test_a_title_behind_a_comma_belongs_to_the_name(named: str) -> None:
+    cited = story(author=f"{named} and John Roe")
+    assert [author.written for author in cited.authors] == [named, "John Roe"]
+    read = _of_every_format(cited)
+    assert read["bibtex"] == read["csl"] == [named, "Roe, John"]
+    assert read["ris"] == [named.replace(",", ""), "Roe, John"]  # whose readers take what follows a comma for the given name
 
 
 def test_without_an_author_no_format_names_one() -> None:

@@ -43,6 +43,7 @@ ID  - cbn-0123456789ab
 TI  - OpenAI ships GPT-6
 AU  - Doe, Jane
 T2  - TechCrunch
+PB  - TechCrunch
 PY  - 2026
 DA  - 2026/11/05/
 UR  - https://techcrunch.com/2026/11/05/gpt-6

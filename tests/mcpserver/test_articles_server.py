@@ -166,7 +166,7 @@ def test_the_tools_are_the_specifications_and_what_was_added_may_be_left_out(era
             if name in expected.get("required", ()):
                 assert shown == argument
             else:
-                assert (shown["type"], shown["description"]) == (["number", "integer", "null"], argument["description"])
+                assert shown["description"] == argument["description"]
                 assert shown["anyOf"][0]["type"] == argument["type"] == "number"
         for name in set(schema["properties"]) - set(expected.get("required", ())):
             assert Draft202012Validator(schema["properties"][name]).is_valid(None)
@@ -174,6 +174,19 @@ def test_the_tools_are_the_specifications_and_what_was_added_may_be_left_out(era
         assert told["annotations"] == {"title": told["title"], **annotations}
         assert "additionalProperties" not in schema
         Draft202012Validator.check_schema(told["outputSchema"])
+
+
+@every_era
+@pytest.mark.parametrize("method", ["resources/list", "prompts/get", "completion/complete", "subscriptions/listen", "no/such"])
+def test_a_method_that_it_has_not_is_not_found_whatever_its_parameters(method: str, era: str) -> None:
+    answer = rpc(method, {}, era, PATH)
+    assert (answer.status, answer.error["code"]) == ({LEGACY: 200, MODERN: 404}[era], -32601)
+
+
+@pytest.mark.parametrize("params", ["", ',"params":[]', ',"params":{}', ',"params":{"name":"search-content"}'])
+def test_a_request_that_lacks_a_field_is_answered_with_status_200_in_handshake_revisions(params: str) -> None:
+    answer = request("POST", PATH, f'{{"jsonrpc":"2.0","id":1,"method":"tools/call"{params}}}'.encode(), JSON)
+    assert (answer.status, answer.error["code"]) == (200, -32602)
 
 
 @every_era
@@ -250,12 +263,37 @@ def test_a_search_gives_five_and_a_list_ten_unless_told_otherwise_and_pages_go_o
 
 
 @every_era
-def test_null_is_left_out_and_5_0_is_5(era: str) -> None:
+def test_null_is_left_out_and_5_is_5_however_it_is_written(era: str) -> None:
     assert said("search-content", era, query="cake", limit=None, cursor=None) == FOUND
     assert said("list-recent", era, limit=None, cursor="") == RECENT
     assert said("get-article", era, url=CAKE, format=None, max_chars=None, offset=None) == DOCUMENT
-    for limit in (5, 5.0):
+    for limit in (5, 5.0, "5"):
         assert said("search-content", era, query="cake", limit=limit) == FOUND
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        f"{CAKE}/",
+        f"{CAKE}?utm_source=agent&gclid=1#comments",
+        CAKE.replace("https://", "http://"),
+        CAKE.replace("https://", "https://www."),
+        CAKE.replace("https://", "https://m."),
+        CAKE.replace("https://", "https://amp."),
+        f"{CAKE}/amp/",
+        f"{CAKE}?amp=1",
+        f"{CAKE}/index.html",
+        CAKE.replace("com/", "com//"),
+    ],
+)
+def test_another_spelling_of_an_address_reaches_the_article(address: str) -> None:
+    assert said("get-article", url=address) == DOCUMENT
+
+
+def test_an_address_that_is_an_article_of_its_own_stays_that() -> None:
+    store(find_publisher("chef"), draft("The mobile cake", CAKE.replace("https://", "https://m.")))
+    assert "# The mobile cake" in said("get-article", url=CAKE.replace("https://", "https://m."))
+    assert said("get-article", url=CAKE) == DOCUMENT
 
 
 def test_a_missing_or_empty_argument_is_answered_to_the_byte() -> None:
@@ -268,7 +306,8 @@ def test_a_missing_or_empty_argument_is_answered_to_the_byte() -> None:
 
 
 WRONG: Final[list[tuple[str, dict[str, Any], str]]] = [
-    *(("search-content", {"query": "cake", "limit": limit}, "limit") for limit in (0, 21, -1, 1.5, "5", "abc", True, [5], 1e99)),
+    *(("search-content", {"query": "cake", "limit": limit}, "limit") for limit in (0, 21, -1, 1.5, True, [5], 1e99)),
+    *(("search-content", {"query": "cake", "limit": limit}, "limit") for limit in ("21", "5.5", "abc")),
     *(("list-recent", {"limit": limit}, "limit") for limit in (0, 51, "abc")),
     ("search-content", {"query": "?!"}, "query"),
     ("search-content", {"query": 5}, "query"),
@@ -304,10 +343,23 @@ def test_what_cannot_be_used_is_an_invalid_parameter(tool: str, arguments: dict[
 
 @every_era
 def test_a_method_that_the_server_has_not_is_not_supported(era: str) -> None:
-    for method in ("resources/list", "prompts/list", "resources/templates/list", "nope"):
-        answer = rpc(method, {}, era, PATH)
-        assert answer.error["code"] == -32601, method
-        assert answer.status == 200 or era == MODERN
+    methods = (
+        *("resources/list", "resources/templates/list", "resources/read", "resources/subscribe", "resources/unsubscribe"),
+        *("prompts/list", "prompts/get", "completion/complete", "logging/setLevel", "tasks/list", "tasks/get", "tasks/cancel"),
+        *("roots/list", "sampling/createMessage", "elicitation/create", "nope", ""),
+    )
+    for method in methods:
+        for params in ({}, {"uri": "wire://a", "name": "a", "level": "info"}):
+            answer = rpc(method, params, era, PATH)
+            assert answer.error["code"] == -32601, (method, params, answer.body)
+            assert answer.status == 200 or era == MODERN
+
+
+def test_an_error_of_parameters_names_them() -> None:
+    for params, name in (({}, "name"), ({"name": 5}, "name"), ({"name": "get-article", "arguments": "x"}, "arguments")):
+        error = rpc("tools/call", params, LEGACY, PATH).error
+        assert error["code"] == -32602
+        assert error["message"].startswith(f"Invalid request parameters: params.{name}: ")
 
 
 def test_what_fails_upstream_or_here_is_an_internal_error(monkeypatch: pytest.MonkeyPatch) -> None:

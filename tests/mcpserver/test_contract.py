@@ -126,14 +126,9 @@ def accepted(schema: dict[str, Any], *, optional: bool) -> dict[str, Any]:
     """What an argument accepts; one that may be left out accepts null beside it."""
     if not optional:
         return schema
-    kind, null = schema["type"]
-    assert null == "null"
-    inner = {}
-    if "anyOf" in schema:
-        inner, null = schema["anyOf"]
-        assert null == {"type": "null"}
-        assert inner["type"] == kind
-    return {**schema, **inner, "type": kind}
+    inner, null = schema["anyOf"]
+    assert null == {"type": "null"}
+    return {**schema, **inner}
 
 
 def tools(era: str = MODERN) -> dict[str, dict[str, Any]]:

@@ -71,7 +71,7 @@ def test_a_browsers_preflight_is_answered_with_what_a_client_sends() -> None:
     headers = {
         "origin": "https://claude.ai",
         "access-control-request-method": "POST",
-        "access-control-request-headers": "content-type,mcp-protocol-version,mcp-method,mcp-name",
+        "access-control-request-headers": "content-type,mcp-protocol-version,mcp-method,mcp-name,last-event-id",
     }
     answer = request("OPTIONS", "/mcp", headers=headers)
     assert (answer.status, answer.body) == (204, b"")

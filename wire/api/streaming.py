@@ -131,9 +131,10 @@ async def _stream(scope: Scope, receive: Receive, send: Send, params: dict[str, 
             return
         try:
             asked = _parse(params, {"cursor", "kinds"})
-            seen = dict(scope["headers"]).get(b"last-event-id", b"").decode("latin-1") or params.get("cursor")
-            cursor = str(seen or await in_thread(lambda: routing.read(last_cursor)))
-            await _read_changes(**{**asked, "cursor": cursor, "limit": 1})  # refused before the stream begins
+            resumed = dict(scope["headers"]).get(b"last-event-id", b"").decode("latin-1")
+            cursor = str(resumed or params.get("cursor") or await _read_last_cursor())
+            if not resumed:  # an EventSource that is refused never comes back: one of a foreign id is told to reset instead
+                await _read_changes(**{**asked, "cursor": cursor, "limit": 1})
         except WireError as error:
             await _send(send, int(error.status), orjson.dumps(error.as_dict()))
             return
@@ -141,7 +142,8 @@ async def _stream(scope: Scope, receive: Receive, send: Send, params: dict[str, 
         if not is_head:
             leaving = asyncio.create_task(_wait_until_left(receive))
             try:
-                await _send_chunk(send, f"retry: 3000\nid: {cursor}\n\n".encode())
+                begins = "" if resumed else f"id: {cursor}\n"
+                await _send_chunk(send, f"retry: 3000\n{begins}\n".encode())
                 await _follow(send, asked["kinds"], cursor, leaving)
             finally:
                 leaving.cancel()
@@ -151,13 +153,19 @@ async def _stream(scope: Scope, receive: Receive, send: Send, params: dict[str, 
 async def _follow(send: Send, kinds: Any, cursor: str, leaving: "asyncio.Task[None]") -> None:
     loop = asyncio.get_running_loop()
     ends, beat = loop.time() + LIFETIME, loop.time() + HEARTBEAT
+    lost: InvalidArgument | None = None
     with Watch() as watch:
         while loop.time() < ends and not leaving.done():
             try:
+                if lost is not None:
+                    cursor = await _read_last_cursor()
+                    data = orjson.dumps(lost.as_dict()).decode()
+                    await _send_chunk(send, f"id: {cursor}\nevent: reset\ndata: {data}\n\n".encode())
+                    lost = None
                 found = await _read_changes(cursor=cursor, limit=MOST, kinds=kinds)
-            except InvalidArgument as error:  # the wire was restored meanwhile
-                await _send_chunk(send, b"event: reset\ndata: %s\n\n" % orjson.dumps(error.as_dict()))
-                return
+            except InvalidArgument as error:  # the cursor is of another log, or the wire was restored meanwhile
+                lost = error
+                continue
             except Unavailable:
                 await watch.wait(1.0)
                 await asyncio.sleep(0 if watch.is_watching else 1.0)
@@ -179,6 +187,10 @@ async def _follow(send: Send, kinds: Any, cursor: str, leaving: "asyncio.Task[No
             )
             await asyncio.wait({waiting, leaving}, return_when=asyncio.FIRST_COMPLETED)
             waiting.cancel()
+
+
+async def _read_last_cursor() -> str:
+    return await in_thread(lambda: routing.read(last_cursor))
 
 
 async def _read_changes(**asked: Any) -> ChangesOut:

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
+from wire.ingest import category_model
 from wire.text.vocabulary import Category, Topic
 
 HEADLINE_WEIGHT: Final = 3.0
 TOPIC_THRESHOLD: Final = 3.0  # one plain mention in the headline; of what summaries say too, three there
 RELEVANCE_THRESHOLD: Final = 3.0  # one plain mention of AI anywhere, or a hint (weight 1) in the headline
 DEFAULT: Final = Category.INDUSTRY
+DECISIVE: Final = 100.0  # by which a category leads that needs no comparison: an editor's term of much weight
 # When two categories weigh the same, the more specific one wins.
 TIE_ORDER: Final = (Category.FUNDING, Category.AGENTS, Category.LAUNCHES, Category.ANALYSIS, Category.INDUSTRY)
 
@@ -98,15 +100,26 @@ class Lexicon:
         self._topics_of_summaries = _Reader(term for term in topics if term.target in SUMMARIES_SAY).weigh
         self._makers = frozenset((maker.text, maker.target) for maker in makers if maker.weight > 0)
 
+    def read_features(self, headline: str, summary: str) -> dict[str, float]:
+        """Return what `category_model` weighs of a story."""
+        weights = self.category_weights
+        of_headline, of_both = weights(headline, ""), weights(headline, summary)
+        return category_model.read_features(_LABEL.sub("", headline).strip(), summary, of_headline, of_both)
+
     def category(self, headline: str, summary: str) -> Category:
-        """Return the category with the most weight; the default when nothing speaks for any."""
+        """Return the most likely category; the default when no term speaks for any."""
         return self.category_or_none(headline, summary) or DEFAULT
 
     def category_or_none(self, headline: str, summary: str) -> Category | None:
-        """Return the category with the most weight; None when nothing speaks for any."""
+        """Return the most likely category, or the one that terms speak for alone or by far; None when they speak for none."""
         weights = self.category_weights(headline, summary)
-        best = max(TIE_ORDER, key=lambda category: weights.get(category, 0.0))
-        return best if weights.get(best, 0.0) > 0 else None
+        first, second = sorted(TIE_ORDER, key=lambda category: -weights.get(category, 0.0))[:2]
+        if weights.get(first, 0.0) <= 0:
+            return None
+        if weights.get(second, 0.0) <= 0 or weights[first] - weights[second] >= DECISIVE:
+            return first
+        scores = category_model.score_categories(self.read_features(headline, summary))
+        return max(TIE_ORDER, key=scores.__getitem__)
 
     def topics(self, headline: str, summary: str, publication: str = "") -> list[Topic]:
         """Return topics with enough weight, that of the category and of the maker whose `publication` it is; in their order."""

@@ -2,12 +2,14 @@
 
 import datetime as dt
 import hashlib
-from typing import Any, Final
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, Final, NamedTuple
 
 import orjson
 from django.conf import settings
 
-from citations.format.formats import CitationFormat, cite
+from citations.format.formats import Citable, render_bibtex, render_csl, render_ris
 from config.errors import InvalidArgument
 from wire.models import Story
 from wire.publishing.story_json import citable
@@ -16,12 +18,18 @@ from wire.queries.snapshots import find_snapshot, get_archive
 from wire.queries.stories import get_category, get_story, get_topic_coverage, search_wire
 from wire.schemas.params import Group
 from wire.schemas.proofs import DayFileOut
+from wire.schemas.stories_answer import StoriesAnswer
 from wire.schemas.story import StoryOut
 from wire.text.provenance import timestamp
 from wire.text.vocabulary import Category, Status, Topic
 
 NINJS: Final = {"name": "ninjs", "version": "3.0", "schema": "https://www.iptc.org/std/ninjs/ninjs-schema_3.0.json"}
-CITED: Final = {"bib": CitationFormat.BIBTEX, "ris": CitationFormat.RIS, "csl": CitationFormat.CSL}
+CITED: Final[Mapping[str, Callable[[Citable], str]]] = {
+    "bib": partial(render_bibtex, has_date=True),
+    "ris": render_ris,
+    "csl": render_csl,
+}
+PAGE: Final = 1_000  # stories
 TYPES: Final = {
     "bib": "application/x-bibtex; charset=utf-8",
     "ris": "application/x-research-info-systems; charset=utf-8",
@@ -89,30 +97,52 @@ def _to_ninjs(story: StoryOut) -> dict[str, Any]:
     }
 
 
+class ExportPage(NamedTuple):
+    """A page of an export; `total` counts the whole list, None where that is more than lists count."""
+
+    body: bytes
+    next_cursor: str | None
+    total: int | None
+
+
 def get_list(
-    form: str, date: dt.date | None = None, category: Category | None = None, topic: Topic | None = None, query: str | None = None
-) -> bytes:
-    """Return the stories of a day, or the first of a category, topic or search (100; of a search 50), in a form of CITED or
-    "ninjs". Raises: InvalidArgument unless exactly one of these is given; NotFound.
+    form: str,
+    date: dt.date | None = None,
+    category: Category | None = None,
+    topic: Topic | None = None,
+    query: str | None = None,
+    cursor: str | None = None,
+) -> ExportPage:
+    """Return the stories of a day, or a page of those of a category, topic or search, in a form of CITED or "ninjs".
+
+    Raises: InvalidArgument unless exactly one of these is given, and for a strange cursor; NotFound.
     """
     if [date, category, topic, query].count(None) != 3:
         raise InvalidArgument("Not exactly one of date, category, topic and query was given.", "Give one of them.")
     if date is not None:
-        listed = get_archive(date).stories
-    elif category is not None:
-        listed = get_category(category, 100).stories
+        if cursor is not None:
+            raise InvalidArgument("A day is exported whole and has no cursor.", "Leave cursor out.")
+        day = get_archive(date)
+        return ExportPage(_render(form, day.story_json), None, len(day.story_json))
+    found: StoriesAnswer[Any]
+    if category is not None:
+        found = get_category(category, PAGE, cursor)
     elif topic is not None:
-        listed = get_topic_coverage(topic, limit=100).stories
+        found = get_topic_coverage(topic, limit=PAGE, cursor=cursor)
     else:
-        listed = search_wire(str(query), limit=50, group=Group.NONE).stories
+        found = search_wire(str(query), PAGE, cursor, group=Group.NONE)
+    return ExportPage(_render(form, found.story_json), found.next_cursor, found.total if found.total_is_exact else None)
+
+
+def _render(form: str, stories: Sequence[bytes]) -> bytes:
     if form == "ninjs":
-        return orjson.dumps([_to_ninjs(story) for story in listed])
-    ids = [story.chatbotnews_id for story in listed]
+        return orjson.dumps([_to_ninjs(StoryOut.model_validate_json(story)) for story in stories])
+    ids = [orjson.loads(story)["chatbotnews_id"] for story in stories]
     rows = {row.chatbotnews_id: row for row in Story.objects.live().filter(chatbotnews_id__in=ids).with_text()}
-    cited = [cite(citable(row, row.current), CITED[form]) for one in ids if (row := rows.get(one)) and row.current]
+    cited = [CITED[form](citable(row, row.current)) for one in ids if (row := rows.get(one)) and row.current]
     if form == "csl":
         return orjson.dumps([item for one in cited for item in orjson.loads(one)])
-    return ("\n\n".join(map(str.strip, cited)) + "\n").encode()
+    return b"".join(one.strip("\n").encode() + b"\n\n" for one in cited)
 
 
 def get_day_ndjson(day: dt.date, revision: int | None = None) -> bytes:

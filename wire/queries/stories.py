@@ -174,8 +174,9 @@ def list_filtered_stories(
 
 def _build_scope(filters: Filters) -> Scope:
     """Raises: NotInRoster."""
-    sources, topic = [filters.get("source"), *(filters.get("sources") or [])], filters.get("topic")
-    names = {canonical_source(source) for source in sources if source is not None}
+    source, topic = filters.get("source"), filters.get("topic")
+    names = {canonical_source(name, "sources") for name in filters.get("sources") or []}
+    names |= set() if source is None else {canonical_source(source)}
     publications = Publication.objects.filter(name__in=names).order_by("pk").values_list("pk", flat=True) if names else []
     any_of = tuple(mark for publication in publications for mark in encode_filters(publication=publication))
     all_of = encode_filters(filters.get("category"), [topic] if topic else [], tier=filters.get("tier"))

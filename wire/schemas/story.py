@@ -128,7 +128,7 @@ class SearchOut(StoriesOut):
     matched: Literal["all words", "most words", "some words", "by meaning", "weak"] | None = Field(
         default=None,
         description="How far to trust the list. `some words`: meaning was not compared; `weak`: probably nothing here answers the "
-        "query. null without words or stories.",
+        "query.",
     )
     group: Group = Field(default=Group.NONE, description="`event`: the best story of each event, and `total` counts events.")
     degraded: list[Literal["vectors"]] = Field(default=[], description="`vectors`: meaning could not be compared.")
@@ -136,7 +136,7 @@ class SearchOut(StoriesOut):
         default=[],
         description="Words of the query that no story here has; if it turns on one of them, these do not answer it.",
     )
-    suggestion: str | None = Field(default=None, description="The query as it was searched, with misspelt words put right.")
+    suggestion: str | None = Field(default=None, description="The query as searched, with misspellings put right.")
     period: PeriodOut | None = Field(default=None, description="The period that the query names.")
 
 
@@ -401,7 +401,7 @@ class EventBrief(Schema):
     lead: StoryId | None = Field(
         None,
         exclude_if=lambda lead: lead is None,
-        description="The story that stands for it; left out where it is the one that event_id names.",
+        description="Left out where it is the story that event_id names.",
     )
     headline: str
     publisher: str

@@ -14,7 +14,7 @@ _PAGES: Final = [
         ("/search", "query", "category", "topic", "source", "tier", "since", "until", "sort", "group", "cursor"),
         ("/topics",),
         ("/archive", "year"),
-        (r"/export/[a-z]+", "date", "category", "topic", "query"),
+        (r"/export/[a-z]+", "date", "category", "topic", "query", "cursor"),
         (r"/archive/[^/]+\.(ndjson|manifest\.json)", "revision"),
         ("/corrections", "before"),
         ("/provenance(/[^/]+)?",),

@@ -4,7 +4,9 @@ import datetime as dt
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, Final, TypeVar
+from urllib.parse import urlencode
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
@@ -56,18 +58,25 @@ def manifest(request: HttpRequest, day: str) -> HttpResponse:
 
 @file
 def export_list(request: HttpRequest, form: str) -> HttpResponse:
-    """Answer a day or a list as BibTeX, RIS, CSL-JSON or ninjs 3."""
+    """Answer a day, or a page of a list, as BibTeX, RIS, CSL-JSON or ninjs 3; the Link header leads to the next page."""
     if form not in FORMS:
         raise NotFound(f"There is no export in the form {form[:20]!r}.", f"Ask for {', '.join(FORMS)}.")
-    given = _read_params(request, "date", "category", "topic", "query")
-    body = queries.get_list(
+    given = _read_params(request, "date", "category", "topic", "query", "cursor")
+    page = queries.get_list(
         form,
         _read("date", read_day, given.get("date")),
         _read("category", Category, given.get("category")),
         _read("topic", Topic, given.get("topic")),
         given.get("query"),
+        given.get("cursor"),
     )
-    return HttpResponse(body, content_type=TYPES[form], headers={"Cache-Control": BRIEFLY})
+    response = HttpResponse(page.body, content_type=TYPES[form], headers={"Cache-Control": BRIEFLY})
+    if page.total is not None:
+        response["X-Total-Count"] = str(page.total)
+    if page.next_cursor is not None:
+        following = urlencode(given | {"cursor": page.next_cursor})
+        response["Link"] = f'<{settings.WIRE_SITE_URL}/export/{form}?{following}>; rel="next"'
+    return response
 
 
 def _read_day(request: HttpRequest, day: str) -> tuple[dt.date, int | None]:

@@ -47,6 +47,7 @@ CHANGING: Final = {
 }
 
 _BOX: Final = Toolbox(*tools.TOOLS.values(), shorten=output_schema)
+TOOLS: Final = tools.TOOLS
 _BOX.listed = dedupe_descriptions(_BOX.listed)
 _PUBLICATIONS: Final = ("source", "sources")
 """Arguments whose values are listed by the roster's names of today; any other name of a publication is taken as well."""

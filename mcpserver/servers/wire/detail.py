@@ -37,7 +37,7 @@ def output_schema(schema: dict[str, Any]) -> dict[str, Any]:
         story["properties"] = {name: story["properties"][name] for name in BRIEF} | {
             "says": {"type": "string", "description": "In brief: goes into citation_pattern."},
             "citation_objects": {
-                "type": ["object", "null"],
+                "anyOf": [{"type": "object"}, {"type": "null"}],
                 "description": "In brief only where citation_pattern does not fit.",
             },
         }

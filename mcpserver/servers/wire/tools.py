@@ -9,13 +9,13 @@ from typing import Annotated, Any, Final, get_type_hints
 
 import orjson
 from ninja import Schema
-from pydantic import BaseModel, BeforeValidator, Field, StringConstraints
+from pydantic import BaseModel, Field, StringConstraints
 
 from citations.format.formats import CitationFormat
 from config.http.request_guard import caller, give_back
 from mcpserver.http.threads import run_query
 from mcpserver.servers.wire.detail import fit
-from mcpserver.tooling.arguments import WHOLE, Arguments
+from mcpserver.tooling.arguments import LIST, WHOLE, Arguments
 from mcpserver.tooling.tools import ADDRESSES_THE_MODEL, ToolAnswer, ToolSpec
 from sources import queries as sources_queries
 from wire import queries
@@ -56,11 +56,6 @@ Budget = Annotated[
 ]
 
 
-def as_list(value: Any) -> Any:
-    """Read a single name as a list; some clients send it so."""
-    return [value] if isinstance(value, str) else value
-
-
 class SearchWire(Arguments):
     query: Query
     category: Section | None = None
@@ -73,7 +68,7 @@ class SearchWire(Arguments):
     until: Until = None
     topic: Subject | None = None
     tier: Tier | None = None
-    sources: Annotated[params.Sources, Field(description="Any of several publications."), BeforeValidator(as_list)] = None
+    sources: Annotated[params.Sources, Field(description="Any of several publications."), LIST] = None
     max_tokens: Budget = None
     group: Annotated[params.Group, Field(description="`event`: the best story of each event. `none`: all.")] = params.Group.EVENT
 

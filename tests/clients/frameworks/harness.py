@@ -23,6 +23,13 @@ Ask = Callable[[str, dict[str, Any]], Awaitable[Answer]]
 Connect = Callable[[str], AbstractAsyncContextManager[Ask]]
 
 
+def drop_empty(arguments: dict[str, Any], properties: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments without empty texts for numbers, lists and enumerations, for frameworks that refuse these themselves."""
+    plain = {name: about.get("anyOf", [about])[0] for name, about in properties.items()}
+    texts = {name for name, about in plain.items() if about.get("type") == "string" and "enum" not in about}
+    return {name: value for name, value in arguments.items() if value != "" or name in texts}
+
+
 def questions(calls: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
     """Every tool with some of its optional arguments, without any, and with each of them null or empty."""
     for tool, asked in calls.items():

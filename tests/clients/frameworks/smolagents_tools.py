@@ -12,7 +12,7 @@ from smolagents.tools import validate_tool_arguments
 
 @asynccontextmanager
 async def connect(url: str) -> AsyncIterator[Ask]:
-    with MCPClient({"url": url, "transport": "streamable-http"}, structured_output=False) as found:
+    with MCPClient({"url": f"{url}?schemas=types", "transport": "streamable-http"}, structured_output=False) as found:
         tools = {tool.name: tool for tool in found}
 
         async def ask(tool: str, arguments: dict[str, Any]) -> Answer:

@@ -103,6 +103,7 @@ def test_any_page_of_the_web_may_read_the_api(client: Client) -> None:
         assert (preflight.status_code, preflight.content) == (204, b"")
         assert preflight["Access-Control-Allow-Origin"] == "*"
         assert preflight["Access-Control-Allow-Methods"] == "GET, HEAD, OPTIONS"
+        assert preflight["Access-Control-Allow-Headers"] == "*, Authorization"  # `*` does not stand for it (Fetch standard)
 
 
 @pytest.mark.parametrize(

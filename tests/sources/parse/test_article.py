@@ -46,8 +46,17 @@ def page(body: str, head: str = "<title>Quince walks</title>") -> bytes:
         ("", ""),
         ("<!-- note --><?php echo 1 ?>x", "x"),
         ("1. no list<br>- none<br># no heading<br>> none", "1\\. no list  \n\\- none  \n\\# no heading  \n\\> none"),
-        ("a *b* _c_ snake_case [d](e) `f` \\g", "a \\*b\\* \\_c\\_ snake_case \\[d\\](e) \\`f\\` \\\\g"),
+        ("a *b* _c_ snake_case [d](e) `f` \\g", "a \\*b\\* \\_c\\_ snake_case [d\\](e) \\`f\\` \\g"),
         ("&lt;script&gt; &amp;lt; AT&amp;T", "&lt;script> &amp;lt; AT&T"),
+        ("5 * 3 &lt; 16! [sic] C:\\dir", "5 * 3 < 16! [sic] C:\\dir"),
+        ("<b>bo</b><b>ld</b> <i>two</i> <i>words</i>", "**bold** *two words*"),
+        ('<b><a href="/b"><b>so</b></a> it is</b><i>.</i>', "**[so](https://x.example/b) it is**."),
+        ("<h1>Part</h1>", "## Part"),
+        ("<ol start=4><li>a<li value=9>b<li>c</ol>", "4. a\n9. b\n10. c"),
+        ("<ol start=x><li value=-1>a</ol>", "1. a"),
+        ('<pre><code class="hljs language-python">a</code></pre>', "```python\na\n```"),
+        ('<div class="highlight-source-c++"><pre>a</pre></div>', "```c++\na\n```"),
+        ("<pre>\ue0007\ue000a</pre>", "```7\na\n```"),
         ("<p>zero\u200bwidth\x07 \u202ebidi</p>", "zerowidth bidi"),
     ],
 )
@@ -177,6 +186,45 @@ def test_code_lists_and_tables_of_a_page_are_kept() -> None:
         "| name | size |\n| --- | --- |",
     ):
         assert f"\n\n{block}" in markdown
+
+
+def test_a_figure_of_a_page_leaves_its_words_and_its_code() -> None:
+    figures = (
+        '<figure><img src=a.jpg alt="A"><figcaption>A quince, <b>yesterday</b>.</figcaption></figure>'
+        '<div><figure><img src=b.jpg alt="Two quinces"></figure></div><figure><img src=c.jpg alt="c.jpg"></figure>'
+        '<figure class="highlight"><pre><code class="lang-js">run()</code></pre></figure>'
+    )
+    body = f'<article><figure><img src=0.jpg alt="The lead picture"></figure><p>{TEXT}</p>{figures}<p>{TEXT}</p></article>'
+    markdown = parse_article(page(body), url=PAGE).markdown
+    middle = "*A quince, yesterday.*\n\n*Two quinces*\n\n```js\nrun()\n```"
+    assert markdown == f"{TEXT.strip()}\n\n{middle}\n\n{TEXT.strip()}"
+
+
+def test_what_belongs_to_the_page_around_a_text_is_left_out() -> None:
+    above = "<p>By <a href=/ada>Ada Lovelace</a></p><p>Advertisement</p>"
+    below = "<h2>Comments (3)</h2><p>Sign up for our weekly newsletter today.</p><h3>More</h3>"
+    found = parse_article(page(f"<article>{above}<p>{TEXT}</p><p>{TEXT}</p>{below}</article>"), url=PAGE)
+    assert (found.entry.author, found.markdown) == ("Ada Lovelace", f"{TEXT.strip()}\n\n{TEXT.strip()}")
+
+
+@pytest.mark.parametrize(
+    "hidden",
+    [
+        f"<script>for (i=0;i<n;i++) {' '.join(f'a{n}' for n in range(300))}</script>",
+        f"<style>a<b {' '.join(f'a{n}' for n in range(300))}</style>",
+        f"<!-- if a<b {' '.join(f'a{n}' for n in range(300))} -->",
+        "<SCRIPT>" + "i<n;" * MAX_TAGS + "</script >",
+    ],
+)
+def test_scripts_styles_and_comments_are_no_tags(hidden: str) -> None:
+    assert parse_article(page(f"{hidden}<article><p>{TEXT}</p></article>"), url=PAGE).markdown == TEXT.strip()
+
+
+@pytest.mark.parametrize("hidden", ["<!-->", "<!--->", "<!-- --!>"])
+def test_a_tag_behind_an_empty_comment_is_one(hidden: str) -> None:
+    crowded = "<p " + " ".join(f"a{n}" for n in range(300)) + ">"
+    with pytest.raises(InvalidArticle, match="more than 200 attributes"):
+        parse_article(page(f"{hidden}{crowded}<article><p>{TEXT}</p></article>"), url=PAGE)
 
 
 PAYWALL = json.dumps({"@type": "NewsArticle", "headline": "Quince", "isAccessibleForFree": "False"})

@@ -1,5 +1,6 @@
 """Pages read in other processes: as they are read here, within their time, by any thread, and leaving nothing behind."""
 
+import signal
 import subprocess
 import sys
 import time
@@ -20,12 +21,12 @@ SLOW = b"<p>" + b"<a href=/x>" * 49_000  # more than half a second
 
 def test_a_page_is_read_as_it_is_here() -> None:
     dated = PAGES[0][0].replace(b"</head>", b'<meta property="article:published_time" content="2026-01-15T12:00:00Z"></head>')
-    assert extract(dated, "text/html", PAGES[0][2]) == parse_article(dated, content_type="text/html", url=PAGES[0][2])
+    assert extract(dated, "text/html", PAGES[0][2], 60) == parse_article(dated, content_type="text/html", url=PAGES[0][2])
 
 
 def test_a_refusal_keeps_its_code_and_words() -> None:
     with pytest.raises(InvalidArticle, match="answers with application/pdf") as refusal:
-        extract(b"%PDF", "application/pdf", "")
+        extract(b"%PDF", "application/pdf", "", 60)
     assert refusal.value.code == "not_html"
 
 
@@ -41,14 +42,37 @@ def test_a_page_that_takes_too_long_ends_its_worker_and_no_other() -> None:
 
 
 @pytest.mark.slow
+def test_a_page_that_needs_too_much_work_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(extractor, "SECONDS", 0.05)
+    with Pool(1) as pool:
+        refused = pool.read(SLOW, "text/html", "")
+    assert isinstance(refused, InvalidArticle)
+    assert (refused.code, str(refused)) == ("timeout", "Reading the page took more than 0.05 s of work.")
+
+
+@pytest.mark.slow
+def test_the_clock_refuses_no_page_of_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    with Pool(1) as pool, ThreadPoolExecutor(1) as threads:
+        pool.extract(*PAGES[0])
+        worker = pool._free.queue[0]
+        assert worker
+        monkeypatch.setattr(extractor, "SECONDS", 1.0)
+        worker._process.send_signal(signal.SIGSTOP)
+        page = threads.submit(pool.read, *PAGES[1])
+        time.sleep(1.5)
+        worker._process.send_signal(signal.SIGCONT)
+        assert isinstance(page.result(), Article)
+
+
+@pytest.mark.slow
 def test_waiting_for_a_worker_counts() -> None:
     with Pool(1) as pool, ThreadPoolExecutor(1) as threads:
-        busy = threads.submit(pool.read, SLOW, "text/html", "", 20)
+        busy = threads.submit(pool.read, SLOW, "text/html", "")
         while pool._free.qsize():
             time.sleep(0.01)
-        refused = pool.read(*PAGES[0], 0.05)
-        assert isinstance(refused, InvalidArticle)
-        assert refused.code == "timeout"
+        with pytest.raises(InvalidArticle) as refusal:
+            pool.extract(*PAGES[0], 0.05)
+        assert refusal.value.code == "timeout"
         assert isinstance(busy.result(), InvalidArticle)
 
 
@@ -115,7 +139,7 @@ def test_a_worker_that_died_is_replaced() -> None:
 @pytest.mark.slow
 def test_workers_end_with_who_started_them() -> None:
     """The worker holds the pipe of its standard error, too: it is closed when the last of them has ended."""
-    program = "import os; from tests.sources.parse.test_extractor import *; extract(*PAGES[0]); os.kill(os.getpid(), 9)"
+    program = "import os; from tests.sources.parse.test_extractor import *; extract(*PAGES[0], 60); os.kill(os.getpid(), 9)"
     root = Path(__file__).parents[3]
     process = subprocess.Popen([sys.executable, "-c", program], cwd=root, stderr=subprocess.PIPE)
     assert process.communicate(timeout=30)[1] == b""

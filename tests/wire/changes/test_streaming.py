@@ -83,6 +83,25 @@ def test_a_stream_tells_every_change_and_goes_on_where_it_broke_off() -> None:
     run(scenario)
 
 
+@pytest.mark.parametrize("foreign", ["42", "of another server", "é\xa0", "x" * 600])
+@pytest.mark.slow
+def test_a_stream_that_resumes_behind_a_foreign_id_says_so_and_goes_on_from_now(foreign: str) -> None:
+    """An EventSource that is refused never comes back."""
+
+    async def scenario() -> None:
+        await run_query(publish, entry())
+        async with Stream(http_scope("GET", "/api/stream", {**GET, "last-event-id": foreign})) as stream:
+            assert stream.status == 200
+            ((last, kind, data),) = await events(stream, 1)
+            assert (kind, data["error"]) == ("reset", "invalid_argument")
+            await run_query(publish, entry())
+            assert [kind for _, kind, _ in await events(stream, 2)] == ["story_added", "event_founded"]
+        async with Stream(http_scope("GET", "/api/stream", {**GET, "last-event-id": last})) as stream:
+            assert (await events(stream, 1))[0][1] == "story_added"
+
+    run(scenario)
+
+
 @pytest.mark.slow
 def test_nobody_hears_of_a_change_that_another_process_may_not_show_yet(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(asgi, "LOOK", 0.2)

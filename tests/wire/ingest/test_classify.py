@@ -114,7 +114,7 @@ TOPICS = {
     "Hassabis on the road to AGI": "google",
     "MedGemma reads X-rays": "google",
     "Apple tries agents for Siri": "agents",
-    "Claude writes its own tests": "anthropic agents",
+    "Claude writes its own tests": "anthropic",
     "Le Chat learns Breton": "mistral",
     "Perplexity opens its search index": "perplexity",
     "Comet browser fills in forms": "perplexity agents",

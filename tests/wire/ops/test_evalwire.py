@@ -132,7 +132,8 @@ def test_labels_are_joined_with_the_texts_that_an_archive_has_of_their_stories()
     known, unknown = evaluate.with_texts(
         [{"story": story}, {"story": "cbn-0", "title": "Ours"}], [published, other], {"OpenAI Blog"}
     )
-    assert known == {"story": story, "title": "Quince & walks", "source": "Wired", "summary": "It walks far."}
+    texts = {"title": "Quince & walks", "source": "Wired", "summary": "It walks far.", "published_on": "2026-01-15"}
+    assert known == {"story": story, **texts}
     assert unknown == {"story": "cbn-0", "title": "Ours"}
 
 

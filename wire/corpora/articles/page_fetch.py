@@ -21,7 +21,7 @@ from sources.parse.extractor import extract
 from wire.corpora.articles import store
 from wire.corpora.articles.models import OWN, Article, ArticleAlias, Publisher
 from wire.corpora.articles.normalize import RefusedItem, draft_page, is_front
-from wire.corpora.articles.url_keys import canonical_key
+from wire.corpora.articles.url_keys import canonical_key, list_twins
 from wire.ingest import feed_entries
 
 SECONDS: Final = 10.0  # for a page in all: turn, name, robots.txt, redirects, body and reading
@@ -227,7 +227,10 @@ def _store_page(publisher: Publisher, key: str, draft: store.ArticleDraft) -> Ar
 
 
 def _find_article(publisher: Publisher, key: str) -> Article | None:
-    if found := Article.objects.filter(publisher=publisher, key=key).first():
-        return found
-    other = ArticleAlias.objects.filter(publisher=publisher, key=key).select_related("article").first()
-    return other.article if other else None
+    """Return the article with this address, or with one that is most often another spelling of it."""
+    for keys in ([key], list_twins(key)):
+        if found := Article.objects.filter(publisher=publisher, key__in=keys).first():
+            return found
+        if other := ArticleAlias.objects.filter(publisher=publisher, key__in=keys).select_related("article").first():
+            return other.article
+    return None

@@ -10,6 +10,9 @@ from sources.fetch.url import WebAddress
 from wire.text.identity import BadUrl, canonical_url
 
 ROUNDS: Final = 8  # of decoding; no real address is escaped so often
+_TWIN_HOST: Final = re.compile(r"^https?://(?:(?:www|m|mobile|amp)\.(?=[^/]+\.))?")
+_TWIN_PATH: Final = re.compile(r"(?:/amp|/index\.(?:html?|php)|(?<=[^/])\.amp|/)$")
+_AMP_PARAMETERS: Final = frozenset({"amp", "amp=1", "amp=true", "outputtype=amp"})
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
 # A slash in too many bytes, which lenient decoders read; and an escape that only some servers know.
 _ODD_ESCAPE: Final = re.compile(r"%c[01]|%e0%[89]|%f0%8|%u[0-9a-f]{4}", re.I)
@@ -24,6 +27,18 @@ def canonical_key(url: str) -> str:
         return canonical_url(url)
     except BadUrl:
         return asked.partition("#")[0]
+
+
+def list_twins(key: str) -> list[str]:
+    """Return the keys under which sites often have the same article again: of www, mobile and AMP hosts, of AMP and index paths."""
+    address, _, query = key.partition("?")
+    host, slash, path = _TWIN_HOST.sub("", address).partition("/")
+    path = _TWIN_PATH.sub("", re.sub("//+", "/", slash + path)) or "/"
+    others = "&".join(part for part in query.split("&") if part.lower() not in _AMP_PARAMETERS)
+    tail = f"?{others}" if others else ""
+    prefixes = ("", "www.", "m.", "amp.")
+    twins = [f"https://{prefix}{host}{path}{end}{tail}" for end in ("", "/index.html", "/amp") for prefix in prefixes]
+    return [twin for twin in twins if twin != key]
 
 
 def is_below(target: str, beginnings: Iterable[str]) -> bool:

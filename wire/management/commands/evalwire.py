@@ -35,7 +35,10 @@ COLUMNS: Final = {
     "names": ("name", "expected"),
 }
 KINDS: Final = (*COLUMNS, "search")
-NEWSROOMS: Final = "newsrooms"  # headlines that newsrooms and a maker's blog published, evaluated beside the other categories
+# Headlines that newsrooms and a maker's blog published, and such of months from which nothing was taken to tune anything: evaluated
+# beside the other categories.
+NEWSROOMS: Final = "newsrooms"
+LATER: Final = "later"
 ARCHIVE: Final = Path(settings.BASE_DIR).parent / "shared" / "data" / "archives" / "real-days-2025-05-to-2026-03.ndjson.gz"
 SUMMARIES: Final = "summaries"  # of any archive, which needs no labels
 ARTICLES: Final = "articles"  # of any site's pages, with what their text is
@@ -149,7 +152,9 @@ def _evaluate_own(what: str) -> dict[str, Figures]:
         held_back = [row for row in rows if row["half"] == "report"]
         if ARCHIVE.exists():
             held_back = evaluate.with_texts(held_back, _read_entries(ARCHIVE), _list_makers())
-        return {what: alone, NEWSROOMS: evaluate.categories(held_back, _read_lexicon()) | evaluate.agreement(rows)}
+        newsrooms = evaluate.categories(held_back, _read_lexicon()) | evaluate.agreement(rows)
+        later = evaluate.categories(_read_rows(OWN / "later-headlines.csv", COLUMNS[what]), _read_lexicon())
+        return {what: alone, NEWSROOMS: newsrooms, LATER: later}
     file = OWN / f"{what}.{'json' if what == 'search' else 'csv'}"
     figures = _evaluate_file(what, file)
     if what == "names":

@@ -106,12 +106,7 @@ def _score_lookups(items: Sequence[Item], truth: Sequence[str]) -> Figures:
 
 def categories(rows: Sequence[Row], lexicon: Lexicon) -> Figures:
     """Score categories. Columns title and category; source (the publication), summary and topics (separated by spaces) if any."""
-    chosen = [str(lexicon.category(row["title"], row.get("summary", ""))) for row in rows]
-    both = Counter(zip(chosen, (row["category"] for row in rows), strict=True))
-    ours, theirs = Counter(chosen), Counter(row["category"] for row in rows)
-    f1 = {str(c): harmonic_mean(both[c, c] / (ours[c] or 1), both[c, c] / theirs[c]) for c in Category if theirs[c]}
-    figures = {"headlines": float(len(rows)), "accuracy": sum(both[c, c] for c in theirs) / max(1, len(rows))}
-    figures |= {"macro_f1": sum(f1.values()) / max(1, len(f1)), **{f"f1_{name}": value for name, value in f1.items()}}
+    figures = score_choices([str(lexicon.category(row["title"], row.get("summary", ""))) for row in rows], rows)
     if rows and "topics" in rows[0]:
         topics = (lexicon.topics(row["title"], row.get("summary", ""), row.get("source", "")) for row in rows)
         pairs = [(set(map(str, chosen)), set(row["topics"].split())) for chosen, row in zip(topics, rows, strict=True)]
@@ -119,9 +114,18 @@ def categories(rows: Sequence[Row], lexicon: Lexicon) -> Figures:
     return figures
 
 
+def score_choices(chosen: Sequence[str], rows: Sequence[Row]) -> Figures:
+    """Score the category chosen for each row against its column category."""
+    both = Counter(zip(chosen, (row["category"] for row in rows), strict=True))
+    ours, theirs = Counter(chosen), Counter(row["category"] for row in rows)
+    f1 = {str(c): harmonic_mean(both[c, c] / (ours[c] or 1), both[c, c] / theirs[c]) for c in Category if theirs[c]}
+    figures = {"headlines": float(len(rows)), "accuracy": sum(both[c, c] for c in theirs) / max(1, len(rows))}
+    return figures | {"macro_f1": sum(f1.values()) / max(1, len(f1)), **{f"f1_{name}": value for name, value in f1.items()}}
+
+
 def with_texts(rows: Sequence[Row], entries: Iterable[Entry], makers: Collection[str]) -> list[Row]:
-    """Return rows with a column `story` (its chatbotnews_id), with the title, source and summary that the wire would show of it
-    where they have none and an entry is this story. `makers`: publications that are makers' blogs.
+    """Return rows with a column `story` (its chatbotnews_id), with the title, source, summary and day that the wire would show
+    of it where they have none and an entry is this story. `makers`: publications that are makers' blogs.
     """
     wanted, texts = {row["story"] for row in rows}, {}
     for entry in entries:
@@ -130,7 +134,8 @@ def with_texts(rows: Sequence[Row], entries: Iterable[Entry], makers: Collection
             if story in wanted:
                 headline = plain_text(entry.title, MAX_HEADLINE)
                 summary = summary_of(entry, headline, of_maker=entry.publisher in makers)
-                texts[story] = {"title": headline, "source": entry.publisher, "summary": summary}
+                day = str(entry.published_at)[:10]
+                texts[story] = {"title": headline, "source": entry.publisher, "summary": summary, "published_on": day}
     return [{**texts.get(row["story"], {}), **row} for row in rows]
 
 

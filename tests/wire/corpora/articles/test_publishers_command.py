@@ -1,10 +1,13 @@
 """`manage.py publishers`: what an operator types, and what is said when it cannot be done."""
 
 import io
+import json
+import shlex
 from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.utils import timezone
 
 from sources import job_lock
 from tests.feedserver import FeedServer
@@ -61,6 +64,73 @@ def test_added_indexed_listed_and_removed(site: Site) -> None:
     assert "cooks: Cooks Daily, removed on " in publishers("list")
     with pytest.raises(CommandError, match="was removed, and its slug stays its own"):
         add(site.server, "--feed", site.url("/feed"))
+
+
+def test_an_address_is_enough_to_add_and_index_a_publisher(site: Site) -> None:
+    home = (
+        b'<html lang="en"><head><title>Home | Cooks Daily</title><meta property="og:site_name" content="Cooks Daily">'
+        b'<link rel="alternate" type="application/rss+xml" title="Comments" href="/comments/feed">'
+        b'<link rel="alternate" type="application/rss+xml" href="/news.xml"></head><body><p>Welcome.</p></body></html>'
+    )
+    site.server.route("/", body=home, content_type="text/html")
+    site.server.route("/robots.txt", body=f"Sitemap: {site.url('/map')}\n".encode(), content_type="text/plain")
+    site.feed("/news.xml", item(site.url("/a"), "Koogle", paragraph("Koogle")))
+    site.page("/b", "Dumplings")
+    site.sitemap("/map", site.url("/b"))
+    told = publishers("add", site.url("/"), "--i-am-the-publisher", "--slug", "cooks")
+    assert f"{site.url('/')} is Cooks Daily, in en. Found: {site.url('/news.xml')}, {site.url('/map')}" in told
+    assert "2 asked, 2 new, 1 pages" in told
+    cooks = Publisher.objects.get(slug="cooks")
+    assert (cooks.name, cooks.homepage, cooks.domains) == ("Cooks Daily", site.url("/"), [f"127.0.0.1:{site.server.port}"])
+    assert (cooks.consent_note, cooks.consented_on) == ("The publisher runs this installation.", timezone.now().date())
+    command = shlex.split(told[told.index("curl ") :].replace("\\\n", ""))
+    assert command[1] == cooks.mcp
+    arguments = json.loads(command[-1])["params"]["arguments"]
+    assert {one.title for one in queries.list_recent("cooks", **arguments).articles} == {"Koogle", "Dumplings"}
+    with pytest.raises(CommandError, match="is there already"):
+        publishers("add", site.url("/"), "--i-am-the-publisher", "--slug", "cooks")
+
+
+def test_a_site_that_declares_nothing_is_looked_for_where_sites_have_it(site: Site) -> None:
+    site.server.route("/", body=b"<title>The daily plum | Plums</title><p>Welcome.</p>", content_type="text/html")
+    site.feed("/feed", item(site.url("/a"), "Koogle", paragraph("Koogle")))
+    told = publishers("add", site.url("/"), "--consent", "By letter.")
+    plums = Publisher.objects.get(slug=f"127-0-0-1-{site.server.port}")
+    assert (plums.name, plums.consent_note) == ("Plums", "By letter.")
+    assert [(source.kind, source.url) for source in plums.sources.all()] == [("feed", site.url("/feed"))]
+    assert "1 asked, 1 new" in told
+
+
+def test_a_feed_is_an_address_of_its_site(site: Site) -> None:
+    site.feed("/news.xml", item(site.url("/a"), "Koogle", paragraph("Koogle")))
+    publishers("add", site.url("/news.xml"), "--consent", "By letter.", "--slug", "cooks")
+    cooks = Publisher.objects.get(slug="cooks")
+    assert (cooks.name, cooks.homepage, [source.url for source in cooks.sources.all()]) == (
+        *("Koogle", site.url("/")),
+        [site.url("/news.xml")],
+    )
+
+
+def test_an_address_that_leads_to_nothing_adds_nothing(site: Site) -> None:
+    site.server.route("/", body=b"<title>Plums</title>", content_type="text/html")
+    site.server.route("/away", status=302, headers={"Location": site.url("/", "127.0.0.2")})
+    for address, words in (
+        (site.url("/"), "has no feed and no sitemap.*Nothing was changed. Name one with --feed or --sitemap"),
+        (site.url("/gone"), "does not answer"),
+        (site.url("/away"), "leads to .*Give that address if it is the publisher's"),
+        ("http://user:pass@x.example/", "cannot be asked: it holds a user name"),
+    ):
+        with pytest.raises(CommandError, match=words):
+            publishers("add", address, "--i-am-the-publisher")
+    site.feed("/deep/news", item(site.url("/a"), "Koogle", paragraph("Koogle")))
+    assert "1 asked, 1 new" in publishers(
+        "add", site.url("/"), "--i-am-the-publisher", "--slug", "plums", "--feed", site.url("/deep/news")
+    )
+    with pytest.raises(CommandError, match="Who agreed"):
+        publishers("add", site.url("/"))
+    with pytest.raises(CommandError, match="name and homepage and domain must be named"):
+        publishers("add", "cooks", "--i-am-the-publisher")
+    assert set(Publisher.objects.values_list("slug", flat=True)) == {"koogle", "plums", "wire"}
 
 
 def test_what_cannot_be_added_says_why_and_changes_nothing(site: Site) -> None:
@@ -146,3 +216,15 @@ def test_what_was_not_taken_is_named_by_reason_in_the_result_and_in_the_list(sit
     words = f"not taken: 1 left out, such as “Hidden” {site.url('/private/x')}; 1 same address, such as “Second” {site.url('/a')}"
     assert words in publishers("index", "koogle")
     assert words in publishers("list")
+
+
+def test_why_pages_were_not_read_is_listed_by_reason_and_page(site: Site) -> None:
+    site.server.route("/login", status=401)
+    pages = [site.url("/login"), *(site.url(f"/short-{number}") for number in range(2))]
+    for number in range(2):
+        site.server.route(f"/short-{number}", body=b"<html><title>Short</title><p>Soon.</p></html>", content_type="text/html")
+    site.sitemap("/map", *pages)
+    publishers("index", "koogle")
+    told = publishers("list")
+    assert f"  2 not read, such as {pages[1]}: The page has no text that looks like an article." in told
+    assert f"  1 not read, such as {pages[0]}: The publisher's server asks for a login (401)." in told

@@ -113,9 +113,9 @@ def test_german_and_french_articles_are_found_by_their_own_words(indexed: str) -
 def test_tables_lists_code_and_quotations_come_out_as_markdown(indexed: str, server: FeedServer) -> None:  # noqa: ARG001
     for path, parts in {
         "/2026/01/plum-dumplings": ("| what | how much |\n| --- | --- |", "## How it is done", "- cinnamon, if you like it"),
-        "/2026/01/leap-years-in-nine-lines": ("```\ndef is_leap(year: int) -> bool:\n    if year % 400 == 0:",),
+        "/2026/01/leap-years-in-nine-lines": ("```python\ndef is_leap(year: int) -> bool:\n    if year % 400 == 0:",),
         "/2026/01/a-letter-about-thorn": ("> I doe not doubt but",),
-        "/features/one-liners-for-the-parish-archive": ("```\ncut -c1-3 baptisms.tsv | sort | uniq -c\n```",),
+        "/features/one-liners-for-the-parish-archive": ("```sh\ncut -c1-3 baptisms.tsv | sort | uniq -c\n```",),
         "/kitchen/what-a-loaf-costs-in-time": ("| **in all** | **2 h 25 min** | **22 min** |",),
         "/outdoors/packing-for-one-day": ("   - a layer against rain\n     - in summer the thin one",),
         "/words/names-with-dots-and-hooks": ("| 山田 | was asked for a first letter | a locker |", "2. Store what was written"),

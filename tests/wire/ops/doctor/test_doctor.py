@@ -61,7 +61,7 @@ def test_a_wire_in_good_health_has_nothing_to_do() -> None:
     findings = list(examine(NOW))
     assert {finding.level for finding in findings} == {Level.OK}
     assert not any(finding.advice for finding in findings)
-    names = "settings, secret key, key file, disk, database, migrations, search, vectors, roster, signing key, chain, stories, "
+    names = "settings, secret key, key file, disk, migrations, database, search, vectors, roster, signing key, chain, stories, "
     names += "clock, addresses, feeds, fact-checks"
     assert ", ".join(finding.name for finding in findings) == names
     FeedHealth.objects.filter(feed__publication__slug="wired").update(failures=1, failure="Gone.")  # once is nothing yet

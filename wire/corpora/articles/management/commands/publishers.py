@@ -9,7 +9,7 @@ import orjson
 from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import Error, transaction
-from django.db.models import F
+from django.db.models import Count, F, Min
 from django.utils import timezone
 
 from config.database import faults
@@ -18,13 +18,20 @@ from config.url_secrets import mask_address
 from sources import job_lock
 from sources.fetch.url import WebAddress
 from wire.corpora.articles import sample, store
+from wire.corpora.articles.discovery import explore_site
 from wire.corpora.articles.indexer import MAX_PAGES, MAX_SECONDS, RunReport, describe_refusals, index
 from wire.corpora.articles.models import OWN, Article, IndexLease, LicenceKind, Publisher, Source
+from wire.ingest.feed_entries import refuse_sample
 
 log = logging.getLogger(__name__)
 
 EX_TEMPFAIL: Final = 75  # sysexits.h: try again later
 NOTHING: Final = "Nothing was changed."
+MAX_REASONS: Final = 20  # that are listed of a publisher's pages that could not be read
+FIRST_PAGES: Final = 20  # of a site that was just added: a page a second, and somebody waits
+ASK: Final = """While the server runs, this answers:
+curl {} -H 'content-type: application/json' -H 'accept: application/json' \\
+  -d '{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"list-recent","arguments":{{"limit":3}}}}}}'"""
 
 
 class Command(BaseCommand):
@@ -39,15 +46,19 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         actions = parser.add_subparsers(dest="action", required=True, metavar="add|index|list|remove|sample")
-        add = actions.add_parser("add", help="A publisher, with its consent; its server answers at once.").add_argument
-        add("slug", metavar="SLUG", help="Its place: /mcp/articles/SLUG. Never changes.")
-        add("name", metavar="NAME")
-        add("--homepage", required=True, metavar="URL")
-        add("--domain", action="append", required=True, metavar="HOST", help="Of its own, subdomains included; again.")
+        about = "A publisher, with its consent; its server answers at once. From an address alone, the rest is found and indexed."
+        add = actions.add_parser("add", help=about).add_argument
+        add("slug", metavar="URL|SLUG", help="Its site; or its place, /mcp/articles/SLUG, for ever, with NAME and so on.")
+        add("name", nargs="?", metavar="NAME", help="Else as its site says.")
+        add("--slug", dest="place", metavar="SLUG", help="Its place, where it is added from an address.")
+        add("--homepage", metavar="URL")
+        add("--domain", action="append", default=[], metavar="HOST", help="Of its own, subdomains included; again.")
         add("--feed", action="append", default=[], metavar="URL", help="RSS, Atom or JSON Feed; again for more.")
         add("--sitemap", action="append", default=[], metavar="URL", help="Sitemap or index of sitemaps; again.")
-        add("--consent-note", required=True, metavar="TEXT", help="Who agreed to what, and where that is written down.")
-        add("--consented-on", required=True, type=_day, metavar="YYYY-MM-DD")
+        note = "Who agreed to what, and where that is written down."
+        add("--consent", "--consent-note", dest="consent_note", default="", metavar="NOTE", help=note)
+        add("--i-am-the-publisher", action="store_true", help="In place of a note: the site is your own.")
+        add("--consented-on", type=_day, metavar="YYYY-MM-DD", help="Today unless told otherwise.")
         add("--leave-out", action="append", default=[], metavar="/PATH", help="Beginning of paths to leave out; again.")
         add("--excerpt", type=int, metavar="CHARACTERS", help="Give excerpts of that length instead of whole articles.")
         add("--per-minute", type=int, metavar="N", help="Requests of one client in a minute, at most.")
@@ -73,6 +84,15 @@ class Command(BaseCommand):
                 raise CommandError(f"{busy.message} {busy.hint}", returncode=EX_TEMPFAIL) from busy
 
     def _add(self, options: dict[str, Any]) -> None:
+        options["consented_on"] = options["consented_on"] or timezone.now().date()
+        if options["i_am_the_publisher"]:
+            options["consent_note"] = options["consent_note"] or "The publisher runs this installation."
+        if not options["consent_note"]:
+            raise CommandError(f"Who agreed? Say it with --consent-note NOTE, or --i-am-the-publisher. {NOTHING}")
+        if is_found := options["slug"].startswith(("http://", "https://")):
+            self._explore(options)
+        elif missing := [name for name in ("name", "homepage", "domain") if not options[name]]:
+            raise CommandError(f"{' and '.join(missing)} must be named, unless the site's address stands first. {NOTHING}")
         names = ("name", "homepage", "consent_note", "consented_on", "licence", "may_train", "per_minute", "price")
         excerpt = {} if options["excerpt"] is None else {"full_text": False, "excerpt_length": options["excerpt"]}
         publisher = Publisher(
@@ -110,7 +130,35 @@ class Command(BaseCommand):
             Source.objects.bulk_create([Source(publisher=publisher, kind=kind, url=url) for kind, url in dict.fromkeys(sources)])
             store.announce()
         slug = publisher.slug
-        self.stdout.write(f"{publisher.name} is served at /mcp/articles/{slug}. Index it: publishers index {slug}")
+        if not is_found:
+            self.stdout.write(f"{publisher.name} is served at /mcp/articles/{slug}. Index it: publishers index {slug}")
+            return
+        try:
+            self._index({"slugs": [slug], "pages": FIRST_PAGES, "seconds": None})
+        finally:
+            goes_on = f"`publishers index {slug}` and the server go on reading."
+            self.stdout.write(f"{publisher.name} is served at {publisher.mcp}; {goes_on}")
+        self.stdout.write(ASK.format(publisher.mcp))
+
+    def _explore(self, options: dict[str, Any]) -> None:
+        """Fill in what the site says of itself and what was not told."""
+        try:
+            refuse_sample()
+            site = explore_site(options["slug"])
+        except InvalidArgument as error:
+            raise CommandError(f"{error.message} {NOTHING} {error.hint}") from error
+        if not options["feed"] and not options["sitemap"]:
+            if not site.sources:
+                words = "has no feed and no sitemap that could be found"
+                raise CommandError(f"{site.homepage} {words}. {NOTHING} Name one with --feed or --sitemap.")
+            options["feed"] = [url for kind, url in site.sources if kind == Source.Type.FEED]
+            options["sitemap"] = [url for kind, url in site.sources if kind == Source.Type.SITEMAP]
+        options["slug"] = options["place"] or site.slug
+        options["name"] = options["name"] or site.name
+        options["homepage"] = options["homepage"] or site.homepage
+        options["domain"] = options["domain"] or [site.domain]
+        language, found = f", in {site.language}" if site.language else "", ", ".join(options["feed"] + options["sitemap"])
+        self.stdout.write(f"{options['homepage']} is {options['name']}{language}. Found: {found}")
 
     def _index(self, options: dict[str, Any]) -> None:
         """Index one after the other, the one that waited longest first. A fault of one keeps no other from its turn."""
@@ -180,6 +228,9 @@ class Command(BaseCommand):
                 self.stdout.write(f"  {source.kind} {source}: {health}")
                 if refusals := source.refusals:
                     self.stdout.write(f"    not taken: {describe_refusals(refusals)}")
+            unread = rows.exclude(error="").values("error").annotate(pages=Count("pk"), example=Min("url"))
+            for reason in unread.order_by("-pages", "error")[:MAX_REASONS]:
+                self.stdout.write(f"  {reason['pages']:,} not read, such as {reason['example']}: {reason['error']}")
 
     def _remove(self, options: dict[str, Any]) -> None:
         (publisher,) = _find_publishers([options["slug"]])

@@ -1,0 +1,140 @@
+"""Find out what a new publisher's site has, from one address of it: feeds, sitemaps, name and language. Stores nothing."""
+
+import re
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+from urllib.parse import urljoin
+
+from django.utils.text import slugify
+
+from config.errors import InvalidArgument
+from sources import fetch
+from sources.fetch.url import WebAddress
+from sources.health import HostNotes
+from sources.parse import InvalidFeed, parse, parse_page, parse_sitemap
+from sources.parse.charsets import decode
+from sources.parse.markup import tokens
+from wire.corpora.articles import page_fetch
+from wire.corpora.articles.indexer import MAX_DOCUMENT
+from wire.corpora.articles.models import Source, is_public_suffix
+from wire.text.plain_text import plain_text
+
+MAX_DECLARED: Final = 5  # feeds, and sitemaps, of a site that are looked at
+FEED_TYPES: Final = {"application/rss+xml", "application/atom+xml", "application/feed+json", "application/rdf+xml"}
+# Where sites have them that do not say so.
+FEED_PATHS: Final = ("/feed", "/rss.xml", "/feed.xml", "/atom.xml", "/index.xml")
+SITEMAP_PATHS: Final = ("/sitemap.xml", "/sitemap_index.xml")
+_SITEMAP: Final = re.compile(r"^\s*sitemap\s*:\s*(\S+)", re.I | re.M)
+_PARTS: Final = re.compile(r"\s[|\-–—·•»:]\s")
+
+
+@dataclass(slots=True)
+class SiteProfile:
+    """`domain` is the host, without www, that all addresses are on; `sources` those that answered as feed or sitemap."""
+
+    homepage: str
+    domain: str
+    name: str = ""
+    language: str = ""
+    sources: list[tuple[Source.Type, str]] = field(default_factory=list)
+
+    @property
+    def slug(self) -> str:
+        from tld import get_tld  # reads a list that few processes need
+
+        known: Any = get_tld(self.homepage, as_object=True, fail_silently=True)
+        return slugify(known.domain if known else self.domain.replace(".", "-").replace(":", "-"))[:40]
+
+
+def explore_site(url: str) -> SiteProfile:
+    """Ask the site politely, a few addresses at most. `url` is its home page, or a feed or a sitemap of it.
+
+    Raises: InvalidArgument when it cannot be asked, does not answer, or belongs to another site.
+    """
+    hosts = HostNotes()
+    try:
+        asked = WebAddress.parse(url).authority.removeprefix("www.")
+    except ValueError as error:
+        raise InvalidArgument(f"{url[:200]} cannot be asked: {error}.", "Give the address of a home page: https://…") from error
+    (start,) = _ask([url], (), hosts)
+    if not isinstance(start, fetch.Fetched):
+        why = start.message if isinstance(start, fetch.Failed) else "nothing came"
+        raise InvalidArgument(f"{url[:200]} does not answer: {why}", "Look whether it opens in a browser.")
+    if not _is_below(start.url, asked):  # somebody agreed for the site that was named, and for no other
+        raise InvalidArgument(f"{url[:200]} leads to {start.url[:200]}.", "Give that address if it is the publisher's.")
+    site = _describe(start)
+    site.sources = list(_read(site, [(start.url, start)]))
+    root = site.homepage
+    (robots,) = _ask([urljoin(root, "robots.txt")], (site.domain,), hosts)
+    listed = _SITEMAP.findall(decode(robots.body, robots.content_type)) if isinstance(robots, fetch.Fetched) else []
+    for kind, declared, usual in (
+        (Source.Type.FEED, list(_list_feeds(start)), FEED_PATHS),
+        (Source.Type.SITEMAP, listed, SITEMAP_PATHS),
+    ):
+        for addresses in (declared, [urljoin(root, path) for path in usual]):
+            if any(known == kind for known, _ in site.sources):
+                break
+            own = [one for one in dict.fromkeys(addresses) if _is_below(one, site.domain)][:MAX_DECLARED]
+            answers = zip(own, _ask(own, (site.domain,), hosts), strict=True)
+            site.sources += [source for source in _read(site, answers) if source not in site.sources]
+    site.name = site.name or site.domain
+    return site
+
+
+def _ask(urls: Iterable[str], within: tuple[str, ...], hosts: HostNotes) -> list[fetch.Outcome]:
+    policy = replace(page_fetch.policy(), max_body=MAX_DOCUMENT)
+    time.sleep(policy.gap if hosts else 0)  # as between the requests of one run
+    asks = [fetch.Ask(number, url, within=within, is_page=True) for number, url in enumerate(urls)]
+    outcomes = {ask.key: outcome for ask, outcome in fetch.fetch_all(asks, policy, hosts)}
+    return [outcomes[ask.key] for ask in asks]
+
+
+def _describe(start: fetch.Fetched) -> SiteProfile:
+    host = WebAddress.parse(start.url).authority
+    bare = host.removeprefix("www.")
+    site = SiteProfile(urljoin(start.url, "/"), host if is_public_suffix(bare) else bare)
+    if page := parse_page(start.body, content_type=start.content_type, url=start.url):
+        # A title is often the name and a motto; the shorter part is rather the name.
+        site.name = plain_text(page.publisher, 120) or min(_PARTS.split(plain_text(page.title, 120)), key=len)
+        site.language = page.language
+    return site
+
+
+def _list_feeds(page: fetch.Fetched) -> Iterator[str]:
+    """Yield the feeds that a page declares, but for those of its comments."""
+    for kind, name, attributes in tokens(decode(page.body, page.content_type), ("script", "style")):
+        if kind != "end" and name.lower() == "link" and isinstance(attributes, dict):
+            link = {key.lower(): value for key, value in attributes.items()}
+            about = f"{link.get('href')} {link.get('title')}".lower()
+            if link.get("type", "").lower() in FEED_TYPES and link.get("href") and "comment" not in about:
+                yield urljoin(page.url, link["href"])
+
+
+def _is_below(url: str, domain: str) -> bool:
+    try:
+        host = WebAddress.parse(url).authority
+    except ValueError:
+        return False
+    return host == domain or host.endswith(f".{domain}")
+
+
+def _read(site: SiteProfile, answers: Iterable[tuple[str, fetch.Outcome]]) -> Iterator[tuple[Source.Type, str]]:
+    """Yield those of the answers that are a feed or a sitemap with something in it; name the site after a feed if need be."""
+    for url, answer in answers:
+        if not isinstance(answer, fetch.Fetched):
+            continue
+        try:
+            sitemap = parse_sitemap(answer.body, content_type=answer.content_type, url=answer.url)
+            if sitemap.entries or sitemap.children:
+                yield Source.Type.SITEMAP, url
+        except InvalidFeed:
+            try:
+                feed = parse(answer.body, content_type=answer.content_type, url=answer.url)
+            except InvalidFeed:
+                continue
+            if feed.entries:
+                site.name = site.name or plain_text(feed.title, 120)
+                site.language = site.language or next((entry.language for entry in feed.entries if entry.language), "")
+                yield Source.Type.FEED, url
