@@ -95,7 +95,9 @@ class Lexicon:
     ) -> None:
         # What the text's terms weigh together for each category that any of them speaks for or against.
         self.category_weights = _Reader(categories).weigh
+        topics = list(topics)
         self._topics, self._relevance = _Reader(topics).weigh, _Reader(relevance).weigh
+        self._topics_of_summaries = _Reader(term for term in topics if term.target in SUMMARIES_SAY).weigh
         self._makers = frozenset((maker.text, maker.target) for maker in makers if maker.weight > 0)
 
     def read_features(self, headline: str, summary: str) -> dict[str, float]:
@@ -122,7 +124,7 @@ class Lexicon:
     def topics(self, headline: str, summary: str, publication: str = "") -> list[Topic]:
         """Return topics with enough weight, that of the category and of the maker whose `publication` it is; in their order."""
         weights, category = self.category_weights(headline, summary), self.category(headline, summary)
-        by_headline, by_all = self._topics(headline, ""), self._topics(headline, summary)
+        by_headline, by_all = self._topics(headline, ""), self._topics_of_summaries(headline, summary)
         return [
             topic
             for topic in Topic

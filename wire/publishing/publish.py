@@ -4,7 +4,7 @@ import datetime as dt
 import logging
 import zlib
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from itertools import groupby
@@ -48,6 +48,10 @@ class Derived(NamedTuple):
     cross_source_count: int
 
 
+Leads = dict[str, str | None]  # the event that leads a day, by the hash of the day's snapshot
+Reports = dict[str, list[Report]]  # by event
+
+
 class DayStory(NamedTuple):
     story: Story
     revision: StoryRevision
@@ -70,7 +74,7 @@ def publish_pending(now: dt.datetime | None = None, progress: Callable[[dt.date]
     if event_store.reopen(waiting):
         waiting = _list_waiting()
     near = [day for day in waiting if day >= first - WINDOW]  # these may change unsealed ones: all of them or none
-    published = []
+    published, leads = [], Leads()
     for days in [*([day] for day in waiting if day not in near), *([near] if near else [])]:
         for day in days:
             progress(day)
@@ -79,7 +83,7 @@ def publish_pending(now: dt.datetime | None = None, progress: Callable[[dt.date]
             if days is near or _read_newest_revision() != newest:
                 snapshots = republish(days, now=now, unsealed=days is near)
             else:  # the events of a sealed day are settled already, unless another writer brought a revision meanwhile
-                snapshots = [snapshot for day in days if (snapshot := _publish(day, now.replace(microsecond=0), ""))]
+                snapshots = [snapshot for day in days if (snapshot := _publish(day, now.replace(microsecond=0), "", leads))]
         for snapshot in snapshots:
             del snapshot.packed  # read again if anybody asks: the bytes of a thousand days are no small thing
             published.append(snapshot)
@@ -110,7 +114,8 @@ def republish(days: Collection[dt.date], *, now: dt.datetime, unsealed: bool, re
         WireState.lock()
         chosen = _group_days({day for day in days if day < first}, first if unsealed else None)
         _link_storylines([day for day in chosen if day >= first])
-        snapshots = (_publish(day, now, reason) for day in sorted(chosen))
+        leads = Leads()
+        snapshots = (_publish(day, now, reason, leads) for day in sorted(chosen))
         return [snapshot for snapshot in snapshots if snapshot]
 
 
@@ -134,7 +139,7 @@ def _group_days(days: set[dt.date], regroup_from: dt.date | None) -> set[dt.date
     return days | _group_days(touched - days, None) if touched - days else days
 
 
-def _publish(day: dt.date, now: dt.datetime, why: str) -> Snapshot | None:
+def _publish(day: dt.date, now: dt.datetime, why: str, leads: Leads) -> Snapshot | None:
     previous = Snapshot.objects.filter(wire_date=day).order_by("-revision").first()
     stories = _read_stories(day)
     pending = [row for row in stories if row.story.pending]
@@ -146,14 +151,18 @@ def _publish(day: dt.date, now: dt.datetime, why: str) -> Snapshot | None:
     old = previous.manifest if previous else None
     live = [row for row in stories if row.revision.status != Status.WITHDRAWN]
     before, again = _read_derived(old), {row.story.chatbotnews_id for row in pending}
-    derived = _derive(live, {story_id: value for story_id, value in before.items() if story_id not in again} if sealed else {})
+    frozen = {story_id: value for story_id, value in before.items() if story_id not in again} if sealed else {}
+    open_ = {story.chatbotnews_id: str(story.event_id) for story, _ in live if story.chatbotnews_id not in frozen}
+    reports = _read_reports({*open_.values(), *(value.event_id for value in frozen.values())})
+    derived = _derive(open_, frozen, reports)
+    briefs = list(_brief_stories(live, derived, reports))
     last = Snapshot.objects.order_by("-sequence").first()
     new = provenance.manifest(
         wire_date=day,
         revision=previous.revision + 1 if previous else 1,
         previous_sha256=last.wire_sha256 if last else None,
         roster_sha256=roster.current().fingerprint,
-        editor_take=_write_take(day, live, derived, old if sealed else None),
+        editor_take=_write_take(day, briefs, leads, old if sealed else None),
         stories=[
             provenance.manifest_story(
                 story.chatbotnews_id, revision.revision, revision.story_sha256, *derived[story.chatbotnews_id]
@@ -169,6 +178,7 @@ def _publish(day: dt.date, now: dt.datetime, why: str) -> Snapshot | None:
     if is_changed:
         snapshot = _append(new, last, now, _explain(pending, before, derived, why) if sealed else "")
         sign_checkpoint(log_of_snapshots.append(snapshot))
+        leads[snapshot.wire_sha256] = editors_take.find_lead(day, briefs)
     if snapshot or pending:
         changes = _make_current(stories, derived)
         changes += changelog.diff_events(
@@ -195,17 +205,16 @@ def _read_derived(manifest: Mapping[str, Any] | None) -> dict[str, Derived]:
     return {row["chatbotnews_id"]: Derived(*(row[name] for name in Derived._fields)) for row in rows}
 
 
-def _derive(live: Sequence[DayStory], frozen: Mapping[str, Derived]) -> dict[str, Derived]:
-    """Return event and consensus of each story, by id; those of `frozen` stay."""
-    open_ = {story.chatbotnews_id: str(story.event_id) for story, _ in live if story.chatbotnews_id not in frozen}
+def _derive(open_: Mapping[str, str], frozen: Mapping[str, Derived], reports: Reports) -> dict[str, Derived]:
+    """Return event and consensus of each story, by id: of the open ones, whose events are given; those of `frozen` stay."""
     derived = dict(frozen)
-    for event_id, reports in _read_reports(set(open_.values())).items():
-        for story_id, found in figures(reports, open_.keys()).items():
+    for event_id, of_event in reports.items():
+        for story_id, found in figures(of_event, open_.keys()).items():
             derived[story_id] = Derived(event_id, *found)
     return derived
 
 
-def _read_reports(event_ids: Iterable[str]) -> dict[str, list[Report]]:
+def _read_reports(event_ids: Collection[str]) -> Reports:
     """Return the stories of each event in their newest revision, without withdrawn ones."""
     columns = ("original_publisher", "original_publisher_tier", "published_at", "headline", "summary_medium", "author")
     revisions = StoryRevision.objects.filter(story__event__in=list(event_ids)).order_by("story", "revision")
@@ -219,7 +228,7 @@ def _read_reports(event_ids: Iterable[str]) -> dict[str, list[Report]]:
     return found
 
 
-def _write_take(day: dt.date, live: Sequence[DayStory], derived: Mapping[str, Derived], sealed: Mapping[str, Any] | None) -> str:
+def _write_take(day: dt.date, briefs: Sequence[editors_take.Brief], leads: Leads, sealed: Mapping[str, Any] | None) -> str:
     """Return an editor's own take, or the generated one. A sealed day (`sealed`: its manifest) keeps a take by hand."""
     if sealed and editors_take.BY_HAND in sealed["editor_take"]:
         return str(sealed["editor_take"])
@@ -228,19 +237,22 @@ def _write_take(day: dt.date, live: Sequence[DayStory], derived: Mapping[str, De
         return editors_take.by_hand(day, written.markdown)
     before, snapshot = None, Snapshot.objects.filter(wire_date__lt=day).order_by("-wire_date", "-revision").first()
     if snapshot:
-        derived_before = _read_derived(snapshot.manifest)
-        named = {(row["chatbotnews_id"], row["revision"]) for row in snapshot.manifest["stories"]}
-        revisions = StoryRevision.objects.filter(story__chatbotnews_id__in=derived_before).select_related("story")
-        rows = [DayStory(row.story, row) for row in revisions if (row.story.chatbotnews_id, row.revision) in named]
-        lead = editors_take.find_lead(snapshot.wire_date, list(_brief_stories(rows, derived_before)))
-        before = editors_take.Before(snapshot.wire_date, lead)
-    return editors_take.write(day, list(_brief_stories(live, derived)), before)
+        if snapshot.wire_sha256 not in leads:
+            derived = _read_derived(snapshot.manifest)
+            named = {(row["chatbotnews_id"], row["revision"]) for row in snapshot.manifest["stories"]}
+            revisions = StoryRevision.objects.filter(story__chatbotnews_id__in=derived).select_related("story")
+            rows = [DayStory(row.story, row) for row in revisions if (row.story.chatbotnews_id, row.revision) in named]
+            all_reports = _read_reports({value.event_id for value in derived.values()})
+            briefs_before = list(_brief_stories(rows, derived, all_reports))
+            leads[snapshot.wire_sha256] = editors_take.find_lead(snapshot.wire_date, briefs_before)
+        before = editors_take.Before(snapshot.wire_date, leads[snapshot.wire_sha256])
+    return editors_take.write(day, briefs, before)
 
 
-def _brief_stories(rows: Sequence[DayStory], derived: Mapping[str, Derived]) -> Iterator[editors_take.Brief]:
+def _brief_stories(rows: Sequence[DayStory], derived: Mapping[str, Derived], all_reports: Reports) -> Iterator[editors_take.Brief]:
     """Yield the briefs of stories; `began`, `makers` and `voices` are of all reports of their event, of whichever day."""
     began, makers, newsrooms = dict[str, dt.datetime](), dict[str, int](), dict[str, tuple[str, ...]]()
-    for event_id, reports in _read_reports({derived[row.story.chatbotnews_id].event_id for row in rows}).items():
+    for event_id, reports in all_reports.items():
         began[event_id] = find_first(reports).published_at
         best = min(reports, key=lambda one: (not one.is_news, one.tier == Tier.CORPORATE, one.tier, one.published_at))
         voices = [best, *(sibling.report for sibling in weigh_consensus(best, reports).siblings if sibling.independent)]

@@ -109,20 +109,25 @@ def ranked_page(
     kind, (given, *values) = (None, [""]) if cursor is None else decode(cursor, KINDS)
     given_mark, _, given_last = str(given).partition(":")
     last = None if group == Group.NONE else last_story() if cursor is None else _check_place(_read_number(given_last))
-    for number, form in enumerate(forms, start=1):
+    waiting, read = list[Query](), dict[int, StoryText]()  # forms not looked up yet, and the newest thousand of the others
+    for form in forms:
+        waiting.append(form)
         mark = _mark(scope, form, Sort.RELEVANCE, group)
         if cursor is not None and given_mark != mark:
             continue
         paging = Paging(limit, mark, kind, values, last)
         is_last = cursor is not None or form is forms[-1]
         if form.least == ALL:
-            page, stories = _match_all(scope, form, paging)
-            if cursor is None and is_last and not page.head.total:  # a single word that no story holds
+            page = _match_all(scope, form, paging, least=0 if is_last else ENOUGH[ALL])
+            if page and cursor is None and is_last and not page.head.total:  # a single word that no story holds
                 return _match_any(scope, form, {}, paging, asked)
-            if is_last or stories >= ENOUGH[ALL]:
+            if page:
                 return page
-        else:  # the newest thousand of each form
-            texts = _read_matching(sorted({place for one in forms[:number] for place in scope.newest(one, COUNTED)}), form)
+        else:
+            places = {place for one in waiting for place in scope.newest(one, COUNTED)}
+            waiting.clear()
+            read |= _read_texts([*(places - read.keys())])
+            texts = {place: one for place, one in read.items() if one.text.holds(form)}
             if is_last and not texts:  # words that no story holds silence no question
                 held = replace(form, terms=tuple(term for term in form.terms if term.is_required or is_held(term)))
                 texts = _read_matching(scope.newest(held, COUNTED), held) if held.terms else {}
@@ -131,14 +136,16 @@ def ranked_page(
     raise invalid()
 
 
-def _match_all(scope: Scope, question: Query, paging: Paging) -> tuple[StoriesAnswer[SearchOut], int]:
-    """Answer with stories that hold all words, and say how many do: so many may that windows of the newest are ranked."""
+def _match_all(scope: Scope, question: Query, paging: Paging, least: int) -> StoriesAnswer[SearchOut] | None:
+    """Answer with stories that hold all words, so many that windows of the newest may be ranked; None if fewer than `least` do."""
     question, places = _find_places(scope, question)
     is_exact = len(places) <= COUNTED
     texts: dict[int, StoryText] = {}
     if not question.is_certain:
         texts = _read_matching(places, question)
         places = list(texts)
+    if len(places) < least:
+        return None
     kind = paging.kind or (RANKED if is_exact and len(places) <= POOL else BEHIND)
     values, size = paging.values, min(POOL, WINDOW_SIZE)
     if kind == RANKED:
@@ -166,7 +173,7 @@ def _match_all(scope: Scope, question: Query, paging: Paging) -> tuple[StoriesAn
         following = paging.encode(BEHIND, ranked[-1])
     shown = [texts[-hit.minus_place] for hit in page]
     ranking = "relevance" if kind == RANKED else "newest"
-    return _answer(question, shown, following, total, is_exact=is_exact, ranking=ranking, more=more), len(places)
+    return _answer(question, shown, following, total, is_exact=is_exact, ranking=ranking, more=more)
 
 
 def _group(

@@ -113,7 +113,7 @@ def corrections(question: str) -> dict[str, str]:
     small = small_words_of(languages)
     for word in dict.fromkeys(words(question)):
         if len(word) >= SHORTEST and word.isascii() and word.isalpha() and word not in small:
-            is_known = is_held(Term((token(word),))) or word in _load_dictionary(languages[0])
+            is_known = word in _load_dictionary(languages[0]) or is_held(Term((token(word),)))  # the cheaper one first
             if not is_known and (nearest := _find_nearest(word, is_name=word in names)):
                 right[word] = nearest
     return right

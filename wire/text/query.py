@@ -6,6 +6,7 @@ single word has the strict forms alone.
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
@@ -194,14 +195,14 @@ class Text:
         shares = self.shares(query)
         if any(share < 1 for term, share in zip(query.terms, shares, strict=True) if query.least == ALL or term.is_required):
             return False
-        if self.share(query) < query.enough - 1e-9:
+        if _sum_rarity(query, shares) < query.enough - 1e-9:
             return False
         parts = [f" {' '.join(words_of(part))} " for part in (self.headline, self.summary)] if query.phrases else []
         return all(any(f" {' '.join(phrase)} " in part for part in parts) for phrase in query.phrases)
 
     def share(self, query: Query) -> float:
         """Return the rarity of the terms that it has, synonyms counting less."""
-        return sum(term.rarity * share for term, share in zip(query.terms, self.shares(query), strict=True))
+        return _sum_rarity(query, self.shares(query))
 
     def shares(self, query: Query) -> list[float]:
         """Return for each term 1 if it has it, less for a synonym, or 0."""
@@ -211,25 +212,28 @@ class Text:
     def score(self, query: Query) -> float:
         """Return 0-1, by BM25F with fixed rarities, so that a story's score, and the paging of a list that grows, stay the same."""
         held_back = K1 * (1 - B + B * (len(self.headline) + len(self.summary)) / MEAN_LENGTH)
-        others = (*self.summary, *self.marks)
+        headline, others = Counter(self.headline), Counter((*self.summary, *self.marks))
         total = most = 0.0
         for term in query.terms:
-            frequency = HEADLINE_WEIGHT * _count_weighted(self.headline, term) + _count_weighted(others, term)
+            frequency = HEADLINE_WEIGHT * _count_weighted(headline, term) + _count_weighted(others, term)
             total += term.rarity * frequency / (frequency + held_back)
             most += term.rarity
         return round(total / (most or 1), 6)
 
 
-def _count_weighted(part: Sequence[str], term: Term) -> float:
-    # Hundreds of texts are counted a search, so nothing here loops in Python.
-    exact: float = part.count(term.exact[0]) if len(term.exact) == 1 else sum(map(part.count, term.exact))
+def _sum_rarity(query: Query, shares: Sequence[float]) -> float:
+    return sum(term.rarity * share for term, share in zip(query.terms, shares, strict=True))
+
+
+def _count_weighted(counts: Mapping[str, int], term: Term) -> float:
+    exact: float = sum(counts.get(word, 0) for word in term.exact)
     if term.synonyms:
-        exact += SYNONYM_WEIGHT * sum(map(part.count, term.synonyms))
+        exact += SYNONYM_WEIGHT * sum(counts.get(word, 0) for word in term.synonyms)
     if not term.prefixes:
         return exact
-    text = " " + " ".join(part)
-    begun = sum(text.count(" " + prefix) for prefix in term.prefixes)
-    return exact + PREFIX_WEIGHT * (begun - sum(part.count(token) for token in term.exact if token.startswith(term.prefixes)))
+    begun = sum(count for word, count in counts.items() if word.startswith(term.prefixes))
+    own = sum(counts.get(word, 0) for word in term.exact if word.startswith(term.prefixes))
+    return exact + PREFIX_WEIGHT * (begun - own)
 
 
 def _merge(chains: Sequence[str], are_one: Callable[[str, str], bool]) -> list[str]:

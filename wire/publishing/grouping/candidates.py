@@ -61,14 +61,14 @@ def find_candidates(stories: Sequence[Item]) -> Candidates:
     for place in range(1, len(stories)):
         start = int(np.searchsorted(days, days[place] - WINDOW / _DAY))
         places, features = table.compare(place, start, LEAST_COSINE, LEAST_VECTOR_COSINE)
-        chosen = np.arange(len(places))
         if len(places) > MOST_EARLIER:
             likeness = features["text_cosine"] + features["vector_cosine"]
             chosen = np.sort(np.argsort(-likeness, kind="stable")[:MOST_EARLIER])
-        ones.append(places[chosen])
-        others.append(np.full(len(chosen), place, np.intp))
+            places, features = places[chosen], {name: column[chosen] for name, column in features.items()}
+        ones.append(places)
+        others.append(np.full(len(places), place, np.intp))
         for name in FEATURES:
-            columns[name].append(features[name][chosen].astype(np.float32))
+            columns[name].append(features[name].astype(np.float32))
     joined = {name: np.concatenate(parts) for name, parts in columns.items()}
     pairs = Candidates(np.concatenate(ones), np.concatenate(others), joined)
     _add_context(pairs, len(stories))

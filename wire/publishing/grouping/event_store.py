@@ -153,7 +153,10 @@ def _store_events(known: Mapping[str, str | None], events: Mapping[str, str]) ->
     joined = {str(story.event_id) for story in stories}
     Event.objects.bulk_create([Event(event_id=event) for event in sorted(joined)], ignore_conflicts=True)
     Story.objects.all().write(stories, ["event", "leads_event"])
-    _redirect(left, joined)
+    Event.objects.filter(event_id__in=joined).exclude(merged_into=None).update(merged_into=None)
+    if not left:  # all are new
+        return set()
+    _redirect(left)
     moved = [story.pk for stories in left.values() for story in stories]
     return _mark(Story.objects.filter(Q(pk__in=moved) | Q(event__in=left)))
 
@@ -167,8 +170,7 @@ def _mark(stories: StoryQuerySet) -> set[dt.date]:
     return days
 
 
-def _redirect(left: Mapping[str, Sequence[Story]], joined: Collection[str]) -> None:
-    Event.objects.filter(event_id__in=joined).exclude(merged_into=None).update(merged_into=None)
+def _redirect(left: Mapping[str, Sequence[Story]]) -> None:
     withdrawn = StoryRevision.objects.filter(story=OuterRef("pk"), status=Status.WITHDRAWN)
     shown = Story.objects.filter(event=OuterRef("pk")).exclude(Exists(withdrawn))
     for event_id in Event.objects.filter(Q(event_id__in=left), ~Exists(shown)).values_list("event_id", flat=True):

@@ -66,8 +66,9 @@ def _score_events(
         if start == place or (fresh is not None and story.event_id not in fresh):
             continue
         places, features = table.compare(place, start, LEAST_COSINE, ALIKE_VECTORS)
-        has_vectors = with_vector[places] & with_vector[place]
-        scores = np.where(has_vectors, models[WITH_VECTORS].estimate(features), models[WITHOUT].estimate(features))
+        scores = models[WITHOUT].estimate(features)
+        if with_vector[place]:
+            scores = np.where(with_vector[places], models[WITH_VECTORS].estimate(features), scores)
         mine, theirs = event_of[place], event_of[places]
         likely = (scores >= LEAST) & (theirs != mine)
         low, high = np.minimum(mine, theirs[likely]), np.maximum(mine, theirs[likely])
