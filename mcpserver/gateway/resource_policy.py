@@ -10,16 +10,23 @@ from dataclasses import field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Self
+from urllib.parse import quote
 
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import SchemaError
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, ValidationInfo, field_validator, model_validator
 from pydantic.dataclasses import dataclass
+from referencing import Registry
 
 from mcpserver.upstreams.config import FOREVER, TABLE, Duration, Upstream, matches, name_tables
 
 NUMBERS: Final = ("limit", "min_interval", "ttl", "stale", "timeout", "attempts", "cost")  # what the desk may override
 VERSION: Final = 1
 SHIPPED: Final = Path(__file__).with_name("policy.toml")
-_HOLE: Final = re.compile(r"\{([a-z_.]+)\}")
+_HOLE: Final = re.compile(r"\{(\+?)([a-z_.]+)\}")  # `{+name}` holds any characters, as in RFC 6570
+# What an upstream with `pass_through` offers by itself; a table of the same name changes it.
+_PASSED: Final[dict[str, Any]] = {"limit": 600, "period": "1h", "ttl": "5m", "stale": "1h", "timeout": "10s"}
+_ADDRESS: Final = {"type": "string", "pattern": ".+", "help": "The address of a resource of this upstream."}
 Count = Annotated[int, Field(ge=1)]
 PositiveDuration = Annotated[Duration, Field(gt=0)]
 
@@ -88,13 +95,17 @@ class Resource:
     name: Annotated[str, matches(r"[a-z][a-z0-9_]{0,59}", "a name has small letters, digits and underscores")]
     uri: str
     upstream: str
-    answers: Literal["tweets", "trends", "crypto", "vectors", "transactions", "heartbeat", "agents"]
+    answers: Literal[
+        *("tweets", "trends", "crypto", "vectors", "transactions", "heartbeat", "agents"),
+        *("json", "text", "blob", "contents", "listing"),
+    ]
     limit: Count
     period: PositiveDuration
     ttl: Duration
     timeout: PositiveDuration
     title: str = ""
     description: str = ""
+    schema: Mapping[str, Any] = field(default_factory=dict)  # JSON Schema of `json`, 2020-12
     params: Annotated[Mapping[str, Parameter], BeforeValidator(name_tables)] = field(default_factory=dict)
     stale: Duration = 0.0
     # Other addresses that answer in its place, in order; `load` flattens it: none twice, never its own.
@@ -118,14 +129,37 @@ class Resource:
                 raise ValueError(f"there is no parameter {name!r}, which its uri or limit_per names")
         return self
 
+    @field_validator("schema")
+    @classmethod
+    def _check_schema(cls, schema: Mapping[str, Any]) -> Mapping[str, Any]:
+        try:
+            Draft202012Validator.check_schema(schema)
+        except SchemaError as error:
+            raise ValueError(f"this is no JSON Schema: {error.message}") from error
+        return schema
+
     @property
     def holes(self) -> tuple[str, ...]:
-        return tuple(_HOLE.findall(self.uri))
+        return tuple(name for _, name in _HOLE.findall(self.uri))
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
         """The form of its address without parameters, with a group for each hole."""
-        return re.compile(_HOLE.sub("([^/?#]+)", re.escape(self.uri).replace(r"\{", "{").replace(r"\}", "}")))
+        unescaped = re.sub(r"\\([{}+])", r"\1", re.escape(self.uri))
+        return re.compile(_HOLE.sub(lambda hole: "(.+)" if hole[1] else "([^/?#]+)", unescaped), re.S)
+
+    @cached_property
+    def validator(self) -> Draft202012Validator:
+        return Draft202012Validator(self.schema, registry=Registry())  # which fetches nothing
+
+    def fill(self, params: Mapping[str, Any]) -> str:
+        """Return its address with these values in the holes."""
+        return _HOLE.sub(lambda hole: str(params[hole[2]]) if hole[1] else quote(str(params[hole[2]]), safe="-._~"), self.uri)
+
+    @property
+    def is_reserved(self) -> bool:
+        """Return whether its address ends in another one, whatever characters that has."""
+        return "{+" in self.uri
 
     def ttl_for(self, params: Mapping[str, Any]) -> float:
         matching = (ttl for key, ttl in self.ttl_of.items() if str(params.get(key.partition("=")[0])) == key.partition("=")[2])
@@ -199,6 +233,8 @@ def load(extra: Path | None = None) -> Policy:
     raw = _read(SHIPPED)
     if extra is not None:
         raw = _merge(raw, _read(extra))
+    if isinstance(raw["resources"], dict) and isinstance(raw["upstreams"], dict):
+        _add_passed_resources(raw["upstreams"], raw["resources"])
     if raw.get("version") != VERSION:
         raise PolicyError(f"version: {raw.get('version')!r} is unknown; this release reads version {VERSION}.")
     try:
@@ -211,6 +247,19 @@ def load(extra: Path | None = None) -> Policy:
         own = {key: value for key, value in general.items() if key not in raw["resources"][name]}
         resources[name] = replace(one, title=one.title or name, chain=tuple(_flatten_chain(policy, one)), **own)
     return replace(policy, resources=resources)
+
+
+def _add_passed_resources(upstreams: Mapping[str, Any], resources: dict[str, Any]) -> None:
+    """Add two resources for each upstream that is passed through: the list of its own ones, and each of them by its address."""
+    for name, upstream in upstreams.items():
+        if not isinstance(upstream, dict) or not upstream.get("pass_through"):
+            continue
+        key, general = name.replace("-", "_"), {**_PASSED, "upstream": name}
+        own = {"uri": f"mcp://{name}/{{+uri}}", "answers": "contents", "title": f"A resource of {name}"}
+        listing = {"uri": f"mcp://{name}/", "answers": "listing", "title": f"Resources of {name}"}
+        resources[key] = _merge({**general, **own, "params": {"uri": _ADDRESS}}, resources.get(key, {}))
+        resources[f"{key}_list"] = _merge({**general, **listing}, resources.get(f"{key}_list", {}))
+        upstream["adapters"] = {key: {"resource": "{uri}"}, **upstream.get("adapters", {})}
 
 
 def _read(file: Path) -> dict[str, Any]:

@@ -20,7 +20,6 @@ from mcpserver.upstreams.client_interface import (
 )
 from mcpserver.upstreams.config import Upstream, parse_duration
 from mcpserver.upstreams.connection import Connection, wait_until_closed
-from mcpserver.upstreams.mapping import clean_json
 from wire.queries.events import list_trending_events
 from wire.text.vocabulary import Category
 
@@ -59,8 +58,7 @@ class Upstreams:
     async def ask(self, call: UpstreamCall) -> UpstreamAnswer:
         if self._upstreams[call.upstream].kind == "wire":
             return await _ask_own_wire(call)
-        answer = await self.connection(call.upstream).ask(call)
-        return UpstreamAnswer(*clean_json(answer, is_exact=call.is_exact))
+        return await self.connection(call.upstream).ask(call)
 
     def connection(self, upstream: str) -> Connection:
         loop = asyncio.get_running_loop()
