@@ -3,6 +3,7 @@
 from typing import Any
 
 from django import forms
+from django.conf import settings
 from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponseRedirect
@@ -93,7 +94,7 @@ class OverrideForm(forms.ModelForm[Override]):
     def clean(self) -> dict[str, Any]:
         data = super().clean() or self.cleaned_data
         resource, number, value = (data.get(name) for name in ("resource", "number", "value"))
-        policy = load()
+        policy = load(settings.WIRE_GATEWAY_POLICY)
         if resource and resource not in policy.resources:
             raise forms.ValidationError(f"There is no resource {resource}: {', '.join(policy.resources)}.")
         if resource and number and value is not None:

@@ -241,7 +241,7 @@ def validate(resource: Resource, params: Mapping[str, Any], data: Any) -> Any:
     if resource.schema and (fault := best_match(resource.validator.iter_errors(data))):
         where = ".".join(str(part)[:40] for part in fault.absolute_path) or "the answer"
         raise UpstreamError(INVALID, f"The answer does not fit its schema: {where}: {str(fault.validator)[:40]} does not hold.")
-    fitting = KINDS[resource.answers].dump_python(found, mode="json", by_alias=True, exclude_none=False)
+    fitting = KINDS[resource.answers].dump_python(found, mode="json", by_alias=True, exclude_none=resource.answers == "contents")
     if resource.name == "news_region_trends" and any(trend["geographic_origin"] != params["region"] for trend in fitting):
         raise UpstreamError(INVALID, "The answer is of something else than was asked.")
     return fitting

@@ -5,7 +5,7 @@
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from functools import cached_property
 from pathlib import Path
@@ -108,7 +108,7 @@ class Resource:
     schema: Mapping[str, Any] = field(default_factory=dict)  # JSON Schema of `json`, 2020-12
     params: Annotated[Mapping[str, Parameter], BeforeValidator(name_tables)] = field(default_factory=dict)
     stale: Duration = 0.0
-    # Other addresses that answer in its place, in order; `load` flattens it: none twice, never its own.
+    # Other addresses that answer in its place, in order.
     chain: tuple[str, ...] = ()
     min_interval: Duration = 0.0
     limit_scope: Literal["shared", "credential", "agent"] = "shared"
@@ -194,6 +194,9 @@ class Policy:
         for resource in self.resources.values():
             if resource.upstream not in self.upstreams:
                 raise ValueError(f"resources.{resource.name}.upstream: there is no upstream {resource.upstream!r}")
+            for uri in resource.chain:
+                if uri == resource.uri or _find_member(self, uri) is None:
+                    raise ValueError(f"resources.{resource.name}.chain: {uri!r} is no other resource of this policy")
         for upstream in self.upstreams.values():
             for name in upstream.adapters:
                 if name not in self.resources:
@@ -245,7 +248,7 @@ def load(extra: Path | None = None) -> Policy:
     resources = {}
     for name, one in policy.resources.items():
         own = {key: value for key, value in general.items() if key not in raw["resources"][name]}
-        resources[name] = replace(one, title=one.title or name, chain=tuple(_flatten_chain(policy, one)), **own)
+        resources[name] = replace(one, title=one.title or name, **own)
     return replace(policy, resources=resources)
 
 
@@ -277,26 +280,6 @@ def _merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]
         old = merged.get(key)
         merged[key] = _merge(old, value) if isinstance(old, dict) and isinstance(value, dict) else value
     return merged
-
-
-def _flatten_chain(policy: Policy, resource: Resource) -> Iterator[str]:
-    """Yield its chain with those of its members in place, depth first. A chain that comes back to where it was ends there."""
-    uris, names = {resource.uri}, set[str]()
-
-    def walk(chain: Sequence[str], *, is_own: bool) -> Iterator[str]:
-        for uri in chain:
-            member = _find_member(policy, uri)
-            if member is None:
-                raise PolicyError(f"resources.{resource.name}.chain: {uri!r} is no resource of this policy.")
-            if uri in uris or (not is_own and (member is resource or member.name in names)):
-                continue
-            uris.add(uri)
-            names.add(member.name)
-            yield uri
-            if member is not resource:
-                yield from walk(member.chain, is_own=False)
-
-    return walk(resource.chain, is_own=True)
 
 
 def _find_member(policy: Policy, uri: str) -> Resource | None:
