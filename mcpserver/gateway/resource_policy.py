@@ -95,10 +95,12 @@ class Resource:
     name: Annotated[str, matches(r"[a-z][a-z0-9_]{0,59}", "a name has small letters, digits and underscores")]
     uri: str
     upstream: str
+    # fmt: off
     answers: Literal[
-        *("tweets", "trends", "crypto", "vectors", "transactions", "heartbeat", "agents"),
-        *("json", "text", "blob", "contents", "listing"),
+        "tweets", "trends", "crypto", "vectors", "transactions", "heartbeat", "agents",
+        "json", "text", "blob", "contents", "listing",
     ]
+    # fmt: on
     limit: Count
     period: PositiveDuration
     ttl: Duration

@@ -187,7 +187,11 @@ class Tokens:
         self.is_down = False
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        head = (await reader.readuntil(b"\r\n\r\n")).decode()
+        try:
+            head = (await reader.readuntil(b"\r\n\r\n")).decode()
+        except asyncio.IncompleteReadError:  # a connection that nobody used
+            writer.close()
+            return
         headers = dict(line.lower().split(": ", 1) for line in head.strip().split("\r\n")[1:])
         body = (await reader.readexactly(int(headers.get("content-length", 0)))).decode()
         status, answer = self._answer(head.split()[1], headers, body)
