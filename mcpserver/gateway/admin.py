@@ -16,7 +16,7 @@ from mcpserver.gateway.resource_policy import PolicyError, load
 from wire.admin.base import FreshAdmin, FreshForm, ModelAdmin, ReadOnly, action, count, marks, never, remember
 
 
-class Lines(forms.CharField):
+class Lines(forms.Field):
     """A text of lines, for what the table holds as JSON."""
 
     def __init__(self, help_text: str) -> None:
@@ -28,7 +28,7 @@ class Lines(forms.CharField):
         return "\n".join(value) if isinstance(value, list) else value
 
     def to_python(self, value: Any) -> list[str]:
-        return [line.strip() for line in super().to_python(value).splitlines() if line.strip()]
+        return [line.strip() for line in (value or "").splitlines() if line.strip()]
 
 
 class AgentForm(FreshForm[Agent]):

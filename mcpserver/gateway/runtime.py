@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from django.conf import settings
 from django.db import connection
@@ -21,7 +21,9 @@ from mcpserver.gateway.models import Override
 from mcpserver.gateway.process_context import ProcessContext
 from mcpserver.gateway.resolver import LONGEST_WAIT, Resolver
 from mcpserver.gateway.resource_policy import Policy, PolicyError, load
-from mcpserver.upstreams.client_interface import UpstreamClient
+
+if TYPE_CHECKING:
+    from mcpserver.upstreams.upstream_clients import Upstreams
 
 T = TypeVar("T")
 log = logging.getLogger(__name__)
@@ -60,7 +62,7 @@ def _override(found: Policy) -> Policy:
     return found.overridden(numbers)
 
 
-def connect(found: Policy) -> UpstreamClient:
+def connect(found: Policy) -> "Upstreams":
     from mcpserver.upstreams.upstream_clients import Upstreams  # loads the MCP SDK, which takes a second
 
     return Upstreams(found.upstreams)

@@ -108,6 +108,8 @@ class Connection:
             return done
         except (MCPError, *_BROKEN) as error:
             is_child, rpc = self._child is not None, error if isinstance(error, MCPError) else None
+            if is_last and faults and faults[-1].is_of_call:
+                faults.pop()  # the session is new, so that was not it
             fault = self._add_reason(faults[-1] if faults else error_mapping.from_rpc(name, rpc) if rpc else _broken_off(name))
             has_child_fault = self._child is not None and bool(self._child.fault)
             if rpc is None or has_child_fault or fault.code in (UNREACHABLE, INVALID):

@@ -231,7 +231,7 @@ def test_what_an_upstream_lists_is_listed_for_whoever_may_read_it(upstream: Scri
     row = {"uri": "file:///a", "name": "A\u202e file"}
     upstream.script["files_list"] = [{"resources": [row], "templates": [{"uri": "file:///{path}", "name": "Any"}]}]
     token = auth.make("alpha", ["mcp://files/"])
-    asked = (("resources/list", {}), ("resources/templates/list", {}))
+    asked: list[tuple[str, dict[str, Any]]] = [("resources/list", {}), ("resources/templates/list", {})]
     (listed, templates), (few, _) = talk(*asked, token=token), talk(*asked)
     found = {one["uri"]: one["name"] for one in listed["result"]["resources"]}
     assert (found["mcp://files/file:///a"], found["mcp://files/"]) == ("A file", "files_list")

@@ -249,7 +249,7 @@ def test_what_the_policy_says_of_secrets_and_addresses_is_checked() -> None:
         {"adapters": {"a": {"fields": {"x": "y | money"}}}},
     ):
         with pytest.raises(ValueError, match=r"env:NAME|http\(s\)|no conversion"):
-            Upstream(NAME, "http", address="https://x.example/mcp", **wrong)  # type: ignore[arg-type]
+            Upstream(NAME, "http", address="https://x.example/mcp", **wrong)
     one = Upstream(NAME, "http", address="https://x.example", oauth=OAuth("https://x/t", "a", "env:NOT_SET_AT_ALL"))
     assert one.find_missing_secret() == "NOT_SET_AT_ALL"
 

@@ -91,10 +91,7 @@ class Command(BaseCommand):
             asyncio.run(self._check_live(policy))
 
     async def _check_live(self, policy: Policy) -> None:
-        from mcpserver.upstreams.live_check import list_differences  # loads the MCP SDK, which takes a second
-        from mcpserver.upstreams.upstream_clients import Upstreams
-
-        upstreams, differ = Upstreams(policy.upstreams), []
+        upstreams, differ = runtime.connect(policy), []
         try:
             for upstream in policy.upstreams.values():
                 if upstream.kind in ("off", "wire"):
@@ -103,7 +100,7 @@ class Command(BaseCommand):
                     one for one in policy.resources.values() if one.upstream == upstream.name and one.name not in upstream.adapters
                 ]
                 addresses = [one.uri for one in own if one.answers != "listing" and not one.tool_only]
-                found = await list_differences(upstreams.connection(upstream.name), upstream.adapters, addresses)
+                found = await upstreams.list_differences(upstream.name, addresses)
                 self.stdout.write(f"{upstream.name}: {'; '.join(found) or 'offers all that the policy asks it for.'}")
                 differ += [upstream.name] if found else []
         finally:
