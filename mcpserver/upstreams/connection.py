@@ -90,7 +90,7 @@ class Connection:
                     self._leave_address()
             return await self._run(work)
         except asyncio.CancelledError:  # the gateway waited long enough
-            if self._ready is not None and not self._ready.done():
+            if len(self._addresses) == 1 and self._ready is not None and not self._ready.done():
                 raise  # it is starting still, for which it has a time of its own
             self._hangs += 1
             if self._hangs >= MAX_HANGS or len(self._addresses) > 1:

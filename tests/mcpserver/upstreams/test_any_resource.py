@@ -178,6 +178,9 @@ def test_the_live_check_names_what_the_server_does_not_offer(bench: Bench) -> No
     ]
 
 
+EXTENSIONS = {"timeout": guarded_http.TIMEOUT.as_dict()}
+
+
 class Tokens:
     """An authorization server and a server that takes its newest token alone."""
 
@@ -223,7 +226,9 @@ def test_a_token_is_asked_for_once_and_anew_when_it_is_refused(monkeypatch: pyte
         async with server, guarded_http.GuardedTransport("them", (), (ip_network("127.0.0.0/8"),), oauth) as transport:
 
             async def post() -> int:
-                response = await transport.handle_async_request(httpx2.Request("POST", f"{address}/mcp", content=b"{}"))
+                response = await transport.handle_async_request(
+                    httpx2.Request("POST", f"{address}/mcp", content=b"{}", extensions=EXTENSIONS)
+                )
                 await response.aclose()
                 return response.status_code
 
