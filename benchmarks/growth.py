@@ -23,7 +23,7 @@ from benchmarks import postgres, report
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 SIZES: Final = (10_000, 100_000)
-GROWS: Final = 1.3  # times from the smallest to the largest wire; below it a query is only summed up
+GROWS: Final = 1.5  # times from the smallest to the largest wire; below it a query is only summed up
 Call = Callable[[random.Random], object]
 
 

@@ -22,8 +22,11 @@ class StatementKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    text: str  # ends as sentences do
+    """Its text ends as sentences do; `news` is the part that the summary gave, "" if only the headline speaks."""
+
+    text: str
     kind: StatementKind
+    news: str = ""
 
 
 _ELLIPSIS: Final = re.compile(r"\s*(?:…|\.\.)[\s.…]*(?=[\"'”’»)\]]*$)")
@@ -48,6 +51,7 @@ _GLUED: Final = re.compile(
 _NAME: Final = re.compile(r"[^\W_](?:[\w.+&’'-]*[^\W_])?")
 _POSSESSIVE: Final = re.compile(r"['’]s?$")
 _FRAGMENT: Final = compile_pattern("fragments")
+_FIRST_WORD: Final = re.compile(r"(?:The|An?|In|On|From|With) ")  # of fragments and of statements
 _COMMON: Final = get_words("common")
 _ENGLISH: Final = get_words("english")
 STEM: Final = 5  # letters by which words are compared: "build" and "building"
@@ -67,8 +71,21 @@ def build_statement(headline: str, summary: str, *, of_maker: bool) -> Statement
         is_plain = is_named or _speaks(headline)
         return Statement(_quote(news) if is_plain else f"{headline.rstrip(_DANGLING + '.')}: {_quote(news)}", StatementKind.QUOTED)
     if is_named and _measure_telling(news, headline) >= TELLING:
-        return Statement(end_with_stop(news), StatementKind.SUMMARY)
-    return Statement(f"{_headline_sentence(headline)} {end_with_stop(news)}", StatementKind.BOTH)
+        return Statement(end_with_stop(news), StatementKind.SUMMARY, news)
+    return Statement(f"{_headline_sentence(headline)} {end_with_stop(news)}", StatementKind.BOTH, news)
+
+
+def states_news(headline: str) -> bool:
+    """Return whether a headline is a statement: no fragment, no question, and said neither by its author nor to the reader."""
+    text = _FIRST_WORD.sub("", headline)
+    return not (set("?？؟") & set(text) or _speaks(text) or _TO_THE_READER.match(headline) or _lacks_verb(text))
+
+
+def adds_news(sentence: str, text: str) -> bool:
+    """Return whether a sentence has a number that the text lacks, or a name, and then little else of the text."""
+    names = set(_names(sentence.partition(" ")[2]))
+    is_other = not names <= set(_read_words(text)) and _measure_telling(sentence, text) < TELLING
+    return is_other or not set(_NUMBER.findall(sentence)) <= set(_NUMBER.findall(text))
 
 
 def _clip_summary(summary: str, *, of_maker: bool) -> str:
@@ -133,10 +150,14 @@ def _headline_sentence(headline: str) -> str:
     """Return the headline as a sentence; in quotation marks, where it speaks for its author or to the reader, or is no sentence."""
     text = _ELLIPSIS.sub("", headline) or headline
     is_speech = _speaks(text) or _TO_THE_READER.match(text)
-    words = set(_read_words(text))
+    return _quote(text) if is_speech or _lacks_verb(text) else end_with_stop(text)
+
+
+def _lacks_verb(headline: str) -> bool:
+    """Return whether a headline is a fragment by its first words, or English without a finite verb."""
+    words = set(_read_words(headline))
     is_english = not words.isdisjoint(_ENGLISH | _COMMON)
-    is_fragment = _FRAGMENT.search(text) or (is_english and words.isdisjoint(_FINITE))
-    return _quote(text) if is_speech or is_fragment else end_with_stop(text)
+    return bool(_FRAGMENT.search(headline)) or (is_english and words.isdisjoint(_FINITE))
 
 
 def _quote(text: str) -> str:

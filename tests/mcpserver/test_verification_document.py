@@ -1,4 +1,6 @@
-"""docs/verification.md: its examples are answered as they stand there, in process and, by a shell and curl, by a served wire."""
+"""docs/verification.md and docs/changes.md: their examples are answered as they stand there, in process and, by a shell and curl, by a served
+wire.
+"""
 
 import re
 import subprocess
@@ -12,7 +14,8 @@ from tests.clients.server import serving
 from tests.mcpserver.documented import Example, examples
 from wire.queries import claim_corroboration
 
-DOCUMENT: Final = (Path(settings.BASE_DIR) / "docs" / "verification.md").read_text(encoding="utf-8")
+DOCS: Final = Path(settings.BASE_DIR) / "docs"
+DOCUMENT: Final = "\n".join((DOCS / name).read_text(encoding="utf-8") for name in ("verification.md", "changes.md"))
 EXAMPLES: Final = examples(DOCUMENT)
 TOOLS: Final = ("verify_citation", "corroborate", "compare_coverage", "get_changes", "get_provenance")
 

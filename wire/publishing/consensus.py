@@ -1,6 +1,7 @@
 """Consensus: corroboration of a story by other publications; which report stands for an event, which event leads a day. Pure."""
 
 import datetime as dt
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -9,11 +10,12 @@ from typing import TYPE_CHECKING, Final
 
 from rapidfuzz import fuzz
 
+from citations.format.claim_text import states_news
 from sources.vocabulary import Tier
 from wire.text.filters import Genre, find_genre
 from wire.text.identity import headline_key
 from wire.text.tokens import words
-from wire.text.vocabulary import Category
+from wire.text.vocabulary import COMPANIES, Category
 
 if TYPE_CHECKING:
     from sources.roster import Houses
@@ -25,6 +27,7 @@ NEARLY_THE_SAME: Final = 90  # of 100: texts of one house that differ by a house
 FAINT: Final = 0.3  # under a lower consensus, two reports are as often of two happenings as of one
 TYPICAL: Final = 0.9
 Key = tuple[float | str, ...]
+_BILLIONS: Final = re.compile(r"[$€£¥]\s?\d[\d.,]*\s?(?:b\b|bn\b|billion|t\b|trillion)", re.I)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +179,7 @@ def _is_nearly(one: str, other: str) -> bool:
 
 def rank_reports(reports: Sequence[Report], quotable: Sequence[bool]) -> list[Key]:
     """Return a key of each report; the least is of the one that stands for the event: of what may be quoted news before other
-    genres, newsrooms before makers, then typical headlines, then by tier, then the earliest.
+    genres, newsrooms before makers, then typical headlines, those that state the news, then by tier, then the earliest.
     """
     # Typical is about as like all others as the one most like them. An early report often tells of something beside the event
     # ("Claude 4.1 dominates tests days before GPT-5 arrives").
@@ -187,6 +190,7 @@ def rank_reports(reports: Sequence[Report], quotable: Sequence[bool]) -> list[Ke
             not one.is_news,
             one.tier == Tier.CORPORATE,
             total < TYPICAL * max(likeness),
+            not states_news(one.headline),
             one.tier,
             one.published_at.timestamp(),
             one.chatbotnews_id,
@@ -204,17 +208,24 @@ def rank_event(
     began: dt.datetime,
     latest: dt.datetime,
     is_news: bool,
-    category: str,
-    has_topics: bool,
+    weight: int,
     event_id: str,
 ) -> Key:
     """Return an event's key; the least is of the one that leads a UTC day: by how many of its `newsrooms` reported it `that_day`,
-    what began earlier after what is new, then by how widely it is reported in all, news on a tracked topic before analysis and the
-    rest, then the newest of that day. One newsroom's report, a maker's own post and reports that hardly agree stand alike. Events
-    of which the day has no news report (`is_news`) come last.
+    what began earlier after what is new, then by how widely it is reported in all, then by `weight`, then the newest
+    of that day. One newsroom's report and a maker's own post stand alike; reports that hardly agree stand between them and two
+    that do. Events of which the day has no news report (`is_news`) come last.
     """
-    newest, in_all = (max(min(that_day, newsrooms), 1), max(newsrooms, 1)) if score >= FAINT else (1, 1)
+    most = newsrooms if score >= FAINT else min(newsrooms, 1.5)  # more than one report, less than two that agree
+    newest, in_all = max(min(that_day, most), 1), max(most, 1)
     is_old = began.astimezone(dt.UTC).date() < day - dt.timedelta(days=1)
-    is_aside = category == Category.ANALYSIS or not has_topics
     place = -newest if is_news else 0
-    return place, is_old, -in_all, -score if score >= FAINT else 0.0, is_aside, -latest.timestamp(), event_id
+    return place, is_old, -in_all, -score if score >= FAINT else 0.0, -weight, -latest.timestamp(), event_id
+
+
+def weigh_headline(headline: str, category: str, topics: Collection[str]) -> int:
+    """Return the weight of a story among others that as many report, 0-3: more for news on a tracked topic whose headline is a
+    statement, for a tracked company, and for an amount of billions.
+    """
+    is_telling = category != Category.ANALYSIS and bool(topics) and states_news(headline)
+    return is_telling * (1 + bool(COMPANIES & {*topics}) + bool(_BILLIONS.search(headline)))

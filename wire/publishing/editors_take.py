@@ -2,48 +2,73 @@
 
 import datetime as dt
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from citations.sentence_boundaries import ends_whole
+from citations.format.claim_text import INNER_QUOTES, Statement, StatementKind, adds_news, states_news
+from citations.sentence_boundaries import end_with_stop, sentences
 from sources.vocabulary import Tier
-from wire.publishing.consensus import Report, rank_event, rank_reports
+from wire.publishing.consensus import Report, rank_event, rank_reports, weigh_headline
 from wire.text.plain_text import SHORT, cut, strip_invisible
+from wire.text.vocabulary import Category
 
 MOST_WORDS: Final = 300  # of the brief; addresses are not counted
 MOST_OTHERS: Final = 3  # events told beside the lead and what goes on
+MOST_OF_MAKERS: Final = 2  # announcements that no newsroom reports
+MANY_EVENTS: Final = 12  # from which on the brief says what kind of day it was
+LARGE_SHARE: Final = 0.3  # of a day's events, for a category that gives the day its character
 LONGEST_HEADLINE: Final = 200  # characters; one that is longer is left out, for none is cut
+LONGEST_QUOTATION: Final = 240
+MOST_ADDITIONS: Final = 2
 LONGEST_CITATION: Final = 400
 EMPTY: Final = "No stories were published on this day."
 BY_RULES: Final = "*Written by rules from this day's stories.*"
 BY_HAND: Final = "*Written by the editors of ChatbotNews.ai, in place of the generated brief.*"
 MOST_NAMED: Final = 4  # sources
-NUMBERS: Final = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+NUMBERS: Final = ("none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+KINDS_OF_DAY: Final = {
+    Category.LAUNCHES: "launches",
+    Category.FUNDING: "funding",
+    Category.AGENTS: "agents",
+    Category.INDUSTRY: "industry news",
+}  # of the other category, what belongs nowhere else
 
 _HEADING: Final = re.compile(r"#{1,6}[ \t]+(.+)")  # CommonMark's: "#1 of the day" is none
 _HEADINGS: Final = re.compile(r"\A(?:#{1,6}(?:[ \t].*)?(?:\n|\Z))+")
 _LINK: Final = re.compile(r"(?<!\\)\[((?:\\.|[^\\\[\]])*)\](?:\((?:[^()]|\([^()]*\))*\)|\[[^\]]*\])")
 _DEFINITION: Final = re.compile(r"^ {0,3}\[[^\]]+\]:[ \t]*\S.*$", re.M)
+_ADDRESS: Final = re.compile(r" Source: \S+$")  # of a citation
 _SYNTAX: Final = re.compile(r"[\\`*\[<~|]|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)")  # CommonMark's, and of GitHub's ~ and |
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Brief(Report):
-    """A story as the take sees it; `cite` gives its layered citation, which only says the headline if it is not `summarized`."""
+    """A story as the take sees it; `cite` gives its layered citation, made of the `statement`."""
 
     event_id: str
-    summarized: bool
+    statement: Statement
     category: str
-    has_topics: bool
+    topics: Sequence[str]
     consensus_score: float
     cross_source_count: int
     began: dt.datetime  # its event's first news report
     makers: int  # of its event's independent sources
+    voices: tuple[str, ...]  # the newsrooms among these, by name
     cite: Callable[[], str]
     permalink: str
     quotable: bool
+
+    @property
+    def newsrooms(self) -> int:
+        """Return how many independent newsrooms report its event; of their own affairs, makers are none."""
+        return self.cross_source_count - self.makers
+
+    @property
+    def is_told(self) -> bool:
+        """Return whether its headline, alone, tells a reader what happened."""
+        return self.is_news and self.category != Category.ANALYSIS and states_news(self.headline)
 
 
 class Before(NamedTuple):
@@ -63,8 +88,9 @@ def title(day: dt.date) -> str:
 
 
 def write(day: dt.date, stories: Sequence[Brief], before: Before | None) -> str:
-    """Return the brief in Markdown, three or four sentences long: what leads, with its citation; events of other categories; and
-    what goes on of the day `before`. The same stories give the same text; text that addresses the reading model is never quoted.
+    """Return the brief in Markdown, three to five sentences: what leads and what each newsroom adds; on a full day its kind; the
+    next events by weight; makers' own news; and what goes on of the day `before`. The same stories give the same text; text that
+    addresses the reading model is never quoted.
     """
     heading = f"# {title(day)}"
     if not stories:
@@ -77,16 +103,23 @@ def write(day: dt.date, stories: Sequence[Brief], before: Before | None) -> str:
     going_on = None  # what led the day before, unless it leads again
     if before and before.lead != lead.event_id:
         going_on = next((story for story in fitting if story.event_id == before.lead), None)
-    others = _choose_others([story for story in fitting if story.event_id not in {lead.event_id, before and before.lead}], lead)
-    rest = []
+    left = [story for story in fitting if story not in (lead, going_on)]
+    others = _choose_others([story for story in left if story.newsrooms > 0])
+    of_makers = [story for story in left if story.newsrooms <= 0 and story.is_told][:MOST_OF_MAKERS]
+    rest = [_write_kind_of_day(ranked, stories)] if len(ranked) >= MANY_EVENTS else []
     if others:
-        rest.append(f"Also: {_join_names([_write_source(story, stories) for story in others])}.")
-    if going_on and before:
-        rest.append(f"Still in the news from {_format_day(before.day)}: {_write_source(going_on, stories)}.")
-    paragraphs = [heading, BY_RULES, _write_lead(lead, stories, before)]
-    if rest and count_words([*paragraphs, text := " ".join(rest)]) <= MOST_WORDS:
-        paragraphs.append(text)
-    return "\n\n".join(paragraphs) + "\n"
+        rest.append(f"In other news, {_write_reports(others)}.")
+    if of_makers:
+        announced = (f"{_link_headline(story)} ({story.publisher})" for story in of_makers)
+        rest.append(f"From the companies themselves: {_join_names([*announced])}.")
+    if going_on and before and going_on.newsrooms > 1 and states_news(going_on.headline):
+        rest.append(f"Still in the news from {_format_day(before.day)}: {_link_headline(going_on)} ({_name_sources(going_on)}).")
+    sentence = _write_lead(lead, len(stories), before)
+    additions = _write_additions(lead, stories, said="" if sentence.startswith("[") else lead.headline)
+    paragraphs = [heading, BY_RULES, "\n".join([sentence, *additions])]
+    while rest and count_words([*paragraphs, " ".join(rest)]) > MOST_WORDS:
+        rest.pop()
+    return "\n\n".join([*paragraphs, *filter(None, [" ".join(rest)])]) + "\n"
 
 
 def by_hand(day: dt.date, markdown: str) -> str:
@@ -109,10 +142,9 @@ def opening(markdown: str) -> str:
     first = _find_first(markdown)
     if BY_RULES not in markdown:
         return "\n\n".join([first, *_DEFINITION.findall(markdown)])
-    line, _, following = first.partition("\n")
-    sentence, _, address = line.rpartition(" Source: ")
-    shown = f"{sentence} {following}".strip() if sentence and " " not in address else line
-    return "\n\n".join([shown, *filter(None, [markdown.partition(first)[2].strip()])])
+    sentence, *following = first.split("\n")
+    shown = [_ADDRESS.sub("", sentence), *(line for line in following if not _ADDRESS.search(line))]
+    return "\n\n".join([" ".join(shown), *filter(None, [markdown.partition(first)[2].strip()])])
 
 
 def count_words(paragraphs: Sequence[str]) -> int:
@@ -132,8 +164,7 @@ def detail(markdown: str) -> TakeDetail:
     heading = _HEADING.match(markdown.lstrip())
     text = _find_first(markdown)
     if BY_RULES in markdown:
-        line = text.partition("\n")[0]
-        text = line.rpartition(" Source: ")[0] or line
+        text = _ADDRESS.sub("", text.partition("\n")[0])
     return TakeDetail(_strip_markup(heading[1]) if heading else "Editor's Take", cut(_strip_markup(" ".join(text.split())), SHORT))
 
 
@@ -170,8 +201,7 @@ def _rank_events(day: dt.date, stories: Sequence[Brief]) -> list[Brief]:
             began=best.began,
             latest=max(story.published_at for story in reports),
             is_news=best.is_news,
-            category=best.category,
-            has_topics=best.has_topics,
+            weight=weigh_headline(best.headline, best.category, best.topics),
             event_id=event_id,
         )
         ranked.append((key, best))
@@ -180,52 +210,88 @@ def _rank_events(day: dt.date, stories: Sequence[Brief]) -> list[Brief]:
     return sorted(ordered, key=lambda story: story is not lead)
 
 
-def _choose_others(ranked: Sequence[Brief], lead: Brief) -> list[Brief]:
-    """Return the best story of each other category; of those that are left, as many as are needed for two."""
-    chosen: list[Brief] = []
-    news = [story for story in ranked if story.is_news]
-    for story in news:
-        if len(chosen) < MOST_OTHERS and story.category not in {lead.category, *(one.category for one in chosen)}:
-            chosen.append(story)
-    left = [story for story in news if story not in chosen]
-    return [*chosen, *left[: max(0, MOST_OTHERS - 1 - len(chosen))]]
+def _choose_others(ranked: Sequence[Brief]) -> list[Brief]:
+    """Return what several newsrooms report, then what one does, the weightiest first; only headlines that tell what happened, if
+    the day has any.
+    """
+    several = [story for story in ranked if story.newsrooms > 1 and states_news(story.headline)]
+    one = [story for story in ranked if story.newsrooms == 1 and story.is_told]
+    return [*several, *one][:MOST_OTHERS] or [story for story in ranked if story.is_news][: MOST_OTHERS - 1]
 
 
-def _write_lead(lead: Brief, stories: Sequence[Brief], before: Before | None) -> str:
-    """Return a sentence of at most 160 characters, then the citation on a line of its own, unless that only says the headline."""
+def _write_lead(lead: Brief, number: int, before: Before | None) -> str:
+    """Return a sentence of at most 160 characters as they are read, with who reports it as far as that fits."""
+    what = "The day's main story"
     if before and before.lead == lead.event_id:
-        what = f"Still the main story after {_format_day(before.day)}"
-    elif len(stories) == 1:
+        what += f", as on {_format_day(before.day)},"
+    elif number == 1:
         what = "The day's one story"
-    else:
-        what = "One of the day's stories" if lead.cross_source_count == 1 else "The day's main story"
-    cited, others = lead.cite(), _list_others(lead)
-    if not lead.summarized and len(f"{what}: {cited.rpartition(' Source: ')[0]}") < SHORT:
-        lines = [f"{what}: {escape(cited)}"]
-        if others:
-            who, reports = " and ".join(others), "reports" if lead.cross_source_count == 2 else "report"
-            lines.append(f"[{who[0].upper()}{who[1:]}]({lead.permalink}) {reports} it too.")
-        return "\n".join(lines)
-    sources, by = _join_names([lead.publisher, *others]), _name_sources(lead, stories)
-    if len(stories) > 1 and {story.publisher for story in stories if story.event_id == lead.event_id} == {by}:
-        by += " alone"
-    opening = f"[{what}]({lead.permalink}) is reported by {sources}."
-    for beginning in (f"{what}, reported by {by}: ", f"{what}, reported by {sources}: ", f"From {sources}: "):
-        if len(beginning) + len(lead.headline) < SHORT:
-            opening = beginning + _link_headline(lead) + ("" if ends_whole(lead.headline) else ".")
-            break
-    return "\n".join([opening, *([escape(cited)] if len(cited) <= LONGEST_CITATION else [])])
+    elif lead.newsrooms < 2:  # no claim that it is the main one
+        what = "Among the day's stories"
+    sources = _name_sources(lead)
+    length = len(f"{what} is “{lead.headline}”.")
+    if length + len(by := f", reported by {sources}") <= SHORT:
+        return f"{what} is {_link_headline(lead)}{by}."
+    if length <= SHORT:
+        return f"{what} is {_link_headline(lead)}.\nIt is reported by {sources}."
+    return f"[{what.rstrip(',')}]({lead.permalink}) is reported by {sources}."
 
 
-def _write_source(story: Brief, stories: Sequence[Brief]) -> str:
-    return f"{_link_headline(story)} ({_name_sources(story, stories)})"
+def _write_additions(lead: Brief, stories: Sequence[Brief], said: str) -> list[str]:
+    """Return what the lead's own summary adds to what is `said`, as its citation where that does not repeat the headline, and then
+    the first sentence of each other newsroom that names a number or a name not said before; one line each.
+    """
+    lines = []
+    news, cited = lead.statement.news, lead.cite()
+    if not said and len(cited) <= LONGEST_CITATION:
+        lines.append(escape(cited))
+    elif news and adds_news(news, said):
+        if lead.statement.kind == StatementKind.SUMMARY and len(cited) <= LONGEST_CITATION:
+            lines.append(escape(cited))
+        elif len(news) <= LONGEST_QUOTATION:
+            lines.append(f"{lead.publisher} adds: {escape(_quote(end_with_stop(news)))}")
+        said = f"{said} {news}"
+    publishers = {lead.publisher}
+    for story in sorted(stories, key=lambda one: (one.published_at, one.chatbotnews_id)):
+        is_other = story.event_id == lead.event_id and story.publisher not in publishers and story.quotable and story.is_news
+        if is_other and story.statement.kind == StatementKind.SUMMARY:
+            news = next(sentences(story.statement.news))
+            if len(news) <= LONGEST_QUOTATION and adds_news(news, said):
+                lines.append(f"[{escape(story.publisher)}]({story.permalink}) adds: {escape(_quote(end_with_stop(news)))}")
+                publishers.add(story.publisher)
+                said = f"{said} {news}"
+    return lines[:MOST_ADDITIONS]
 
 
-def _name_sources(story: Brief, stories: Sequence[Brief]) -> str:
-    """Return who reports it: by name, if the day's reports are all that count and few."""
-    names = dict.fromkeys([story.publisher, *sorted(one.publisher for one in stories if one.event_id == story.event_id)])
-    is_short = story.cross_source_count == len(names) <= MOST_NAMED
-    return _join_names([*names] if is_short else [story.publisher, *_list_others(story)])
+def _write_kind_of_day(ranked: Sequence[Brief], stories: Sequence[Brief]) -> str:
+    counts = Counter(story.category for story in ranked)
+    large = [KINDS_OF_DAY[category] for category in KINDS_OF_DAY if counts[category] >= LARGE_SHARE * len(ranked)]
+    kind = f"a day of {_join_names(large[:2])}" if large else "a mixed day"
+    publications = len({story.publisher for story in stories})
+    return f"It was {kind}: {len(stories)} stories from {_write_number(publications)} publication{'s' * (publications > 1)}."
+
+
+def _write_reports(chosen: Sequence[Brief]) -> str:
+    """Return who reports what, as one clause: `Wired and ZDNet report “…” and “…”, TechCrunch “…”`."""
+    by_source: dict[str, list[str]] = {}
+    for story in chosen:
+        by_source.setdefault(_name_sources(story), []).append(_link_headline(story))
+    clauses = [f"{source} {_join_names(headlines)}" for source, headlines in by_source.items()]
+    first = next(iter(by_source))
+    verb = "report" if " and " in first else "reports"
+    clauses[0] = f"{first} {verb} {_join_names(by_source[first])}"
+    return _join_names(clauses)
+
+
+def _name_sources(story: Brief) -> str:
+    """Return who reports it: newsrooms by name, and makers, who are no independent source of their own affairs, in words."""
+    is_maker = story.tier == Tier.CORPORATE
+    names = [story.publisher, *(name for name in story.voices if name != story.publisher)]
+    if len(names) > MOST_NAMED:
+        names[MOST_NAMED - 1 :] = [f"{_write_number(len(names) - MOST_NAMED + 1)} other newsrooms"]
+    if makers := max(0, story.makers - is_maker):
+        names.append(f"{makers} companies" if makers > 1 else "another company" if is_maker else "the company itself")
+    return _join_names(names)
 
 
 def _join_names(names: Sequence[str]) -> str:
@@ -233,23 +299,18 @@ def _join_names(names: Sequence[str]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
-def _list_others(story: Brief) -> list[str]:
-    """Return the newsrooms beside this report, and the makers, who are no independent source of their own affairs, in words."""
-    is_maker = story.tier == Tier.CORPORATE
-    makers = max(0, story.makers - is_maker)
-    newsrooms = story.cross_source_count - 1 - makers
-    words = []
-    if newsrooms > 0:
-        number = NUMBERS[newsrooms] if newsrooms < len(NUMBERS) else str(newsrooms)
-        words.append(f"{number} {'' if is_maker else 'other '}independent source{'' if newsrooms == 1 else 's'}")
-    if makers:
-        words.append(f"{makers} companies" if makers > 1 else "another company" if is_maker else "the company itself")
-    return words
-
-
 def _link_headline(story: Brief) -> str:
-    """Return the headline, whole, as a link to the story; within a link's text `]` would end it."""
-    return f"[{escape(story.headline).replace(']', chr(92) + ']')}]({story.permalink})"
+    """Return the headline, whole and in quotation marks, as a link to the story; within a link's text `]` would end it."""
+    text = escape(story.headline.removesuffix(".").translate(INNER_QUOTES)).replace("]", r"\]")
+    return f"“[{text}]({story.permalink})”"
+
+
+def _quote(text: str) -> str:
+    return f"“{text.translate(INNER_QUOTES)}”"
+
+
+def _write_number(number: int) -> str:
+    return NUMBERS[number] if number < len(NUMBERS) else str(number)
 
 
 def _format_day(day: dt.date) -> str:

@@ -133,8 +133,7 @@ def rank(event: EventView, day: dt.date) -> consensus.Key:
         began=event.first.published_at,
         latest=max(story.published_at for story in of_day or stories),
         is_news=bool(news),
-        category=event.lead.category,
-        has_topics=bool(event.lead.topics),
+        weight=consensus.weigh_headline(event.lead.headline, event.lead.category, event.lead.topics),
         event_id=event.event_id,
     )
 

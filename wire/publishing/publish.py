@@ -14,7 +14,6 @@ from django.db import transaction
 from django.db.models import Max
 from django.utils import timezone
 
-from citations.format.claim_text import StatementKind
 from citations.format.formats import CitationFormat, cite
 from config.errors import RosterLocked
 from sources import roster
@@ -239,13 +238,15 @@ def _write_take(day: dt.date, live: Sequence[DayStory], derived: Mapping[str, De
 
 
 def _brief_stories(rows: Sequence[DayStory], derived: Mapping[str, Derived]) -> Iterator[editors_take.Brief]:
-    """Yield the briefs of stories; `began` and `makers` are of all reports of their event, of whichever day."""
-    began, makers = dict[str, dt.datetime](), dict[str, int]()
+    """Yield the briefs of stories; `began`, `makers` and `voices` are of all reports of their event, of whichever day."""
+    began, makers, newsrooms = dict[str, dt.datetime](), dict[str, int](), dict[str, tuple[str, ...]]()
     for event_id, reports in _read_reports({derived[row.story.chatbotnews_id].event_id for row in rows}).items():
         began[event_id] = find_first(reports).published_at
         best = min(reports, key=lambda one: (not one.is_news, one.tier == Tier.CORPORATE, one.tier, one.published_at))
         voices = [best, *(sibling.report for sibling in weigh_consensus(best, reports).siblings if sibling.independent)]
         makers[event_id] = sum(voice.tier == Tier.CORPORATE for voice in voices)
+        reporting = sorted((voice for voice in voices if voice.tier != Tier.CORPORATE), key=lambda voice: voice.published_at)
+        newsrooms[event_id] = tuple(voice.publisher for voice in reporting)
     houses = Houses.load()
     for story, revision in rows:
         event_id, score, count = derived[story.chatbotnews_id]
@@ -253,13 +254,14 @@ def _brief_stories(rows: Sequence[DayStory], derived: Mapping[str, Derived]) -> 
         yield editors_take.Brief(
             **asdict(report_of(story, revision, houses)),
             event_id=event_id,
-            summarized=cited.statement.kind != StatementKind.HEADLINE,
+            statement=cited.statement,
             category=revision.category,
-            has_topics=bool(revision.topics),
+            topics=revision.topics,
             consensus_score=score,
             cross_source_count=count,
             began=began.get(event_id, revision.published_at),
             makers=min(makers.get(event_id, 0), count),
+            voices=newsrooms.get(event_id, ()),
             cite=partial(cite, cited, CitationFormat.LAYERED),
             permalink=cited.permalink,
             quotable=not revision.untrusted_instructions,

@@ -44,6 +44,10 @@ class Topic(TextChoices):
     REGULATION = "regulation", "Regulation"
 
 
+# The topics that are companies.
+COMPANIES: Final = frozenset({*Topic} - {Topic.AGENTS, Topic.FUNDING, Topic.REGULATION})
+
+
 class Status(TextChoices):
     """Where a story stands editorially. A publisher's own edit leaves it live; `corrected` is an editor's act."""
 

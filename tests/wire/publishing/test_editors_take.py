@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
+from citations.format.claim_text import Statement, StatementKind
 from wire.publishing import editors_take
 from wire.text.filters import find_genre
 from wire.text.vocabulary import Category
@@ -39,16 +40,17 @@ def brief(
         event_id=event or story,
         headline=headline,
         summary=summary,
-        summarized=bool(summary),
+        statement=Statement(f"{said}.", StatementKind.SUMMARY if summary else StatementKind.HEADLINE, summary),
         publisher=f"Publisher {number % 7}",
         tier=2,
-        has_topics=True,
+        topics=("openai",),
         category=category,
         consensus_score=0.5 if sources > 1 else 0.0,
         cross_source_count=sources,
         published_at=AT - dt.timedelta(minutes=number),
         began=AT,
         makers=0,
+        voices=(f"Publisher {number % 7}", *(f"Newsroom {other}" for other in range(1, sources))),
         cite=lambda: citation,
         permalink=f"https://w.example/{story}",
         quotable=quotable,
@@ -106,12 +108,20 @@ def test_headlines_and_citations_read_as_the_story_has_them_and_stand_whole(
 ) -> None:
     markdown = editors_take.write(DAY, stories, before)
     seen = render_text(markdown)
-    told = [story for story in stories if has_link(story, markdown) or f"Source: {story.permalink}\n" in markdown]
-    assert told
-    for story in told:
+    linked = [story for story in stories if has_link(story, markdown) or f"Source: {story.permalink}\n" in markdown]
+    assert linked
+    for story in linked:
         assert story.quotable
-        headline, citation = " ".join(story.headline.split()), " ".join(story.cite().split())
-        assert headline in seen or citation in seen or f"main story is reported by {story.publisher}" in seen or len(stories) == 1
+        headline, said = " ".join(story.headline.split()), " ".join(story.statement.text.rstrip(".").split())
+        assert headline in seen or said in seen or f"is reported by {story.publisher}" in seen
+
+
+@given(briefs, befores)
+def test_no_headline_is_told_twice(stories: list[editors_take.Brief], before: editors_take.Before | None) -> None:
+    stories = [replace(story, headline=f"{story.headline} number {at}") for at, story in enumerate(stories)]
+    markdown = editors_take.write(DAY, stories, before)
+    links = re.findall(r"“\[(?:\\.|[^\]])*\]\((\S+)\)”", markdown)
+    assert len(links) == len(set(links))
 
 
 @given(briefs, befores)
@@ -123,45 +133,73 @@ def test_its_summary_is_its_first_sentence_whole(stories: list[editors_take.Brie
     assert "Written by" not in summary
 
 
-def test_the_lead_is_told_with_its_sources_and_its_citation() -> None:
-    stories = [brief(0, "Marmot opens"), *(brief(number, f"Quince ships {number}", sources=2, event="q") for number in (1, 2))]
+def test_the_lead_is_told_with_its_sources_and_what_each_adds() -> None:
+    lead = brief(1, "Quince ships a robot", sources=2, event="q", summary="Quince has shipped a robot that weighs 3 kilos")
+    lead = replace(lead, voices=("Publisher 2", "Publisher 1"))
+    other = brief(2, "Quince ships its robot", sources=2, event="q", summary="Quince sells it to Marmot")
+    stories = [brief(0, "Marmot opens its doors"), lead, replace(other, voices=lead.voices)]
     told = paragraphs(editors_take.write(DAY, stories, None))
-    lead = "The day's main story, reported by Publisher 2 and Publisher 1: [Quince ships 2](https://w.example/cbn-2)."
-    assert told[2] == f"{lead}\n{stories[2].cite()}"
-    assert told[3] == "Also: [Marmot opens](https://w.example/cbn-0) (Publisher 0)."
-    assert paragraphs(editors_take.opening(editors_take.write(DAY, stories, None))) == [lead, told[3]]
+    sentence = (
+        "The day's main story is “[Quince ships its robot](https://w.example/cbn-2)”, reported by Publisher 2 and Publisher 1."
+    )
+    cited = stories[2].cite()
+    added = "[Publisher 1](https://w.example/cbn-1) adds: “Quince has shipped a robot that weighs 3 kilos.”"
+    assert told[2].split("\n") == [sentence, cited, added]
+    assert told[3] == "In other news, Publisher 0 reports “[Marmot opens its doors](https://w.example/cbn-0)”."
+    shown = editors_take.opening(editors_take.write(DAY, stories, None))
+    assert paragraphs(shown) == [f"{sentence} {added}", told[3]], "a page shows no address of a citation"
+    assert editors_take.detail("\n\n".join(told)).summary == render_text(sentence)
 
 
-def test_a_page_shows_no_address_where_the_citation_is_the_first_sentence() -> None:
-    lead = replace(brief(1, "Marmot opens", sources=3), summarized=False)
-    markdown = editors_take.write(DAY, [brief(0), lead], None)
-    assert "The day's main story: According to Publisher 1" in markdown
-    assert f"Source: {lead.permalink}" in markdown
-    shown = render_text(editors_take.opening(markdown))
-    assert "Source:" not in shown
-    assert lead.permalink not in shown
-    assert "Two other independent sources report it too." in shown
+def test_words_that_only_follow_from_the_headline_are_quoted_and_what_repeats_it_is_left_out() -> None:
+    after = Statement("Quince ships a robot. It costs $300.", StatementKind.BOTH, "It costs $300.")
+    lead = replace(brief(0, "Quince ships a robot", sources=2), statement=after)
+    told = editors_take.write(DAY, [lead, brief(1)], None)
+    assert "Newsroom 1.\nPublisher 0 adds: “It costs $300.”\n" in told
+    assert "According to" not in told
+    told = editors_take.write(DAY, [brief(0, "Quince ships a robot", summary="a robot is what quince ships")], None)
+    assert paragraphs(told)[2:] == [
+        "The day's one story is “[Quince ships a robot](https://w.example/cbn-0)”, reported by Publisher 0."
+    ]
 
 
-def test_sources_that_reported_on_other_days_are_counted() -> None:
+def test_newsrooms_that_reported_on_other_days_are_named_as_far_as_that_is_short() -> None:
     told = editors_take.write(DAY, [brief(0), brief(1, "Marmot opens", sources=3)], None)
-    assert "reported by Publisher 1 and two other independent sources: [Marmot opens](" in told
-    told = editors_take.write(DAY, [brief(0), brief(1, "Marmot opens", sources=2)], None)
-    assert "reported by Publisher 1 and one other independent source: [Marmot opens](" in told
+    assert "”, reported by Publisher 1, Newsroom 1 and Newsroom 2.\n" in told
+    told = editors_take.write(DAY, [brief(0), brief(1, "Marmot opens", sources=6)], None)
+    assert "”, reported by Publisher 1, Newsroom 1, Newsroom 2 and three other newsrooms.\n" in told
+    told = editors_take.write(DAY, [brief(0), brief(1, "Marmot opens a door " * 6, sources=2, summary="")], None)
+    assert paragraphs(told)[2].endswith("\nIt is reported by Publisher 1 and Newsroom 1.")
 
 
-def test_a_lead_that_only_one_publication_reports_is_said_to_be_that() -> None:
-    told = editors_take.write(DAY, [brief(0, "Who needs quinces?"), brief(1)], None)
-    assert "reported by Publisher 0 alone: [Who needs quinces?](https://w.example/cbn-0)\n" in told
+def test_a_lead_that_one_newsroom_reports_is_no_main_story() -> None:
+    told = editors_take.write(DAY, [brief(0, "Who needs quinces?", summary=""), brief(1)], None)
+    assert "Among the day's stories is “[Quince ships](https://w.example/cbn-1)”, reported by Publisher 1." in told
+    assert "In other news, Publisher 0 reports “[Who needs quinces?](https://w.example/cbn-0)”." in told
 
 
-def test_the_next_events_are_of_other_categories() -> None:
-    categories = [Category.INDUSTRY, Category.INDUSTRY, Category.INDUSTRY, Category.FUNDING, Category.AGENTS, Category.ANALYSIS]
-    stories = [brief(number, f"Quince {number}", category) for number, category in enumerate(categories)]
+def test_the_next_events_are_those_of_several_newsrooms_and_then_the_weightiest() -> None:
+    stories = [brief(number, f"Quince {number} ships") for number in range(4)]
+    stories.append(brief(4, "Quince 4 raises $2 billion"))
+    told = editors_take.write(DAY, [*stories, brief(10, "Marmot opens", sources=3), brief(11, "Marmot closes", sources=2)], None)
+    number_of = re.findall(r"/cbn-(\d+)\)”", told)
+    assert number_of == ["10", "11", "4", "0"], "three newsrooms, two, billions, the newest"
+
+
+def test_a_full_day_says_what_kind_of_day_it_was() -> None:
+    categories = [Category.FUNDING] * 6 + [Category.LAUNCHES] * 4 + [Category.ANALYSIS] * 2
+    stories = [brief(number, f"Quince {number} ships", category) for number, category in enumerate(categories)]
     told = editors_take.write(DAY, stories, None)
-    assert [number for number, story in enumerate(stories) if has_link(story, told)] == [0, 3, 4, 5]
-    told = editors_take.write(DAY, stories[:3], None)
-    assert all(has_link(story, told) for story in stories[:3]), "of one category, if there are no others"
+    assert "\n\nIt was a day of launches and funding: 12 stories from seven publications. In other" in told
+    assert "It was" not in editors_take.write(DAY, stories[:11], None)
+    mixed = [replace(story, category=Category.ANALYSIS) for story in stories]
+    assert "It was a mixed day: 12 stories from seven publications." in editors_take.write(DAY, mixed, None)
+
+
+def test_announcements_of_makers_stand_apart() -> None:
+    own = replace(brief(1, "Marmot opens its doors"), tier=1, makers=1, voices=())
+    told = editors_take.write(DAY, [brief(0), own], None)
+    assert told.endswith("From the companies themselves: “[Marmot opens its doors](https://w.example/cbn-1)” (Publisher 1).\n")
 
 
 def test_a_round_up_neither_leads_nor_is_told_beside_other_news() -> None:
@@ -173,28 +211,20 @@ def test_a_round_up_neither_leads_nor_is_told_beside_other_news() -> None:
 
 
 def test_it_says_whether_the_lead_of_the_day_before_is_still_reported() -> None:
-    stories = [brief(0, sources=2), brief(1, "Marmot opens")]
-    for lead, told in [("cbn-0", "Still the main story after 14 January"), ("cbn-1", "Still in the news from 14 January: [Marmot")]:
+    stories = [brief(0, sources=3), brief(1, "Marmot opens", sources=2)]
+    for lead, told in [
+        ("cbn-0", "main story, as on 14 January, is “[Quince"),
+        ("cbn-1", "Still in the news from 14 January: “[Marmot"),
+    ]:
         assert told in editors_take.write(DAY, stories, editors_take.Before(YESTERDAY, lead))
     for before in (None, editors_take.Before(YESTERDAY, None), editors_take.Before(YESTERDAY, "cbn-x")):
-        assert "Still" not in editors_take.write(DAY, stories, before)
-
-
-def test_a_lead_without_a_summary_is_told_by_its_citation_alone() -> None:
-    story = brief(1, summary="", sources=3)
-    told = editors_take.write(DAY, [story, brief(2)], None)
-    assert paragraphs(told)[2] == (
-        f"The day's main story: {story.cite()}\n[Two other independent sources](https://w.example/cbn-1) report it too."
-    )
-    assert told.count("Quince ships") == 2, "once for each story"
-    said = "The day's main story: According to Publisher 1, as summarized by ChatbotNews.ai, Quince ships."
-    assert editors_take.detail(told).summary == said
+        assert "14 January" not in editors_take.write(DAY, stories, before)
 
 
 def test_what_is_too_long_is_left_out_and_never_cut() -> None:
     stories = [brief(0, "quince " * 40, sources=2), brief(1, "marmot " * 40, "funding")]
     told = editors_take.write(DAY, stories, None)
-    assert "[The day's main story](https://w.example/cbn-0) is reported by Publisher 0 and one other independent source.\n" in told
+    assert "[The day's main story](https://w.example/cbn-0) is reported by Publisher 0 and Newsroom 1.\n" in told
     assert stories[0].cite() in told
     assert "quince " not in told.replace("quinces", "")
     assert not has_link(stories[1], told)
@@ -233,17 +263,18 @@ def test_the_lead_of_a_day_is_the_one_its_brief_began_with() -> None:
 
 
 @pytest.mark.parametrize(
-    ("tier", "sources", "makers", "told"),
+    ("tier", "newsrooms", "makers", "told"),
     [
-        (2, 3, 0, "Publisher 0 and two other independent sources"),
-        (2, 2, 1, "Publisher 0 and the company itself"),
-        (2, 4, 1, "Publisher 0, two other independent sources and the company itself"),
-        (1, 2, 1, "Publisher 0 and one independent source"),
-        (1, 2, 2, "Publisher 0 and another company"),
+        (2, 3, 0, "Publisher 0, Newsroom 1 and Newsroom 2"),
+        (2, 1, 1, "Publisher 0 and the company itself"),
+        (2, 3, 1, "Publisher 0, Newsroom 1, Newsroom 2 and the company itself"),
+        (2, 1, 2, "Publisher 0 and 2 companies"),
+        (1, 1, 2, "Publisher 0, Newsroom 1 and another company"),
     ],
 )
-def test_a_maker_is_no_independent_source(tier: int, sources: int, makers: int, told: str) -> None:
-    lead = replace(brief(0, sources=sources, summary="", headline="Quince ships a robot"), makers=makers, tier=tier)
-    lead = replace(lead, summarized=True)
-    markdown = editors_take.write(DAY, [lead, brief(1)], None)
-    assert re.search(rf"(reported by {told}:|\({told}\))", render_text(markdown))
+def test_a_maker_is_no_independent_source(tier: int, newsrooms: int, makers: int, told: str) -> None:
+    own = ("Publisher 0",) if tier == 2 else ()
+    voices = (*own, *(f"Newsroom {other}" for other in range(1, newsrooms + (tier == 1))))[:newsrooms]
+    lead = replace(brief(0, "Quince ships a robot", summary=""), cross_source_count=newsrooms + makers)
+    lead = replace(lead, makers=makers, tier=tier, voices=voices)
+    assert f"”, reported by {told}." in render_text(editors_take.write(DAY, [lead, brief(1)], None))

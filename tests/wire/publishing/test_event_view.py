@@ -235,7 +235,7 @@ def test_a_choice_of_lead_does_not_follow_its_story_into_another_event() -> None
 
 @pytest.mark.django_db
 def test_the_brief_leads_with_the_event_that_leads_the_page_though_a_newsroom_repeats_a_makers_words() -> None:
-    same = {"title": "Introducing the OpenAI lamp reader", "published_at": "2026-01-15T20:00:00Z"}
+    same = {"title": "OpenAI launches the lamp reader", "published_at": "2026-01-15T20:00:00Z"}
     publish(
         entry(publisher="OpenAI Blog", url="https://openai.com/lamp", **same),
         repeated := entry(url="https://techcrunch.com/lamp", **same),

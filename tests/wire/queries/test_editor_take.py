@@ -27,16 +27,17 @@ def test_it_is_the_take_of_that_days_snapshot(client: Client) -> None:
     assert {key: answer[key] for key in day["editor_take_detail"]} == day["editor_take_detail"]
 
 
-def test_it_quotes_the_days_stories_with_their_layered_citation() -> None:
-    publish(entry(title="Quince ships", summary="Quince has shipped."))
+def test_it_tells_the_days_stories_and_is_cited_in_one_sentence() -> None:
+    publish(entry(title="Quince ships", summary="Quince ships 40 robots to its first buyers."))
     found = queries.get_editor_take(DAY)
     assert found.title == "Editor's Take: 15 January 2026"
-    opening = "The day's one story, reported by TechCrunch: Quince ships."
+    opening = "The day's one story is “Quince ships”, reported by TechCrunch."
     assert found.summary_short == opening
     assert found.markdown.startswith("# Editor's Take: 15 January 2026\n\n*Written by rules from this day's stories.*\n\nThe day's")
-    assert "According to TechCrunch, as summarized by ChatbotNews.ai, Quince has shipped. Source: http" in found.markdown
+    assert "According to TechCrunch, as summarized by ChatbotNews.ai, Quince ships 40 robots to" in found.markdown
     assert found.citation_ready == (
-        f"According to the ChatbotNews.ai Editor's Take of 2026-01-15, {opening} Source: http://localhost:8000/editor-take/2026-01-15"
+        f"According to the ChatbotNews.ai Editor's Take of 2026-01-15, the{opening.removeprefix('The')} "
+        "Source: http://localhost:8000/editor-take/2026-01-15"
     )
 
 
@@ -114,9 +115,9 @@ def test_a_lead_that_is_reported_on_the_next_day_too_is_said_to_go_on() -> None:
         entry(title="Marmot Cloud leaks thermostats"),
     )
     before = queries.get_editor_take(dt.date(2026, 1, 14)).summary_short
-    assert before == f"The day's main story, reported by TechCrunch and two other independent sources: {news}."
+    assert before == f"The day's main story is “{news}”, reported by TechCrunch, Reuters and Wired."
     assert queries.get_editor_take(DAY).summary_short == (
-        f"Still the main story after 14 January, reported by Wired and two other independent sources: {news} in cash."
+        f"The day's main story, as on 14 January, is “{news} in cash”, reported by Wired, TechCrunch and Reuters."
     )
 
 
@@ -137,7 +138,7 @@ def test_a_lead_among_equals_is_the_one_the_next_day_speaks_of() -> None:
     publish(*lone)
     lead = min(lone, key=lambda made: story_of(made).chatbotnews_id)
     publish(entry(title=lead.title, publisher="Reuters", url="https://reuters.com/q"))
-    assert "Still the main story after 14 January" in queries.get_editor_take(DAY).markdown
+    assert "The day's main story, as on 14 January, is “" in queries.get_editor_take(DAY).markdown
 
 
 def test_without_a_date_it_is_the_latest_days_and_a_day_without_news_names_the_nearest(client: Client) -> None:
