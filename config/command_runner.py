@@ -11,6 +11,7 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
 INTERRUPTED: Final = 130  # as shells count it: 128 and the number of SIGINT
+SPEAKS_OF_TABLES: Final = {"doctor", "backup", "restore"}
 YIELDING: Final = 10  # of 19, as `nice` counts
 STOPPED: Final = (
     "Stopped before the end. What was committed is kept, and what was under way is rolled back: run the command again; "
@@ -23,6 +24,10 @@ def run(arguments: Sequence[str]) -> None:
     try:
         from django.core.management import execute_from_command_line
 
+        if _needs_known_tables(arguments[1:2]):
+            from config.database.migration_state import refuse_newer
+
+            refuse_newer()
         execute_from_command_line(list(arguments))
     except KeyboardInterrupt:
         _stop()
@@ -33,6 +38,16 @@ def run(arguments: Sequence[str]) -> None:
             raise
         sys.stderr.write(f"{words}\n")
         sys.exit(1)
+
+
+def _needs_known_tables(command: Sequence[str]) -> bool:
+    """Return whether it is a command of ours, but for those that say themselves what is wrong with the tables."""
+    import django
+    from django.core.management import get_commands
+
+    django.setup()
+    app = next((str(get_commands().get(name, "django")) for name in command), "django")
+    return not app.startswith(("django", "unfold")) and command[0] not in SPEAKS_OF_TABLES
 
 
 def _stop() -> NoReturn:

@@ -66,6 +66,11 @@ def path(name: str, default: Path) -> Path:
     return _read(name, default, lambda raw: Path(raw).expanduser().resolve(), "a path")
 
 
+def user_data_dir(program: str) -> Path:
+    """Return where a user's programs keep data, as the XDG Base Directory Specification (0.8) says."""
+    return path("XDG_DATA_HOME", Path.home() / ".local" / "share") / program
+
+
 def web_address(name: str, default: str) -> str:
     """Return an http(s) address without trailing slash, query or fragment."""
     form = r"https?://[A-Za-z0-9.\-\[\]:]+(/[^?#\s]*)?"

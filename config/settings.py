@@ -15,7 +15,9 @@ BASE_DIR = Path(__file__).resolve().parent.parent
 DEBUG = env.boolean("DEBUG", False)
 PORT = env.integer("PORT", 8000, 1, 65535)
 HOST = env.text("HOST", "127.0.0.1")
-WIRE_DATA_DIR = env.path("WIRE_DATA_DIR", BASE_DIR / "var" / "wire")
+IS_CHECKOUT = (BASE_DIR / "pyproject.toml").exists()  # an installed package has none, and no data beside its code
+DEFAULT_DATA_DIR = (BASE_DIR / "var" if IS_CHECKOUT else env.user_data_dir("chatbotnews-wire")) / "wire"
+WIRE_DATA_DIR = env.path("WIRE_DATA_DIR", DEFAULT_DATA_DIR)
 WIRE_SITE_URL = env.web_address("WIRE_SITE_URL", f"http://localhost:{PORT}")
 WIRE_MCP_URL = env.web_address("WIRE_MCP_URL", f"{WIRE_SITE_URL}/mcp")
 WIRE_HSTS = env.one_of("WIRE_HSTS", "host", "subdomains", "preload")
@@ -34,9 +36,8 @@ FACTCHECKS_EMBEDDING_DIMENSIONS = env.integer(
     env.either("FACTCHECKS_EMBEDDING_DIMENSIONS", "CHECKBOT_RAG_EMBEDDING_DIMENSIONS"), 1536, 2, 8192
 )
 FACTCHECKS_EMBEDDING_SENDS_DIMENSIONS = env.boolean("FACTCHECKS_EMBEDDING_SENDS_DIMENSIONS", True)
-FACTCHECKS_FUSION = env.one_of("FACTCHECKS_FUSION", "sum", "rrf")
 FACTCHECKS_VECTOR_MS = env.integer("FACTCHECKS_VECTOR_MS", 300, 1, 10_000)
-FACTCHECKS_KEYS = env.one_of("FACTCHECKS_KEYS", "auto", "required", "off")
+FACTCHECKS_KEYS = env.one_of("FACTCHECKS_KEYS", "auto", "required", "mcp", "off")
 FACTCHECKS_MCP_KEY = env.text(env.either("FACTCHECKS_MCP_KEY", "CHECKBOT_RAG_MCP_API_KEY"))
 FACTCHECKS_API_KEY = env.text(env.either("FACTCHECKS_API_KEY", "CHECKBOT_RAG_API_KEY"))
 WIRE_TIMELINE_CORPUS = env.text("WIRE_TIMELINE_CORPUS", "wire")

@@ -13,7 +13,8 @@ class Entry:
     the date is only a bound: a sitemap's last change, not the publication. `other_summaries` are what else the publisher's
     page says of the article, best first, for the case that `summary` turns out to be none. `content` is the item's full text as
     HTML, empty where the feed has none. `changed_at` is a sitemap's last change, whether or not the publication is known too.
-    With `is_not_found` it is a page that says that it does not exist.
+    With `is_not_found` it is a page that says that it does not exist. `categories` are the feed's own,
+    with commas between.
     """
 
     publisher: str
@@ -32,6 +33,7 @@ class Entry:
     content: str = ""
     changed_at: dt.datetime | str | None = None
     is_not_found: bool = False
+    categories: str = ""
 
     @property
     def digest(self) -> str:

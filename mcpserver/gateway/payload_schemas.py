@@ -62,6 +62,16 @@ class Tweet(BaseModel):
     entities: Entities | None = None
 
 
+class Growing(BaseModel):
+    """What has more of the stories than in the weeks before."""
+
+    kind: Annotated[str, Field(description="topic, name or storyline.", max_length=20)]
+    name: Id
+    stories: Count
+    expected: Annotated[float, Field(ge=0, description="Stories at the share of the weeks before.")]
+    score: Annotated[float, Field(ge=0, le=1)]
+
+
 class TrendMetadata(BaseModel):
     category: Id | None = None
     cross_source_count: Count | None = None
@@ -69,6 +79,7 @@ class TrendMetadata(BaseModel):
     event_id: Id | None = None
     story_ids: list[Id] = []
     publishers: list[Id] = []
+    growing: Growing | None = None
     untrusted_instructions: bool = False
 
 

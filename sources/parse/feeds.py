@@ -79,6 +79,7 @@ def entry(item: Node, base: Base) -> Entry:
             image=_image(item, base),
             source_url=source_url,
             content=next((content for node in item.all(*_CONTENTS) if (content := _content(node, base))), ""),
+            categories=", ".join(node.attrs.get("label") or node.attrs.get("term") or node.text() for node in item.all("category")),
         )
     )
 

@@ -4,11 +4,13 @@ import ctypes
 import json
 import os
 import signal
+import sqlite3
 import stat
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Final
 
@@ -151,3 +153,12 @@ def test_the_database_file_and_what_stands_beside_it_are_their_owners_alone(tmp_
     files = [file for file in tmp_path.rglob("*") if file.is_file()]
     assert {file.name for file in files} >= {"wire.sqlite3", "wire.sqlite3-wal", "wire.sqlite3-shm", "ed25519.pem", "secret_key"}
     assert {file.name: stat.S_IMODE(file.stat().st_mode) for file in files} == {file.name: 0o600 for file in files}
+
+
+@pytest.mark.parametrize("command", [("serve",), ("ingest",), ("publishers", "list"), ("gateway", "check")])
+def test_a_database_of_a_newer_release_is_refused_before_anything_is_read(tmp_path: Path, command: tuple[str, ...]) -> None:
+    with closing(sqlite3.connect(install(tmp_path))) as database, database:
+        database.execute("INSERT INTO django_migrations (app, name, applied) VALUES ('wire', '0999_future', '2030-01-01')")
+    status, said = ends(tmp_path, *command)
+    assert status == 1
+    assert said.startswith("A newer release was here: it applied wire.0999_future. Nothing was read or changed.")

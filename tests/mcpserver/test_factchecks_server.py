@@ -440,13 +440,18 @@ class TestKeys:
         assert [one.status for one in self.ask(None)] == [401, 401]
         assert [one.status for one in self.ask(api_keys.hand_out("One"))] == [200, 200]
 
-    def test_keys_of_the_environment_open_their_own_side(self, settings: Settings) -> None:
+    def test_a_key_of_the_environment_for_mcp_closes_rest_and_pages_too_unless_said_otherwise(self, settings: Settings) -> None:
         load(LEAD)
         settings.FACTCHECKS_MCP_KEY = "for-mcp"
-        assert [one.status for one in self.ask(None)] == [401, 200]
+        assert [one.status for one in self.ask(None)] == [401, 401]
         assert [one.status for one in self.ask("for-mcp")] == [200, 200]
-        settings.FACTCHECKS_API_KEY = "for-rest"
+        assert request("GET", "/factchecks").status == 403
+        settings.FACTCHECKS_KEYS = "mcp"
+        assert [one.status for one in self.ask(None)] == [401, 200]
+        assert request("GET", "/factchecks").status == 200
+        settings.FACTCHECKS_KEYS, settings.FACTCHECKS_API_KEY = "auto", "for-rest"
         assert [one.status for one in self.ask("for-mcp")] == [200, 401]
+        assert [one.status for one in self.ask("for-rest")] == [401, 200]
 
     @pytest.mark.slow
     def test_nothing_that_was_cached_is_given_to_those_without_one(self) -> None:

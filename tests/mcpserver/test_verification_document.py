@@ -1,6 +1,4 @@
-"""docs/verification.md and docs/changes.md: their examples are answered as they stand there, in process and, by a shell and curl, by a served
-wire.
-"""
+"""docs/verification.md and docs/changes.md: their examples are answered as they stand there, in process and by a served wire."""
 
 import re
 import subprocess

@@ -2,9 +2,9 @@
 
 import datetime as dt
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import partial
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import Any, Final, NamedTuple
 
 from django.conf import settings
@@ -16,6 +16,7 @@ from wire.models import Event, Snapshot, Story, StoryTopic
 from wire.publishing import consensus, event_view
 from wire.publishing.event_view import EventView
 from wire.publishing.story_json import COLUMNS, read_json
+from wire.queries.growth import Growth, measure_growth
 from wire.queries.snapshots import find_snapshot, is_stale, latest_snapshot
 from wire.queries.stories import (
     TOPIC_COLUMNS,
@@ -41,7 +42,8 @@ MOST: Final = 500  # stories of one event that are shown; no event of 24 publica
 ENOUGH: Final = 20  # events from which on a day needs no earlier ones below it
 MOST_DAYS: Final = 31  # of one list
 DAYS: Final = 7  # days, itself included, that a page of a day goes back at most
-TRENDING: Final = 20_000  # stories of one window that are looked at; a week has fewer
+TRENDING: Final = 20_000  # stories of one window that are looked at; a month has fewer
+GROWTH: Final = 0.5  # what the highest growth adds to a score, as a share of what is missing to the highest
 _LOT: Final = 500
 
 
@@ -236,8 +238,8 @@ def list_trending_events(
     limit: int = 50,
     now: dt.datetime | None = None,
 ) -> tuple[list[dict[str, Any]], str]:
-    """Return events with a live story published within `window` before now, in the gateway's shape; most reported first, or newest
-    first with `timestamp`. Without any story in that time the window ends with the newest story, and the note says so.
+    """Return events with a live story published within `window` before now, in the gateway's shape; highest scores first, or newest
+    with `timestamp`. Without any story in that time the window ends with the newest story, and the note says so.
     """
     until = now or timezone.now()
     live = Story.objects.live()
@@ -247,6 +249,7 @@ def list_trending_events(
         newest = live.filter(published_at__lte=until).order_by("-published_at").values_list("published_at", flat=True).first()
         if newest is None:
             return [], "The wire has no story yet."
+        until = newest
         rows = live.filter(published_at__gt=newest - window, published_at__lte=newest)
         note = f"The wire has no story of this time; its newest is of {timestamp(newest)}, where the window ends instead."
     if categories is not None:
@@ -257,7 +260,8 @@ def list_trending_events(
         found = live.filter(event_id__in=ids[begin : begin + _LOT]).order_by("published_at", "chatbotnews_id")
         for story in found.with_text():
             events[str(story.event_id)].append(story)
-    trends = [_to_trend(event_id, stories) for event_id, stories in events.items()]
+    growth = measure_growth(until - window, until)
+    trends = [_to_trend(event_id, stories, growth) for event_id, stories in events.items()]
     trends.sort(key=lambda trend: str(trend["id"]))
     trends.sort(key=lambda trend: str(trend["timestamp"]), reverse=True)
     if sort_by != "timestamp":
@@ -265,8 +269,11 @@ def list_trending_events(
     return trends[:limit], note
 
 
-def _to_trend(event_id: str, stories: list[Story]) -> dict[str, Any]:
-    """Return an event as a trend, named by its founder if that is news; its stories are given oldest first."""
+def _to_trend(event_id: str, stories: list[Story], growth: Mapping[int, Growth]) -> dict[str, Any]:
+    """Return an event as a trend, named by its founder if that is news; its stories are given oldest first.
+
+    Its score is its consensus, if several stories report it; what grows in it makes up to half of what is missing to 100.
+    """
     texts = {story.chatbotnews_id: story.current for story in stories if story.current}
     news = {
         story_id: text
@@ -275,12 +282,14 @@ def _to_trend(event_id: str, stories: list[Story]) -> dict[str, Any]:
     }
     named = event_id if event_id in news else next(iter(news or texts))
     score = max(float(story.consensus_score) for story in stories)
+    growing = max((growth[story.pk] for story in stories if story.pk in growth), key=attrgetter("score"), default=None)
+    reported = score if len(stories) > 1 else 0.0
     return {
         "id": event_id,
         "topic": texts[named].headline,
         "source": "ChatbotNews.ai",
         "url": f"{settings.WIRE_SITE_URL}/story/{named}",
-        "engagement_score": round(100 * score, 1) if len(stories) > 1 else 0.0,
+        "engagement_score": round(100 * (reported + (1 - reported) * GROWTH * growing.score if growing else reported), 1),
         "geographic_origin": None,
         "timestamp": timestamp(stories[0].published_at),
         "language": texts[named].language,
@@ -291,6 +300,7 @@ def _to_trend(event_id: str, stories: list[Story]) -> dict[str, Any]:
             "event_id": event_id,
             "story_ids": list(texts),
             "publishers": list(dict.fromkeys(text.original_publisher for text in texts.values())),
+            "growing": None if growing is None else growing._asdict(),
             "untrusted_instructions": any(text.untrusted_instructions for text in texts.values()),
         },
     }

@@ -4,9 +4,11 @@ import datetime as dt
 
 import pytest
 
+from sources.entries import Entry
 from tests.factories import NOW, entry, publish, story_of
 from wire.models import Story
 from wire.queries.events import list_trending_events
+from wire.queries.growth import find_names
 from wire.text.provenance import timestamp
 from wire.text.vocabulary import Category
 
@@ -14,11 +16,12 @@ DAY = dt.timedelta(hours=24)
 pytestmark = pytest.mark.django_db
 
 
-def event(title: str, *publishers: str, at: str = "2026-01-16T10:00:00Z", **values: object) -> list[Story]:
-    made = [
-        entry(title=title, publisher=one, published_at=at, summary="Quince raises forty million dollars for robots.", **values)
-        for one in publishers
-    ]
+def report(title: str, publisher: str, at: str = "2026-01-16T10:00:00Z") -> Entry:
+    return entry(title=title, publisher=publisher, published_at=at, summary="Quince raises forty million dollars for robots.")
+
+
+def event(title: str, *publishers: str, at: str = "2026-01-16T10:00:00Z") -> list[Story]:
+    made = [report(title, one, at) for one in publishers]
     publish(*made)
     return [story_of(one) for one in made]
 
@@ -42,7 +45,7 @@ def test_an_event_is_one_trend_that_its_founder_speaks_for() -> None:
 
 
 @pytest.mark.usefixtures("sample_wire")
-def test_the_most_reported_come_first_and_a_lone_story_scores_nothing() -> None:
+def test_the_highest_scores_come_first_and_nothing_scores_less_than_its_consensus() -> None:
     until = dt.datetime(2026, 10, 16, 12, 0, tzinfo=dt.UTC)
     trends = list_trending_events(7 * DAY, limit=100, now=until)[0]
     assert trends == sorted(
@@ -51,10 +54,52 @@ def test_the_most_reported_come_first_and_a_lone_story_scores_nothing() -> None:
     assert trends[0]["engagement_score"] > 0
     for one in trends:
         scores = [float(story.consensus_score) for story in Story.objects.filter(chatbotnews_id__in=one["metadata"]["story_ids"])]
-        assert one["engagement_score"] == (round(100 * max(scores), 1) if len(scores) > 1 else 0)
+        reported = round(100 * max(scores), 1) if len(scores) > 1 else 0
+        assert one["engagement_score"] == reported if one["metadata"]["growing"] is None else one["engagement_score"] > reported
     newest = list_trending_events(7 * DAY, sort_by="timestamp", limit=100, now=until)[0]
     assert [one["timestamp"] for one in newest] == sorted((one["timestamp"] for one in trends), reverse=True)
     assert list_trending_events(7 * DAY, limit=2, now=until)[0] == trends[:2]
+
+
+def test_what_newsrooms_write_of_more_than_in_the_weeks_before_lifts_lone_stories() -> None:
+    words = ("whales", "bridges", "orchards", "harbours")
+    publishers = ("TechCrunch", "The Verge", "WIRED", "VentureBeat")
+    publish(
+        *(report(f"A lone report on {word} that sing", "TechCrunch", f"2025-12-2{at}T10:00:00Z") for at, word in enumerate(words)),
+        *(report(f"Why {word} are painted by Quince Robotics", one) for word, one in zip(words, publishers, strict=True)),
+        report("A lone report on spoons that sing", "TechCrunch"),
+    )
+    *lifted, alone = list_trending_events(DAY, now=NOW)[0]
+    assert {one["metadata"]["growing"]["name"] for one in lifted} == {"Quince Robotics"}
+    assert all(0 < one["engagement_score"] <= 50 for one in lifted)
+    assert (alone["engagement_score"], alone["metadata"]["growing"]) == (0, None)
+    growth = lifted[0]["metadata"]["growing"]
+    assert (growth["kind"], growth["stories"], growth["expected"]) == ("name", 4, 0.0)
+
+
+def test_one_newsroom_s_own_campaign_and_a_wire_without_a_past_grow_nothing() -> None:
+    publish(
+        *(
+            report(f"Why {word} are painted by Quince Robotics", "TechCrunch")
+            for word in ("whales", "bridges", "orchards", "harbours")
+        )
+    )
+    assert {one["engagement_score"] for one in list_trending_events(DAY, now=NOW)[0]} == {0}
+    publish(report("A lone report on spoons that sing", "TechCrunch", "2026-01-02T10:00:00Z"))
+    assert {one["engagement_score"] for one in list_trending_events(DAY, now=NOW)[0]} == {0}
+
+
+@pytest.mark.parametrize(
+    ("headline", "summary", "names"),
+    [
+        ("Why the makers of Gemini 3 left Google’s lab", "", {"Gemini 3", "Google"}),
+        ("How To Build The Best Robots Of All Time", "The robots of Acme Labs, Inc are here.", {"Acme Labs", "Inc"}),
+        ("Robots sing. They also paint", "", set()),
+        ("", "", set()),
+    ],
+)
+def test_names_are_what_has_capitals_within_a_sentence(headline: str, summary: str, names: set[str]) -> None:
+    assert find_names(headline, summary) == names
 
 
 def test_a_window_counts_from_now_to_the_second() -> None:

@@ -7,7 +7,8 @@ from typing import Any, Final
 from django import forms
 from django.contrib import admin, messages
 from django.contrib.admin.models import ADDITION
-from django.db.models import QuerySet
+from django.db.models import Count, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
@@ -94,14 +95,27 @@ class ClaimAdmin(ModelAdmin[Claim]):
 
 @admin.register(RatingName)
 class RatingNameAdmin(ModelAdmin[RatingName]):
-    """The meaning of fact-checkers' labels on the common scale. New labels come with loads, as unknown."""
+    """The meaning of fact-checkers' labels on the common scale. New ones come with loads, as unknown where no rule knows them."""
 
-    list_display = ("label", "rating", "is_edited")
+    list_display = ("label", "rating", "claims", "is_edited")
     list_filter = ("rating", "is_edited")
     search_fields = ("label",)
     fields = ("label", "rating")
     readonly_fields = ("label",)
     has_add_permission = has_delete_permission = never
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[RatingName]:  # noqa: ARG002
+        counted = (
+            Claim.objects.filter(rating_key=OuterRef("pk")).order_by().values("rating_key").annotate(n=Count("pk")).values("n")
+        )
+        return RatingName.objects.annotate(claims=Coalesce(Subquery(counted), 0))
+
+    def get_ordering(self, request: HttpRequest) -> tuple[str, ...]:  # noqa: ARG002
+        return ("-claims", "key")
+
+    @admin.display(description="Claims", ordering="claims")
+    def claims(self, name: Any) -> int:
+        return int(name.claims)
 
     def save_model(self, request: HttpRequest, obj: RatingName, form: Any, change: bool) -> None:
         obj.is_edited = True

@@ -11,19 +11,8 @@ from config.errors import Withdrawn
 from config.http.responses import BRIEFLY, answer
 from config.tokens import bearer_in
 from wire.corpora.common.rest import UNKNOWN_PARAMETER, document_answers
-from wire.corpora.factchecks import api_keys, queries
+from wire.corpora.factchecks import api_keys, queries, schemas
 from wire.corpora.factchecks.languages import Code
-from wire.corpora.factchecks.schemas import (
-    ClaimCategoriesOut,
-    ClaimOut,
-    ClaimRevisionsOut,
-    ClaimsOfStoryOut,
-    ClaimsOut,
-    FactcheckCitationOut,
-    FactcheckStatsOut,
-    FoundClaimsOut,
-    RatingLabelsOut,
-)
 from wire.schemas.params import IsoMoment, ListLimit
 
 router = Router(by_alias=True)
@@ -71,7 +60,7 @@ def get(path: str, schema: type[Schema], *statuses: int, summary: str) -> Callab
     return register
 
 
-@get("/search.json", FoundClaimsOut, 422, summary="Search fact-checks by words and meaning")
+@get("/search.json", schemas.FoundClaimsOut, 422, summary="Search fact-checks by words and meaning")
 def search_factchecks(
     request: HttpRequest,
     query: Text,
@@ -88,7 +77,7 @@ def search_factchecks(
     return answer(found, "no-store" if found.degraded else BRIEFLY)
 
 
-@get("/claims.json", ClaimsOut, 422, summary="Fact-checks, newest first")
+@get("/claims.json", schemas.ClaimsOut, 422, summary="Fact-checks, newest first")
 def factchecks(
     request: HttpRequest,
     limit: ListLimit = 20,
@@ -100,12 +89,12 @@ def factchecks(
     return answer(queries.list_claims(limit, rating_label, category, status, cursor), BRIEFLY)
 
 
-@get("/claims/{path:any_id}.json", ClaimOut, 404, 422, summary="One fact-check")
+@get("/claims/{path:any_id}.json", schemas.ClaimOut, 404, 422, summary="One fact-check")
 def factcheck(request: HttpRequest, any_id: Id) -> HttpResponse:
     return answer(queries.get_claim(any_id), BRIEFLY)
 
 
-@get("/revisions/{path:any_id}.json", ClaimRevisionsOut, 404, 422, summary="Earlier versions of a fact-check")
+@get("/revisions/{path:any_id}.json", schemas.ClaimRevisionsOut, 404, 422, summary="Earlier versions of a fact-check")
 def factcheck_revisions(
     request: HttpRequest,
     any_id: Id,
@@ -114,7 +103,7 @@ def factcheck_revisions(
     return answer(queries.list_revisions(any_id, before), BRIEFLY)
 
 
-@get("/citations/{path:any_id}.json", FactcheckCitationOut, 404, 410, 422, summary="A fact-check as a citation")
+@get("/citations/{path:any_id}.json", schemas.FactcheckCitationOut, 404, 410, 422, summary="A fact-check as a citation")
 def factcheck_citation(
     request: HttpRequest,
     any_id: Id,
@@ -123,24 +112,24 @@ def factcheck_citation(
     found = queries.get_claim(any_id)
     if found.withdrawn_at is not None:
         raise Withdrawn(f"{found.short_id or found.id} was withdrawn and must not be cited.", "Its own address says why.")
-    return answer(FactcheckCitationOut(citation=found.citations[format], format=format, id=found.id), BRIEFLY)
+    return answer(schemas.FactcheckCitationOut(citation=found.citations[format], format=format, id=found.id), BRIEFLY)
 
 
-@get("/categories.json", ClaimCategoriesOut, summary="Categories of fact-checks")
+@get("/categories.json", schemas.ClaimCategoriesOut, summary="Categories of fact-checks")
 def factcheck_categories(request: HttpRequest) -> HttpResponse:
     return answer(queries.list_categories(), BRIEFLY)
 
 
-@get("/rating-labels.json", RatingLabelsOut, summary="Fact-checkers' labels, and what they mean")
+@get("/rating-labels.json", schemas.RatingLabelsOut, summary="Fact-checkers' labels, and what they mean")
 def factcheck_rating_labels(request: HttpRequest) -> HttpResponse:
     return answer(queries.list_rating_labels(), BRIEFLY)
 
 
-@get("/stats.json", FactcheckStatsOut, summary="How many fact-checks there are, and how they are searched")
+@get("/stats.json", schemas.FactcheckStatsOut, summary="How many fact-checks there are, and how they are searched")
 def factcheck_stats(request: HttpRequest) -> HttpResponse:
     return answer(queries.stats(), BRIEFLY)
 
 
-@get("/story/{story_id}.json", ClaimsOfStoryOut, 404, 422, summary="Fact-checks of claims that a story is about")
+@get("/story/{story_id}.json", schemas.ClaimsOfStoryOut, 404, 422, summary="Fact-checks of claims that a story is about")
 def factchecks_of_story(request: HttpRequest, story_id: Annotated[str, Path(max_length=100)]) -> HttpResponse:
     return answer(queries.get_claims_of_story(story_id), BRIEFLY)

@@ -41,14 +41,14 @@ def revoke(key: ApiKey) -> None:
 
 
 def rule_for(surface: Surface) -> KeyRule:
-    """Keys of the table open both surfaces, a key of the environment its own. Under `auto`, keys are required once one was handed
-    out, also when all are revoked.
+    """Keys of the table open both surfaces. Of those of the environment, MCP's closes and opens REST and pages too, unless REST has
+    its own or FACTCHECKS_KEYS is `mcp`. Under `auto`, keys are required once one was handed out, also when all are revoked.
     """
-    own = settings.FACTCHECKS_MCP_KEY if surface == "mcp" else settings.FACTCHECKS_API_KEY
+    own = (settings.FACTCHECKS_API_KEY if surface == "api" else "") or settings.FACTCHECKS_MCP_KEY
     stored = list(ApiKey.objects.values_list("token_sha256", "revoked_at"))
     hashes = (*(digest for digest, revoked_at in stored if revoked_at is None), *([token_hash(own)] if own else []))
-    is_required = bool(stored or own) if settings.FACTCHECKS_KEYS == "auto" else settings.FACTCHECKS_KEYS == "required"
-    return KeyRule(is_required, hashes)
+    required = {"auto": bool(stored or own), "required": True, "off": False, "mcp": surface == "mcp"}
+    return KeyRule(required[settings.FACTCHECKS_KEYS], hashes)
 
 
 def expect(token: str | None, rule: KeyRule) -> None:

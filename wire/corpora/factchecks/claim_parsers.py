@@ -1,25 +1,30 @@
 """Makes an entry of a file a claim that may be stored: bounded, plain, complete. Pure.
 
-Four forms: the JSON dump of Faktenforum, schema.org ClaimReview, rows of a table, items of a feed of reviews.
+Five forms: the JSON dump of Faktenforum, schema.org ClaimReview, claims of Google's Fact Check Tools API, rows of a table, items of
+a feed of reviews.
 """
 
 import datetime as dt
 import hashlib
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import lru_cache
 from typing import Any, Final
 from urllib.parse import urlsplit
 
 import orjson
 
+from sources.entries import Entry
+from sources.parse.dates import read_date
 from wire.corpora.factchecks.identity import RefusedClaim as RefusedClaim
 from wire.corpora.factchecks.identity import is_row_number, make_id, quote
 from wire.corpora.factchecks.languages import CODES, detect
-from wire.corpora.factchecks.ratings import Rating, rate_number
+from wire.corpora.factchecks.ratings import Rating, rate_label, rate_number
 from wire.text.lexicons import load
 from wire.text.plain_text import plain_text, strip_invisible
+from wire.text.tokens import fold_text
 
 MAX_TEXT: Final = 100_000  # characters of one text
 MAX_TITLE: Final = 2_000  # characters of what a feed tells of an item
@@ -27,9 +32,10 @@ MAX_FACTS: Final = 200
 MAX_SOURCES: Final = 100
 MAX_CATEGORIES: Final = 50
 MAX_URL: Final = 2_048
+MAX_NAME: Final = 200  # characters of a column's name
 MAX_PARTS: Final = 100_000  # of a JSON-LD document
 MAX_DEPTH: Final = 8
-_HOLDING_REVIEWS: Final = ("@graph", "dataFeedElement", "item", "itemListElement", "mainEntity", "review")
+_HOLDING_REVIEWS: Final = ("@graph", "dataFeedElement", "item", "itemListElement", "mainEntity", "review", "reviews", "hasPart")
 _NOT_TEXT: Final = re.compile(r"[\x00\ud800-\udfff]")
 
 
@@ -54,6 +60,7 @@ class ClaimDraft:
     origins: Sequence[Mapping[str, Any]] = field(default_factory=list)
     superseded_by: str = ""
     rating_hint: Rating | None = field(default=None, compare=False)  # the probable meaning of a label that nobody knows yet
+    remark: str = field(default="", compare=False)  # on what its file lacks
     is_dump: bool = False
 
     @property
@@ -70,7 +77,7 @@ class ClaimDraft:
     def sha256(self) -> str:
         """Hash of everything that is stored."""
         fields = asdict(self) | {"published_at": self.published_at.isoformat() if self.published_at else None, "rating_hint": None}
-        del fields["is_dump"]
+        del fields["is_dump"], fields["remark"]
         return hashlib.sha256(orjson.dumps(fields, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
@@ -111,107 +118,181 @@ def parse_dump(entry: Any, language: str) -> ClaimDraft:
 
 def parse_claim_review(entry: Any, language: str) -> ClaimDraft:
     review = _object(entry)
-    claim, url = _text(review.get("claimReviewed")), _url(_first(review.get("url")) or _first(review.get("@id")))
+    item, given = (_first(review.get(name)) for name in ("itemReviewed", "reviewRating"))
+    item = item if isinstance(item, Mapping) else {}
+    rating = given if isinstance(given, Mapping) else {"alternateName": given}
+    claim = _plain(review.get("claimReviewed")) or (_plain(item) if "Claim" in _many(item.get("@type")) else "")
     if not claim:
-        raise RefusedClaim("it has no claimReviewed")
-    rating, item = (
-        found if isinstance(found := _first(review.get(name)), Mapping) else {} for name in ("reviewRating", "itemReviewed")
-    )
+        raise RefusedClaim("it has no claimReviewed, and no itemReviewed that is a Claim with a text")
+    url = next(filter(None, (_url(_field(review.get(name), "@id")) for name in ("url", "mainEntityOfPage", "@id"))), "")
     seen = [{"url": _url(_field(one, "url"))} for one in _many(item.get("appearance")) or _many(item.get("firstAppearance"))]
-    name = review.get("name") or review.get("headline")
-    summary = _text(name) if name and _text(name) != claim else ""
-    publisher = _line(_field(review.get("author") or review.get("publisher"), "name"), 200)
-    identifier = _line(review.get("identifier"), 200) if publisher or url else ""  # else it is nobody's
+    name = _plain(review.get("name") or review.get("headline"))
+    summary = name if name != claim else ""
+    publisher = next(
+        filter(None, (_names(_first(review.get(name))) for name in ("author", "publisher"))), ""
+    )  # one: it makes the id
+    identifier = _line(_field(review.get("identifier"), "value"), 200) if publisher or url else ""  # else it is nobody's
+    labels = (_line(_plain(rating.get(name)), 200) for name in ("alternateName", "name", "ratingValue"))
+    label = next(filter(None, labels), "")
     draft = ClaimDraft(
         external_id=identifier or make_id(publisher, url, claim, summary),
         synopsis=claim,
-        rating_label=_line(rating.get("alternateName") or rating.get("name"), 200) or _line(rating.get("ratingValue"), 200),
+        rating_label=label,
         rating_summary=summary,
-        rating_statement=_text(review.get("reviewBody") or review.get("description")),
+        rating_statement=_plain(review.get("reviewBody") or review.get("description") or rating.get("ratingExplanation")),
         publishing_url=url,
         publisher=publisher,
-        claimant=_line(_field(item.get("author"), "name"), 200),
-        published_at=_moment(review.get("datePublished")),
+        claimant=_names(item.get("author")),
+        published_at=_moment(_first(review.get("datePublished")) or _first(review.get("dateCreated"))),
         categories=[{"name": one} for one in _keywords(review.get("keywords"))],
         origins=[one for one in seen if one["url"]],
-        rating_hint=_guess_rating(rating),
+        rating_hint=rate_label(label) or _guess_rating(rating),
     )
-    return _with_language(draft, review.get("inLanguage"), language)
+    return _with_language(draft, _first(review.get("inLanguage")), language)
+
+
+def parse_api_claim(entry: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the reviews of a claim of Google's Fact Check Tools API as ClaimReviews."""
+    return [
+        {
+            "@type": "ClaimReview",
+            "claimReviewed": entry.get("text"),
+            "itemReviewed": {"author": entry.get("claimant")},
+            "author": _field(one.get("publisher"), "name") or _field(one.get("publisher"), "site"),
+            "url": one.get("url"),
+            "name": one.get("title"),
+            "datePublished": one.get("reviewDate"),
+            "reviewRating": one.get("textualRating"),
+            "inLanguage": one.get("languageCode"),
+        }
+        for one in _many(entry.get("claimReview"))
+        if isinstance(one, Mapping)
+    ]
 
 
 _COLUMNS: Final[Mapping[str, Sequence[str]]] = {name: names.split() for name, names in load("factchecks")["columns"].items()}
+_HEADLINES: Final = ("summary", "statement")  # they stand for the claim in a table that has no column of claims
+_HELPFUL: Final = {"label": "ratings", "url": "addresses", "publisher": "names of the checkers", "date": "dates"}
+
+
+@lru_cache(maxsize=2_000)
+def _fold_column(name: str) -> str:
+    return "_".join(re.findall(r"\w+", fold_text(name)))
+
+
+def count_known_columns(header: Sequence[str]) -> int:
+    return len({_fold_column(name[:MAX_NAME]) for name in header} & {name for names in _COLUMNS.values() for name in names})
+
+
+def describe_lack(header: Sequence[str]) -> str:
+    """Return a sentence on the columns that a table lacks, "" for none. Raises: RefusedClaim without a column of claims."""
+    given = {_fold_column(name[:MAX_NAME]) for name in header}
+    lacking = [field for field in (*_HELPFUL, "synopsis", *_HEADLINES) if given.isdisjoint(_COLUMNS[field])]
+    if {"synopsis", *_HEADLINES}.issubset(lacking):
+        raise RefusedClaim(f"the table has no column of claims, which would be named {', '.join(_COLUMNS['synopsis'])}")
+    told = [f"{what} ({_COLUMNS[field][0]})" for field, what in _HELPFUL.items() if field in lacking]
+    return f"the table has no column of {', '.join(told)}" if told else ""
 
 
 def parse_row(row: Mapping[str, str], language: str) -> ClaimDraft:
-    folded = {name.strip().lower(): value for name, value in row.items() if isinstance(name, str) and isinstance(value, str)}
+    folded = {
+        _fold_column(name[:MAX_NAME]): value for name, value in row.items() if isinstance(name, str) and isinstance(value, str)
+    }
 
     def value(field: str) -> str:
         return next((folded[name] for name in _COLUMNS[field] if folded.get(name, "").strip()), "")
 
-    claim, url, publisher = _text(value("synopsis")), _url(value("url")), _line(value("publisher"), 200)
+    has_claims = not folded.keys().isdisjoint(_COLUMNS["synopsis"])
+    texts = {field: _plain(value(field)) for field in ("synopsis", *_HEADLINES)}
+    source = "synopsis" if has_claims else next((field for field in _HEADLINES if texts[field]), "synopsis")
+    claim = texts.pop(source)
+    url, publisher = _url(value("url")), _line(value("publisher"), 200)
     if not claim:
         raise RefusedClaim(f"it has no claim; columns for it are {', '.join(_COLUMNS['synopsis'])}")
     ids = (_line(folded.get(name, ""), 200) for name in _COLUMNS["id"])
     own = next((one for one in ids if one and not is_row_number(one)), "")
+    summary, label = texts.get("summary", ""), _line(value("label"), 200)
+    scale = {name: folded.get(f"rating_{name.lower()}") for name in ("ratingValue", "worstRating", "bestRating")}
     draft = ClaimDraft(
-        external_id=own or make_id(publisher, url, claim, _text(value("summary"))),
+        external_id=own or make_id(publisher, url, claim, summary),
         short_id=_line(value("short_id"), 200),
         status=_line(value("status"), 40) or "published",
         synopsis=claim,
-        rating_label=_line(value("label"), 200),
-        rating_summary=_text(value("summary")),
-        rating_statement=_text(value("statement")),
+        rating_label=label,
+        rating_summary=summary,
+        rating_statement=texts.get("statement", ""),
         publishing_url=url,
         publisher=publisher,
         claimant=_line(value("claimant"), 200),
         published_at=_moment(value("date")),
         categories=[{"name": one} for one in _keywords(value("categories").strip("[]").replace("'", ""))],
+        rating_hint=rate_label(label) or _guess_rating(scale),
     )
     return _with_language(draft, value("language"), language)
 
 
-def parse_item(title: str, url: str, summary: str, published_at: dt.datetime | str | None, language: str) -> ClaimDraft:
+def parse_item(item: Entry, language: str) -> ClaimDraft:
     """Read an item of a publisher's feed of reviews, which has no rating: its title stands for the claim. Raises: RefusedClaim."""
-    claim, address = plain_text(title, MAX_TITLE), _url(url)
+    claim, address, moment = plain_text(item.title, MAX_TITLE), _url(item.url), item.published_at
     if not claim or not address:
         raise RefusedClaim("it has no title or no address")
     draft = ClaimDraft(
         external_id=make_id("", address, ""),
         synopsis=claim,
-        rating_summary=plain_text(summary, MAX_TITLE),
+        rating_summary=plain_text(item.summary, MAX_TITLE),
         publishing_url=address,
-        published_at=_moment(published_at.isoformat() if isinstance(published_at, dt.datetime) else published_at),
+        published_at=_moment(moment.isoformat() if isinstance(moment, dt.datetime) else moment),
+        categories=[{"name": one} for one in _keywords(plain_text(item.categories, MAX_TEXT))],
     )
-    return _with_language(draft, None, language)
+    return _with_language(draft, item.language, language)
 
 
-def find_reviews(value: Any) -> Iterator[Any]:
-    """Yield every ClaimReview in a JSON-LD document: one, a list, an @graph, the Data Commons feed's `dataFeedElement` and `item`.
+def find_reviews(value: Any) -> list[Mapping[str, Any]]:
+    """Return every ClaimReview in a JSON-LD document: one, a list, an @graph, the Data Commons feed's `dataFeedElement` and `item`;
+    with short names of fields, and with the nodes of the document in the place of references to their @id.
 
     Raises: RefusedClaim, where too much is to be looked through.
     """
-    waiting, seen = [(value, 0)], 0
+    waiting, seen, found, nodes = [(value, 0)], 0, list[Mapping[str, Any]](), dict[str, Mapping[str, Any]]()
     while waiting:
         value, depth = waiting.pop()
-        if isinstance(value, list):
-            parts = value
-        elif _is_review(value):
-            yield value
-            continue
-        else:
-            parts = [value[name] for name in _HOLDING_REVIEWS if name in value] if isinstance(value, Mapping) else []
+        parts = value if isinstance(value, list) else []
+        if isinstance(value, Mapping):
+            if isinstance(own := value.get("@id"), str) and len(value) > 1:
+                nodes.setdefault(own, value)
+            if _is_review(value):
+                found.append(value)
+                continue
+            parts = [value[name] for name in _HOLDING_REVIEWS if name in value]
         seen += len(parts)
         if seen > MAX_PARTS:
             raise RefusedClaim(f"it holds more than {MAX_PARTS:,} parts that could be reviews")
         if depth < MAX_DEPTH:
             waiting += [(part, depth + 1) for part in reversed(parts) if isinstance(part, list | Mapping)]
+    return [_resolve(review, nodes) for review in found]
 
 
-def _is_review(value: Any) -> bool:
-    if not isinstance(value, Mapping):
-        return False
+def _is_review(value: Mapping[str, Any]) -> bool:
     kinds = value.get("@type")
-    return kinds == "ClaimReview" or (isinstance(kinds, list) and "ClaimReview" in kinds) or "claimReviewed" in value
+    return "claimReviewed" in value or any(_short_name(kind) == "ClaimReview" for kind in _many(kinds) if isinstance(kind, str))
+
+
+def _short_name(name: str) -> str:
+    """Return a name of schema.org without its address or prefix."""
+    return name if name.startswith("@") else re.split("[/:#]", name)[-1]
+
+
+def _resolve(value: Any, nodes: Mapping[str, Mapping[str, Any]], depth: int = 0) -> Any:
+    if isinstance(value, list):
+        return [_resolve(one, nodes, depth + 1) for one in value[:MAX_SOURCES]] if depth < MAX_DEPTH else []
+    if not isinstance(value, Mapping) or depth == MAX_DEPTH:
+        return value
+    if set(value) == {"@id"} and isinstance(value["@id"], str):
+        value = nodes.get(value["@id"], value)
+    if "@value" in value:
+        return value["@value"]
+    known = {_short_name(str(name)): _resolve(one, nodes, depth + 1) for name, one in value.items()}
+    return known | {"@type": [_short_name(kind) for kind in _many(known.get("@type")) if isinstance(kind, str)]}
 
 
 def _with_language(draft: ClaimDraft, own: Any, given: str) -> ClaimDraft:
@@ -223,7 +304,7 @@ def _with_language(draft: ClaimDraft, own: Any, given: str) -> ClaimDraft:
 
 def _guess_rating(rating: Mapping[str, Any]) -> Rating | None:
     try:
-        value, worst, best = (float(rating[name]) for name in ("ratingValue", "worstRating", "bestRating"))
+        value, worst, best = (float(_first(rating[name])) for name in ("ratingValue", "worstRating", "bestRating"))
     except (KeyError, TypeError, ValueError, OverflowError):
         return None
     return rate_number(value, worst, best)
@@ -314,9 +395,25 @@ def _field(value: Any, name: str) -> Any:
     return value.get(name) if isinstance(value, Mapping) else value
 
 
+def _plain(value: Any) -> str:
+    """Return a text of a file of others, which may be a list or an object, and hold HTML."""
+    value = _first(value)
+    if isinstance(value, Mapping):
+        value = next((value[name] for name in ("text", "name", "headline", "description") if value.get(name)), None)
+        value = _first(value)
+    text = _text(None if isinstance(value, Mapping | list) else value)
+    return plain_text(text, MAX_TEXT) if "<" in text or "&" in text else text
+
+
+def _names(value: Any) -> str:
+    """Return the names of people or organisations, who are given as names, as objects, or as a list of these."""
+    names = (_line(_plain(one), 200) for one in _many(value)[:MAX_SOURCES])
+    return ", ".join(dict.fromkeys(name for name in names if name and not _url(name)))[:200]
+
+
 def _keywords(value: Any) -> list[str]:
-    words = value[:MAX_TEXT].split(",") if isinstance(value, str) else _many(value)
-    return list(dict.fromkeys(line for one in words[: 20 * MAX_CATEGORIES] if (line := _line(one, 200))))[:MAX_CATEGORIES]
+    words = re.split("[,;|]", value[:MAX_TEXT]) if isinstance(value, str) else _many(value)
+    return list(dict.fromkeys(line for one in words[: 20 * MAX_CATEGORIES] if (line := _line(_plain(one), 200))))[:MAX_CATEGORIES]
 
 
 def _text(value: Any) -> str:
@@ -345,10 +442,15 @@ def _url(value: Any) -> str:
 
 
 def _moment(value: Any) -> dt.datetime | None:
-    """Read ISO 8601; a naive time is UTC. None for anything else, and for years that databases do not know."""
+    """Read a date, also one in words; a naive time is UTC. None for anything else, and for years that databases do not know."""
     try:
-        found = dt.datetime.fromisoformat(_text(value))
-        found = found.replace(tzinfo=dt.UTC) if found.tzinfo is None else found.astimezone(dt.UTC)
-    except (ValueError, OverflowError, RefusedClaim):
+        text = _text(value)
+    except RefusedClaim:
         return None
-    return found if 1900 <= found.year <= 2200 else None
+    found: dt.datetime | None
+    try:
+        found = dt.datetime.fromisoformat(text)
+        found = found.replace(tzinfo=dt.UTC) if found.tzinfo is None else found.astimezone(dt.UTC)
+    except (ValueError, OverflowError):
+        found = read_date(text)
+    return found if found and 1900 <= found.year <= 2200 else None

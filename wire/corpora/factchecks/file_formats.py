@@ -1,24 +1,38 @@
-"""Files of claims as a stream of drafts and refusals, in flat memory: dumps, ClaimReview, tables, feeds, and .gz of these."""
+"""Files of claims as a stream of drafts and refusals, in flat memory: dumps, ClaimReview, tables, feeds, and .gz of these.
 
+Files are UTF-8, or in another charset read whole. The separator of a table is told from its header.
+"""
+
+import codecs
 import csv
 import gzip
 import hashlib
+import html
 import io
 import json
 import re
 import zlib
-from collections.abc import Callable, Iterator
-from itertools import chain, islice
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+from itertools import chain, islice, zip_longest
 from pathlib import Path
 from typing import IO, Any, Final, cast
+from urllib.parse import urljoin
 
 import orjson
+from lxml import etree
+from lxml import html as lxml_html
 
 from sources.parse import InvalidFeed, parse
+from sources.parse.charsets import decode
 from wire.corpora.factchecks import claim_parsers
 from wire.corpora.factchecks.claim_parsers import ClaimDraft, RefusedClaim
 
-SUFFIXES: Final = (".json", ".jsonl", ".ndjson", ".jsonld", ".csv", ".tsv", ".xml", ".rss", ".atom", ".html", ".htm")
+TABLES: Final = (".csv", ".tsv")
+FEEDS: Final = (".xml", ".rss", ".atom")
+PAGES: Final = (".html", ".htm")
+SUFFIXES: Final = (".json", ".jsonl", ".ndjson", ".jsonld", *TABLES, *FEEDS, *PAGES)
 PIECE: Final = 1 << 20  # characters that are read at a time
 MAX_ENTRY: Final = 32 << 20  # characters of one entry
 MAX_WHOLE: Final = 64 << 20  # characters of a document that is read whole: a feed, a page, one object
@@ -27,10 +41,15 @@ MAX_SCRIPTS: Final = 1_000  # of JSON-LD on one page
 MAX_ITEMS: Final = 5_000  # of a feed
 MAX_BRACKETS: Final = 500_000  # that are counted to find the end of an entry which cannot be parsed
 MOST_REFUSED: Final = 1_000  # entries, after which a file of almost nothing else is given up
+MAX_HEADER: Final = 65_536  # characters of a table's header in which its separator is looked for
+MAX_VALUES: Final = 10_000  # of a page's microdata
 _LISTED: Final = re.compile(r'"(?:claims|data|items|dataFeedElement)"\s*:\s*\[')
-_SCRIPT: Final = re.compile(r"<script\b", re.I)
-_SCRIPT_END: Final = re.compile(r"</script", re.I)
 _ITEM: Final = re.compile(r"<(?:\w+:)?(?:item|entry)\b")
+_WRAPPING: Final = (
+    ("//", "/*", "*/", "<![CDATA[", "<!--"),
+    ("//", "/*", "*/", "]]>", "-->", ";"),
+)  # before JSON in a page, behind it
+_STRING_OR_COMMA: Final = re.compile(r'("[^"\\]*+(?:\\.[^"\\]*+)*+"?+)|,(?=\s*+[}\]])', re.S)
 _SPACE: Final = re.compile(r"[\s,]*")
 _BRACKETS: Final = re.compile(r'"|[\[{]+|[\]}]+')
 _REST_OF_STRING: Final = re.compile(r'[^"\\]*+(?:\\.[^"\\]*+)*+', re.S)
@@ -76,8 +95,6 @@ def read_entries(file: Path, language: str, most_bytes: int | None = None) -> It
                 read, refused = read + 1, refused + isinstance(entry, RefusedClaim)
                 if refused > MOST_REFUSED and refused * 10 > read * 9:
                     raise Unreadable(f"{file.name} is no file of claims: {refused:,} of its first {read:,} entries were refused")
-    except UnicodeDecodeError as error:
-        raise Unreadable(f"{file.name} is not text in UTF-8: byte {error.start:,} of a part belongs to no character") from error
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise Unreadable(f"{file.name} is damaged: {error}") from error
     except csv.Error as error:
@@ -90,20 +107,39 @@ def _plain_name(file: Path) -> str:
 
 def _open_text(file: Path, most_bytes: int | None) -> IO[str]:
     raw = cast(IO[bytes], gzip.open(file) if file.name.lower().endswith(".gz") else file.open("rb"))  # noqa: SIM115  closed with its wrapper
-    if most_bytes is not None:
-        if len(raw.read(most_bytes + 1)) > most_bytes:
-            raw.close()
+    try:
+        if most_bytes is not None and len(raw.read(most_bytes + 1)) > most_bytes:
             raise Unreadable("the file holds more than may be uploaded; manage.py loadfactchecks takes files of any size")
         raw.seek(0)
+        is_utf_8 = _is_utf_8(raw)
+        raw.seek(0)
+        if not is_utf_8:
+            whole = raw.read(MAX_WHOLE + 1)
+            if len(whole) > MAX_WHOLE:
+                raise Unreadable(f"{file.name} is not in UTF-8, and in other charsets a file may have {MAX_WHOLE:,} bytes")
+            raw.close()
+            return io.StringIO(decode(whole), newline="")
+    except BaseException:
+        raw.close()
+        raise
     return io.TextIOWrapper(raw, encoding="utf-8-sig", newline="")
 
 
+def _is_utf_8(raw: IO[bytes]) -> bool:
+    try:
+        for _ in codecs.iterdecode(iter(partial(raw.read, PIECE), b""), "utf-8"):
+            pass
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
 def _read_entries(name: str, text: IO[str], language: str) -> Iterator[Entry]:
-    if name.endswith((".csv", ".tsv")):
-        return _read_table(text, "\t" if name.endswith(".tsv") else ",", language)
-    if name.endswith((".xml", ".rss", ".atom")):
+    if name.endswith(TABLES):
+        return _read_table(text, language)
+    if name.endswith(FEEDS):
         return _read_feed(_read_whole(text), language)
-    if name.endswith((".html", ".htm")):
+    if name.endswith(PAGES):
         return _read_page(_read_whole(text), language)
     return _read_json(text, language)
 
@@ -124,16 +160,30 @@ def _try_parse(make: Callable[..., ClaimDraft], entry: Any, *arguments: Any) -> 
         return RefusedClaim(f"{name}: {why}") if name else why
 
 
-def _read_table(text: IO[str], delimiter: str, language: str) -> Iterator[Entry]:
+def _read_table(text: IO[str], language: str) -> Iterator[Entry]:
     before = csv.field_size_limit(MAX_ENTRY)  # of the whole process: others have theirs back
     try:
-        rows = csv.reader(text, delimiter=delimiter)
+        first = text.readline()
+        # The separator is what makes the most known columns, then the most columns.
+        headers = {sign: next(csv.reader([first[:MAX_HEADER]], delimiter=sign), []) for sign in ",;\t|"}
+        known = {sign: claim_parsers.count_known_columns(names[:MAX_COLUMNS]) for sign, names in headers.items()}
+        delimiter = max(headers, key=lambda sign: (known[sign], len(headers[sign])))
+        if first.lower().startswith("sep="):  # as spreadsheets write it
+            first, delimiter = text.readline(), first[4:5]
+        rows = csv.reader(chain([first], text), delimiter=delimiter)
         header = next(rows, [])
         if len(header) > MAX_COLUMNS:
             raise Unreadable(f"the table has {len(header):,} columns, and may have {MAX_COLUMNS:,}")
+        try:
+            lack = claim_parsers.describe_lack(header) if header else ""
+        except RefusedClaim as why:
+            raise Unreadable(f"{why}; it has {', '.join(name[:40] for name in header[:20])}") from why
         for cells in filter(None, rows):
             row = dict(zip(header, cells, strict=False))
-            yield _try_parse(claim_parsers.parse_row, row, row, language)
+            entry = _try_parse(claim_parsers.parse_row, row, row, language)
+            if lack and isinstance(entry, ClaimDraft):
+                entry, lack = replace(entry, remark=lack), ""
+            yield entry
     finally:
         csv.field_size_limit(before)
 
@@ -146,34 +196,84 @@ def _read_feed(document: str, language: str) -> Iterator[Entry]:
     except InvalidFeed as error:
         raise Unreadable(f"no feed: {error}") from error
     for item in parsed.entries:
-        yield _try_parse(
-            claim_parsers.parse_item, {"url": item.url}, item.title, item.url, item.summary, item.published_at, language
-        )
+        yield _try_parse(claim_parsers.parse_item, {"url": item.url}, item, language)
 
 
 def _read_page(page: str, language: str) -> Iterator[Entry]:
-    """Yield the ClaimReviews that a web page carries. Other entries of JSON-LD describe the page."""
-    for number, script in enumerate(_find_scripts(page)):
-        if number == MAX_SCRIPTS:
-            raise Unreadable(f"the page has more than {MAX_SCRIPTS:,} scripts of JSON-LD")
+    for review in find_page_reviews(page):
+        if isinstance(review, RefusedClaim):
+            yield review
+        else:
+            yield _try_parse(claim_parsers.parse_claim_review, review, review, language)
+
+
+def find_page_reviews(page: str, address: str = "") -> Iterator[Mapping[str, Any] | RefusedClaim]:
+    """Yield the ClaimReviews that a web page carries as JSON-LD, else as microdata or RDFa Lite. With the page's `address`, theirs
+    are resolved against it. Raises: Unreadable.
+    """
+    if "laimReview" not in page:
+        return
+    try:
+        tree = lxml_html.document_fromstring(
+            page.replace("\0", "").encode(errors="replace"), lxml_html.HTMLParser(encoding="utf-8")
+        )
+    except (etree.ParserError, ValueError):
+        return
+    scripts = [one.text or "" for one in tree.iter("script") if "application/ld+json" in (one.get("type") or "").lower()]
+    if len(scripts) > MAX_SCRIPTS:
+        raise Unreadable(f"the page has more than {MAX_SCRIPTS:,} scripts of JSON-LD")
+    found = list[Mapping[str, Any]]()
+    for script in scripts:
         try:
-            for review in claim_parsers.find_reviews(_parse_json(script)):
-                yield _try_parse(claim_parsers.parse_claim_review, review, review, language)
+            found += claim_parsers.find_reviews(_parse_script(script))
         except RefusedClaim as why:
             yield RefusedClaim(f"a script of JSON-LD on the page: {why}")
+    for review in found or claim_parsers.find_reviews(_read_markup(tree)):
+        own = review.get("url")
+        own = own[0] if isinstance(own, list) and own else own
+        yield {**review, "url": urljoin(address, own) if isinstance(own, str) else address} if address else review
 
 
-def _find_scripts(page: str) -> Iterator[str]:
-    """Yield the texts of a page's scripts of JSON-LD. Raises: Unreadable, for a script without an end."""
-    at = 0
-    while opening := _SCRIPT.search(page, at):
-        begin = page.find(">", opening.end())
-        end = _SCRIPT_END.search(page, begin) if begin >= 0 else None
-        if end is None:
-            raise Unreadable("a script of the page has no end")
-        if "application/ld+json" in page[opening.end() : begin].lower():
-            yield page[begin + 1 : end.start()]
-        at = end.end()
+def _read_markup(tree: Any) -> list[Mapping[str, Any]]:
+    """Return the ClaimReviews of a page's microdata or RDFa Lite, in the form of JSON-LD."""
+    reviews, owners, left = list[Mapping[str, Any]](), list[dict[str, Any]](), MAX_VALUES
+    for event, element in etree.iterwalk(tree, events=("start", "end")):
+        kinds = (element.get("itemtype") or element.get("typeof") or "").split()
+        if event == "end":
+            del owners[len(owners) - bool(kinds) :]
+            continue
+        value: Any = {"@type": kinds}
+        names = (element.get("itemprop") or element.get("property") or "").split() if owners else []
+        if names and not kinds:
+            given = (element.get(attribute) for attribute in ("content", "datetime", "href", "src", "resource"))
+            text = next((one for one in given if one is not None), None)
+            value = " ".join("".join(islice(element.itertext(), 1_000)).split()) if text is None else text
+        for name in names:
+            owners[-1].setdefault(name, []).append(value)
+        reviews += [value] if any(kind.endswith("ClaimReview") for kind in kinds) else []
+        owners += [value] if kinds else []
+        left -= len(names)
+        if left <= 0:
+            break
+    return reviews
+
+
+def _parse_script(script: str) -> Any:
+    """Read JSON as sites write it into pages: within comments or CDATA, with a comma too many, or escaped as HTML."""
+    try:
+        return _parse_json(script)
+    except RefusedClaim:
+        bare = script.strip()
+        for _ in range(8):
+            for opening, closing in zip_longest(*_WRAPPING, fillvalue=""):
+                bare = bare.removeprefix(opening).removesuffix(closing).strip()
+        bare = _STRING_OR_COMMA.sub(lambda found: found[1] or "", bare)
+        try:
+            return _parse_json(bare)
+        except RefusedClaim:
+            if "&quot;" not in bare:
+                raise
+            return _parse_json(html.unescape(bare))
 
 
 def _parse_json(text: str) -> Any:
@@ -288,15 +388,17 @@ def _skip_entry(text: IO[str], buffer: str, at: int) -> tuple[str, int]:
 
 
 def _read_value(value: Any, language: str) -> Iterator[Entry]:
-    try:
-        reviews = list(claim_parsers.find_reviews(value))
-    except RefusedClaim as why:
-        yield why
-        return
-    if reviews:
+    # A page of the API's claims may be a line of its own.
+    for one in value["claims"] if isinstance(value, dict) and isinstance(value.get("claims"), list) else [value]:
+        try:
+            reviews = claim_parsers.find_reviews(one)
+        except RefusedClaim as why:
+            yield why
+            continue
+        if not reviews and isinstance(one, dict) and "claimReview" in one:
+            reviews = claim_parsers.parse_api_claim(one)
         for review in reviews:
             yield _try_parse(claim_parsers.parse_claim_review, review, review, language)
-    elif isinstance(value, dict) and ("dataFeedElement" in value or value.get("@type") == "DataFeedItem"):
-        return  # an entry of the feed whose review was taken back
-    else:
-        yield _try_parse(claim_parsers.parse_dump, value, value, language)
+        # A part of a feed without a review is one whose review was taken back.
+        if not reviews and not (isinstance(one, dict) and ("dataFeedElement" in one or one.get("@type") == "DataFeedItem")):
+            yield _try_parse(claim_parsers.parse_dump, one, one, language)

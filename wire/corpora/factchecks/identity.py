@@ -6,7 +6,7 @@ other organisations are theirs, so an entry never replaces the claim of another 
 
 import re
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from enum import Enum, auto
 from typing import TYPE_CHECKING, Final, TypeAlias
 from urllib.parse import urlsplit
@@ -49,10 +49,6 @@ def make_id(publisher: str, url: str, claim: str, headline: str = "") -> str:
 def scoped_id(draft: Rated, own: str) -> str:
     """Make the id of a claim whose own id another checker's claim already has."""
     return str(uuid.uuid5(_NAMESPACE, f"{_line(draft.publisher)}\n{_site(draft.publishing_url)}\n{own}\nscoped"))
-
-
-def candidate_ids(draft: "ClaimDraft") -> Sequence[str]:
-    return [draft.external_id, scoped_id(draft, draft.external_id)]
 
 
 def find_id(draft: "ClaimDraft", holders: Mapping[str, Rated], names: Mapping[str, str]) -> str:

@@ -19,6 +19,7 @@ FULL: Final = 255  # the greatest weight: a term said for ever
 USUAL: Final = 30.0  # words of a claim, as BM25's average length: fixed, so that no claim is weighed anew because of others
 SATURATION: Final = 1.2
 LENGTH: Final = 0.5
+USUAL_WEIGHT: Final = FULL / (1 + SATURATION)  # of a word that a claim of usual length says once
 IN_DETAIL: Final = 0.5  # what a word in the assessment or in a fact counts beside one in the claim or its summary
 
 FILTER: Final = "="  # begins a filter's token; no word does

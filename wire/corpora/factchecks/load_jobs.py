@@ -50,7 +50,7 @@ def load(
     """
     announced, begun = time.monotonic(), None
     most_characters = MOST_CHARACTERS if seconds is None else MOST_AT_ONCE
-    with _lock(file):
+    with lock(file):
         try:
             entries = islice(file_formats.read_entries(file, job.language, most_bytes), job.processed, None)
             for batch in _batches(entries, most_characters):
@@ -74,7 +74,7 @@ def load(
 
 
 @contextmanager
-def _lock(file: Path) -> Iterator[None]:
+def lock(file: Path) -> Iterator[None]:
     """Hold a lock of the operating system on the file, which ends with the process. Raises: Unreadable if another has it."""
     with file.open("rb") as handle:
         try:

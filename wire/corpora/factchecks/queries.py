@@ -10,25 +10,11 @@ from django.db.models import Count, Min, Q
 
 from config.errors import InvalidArgument, NotFound
 from wire.corpora.common.cursors import ListCursor
-from wire.corpora.factchecks import api_keys, query_embedding, serializers
+from wire.corpora.factchecks import api_keys, query_embedding, schemas, serializers
 from wire.corpora.factchecks import search as searching
 from wire.corpora.factchecks.index_terms import storable
 from wire.corpora.factchecks.models import Claim, ClaimCategory, ClaimVector, FactcheckState, RatingName, StoryLink
 from wire.corpora.factchecks.ratings import Rating, key_of
-from wire.corpora.factchecks.schemas import (
-    ClaimCategoriesOut,
-    ClaimCategoryOut,
-    ClaimOut,
-    ClaimRevisionsOut,
-    ClaimsOfStoryOut,
-    ClaimsOut,
-    FactcheckStatsOut,
-    FoundClaimsOut,
-    LinkedClaimOut,
-    RatingChangeOut,
-    RatingLabelOut,
-    RatingLabelsOut,
-)
 from wire.corpora.factchecks.search import Filters
 from wire.search.cursor import invalid
 from wire.text.identity import is_story_id
@@ -51,7 +37,7 @@ def search(
     published_since: dt.datetime | None = None,
     cursor: str | None = None,
     halves: Sequence[Half] = ("words", "meaning"),
-) -> FoundClaimsOut:
+) -> schemas.FoundClaimsOut:
     """Return fact-checks that answer a question, best first. `language` is the question's, not the claims': it tells how its words
     are stemmed; without one it is detected. Raises: InvalidArgument for a query without a word and a strange cursor.
     """
@@ -68,6 +54,7 @@ def search(
     by_words = searching.by_words(question, state, filters, none="words" not in halves)  # while the vector is made
     meant, degraded = vector() if vector else (None, False)
     result = searching.rank_claims(by_words, meant)
+    degraded = degraded or (meant is not None and result.vectors < 1 and bool(by_words.allowed.any()))
     cursors = ListCursor("claims found", query, categories, rating_label, language, status, str(published_since), sorted(halves))
     behind = result.hits
     if cursor is not None:
@@ -77,7 +64,7 @@ def search(
     claims = {claim.number: claim for claim in Claim.objects.filter(number__in=[hit.number for hit in page])}
     names = read_ratings()
     shown = [(hit.number, claim) for hit in page if (claim := claims.get(hit.number)) is not None and claim.is_live]
-    return FoundClaimsOut(
+    return schemas.FoundClaimsOut(
         query=query,
         language=question.language,
         language_detected=question.is_detected,
@@ -94,6 +81,7 @@ def search(
         ],
         next_cursor=cursors.write(*page[-1]) if len(behind) > limit and page else None,
         degraded=["vectors"] if degraded else [],
+        vectors=round(result.vectors, 4),
     )
 
 
@@ -106,13 +94,13 @@ def _find_labels(given: str) -> list[str]:
     return [given, *RatingName.objects.filter(rating=rating).values_list("label", flat=True)]
 
 
-def get_claim(given: str) -> ClaimOut:
+def get_claim(given: str) -> schemas.ClaimOut:
     """Return a fact-check by its id or short id, also a withdrawn or superseded one, which says so. Raises: NotFound."""
     claim = _find_claim(given)
     return serializers.to_claim(claim, read_ratings())
 
 
-def list_revisions(given: str, before: int | None = None) -> ClaimRevisionsOut:
+def list_revisions(given: str, before: int | None = None) -> schemas.ClaimRevisionsOut:
     """Return earlier versions of a fact-check, the newest first. Raises: NotFound."""
     claim = _find_claim(given)
     rows = claim.revisions.order_by("-revision")
@@ -124,7 +112,7 @@ def list_revisions(given: str, before: int | None = None) -> ClaimRevisionsOut:
     labels = [newer, *(one.fields["rating_label"] for one in public)]
     names = read_ratings()
     changes = [
-        RatingChangeOut(
+        schemas.RatingChangeOut(
             changed_at=one.until,
             from_label=label or None,
             from_rating=serializers.rating(label, names),
@@ -134,7 +122,7 @@ def list_revisions(given: str, before: int | None = None) -> ClaimRevisionsOut:
         for one, label, after in zip(public, labels[1:], labels, strict=False)
         if label != after
     ]
-    return ClaimRevisionsOut(
+    return schemas.ClaimRevisionsOut(
         id=claim.external_id,
         revision=claim.revisions.count() + 1,
         earlier=[serializers.to_earlier(one, names) for one in public],
@@ -157,7 +145,7 @@ def list_claims(
     category: str | None = None,
     status: str | None = None,
     cursor: str | None = None,
-) -> ClaimsOut:
+) -> schemas.ClaimsOut:
     """Return a page of all, newest first. Raises: InvalidArgument for a strange cursor."""
     rows = Claim.objects.live()
     if rating_label:
@@ -174,7 +162,7 @@ def list_claims(
     last = found[limit - 1] if len(found) > limit else None
     moment = int(last.published_at.timestamp() * 1000) if last and last.published_at else UNDATED
     names = read_ratings()
-    return ClaimsOut(
+    return schemas.ClaimsOut(
         claims=[serializers.to_list_item(claim, names) for claim in found[:limit]],
         total=total,
         next_cursor=cursors.write(moment, last.number) if last else None,
@@ -192,31 +180,33 @@ def _behind(moment: int, number: int) -> Q:
     return Q(published_at__lt=when) | Q(published_at=when, number__gt=number) | Q(published_at=None)
 
 
-def list_categories() -> ClaimCategoriesOut:
+def list_categories() -> schemas.ClaimCategoriesOut:
     # Among equals the one that came first: by name, German and English names of the same categories would not agree.
     counted = ClaimCategory.objects.values("name").annotate(count=Count("pk"), first=Min("pk")).order_by("-count", "first")
-    return ClaimCategoriesOut(categories=[ClaimCategoryOut(category=row["name"], count=row["count"]) for row in counted])
+    return schemas.ClaimCategoriesOut(
+        categories=[schemas.ClaimCategoryOut(category=row["name"], count=row["count"]) for row in counted]
+    )
 
 
-def list_rating_labels() -> RatingLabelsOut:
+def list_rating_labels() -> schemas.RatingLabelsOut:
     rows = Claim.objects.live().exclude(rating_label="").values_list("rating_label").annotate(count=Count("pk"))
     names = read_ratings()
-    return RatingLabelsOut(
+    return schemas.RatingLabelsOut(
         rating_labels=[
-            RatingLabelOut(rating_label=label, rating=serializers.rating(label, names) or Rating.UNKNOWN, count=count)
+            schemas.RatingLabelOut(rating_label=label, rating=serializers.rating(label, names) or Rating.UNKNOWN, count=count)
             for label, count in rows.order_by("-count", "rating_label")
         ]
     )
 
 
-def stats() -> FactcheckStatsOut:
+def stats() -> schemas.FactcheckStatsOut:
     state, live = FactcheckState.objects.get(pk=1), Claim.objects.live()
     names = read_ratings()
     newest = live.exclude(published_at=None).newest_first().first()
     ratings = Counter[str]()
     for label, count in live.values_list("rating_label").annotate(count=Count("pk")):
         ratings[str(serializers.rating(label, names) or "none")] += count
-    return FactcheckStatsOut(
+    return schemas.FactcheckStatsOut(
         claims=state.found,
         withdrawn=Claim.objects.public().exclude(withdrawn_at=None).count(),
         by_language={code or "unknown": count for code, count in live.values_list("language").annotate(count=Count("pk"))},
@@ -228,14 +218,14 @@ def stats() -> FactcheckStatsOut:
     )
 
 
-def get_claims_of_story(story_id: str) -> ClaimsOfStoryOut:
+def get_claims_of_story(story_id: str) -> schemas.ClaimsOfStoryOut:
     """Return the fact-checks of claims that a story of the wire is about; none for a story that there is not."""
     if not is_story_id(story_id):
         raise NotFound(f"There is no story {story_id[:100]}.", "search_wire finds ids.")
-    return ClaimsOfStoryOut(chatbotnews_id=story_id, factchecks=list_linked(story_id))
+    return schemas.ClaimsOfStoryOut(chatbotnews_id=story_id, factchecks=list_linked(story_id))
 
 
-def list_linked(story_id: str) -> list[LinkedClaimOut]:
+def list_linked(story_id: str) -> list[schemas.LinkedClaimOut]:
     """Return the fact-checks that are linked with a story; an editor's links first."""
     rows = StoryLink.objects.filter(story__chatbotnews_id=story_id).exclude(kind=StoryLink.Origin.CUT)
     rows = rows.filter(claim__in=Claim.objects.live()).select_related("claim").order_by("-kind", "-similarity", "claim__number")

@@ -1,5 +1,6 @@
 """The meaning of fact-checkers' own labels on a common scale. The table ships with the project; editors change it."""
 
+import re
 from collections.abc import Mapping
 from typing import Final
 
@@ -31,6 +32,18 @@ def key_of(label: str) -> str:
 SHIPPED: Final[Mapping[str, Rating]] = {
     key_of(label): Rating(rating) for rating, labels in load("factchecks")["ratings"].items() for label in labels.split(";")
 }
+
+
+_FIRST_CLAUSE: Final = re.compile(r"\s[-–—]+\s|[.:;!,(\[|/\n]")
+
+
+def rate_label(label: str) -> Rating | None:
+    """Return the shipped meaning of a label, or of its first clause ("False. The photo is old."); None for others."""
+    for text in (label, _FIRST_CLAUSE.split(label.lstrip(" \"'„“«»([-–—*#"))[0]):
+        key = re.sub(r"^\W+|\W+$", "", key_of(text.strip("\"'“”„«» ")))
+        if found := SHIPPED.get(key_of(text)) or SHIPPED.get(key):
+            return found
+    return None
 
 
 def rate_number(value: float, worst: float, best: float) -> Rating:

@@ -28,17 +28,22 @@ class RatedClaimOut(Schema):
     rating: Rating | None = Field(description="That label on one scale; null without a label.")
 
 
-class FoundClaimOut(RatedClaimOut):
-    """A fact-check that was found."""
+class ListedClaimOut(RatedClaimOut):
+    """A fact-check in a list."""
 
-    summary: str | None
     url: str | None = Field(description="Where the fact-check was published.")
-    publisher: str | None = Field(description="Who checked the claim.")
     categories: list[str]
     published_at: Moment | None
     language: str | None
-    status: str
+    status: str = Field(description="`published`, `withdrawn` or `superseded`, unless the installation answers others, too.")
     permalink: str
+
+
+class FoundClaimOut(ListedClaimOut):
+    """A fact-check that was found."""
+
+    summary: str | None
+    publisher: str | None = Field(description="Who checked the claim.")
     citation: str = Field(description="Ready to paste.")
     excerpt: ExcerptOut | None
     words: float = Field(description="By words, as a share of the best; 0 if it was found by meaning alone.")
@@ -55,7 +60,10 @@ class FoundClaimsOut(Schema):
     total: int = Field(description="All fact-checks that were found, on every page.")
     claims: list[FoundClaimOut]
     next_cursor: str | None = Field(description="Give it as `cursor` for the next page; null on the last.")
-    degraded: list[Literal["vectors"]] = Field(description="Halves of the search that had no part in this answer.")
+    degraded: list[Literal["vectors"]] = Field(description="Halves of the search that had no part in this answer, or not for all.")
+    vectors: float = Field(
+        description="Share of the fact-checks searched that were compared by meaning; 0 where vectors had no part."
+    )
 
 
 class EvidenceOut(Schema):
@@ -121,40 +129,23 @@ class ClaimRevisionsOut(Schema):
     next_before: int | None = Field(description="Give it as `before` for older ones; null where there are none.")
 
 
-class ClaimOut(RatedClaimOut):
+class ClaimOut(ListedClaimOut):
     """One fact-check."""
 
     summary: str | None
     statement: str | None = Field(description="The fact-checker's assessment.")
-    url: str | None = Field(description="Where the fact-check was published.")
     publisher: str | None = Field(description="Who checked the claim.")
     claimant: str | None = Field(description="Who made the claim.")
-    categories: list[str]
     facts: list[FactOut] = Field(description="Published ones, with their published sources.")
     origins: list[str] = Field(description="Addresses where the claim was seen.")
-    published_at: Moment | None
-    language: str | None
-    status: str = Field(description="`published`, `withdrawn` or `superseded`, unless the installation answers others, too.")
     withdrawn_at: Moment | None
     withdrawn_reason: str | None
     superseded_by: str | None = Field(description="The id of the fact-check that takes its place.")
-    permalink: str
     citations: dict[str, str] = Field(description="Ready to paste: layered (recommended), csl, ris. Empty for a withdrawn one.")
     content_sha256: str
     revision: int = Field(description="1 for one that never changed. /api/factchecks/revisions/{id}.json has the earlier versions.")
     stories: list[LinkedStoryOut]
     untrusted_instructions: bool = Field(description=ADDRESSING)
-
-
-class ListedClaimOut(RatedClaimOut):
-    """A fact-check in a list."""
-
-    url: str | None
-    categories: list[str]
-    published_at: Moment | None
-    language: str | None
-    status: str
-    permalink: str
 
 
 class ClaimsOut(Schema):

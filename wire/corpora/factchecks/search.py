@@ -1,8 +1,9 @@
 """Claims that answer a question: by words, by meaning, and both together.
 
 Words: BM25 over stems, a term's compounds counting less. Meaning: cosines, counted in deviations from what is usual for the
-question, so that the same weight fits models whose cosines lie close together. Filters come before ranking. Both databases give the
-same order.
+question, so that the same weight fits models whose cosines lie close together. Both together: the score by words is a share of
+what the question could reach, so that a question in other words than any claim's is decided by meaning. Filters come before
+ranking. Both databases give the same order.
 """
 
 import threading
@@ -12,10 +13,9 @@ from functools import cached_property
 from typing import Final, NamedTuple
 
 import numpy as np
-from django.conf import settings
 from numpy.typing import NDArray
 
-from wire.corpora.factchecks.index_terms import INDEX, filter_token
+from wire.corpora.factchecks.index_terms import INDEX, USUAL_WEIGHT, filter_token
 from wire.corpora.factchecks.models import FactcheckState, Word
 from wire.corpora.factchecks.query_terms import OF_PARTS, Question, Vocabulary, question
 from wire.corpora.factchecks.vector_store import VectorStore
@@ -28,11 +28,8 @@ CANDIDATES: Final = 100  # claims of each half that are compared by both
 SHARE: Final = 0.25  # of the best claim's score by words, below which a claim only shares a word or two with the question
 NEAREST: Final = 15  # claims that are found by meaning alone, at most
 NEAR: Final = 2.0  # deviations above the usual from which a claim is found by meaning alone
-MEANING: Final = 0.35  # what a deviation counts beside the best score by words, which counts 1
+MEANING: Final = 0.35  # what a deviation counts beside all of a question's words, which count 1
 CACHED_BYTES: Final = 48_000_000  # of postings
-RRF_K: Final = 60.0
-RRF_WORDS: Final = 0.5
-RRF_MEANING: Final = 1.0
 
 Scores = NDArray[np.float64]
 
@@ -56,16 +53,32 @@ class Filters:
 
 
 Meant = tuple[Vectors, VectorStore]  # the vector half: what the question means, and where vectors are searched
-ByWords = tuple[Scores, NDArray[np.bool_]]  # by number: the share of the best score by words, whether a claim passes every filter
+
+
+@dataclass(frozen=True, slots=True)
+class WordScores:
+    """By number: scores by words, and whether a claim passes every filter. `reach` is what a claim that says all words scores."""
+
+    scores: Scores
+    allowed: NDArray[np.bool_]
+    reach: float
+
+    @property
+    def shares(self) -> Scores:
+        """Scores as shares of the best."""
+        return self.scores / max(float(self.scores.max(initial=0.0)), 1e-9)
 
 
 @dataclass(frozen=True, slots=True)
 class ClaimRanking:
-    """The hits, best first; by number the share of the best score by words, and cosines of those that were compared."""
+    """The hits, best first; by number the share of the best score by words, and cosines of those that were compared. `vectors` is
+    the share of the claims that pass the filters whose vectors are made.
+    """
 
     hits: list[ClaimHit]
     words: Scores
     meaning: Mapping[int, float] = field(default_factory=dict)
+    vectors: float = 0.0
 
 
 _vocabulary = Vocabulary()  # of all versions of the index: a word that came stays
@@ -135,44 +148,50 @@ def is_used(name: str, value: str) -> bool:
     return len(_follow()[0].weights([token])[token][0]) > 0
 
 
-def by_words(asked: Question, state: FactcheckState, filters: Filters, *, none: bool = False) -> ByWords:
+def by_words(asked: Question, state: FactcheckState, filters: Filters, *, none: bool = False) -> WordScores:
     version = _version or _follow()[0]
     size = max(len(version.moments), state.next_number)
     allowed = _find_allowed(filters, size, version)
-    scores = np.zeros(size) if none else _score_words(asked, version, state.found, size) * allowed
-    best = float(scores.max(initial=0.0))
-    return scores / best if best > 0 else scores, allowed
+    if none:
+        return WordScores(np.zeros(size), allowed, 1.0)
+    scores, reach = _score_words(asked, version, state.found, size)
+    return WordScores(scores * allowed, allowed, reach)
 
 
-def rank_claims(words: ByWords, meant: Meant | None, fusion: str = "") -> ClaimRanking:
-    """Rank the claims. Without `meant` words decide alone; with neither nothing is found. `fusion` overrides FACTCHECKS_FUSION."""
-    shares, allowed = words
+def rank_claims(words: WordScores, meant: Meant | None) -> ClaimRanking:
+    """Rank the claims. Without `meant` words decide alone; with neither nothing is found."""
+    shares, allowed = words.shares, words.allowed
     if meant is None:
         return ClaimRanking(_sort_hits(np.flatnonzero(shares >= SHARE), shares), shares)
     vector, store = meant
-    compared, cosines = store.compare(vector, _most(shares, CANDIDATES), CANDIDATES, allowed)
+    cosines = store.compare(vector, len(allowed))
+    known = allowed & ~np.isnan(cosines)
+    near = np.flatnonzero(known)
+    if len(near) > CANDIDATES:
+        near = near[np.argpartition(-cosines[near], CANDIDATES)[:CANDIDATES]]
+    near = near[np.argsort(-cosines[near], kind="stable")]
+    compared = np.union1d(_most(shares, CANDIDATES), near)
     mean, deviation = store.usual(vector)
-    far = (np.nan_to_num(cosines, nan=mean).astype(np.float64) - mean) / max(deviation, 1e-6)
+    far = (cosines[compared].astype(np.float64) - mean) / max(deviation, 1e-6)
+    is_near = np.isin(compared, near[:NEAREST]) & (far >= (NEAR if store.is_sampled else -np.inf))
+    said = words.scores[compared] / words.reach
     fused = np.where(shares >= SHARE, shares - 4.0, -np.inf)  # those that were not compared come last, by words alone
-    near = compared[np.argsort(-far, kind="stable")[:NEAREST]]
-    known = ~np.isnan(cosines)
-    is_near = np.isin(compared, near) & known & (far >= (NEAR if store.is_sampled else -np.inf))
-    matches = (shares[compared] >= SHARE) | is_near
-    is_by_rank = (fusion or settings.FACTCHECKS_FUSION) == "rrf"
-    scores = _fuse_by_rank(shares[compared], far) if is_by_rank else shares[compared] + MEANING * far
-    fused[compared] = np.where(matches, scores, -np.inf)
-    meaning = {number: round(float(cosine), 4) for number, cosine in zip(compared[known].tolist(), cosines[known], strict=True)}
-    return ClaimRanking(_sort_hits(np.flatnonzero(fused > -np.inf), fused), shares, meaning)
+    scores = said + MEANING * _estimate_missing(far, said)
+    fused[compared] = np.where((shares[compared] >= SHARE) | is_near, scores, -np.inf)
+    meaning = {number: round(float(cosines[number]), 4) for number in compared[known[compared]].tolist()}
+    made = int(np.count_nonzero(known)) / max(int(np.count_nonzero(allowed)), 1)
+    return ClaimRanking(_sort_hits(np.flatnonzero(fused > -np.inf), fused), shares, meaning, made)
 
 
-def _fuse_by_rank(shares: Scores, far: Scores) -> Scores:
-    """Reciprocal rank fusion, as checkbot-rag has it: only the first of each half count."""
-    ranks = [np.empty(len(half)) for half in (shares, far)]
-    for rank, half in zip(ranks, (shares, far), strict=True):
-        rank[np.argsort(-half, kind="stable")] = np.arange(1, len(half) + 1)
-    words = np.where((shares > 0) & (ranks[0] <= NEAREST), RRF_WORDS / (RRF_K + ranks[0]), 0.0)
-    fused: Scores = words + np.where(ranks[1] <= NEAREST, RRF_MEANING / (RRF_K + ranks[1]), 0.0)
-    return fused
+def _estimate_missing(far: Scores, said: Scores) -> Scores:
+    """Return likeness with that of claims without a vector estimated: as the nearest of those that say no more of the question's
+    words. So none of them comes behind a claim that says less.
+    """
+    order = np.argsort(said, kind="stable")
+    best_so_far = np.fmax.accumulate(np.where(np.isnan(far[order]), -np.inf, far[order]))
+    estimate = np.empty_like(far)
+    estimate[order] = best_so_far
+    return np.where(np.isnan(far), np.maximum(estimate, 0.0), far)
 
 
 def _find_allowed(filters: Filters, size: int, version: _Version) -> NDArray[np.bool_]:
@@ -194,24 +213,23 @@ def _find_allowed(filters: Filters, size: int, version: _Version) -> NDArray[np.
     return allowed
 
 
-def _score_words(asked: Question, version: _Version, of: int, size: int) -> Scores:
+def _score_words(asked: Question, version: _Version, of: int, size: int) -> tuple[Scores, float]:
+    """Return the scores by number, and what a claim of usual length that says each word once would score."""
     postings = version.weights([token for term in asked.terms for token in (*term.tokens, *term.parts)])
-    scores = np.zeros(size, dtype=np.float64)
+    scores, reach = np.zeros(size, dtype=np.float64), 0.0
     for term in asked.terms:
         by_worth = sorted(term.tokens.items(), key=lambda one: one[1])
         held = [(*postings[token], worth) for token, worth in by_worth if len(postings[token][0])]
-        if len(held) == 1 and not term.parts:
-            numbers, weights, worth = held[0]
-            scores[numbers] += weights * (worth * _rarity(len(numbers), of))
-        elif held or term.parts:
-            of_term = np.zeros(size, dtype=np.float64)
-            for token in term.parts:
-                numbers, weights = postings[token]
-                of_term[numbers] += weights * (OF_PARTS / len(term.parts))
-            for numbers, weights, worth in held:
-                of_term[numbers] = np.maximum(of_term[numbers], weights * worth)
-            scores += of_term * _rarity(int(np.count_nonzero(of_term)), of)
-    return scores
+        of_term = np.zeros(size, dtype=np.float64)
+        for token in term.parts:
+            numbers, weights = postings[token]
+            of_term[numbers] += weights * (OF_PARTS / len(term.parts))
+        for numbers, weights, worth in held:
+            of_term[numbers] = np.maximum(of_term[numbers], weights * worth)
+        rarity = _rarity(int(np.count_nonzero(of_term)), of)
+        scores += of_term * rarity
+        reach += USUAL_WEIGHT * rarity
+    return scores, max(reach, 1e-9)
 
 
 def rarities(tokens: Sequence[str]) -> dict[str, float]:

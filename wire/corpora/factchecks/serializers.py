@@ -7,23 +7,13 @@ from urllib.parse import quote
 from django.conf import settings
 
 from citations.format.corpora import CitableFactCheck, cite, csl, ris
+from wire.corpora.factchecks import schemas
 from wire.corpora.factchecks.chunks import Chunk, published_only
 from wire.corpora.factchecks.languages import content_stems
 from wire.corpora.factchecks.models import Claim, ClaimRevision, StoryLink
 from wire.corpora.factchecks.query_terms import Question
 from wire.corpora.factchecks.ratings import Rating, key_of
 from wire.corpora.factchecks.rendering import excerpt_of
-from wire.corpora.factchecks.schemas import (
-    ClaimOut,
-    EarlierClaimOut,
-    EvidenceOut,
-    ExcerptOut,
-    FactOut,
-    FoundClaimOut,
-    LinkedClaimOut,
-    LinkedStoryOut,
-    ListedClaimOut,
-)
 from wire.text.plain_text import addresses_model
 
 MOST_STORIES: Final = 20
@@ -73,9 +63,9 @@ def _claim_fields(claim: Claim, names: dict[str, str]) -> dict[str, Any]:
     }
 
 
-def to_hit(claim: Claim, names: dict[str, str], by_words: float, similarity: float | None, part: Chunk) -> FoundClaimOut:
-    excerpt = ExcerptOut(fact_index=part.fact_index, text=excerpt_of(part.content)) if part.kind == "fact_detail" else None
-    return FoundClaimOut(
+def to_hit(claim: Claim, names: dict[str, str], by_words: float, similarity: float | None, part: Chunk) -> schemas.FoundClaimOut:
+    excerpt = schemas.ExcerptOut(fact_index=part.fact_index, text=excerpt_of(part.content)) if part.kind == "fact_detail" else None
+    return schemas.FoundClaimOut(
         **_claim_fields(claim, names),
         citation=cite(_to_citable(claim)),
         excerpt=excerpt,
@@ -85,19 +75,19 @@ def to_hit(claim: Claim, names: dict[str, str], by_words: float, similarity: flo
     )
 
 
-def to_list_item(claim: Claim, names: dict[str, str]) -> ListedClaimOut:
-    return ListedClaimOut(**_claim_fields(claim, names))
+def to_list_item(claim: Claim, names: dict[str, str]) -> schemas.ListedClaimOut:
+    return schemas.ListedClaimOut(**_claim_fields(claim, names))
 
 
-def to_linked(link: StoryLink, names: dict[str, str]) -> LinkedClaimOut:
+def to_linked(link: StoryLink, names: dict[str, str]) -> schemas.LinkedClaimOut:
     is_pinned = link.kind == StoryLink.Origin.PINNED
-    return LinkedClaimOut(**_claim_fields(link.claim, names), similarity=round(link.similarity, 2), pinned=is_pinned)
+    return schemas.LinkedClaimOut(**_claim_fields(link.claim, names), similarity=round(link.similarity, 2), pinned=is_pinned)
 
 
-def to_claim(claim: Claim, names: dict[str, str]) -> ClaimOut:
+def to_claim(claim: Claim, names: dict[str, str]) -> schemas.ClaimOut:
     as_cited, facts = _to_citable(claim), _to_facts(claim.facts)
     texts = [claim.synopsis, claim.rating_summary, claim.rating_statement, *(fact.text for fact in facts)]
-    return ClaimOut(
+    return schemas.ClaimOut(
         **_claim_fields(claim, names),
         facts=facts,
         origins=[one["url"] for one in claim.origins if isinstance(one.get("url"), str) and one["url"].startswith("http")],
@@ -112,8 +102,8 @@ def to_claim(claim: Claim, names: dict[str, str]) -> ClaimOut:
     )
 
 
-def to_earlier(revision: ClaimRevision, names: dict[str, str]) -> EarlierClaimOut:
-    return EarlierClaimOut(
+def to_earlier(revision: ClaimRevision, names: dict[str, str]) -> schemas.EarlierClaimOut:
+    return schemas.EarlierClaimOut(
         **_common_fields(revision.fields, names),
         revision=revision.revision,
         since=revision.since,
@@ -123,12 +113,12 @@ def to_earlier(revision: ClaimRevision, names: dict[str, str]) -> EarlierClaimOu
     )
 
 
-def _list_stories(claim: Claim) -> list[LinkedStoryOut]:
+def _list_stories(claim: Claim) -> list[schemas.LinkedStoryOut]:
     rows = StoryLink.objects.filter(claim=claim).exclude(kind=StoryLink.Origin.CUT).exclude(story__status="withdrawn")
     rows = rows.exclude(story__current=None).order_by("-kind", "-similarity", "-story__published_at")
     columns = ("story__chatbotnews_id", "story__current__headline", "similarity", "kind")
     return [
-        LinkedStoryOut(
+        schemas.LinkedStoryOut(
             chatbotnews_id=story_id,
             headline=headline,
             permalink=f"{settings.WIRE_SITE_URL}/story/{story_id}",
@@ -151,12 +141,16 @@ def best_part(claim: Claim, question: Question) -> Chunk:
     return best if score(best) >= max(score(overview), 1e-9) else overview
 
 
-def _to_facts(facts: Sequence[Mapping[str, Any]]) -> list[FactOut]:
+def _to_facts(facts: Sequence[Mapping[str, Any]]) -> list[schemas.FactOut]:
     return [
-        FactOut(index=fact["index"], text=fact["text"], sources=[_to_evidence(one) for one in published_only(fact["sources"])])
+        schemas.FactOut(
+            index=fact["index"], text=fact["text"], sources=[_to_evidence(one) for one in published_only(fact["sources"])]
+        )
         for fact in published_only(facts)
     ]
 
 
-def _to_evidence(source: Mapping[str, Any]) -> EvidenceOut:
-    return EvidenceOut(excerpt=source["excerpt"] or None, url=source["url"] or None, archive_url=source["archiveUrl"] or None)
+def _to_evidence(source: Mapping[str, Any]) -> schemas.EvidenceOut:
+    return schemas.EvidenceOut(
+        excerpt=source["excerpt"] or None, url=source["url"] or None, archive_url=source["archiveUrl"] or None
+    )

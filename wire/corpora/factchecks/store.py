@@ -13,7 +13,7 @@ from wire.corpora.factchecks import identity
 from wire.corpora.factchecks.claim_parsers import ClaimDraft, RefusedClaim
 from wire.corpora.factchecks.index_terms import INDEX, tokens_of, words_in
 from wire.corpora.factchecks.models import Claim, ClaimCategory, ClaimRevision, ClaimVector, FactcheckState, RatingName, Word
-from wire.corpora.factchecks.ratings import SHIPPED, Rating, key_of
+from wire.corpora.factchecks.ratings import SHIPPED, Rating, key_of, rate_label
 from wire.models import WireState
 from wire.search import postings_index
 
@@ -37,11 +37,15 @@ class StoreResult:
 
 
 def create_defaults() -> None:
-    """Create the one row of state, and the labels that ship; those that are there stay."""
+    """Create the one row of state and the labels that ship; labels that nobody knew get their meaning once a release has it."""
     FactcheckState.objects.get_or_create(pk=1)
     known = set(RatingName.objects.values_list("key", flat=True))
     names = [RatingName(key=key, label=key, rating=rating) for key, rating in SHIPPED.items() if key not in known]
     RatingName.objects.bulk_create(names, ignore_conflicts=True)
+    for name in RatingName.objects.filter(rating=Rating.UNKNOWN, is_edited=False):
+        if rating := rate_label(name.label):
+            name.rating = rating
+            name.save()
 
 
 def announce() -> None:
@@ -136,7 +140,7 @@ def _assign_ids(
     """
     counted.refused = {place: str(entry) for place, entry in enumerate(entries) if isinstance(entry, RefusedClaim)}
     drafts = [entry for entry in entries if isinstance(entry, ClaimDraft)]
-    ids = {one for draft in drafts for one in identity.candidate_ids(draft)}
+    ids = {one for draft in drafts for one in (draft.external_id, identity.scoped_id(draft, draft.external_id))}
     known = {claim.external_id: claim for claim in Claim.objects.filter(external_id__in=ids)}
     names = _find_names({name for draft in drafts for name in (draft.external_id, draft.short_id) if name})
     holders: dict[str, Claim | ClaimDraft] = dict(known)
@@ -157,6 +161,8 @@ def _assign_ids(
                     f"{draft.name}: its short id {draft.short_id[:60]} is another claim's; it was stored without it"
                 )
             draft = replace(draft, short_id=stored)
+        elif draft.remark:
+            counted.remarks[place] = draft.remark
         for name in filter(None, (external_id, draft.short_id)):
             names.setdefault(name, external_id)
         holders[external_id] = wanted[external_id] = draft

@@ -16,7 +16,6 @@ LEAST: Final = 50  # vectors below which chance decides what is usual
 UNSAMPLED: Final = (0.75, 0.05)  # mean and deviation where there are too few vectors
 PIECE: Final = 20_000  # rows that are read at a time
 FEW: Final = 500  # rows that a search waits for
-NONE: Final = -2.0  # below every cosine
 
 Likeness = NDArray[np.float32]
 
@@ -66,18 +65,12 @@ class VectorStore:
         self._numbers[count:needed] = [number for _, number, _ in rows]
         self._count, self._last = needed, rows[-1][0]
 
-    def compare(self, vector: Vectors, candidates: Numbers, many: int, allowed: NDArray[np.bool_]) -> tuple[Numbers, Likeness]:
-        """Return the numbers of these candidates and of the claims nearest to a question among those allowed (by number), each
-        once; and beside them the cosine of the best part of each, NaN for a claim without a vector.
-        """
+    def compare(self, vector: Vectors, size: int) -> Likeness:
+        """Return by number, below `size`, the cosine of the question and each claim's best part; NaN without a vector."""
         numbers, matrix = self.everything()
-        best = np.full(max(len(allowed), int(numbers.max(initial=-1)) + 1), NONE, dtype=np.float32)
-        np.maximum.at(best, numbers, _cosines(matrix, vector))
-        near = np.flatnonzero(allowed & (best[: len(allowed)] > NONE))
-        if len(near) > many:
-            near = near[np.argpartition(-best[near], many)[:many]]
-        both = np.union1d(candidates, near)
-        return both, np.where(best[both] > NONE, best[both], np.float32(np.nan))
+        best = np.full(max(size, int(numbers.max(initial=-1)) + 1), np.nan, dtype=np.float32)
+        np.fmax.at(best, numbers, _cosines(matrix, vector))
+        return best[:size]
 
     @property
     def is_sampled(self) -> bool:

@@ -134,7 +134,7 @@ def _sample_environment() -> dict[str, str]:
     """Return the environment of a data directory of its own: beside the default one, or within one that an operator named."""
     env = {name: value for name, value in os.environ.items() if name not in OF_DATABASES}
     live = Path(settings.WIRE_DATA_DIR)
-    beside = live.parent if live == settings.BASE_DIR / "var" / "wire" else live
+    beside = live.parent if live == settings.DEFAULT_DATA_DIR else live
     return env | {"WIRE_DATA_DIR": str(beside / "sample")}
 
 

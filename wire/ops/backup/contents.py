@@ -13,12 +13,10 @@ from django.core.management import call_command
 from django.db import connection, transaction
 from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.loader import MigrationLoader
-from django.db.migrations.recorder import MigrationRecorder
 
+from config.database.migration_state import Migration, list_applied, list_newer
 from config.errors import InvalidArgument
 from wire.ops.backup.manifest import TABLE_ENDING, Damaged
-
-Migration = tuple[str, str]
 
 TABLES_LEFT_OUT: Final[Mapping[str, str]] = {
     "django_migrations": "The manifest lists what it says, and restoring applies the same migrations."
@@ -65,20 +63,10 @@ def list_keys() -> list[Path]:
     return sorted(file for file in files if file.name not in KEYS_LEFT_OUT)
 
 
-def applied_migrations() -> set[Migration]:
-    return set(MigrationRecorder(connection).applied_migrations())
-
-
-def newer_migrations(applied: set[Migration]) -> list[str]:
-    """Return the names of migrations that this program does not have, sorted."""
-    known = set(MigrationLoader(None, ignore_no_migrations=True).disk_migrations)
-    return sorted(".".join(migration) for migration in applied - known)
-
-
 def list_tables() -> list[str]:
     """Return the tables of every installed app by the applied migrations. Raises: InvalidArgument if a newer program made some."""
-    applied = applied_migrations()
-    if newer := newer_migrations(applied):
+    applied = list_applied()
+    if newer := list_newer(applied):
         raise InvalidArgument(
             f"A newer program was here: it applied {newer[0]}, and may have tables that this one does not know.",
             "Take the backup with that program.",
@@ -141,7 +129,7 @@ def _write(table: str, file: Path) -> Table:
 
 def refuse_other_migrations(wanted: set[Migration]) -> None:
     """Raises: InvalidArgument when this database is ahead of the backup."""
-    if ahead := sorted(applied_migrations() - wanted):
+    if ahead := sorted(list_applied() - wanted):
         raise InvalidArgument(
             f"The database was migrated further than the backup: {'.'.join(ahead[0])} is not in it. Nothing was changed.",
             "Restore into a new database (createdb), which this command migrates itself.",

@@ -11,12 +11,13 @@ from typing import Any
 from django.db import connection
 from django.utils import timezone
 
+from config.database.migration_state import list_applied
 from config.errors import InvalidArgument
 from wire import queries
 from wire.models import Snapshot
 from wire.ops.archive import dump
 from wire.ops.backup import manifest as layout
-from wire.ops.backup.contents import applied_migrations, count_systems, list_keys, write_tables
+from wire.ops.backup.contents import count_systems, list_keys, write_tables
 from wire.ops.backup.manifest import Manifest, describe_file, pack_manifest
 from wire.text.provenance import timestamp
 
@@ -42,7 +43,7 @@ def create_backup(target: Path) -> Manifest:
                 "sample": queries.is_sample(),
                 "sequence": sequence,
                 "wire_sha256": wire_sha256,
-                "migrations": sorted(map(list, applied_migrations())),
+                "migrations": sorted(map(list, list_applied())),
                 "counts": count_systems(),
                 **_write_files(draft),
             }

@@ -11,17 +11,16 @@ from typing import Any
 from django.core.management import call_command
 from django.db import DatabaseError, connection, connections
 
+from config.database.migration_state import Migration, list_newer
 from config.errors import Busy, InvalidArgument, WireError
 from wire.models import WireState
 from wire.ops.archive.dump import Broken
 from wire.ops.archive.restore import restore as restore_dump
 from wire.ops.archive.verify import Verifier, dump_records, verify_database
 from wire.ops.backup.contents import (
-    Migration,
     count_systems,
     find_content,
     keys_directory,
-    newer_migrations,
     read_tables,
     refuse_other_migrations,
 )
@@ -110,7 +109,7 @@ def _refuse_other_keys(source: Path, manifest: Manifest) -> None:
 
 
 def _refuse_newer(applied: set[Migration]) -> None:
-    if newer := newer_migrations(applied):
+    if newer := list_newer(applied):
         raise InvalidArgument(
             f"The backup was taken by a newer program, which applied {newer[0]}. Nothing was changed.",
             "Restore it with that program.",

@@ -23,6 +23,10 @@ def examine(now: dt.datetime | None = None) -> Iterator[Finding]:
     if away:
         yield away
         return
+    tables = list(database.check_migrations(now))
+    yield from tables
+    if any(finding.level is Level.FAIL for finding in tables):  # all other checks would only say the same
+        return
     of_apps = [check for plugin in list_plugins() for check in plugin.checks.items()]
     for name, check in (*database.CHECKS.items(), *news.CHECKS.items(), *of_apps):
         try:

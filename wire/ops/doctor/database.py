@@ -8,9 +8,8 @@ from typing import Any, Final
 
 from django.conf import settings
 from django.db import DatabaseError, connection, connections
-from django.db.migrations.executor import MigrationExecutor
 
-from config.database import routing
+from config.database import migration_state, routing
 from wire.models import SearchDocument, Story
 from wire.ops.doctor.finding import Finding, fail, ok, warn
 from wire.ops.doctor.machine import database_files
@@ -79,10 +78,7 @@ def check_replica(_now: dt.datetime) -> Iterator[Finding]:
 
 
 def check_migrations(_now: dt.datetime) -> Iterator[Finding]:
-    executor = MigrationExecutor(connection)
-    known = executor.loader.disk_migrations
-    missing = [migration for migration, _ in executor.migration_plan(executor.loader.graph.leaf_nodes())]
-    newer = [f"{app}.{name}" for app, name in executor.loader.applied_migrations if (app, name) not in known]
+    missing, newer = migration_state.list_missing(), migration_state.list_newer(migration_state.list_applied())
     if missing:
         yield fail("migrations", f"{len(missing)} are not applied, {missing[0]} is the first.", "Run manage.py migrate.")
     elif newer:
@@ -133,7 +129,6 @@ def _select(sql: str) -> Any:
 CHECKS: Final[Mapping[str, Callable[[dt.datetime], Iterator[Finding]]]] = {
     "database": check_mode,
     "replica": check_replica,
-    "migrations": check_migrations,
     "search": check_search,
     "vectors": check_vectors,
 }

@@ -60,9 +60,14 @@ SHAPES: Final[dict[str, tuple[str, Callable[[int], str]]]] = {
     "keywords": ("a.json", repeated("a,", '[{"@type":"ClaimReview","claimReviewed":"x","keywords":"', '"}]')),
     "lines": ("a.ndjson", repeated("{}\n")),
     "a line without an end": ("a.ndjson", repeated("a", '{"id":"a"}\n{"b":"')),
-    "openings of scripts": ("a.html", repeated("<script ")),
-    "scripts without an end": ("a.html", repeated('<script type="application/ld+json">')),
-    "small scripts": ("a.html", repeated('<script type="application/ld+json">{}</script>')),
+    "openings of scripts": ("a.html", repeated("<script ", "ClaimReview")),
+    "scripts without an end": ("a.html", repeated('<script type="application/ld+json">', "ClaimReview")),
+    "small scripts": ("a.html", repeated('<script type="application/ld+json">{}</script>', "ClaimReview")),
+    "a script of quotations": ("a.html", repeated('\\"', '<script type="application/ld+json">{"ClaimReview', "</script>")),
+    "a script of commas": ("a.html", repeated(", ", '<script type="application/ld+json">["ClaimReview"', "</script>")),
+    "a script of comments": ("a.html", repeated("/*", '<script type="application/ld+json">ClaimReview', "</script>")),
+    "microdata": ("a.html", repeated("<p itemprop=name>x", '<div itemscope itemtype="https://schema.org/ClaimReview">')),
+    "items of microdata": ("a.html", repeated('<div itemprop=author itemscope itemtype="https://schema.org/ClaimReview">')),
     "commas": ("a.csv", repeated(",")),
     "wide and long": ("a.csv", lambda length: "," * (length // 2) + "\n" + "x\n" * (length // 4)),
     "a quotation without an end": ("a.csv", repeated("a", 'claim\n"')),
@@ -188,7 +193,7 @@ def test_the_desk_answers_400_names_the_odd_entry_and_stores_the_others(desk: Cl
     assert Claim.objects.count() == 2
 
 
-@pytest.mark.parametrize(("name", "content"), [("a.json", b"[{"), ("a.json", b"\xff\xfe"), ("a.exe", b"x"), ("a.json.gz", b"x")])
+@pytest.mark.parametrize(("name", "content"), [("a.json", b"[{"), ("a.json", b"\xff\xfe["), ("a.exe", b"x"), ("a.json.gz", b"x")])
 def test_the_desk_answers_400_to_what_is_no_file_of_claims(desk: Client, name: str, content: bytes) -> None:
     assert upload(desk, name, content).status_code == 400
 
@@ -216,7 +221,7 @@ def test_claims_before_the_break_of_a_file_are_stored(tmp_path: Path) -> None:
     assert Claim.objects.count() == 4
 
 
-def test_a_page_without_a_whole_script_says_so(tmp_path: Path) -> None:
-    (tmp_path / "a.html").write_text('<script type="application/ld+json">{')
-    with pytest.raises(file_formats.Unreadable, match="no end"):
-        list(file_formats.read_entries(tmp_path / "a.html", ""))
+def test_a_script_without_an_end_is_refused_and_says_so(tmp_path: Path) -> None:
+    (tmp_path / "a.html").write_text('<script type="application/ld+json">{"@type": "ClaimReview"')
+    (refused,) = file_formats.read_entries(tmp_path / "a.html", "")
+    assert "a script of JSON-LD on the page: no JSON" in str(refused)

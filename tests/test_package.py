@@ -1,0 +1,100 @@
+"""The wheel: what it holds, and that it serves and checks in an environment, a directory and a home of its own."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from tests.clients.server import ROOT, free_port
+
+UV: Final = Path(sys.executable).with_name("uv")
+FOLDERS: Final = {"citations", "config", "docs", "examples", "fixtures", "mcpserver", "sources", "templates", "wire"}
+FILES: Final = {"manage.py", "SKILL.md", "server.json"}
+START: Final = 240.0  # seconds, on a busy machine
+
+pytestmark = [pytest.mark.readme, pytest.mark.timeout(900)]
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build(tmp_path_factory.mktemp("dist"))
+
+
+def build(target: Path) -> Path:
+    subprocess.run([UV, "build", "--quiet", "--wheel", "--out-dir", target, ROOT], check=True)
+    (made,) = target.glob("*.whl")
+    return made
+
+
+def test_it_holds_all_that_the_code_reads_and_nothing_else(wheel: Path) -> None:
+    names = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
+    assert {name.partition("/")[0] for name in names} == FOLDERS | FILES
+    tracked = subprocess.run(["git", "ls-files", *FOLDERS, *FILES], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert names == {name for name in tracked.splitlines() if not name.startswith("fixtures/eval/")}
+
+
+def test_the_same_code_gives_the_same_bytes(wheel: Path, tmp_path: Path) -> None:
+    assert build(tmp_path).read_bytes() == wheel.read_bytes()
+
+
+@pytest.fixture(scope="module")
+def program(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The console script, in an environment that holds the package and what it needs, without its extras."""
+    env = tmp_path_factory.mktemp("package") / "env"
+    subprocess.run([UV, "venv", "--quiet", "--python", sys.executable, env], check=True)
+    subprocess.run([UV, "pip", "install", "--quiet", "--python", env, "-c", ROOT / "requirements.lock", wheel], check=True)
+    return env / "bin" / "chatbotnews-wire"
+
+
+def test_it_serves_the_sample_and_keeps_data_in_the_users_own_directory(program: Path, tmp_path: Path) -> None:
+    home, empty, port = tmp_path / "home", tmp_path / "empty", free_port()
+    home.mkdir()
+    empty.mkdir()
+    env = {"HOME": str(home), "PATH": os.environ["PATH"], "PORT": str(port), "WIRE_INGEST": "off"}
+    with serve(program, empty, env) as site:
+        day = ask(f"{site}/api/today.json")
+        assert day["stories"]
+        for address in ("/", "/for-agents.html", "/llms.txt", "/static/wire/site.css", "/admin/login/"):
+            with urllib.request.urlopen(site + address) as answer:  # noqa: S310  an http address of ours
+                assert answer.status == 200, address
+        assert ask(f"{site}/api/search.json?query=library")["degraded"] == ["vectors"], "they are an extra"
+        said = subprocess.run([program, "doctor"], cwd=empty, env=env, capture_output=True, text=True, check=False).stdout
+        assert "ok migrations: All are applied." in said
+        assert "warn vectors" in said
+    assert (home / ".local" / "share" / "chatbotnews-wire" / "wire" / "wire.sqlite3").exists()
+    assert not list(empty.iterdir())
+    assert not list(program.parents[1].rglob("*.sqlite3"))
+
+
+@contextmanager
+def serve(program: Path, directory: Path, env: dict[str, str]) -> Iterator[str]:
+    """Run `chatbotnews-wire run` until it answers; yield its address."""
+    site, ends = f"http://localhost:{env['PORT']}", time.monotonic() + START
+    with subprocess.Popen([program, "run"], cwd=directory, env=env) as server:
+        try:
+            while True:
+                try:
+                    urllib.request.urlopen(f"{site}/readyz", timeout=5).close()  # noqa: S310
+                    break
+                except (urllib.error.URLError, OSError):
+                    assert server.poll() is None, "it ended"
+                    assert time.monotonic() < ends, "it did not answer"
+                    time.sleep(0.2)
+            yield site
+        finally:
+            server.terminate()
+
+
+def ask(address: str) -> Any:
+    with urllib.request.urlopen(address) as answer:  # noqa: S310
+        return json.load(answer)
