@@ -26,7 +26,7 @@ def build_endpoints(servers: Mapping[str, str]) -> dict[str, McpEndpoint]:
             door: McpEndpoint = StreamingEndpoint(path, name, module)
         else:
             door = McpEndpoint(name, module.build(), module.usage_name)
-        for offered in ("sessions", "admit", "quick", "close"):
+        for offered in ("sessions", "admit", "quick", "start", "close"):
             setattr(door, offered, getattr(module, offered, None))
         door.uncached = getattr(module, "UNCACHED", frozenset())
         doors[path] = door
@@ -46,6 +46,9 @@ async def lifespan() -> AsyncIterator[None]:
         for door in _streaming():
             await stack.enter_async_context(door.sdk.router.lifespan_context(door.sdk))
             await door.tools_changed()
+        for start in (door.start for door in doors.values()):
+            if start is not None:
+                start()
         flushing = asyncio.create_task(_keep_flushing())
         try:
             yield

@@ -128,15 +128,19 @@ def find_answer(key: str, since: dt.datetime, now: dt.datetime) -> Heartbeat | N
 
 
 def state(agent_id: str, now: dt.datetime) -> dict[str, Any]:
-    """Return the state of an agent: `online`, `offline` after 24 hours of silence, `unknown` before the first heartbeat."""
+    """Return the state of an agent: `online`, `offline` after 24 hours of silence, `unknown` before the first heartbeat.
+
+    `mode` is what the network asks of it: `paused` while it is offline or the last heartbeat wants anything but `online`.
+    """
     genuine = _list_genuine(agent_id)
     last = genuine.filter(timestamp__lte=now + SKEW).first() or genuine.first()
     if last is None:
-        return {"agent_id": agent_id, "state": "unknown", "received_at": None, "heartbeat": None}
+        return {"agent_id": agent_id, "state": "unknown", "mode": "active", "received_at": None, "heartbeat": None}
     is_silent = abs(now - last.received_at) > OFFLINE_AFTER  # more than that ahead: a clock was wrong, and nobody knows
     return {
         "agent_id": agent_id,
         "state": "offline" if is_silent else "online",
+        "mode": "paused" if is_silent or last.status_required != "online" else "active",
         "status_required": last.status_required,
         "received_at": last.received_at.astimezone(dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         "heartbeat": last.body,

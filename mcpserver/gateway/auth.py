@@ -5,6 +5,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from django.db.models import QuerySet
+from django.utils import timezone
+
 from config.errors import Forbidden, Unauthorized
 from config.tokens import new_token, token_hash
 from mcpserver.gateway.models import Agent
@@ -80,12 +83,24 @@ def forget() -> None:
 
 def make(name: str, grants: list[str], share: int = 100, attributes: Mapping[str, str] | None = None) -> str:
     """Make an agent, or a new key and new grants for one. Return the key, which is stored nowhere. Raises: ValidationError."""
-    token = new_token(PREFIX)
     agent = Agent.objects.filter(name=name).first() or Agent(name=name)
-    agent.grants, agent.share, agent.revoked_at = grants, share, None
+    agent.grants, agent.share = grants, share
     agent.attributes = {**agent.attributes, **(attributes or {})}
-    agent.token_sha256 = token_hash(token)
     agent.full_clean(exclude=["token_sha256"])
+    return issue_key(agent)
+
+
+def issue_key(agent: Agent) -> str:
+    """Save an agent with a new key, in whose place no other works, and return that."""
+    token = new_token(PREFIX)
+    agent.token_sha256, agent.revoked_at = token_hash(token), None
     agent.save()
     forget()
     return token
+
+
+def revoke(agents: QuerySet[Agent]) -> int:
+    """Have the keys of these agents open nothing any more; return how many did until now."""
+    revoked = agents.filter(revoked_at=None).update(revoked_at=timezone.now())
+    forget()
+    return revoked

@@ -1,4 +1,6 @@
-"""The circuit of an upstream in this process: after failures in a row it is left alone, ever longer, then one probe.
+"""The circuit of a resource and its upstream in this process: after failures in a row it is left alone, ever longer, then probed.
+
+An error that answers one call counts once for each question, so that no odd id closes a resource for everybody.
 
 It uses the steady clock. Should that step all the same, no circuit stays open for longer than its longest wait.
 """
@@ -21,6 +23,7 @@ class CircuitBreaker:
     def reset(self) -> None:
         self.failures = 0
         self.error = ""
+        self._questions = set[str]()  # that were answered with an error since the last success
         self._open_until = 0.0
         self._probing_since: float | None = None
 
@@ -49,8 +52,12 @@ class CircuitBreaker:
         self._probing_since = now
         return True
 
-    def note_failure(self, code: str) -> bool:
-        """Count a failure. Return whether that opened the circuit."""
+    def note_failure(self, code: str, question: str = "") -> bool:
+        """Count a failure; of the same `question` once. Return whether that opened the circuit."""
+        if question and question in self._questions and self.failures < self._policy.opens_at:
+            self._probing_since = None
+            return False
+        self._questions.add(question)
         self.failures += 1
         self.error = code
         self._probing_since = None

@@ -111,6 +111,11 @@ class Fetcher:
         self._refreshed_at[request.key] = now
         self._start(Fetch(request, asyncio.get_running_loop().time(), is_refresh=True), 1)
 
+    def find_worst_breaker(self, upstream: str) -> CircuitBreaker:
+        """Return the circuit of an upstream's resources that had the most failures."""
+        of = (breaker for name, breaker in self.breakers.items() if self.policy.resources[name].upstream == upstream)
+        return max(of, key=lambda breaker: breaker.failures, default=CircuitBreaker(self.policy.circuit, self.context))
+
     def skip(self, uri: str, upstream: str, code: str, detail: str) -> Attempt:
         return Attempt(uri, upstream, self.context.now(), error=code, detail=detail)
 
@@ -147,11 +152,11 @@ class Fetcher:
     async def _attempt(self, fetch: Fetch, *, is_retry: bool) -> Entry:
         """Raises: UpstreamError."""
         request, upstream = fetch.request, fetch.request.resource.upstream
-        breaker, attempt = self.breakers[upstream], Attempt(request.uri, upstream, self.context.now())
+        breaker, attempt = self.breakers[request.resource.name], Attempt(request.uri, upstream, self.context.now())
         fetch.attempts.append(attempt)
         try:
             if not breaker.admit():
-                detail = f"{upstream} is left alone after failures ({breaker.error})."
+                detail = f"{request.resource.title} of {upstream} is left alone after failures ({breaker.error})."
                 raise UpstreamError(client_interface.CIRCUIT_OPEN, detail, max(0.0, breaker.open_for))
             try:
                 await self._acquire_quota(fetch, is_retry=is_retry)
@@ -166,12 +171,13 @@ class Fetcher:
                 attempt.took = asyncio.get_running_loop().time() - began
         except UpstreamError as error:
             attempt.error, attempt.detail, attempt.retry_after = error.code, error.detail, error.retry_after
-            self._note_failure(upstream, error)
+            attempt.words = error.words
+            self._note_failure(request, error)
             fetch.notify()
             raise
         if breaker.note_success():
-            log.warning("%s answers again.", upstream)
-        self.logger.note_upstream(upstream, breaker)
+            log.warning("%s of %s answers again.", request.resource.name, upstream)
+        self.logger.note_upstream(upstream, self.find_worst_breaker(upstream))
         return entry
 
     async def _acquire_quota(self, fetch: Fetch, *, is_retry: bool) -> None:
@@ -196,17 +202,19 @@ class Fetcher:
                 limit = f"Our own limit for {resource.upstream} ({resource.limit} in {resource.period:g} s{spacing})"
                 raise UpstreamError(client_interface.LIMITED_HERE, f"{limit} lets the next one pass in {wait:.0f} s.", wait)
 
-    def _note_failure(self, upstream: str, error: UpstreamError) -> None:
+    def _note_failure(self, request: GatewayRequest, error: UpstreamError) -> None:
         if error.code in (client_interface.CIRCUIT_OPEN, client_interface.LIMITED_HERE):
             return
-        breaker = self.breakers[upstream]
+        resource = request.resource
+        breaker, upstream = self.breakers[resource.name], resource.upstream
         if error.code not in client_interface.OPENS_CIRCUIT:
             breaker.release_probe()
-        elif breaker.note_failure(error.code):
-            log.error("%s is left alone until %s: %s", upstream, format_moment(breaker.opened_until), error.detail)
+        elif breaker.note_failure(error.code, request.key if error.is_of_call else ""):
+            until = format_moment(breaker.opened_until)
+            log.error("%s of %s is left alone until %s: %s %s", resource.name, upstream, until, error.detail, error.words)
         if error.code in (client_interface.UNAUTHORIZED, client_interface.INVALID):  # for the operator to mend
             log.error("%s: %s (%s)", upstream, error.detail, error.code)
-        self.logger.note_upstream(upstream, breaker, error)
+        self.logger.note_upstream(upstream, self.find_worst_breaker(upstream), error)
 
     async def _ask(self, request: GatewayRequest) -> Entry:
         """Return the validated answer of the upstream, stored. Raises: UpstreamError."""
@@ -221,7 +229,7 @@ class Fetcher:
         if resource.answers == "heartbeat":
             data = await self._record_heartbeat(request, data, untrusted=answer.untrusted)
         entry = self.build_entry(request, replace(answer, data=data))
-        if resource.ttl_for(request.params):
+        if entry.gone_after > entry.fetched_at:
             # Stored before it is answered: an entry that was given is there after a crash.
             if resource.answers == "transactions":
                 self.cache.add(await self._build_history(request, entry))
@@ -241,10 +249,17 @@ class Fetcher:
             raise UpstreamError(client_interface.INVALID, f"The heartbeat was rejected: {reason}.")
         return verified
 
+    def _get_ttl(self, request: GatewayRequest, answer: UpstreamAnswer) -> float | None:
+        """Return the seconds for which an answer is fresh, as short as the upstream wants it; None if it may not be stored."""
+        ttl = request.resource.ttl_for(request.params)
+        if not ttl or (answer.is_private and not request.resource.private):
+            return None
+        return ttl if answer.ttl is None else min(ttl, answer.ttl)
+
     def build_entry(self, request: GatewayRequest, answer: UpstreamAnswer) -> Entry:
         """Raises: UpstreamError for data that are too large or no JSON."""
         resource, now = request.resource, self.context.now()
-        ttl = resource.ttl_for(request.params)
+        ttl = self._get_ttl(request, answer)
         entry = Entry(
             key=request.key,
             resource=resource.name,
@@ -256,8 +271,8 @@ class Fetcher:
             marker=answer.marker,
             note=answer.note,
             fetched_at=now,
-            fresh_until=now + ttl,
-            gone_after=now + max(ttl, resource.stale) if ttl else now,
+            fresh_until=now + (ttl or 0.0),
+            gone_after=now + max(ttl, resource.stale) if ttl is not None else now,
             steady_at=self.context.steady(),
             boot=BOOT,
         )
@@ -271,13 +286,21 @@ class Fetcher:
 
     async def _build_history(self, request: GatewayRequest, entry: Entry) -> Entry:
         """Return an entry of all transactions that were ever seen, for the time when nobody answers."""
+        await self.cache.load(request.history_key)  # another process may have added to it
         before = [await self.cache.find(key) for key in (request.history_key, request.key)]
-        history = copy(entry)
-        history.key, history.fresh_until = request.history_key, entry.fetched_at
-        history.note = "These are all transactions that were seen so far and no longer change."
         found = payload_schemas.merge_settled([entry.data, *(old.data for old in before if old is not None)])
-        _set_data(history, request.resource.answers, found)
+        history = derive(entry, request.history_key, request.resource.answers, found)
+        history.fresh_until = entry.fetched_at
+        history.note = "These are all transactions that were seen so far and no longer change."
         return history
+
+
+def derive(entry: Entry, key: str, kind: str, data: Any) -> Entry:
+    """Return an entry with other data, made of those of this one."""
+    other = copy(entry)
+    other.key = key
+    _set_data(other, kind, data)
+    return other
 
 
 def _set_data(entry: Entry, kind: str, data: Any) -> None:
@@ -288,7 +311,12 @@ def _set_data(entry: Entry, kind: str, data: Any) -> None:
 
 def _to_call(request: GatewayRequest) -> UpstreamCall:
     resource = request.resource
-    is_exact = resource.answers == "heartbeat"
     return UpstreamCall(
-        resource.upstream, resource.name, request.uri, request.upstream_params, request.caller.attributes, is_exact=is_exact
+        resource.upstream,
+        resource.name,
+        request.uri,
+        request.upstream_params,
+        request.caller.attributes,
+        is_exact=resource.answers == "heartbeat",
+        answers=resource.answers,
     )

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Annotated, Any, Final, Literal
 
+from jsonschema.exceptions import best_match
 from pydantic import (
     AwareDatetime,
     BaseModel,
@@ -183,6 +184,40 @@ class AgentProfile(BaseModel):
     signature: Text | None = None
 
 
+class TextAnswer(BaseModel):
+    text: str
+    mime_type: Id | None = None
+
+
+class BlobAnswer(BaseModel):
+    blob: Annotated[str, Field(pattern=r"^[A-Za-z0-9+/\s]*=*\s*$", description="Base64.")]
+    mime_type: Id | None = None
+
+
+class Content(BaseModel):
+    """A content of a resource: with `text`, or with `blob` in base64."""
+
+    uri: Text
+    mime_type: Id | None = None
+    text: str | None = None
+    blob: str | None = None
+
+
+class Contents(BaseModel):
+    contents: Annotated[list[Content], Field(max_length=MAX_ITEMS)]
+
+
+class ListedResource(BaseModel):
+    uri: Text
+    name: Text
+    mime_type: Id | None = None
+
+
+class Listing(BaseModel):
+    resources: Annotated[list[ListedResource], Field(max_length=MAX_ITEMS)]
+    templates: Annotated[list[ListedResource], Field(max_length=MAX_ITEMS)]
+
+
 KINDS: Final[Mapping[str, TypeAdapter[Any]]] = {
     "tweets": TypeAdapter(Annotated[list[Tweet], Field(max_length=MAX_ITEMS)]),
     "trends": TypeAdapter(Annotated[list[TrendData], Field(max_length=MAX_ITEMS)]),
@@ -191,8 +226,17 @@ KINDS: Final[Mapping[str, TypeAdapter[Any]]] = {
     "transactions": TypeAdapter(Transactions),
     "heartbeat": TypeAdapter(HeartbeatData),
     "agents": TypeAdapter(Annotated[list[AgentProfile], Field(max_length=MAX_ITEMS)]),
+    "json": TypeAdapter(Any),  # of the policy's schema
+    "text": TypeAdapter(TextAnswer),
+    "blob": TypeAdapter(BlobAnswer),
+    "contents": TypeAdapter(Contents),
+    "listing": TypeAdapter(Listing),
 }
-_LISTS: Final[Mapping[str, str]] = {"vectors": "results", "transactions": "transactions", "heartbeat": "instructions"}
+_LISTS: Final[Mapping[str, str]] = {
+    **{"vectors": "results", "transactions": "transactions", "heartbeat": "instructions"},
+    **{"contents": "contents", "listing": "resources"},
+}
+_SINGLE: Final = ("json", "text", "blob")  # a value of any form, which may be a list
 
 
 def validate(resource: Resource, params: Mapping[str, Any], data: Any) -> Any:
@@ -205,7 +249,10 @@ def validate(resource: Resource, params: Mapping[str, Any], data: Any) -> Any:
         first = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(str(part)[:40] for part in first["loc"]) or "the answer"
         raise UpstreamError(INVALID, f"The answer does not fit its schema: {where}: {first['msg']}.") from error
-    fitting = KINDS[resource.answers].dump_python(found, mode="json", by_alias=True, exclude_none=False)
+    if resource.schema and (fault := best_match(resource.validator.iter_errors(data))):
+        where = ".".join(str(part)[:40] for part in fault.absolute_path) or "the answer"
+        raise UpstreamError(INVALID, f"The answer does not fit its schema: {where}: {str(fault.validator)[:40]} does not hold.")
+    fitting = KINDS[resource.answers].dump_python(found, mode="json", by_alias=True, exclude_none=resource.answers == "contents")
     if resource.name == "news_region_trends" and any(trend["geographic_origin"] != params["region"] for trend in fitting):
         raise UpstreamError(INVALID, "The answer is of something else than was asked.")
     return fitting
@@ -222,11 +269,14 @@ def is_storable(data: Any) -> bool:
 
 
 def build_empty(kind: str) -> Any:
-    return {_LISTS[kind]: []} if kind in _LISTS else []
+    if kind in _SINGLE:
+        return None
+    return {name: [] for name in ("resources", "templates")} if kind == "listing" else {_LISTS[kind]: []} if kind in _LISTS else []
 
 
 def list_items(kind: str, data: Any) -> list[Any]:
-    return list(data[_LISTS[kind]] if kind in _LISTS else data)
+    found = data[_LISTS[kind]] if kind in _LISTS else data
+    return found if isinstance(found, list) else [found]
 
 
 def replace_items(kind: str, data: Any, items: list[Any]) -> Any:
@@ -236,6 +286,19 @@ def replace_items(kind: str, data: Any, items: list[Any]) -> Any:
 def is_settled(kind: str, data: Any) -> bool:
     """Return whether an answer may be given again as it is; a pending transaction may change any moment."""
     return kind != "transactions" or all(row["status"] != "pending" for row in data["transactions"])
+
+
+def pick_wallet(data: Any, wallet: str) -> Any:
+    """Return the transactions from or to a wallet; all for ""."""
+    rows = data["transactions"]
+    return {"transactions": [row for row in rows if not wallet or wallet in (row["from"].lower(), row["to"].lower())]}
+
+
+def convert(data: Any, kind: str, wanted: str) -> Any:
+    """Return the data of another resource in the shape that was asked for: a trend is a coin's trend without figures."""
+    if (kind, wanted) != ("trends", "crypto"):
+        return data
+    return [CryptoTrend(trend=trend).model_dump(mode="json") for trend in data]
 
 
 def merge_settled(answers: Iterable[Any]) -> Any:

@@ -56,5 +56,5 @@ PLUGIN = Plugin(
         MenuItem(title="Heartbeats", icon="favorite", model="gateway.heartbeat"),
     ],
     list_faults=cache.list_faults,
-    edit_permissions=["change_agent", "add_override", "change_override", "delete_override"],
+    edit_permissions=["add_agent", "change_agent", "add_override", "change_override", "delete_override"],
 )

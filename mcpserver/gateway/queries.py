@@ -54,8 +54,16 @@ class ResourceOut(Schema):
     params: list[ParameterOut]
 
 
+class HeartbeatOut(Schema):
+    agent_id: str
+    state: str
+    mode: str = Field(description="active, or paused: the network is silent or wants maintenance or an update. Begin no new work.")
+    received_at: str | None
+
+
 class ResourcesOut(Schema):
     resources: list[ResourceOut]
+    heartbeats: list[HeartbeatOut] = Field(default=[], description="Of the network's agents, if the caller may read heartbeats.")
 
 
 class ExplainOut(Schema):
@@ -95,12 +103,6 @@ class UpstreamOut(Schema):
     detail: str
 
 
-class HeartbeatOut(Schema):
-    agent_id: str
-    state: str
-    received_at: str | None
-
-
 class StatusOut(Schema):
     upstreams: list[UpstreamOut]
     heartbeats: list[HeartbeatOut]
@@ -128,7 +130,10 @@ async def vector_search(given: Mapping[str, Any], caller: Caller, wait: float = 
 async def resources(caller: Caller) -> ResourcesOut:
     resolver = await runtime.get_resolver()
     return await runtime.read(
-        lambda: ResourcesOut(resources=[_describe(resolver, resource, caller) for resource in resolver.policy.resources.values()])
+        lambda: ResourcesOut(
+            resources=[_describe(resolver, resource, caller) for resource in resolver.policy.resources.values()],
+            heartbeats=_list_heartbeats(resolver) if caller.may_read("openclaw://heartbeat") else [],
+        )
     )
 
 
@@ -168,7 +173,7 @@ def _describe(resolver: Resolver, resource: Resource, caller: Caller) -> Resourc
         **{f"{name}_s": getattr(resource, name) for name in seconds},
         may_read=may_read,
         unavailable=f"{resource.upstream} is not configured in this installation." if is_off else None,
-        circuit=resolver.breakers[resource.upstream].state.value,
+        circuit=resolver.breakers[resource.name].state.value,
         remaining=admission.remaining if admission else None,
         next_in_s=round(admission.wait, 1) if admission else None,
         newest_age_s=round(max(0.0, now - fetched), 1) if fetched else None,
@@ -183,7 +188,7 @@ def _read_status(resolver: Resolver) -> StatusOut:
     rows = {row.name: row for row in UpstreamState.objects.all()}
     upstreams = []
     for name, upstream in resolver.policy.upstreams.items():
-        breaker, row = resolver.breakers[name], rows.get(name, UpstreamState())
+        breaker, row = resolver.fetcher.find_worst_breaker(name), rows.get(name, UpstreamState())
         moments = {"answered_at": row.answered_at, "failed_at": row.failed_at}
         upstreams.append(
             UpstreamOut(
@@ -197,5 +202,9 @@ def _read_status(resolver: Resolver) -> StatusOut:
                 detail=row.detail,
             )
         )
+    return StatusOut(upstreams=upstreams, heartbeats=_list_heartbeats(resolver))
+
+
+def _list_heartbeats(resolver: Resolver) -> list[HeartbeatOut]:
     states = agent_heartbeats.list_states(dt.datetime.fromtimestamp(resolver.context.now(), dt.UTC))
-    return StatusOut(upstreams=upstreams, heartbeats=[HeartbeatOut.model_validate(state) for state in states])
+    return [HeartbeatOut.model_validate(state) for state in states]

@@ -1,6 +1,5 @@
 """From an address to a request: which resource, with which parameters, and under which key its answer is cached."""
 
-import hashlib
 import math
 import re
 import uuid
@@ -40,9 +39,7 @@ class GatewayRequest:
 
     def _build_uri(self, *, with_local: bool) -> str:
         resource, params = self.resource, self.params
-        path = resource.uri
-        for name in resource.holes:
-            path = path.replace(f"{{{name}}}", quote(str(params[name]), safe="-._~"))
+        path = resource.fill(params)
         query = {
             name: ",".join(map(str, params[name])) if isinstance(params[name], list) else str(params[name])
             for name, parameter in resource.params.items()
@@ -71,8 +68,8 @@ class GatewayRequest:
 
     @cached_property
     def history_key(self) -> str:
-        """The key of everything that was ever seen in answers to this request, beside the newest answer."""
-        return hashlib.sha256(f"{self.key} seen".encode()).hexdigest()
+        """The key of all that was ever seen in answers to whoever asks, whatever the question."""
+        return digest({"seen": self.resource.name, "scope": self.owner, "attributes": self.attributes_sha256})
 
     @property
     def owner(self) -> str:
@@ -101,13 +98,16 @@ def parse_request(policy: Policy, uri: str, caller: Caller = ANYBODY, *, interna
     """
     if len(uri) > MAX_URI:
         raise InvalidArgument(f"The address is longer than {MAX_URI} characters.", "Leave parameters out.")
-    path, _, query = uri.strip().partition("?")
-    scheme, separator, rest = path.partition("://")
-    found = policy.find_resource(f"{scheme.lower()}{separator}{rest}")
+    scheme, separator, rest = uri.strip().partition("://")
+    address, query = f"{scheme.lower()}{separator}{rest}", ""
+    found = policy.find_resource(address)
+    if found is None:
+        address, _, query = address.partition("?")
+        found = policy.find_resource(address)
     if found is None:
         raise NotFound("There is no such resource.", LISTED)
     resource, values = found
-    given = {name: unquote(value) for name, value in zip(resource.holes, values, strict=True)}
+    given = dict(zip(resource.holes, values if resource.is_reserved else map(unquote, values), strict=True))
     for name, value in parse_qsl(query, keep_blank_values=True):
         if name in given:
             raise InvalidArgument(f"{name} is given twice.", "Give each parameter once.")

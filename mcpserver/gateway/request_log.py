@@ -31,6 +31,7 @@ SWEEP: Final = 600.0  # seconds between two sweeps
 MAX_WAITING: Final = 50_000  # rows of the log that wait while the database is away; beyond, only counts go on
 BATCH: Final = 500  # ids of one query
 COLUMNS: Final = tuple(column.name for column in RequestLog._meta.concrete_fields if not column.primary_key)
+POLICY_ROW: Final = ""  # in the table of upstreams: every process reads the policy's files again when its `resets` rises
 Row = tuple[Any, ...]  # in the order of COLUMNS
 
 log = logging.getLogger(__name__)
@@ -193,6 +194,11 @@ def read_resets() -> dict[str, int]:
     return dict(UpstreamState.objects.values_list("name", "resets"))
 
 
+def announce_policy() -> None:
+    """Have every process read the policy and its secrets again at its next look."""
+    UpstreamState.objects.update_or_create(name=POLICY_ROW, defaults={"resets": F("resets") + 1}, create_defaults={"resets": 1})
+
+
 def reset_circuits(upstreams: Sequence[str]) -> list[str]:
     """Have every process close its circuits of these upstreams at its next look. Return those that were not closed."""
     open_ones = UpstreamState.objects.filter(name__in=upstreams).exclude(circuit="closed", failures=0)
@@ -214,7 +220,7 @@ def _to_row(response: GatewayResponse, agent: str, ms: float, cost: float) -> Ro
         *(response.outcome, response.upstream or "", ms, response.outcome == CACHED, response.count, response.error),
         max(0, sum(attempt.is_sent for attempt in attempts) - 1),
         *(response.remaining, cost, round(response.stale_for, 1), response.sha256 or ""),
-        orjson.dumps([attempt.to_dict() for attempt in attempts]).decode() if attempts else "[]",
+        orjson.dumps([attempt.to_dict() | {"words": attempt.words} for attempt in attempts]).decode() if attempts else "[]",
     )
 
 

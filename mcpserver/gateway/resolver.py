@@ -19,12 +19,12 @@ from mcpserver.gateway.auth import Caller
 from mcpserver.gateway.cache import EntryCache
 from mcpserver.gateway.canonical_json import digest
 from mcpserver.gateway.circuit_breaker import CircuitBreaker
-from mcpserver.gateway.fetcher import Fetch, Fetcher
+from mcpserver.gateway.fetcher import Fetch, Fetcher, derive
 from mcpserver.gateway.limiter import Quota
 from mcpserver.gateway.models import Entry
 from mcpserver.gateway.process_context import ProcessContext
 from mcpserver.gateway.request import GatewayRequest, build_chain_request
-from mcpserver.gateway.request_log import RequestLogger, read_resets
+from mcpserver.gateway.request_log import POLICY_ROW, RequestLogger, read_resets
 from mcpserver.gateway.resource_policy import Policy, PolicyError
 from mcpserver.gateway.response import CACHED, EXHAUSTED, FALLBACK, FRESH, STALE, Attempt, GatewayResponse, format_moment, new_id
 from mcpserver.upstreams.client_interface import ENDS_CHAIN, NOT_GRANTED, SKIPPED, UpstreamAnswer, UpstreamClient
@@ -37,7 +37,10 @@ log = logging.getLogger(__name__)
 
 
 class Resolver:
-    """The resolver of one process. `read_policy` returns the policy with the desk's numbers as they are now."""
+    """The resolver of one process. `read_policy` returns the policy with the desk's numbers as they are now.
+
+    `reload` is called when the files behind it are to be read again.
+    """
 
     def __init__(
         self,
@@ -50,14 +53,16 @@ class Resolver:
         log_rows: int = 200_000,
         journal: Path | None = None,
         read_policy: Callable[[], Policy] | None = None,
+        reload: Callable[[], None] = lambda: None,
     ) -> None:
         self.policy, self.client, self.context = policy, client, context
         self.cache = EntryCache(context)
         self.quota = Quota(policy, context, is_on=counts)
-        self.breakers = {name: CircuitBreaker(policy.circuit, context) for name in policy.upstreams}
+        self.breakers = {name: CircuitBreaker(policy.circuit, context) for name in policy.resources}
         self.logger = RequestLogger(context, self.cache, log_rows, max_bytes, journal)
         self.fetcher = Fetcher(policy, client, self.cache, self.quota, self.breakers, self.logger, context)
         self.read_policy = read_policy
+        self._reload = reload
         self._looked_at = float("-inf")
         self._resets: dict[str, int] | None = None
 
@@ -97,9 +102,12 @@ class Resolver:
             log.exception("Nobody can tell what the desk and other processes did.")
         else:
             before, self._resets = self._resets, resets
-            for upstream, number in resets.items():
-                if before is not None and number != before.get(upstream, 0) and upstream in self.breakers:
-                    self.breakers[upstream].reset()
+            for name, breaker in self.breakers.items():
+                upstream = self.policy.resources[name].upstream
+                if before is not None and resets.get(upstream, 0) != before.get(upstream, 0):
+                    breaker.reset()
+            if before is not None and resets.get(POLICY_ROW, 0) != before.get(POLICY_ROW, 0):
+                self._reload()
             if policy.resources != self.policy.resources:
                 self.policy = policy
 
@@ -127,8 +135,11 @@ class Resolver:
             return self._respond(request, FRESH, fetch.entry, attempts, fetch)
         entry = await self._follow_chain(request, deadline, attempts)
         if entry is not None:
+            kind, wanted = self.policy.resources[entry.resource].answers, request.resource.answers
+            if kind != wanted:
+                entry = derive(entry, entry.key, wanted, payload_schemas.convert(entry.data, kind, wanted))
             return self._respond(request, FALLBACK, entry, attempts, fetch)
-        entry = await self.cache.find(request.history_key if request.resource.answers == "transactions" else request.key)
+        entry = await self._find_stale(request)
         if entry is not None and entry.is_usable(self.context.now()):
             return self._respond(request, STALE, entry, attempts, fetch)
         return self._respond(request, EXHAUSTED, None, attempts, fetch)
@@ -139,6 +150,17 @@ class Resolver:
             await self.cache.load(request.key)
             entry = self.get_fresh_in_memory(request)
         return entry
+
+    async def _find_stale(self, request: GatewayRequest) -> Entry | None:
+        """Return what was stored for this request; transactions that were seen in answers to any question answer each."""
+        kind = request.resource.answers
+        if kind != "transactions":
+            return await self.cache.find(request.key)
+        entry = await self.cache.find(request.history_key)
+        if entry is None:
+            return None
+        wallet = str(request.params.get("wallet_address") or "").lower()
+        return derive(entry, request.key, kind, payload_schemas.pick_wallet(entry.data, wallet))
 
     async def _find_heartbeat(self, request: GatewayRequest) -> Entry | None:
         """Return the heartbeat that answered this request last, until the next is due: its response may have been lost."""

@@ -5,21 +5,28 @@
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Self
+from urllib.parse import quote
 
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import SchemaError
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, ValidationInfo, field_validator, model_validator
 from pydantic.dataclasses import dataclass
+from referencing import Registry
 
 from mcpserver.upstreams.config import FOREVER, TABLE, Duration, Upstream, matches, name_tables
 
 NUMBERS: Final = ("limit", "min_interval", "ttl", "stale", "timeout", "attempts", "cost")  # what the desk may override
 VERSION: Final = 1
 SHIPPED: Final = Path(__file__).with_name("policy.toml")
-_HOLE: Final = re.compile(r"\{([a-z_.]+)\}")
+_HOLE: Final = re.compile(r"\{(\+?)([a-z_.]+)\}")  # `{+name}` holds any characters, as in RFC 6570
+# What an upstream with `pass_through` offers by itself; a table of the same name changes it.
+_PASSED: Final[dict[str, Any]] = {"limit": 600, "period": "1h", "ttl": "5m", "stale": "1h", "timeout": "10s"}
+_ADDRESS: Final = {"type": "string", "pattern": ".+", "help": "The address of a resource of this upstream."}
 Count = Annotated[int, Field(ge=1)]
 PositiveDuration = Annotated[Duration, Field(gt=0)]
 
@@ -88,16 +95,22 @@ class Resource:
     name: Annotated[str, matches(r"[a-z][a-z0-9_]{0,59}", "a name has small letters, digits and underscores")]
     uri: str
     upstream: str
-    answers: Literal["tweets", "trends", "crypto", "vectors", "transactions", "heartbeat", "agents"]
+    # fmt: off
+    answers: Literal[
+        "tweets", "trends", "crypto", "vectors", "transactions", "heartbeat", "agents",
+        "json", "text", "blob", "contents", "listing",
+    ]
+    # fmt: on
     limit: Count
     period: PositiveDuration
     ttl: Duration
     timeout: PositiveDuration
     title: str = ""
     description: str = ""
+    schema: Mapping[str, Any] = field(default_factory=dict)  # JSON Schema of `json`, 2020-12
     params: Annotated[Mapping[str, Parameter], BeforeValidator(name_tables)] = field(default_factory=dict)
     stale: Duration = 0.0
-    # Other addresses that answer in its place, in order; `load` flattens it: none twice, never its own.
+    # Other addresses that answer in its place, in order.
     chain: tuple[str, ...] = ()
     min_interval: Duration = 0.0
     limit_scope: Literal["shared", "credential", "agent"] = "shared"
@@ -118,14 +131,37 @@ class Resource:
                 raise ValueError(f"there is no parameter {name!r}, which its uri or limit_per names")
         return self
 
+    @field_validator("schema")
+    @classmethod
+    def _check_schema(cls, schema: Mapping[str, Any]) -> Mapping[str, Any]:
+        try:
+            Draft202012Validator.check_schema(schema)
+        except SchemaError as error:
+            raise ValueError(f"this is no JSON Schema: {error.message}") from error
+        return schema
+
     @property
     def holes(self) -> tuple[str, ...]:
-        return tuple(_HOLE.findall(self.uri))
+        return tuple(name for _, name in _HOLE.findall(self.uri))
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
         """The form of its address without parameters, with a group for each hole."""
-        return re.compile(_HOLE.sub("([^/?#]+)", re.escape(self.uri).replace(r"\{", "{").replace(r"\}", "}")))
+        unescaped = re.sub(r"\\([{}+])", r"\1", re.escape(self.uri))
+        return re.compile(_HOLE.sub(lambda hole: "(.+)" if hole[1] else "([^/?#]+)", unescaped), re.S)
+
+    @cached_property
+    def validator(self) -> Draft202012Validator:
+        return Draft202012Validator(self.schema, registry=Registry())  # which fetches nothing
+
+    def fill(self, params: Mapping[str, Any]) -> str:
+        """Return its address with these values in the holes."""
+        return _HOLE.sub(lambda hole: str(params[hole[2]]) if hole[1] else quote(str(params[hole[2]]), safe="-._~"), self.uri)
+
+    @property
+    def is_reserved(self) -> bool:
+        """Return whether its address ends in another one, whatever characters that has."""
+        return "{+" in self.uri
 
     def ttl_for(self, params: Mapping[str, Any]) -> float:
         matching = (ttl for key, ttl in self.ttl_of.items() if str(params.get(key.partition("=")[0])) == key.partition("=")[2])
@@ -160,6 +196,9 @@ class Policy:
         for resource in self.resources.values():
             if resource.upstream not in self.upstreams:
                 raise ValueError(f"resources.{resource.name}.upstream: there is no upstream {resource.upstream!r}")
+            for uri in resource.chain:
+                if uri == resource.uri or _find_member(self, uri) is None:
+                    raise ValueError(f"resources.{resource.name}.chain: {uri!r} is no other resource of this policy")
         for upstream in self.upstreams.values():
             for name in upstream.adapters:
                 if name not in self.resources:
@@ -199,6 +238,8 @@ def load(extra: Path | None = None) -> Policy:
     raw = _read(SHIPPED)
     if extra is not None:
         raw = _merge(raw, _read(extra))
+    if isinstance(raw["resources"], dict) and isinstance(raw["upstreams"], dict):
+        _add_passed_resources(raw["upstreams"], raw["resources"])
     if raw.get("version") != VERSION:
         raise PolicyError(f"version: {raw.get('version')!r} is unknown; this release reads version {VERSION}.")
     try:
@@ -209,8 +250,21 @@ def load(extra: Path | None = None) -> Policy:
     resources = {}
     for name, one in policy.resources.items():
         own = {key: value for key, value in general.items() if key not in raw["resources"][name]}
-        resources[name] = replace(one, title=one.title or name, chain=tuple(_flatten_chain(policy, one)), **own)
+        resources[name] = replace(one, title=one.title or name, **own)
     return replace(policy, resources=resources)
+
+
+def _add_passed_resources(upstreams: Mapping[str, Any], resources: dict[str, Any]) -> None:
+    """Add two resources for each upstream that is passed through: the list of its own ones, and each of them by its address."""
+    for name, upstream in upstreams.items():
+        if not isinstance(upstream, dict) or not upstream.get("pass_through"):
+            continue
+        key, general = name.replace("-", "_"), {**_PASSED, "upstream": name}
+        own = {"uri": f"mcp://{name}/{{+uri}}", "answers": "contents", "title": f"A resource of {name}"}
+        listing = {"uri": f"mcp://{name}/", "answers": "listing", "title": f"Resources of {name}"}
+        resources[key] = _merge({**general, **own, "params": {"uri": _ADDRESS}}, resources.get(key, {}))
+        resources[f"{key}_list"] = _merge({**general, **listing}, resources.get(f"{key}_list", {}))
+        upstream["adapters"] = {key: {"resource": "{uri}"}, **upstream.get("adapters", {})}
 
 
 def _read(file: Path) -> dict[str, Any]:
@@ -228,26 +282,6 @@ def _merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]
         old = merged.get(key)
         merged[key] = _merge(old, value) if isinstance(old, dict) and isinstance(value, dict) else value
     return merged
-
-
-def _flatten_chain(policy: Policy, resource: Resource) -> Iterator[str]:
-    """Yield its chain with those of its members in place, depth first. A chain that comes back to where it was ends there."""
-    uris, names = {resource.uri}, set[str]()
-
-    def walk(chain: Sequence[str], *, is_own: bool) -> Iterator[str]:
-        for uri in chain:
-            member = _find_member(policy, uri)
-            if member is None:
-                raise PolicyError(f"resources.{resource.name}.chain: {uri!r} is no resource of this policy.")
-            if uri in uris or (not is_own and (member is resource or member.name in names)):
-                continue
-            uris.add(uri)
-            names.add(member.name)
-            yield uri
-            if member is not resource:
-                yield from walk(member.chain, is_own=False)
-
-    return walk(resource.chain, is_own=True)
 
 
 def _find_member(policy: Policy, uri: str) -> Resource | None:

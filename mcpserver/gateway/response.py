@@ -70,6 +70,7 @@ class Attempt:
     retry_after: float | None = None
     is_sent: bool = False
     is_counted: bool = False  # an answer accounted for it
+    words: str = ""  # the upstream's own, for the operator and no agent
 
     def to_dict(self) -> dict[str, Any]:
         return {

@@ -1,13 +1,16 @@
 """The resolver of this process: built by the first question, of the settings and of what the desk overrides."""
 
 import asyncio
+import logging
+import signal
 import threading
 from collections import defaultdict
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from django.conf import settings
 from django.db import connection
@@ -16,16 +19,21 @@ from config.database import routing
 from config.database.threads import in_thread
 from mcpserver.gateway.models import Override
 from mcpserver.gateway.process_context import ProcessContext
-from mcpserver.gateway.resolver import Resolver
-from mcpserver.gateway.resource_policy import Policy, load
-from mcpserver.upstreams.client_interface import UpstreamClient
+from mcpserver.gateway.resolver import LONGEST_WAIT, Resolver
+from mcpserver.gateway.resource_policy import Policy, PolicyError, load
+
+if TYPE_CHECKING:
+    from mcpserver.upstreams.upstream_clients import Upstreams
 
 T = TypeVar("T")
+log = logging.getLogger(__name__)
 
 # One thread: what it does are short transactions, which would wait for each other anyway.
 _writer: Final = ThreadPoolExecutor(1, thread_name_prefix="gateway")
 _lock: Final = threading.Lock()
 _resolver: Resolver | None = None
+_is_outdated = False
+_retiring: Final[set[asyncio.Task[None]]] = set()
 
 
 async def write(work: Callable[[], T]) -> T:
@@ -54,7 +62,7 @@ def _override(found: Policy) -> Policy:
     return found.overridden(numbers)
 
 
-def connect(found: Policy) -> UpstreamClient:
+def connect(found: Policy) -> "Upstreams":
     from mcpserver.upstreams.upstream_clients import Upstreams  # loads the MCP SDK, which takes a second
 
     return Upstreams(found.upstreams)
@@ -62,26 +70,61 @@ def connect(found: Policy) -> UpstreamClient:
 
 async def get_resolver() -> Resolver:
     """Return this process's resolver. Raises: PolicyError."""
-    global _resolver
-    if _resolver is None:
+    global _resolver, _is_outdated
+    before = _resolver
+    if before is not None and not _is_outdated:
+        return before
+    _is_outdated = False
+    try:
         read_policy = partial(_override, load(settings.WIRE_GATEWAY_POLICY))
         found = await read(read_policy)
-        with _lock:
-            if _resolver is None:
-                _resolver = Resolver(
-                    found,
-                    connect(found),
-                    ProcessContext(write, read),
-                    max_bytes=settings.WIRE_GATEWAY_CACHE_BYTES,
-                    log_rows=settings.WIRE_GATEWAY_LOG_ROWS,
-                    journal=Path(settings.WIRE_DATA_DIR) / "gateway",
-                    read_policy=read_policy,
-                )
-    return _resolver
+    except PolicyError as error:
+        if before is None:
+            raise
+        log.error("The policy was read again and cannot be used; the one before stays: %s", error)
+        return before
+    with _lock:
+        if _resolver is before:
+            _resolver = Resolver(
+                found,
+                connect(found),
+                ProcessContext(write, read),
+                max_bytes=settings.WIRE_GATEWAY_CACHE_BYTES,
+                log_rows=settings.WIRE_GATEWAY_LOG_ROWS,
+                journal=Path(settings.WIRE_DATA_DIR) / "gateway",
+                read_policy=read_policy,
+                reload=reload,
+            )
+            if before is not None:
+                log.warning("The policy and its secrets were read again.")
+                task = asyncio.create_task(_retire(before))
+                _retiring.add(task)
+                task.add_done_callback(_retiring.discard)
+        assert _resolver is not None  # noqa: S101
+        return _resolver
+
+
+async def _retire(before: Resolver) -> None:
+    """Close a resolver when the requests that it answers are over."""
+    await asyncio.sleep(LONGEST_WAIT)
+    await before.close()
+
+
+def reload(*_signal: Any) -> None:
+    """Have the next request read the policy and its secrets again."""
+    global _is_outdated
+    _is_outdated = True
+
+
+def start() -> None:
+    """Read the policy again on SIGHUP, in the process that serves."""
+    with suppress(ValueError):  # not the main thread
+        if signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:
+            signal.signal(signal.SIGHUP, reload)
 
 
 def ready() -> Resolver | None:
-    return _resolver
+    return None if _is_outdated else _resolver
 
 
 def replace(other: Resolver | None) -> None:

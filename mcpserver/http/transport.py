@@ -86,6 +86,7 @@ class McpEndpoint:
         self.uncached: Set[str] = frozenset()  # methods whose results are not cached
         self.quick: Callable[[str, Any, str], Callable[[], bytes] | None] | None = None
         """Answers at once what needs neither a query nor the SDK."""
+        self.start: Callable[[], None] | None = None  # begins what the server does while the process serves
         self.close: Callable[[], Awaitable[None]] | None = None  # ends what the server holds open
         # By tool: whether headers repeat arguments of it. Looking through its schema takes longer than answering.
         self._repeating: dict[str, bool] = {}

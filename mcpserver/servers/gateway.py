@@ -17,7 +17,7 @@ from pydantic import Field
 
 from config.errors import Unavailable, WireError
 from mcpserver.gateway import auth, queries, runtime
-from mcpserver.gateway.auth import Caller
+from mcpserver.gateway.auth import ANYBODY, Caller
 from mcpserver.gateway.models import Entry
 from mcpserver.gateway.plugin import TITLE
 from mcpserver.gateway.request import MAX_URI, GatewayRequest, parse_request
@@ -29,9 +29,11 @@ from mcpserver.servers.base import Context, Toolbox, build_server, refuse_resour
 from mcpserver.tooling import arguments
 from mcpserver.tooling.arguments import Arguments
 from mcpserver.tooling.tools import HOUR_MS, ToolAnswer, ToolSpec, as_text, error_result, only_page
+from wire.text.plain_text import plain_line
 
 STREAMS: Final = False  # its lists change with the policy, which is read when the process starts
 JSON: Final = "application/json"
+LIST_WAIT: Final = 5.0  # seconds that a list waits for each upstream
 UNCACHED: Final = frozenset(("resources/read", "tools/call"))  # of one caller and one moment; the gateway has its own cache
 INSTRUCTIONS: Final = (
     "Resources of upstream servers through one gateway. gateway_resources lists them with limits left; read one with "
@@ -133,16 +135,31 @@ async def call_tool(_context: Context, params: types.CallToolRequestParams) -> A
 
 async def list_resources(_context: Context, params: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
     only_page(params)
-    found = [
-        types.Resource(uri=one.uri, **_describe(one)) for one in _policy().resources.values() if not (one.holes or one.tool_only)
-    ]
-    return types.ListResourcesResult(resources=found, ttl_ms=HOUR_MS, cache_scope="public")
+    listed = (one for one in _policy().resources.values() if not (one.holes or one.tool_only))
+    own = [types.Resource(uri=one.uri, **_describe(one)) for one in listed]
+    passed, lifetime = await _list_passed("resources")
+    found = [types.Resource(uri=uri, name=name, mime_type=JSON) for uri, name in passed]
+    return types.ListResourcesResult(resources=[*own, *found], **lifetime)
 
 
 async def list_templates(_context: Context, params: types.PaginatedRequestParams | None) -> types.ListResourceTemplatesResult:
     only_page(params)
-    found = [types.ResourceTemplate(uri_template=one.uri, **_describe(one)) for one in _policy().resources.values() if one.holes]
-    return types.ListResourceTemplatesResult(resource_templates=found, ttl_ms=HOUR_MS, cache_scope="public")
+    own = [types.ResourceTemplate(uri_template=one.uri, **_describe(one)) for one in _policy().resources.values() if one.holes]
+    passed, lifetime = await _list_passed("templates")
+    found = [types.ResourceTemplate(uri_template=uri, name=name, mime_type=JSON) for uri, name in passed]
+    return types.ListResourceTemplatesResult(resource_templates=[*own, *found], **lifetime)
+
+
+async def _list_passed(part: str) -> tuple[list[tuple[str, str]], dict[str, Any]]:
+    """Return address and name of what upstreams list that this caller may read, and for how long the list may be used."""
+    listings = [one for one in _policy().resources.values() if one.answers == "listing"]
+    caller = await queries.find_caller(bearer.get()) if listings else ANYBODY
+    found, ttl = [], HOUR_MS
+    for one in (one for one in listings if caller.may_read(one.uri)):
+        response = await queries.read(one.uri, caller, LIST_WAIT)
+        found += [(one.uri + row["uri"], plain_line(row["name"], 100)) for row in orjson.loads(response.data_json)[part]]
+        ttl = min(ttl, int(response.ttl * 1000))
+    return found, {"ttl_ms": ttl, "cache_scope": "public" if caller == ANYBODY else "private"}
 
 
 def _describe(resource: Resource) -> dict[str, Any]:
@@ -244,6 +261,7 @@ def _policy() -> Policy:
     return resolver.policy if resolver is not None else load(settings.WIRE_GATEWAY_POLICY)
 
 
+start: Final = runtime.start
 close: Final = runtime.close
 _stamp = b"{}"  # `_meta` of the results of 2026-07-28, which the SDK stamps with the server's name
 

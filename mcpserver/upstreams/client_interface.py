@@ -28,15 +28,22 @@ ENDS_CHAIN: Final = frozenset((UNREACHABLE, TIMEOUT, UNAUTHORIZED, CIRCUIT_OPEN,
 
 
 class UpstreamError(Exception):
-    """A failure of an upstream. `detail`: a sentence, at most a few words of it the upstream's. `retry_after`: seconds, if told."""
+    """A failure of an upstream. `detail`: a sentence of ours. `words`: the upstream's own, for the operator and no agent.
 
-    def __init__(self, code: str, detail: str, retry_after: float | None = None) -> None:
+    `retry_after`: seconds, if told. `is_of_call`: the server answered this call with an error, and may answer others.
+    """
+
+    def __init__(
+        self, code: str, detail: str, retry_after: float | None = None, *, words: str = "", is_of_call: bool = False
+    ) -> None:
         # The log's table takes neither NUL nor half a pair of UTF-16.
         detail = detail.encode(errors="replace").decode().replace("\0", "")[:300]
         super().__init__(detail)
         self.code = code
         self.detail = detail
         self.retry_after = retry_after
+        self.words = words
+        self.is_of_call = is_of_call
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,18 +56,22 @@ class UpstreamCall:
     params: Mapping[str, Any]
     attributes: Mapping[str, str] = field(default_factory=dict)
     is_exact: bool = False  # texts stay as they are, since a signature covers them
+    answers: str = "json"  # "text", "blob", "contents" and "listing" are made of the answer's contents; all others are JSON
 
 
 @dataclass(frozen=True, slots=True)
 class UpstreamAnswer:
     """JSON values, texts cleaned. `untrusted`: a text addresses the model that reads it. `marker`: the state of the source that the
-    data were made of, "" if unknown; an entry with another marker is not fresh.
+    data were made of, "" if unknown; an entry with another marker is not fresh. `ttl`: seconds for which the upstream lets it be
+    used, None if it says nothing. `is_private`: it lets nobody share it.
     """
 
     data: Any
     untrusted: bool = False
     marker: str = ""
     note: str = ""
+    ttl: float | None = None
+    is_private: bool = False
 
 
 class UpstreamClient(Protocol):

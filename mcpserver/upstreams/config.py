@@ -14,6 +14,7 @@ from config.url_secrets import CREDENTIALS_REFUSED, has_credentials
 
 FOREVER: Final = 10.0 * 365 * 86_400  # seconds
 TABLE: Final = ConfigDict(extra="forbid", validate_default=True)
+CONVERSIONS: Final = ("text", "number", "time", "json")
 _UNITS: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0}
 
 
@@ -62,7 +63,28 @@ class Adapter:
     # By argument of the tool: a value, in which `{name}` stands for a parameter and `{agent.name}` for an attribute of the agent.
     arguments: Mapping[str, Any] = field(default_factory=dict)
     at: str = ""  # where in the answer the data lie: names and numbers with dots between, "" for all of it
-    fields: Mapping[str, str] = field(default_factory=dict)  # by field of an item here: where it lies in the upstream's item
+    # By field of an item here: where it lies in the upstream's item, and how it is converted: "created | time".
+    fields: Mapping[str, str] = field(default_factory=dict)
+
+    @field_validator("fields")
+    @classmethod
+    def _check_conversions(cls, fields: Mapping[str, str]) -> Mapping[str, str]:
+        for name, place in fields.items():
+            conversion = "" if place.startswith("=") else place.partition("|")[2].strip()
+            if conversion and conversion not in CONVERSIONS:
+                raise ValueError(f"{name}: {conversion!r} is no conversion; there are {', '.join(CONVERSIONS)}")
+        return fields
+
+
+@dataclass(frozen=True, config=TABLE)
+class OAuth:
+    """Client credentials (RFC 6749, 4.4), with which a token is asked for."""
+
+    token_url: Annotated[str, matches(r"https?://[^\s@]+", "an http(s) address is needed")]
+    client_id: str
+    client_secret: Annotated[str, matches("env:.+", "a secret is named, never written here: 'env:NAME'")]
+    scope: str = ""
+    resource: str = ""  # RFC 8707
 
 
 @dataclass(frozen=True, config=TABLE)
@@ -71,6 +93,9 @@ class Upstream:
     kind: Literal["off", "wire", "stdio", "http"] = "off"
     command: tuple[str, ...] = ()
     address: str = ""
+    failover: tuple[str, ...] = ()  # further addresses of the same server, for when the one before does not work
+    pass_through: bool = False  # its own resources are read under mcp://NAME/
+    oauth: OAuth | None = None
     env: Mapping[str, str] = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict)
     mode: Literal["auto", "legacy", "2026-07-28"] = "auto"
@@ -86,14 +111,15 @@ class Upstream:
             raise ValueError("a list of words is needed, such as ['uvx', 'weaviate-mcp']")
         return command
 
-    @field_validator("address")
+    @field_validator("address", "failover")
     @classmethod
-    def _check_address(cls, address: str, info: ValidationInfo) -> str:
-        if info.data.get("kind") == "http" and not re.fullmatch(r"https?://[^\s]+", address):
-            raise ValueError("an http(s) address is needed")
-        if has_credentials(address):
-            raise ValueError(f"{CREDENTIALS_REFUSED} A secret goes into this upstream's headers, as 'env:NAME'")
-        return address
+    def _check_address(cls, value: Any, info: ValidationInfo) -> Any:
+        for address in (value,) if isinstance(value, str) else value:
+            if info.data.get("kind") == "http" and not re.fullmatch(r"https?://[^\s]+", address):
+                raise ValueError("an http(s) address is needed")
+            if has_credentials(address):
+                raise ValueError(f"{CREDENTIALS_REFUSED} A secret goes into this upstream's headers, as 'env:NAME'")
+        return value
 
     @field_validator("env", "headers")
     @classmethod
@@ -110,11 +136,14 @@ class Upstream:
             ipaddress.ip_network(network)
         return networks
 
+    def list_secrets(self) -> list[str]:
+        """Return the names of the variables that hold its secrets."""
+        values = (*self.env.values(), *self.headers.values(), *((self.oauth.client_secret,) if self.oauth else ()))
+        return [value.removeprefix("env:") for value in values if value.startswith("env:")]
+
     def find_missing_secret(self) -> str:
         """Return a secret that the policy names and the environment does not hold; "" if none."""
-        values = (*self.env.values(), *self.headers.values())
-        named = (value.removeprefix("env:") for value in values if value.startswith("env:"))
-        return next((name for name in named if not read_variable(name)), "")
+        return next((name for name in self.list_secrets() if not read_variable(name)), "")
 
 
 def read_secrets(values: Mapping[str, str]) -> dict[str, str]:

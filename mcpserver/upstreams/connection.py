@@ -7,26 +7,38 @@ its own, and a server that says ttlMs 0 would turn that one off.
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from typing import Any, Final
+from dataclasses import replace
+from functools import partial
+from typing import Any, Final, TypeVar
 
 import anyio
 import httpx2
 import mcp_types as types
-from mcp import Client
+from mcp import Client, ClientSession
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
-from mcp_types import CONNECTION_CLOSED
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from config.env import Networks
 from mcpserver.upstreams import error_mapping, guarded_http
-from mcpserver.upstreams.client_interface import INVALID, SERVER_ERROR, UNCONFIGURED, UNREACHABLE, UpstreamCall, UpstreamError
+from mcpserver.upstreams.client_interface import (
+    INVALID,
+    SERVER_ERROR,
+    UNCONFIGURED,
+    UNREACHABLE,
+    UpstreamAnswer,
+    UpstreamCall,
+    UpstreamError,
+)
 from mcpserver.upstreams.config import Adapter, Upstream, read_secrets
+from mcpserver.upstreams.contents import OWN_FORMS, fits_schema, list_all, read_contents, read_listing
 from mcpserver.upstreams.http_transport import HttpDispatcher, HttpSession
-from mcpserver.upstreams.mapping import fill_arguments, map_data, parse_json
+from mcpserver.upstreams.mapping import clean_json, fill_arguments, map_data
 from mcpserver.upstreams.stdio import ENDED, ChildProcess
+
+T = TypeVar("T")
 
 log = logging.getLogger(__name__)
 logging.getLogger("httpx2").setLevel(logging.WARNING)  # a line for each request, with its address
@@ -36,7 +48,6 @@ OPENING: Final = 20.0  # seconds in which a server must be ready
 MAX_HANGS: Final = 2  # timeouts in a row after which the connection, or the child, is taken for dead
 _BROKEN: Final = (anyio.ClosedResourceError, anyio.BrokenResourceError, anyio.EndOfStream, httpx2.TransportError, OSError)
 _PLAIN: Final = Adapter()
-_LOST_SESSION: Final = (-32600, -32000, -32001, 404)  # error codes
 _closing: Final[set[asyncio.Task[None]]] = set()
 
 
@@ -46,8 +57,10 @@ class Connection:
     def __init__(self, upstream: Upstream, allow: Networks) -> None:
         self._upstream = upstream
         self._allow = allow
+        self._addresses = [upstream.address, *upstream.failover]  # the first is asked
+        self._tools: dict[str, types.Tool] | None = None
         self._owner: asyncio.Task[None] | None = None
-        self._ready: asyncio.Future[Client | HttpSession] | None = None
+        self._ready: asyncio.Future[ClientSession] | None = None
         self._stop: asyncio.Event | None = None
         self._child: ChildProcess | None = None
         self._transport: guarded_http.GuardedTransport | None = None
@@ -57,61 +70,91 @@ class Connection:
     def pid(self) -> int | None:
         return self._child.pid if self._child is not None else None
 
-    async def ask(self, call: UpstreamCall) -> Any:
-        """Return what the upstream answers, as JSON values that nothing was checked of. Raises: UpstreamError."""
+    async def ask(self, call: UpstreamCall) -> UpstreamAnswer:
+        """Return what the upstream answers, mapped and cleaned, against no schema. Raises: UpstreamError."""
         adapter = self._upstream.adapters.get(call.resource, _PLAIN)
-        try:
-            answer = await self._ask(adapter, call)
-        except asyncio.CancelledError:  # the gateway waited long enough
-            self._hangs += 1
-            if self._hangs >= MAX_HANGS:
-                log.warning("%s hangs; its connection is closed.", self._upstream.name)
-                self.drop()
-            raise
-        self._hangs = 0
-        return map_data(adapter, answer)
+        answer = await self.run(partial(self._request, adapter=adapter, call=call))
+        data, untrusted = clean_json(map_data(adapter, answer.data), is_exact=call.is_exact)
+        return replace(answer, data=data, untrusted=untrusted)
 
-    async def _ask(self, adapter: Adapter, call: UpstreamCall, *, is_last: bool = False) -> Any:
+    async def run(self, work: Callable[[ClientSession], Awaitable[T]]) -> T:
+        """Return what `work` makes of an open client. Another address is tried where one does not work. Raises: UpstreamError."""
+        try:
+            for _ in self._addresses[1:]:
+                try:
+                    return await self._run(work)
+                except UpstreamError as error:
+                    if error.code not in (UNREACHABLE, SERVER_ERROR) or error.is_of_call:
+                        raise
+                    log.warning("%s: %s The next address is tried.", self._upstream.name, error.detail)
+                    self._leave_address()
+            return await self._run(work)
+        except asyncio.CancelledError:  # the gateway waited long enough
+            if len(self._addresses) == 1 and self._ready is not None and not self._ready.done():
+                raise  # it is starting still, for which it has a time of its own
+            self._hangs += 1
+            if self._hangs >= MAX_HANGS or len(self._addresses) > 1:
+                log.warning("%s hangs; its connection is closed.", self._upstream.name)
+                self._leave_address()
+            raise
+
+    async def _run(self, work: Callable[[ClientSession], Awaitable[T]], *, is_last: bool = False) -> T:
         faults: list[UpstreamError] = []
         guarded_http.faults.set(faults)
         was_open, name = self._owner is not None, self._upstream.name
         try:
-            return await self._request(await self._open(), adapter, call)
+            done = await work(await self._open())
+            self._hangs = 0
+            return done
         except (MCPError, *_BROKEN) as error:
             is_child, rpc = self._child is not None, error if isinstance(error, MCPError) else None
+            if is_last and faults and faults[-1].is_of_call:
+                faults.pop()  # the session is new, so that was not it
             fault = self._add_reason(faults[-1] if faults else error_mapping.from_rpc(name, rpc) if rpc else _broken_off(name))
-            has_lost_session = rpc is not None and "session" in rpc.error.message.lower() and rpc.error.code in _LOST_SESSION
-            is_closed = not faults and (rpc is None or rpc.error.code == CONNECTION_CLOSED)
             has_child_fault = self._child is not None and bool(self._child.fault)
-            if rpc is None or has_lost_session or has_child_fault or fault.code in (UNREACHABLE, INVALID):
+            if rpc is None or has_child_fault or fault.code in (UNREACHABLE, INVALID):
                 self.drop()
             # A server that restarted, or closed an idle connection, is asked once more. A child that died is a failure.
-            if is_last or not (has_lost_session or (is_closed and was_open and not is_child)):
+            is_stale = not is_child and was_open and fault.code == UNREACHABLE and (not faults or faults[-1].is_of_call)
+            if is_last or not is_stale:
                 raise fault from error
         except ValueError as error:
             raise UpstreamError(INVALID, f"{name} answers what MCP has not.") from error
         except RuntimeError as error:  # such as a tool whose structured content contradicts its own schema
             raise UpstreamError(INVALID, f"{name} answers against its own schema.") from error
-        return await self._ask(adapter, call, is_last=True)
+        return await self._run(work, is_last=True)
 
-    async def _request(self, client: Client | HttpSession, adapter: Adapter, call: UpstreamCall) -> Any:
-        name = self._upstream.name
+    def _leave_address(self) -> None:
+        self.drop()
+        self._addresses.append(self._addresses.pop(0))
+
+    async def _request(self, client: ClientSession, adapter: Adapter, call: UpstreamCall) -> UpstreamAnswer:
+        if call.answers == "listing":
+            resources = await list_all(client.list_resources)
+            return UpstreamAnswer(read_listing(resources, await list_all(client.list_resource_templates)))
         if adapter.tool:
-            call_tool = client.call_tool_with_relisting if isinstance(client, HttpSession) else client.call_tool
-            result = await call_tool(adapter.tool, fill_arguments(adapter, call))
-            texts = [content.text for content in result.content if isinstance(content, types.TextContent)]
-            if result.is_error:
-                raise error_mapping.from_tool(name, " ".join(texts), result.meta)
-            if result.structured_content is not None:
-                return result.structured_content
-        else:
-            read = await client.read_resource(adapter.resource or call.uri)
-            texts = [content.text for content in read.contents if isinstance(content, types.TextResourceContents)]
-        if not texts or not texts[0].strip():
-            raise UpstreamError(INVALID, f"{name} answers with empty text.")
-        return parse_json(texts[0])
+            arguments = fill_arguments(adapter.arguments, call)
+            return UpstreamAnswer(await self._call_tool(client, adapter.tool, arguments, call.answers))
+        uri = str(fill_arguments({"uri": adapter.resource}, call).get("uri", "")) if adapter.resource else call.uri
+        result = await client.read_resource(uri)
+        answer = UpstreamAnswer(read_contents(result.contents, call.answers))
+        if result.ttl_ms == 0 and result.cache_scope == "private":
+            return answer  # what the SDK sends for a server that says neither
+        return replace(answer, ttl=result.ttl_ms / 1000, is_private=result.cache_scope == "private")
 
-    async def _open(self) -> Client | HttpSession:
+    async def _call_tool(self, client: ClientSession, name: str, arguments: dict[str, Any], answers: str) -> Any:
+        result = await (client.call_tool_with_relisting if isinstance(client, HttpSession) else client.call_tool)(name, arguments)
+        if result.is_error:
+            if self._tools is None:
+                self._tools = {tool.name: tool for tool in await list_all(client.list_tools)}
+            are_valid = name in self._tools and fits_schema(self._tools[name].input_schema, arguments)
+            words = " ".join(content.text for content in result.content if isinstance(content, types.TextContent))
+            raise error_mapping.from_tool(self._upstream.name, words, result.meta, are_arguments_valid=are_valid)
+        if result.structured_content is not None and answers not in OWN_FORMS:
+            return result.structured_content
+        return read_contents(result.content, answers)
+
+    async def _open(self) -> ClientSession:
         """Return the open client, opened if there is none. Raises: UpstreamError."""
         if self._child is not None and self._child.has_ended:
             self.drop()
@@ -123,18 +166,17 @@ class Connection:
             self._owner = asyncio.create_task(self._own(self._ready, self._stop))
         return await asyncio.shield(self._ready)
 
-    async def _own(self, ready: "asyncio.Future[Client | HttpSession]", stop: asyncio.Event) -> None:
+    async def _own(self, ready: "asyncio.Future[ClientSession]", stop: asyncio.Event) -> None:
         """Open the client, and hold it until it is dropped."""
         upstream = self._upstream
         try:
             async with contextlib.AsyncExitStack() as stack:
                 async with asyncio.timeout(OPENING):
-                    client: Client | HttpSession = await stack.enter_async_context(
-                        Client(self._build_transport(), mode=upstream.mode, cache=None)
-                    )
+                    client = await stack.enter_async_context(Client(self._build_transport(), mode=upstream.mode, cache=None))
+                    session = client.session
                     if self._transport is not None and client.protocol_version in MODERN_PROTOCOL_VERSIONS:
-                        client = await stack.enter_async_context(self._build_session(self._transport, client))
-                ready.set_result(client)
+                        session = await stack.enter_async_context(self._build_session(self._transport, client))
+                ready.set_result(session)
                 await stop.wait()
         except (Exception, asyncio.CancelledError) as error:
             if not ready.done():
@@ -148,13 +190,13 @@ class Connection:
         if upstream.kind == "stdio":
             self._child = ChildProcess(upstream.name, upstream.command, read_secrets(upstream.env))
             return self._child.open()
-        self._transport = guarded_http.GuardedTransport(upstream.name, upstream.networks, self._allow)
-        return _open_http(upstream, self._transport)
+        self._transport = guarded_http.GuardedTransport(upstream.name, upstream.networks, self._allow, upstream.oauth)
+        return _open_http(upstream, self._addresses[0], self._transport)
 
     def _build_session(self, transport: guarded_http.GuardedTransport, client: Any) -> HttpSession:
         """Return the session that asks faster than the SDK's client over HTTP, from 2026-07-28 on."""
         headers = read_secrets(self._upstream.headers)
-        session = HttpSession(dispatcher=HttpDispatcher(self._upstream.address, transport, headers))
+        session = HttpSession(dispatcher=HttpDispatcher(self._addresses[0], transport, headers))
         session.adopt(client.session.discover_result)
         return session
 
@@ -186,7 +228,7 @@ class Connection:
         if self._owner is not None:
             _closing.add(self._owner)
             self._owner.add_done_callback(_closing.discard)
-        self._ready = self._stop = self._owner = self._child = None
+        self._ready = self._stop = self._owner = self._child = self._tools = None
 
     async def close(self) -> None:
         owner = self._owner
@@ -207,9 +249,9 @@ def _broken_off(name: str) -> UpstreamError:
 
 
 @asynccontextmanager
-async def _open_http(upstream: Upstream, transport: guarded_http.GuardedTransport) -> AsyncIterator[Any]:
+async def _open_http(upstream: Upstream, address: str, transport: guarded_http.GuardedTransport) -> AsyncIterator[Any]:
     async with (
         guarded_http.build_client(transport, read_secrets(upstream.headers)) as client,
-        streamable_http_client(upstream.address, http_client=client) as streams,
+        streamable_http_client(address, http_client=client) as streams,
     ):
         yield streams

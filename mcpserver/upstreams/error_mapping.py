@@ -1,40 +1,44 @@
-"""Failures of upstreams as the gateway's codes: of HTTP statuses, JSON-RPC errors, and the words of a tool."""
+"""Failures of upstreams as the gateway's codes, by what the protocols signal: HTTP statuses, JSON-RPC codes, `isError`, headers.
 
-import re
+Words decide nothing: a text may repeat what was asked for, such as an id 503. They are passed on to the operator.
+"""
+
 from collections.abc import Mapping
 from typing import Any, Final
 
 from mcp.shared.exceptions import MCPError
-from mcp_types import CONNECTION_CLOSED, INVALID_PARAMS, METHOD_NOT_FOUND
+from mcp_types import CONNECTION_CLOSED, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, ErrorData
 
 from mcpserver.upstreams.client_interface import RATE_LIMITED, REFUSED, SERVER_ERROR, UNAUTHORIZED, UNREACHABLE, UpstreamError
+from wire.text.plain_text import plain_line
 
 MAX_WAIT: Final = 3_600.0 * 24  # seconds; a longer wait that an upstream tells is not believed
-_LIMIT: Final = re.compile(r"\b429\b|rate.?limit|too many requests|quota", re.I)
-_KEY: Final = re.compile(r"\b40[13]\b|unauthori[sz]ed|forbidden|invalid (?:api )?(?:key|token|credentials)|authentication", re.I)
-# A server that its own source does not answer fails, whatever was asked.
-_DOWN: Final = re.compile(
-    r"\b50[0234]\b|unavailable|bad gateway|internal server error|timed? ?out|max retries exceeded|name resolution|failed to resolve"
-    r"|connection ?(?:error|refused|reset|aborted)|ECONN|ENOTFOUND|ETIMEDOUT|fetch failed|network error",
-    re.I,
-)
-_SECONDS: Final = re.compile(
-    r"(?:retry|again|wait|reset|limit)[^0-9]{0,40}?([0-9]{1,6}(?:\.[0-9]+)?)\s*(ms|s\b|sec|m\b|min)?", re.I
-)
-_NAMES: Final = ("retry_after", "retryAfter", "retry-after", "retry_after_seconds", "reset_in", "resetIn")
+RESOURCE_NOT_FOUND: Final = -32002
+_CLOSED: Final = ErrorData(code=CONNECTION_CLOSED, message="Connection closed")  # what the SDK's client says, and no server
+_REFUSALS: Final = (INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, RESOURCE_NOT_FOUND)
+_WAITS: Final = ("retry_after", "retryAfter", "retry-after", "retry_after_seconds", "reset_in", "resetIn")
 
 
 def from_rpc(upstream: str, error: MCPError) -> UpstreamError:
     found = error.error
-    data = found.data if isinstance(found.data, Mapping) else {}
-    if found.code == CONNECTION_CLOSED and "closed" in found.message.lower():
+    if found == _CLOSED:
         return UpstreamError(UNREACHABLE, f"{upstream} broke the connection off.")
-    text = f"{found.message} {data.get('status', '')} {data.get('error', '')}"
-    return _classify(upstream, text, find_retry_after(data, found.message), found.code)
+    if fault := _from_data(upstream, found.data, found.message):
+        return fault
+    if found.code in _REFUSALS:
+        return UpstreamError(REFUSED, f"{upstream} does not take the question (error {found.code}).", words=_clean(found.message))
+    detail = f"{upstream} failed (error {found.code})."
+    return UpstreamError(SERVER_ERROR, detail, words=_clean(found.message), is_of_call=True)
 
 
-def from_tool(upstream: str, text: str, meta: Mapping[str, Any] | None) -> UpstreamError:
-    return _classify(upstream, text, find_retry_after(meta or {}, text), None)
+def from_tool(upstream: str, words: str, meta: Mapping[str, Any] | None, *, are_arguments_valid: bool) -> UpstreamError:
+    """Return the failure of a tool whose result has `isError`."""
+    if fault := _from_data(upstream, meta, words):
+        return fault
+    if not are_arguments_valid:
+        detail = f"{upstream} does not take the question: it does not fit the tool's schema."
+        return UpstreamError(REFUSED, detail, words=_clean(words))
+    return UpstreamError(SERVER_ERROR, f"{upstream} failed: its tool reports an error.", words=_clean(words), is_of_call=True)
 
 
 def from_status(upstream: str, status: int, retry_after: float | None = None) -> UpstreamError:
@@ -47,26 +51,21 @@ def from_status(upstream: str, status: int, retry_after: float | None = None) ->
     return UpstreamError(REFUSED, f"{upstream} answers {status}.")
 
 
-def find_retry_after(data: Mapping[str, Any], text: str) -> float | None:
-    """Return the seconds to wait: of the data beside an error, else the number in its text."""
-    for name in _NAMES:
-        value = data.get(name)
-        if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= MAX_WAIT:
-            return float(value)
-    match = _SECONDS.search(text[:1_000])
-    if match is None or match[1] == "429" or not _LIMIT.search(text[:1_000]):
+def _from_data(upstream: str, data: Any, words: str) -> UpstreamError | None:
+    """Return the failure that fields beside an error state: an HTTP status, or how long to wait."""
+    if not isinstance(data, Mapping):
         return None
-    seconds = float(match[1]) * {"ms": 0.001, "m": 60.0, "min": 60.0}.get((match[2] or "s").lower(), 1.0)
-    return seconds if seconds <= MAX_WAIT else None
+    numbers = [value for name in _WAITS if isinstance(value := data.get(name), int | float) and not isinstance(value, bool)]
+    retry_after = next((float(value) for value in numbers if 0 <= value <= MAX_WAIT), None)
+    status = data.get("status")
+    if not isinstance(status, int) or not 400 <= status <= 599:
+        status = 429 if retry_after is not None else None
+    if status is None:
+        return None
+    fault = from_status(upstream, status, retry_after)
+    fault.words, fault.is_of_call = _clean(words), True
+    return fault
 
 
-def _classify(upstream: str, text: str, retry_after: float | None, code: int | None) -> UpstreamError:
-    text, number = text[:1_000], "" if code is None else f" (error {code})"
-    if _LIMIT.search(text):
-        wait = f" It says: wait {retry_after:.0f} seconds." if retry_after is not None else ""
-        return UpstreamError(RATE_LIMITED, f"{upstream} says that it is asked too often.{wait}", retry_after)
-    if _KEY.search(text):
-        return UpstreamError(UNAUTHORIZED, f"{upstream} does not accept our credentials.")
-    if _DOWN.search(text) or (code is not None and code not in (INVALID_PARAMS, METHOD_NOT_FOUND, -32002)):
-        return UpstreamError(SERVER_ERROR, f"{upstream} failed{number}.")
-    return UpstreamError(REFUSED, f"{upstream} does not take the question{number}.")
+def _clean(words: str) -> str:
+    return plain_line(words[:1_000], 300)

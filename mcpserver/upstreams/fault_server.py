@@ -12,9 +12,9 @@ from typing import Any
 MODE, DATA = sys.argv[1:3]
 CACHE: dict[str, Any] = {"resultType": "complete", "ttlMs": 0, "cacheScope": "public"}
 REFUSALS: dict[str, dict[str, Any]] = {
-    "limited_with_reset": {"code": -32000, "message": "429 Too Many Requests", "data": {"retry_after": 7}},
-    "unauthorized": {"code": -32000, "message": "401 Unauthorized"},
-    "down": {"code": -32603, "message": "503 Service Unavailable"},
+    "limited_with_reset": {"code": -32000, "message": "Too Many Requests", "data": {"retry_after": 7}},
+    "unauthorized": {"code": -32000, "message": "Unauthorized", "data": {"status": 401}},
+    "down": {"code": -32603, "message": "Service Unavailable"},
 }
 TEXTS = {"garbage": "<html>Not JSON", "huge": json.dumps("x" * 5_000_000), "wrong_shape": '{"surprise": true}'}
 

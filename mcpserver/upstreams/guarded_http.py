@@ -1,6 +1,9 @@
 """The HTTP client under the SDK's: it dials checked addresses only, bounds what it reads, and tells statuses apart."""
 
+import asyncio
+import base64
 import email.utils
+import json
 import ssl
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -8,12 +11,14 @@ from contextvars import ContextVar
 from functools import cache
 from ipaddress import ip_network
 from typing import Final
+from urllib.parse import quote
 
 import httpcore2
 import httpx2
 
 from config.env import Networks
-from mcpserver.upstreams.client_interface import INVALID, UNREACHABLE, UpstreamError
+from mcpserver.upstreams.client_interface import INVALID, UNAUTHORIZED, UNREACHABLE, UpstreamError
+from mcpserver.upstreams.config import OAuth, read_secrets
 from mcpserver.upstreams.error_mapping import from_status
 from sources.fetch.results import NotFetched, Policy
 from sources.fetch.transport import Dialler, system_resolver
@@ -22,6 +27,7 @@ MAX_BODY: Final = 2_000_000  # bytes of one answer
 MAX_CONNECTIONS: Final = 20
 CONNECT: Final = 5.0  # seconds
 READ: Final = 70.0  # the gateway's own timeouts are shorter
+TOKEN_MARGIN: Final = 30.0  # seconds before its end, from which on a token is not used any more
 PLAIN: Final = {"accept-encoding": "identity"}
 TIMEOUT: Final = httpx2.Timeout(CONNECT, read=READ, pool=None)
 # Failures of the requests in this context. The SDK turns what a transport raises into general errors, and hands requests over with
@@ -35,16 +41,62 @@ def _load_tls() -> ssl.SSLContext:
 
 
 class GuardedTransport(httpx2.AsyncHTTPTransport):
-    """A transport that adds its failures to `faults`."""
+    """A transport that adds its failures to `faults`, and a token where the upstream has client credentials."""
 
-    def __init__(self, name: str, networks: Sequence[str], allow: Networks) -> None:
+    def __init__(self, name: str, networks: Sequence[str], allow: Networks, oauth: OAuth | None = None) -> None:
         super().__init__(verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT), trust_env=False)  # of a pool that is replaced below
         allowed = (*allow, *(ip_network(network) for network in networks))
         dialler = Dialler(Policy(user_agent="", allow=allowed), system_resolver)
         self._pool = httpcore2.AsyncConnectionPool(_load_tls(), max_connections=MAX_CONNECTIONS, network_backend=dialler)
         self._name = name
+        self._oauth = oauth
+        self._token = ""
+        self._token_ends = 0.0  # of the monotonic clock
+        self._token_lock = asyncio.Lock()
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        if self._oauth is None:
+            return await self._send(request)
+        token = request.headers["authorization"] = f"Bearer {await self._get_token(self._oauth, '')}"
+        response = await self._send(request)
+        if response.status_code == 401:  # revoked before its end: asked for anew, once
+            await response.aclose()
+            if noted := faults.get():
+                noted.pop()
+            request.headers["authorization"] = f"Bearer {await self._get_token(self._oauth, token.removeprefix('Bearer '))}"
+            response = await self._send(request)
+        return response
+
+    # Not the SDK's provider: it locks out all other requests while one waits for its answer.
+    async def _get_token(self, oauth: OAuth, refused: str) -> str:
+        """Return a token that was not refused, of the authorization server where none is at hand. Raises: TransportError."""
+        async with self._token_lock:
+            if self._token != refused and time.monotonic() < self._token_ends:
+                return self._token
+            form = {"grant_type": "client_credentials", "scope": oauth.scope, "resource": oauth.resource}
+            credentials = (quote(oauth.client_id, safe=""), quote(read_secrets({"": oauth.client_secret})[""], safe=""))
+            request = httpx2.Request(
+                "POST",
+                oauth.token_url,
+                data={name: value for name, value in form.items() if value},
+                headers={**PLAIN, "accept": "application/json", "authorization": _build_basic(*credentials)},
+                extensions={"timeout": TIMEOUT.as_dict()},
+            )
+            response = await self._send(request)
+            try:
+                answer = json.loads(await response.aread())
+                self._token, lifetime = str(answer["access_token"]), float(answer.get("expires_in", 300))
+            except (ValueError, TypeError, KeyError, AttributeError) as error:
+                if response.status_code < 500:
+                    detail = f"{self._name}: the authorization server gives no token ({response.status_code})."
+                    note(UpstreamError(UNAUTHORIZED, detail))
+                raise httpx2.ReadError("no token") from error
+            finally:
+                await response.aclose()
+            self._token_ends = time.monotonic() + max(0.0, lifetime - TOKEN_MARGIN)
+            return self._token
+
+    async def _send(self, request: httpx2.Request) -> httpx2.Response:
         try:
             response = await super().handle_async_request(request)
         except NotFetched as error:
@@ -55,6 +107,8 @@ class GuardedTransport(httpx2.AsyncHTTPTransport):
             raise
         if response.status_code in (401, 403, 429) or response.status_code >= 500:
             note(from_status(self._name, response.status_code, _read_retry_after(response.headers)))
+        if response.status_code in (400, 404) and "mcp-session-id" in request.headers:
+            note(UpstreamError(UNREACHABLE, f"{self._name} does not know the session.", is_of_call=True))
         if response.headers.get("content-encoding", "identity") != "identity":  # it could grow beyond any bound
             note(UpstreamError(INVALID, f"{self._name} sends a compressed answer, which nobody asked for."))
             await response.aclose()
@@ -84,6 +138,10 @@ class _BoundedStream(httpx2.AsyncByteStream):
 
     async def aclose(self) -> None:
         await self._stream.aclose()
+
+
+def _build_basic(user: str, password: str) -> str:
+    return f"Basic {base64.b64encode(f'{user}:{password}'.encode()).decode()}"
 
 
 def build_client(transport: GuardedTransport, headers: Mapping[str, str]) -> httpx2.AsyncClient:

@@ -2,10 +2,13 @@
 safe to pass on: strict JSON, plain texts, and a flag where a text addresses the model.
 """
 
+import datetime as dt
 import json
 import math
 import re
 from collections.abc import Mapping
+from contextlib import suppress
+from email.utils import parsedate_to_datetime
 from typing import Any, Final
 
 from mcpserver.upstreams.client_interface import INVALID, UpstreamCall, UpstreamError
@@ -15,15 +18,16 @@ from wire.text.plain_text import addresses_model, strip_invisible
 MAX_ANSWER: Final = 1_000_000  # bytes
 MAX_DEPTH: Final = 50  # levels of lists and objects
 MAX_SCANNED: Final = 200_000  # characters in which instructions are looked for
+LATEST: Final = 100_000_000_000  # a larger number is milliseconds since 1970, as seconds it would be the year 5138
 _HOLE: Final = re.compile(r"\{([A-Za-z_.]+)\}")
 
 
-def fill_arguments(adapter: Adapter, call: UpstreamCall) -> dict[str, Any]:
-    """Return the tool's arguments, without those that name a parameter which was left out."""
+def fill_arguments(arguments: Mapping[str, Any], call: UpstreamCall) -> dict[str, Any]:
+    """Return the arguments with the call's values, without those that name a parameter which was left out."""
     given = {name: value for name, value in call.params.items() if value is not None}
     given |= {f"agent.{name}": value for name, value in call.attributes.items()}
     filled = {}
-    for name, value in adapter.arguments.items():
+    for name, value in arguments.items():
         holes = _HOLE.findall(value) if isinstance(value, str) else []
         if any(hole not in given for hole in holes):
             continue
@@ -37,6 +41,8 @@ def fill_arguments(adapter: Adapter, call: UpstreamCall) -> dict[str, Any]:
 def map_data(adapter: Adapter, answer: Any) -> Any:
     """Return the data in an upstream's answer. Raises: UpstreamError where there are none."""
     data = _look_up(answer, adapter.at)
+    if adapter.at or adapter.fields:
+        data = _unpack(data)
     if not adapter.fields:
         return data
     return [_map_item(adapter.fields, item) for item in data] if isinstance(data, list) else _map_item(adapter.fields, data)
@@ -45,8 +51,11 @@ def map_data(adapter: Adapter, answer: Any) -> Any:
 def _map_item(fields: Mapping[str, str], item: Any) -> dict[str, Any]:
     """Return an item as the contract has it. `=text` is a fixed value; a name with dots is a place in the item, and here."""
     mapped: dict[str, Any] = {}
-    for name, place in fields.items():
-        value = place[1:] if place.startswith("=") else _look_up(item, place, is_needed=False)
+    for name, source in fields.items():
+        place, _, conversion = ("" if source.startswith("=") else source).partition("|")
+        value = _look_up(item, place.strip(), is_needed=False) if place else source[1:]
+        if value is not None and conversion:
+            value = _convert(conversion.strip(), value)
         if value is None:
             continue
         inner = mapped
@@ -59,6 +68,7 @@ def _map_item(fields: Mapping[str, str], item: Any) -> dict[str, Any]:
 
 def _look_up(value: Any, place: str, *, is_needed: bool = True) -> Any:
     for part in filter(None, place.split(".")):
+        value = _unpack(value)
         if isinstance(value, Mapping) and part in value:
             value = value[part]
         elif isinstance(value, list) and part.isdigit() and int(part) < len(value):
@@ -68,6 +78,44 @@ def _look_up(value: Any, place: str, *, is_needed: bool = True) -> Any:
         else:
             return None
     return value
+
+
+def _unpack(value: Any) -> Any:
+    """Return the object or list in a text that is JSON, and everything else as it is."""
+    if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
+        try:
+            return parse_json(value)
+        except UpstreamError:
+            return value
+    return value
+
+
+def _convert(conversion: str, value: Any) -> Any:
+    """Raises: UpstreamError for a value that cannot be converted."""
+    try:
+        match conversion:
+            case "text":
+                return value if isinstance(value, str) else json.dumps(value)
+            case "number":
+                return value if isinstance(value, int | float) else float(value)
+            case "json":
+                return parse_json(value) if isinstance(value, str) else value
+            case _:
+                return _to_time(value)
+    except (ValueError, TypeError, OverflowError) as error:
+        raise UpstreamError(INVALID, f"The answer holds a value that is no {conversion}.") from error
+
+
+def _to_time(value: Any) -> str:
+    """Return seconds or milliseconds since 1970, or a time in RFC 3339 or RFC 9110, as RFC 3339; a text without a zone is UTC."""
+    with suppress(ValueError, TypeError):
+        seconds = float(value)
+        return dt.datetime.fromtimestamp(seconds / 1000 if abs(seconds) > LATEST else seconds, dt.UTC).isoformat()
+    try:
+        when = dt.datetime.fromisoformat(value)
+    except ValueError:
+        when = parsedate_to_datetime(value)
+    return (when if when.tzinfo else when.replace(tzinfo=dt.UTC)).isoformat()
 
 
 def parse_json(text: str) -> Any:

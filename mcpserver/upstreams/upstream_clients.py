@@ -2,7 +2,7 @@
 
 import asyncio
 import datetime as dt
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from django.conf import settings
@@ -20,7 +20,7 @@ from mcpserver.upstreams.client_interface import (
 )
 from mcpserver.upstreams.config import Upstream, parse_duration
 from mcpserver.upstreams.connection import Connection, wait_until_closed
-from mcpserver.upstreams.mapping import clean_json
+from mcpserver.upstreams.live_check import list_differences
 from wire.queries.events import list_trending_events
 from wire.text.vocabulary import Category
 
@@ -59,8 +59,11 @@ class Upstreams:
     async def ask(self, call: UpstreamCall) -> UpstreamAnswer:
         if self._upstreams[call.upstream].kind == "wire":
             return await _ask_own_wire(call)
-        answer = await self.connection(call.upstream).ask(call)
-        return UpstreamAnswer(*clean_json(answer, is_exact=call.is_exact))
+        return await self.connection(call.upstream).ask(call)
+
+    async def list_differences(self, upstream: str, addresses: Sequence[str]) -> list[str]:
+        """Return a sentence for all that the policy asks of an upstream, these addresses among it, and that it does not list."""
+        return await list_differences(self.connection(upstream), self._upstreams[upstream].adapters, addresses)
 
     def connection(self, upstream: str) -> Connection:
         loop = asyncio.get_running_loop()

@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -10,6 +11,7 @@ import pytest
 from django.db import connections
 from django.test import Client as Browser
 from mcp import Client
+from pytest_django import Settings
 
 from mcpserver.gateway import auth, runtime
 from mcpserver.gateway.models import RequestLog
@@ -220,6 +222,47 @@ def test_lists_hold_the_specifications_addresses() -> None:
     assert [one["name"] for one in tools["result"]["tools"]] == [
         "gateway_read", "gateway_resources", "gateway_explain", "gateway_vector_search",
     ]  # fmt: skip
+
+
+def test_what_an_upstream_lists_is_listed_for_whoever_may_read_it(upstream: Scripted, tmp_path: Path) -> None:
+    file = tmp_path / "policy.toml"
+    file.write_text('[upstreams.files]\nkind = "stdio"\ncommand = ["files"]\npass_through = true\n')
+    runtime.replace(Resolver(load(file), upstream, ProcessContext(runtime.write, runtime.read)))
+    row = {"uri": "file:///a", "name": "A\u202e file"}
+    upstream.script["files_list"] = [{"resources": [row], "templates": [{"uri": "file:///{path}", "name": "Any"}]}]
+    token = auth.make("alpha", ["mcp://files/"])
+    asked: list[tuple[str, dict[str, Any]]] = [("resources/list", {}), ("resources/templates/list", {})]
+    (listed, templates), (few, _) = talk(*asked, token=token), talk(*asked)
+    found = {one["uri"]: one["name"] for one in listed["result"]["resources"]}
+    assert (found["mcp://files/file:///a"], found["mcp://files/"]) == ("A file", "files_list")
+    assert {"mcp://files/file:///{path}", "mcp://files/{+uri}"} <= {
+        one["uriTemplate"] for one in templates["result"]["resourceTemplates"]
+    }
+    assert (listed["result"]["cacheScope"], listed["result"]["ttlMs"] <= 300_000) == ("private", True)
+    assert "mcp://files/file:///a" not in {one["uri"] for one in few["result"]["resources"]}
+    upstream.script["files"] = [{"contents": [{"uri": "file:///a", "text": "Hello"}]}]
+    (read,) = talk(("resources/read", {"uri": "mcp://files/file:///a"}), token=token)
+    assert json.loads(read["result"]["contents"][0]["text"])["data"] == {"contents": [{"uri": "file:///a", "text": "Hello"}]}
+
+
+def test_a_policy_that_changed_is_read_again_and_a_wrong_one_changes_nothing(settings: Settings, tmp_path: Path) -> None:
+    file = settings.WIRE_GATEWAY_POLICY = tmp_path / "policy.toml"
+    file.write_text("[resources.news_global_trends]\nttl = '1h'\n")
+    runtime.replace(None)
+
+    async def read_ttl() -> float:
+        return (await runtime.get_resolver()).policy.resources["news_global_trends"].ttl
+
+    async def go() -> list[float]:
+        found = [await read_ttl()]
+        for text in ("[resources.news_global_trends]\nttl = '2h'\n", "version = 2"):
+            file.write_text(text)
+            runtime.reload()
+            assert runtime.ready() is None
+            found.append(await read_ttl())
+        return found
+
+    assert asyncio.run(go()) == [3_600, 7_200, 7_200]
 
 
 def test_a_vector_is_searched_by_a_tool_with_a_key(upstream: Scripted) -> None:

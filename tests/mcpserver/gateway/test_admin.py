@@ -1,13 +1,18 @@
 """The resource gateway at the desk: lists, grants, and numbers that are set otherwise; never a command."""
 
 import datetime as dt
+import re
+from pathlib import Path
+from typing import Any
 
 import pytest
 from django.test import Client
+from pytest_django import Settings
 
 from config.errors import Unauthorized
 from mcpserver.gateway import auth
 from mcpserver.gateway.models import Agent, CallCount, Heartbeat, Override, RequestLog, UpstreamState
+from mcpserver.gateway.request_log import POLICY_ROW
 from tests.wire.desk import save, words
 
 pytestmark = pytest.mark.django_db
@@ -64,19 +69,62 @@ def test_a_number_is_overridden_and_a_wrong_one_is_explained(admin: Client) -> N
     assert Override.objects.count() == 1
 
 
+AGENTS = "/admin/gateway/agent/"
+
+
+def _read_key(answer: Any) -> str:
+    found = re.search(r"gwa_[\w-]+", words(answer))
+    assert found is not None, words(answer)
+    return found[0]
+
+
 @pytest.mark.slow
-def test_grants_are_changed_and_a_revoked_key_opens_nothing(admin: Client) -> None:
-    token = auth.make("scout", ["twitter://"])
-    agent = Agent.objects.get()
-    page = f"/admin/gateway/agent/{agent.pk}/change/"
-    form = {"grants": '["market://"]', "share": "50", "attributes": "{}", "revoked_at_0": "", "revoked_at_1": ""}
-    assert save(admin, page, form).status_code == 302
-    auth.forget()
-    assert (auth.find_caller(token).grants, auth.find_caller(token).share) == (("market://",), 50)
-    assert "ending in a slash" in words(save(admin, page, form | {"grants": '["market"]'}))
-    save(admin, page, form | {"revoked_at_0": "2026-11-24", "revoked_at_1": "00:00:00"})
-    auth.forget()
-    with pytest.raises(Unauthorized):
-        auth.find_caller(token)
+def test_an_agent_is_made_and_its_key_is_shown_once(admin: Client) -> None:
+    form = {"name": "scout", "grants": "twitter://\n mcp://files/ \n", "share": "50", "attributes": "twitter_id = 7", "seen": ""}
+    token = _read_key(admin.post(f"{AGENTS}add/", form, follow=True))
+    caller = auth.find_caller(token)
+    assert (caller.grants, caller.share, caller.attributes) == (("twitter://", "mcp://files/"), 50, {"twitter_id": "7"})
+    page = f"{AGENTS}{Agent.objects.get().pk}/change/"
     assert token not in admin.get(page).content.decode()
-    assert admin.get("/admin/gateway/agent/add/").status_code == 403
+    assert "twitter://\nmcp://files/" in admin.get(page).content.decode().replace("\r", "")
+    for wrong, says in (
+        ({"name": "Scout!"}, "Small letters"),
+        ({"name": "other", "grants": "market"}, "ending in a slash"),
+        ({"name": "other", "attributes": "twitter_id"}, "NAME=VALUE"),
+        ({"name": "other", "share": "0"}, "greater than or equal to 1"),
+        ({}, "already exists"),
+    ):
+        assert says in words(admin.post(f"{AGENTS}add/", form | wrong)), wrong
+    assert Agent.objects.count() == 1
+
+
+@pytest.mark.slow
+def test_an_agent_is_changed_gets_another_key_and_loses_it(admin: Client) -> None:
+    token = auth.make("scout", ["twitter://"], attributes={"twitter_id": "7"})
+    agent = Agent.objects.get()
+    page = f"{AGENTS}{agent.pk}/change/"
+    assert save(admin, page, {"grants": "market://", "share": "50", "attributes": ""}).status_code == 302
+    auth.forget()
+    caller = auth.find_caller(token)
+    assert (caller.name, caller.grants, caller.share, caller.attributes) == ("scout", ("market://",), 50, {})
+    chosen = {"_selected_action": [agent.pk]}
+    other = _read_key(admin.post(AGENTS, chosen | {"action": "rotate"}, follow=True))
+    assert auth.find_caller(other).grants == ("market://",)
+    assert "Revoked: 1 key" in words(admin.post(AGENTS, chosen | {"action": "revoke"}, follow=True))
+    for gone in (token, other):
+        with pytest.raises(Unauthorized):
+            auth.find_caller(gone)
+
+
+@pytest.mark.slow
+def test_the_policy_is_read_again_by_a_button_that_refuses_a_wrong_one(admin: Client, settings: Settings, tmp_path: Path) -> None:
+    page = admin.get("/admin/gateway/upstreamstate/")
+    assert "Read the policy again" in words(page)
+    button = "/admin/gateway/upstreamstate/reload_policy"
+    assert "read the policy and its secrets again" in words(admin.get(button, follow=True))
+    assert UpstreamState.objects.get(name=POLICY_ROW).resets == 1
+    settings.WIRE_GATEWAY_POLICY = tmp_path / "policy.toml"
+    settings.WIRE_GATEWAY_POLICY.write_text("version = 2")
+    assert "version: 2 is unknown" in words(admin.get(button, follow=True))
+    assert UpstreamState.objects.get(name=POLICY_ROW).resets == 1
+    assert "reload" not in words(admin.get("/admin/gateway/upstreamstate/"))

@@ -164,7 +164,7 @@ def test_a_circuit_that_was_closed_by_command_closes_in_every_process(stepping: 
     stepping.wait(LOOK)
     stepping.ask(ARP)
     stepping.wait(1)
-    assert stepping.gateway.breakers["mcp-server-openclaw"].state == Circuit.CLOSED
+    assert stepping.gateway.breakers["openclaw_arp_discover"].state == Circuit.CLOSED
 
 
 @pytest.mark.django_db

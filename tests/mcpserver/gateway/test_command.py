@@ -79,6 +79,41 @@ def test_check_tells_upstreams_secrets_and_chains(monkeypatch: pytest.MonkeyPatc
     assert "10 resources" in said
 
 
+@pytest.mark.slow
+def test_check_compares_the_policy_with_what_upstreams_list(server: Server) -> None:
+    server.order(
+        "ok", lists={"resources": [], "resourceTemplates": [{"uriTemplate": "market://crypto/{name}/trending", "name": "m"}]}
+    )
+    with pytest.raises(CommandError, match="something else than mcp-server-openclaw offers"):
+        gateway("check", "--live")
+    offered = [{"uri": uri, "name": "x"} for uri in ("openclaw://heartbeat", "openclaw://arp/discover")]
+    server.order("ok", lists={"resources": [*offered, {"uri": "market://crypto/x/trending", "name": "m"}]})
+    said = gateway("check", "--live")
+    assert "mcp-server-market: offers all" in said
+    assert "mcp-server-openclaw: offers all" in said
+
+
+@pytest.mark.slow
+def test_explain_shows_the_upstreams_own_words(server: Server) -> None:
+    gateway("agent", "scout", "--grant", "market://")
+    server.order("ok", error=[-32603, "The coin 503 is broken."])
+    answer = json.loads(gateway("read", COIN, "--agent", "scout", "--wait", "0"))
+    assert "is broken" not in str(answer)
+    request = RequestLog.objects.get(agent_id="scout").request_id
+    assert request == answer["provenance"]["request_id"]
+    assert "Its words: The coin 503 is broken." in gateway("explain", request) or "timeout" in gateway("explain", request)
+    with pytest.raises(CommandError, match="no request"):
+        gateway("explain", "nothing")
+
+
+def test_reload_refuses_a_policy_that_cannot_be_used(server: Server) -> None:
+    assert "within 5 seconds" in gateway("reload")
+    server.policy.write_text("version = 2")
+    with pytest.raises(CommandError, match="version: 2"):
+        gateway("reload")
+    assert UpstreamState.objects.get(name="").resets == 1
+
+
 def test_check_names_what_is_wrong_with_a_policy(server: Server) -> None:
     server.policy.write_text("version = 1\n[resources.news_global_trends]\nchain = ['nowhere://at/all']\n")
     with pytest.raises(CommandError, match=r"news_global_trends\.chain"):

@@ -98,6 +98,17 @@ def test_what_is_not_genuine_is_recorded_as_rejected(made: Any, says: str) -> No
 
 
 @pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("wanted", "later", "mode"),
+    [("online", 0, "active"), ("maintenance", 0, "paused"), ("update_required", 0, "paused"), ("online", 25, "paused")],
+)
+def test_a_network_that_is_silent_or_wants_something_pauses_its_agent(wanted: str, later: int, mode: str) -> None:
+    assert agent_heartbeats.state(AGENT, NOW)["mode"] == "active"  # nothing was heard yet
+    agent_heartbeats.record(AGENT, beat() | {"agent_status_required": wanted}, "", NOW)
+    assert agent_heartbeats.state(AGENT, NOW + dt.timedelta(hours=later))["mode"] == mode
+
+
+@pytest.mark.django_db
 def test_a_replayed_and_an_older_one_are_rejected_and_the_last_good_one_stands() -> None:
     agent_heartbeats.record(AGENT, beat(1, "2026-11-24T06:00:00Z"), "", NOW)
     assert "received before" in agent_heartbeats.record(AGENT, beat(1, "2026-11-24T07:00:00Z"), "", NOW)[1]

@@ -4,25 +4,20 @@ import asyncio
 import json
 import os
 import signal
-import subprocess
-import sys
-import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from mcp.shared.exceptions import MCPError
 from pytest_django import Settings
 
 from mcpserver.upstreams import error_mapping
-from mcpserver.upstreams.client_interface import UpstreamAnswer, UpstreamCall, UpstreamError
+from mcpserver.upstreams.client_interface import UpstreamAnswer, UpstreamError
 from mcpserver.upstreams.config import Adapter, Upstream
 from mcpserver.upstreams.upstream_clients import Upstreams
 from tests.examples import KILLS
-from tests.mcpserver.upstreams import fault_server
+from tests.mcpserver.upstreams.bench import CALL, NAME, Bench, outcome
 
-NAME = "mcp-server-market"
-CALL = UpstreamCall(NAME, "market_crypto_trending", "market://crypto/base/trending", {"asset": "base", "limit": 5})
 EXPECTED = {
     "limited": "rate_limited",
     "limited_with_reset": "rate_limited",
@@ -38,49 +33,6 @@ EXPECTED = {
     "fork": None,
     "lost_session": None,
 }
-
-
-class Bench:
-    def __init__(self, folder: Path) -> None:
-        self.control = folder / "control"
-        self.port_file = folder / "port"
-        self.server: subprocess.Popen[bytes] | None = None
-
-    def order(self, mode: str, **more: Any) -> None:
-        self.control.write_text(json.dumps({"mode": mode, **more}))
-
-    def upstreams(self, kind: Any, era: Any, adapters: dict[str, Adapter] | None = None) -> Upstreams:
-        command = (sys.executable, "-S", str(fault_server.__file__), str(self.control))
-        eras = ("--era", "legacy" if era == "legacy" else "both")
-        address = ""
-        if kind == "http":
-            self.server = subprocess.Popen([*command, *eras, "--http", str(self.port_file)])
-            while not self.port_file.exists():
-                time.sleep(0.01)
-            address = f"http://127.0.0.1:{self.port_file.read_text()}/mcp"
-        one = Upstream(NAME, kind, (*command, *eras), address, mode=era, adapters=adapters or {})
-        return Upstreams({NAME: one})
-
-
-@pytest.fixture
-def bench(tmp_path: Path, settings: Settings) -> Iterator[Bench]:
-    from ipaddress import ip_network
-
-    settings.WIRE_FETCH_ALLOW = (ip_network("127.0.0.0/8"),)
-    made = Bench(tmp_path)
-    made.order("ok")
-    yield made
-    if made.server is not None:
-        made.server.kill()
-        made.server.wait()
-
-
-async def outcome(upstreams: Upstreams, call: UpstreamCall = CALL, wait: float = 5.0) -> UpstreamAnswer | UpstreamError:
-    try:
-        async with asyncio.timeout(wait):
-            return await upstreams.ask(call)
-    except UpstreamError as error:
-        return error
 
 
 @pytest.mark.slow
@@ -258,17 +210,36 @@ def _children() -> int:
     return found
 
 
+@pytest.mark.parametrize("words", ["429 Too Many Requests", "There is no coin 503.", "401 Unauthorized", "", "x" * 5_000])
 @pytest.mark.parametrize(
-    ("said", "code"),
+    ("meta", "are_valid", "code"),
     [
-        ("Error calling tool: HTTPSConnectionPool(host='api'): Max retries exceeded with url: /2/users", "server_error"),
-        ("Connection error.", "server_error"),
-        ("getaddrinfo ENOTFOUND api.example", "server_error"),
-        ("503 Service Unavailable\nTwitter", "server_error"),
-        ("401 Unauthorized", "unauthorized"),
-        ("429 Too Many Requests", "rate_limited"),
-        ("There is no such coin.", "refused"),
+        (None, True, "server_error"),
+        (None, False, "refused"),
+        ({"status": 429}, True, "rate_limited"),
+        ({"status": 403}, False, "unauthorized"),
+        ({"status": "503", "retry_after": True}, False, "refused"),
+        ({"retry_after": 7}, True, "rate_limited"),
     ],
 )
-def test_a_tools_words_tell_whether_the_question_or_the_server_is_at_fault(said: str, code: str) -> None:
-    assert error_mapping.from_tool(NAME, said, None).code == code
+def test_fields_and_the_schema_tell_what_failed_and_words_never_do(words: str, meta: Any, are_valid: bool, code: str) -> None:
+    found = error_mapping.from_tool(NAME, words, meta, are_arguments_valid=are_valid)
+    assert (found.code, len(found.words) <= 300) == (code, True)
+    assert not words or words not in found.detail
+
+
+@pytest.mark.parametrize(
+    ("code", "data", "expected"),
+    [
+        (-32602, None, "refused"),
+        (-32002, {"uri": "x://503"}, "refused"),
+        (-32601, None, "refused"),
+        (-32603, None, "server_error"),
+        (-32000, None, "server_error"),
+        (0, None, "server_error"),
+        (-32000, {"status": 401}, "unauthorized"),
+        (-32602, {"retry_after": 7}, "rate_limited"),
+    ],
+)
+def test_an_error_of_the_protocol_has_the_code_of_its_number(code: int, data: Any, expected: str) -> None:
+    assert error_mapping.from_rpc(NAME, MCPError(code, "429 for the id 401", data)).code == expected

@@ -25,11 +25,13 @@ FORGETTABLE: Final = ("answers", "limits", "circuits")
 
 
 class Command(BaseCommand):
-    help = "The resource gateway: check, list, read, status, heartbeat, agent, try, log, forget."
+    help = "The resource gateway: check, reload, list, read, status, heartbeat, agent, try, log, explain, forget."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         what = parser.add_subparsers(dest="what", required=True)
-        what.add_parser("check", help="Read the policy and say what is configured. Exit 1 if it cannot be used.")
+        check = what.add_parser("check", help="Read the policy and say what is configured. Exit 1 if it cannot be used.")
+        check.add_argument("--live", action="store_true", help="Connect to each upstream; compare what it lists.")
+        what.add_parser("reload", help="Have running servers read the policy and its secrets again.")
         what.add_parser("list", help="Every resource: limits left, circuit, newest answer.")
         read = what.add_parser("read", help="Read one resource, as an agent would.")
         read.add_argument("uri")
@@ -50,6 +52,8 @@ class Command(BaseCommand):
         agent.add_argument("--revoke", action="store_true", help="Its key opens nothing from now on.")
         tried = what.add_parser("try", help="Run a resource's policy against a server on this machine that misbehaves.")
         tried.add_argument("resource", nargs="?", default="news_global_trends", help="Its name in the policy.")
+        explain = what.add_parser("explain", help="What was tried for a request, with the upstream's own words.")
+        explain.add_argument("request_id", help="provenance.request_id of an answer.")
         log = what.add_parser("log", help="The newest requests.")
         log.add_argument("--number", type=int, default=20)
         log.add_argument("--agent", default=None)
@@ -70,19 +74,54 @@ class Command(BaseCommand):
         except WireError as error:
             raise CommandError(f"{error.message} {error.hint}".strip()) from error
 
-    def _check(self, **_options: Any) -> None:
+    def _check(self, *, live: bool, **_options: Any) -> None:
         policy = runtime.policy()
         for upstream in policy.upstreams.values():
-            where = mask_addresses(" ".join(upstream.command)) or mask_address(upstream.address)
+            addresses = " ".join(map(mask_address, (upstream.address, *upstream.failover)))
+            where = mask_addresses(" ".join(upstream.command)) or addresses
             self.stdout.write(f"{upstream.name}: {upstream.kind} {where}".rstrip())
-            for name in (*upstream.env.values(), *upstream.headers.values()):
-                if name.startswith("env:"):
-                    state = "set" if os.environ.get(name[4:]) or os.environ.get(f"{name[4:]}_FILE") else "NOT SET"
-                    self.stdout.write(f"  {name[4:]} is {state}")
+            for name in upstream.list_secrets():
+                state = "set" if os.environ.get(name) or os.environ.get(f"{name}_FILE") else "NOT SET"
+                self.stdout.write(f"  {name} is {state}")
         for resource in policy.resources.values():
             kind = policy.upstreams[resource.upstream].kind
             self.stdout.write(f"{resource.uri}: {kind}; chain: {' → '.join(resource.chain) or 'none'}")
         self.stdout.write(f"The policy is in order: {len(policy.resources)} resources, {len(policy.upstreams)} upstreams.")
+        if live:
+            asyncio.run(self._check_live(policy))
+
+    async def _check_live(self, policy: Policy) -> None:
+        upstreams, differ = runtime.connect(policy), []
+        try:
+            for upstream in policy.upstreams.values():
+                if upstream.kind in ("off", "wire"):
+                    continue
+                own = [
+                    one for one in policy.resources.values() if one.upstream == upstream.name and one.name not in upstream.adapters
+                ]
+                addresses = [one.uri for one in own if one.answers != "listing" and not one.tool_only]
+                found = await upstreams.list_differences(upstream.name, addresses)
+                self.stdout.write(f"{upstream.name}: {'; '.join(found) or 'offers all that the policy asks it for.'}")
+                differ += [upstream.name] if found else []
+        finally:
+            await upstreams.close()
+        if differ:
+            raise CommandError(f"The policy asks for something else than {', '.join(differ)} offers.")
+
+    def _reload(self, **_options: Any) -> None:
+        runtime.policy()
+        request_log.announce_policy()
+        self.stdout.write(f"Running servers read the policy and its secrets again within {LOOK:g} seconds of use.")
+
+    def _explain(self, *, request_id: str, **_options: Any) -> None:
+        row = RequestLog.objects.filter(request_id=request_id).first()
+        if row is None:
+            raise CommandError(f"There is no request {request_id!r} in the log.")
+        self.stdout.write(f"{row.timestamp:%Y-%m-%d %H:%M:%S} {row.asked}: {row.outcome}, answered by {row.answered or 'nobody'}")
+        for attempt in row.attempts:
+            words = f" Its words: {attempt['words']}" if attempt.get("words") else ""
+            result = f"{attempt['error']}: {attempt['detail']}" if attempt["error"] else "ok"
+            self.stdout.write(f"  {attempt['resource']} at {attempt['upstream']}, {attempt['took_ms']:g} ms: {result}{words}")
 
     def _list(self, **_options: Any) -> None:
         found = _run(lambda: queries.resources(Caller("operator", ("",))))
@@ -124,7 +163,7 @@ class Command(BaseCommand):
                 )
             return
         if revoke:
-            if not Agent.objects.filter(name=name, revoked_at=None).update(revoked_at=timezone.now()):
+            if not auth.revoke(Agent.objects.filter(name=name)):
                 raise CommandError(f"There is no agent {name} with a key that works.")
             self.stdout.write(f"Revoked. Running servers notice within {auth.CACHE_SECONDS:g} seconds.")
             return
