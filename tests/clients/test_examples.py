@@ -81,7 +81,7 @@ def test_the_document_is_short_and_shows_what_the_example_has() -> None:
 
 
 def test_each_example_is_run_and_short() -> None:
-    # tests/mcpserver/test_agent_loop.py runs the loop.
-    assert {file.name for file in EXAMPLES.iterdir() if file.is_file()} == {*QUICK_STARTS, "agent_loop.py"}
+    # tests/mcpserver/test_agent_loop.py runs the loop, test_embedded.py the server.
+    assert {file.name for file in EXAMPLES.iterdir() if file.is_file()} == {*QUICK_STARTS, "agent_loop.py", "embedded_server.py"}
     for name in QUICK_STARTS:
         assert len((EXAMPLES / name).read_text(encoding="utf-8").splitlines()) <= MAX_LINES, name

@@ -287,9 +287,9 @@ def test_an_upstream_of_the_gateway_with_a_password_is_refused(tmp_path: Path) -
 @pytest.mark.parametrize("name", ["homepage", "feed"])
 def test_a_publisher_of_articles_with_a_password_is_refused(name: str) -> None:
     options = {"homepage": "https://host.example/", "feed": ["https://host.example/feed"], "domain": ["host.example"]}
-    options |= {name: [PRIVATE] if name == "feed" else PRIVATE, "name": "The Host"}
+    options |= {name: [PRIVATE] if name == "feed" else PRIVATE}
     words = [f"--{key}={value}" for key, values in options.items() for value in (values if isinstance(values, list) else [values])]
-    told = command("publishers", "add", "host", *words, "--consent-note=By letter.", "--consented-on=2026-01-01")
+    told = command("publishers", "add", "host", "The Host", *words, "--consent-note=By letter.", "--consented-on=2026-01-01")
     assert "user name or a password" in told
     assert CANARY not in told
     assert not Publisher.objects.filter(slug="host").exists()
