@@ -173,7 +173,7 @@ def test_searches_that_cannot_be_read_are_refused(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_the_projects_own_labels_hold_their_floors_also_without_a_wire(monkeypatch: pytest.MonkeyPatch) -> None:
     with_a_wire = evalwire()
-    assert set(with_a_wire) == {"events", "real-events", "categories", "newsrooms", "names", "search"}
+    assert set(with_a_wire) == {"events", "real-events", "categories", "newsrooms", "later", "names", "search"}
     monkeypatch.setattr(connection.introspection, "table_names", lambda: [])
     with CaptureQueriesContext(connection) as asked:
         assert evalwire() == with_a_wire

@@ -120,7 +120,7 @@ def test_corrections_and_takes_can_be_subscribed_to(client: Client, form: str) -
     assert 'id="revision-2"' in client.get(f"/story/{story}").content.decode()
     takes = feedparser.parse(client.get(f"/feeds/takes.{form}").content).entries
     assert [take.link for take in takes] == [f"http://localhost:8000/editor-take/2026-01-{day}" for day in (15, 14)]
-    assert "According to TechCrunch, as summarized by ChatbotNews.ai" in takes[0].summary
+    assert "reported by TechCrunch." in takes[0].summary
     assert client.get("/feeds/takes.json").json()["items"][0]["content_html"].startswith("<h1>")
 
 
