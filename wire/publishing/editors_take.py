@@ -211,12 +211,10 @@ def _rank_events(day: dt.date, stories: Sequence[Brief]) -> list[Brief]:
 
 
 def _choose_others(ranked: Sequence[Brief]) -> list[Brief]:
-    """Return what several newsrooms report, then what one does, the weightiest first; only headlines that tell what happened, if
-    the day has any.
-    """
+    """Return what several newsrooms report, then what one does, the weightiest first; only headlines that tell what happened."""
     several = [story for story in ranked if story.newsrooms > 1 and states_news(story.headline)]
     one = [story for story in ranked if story.newsrooms == 1 and story.is_told]
-    return [*several, *one][:MOST_OTHERS] or [story for story in ranked if story.is_news][: MOST_OTHERS - 1]
+    return [*several, *one][:MOST_OTHERS]
 
 
 def _write_lead(lead: Brief, number: int, before: Before | None) -> str:
