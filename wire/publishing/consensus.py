@@ -212,15 +212,16 @@ def rank_event(
     event_id: str,
 ) -> Key:
     """Return an event's key; the least is of the one that leads a UTC day: by how many of its `newsrooms` reported it `that_day`,
-    what began earlier after what is new, then by how widely it is reported in all, then by `weight`, then the newest
-    of that day. One newsroom's report and a maker's own post stand alike; reports that hardly agree stand between them and two
-    that do. Events of which the day has no news report (`is_news`) come last.
+    what began earlier after what is new, then by how widely it is reported in all, what has a `weight` first, then by score, by
+    `weight`, and the newest of that day. One newsroom's report and a maker's own post stand alike; reports that hardly agree
+    stand between them and two that do. Events of which the day has no news report (`is_news`) come last.
     """
     most = newsrooms if score >= FAINT else min(newsrooms, 1.5)  # more than one report, less than two that agree
     newest, in_all = max(min(that_day, most), 1), max(most, 1)
     is_old = began.astimezone(dt.UTC).date() < day - dt.timedelta(days=1)
     place = -newest if is_news else 0
-    return place, is_old, -in_all, -score if score >= FAINT else 0.0, -weight, -latest.timestamp(), event_id
+    agreement = (score if score >= FAINT else 0.0) - (not weight)
+    return place, is_old, -in_all, -agreement, -weight, -latest.timestamp(), event_id
 
 
 def weigh_headline(headline: str, category: str, topics: Collection[str]) -> int:
