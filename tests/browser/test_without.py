@@ -29,9 +29,9 @@ DISORDER: Final = """() => {
 
 def test_without_javascript_one_searches_and_filters(open_page: Open) -> None:
     page = open_page("/", java_script_enabled=False).page
-    page.get_by_label("Search the wire").fill("moon")
+    page.get_by_label("Search the wire").fill("OpenAI")
     page.get_by_role("banner").get_by_role("button", name="Search").click()
-    page.wait_for_url("**/search?query=moon")
+    page.wait_for_url("**/search?query=OpenAI")
     everything = page.locator(HEADLINES).count()
 
     page.get_by_text("Filters").click()

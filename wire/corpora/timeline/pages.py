@@ -28,6 +28,8 @@ from wire.site.well_known import xml
 
 PER_PAGE: Final = 20
 EVENTS: Final = chart_layout.FEW
+PARTS: Final = {"events": "events", "motifs": "motifs", "threads": "story_threads", "catalog": "mandela_items"}
+"""Pages of what a corpus may hold none of, each with the name of its count."""
 MOST_IN_SITEMAP: Final = 50_000  # sitemaps.org
 MOTIFS: Final = 60
 LISTS: Final = {"motif": "motifs", "phenomenon_type": "phenomenon_types", "source_type": "source_types"}
@@ -144,7 +146,9 @@ def sitemap(request: HttpRequest) -> HttpResponse:
     """List pages of every corpus, and of its reports; those of the wire's own are its stories, which have pages already."""
     pages = ["/timeline/"]
     for slug in list_members():
-        pages += [f"/timeline/{slug}/{name}" for name in ("", "events", "motifs", "threads", "catalog", "releases")]
+        totals = scope_of(slug).counts["totals"]
+        parts = [name for name, counted in PARTS.items() if totals.get(counted)]
+        pages += [f"/timeline/{slug}/{name}" for name in ("", *parts, "releases")]
         if slug != wire_sync.SLUG:
             reports = scope_of(slug).rows(Report).order_by("pk").values_list("key", flat=True)
             pages += [f"/timeline/{slug}/report/{quote(key, safe='')}" for key in reports[:MOST_IN_SITEMAP]]
