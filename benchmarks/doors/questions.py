@@ -15,7 +15,7 @@ MOMENT: Final = "@MOMENT@"  # stands for the same as seconds since 1970, an ISO 
 FIRST_NUMBER: Final = 100_000_000
 
 WORD: Final = "OpenAI"
-CATEGORY: Final = "launches"
+CATEGORY: Final = "funding"  # of nearly all invented stories
 SHORT: Final = 3  # stories in an answer of about 2 KB
 NINE: Final = 9
 
