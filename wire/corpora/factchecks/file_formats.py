@@ -21,8 +21,8 @@ from typing import IO, Any, Final, cast
 from urllib.parse import urljoin
 
 import orjson
-from lxml import etree
-from lxml import html as lxml_html
+from lxml.etree import ParserError, iterwalk
+from lxml.html import HTMLParser, document_fromstring
 
 from sources.parse import InvalidFeed, parse
 from sources.parse.charsets import decode
@@ -214,10 +214,8 @@ def find_page_reviews(page: str, address: str = "") -> Iterator[Mapping[str, Any
     if "laimReview" not in page:
         return
     try:
-        tree = lxml_html.document_fromstring(
-            page.replace("\0", "").encode(errors="replace"), lxml_html.HTMLParser(encoding="utf-8")
-        )
-    except (etree.ParserError, ValueError):
+        tree = document_fromstring(page.replace("\0", "").encode(errors="replace"), HTMLParser(encoding="utf-8"))
+    except (ParserError, ValueError):
         return
     scripts = [one.text or "" for one in tree.iter("script") if "application/ld+json" in (one.get("type") or "").lower()]
     if len(scripts) > MAX_SCRIPTS:
@@ -237,7 +235,7 @@ def find_page_reviews(page: str, address: str = "") -> Iterator[Mapping[str, Any
 def _read_markup(tree: Any) -> list[Mapping[str, Any]]:
     """Return the ClaimReviews of a page's microdata or RDFa Lite, in the form of JSON-LD."""
     reviews, owners, left = list[Mapping[str, Any]](), list[dict[str, Any]](), MAX_VALUES
-    for event, element in etree.iterwalk(tree, events=("start", "end")):
+    for event, element in iterwalk(tree, events=("start", "end")):
         kinds = (element.get("itemtype") or element.get("typeof") or "").split()
         if event == "end":
             del owners[len(owners) - bool(kinds) :]
