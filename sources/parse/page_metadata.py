@@ -1,6 +1,5 @@
 """Metadata of an article's own page, which a sitemap does not tell: title, date, author. Executes nothing."""
 
-import json
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,6 +9,7 @@ from typing import Any, Final
 from sources.entries import Entry
 from sources.parse.charsets import decode
 from sources.parse.dates import read_date
+from sources.parse.json_ld import parse_json_ld
 from sources.parse.links import host, is_web, resolve, web
 from sources.parse.markup import as_markup, tokens, unescape
 
@@ -26,7 +26,6 @@ _AUTHORS: Final = (
     *("author", "parsely-author", "sailthru.author", "citation_author", "dc.creator", "dcterms.creator"),
     *("byl", "byline", "search.byline", "article:author"),
 )
-_TRAILING_COMMA: Final = re.compile(r",(?=\s*[}\]])")
 _RAW: Final = ("script", "style", "title", "textarea", "noscript")
 _TEXT: Final = ("article", "main")
 _BESIDE: Final = ("aside", "figure", "footer", "form", "header", "nav", "blockquote")
@@ -194,14 +193,9 @@ def _list_values(name: str, attrs: dict[str, str]) -> Iterator[tuple[str, str]]:
 
 def _list_nodes(script: str) -> Iterator[dict[str, Any]]:
     """Yield the nodes that a script describes the page with, its graph and main entity included, not what these mention."""
-    # Some templates write it inside of comments or CDATA, with a semicolon behind it, and commas before closing brackets.
-    bare = script.replace("<![CDATA[", "").replace("]]>", "")
-    starts = [at for bracket in "{[" if (at := bare.find(bracket)) >= 0]
-    bare = bare[min(starts, default=0) : max(map(bare.rfind, "}]")) + 1]
     waiting: list[Any] = []
-    for text in (script, bare, _TRAILING_COMMA.sub("", bare)):
-        with suppress(ValueError, RecursionError):
-            waiting = waiting or [json.loads(text, strict=False)]
+    with suppress(ValueError, RecursionError):
+        waiting = [parse_json_ld(script)]
     for _ in range(MAX_NODES):
         if not waiting:
             return

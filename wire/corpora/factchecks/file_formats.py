@@ -7,7 +7,6 @@ import codecs
 import csv
 import gzip
 import hashlib
-import html
 import io
 import json
 import re
@@ -15,7 +14,7 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
-from itertools import chain, islice, zip_longest
+from itertools import chain, islice
 from pathlib import Path
 from typing import IO, Any, Final, cast
 from urllib.parse import urljoin
@@ -26,6 +25,7 @@ from lxml.html import HTMLParser, document_fromstring
 
 from sources.parse import InvalidFeed, parse
 from sources.parse.charsets import decode
+from sources.parse.json_ld import parse_json_ld
 from wire.corpora.factchecks import claim_parsers
 from wire.corpora.factchecks.claim_parsers import ClaimDraft, RefusedClaim
 
@@ -45,11 +45,6 @@ MAX_HEADER: Final = 65_536  # characters of a table's header in which its separa
 MAX_VALUES: Final = 10_000  # of a page's microdata
 _LISTED: Final = re.compile(r'"(?:claims|data|items|dataFeedElement)"\s*:\s*\[')
 _ITEM: Final = re.compile(r"<(?:\w+:)?(?:item|entry)\b")
-_WRAPPING: Final = (
-    ("//", "/*", "*/", "<![CDATA[", "<!--"),
-    ("//", "/*", "*/", "]]>", "-->", ";"),
-)  # before JSON in a page, behind it
-_STRING_OR_COMMA: Final = re.compile(r'("[^"\\]*+(?:\\.[^"\\]*+)*+"?+)|,(?=\s*+[}\]])', re.S)
 _SPACE: Final = re.compile(r"[\s,]*")
 _BRACKETS: Final = re.compile(r'"|[\[{]+|[\]}]+')
 _REST_OF_STRING: Final = re.compile(r'[^"\\]*+(?:\\.[^"\\]*+)*+', re.S)
@@ -223,7 +218,7 @@ def find_page_reviews(page: str, address: str = "") -> Iterator[Mapping[str, Any
     found = list[Mapping[str, Any]]()
     for script in scripts:
         try:
-            found += claim_parsers.find_reviews(_parse_script(script))
+            found += claim_parsers.find_reviews(_parse_json(script, of_page=True))
         except RefusedClaim as why:
             yield RefusedClaim(f"a script of JSON-LD on the page: {why}")
     for review in found or claim_parsers.find_reviews(_read_markup(tree)):
@@ -256,27 +251,9 @@ def _read_markup(tree: Any) -> list[Mapping[str, Any]]:
     return reviews
 
 
-def _parse_script(script: str) -> Any:
-    """Read JSON as sites write it into pages: within comments or CDATA, with a comma too many, or escaped as HTML."""
+def _parse_json(text: str, *, of_page: bool = False) -> Any:
     try:
-        return _parse_json(script)
-    except RefusedClaim:
-        bare = script.strip()
-        for _ in range(8):
-            for opening, closing in zip_longest(*_WRAPPING, fillvalue=""):
-                bare = bare.removeprefix(opening).removesuffix(closing).strip()
-        bare = _STRING_OR_COMMA.sub(lambda found: found[1] or "", bare)
-        try:
-            return _parse_json(bare)
-        except RefusedClaim:
-            if "&quot;" not in bare:
-                raise
-            return _parse_json(html.unescape(bare))
-
-
-def _parse_json(text: str) -> Any:
-    try:
-        return json.loads(text, strict=False)
+        return parse_json_ld(text) if of_page else json.loads(text, strict=False)
     except RecursionError as error:
         raise RefusedClaim(_TOO_DEEP) from error
     except ValueError as error:
