@@ -195,7 +195,7 @@ def _rank_events(day: dt.date, stories: Sequence[Brief]) -> list[Brief]:
         best = min(zip(keys, reports, strict=True), key=lambda pair: pair[0])[1]
         key = rank_event(
             day,
-            newsrooms=best.cross_source_count - best.makers,
+            newsrooms=best.newsrooms,
             that_day=len({story.publisher for story in reports if story.is_news and story.tier != Tier.CORPORATE}),
             score=max(story.consensus_score for story in reports),
             began=best.began,
@@ -206,7 +206,7 @@ def _rank_events(day: dt.date, stories: Sequence[Brief]) -> list[Brief]:
         )
         ranked.append((key, best))
     ordered = [best for _, best in sorted(ranked, key=lambda pair: pair[0])]
-    lead = min(ordered, key=lambda story: (not story.is_news, story.cross_source_count <= story.makers), default=None)
+    lead = min(ordered, key=lambda story: (not story.is_news, story.newsrooms <= 0), default=None)
     return sorted(ordered, key=lambda story: story is not lead)
 
 
