@@ -1,10 +1,11 @@
 """The state of a database's tables beside this program: migrations that it lacks, and those of a newer program."""
 
+import pkgutil
 from pathlib import Path
 
+from django.apps import apps
 from django.db import Error, connection
 from django.db.migrations.executor import MigrationExecutor
-from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 
 from config.errors import InvalidArgument
@@ -25,7 +26,9 @@ def list_applied() -> set[Migration]:
 
 def list_newer(applied: set[Migration]) -> list[str]:
     """Return the names of applied migrations that this program does not have, sorted."""
-    known = set(MigrationLoader(None, ignore_no_migrations=True).disk_migrations)
+    # By the names of files: Django's loader imports all of them, which takes a fifth of a second at each command.
+    folders = {app.label: str(Path(app.path) / "migrations") for app in apps.get_app_configs()}
+    known = {(app, file.name) for app, folder in folders.items() for file in pkgutil.iter_modules([folder])}
     return sorted(".".join(migration) for migration in applied - known)
 
 
