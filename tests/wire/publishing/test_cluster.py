@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from wire.publishing.grouping import linkage
 from wire.publishing.grouping.candidates import WINDOW, Item
 from wire.publishing.grouping.cluster import DOUBTFUL, group, score_pairs
 from wire.publishing.grouping.headline_similarity import nearest
@@ -171,6 +172,16 @@ def test_groups_are_whole_and_keep_what_was_fixed(
             assert max(days[place] for place in places) - min(days[place] for place in places) <= 4
     for name in ("one", "two"):
         assert sum(any(fixed[place] == name for place in places) for places in found) <= 1
+
+
+def test_a_group_holds_together_though_its_component_is_linked_in_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Two groups of nine whose members alternate, and one weak pair that makes them one component.
+    alike = [(one, other) for one in range(18) for other in range(one + 1, 18) if one % 2 == other % 2]
+    ones, others = np.array([*alike, (0, 1)], np.intp).T
+    pairs = Pairs(ones, others, np.array([0.9] * len(alike) + [0.6]))
+    monkeypatch.setattr(linkage, "LARGEST", 9)
+    found = link(pairs, np.zeros(18), [None] * 18, threshold=0.5, span=4)
+    assert sorted(found) == [list(range(0, 18, 2)), list(range(1, 18, 2))]
 
 
 def test_events_that_may_be_one_are_told_with_their_likeliest_stories() -> None:

@@ -9,11 +9,12 @@ from typing import Final
 import numpy as np
 
 from wire.publishing.grouping.candidates import WINDOW, Item, count_days, find_candidates
-from wire.publishing.grouping.linkage import LEAST, Pairs, link
+from wire.publishing.grouping.linkage import Pairs, link
 from wire.publishing.grouping.pair_model import PairModel, load_models
 from wire.text.numbered_names import differ
 
 HEADLINES: Final = 2_000  # headlines without one summary, from which they are joined by weights of their own
+LEAST: Final = 0.02  # a lower probability counts as none
 DOUBTFUL: Final = 0.3  # mean probability from which two groups are shown as possibly one event
 _DAY: Final = dt.timedelta(days=1)
 

@@ -12,9 +12,9 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 
 FORBIDDEN: Final = -1.0
-LEAST: Final = 0.02  # a lower probability keeps no two stories together when components are split
-# Stories of one component that are linked at once, in 100 MB; a larger one is linked in runs of its first, its next and so on.
+# Items of one component that are linked at once, in 100 MB; a larger one is linked in runs, and then the groups of its runs.
 LARGEST: Final = 5_000
+ROUNDING: Final = 1e-6  # means are of single precision
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +35,19 @@ def link(pairs: Pairs, days: Floats, fixed: Sequence[str | None], threshold: flo
     first: dict[str, int] = {}  # a head is the first item with the same fixed name, or the item itself
     heads = [place if name is None else first.setdefault(name, place) for place, name in enumerate(fixed)]
     groups: list[list[int]] = []
-    for component in _split_components(pairs, heads):
-        for start in range(0, len(component), LARGEST):
-            run = component[start : start + LARGEST]
-            groups += _Linkage(run, heads, pairs, days, fixed, span).join(threshold) if len(run) > 1 else [run]
+    # Two groups with a mean of `threshold` have a pair of that, so nothing joins across components.
+    for component in _split_components(pairs, heads, threshold - ROUNDING):
+        if len(component) == 1:
+            groups.append(component)
+            continue
+        runs = [component[start : start + LARGEST] for start in range(0, len(component), LARGEST)]
+        linked = [group for run in runs for group in _Linkage(run, heads, pairs, days, fixed, span).join(threshold)]
+        if len(runs) > 1 and len(linked) <= LARGEST:
+            for group in linked:
+                for place in group:
+                    heads[place] = group[0]
+            linked = _Linkage(component, heads, pairs, days, fixed, span).join(threshold)
+        groups += linked
     return groups
 
 
@@ -103,9 +112,9 @@ class _Linkage:
         self._alike[row, barred] = self._alike[barred, row] = FORBIDDEN
 
 
-def _split_components(pairs: Pairs, heads: Sequence[int]) -> Iterator[list[int]]:
-    """Yield the items that hang together by pairs of at least `LEAST` or by their fixed names."""
-    labels, likely = np.array(heads, np.intp), pairs.probabilities >= LEAST
+def _split_components(pairs: Pairs, heads: Sequence[int], least: float) -> Iterator[list[int]]:
+    """Yield the items that hang together by pairs with at least the probability `least` or by their fixed names."""
+    labels, likely = np.array(heads, np.intp), pairs.probabilities >= least
     ones, others = labels[pairs.ones[likely]], labels[pairs.others[likely]]
     while (labels[ones] != labels[others]).any():  # the lower label of two goes over to the other, and what that leads to with it
         np.minimum.at(labels, labels[ones], labels[others])
