@@ -51,6 +51,7 @@ _GLUED: Final = re.compile(
 _NAME: Final = re.compile(r"[^\W_](?:[\w.+&’'-]*[^\W_])?")
 _POSSESSIVE: Final = re.compile(r"['’]s?$")
 _FRAGMENT: Final = compile_pattern("fragments")
+_COMMENT: Final = compile_pattern("comments")
 _FIRST_WORD: Final = re.compile(r"(?:The|An?|In|On|From|With) ")  # of fragments and of statements
 _COMMON: Final = get_words("common")
 _ENGLISH: Final = get_words("english")
@@ -79,6 +80,17 @@ def states_news(headline: str) -> bool:
     """Return whether a headline is a statement: no fragment, no question, and said neither by its author nor to the reader."""
     text = _FIRST_WORD.sub("", headline)
     return not (set("?？؟") & set(text) or _speaks(text) or _TO_THE_READER.match(headline) or _lacks_verb(text))
+
+
+def comments_on_news(headline: str) -> bool:
+    """Return whether a headline advises or tells how things are, rather than what happened."""
+    return bool(_COMMENT.search(_QUOTATION.sub("", headline)))
+
+
+def shares_figure(one: str, other: str) -> bool:
+    """Return whether two headlines have a number and a name in common."""
+    numbers, names = (set(find(one)) & set(find(other)) for find in (_NUMBER.findall, _names))
+    return bool(numbers and names)
 
 
 def adds_news(sentence: str, text: str) -> bool:

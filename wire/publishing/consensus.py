@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from rapidfuzz import fuzz
 
-from citations.format.claim_text import states_news
+from citations.format.claim_text import comments_on_news, states_news
 from sources.vocabulary import Tier
 from wire.text.filters import Genre, find_genre
 from wire.text.identity import headline_key
@@ -225,8 +225,9 @@ def rank_event(
 
 
 def weigh_headline(headline: str, category: str, topics: Collection[str]) -> int:
-    """Return the weight of a story among others that as many report, 0-3: more for news on a tracked topic whose headline is a
-    statement, for a tracked company, and for an amount of billions.
+    """Return the weight of a story among others that as many report, 0-4: some for news on a tracked topic whose headline is a
+    statement, more for one that says what happened, for a tracked company, and for an amount of billions.
     """
-    is_telling = category != Category.ANALYSIS and bool(topics) and states_news(headline)
-    return is_telling * (1 + bool(COMPANIES & {*topics}) + bool(_BILLIONS.search(headline)))
+    if category == Category.ANALYSIS or not topics or not states_news(headline):
+        return 0
+    return 1 if comments_on_news(headline) else 2 + bool(COMPANIES & {*topics}) + bool(_BILLIONS.search(headline))

@@ -7,10 +7,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from citations.format.claim_text import INNER_QUOTES, Statement, StatementKind, adds_news, states_news
+from citations.format.claim_text import (
+    INNER_QUOTES,
+    Statement,
+    StatementKind,
+    adds_news,
+    comments_on_news,
+    shares_figure,
+    states_news,
+)
 from citations.sentence_boundaries import end_with_stop, sentences
 from sources.vocabulary import Tier
-from wire.publishing.consensus import Report, rank_event, rank_reports, weigh_headline
+from wire.publishing.consensus import Report, rank_event, rank_reports, similarity, weigh_headline
 from wire.text.plain_text import SHORT, cut, strip_invisible
 from wire.text.vocabulary import Category
 
@@ -18,6 +26,7 @@ MOST_WORDS: Final = 300  # of the brief; addresses are not counted
 MOST_OTHERS: Final = 3  # events told beside the lead and what goes on
 MOST_OF_MAKERS: Final = 2  # announcements that no newsroom reports
 MANY_EVENTS: Final = 12  # from which on the brief says what kind of day it was
+RETOLD: Final = 0.85  # likeness of headlines from which a second event is taken for the one already told
 LARGE_SHARE: Final = 0.3  # of a day's events, for a category that gives the day its character
 LONGEST_HEADLINE: Final = 200  # characters; one that is longer is left out, for none is cut
 LONGEST_QUOTATION: Final = 240
@@ -103,15 +112,17 @@ def write(day: dt.date, stories: Sequence[Brief], before: Before | None) -> str:
     going_on = None  # what led the day before, unless it leads again
     if before and before.lead != lead.event_id:
         going_on = next((story for story in fitting if story.event_id == before.lead), None)
-    left = [story for story in fitting if story not in (lead, going_on)]
-    others = _choose_others([story for story in left if story.newsrooms > 0])
-    of_makers = [story for story in left if story.newsrooms <= 0 and story.is_told][:MOST_OF_MAKERS]
+    told = [lead, *filter(None, [going_on])]
+    left = [story for story in fitting if story not in told]
+    others = _choose_new(_list_others(left), told, MOST_OTHERS)
+    announced = [story for story in left if story.newsrooms <= 0 and story.is_told]
+    of_makers = _choose_new(announced, [*told, *others], MOST_OF_MAKERS)
     rest = [_write_kind_of_day(ranked, stories)] if len(ranked) >= MANY_EVENTS else []
     if others:
         rest.append(f"In other news, {_write_reports(others)}.")
     if of_makers:
-        announced = (f"{_link_headline(story)} ({story.publisher})" for story in of_makers)
-        rest.append(f"From the companies themselves: {_join_names([*announced])}.")
+        posts = [f"{_link_headline(story)} ({story.publisher})" for story in of_makers]
+        rest.append(f"From the companies themselves: {_join_names(posts)}.")
     if going_on and before and going_on.newsrooms > 1 and states_news(going_on.headline):
         rest.append(f"Still in the news from {_format_day(before.day)}: {_link_headline(going_on)} ({_name_sources(going_on)}).")
     sentence = _write_lead(lead, len(stories), before)
@@ -210,11 +221,22 @@ def _rank_events(day: dt.date, stories: Sequence[Brief]) -> list[Brief]:
     return sorted(ordered, key=lambda story: story is not lead)
 
 
-def _choose_others(ranked: Sequence[Brief]) -> list[Brief]:
+def _list_others(ranked: Sequence[Brief]) -> list[Brief]:
     """Return what several newsrooms report, then what one does, the weightiest first; only headlines that tell what happened."""
     several = [story for story in ranked if story.newsrooms > 1 and states_news(story.headline)]
-    one = [story for story in ranked if story.newsrooms == 1 and story.is_told]
-    return [*several, *one][:MOST_OTHERS]
+    one = [story for story in ranked if story.newsrooms == 1 and story.is_told and not comments_on_news(story.headline)]
+    return [*several, *one]
+
+
+def _choose_new(ranked: Sequence[Brief], told: Sequence[Brief], most: int) -> list[Brief]:
+    """Return the first stories of `ranked` whose headlines tell news that no other does: grouping may have split one happening."""
+    chosen: list[Brief] = []
+    for story in ranked:
+        before = [other.headline for other in (*told, *chosen)]
+        is_new = not any(similarity(story.headline, one) >= RETOLD or shares_figure(story.headline, one) for one in before)
+        if is_new and len(chosen) < most:
+            chosen.append(story)
+    return chosen
 
 
 def _write_lead(lead: Brief, number: int, before: Before | None) -> str:

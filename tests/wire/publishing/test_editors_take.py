@@ -67,6 +67,7 @@ briefs = (
     .filter(lambda stories: any(story.quotable for story in stories))
 )
 befores = st.none() | st.builds(editors_take.Before, st.just(DAY - dt.timedelta(days=1)), st.sampled_from([None, "cbn-0", "cbn-x"]))
+NAMES = ["Quince", "Heron", "Pomelo", "Walrus", "Bramble", "Turnip", "Ocelot", "Zephyr", "Cobalt", "Juniper", "Lantern", "Fjord"]
 YESTERDAY = DAY - dt.timedelta(days=1)
 
 
@@ -181,7 +182,7 @@ def test_a_lead_that_one_newsroom_reports_is_no_main_story() -> None:
 
 
 def test_the_next_events_are_those_of_several_newsrooms_and_then_the_weightiest() -> None:
-    stories = [brief(number, f"Quince {number} ships") for number in range(4)]
+    stories = [brief(number, f"{name} ships") for number, name in enumerate(("Quince", "Heron", "Pomelo", "Walrus"))]
     stories.append(brief(4, "Quince 4 raises $2 billion"))
     told = editors_take.write(DAY, [*stories, brief(10, "Marmot opens", sources=3), brief(11, "Marmot closes", sources=2)], None)
     number_of = re.findall(r"/cbn-(\d+)\)”", told)
@@ -190,7 +191,9 @@ def test_the_next_events_are_those_of_several_newsrooms_and_then_the_weightiest(
 
 def test_a_full_day_says_what_kind_of_day_it_was() -> None:
     categories = [Category.FUNDING] * 6 + [Category.LAUNCHES] * 4 + [Category.ANALYSIS] * 2
-    stories = [brief(number, f"Quince {number} ships", category) for number, category in enumerate(categories)]
+    stories = [
+        brief(number, f"{name} ships", category) for number, (name, category) in enumerate(zip(NAMES, categories, strict=True))
+    ]
     told = editors_take.write(DAY, stories, None)
     assert "\n\nIt was a day of launches and funding: 12 stories from seven publications. In other" in told
     assert "It was" not in editors_take.write(DAY, stories[:11], None)
@@ -202,6 +205,33 @@ def test_announcements_of_makers_stand_apart() -> None:
     own = replace(brief(1, "Marmot opens its doors"), tier=1, makers=1, voices=())
     told = editors_take.write(DAY, [brief(0), own], None)
     assert told.endswith("From the companies themselves: “[Marmot opens its doors](https://w.example/cbn-1)” (Publisher 1).\n")
+
+
+def test_one_happening_that_grouping_split_is_told_once() -> None:
+    stories = [
+        brief(0, "Marmot opens", sources=3),
+        brief(1, "Quince raises $13B Series F at $183B valuation"),
+        brief(2, "Quince is now valued at $183 billion"),
+        brief(3, "Pomelo Labs unveils a tiny model for gardens"),
+        brief(4, "Pomelo Labs unveils a tiny model for garden owners"),
+    ]
+    told = editors_take.write(DAY, stories, None)
+    assert sum("valu" in line for line in re.findall(r"“\[[^\]]*\]", told)) == 1
+    assert told.count("[Pomelo Labs unveils") == 1
+
+
+@pytest.mark.parametrize(
+    "headline",
+    [
+        "Open-source skills can save your career when AI comes knocking",
+        "Personal context is Google’s big advantage in AI",
+        "Companies should audit their chatbots",
+    ],
+)
+def test_advice_and_comment_of_one_newsroom_are_no_news_beside_the_lead(headline: str) -> None:
+    told = editors_take.write(DAY, [brief(0, "Marmot opens", sources=3), brief(1, headline), brief(2, "Quince ships")], None)
+    assert headline not in render_text(told)
+    assert "Quince ships" in told
 
 
 def test_a_round_up_neither_leads_nor_is_told_beside_other_news() -> None:
