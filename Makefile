@@ -82,8 +82,8 @@ test-browser: $(BIN)/.dev ## Use the site and the desk as people do, in Chromium
 		else echo 'There is no Chromium: install it, or name its program in CHROMIUM.' >&2; exit 1; fi
 	$(BIN)/python -m pytest $(TOGETHER) -m browser tests/browser
 
-test-readme: $(BIN)/.dev ## Follow README in a fresh checkout with an empty home, word for word; install the package and run it
-	$(BIN)/python -m pytest -m readme tests/test_readme.py tests/test_package.py
+test-readme: $(BIN)/.dev ## Follow README in a fresh checkout with an empty home, word for word; install the package, run the steps of the image
+	$(BIN)/python -m pytest -m readme tests/test_readme.py tests/test_package.py tests/test_deploy.py
 
 fuzz: $(BIN)/.dev ## Hostile input: 100,000 HTTP requests with a cache and without, stored inputs stretched (SEED=… ONLY=… one connection)
 	FUZZ_REQUESTS=$(REQUESTS) FUZZ_SEED=$(SEED) FUZZ_ONLY=$(ONLY) $(BIN)/python -m pytest -s -m '' --timeout 0 tests/fuzz/test_differential.py
