@@ -15,12 +15,13 @@ TOGETHER := -n auto --dist worksteal
 
 TEST_DATABASE_URL ?= postgres://postgres@127.0.0.1:5432/test
 TEST_REDIS_URL ?= redis://127.0.0.1:6379/0
+DIST ?= dist
 REQUESTS ?= 100000
 SEED ?= 20260728
 export KILLS ?= 10
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-fast test-slow lint test-services test-services-all test-mcp test-mcp-all test-browser test-readme package fuzz soak audit bench bench-smoke lock clean
+.PHONY: help run test test-fast test-slow lint test-services test-services-all test-mcp test-mcp-all test-browser test-readme package release fuzz soak audit bench bench-smoke lock clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -39,6 +40,17 @@ test-slow: $(BIN)/.dev ## Tests above a quarter of a second, real processes star
 
 package: $(BIN)/.dev ## Build the wheel into dist/
 	$(BIN)/uv build --quiet --wheel --out-dir dist
+
+release: $(BIN)/.dev ## Wheel, list of libraries (SBOM) and checksums into dist/, signed with RELEASE_KEY=key.pem (docs/releasing.md)
+	mkdir -p $(DIST)
+	rm -f $(DIST)/chatbotnews_wire-* $(DIST)/SHA256SUMS $(DIST)/SHA256SUMS.sig
+	$(BIN)/uv build --quiet --wheel --out-dir $(DIST)
+	$(BIN)/cyclonedx-py requirements requirements.lock --pyproject pyproject.toml --output-reproducible --of JSON \
+		-o "$$(ls $(DIST)/*.whl | sed 's/-py3-none-any\.whl$$/.cdx.json/')" 2>/dev/null
+	cd $(DIST) && sha256sum chatbotnews_wire-* > SHA256SUMS
+	@if [ -n "$(RELEASE_KEY)" ]; then \
+		openssl pkeyutl -sign -inkey "$(RELEASE_KEY)" -rawin -in $(DIST)/SHA256SUMS -out $(DIST)/SHA256SUMS.sig; \
+	else echo 'Not signed: RELEASE_KEY names no key.'; fi
 
 lint: $(BIN)/.dev ## Style, types, import rules, migrations, deployment settings
 	$(BIN)/ruff check .
@@ -70,8 +82,8 @@ test-browser: $(BIN)/.dev ## Use the site and the desk as people do, in Chromium
 		else echo 'There is no Chromium: install it, or name its program in CHROMIUM.' >&2; exit 1; fi
 	$(BIN)/python -m pytest $(TOGETHER) -m browser tests/browser
 
-test-readme: $(BIN)/.dev ## Follow README in a fresh checkout with an empty home, word for word; install the package and run it
-	$(BIN)/python -m pytest -m readme tests/test_readme.py tests/test_package.py
+test-readme: $(BIN)/.dev ## Follow README in a fresh checkout with an empty home, word for word; install the package, run the steps of the image
+	$(BIN)/python -m pytest -m readme tests/test_readme.py tests/test_package.py tests/test_deploy.py
 
 fuzz: $(BIN)/.dev ## Hostile input: 100,000 HTTP requests with a cache and without, stored inputs stretched (SEED=… ONLY=… one connection)
 	FUZZ_REQUESTS=$(REQUESTS) FUZZ_SEED=$(SEED) FUZZ_ONLY=$(ONLY) $(BIN)/python -m pytest -s -m '' --timeout 0 tests/fuzz/test_differential.py

@@ -22,8 +22,10 @@ from config.api import parameters_of  # noqa: E402
 from config.database import routing  # noqa: E402
 from config.http import memory_cache, publish_waiters  # noqa: E402
 from config.http.accept_header import prefers_html  # noqa: E402
+from config.http.error_counts import count_errors  # noqa: E402
 from config.http.request_guard import App, Edge, Receive, Refusal, Scope, Send, family_of, shared_limit  # noqa: E402
 from config.http.response_cache import READS, CachedApp, DjangoReads  # noqa: E402
+from config.http.traces import add_traces  # noqa: E402
 from config.logs import add_request_ids  # noqa: E402
 from config.plugins import list_plugins  # noqa: E402
 from wire import queries  # noqa: E402
@@ -67,13 +69,25 @@ _files = CachedApp(_django, _reads, memory_cache.answers, site_parameters_of, re
 _server_pages = CachedApp(_django, _reads, memory_cache.answers, lambda _path: frozenset())
 
 
+def _server_at(path: str) -> Any:
+    return _doors.get(path) or _families.get(family_of(path))
+
+
+def _name_door(path: str, server: Any) -> str:
+    """Return the surface that answers at `path`, one of `error_counts.DOORS`."""
+    if server is not None:
+        return "mcp"
+    return "rest" if path.startswith("/api/") else "desk" if path.startswith("/admin/") else "site"
+
+
 async def _route(scope: Scope, receive: Receive, send: Send) -> None:
     if scope["type"] != "http":
         if scope["type"] == "lifespan":
             await _lifespan(receive, send)
         return
     path = scope["path"]
-    server = _doors.get(path) or _families.get(family_of(path))
+    server = _server_at(path)
+    send = count_errors(_name_door(path, server), send)
     if server is not None and scope["method"] in READS and prefers_html(dict(scope["headers"]).get(b"accept", b"")):
         await _server_pages(scope, receive, send)
     elif server is not None:
@@ -152,4 +166,5 @@ async def _watch() -> None:
         thread.shutdown()
 
 
-application = Edge(_route, {path: server.name for path, server in (_doors | _families).items()}, _get_limit)
+_edge = Edge(_route, {path: server.name for path, server in (_doors | _families).items()}, _get_limit)
+application = add_traces(_edge, lambda path: _name_door(path, _server_at(path)))

@@ -12,6 +12,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 INTERRUPTED: Final = 130  # as shells count it: 128 and the number of SIGINT
 SPEAKS_OF_TABLES: Final = {"doctor", "backup", "restore"}
+MIGRATE_FIRST: Final = {"serve", "run"}
 YIELDING: Final = 10  # of 19, as `nice` counts
 STOPPED: Final = (
     "Stopped before the end. What was committed is kept, and what was under way is rolled back: run the command again; "
@@ -25,9 +26,9 @@ def run(arguments: Sequence[str]) -> None:
         from django.core.management import execute_from_command_line
 
         if _needs_known_tables(arguments[1:2]):
-            from config.database.migration_state import refuse_newer
+            from config.database.migration_state import refuse_other_release
 
-            refuse_newer()
+            refuse_other_release(is_migrating=arguments[1] in MIGRATE_FIRST)
         execute_from_command_line(list(arguments))
     except KeyboardInterrupt:
         _stop()

@@ -1,10 +1,13 @@
 """The files that deploy the wire: what they name exists, nothing runs as root, and the command they start serves."""
 
 import json
+import os
 import re
 import shutil
 import subprocess
 import sys
+import time
+import tomllib
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -60,16 +63,88 @@ def test_only_caddy_is_reached_from_outside(compose: dict[str, Any]) -> None:
     assert outside == {"caddy", "ingest"}
 
 
+class Image:
+    """The Dockerfile as its stages: instructions and their words, continued lines joined."""
+
+    def __init__(self) -> None:
+        text = re.sub(r"^#.*\n", "", (ROOT / "Dockerfile").read_text(encoding="utf-8"), flags=re.M).replace("\\\n", " ")
+        self.lines = [(line.split(None, 1)[0], line.split(None, 1)[1]) for line in text.splitlines() if line.strip()]
+
+    def find(self, instruction: str) -> list[str]:
+        return [rest for name, rest in self.lines if name == instruction]
+
+    def command(self, text: str) -> list[str]:
+        found: list[str] = json.loads(text)
+        return found
+
+
 def test_the_image_is_built_of_locked_packages_and_runs_as_nobody_special() -> None:
-    lines = (ROOT / "Dockerfile").read_text(encoding="utf-8").splitlines()
-    assert {line.split()[1] for line in lines if line.startswith("FROM")} == {"python:3.11-slim"}
-    assert any("--require-hashes -r" in line for line in lines)
-    assert lines.index("USER wire") < next(n for n, line in enumerate(lines) if line.startswith("CMD"))
-    assert {f"{name}={value}" for name, value in MEMORY.items()} <= {word for line in lines for word in line.split()}
+    image = Image()
+    assert {line.split()[0] for line in image.find("FROM")} == {"python:3.11-slim"}
+    assert sum("--require-hashes -r" in line for line in image.find("RUN")) == 1
+    names = [name for name, _ in image.lines]
+    last = len(names) - names[::-1].index("FROM")
+    assert [rest for name, rest in image.lines[last:] if name == "COPY"] == ["--from=packages /venv /venv"], (
+        "no sources, no build tools"
+    )
+    assert image.find("USER") == ["wire"]
+    assert names.index("USER") < names.index("HEALTHCHECK") < names.index("CMD")
+    environment = {word for line in image.find("ENV") for word in line.split()}
+    assert {f"{name}={value}" for name, value in MEMORY.items()} | {"WIRE_DATA_DIR=/data"} <= environment
+    assert setting_names(environment) <= DESCRIBED | PYTHONS_OWN | set(MEMORY)
     wanted = [line[1:] for line in (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines() if line.startswith("!")]
     assert all((ROOT / name).exists() for name in wanted)
-    needed = {"manage.py", "config", "wire", "sources", "citations", "mcpserver", "templates", "fixtures", "docs"}
-    assert needed <= set(wanted)
+    build = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    assert {*build["tool"]["hatch"]["build"]["targets"]["wheel"]["only-include"], "pyproject.toml", "README.md"} <= set(wanted)
+
+
+def setting_names(words: set[str]) -> set[str]:
+    return {word.partition("=")[0] for word in words}
+
+
+@pytest.mark.readme
+@pytest.mark.timeout(1800)
+def test_the_steps_of_the_image_make_one_that_serves_and_is_healthy(tmp_path: Path) -> None:
+    """Each RUN that needs no engine, in directories of this test; then CMD and HEALTHCHECK, which write nowhere but the data."""
+    image, port = Image(), free_port()
+    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
+    wanted = [line[1:] for line in (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines() if line.startswith("!")]
+    for name in tracked:  # as COPY . takes it
+        if name in wanted or name.split("/")[0] in wanted:
+            target = tmp_path / "source" / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, target)
+    (tmp_path / "build").mkdir()
+    shutil.copy(ROOT / "requirements.lock", tmp_path / "build")
+
+    def moved(text: str) -> str:
+        text = text.replace("--no-cache-dir ", "")  # that is about the image's size
+        return re.sub(r"(?<![\w.*])/(source|build|dist|venv|data)\b", rf"{tmp_path}/\1", text)
+
+    env = {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "HOME": os.environ.get("HOME", str(tmp_path))}
+    env |= {name: value for name, value in os.environ.items() if name.startswith(("PIP_", "UV_", "SSL_", "REQUESTS_"))}
+    for run in image.find("RUN"):
+        if not run.startswith("useradd"):
+            subprocess.run(["sh", "-euc", moved(run)], cwd=tmp_path, env=env, check=True, timeout=800)
+    shutil.rmtree(tmp_path / "source")
+    given = dict(word.split("=", 1) for line in image.find("ENV") for word in line.split())
+    env = {**given, "HOME": str(tmp_path), "PATH": f"{tmp_path}/venv/bin:/usr/bin:/bin", "WIRE_DATA_DIR": str(tmp_path / "data")}
+    env |= {"PORT": str(port), "WIRE_INGEST": "off", "HOST": "127.0.0.1"}
+    before = sorted(str(path) for path in (tmp_path / "venv").rglob("*"))
+    (command,) = image.find("CMD")
+    health = [word.replace(":8000", f":{port}") for word in image.command(image.find("HEALTHCHECK")[0].partition("CMD")[2])]
+    with subprocess.Popen(
+        [tmp_path / "venv" / "bin" / image.command(command)[0], *image.command(command)[1:]], cwd="/", env=env
+    ) as server:
+        try:
+            ends = time.monotonic() + 600
+            while subprocess.run(health, env=env, capture_output=True, check=False).returncode:
+                assert server.poll() is None, "it ended"
+                assert time.monotonic() < ends, "it is not healthy"
+                time.sleep(1)
+        finally:
+            server.terminate()
+    assert sorted(str(path) for path in (tmp_path / "venv").rglob("*")) == before
 
 
 def test_the_proxy_asks_the_services_there_are(compose: dict[str, Any]) -> None:

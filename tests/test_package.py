@@ -1,7 +1,9 @@
 """The wheel: what it holds, and that it serves and checks in an environment, a directory and a home of its own."""
 
+import hashlib
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -15,6 +17,7 @@ from typing import Any, Final
 
 import pytest
 
+from config import ed25519
 from tests.clients.server import ROOT, free_port
 
 UV: Final = Path(sys.executable).with_name("uv")
@@ -45,6 +48,39 @@ def test_it_holds_all_that_the_code_reads_and_nothing_else(wheel: Path) -> None:
 
 def test_the_same_code_gives_the_same_bytes(wheel: Path, tmp_path: Path) -> None:
     assert build(tmp_path).read_bytes() == wheel.read_bytes()
+
+
+def test_a_release_is_what_its_checksums_and_its_signature_say(wheel: Path, tmp_path: Path) -> None:
+    """With `make`, but without installing again what runs this test."""
+    if not UV.with_name("cyclonedx-py").exists():
+        pytest.fail("cyclonedx-bom is missing; requirements-dev.lock has it")
+    key, public, dist = tmp_path / "key.pem", tmp_path / "key.pub", tmp_path / "dist"
+    key.write_bytes(ed25519.new())
+    subprocess.run(["openssl", "pkey", "-in", key, "-pubout", "-out", public], check=True)
+    made = ["make", "-o", f"{UV.parent}/.dev", "release", f"DIST={dist}", f"RELEASE_KEY={key}", f"BIN={UV.parent}"]
+    subprocess.run(made, cwd=ROOT, check=True, capture_output=True)
+    (bom,) = dist.glob("*.cdx.json")
+    assert (dist / wheel.name).read_bytes() == wheel.read_bytes()
+    sums = {name: digest for digest, name in (line.split() for line in (dist / "SHA256SUMS").read_text().splitlines())}
+    assert sums == {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in (dist / wheel.name, bom)}
+    verify: list[str | Path] = [
+        "openssl",
+        "pkeyutl",
+        "-verify",
+        "-pubin",
+        "-inkey",
+        public,
+        "-rawin",
+        "-sigfile",
+        dist / "SHA256SUMS.sig",
+        "-in",
+    ]
+    assert subprocess.run([*verify, dist / "SHA256SUMS"], capture_output=True, check=False).returncode == 0
+    assert subprocess.run([*verify, bom], capture_output=True, check=False).returncode != 0
+    libraries = {part["name"]: part for part in json.loads(bom.read_text(encoding="utf-8"))["components"]}
+    locked = re.findall(r"^([a-z0-9-]+)==([^ ;]+)", (ROOT / "requirements.lock").read_text(encoding="utf-8"), re.M)
+    assert {name: part["version"] for name, part in libraries.items()} == dict(locked)
+    assert all(part["purl"].startswith("pkg:pypi/") for part in libraries.values())
 
 
 @pytest.fixture(scope="module")

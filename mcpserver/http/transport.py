@@ -31,6 +31,7 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_HANDSHAKE_VERS
 from pydantic import ValidationError
 
 from config.errors import Unavailable, WireError
+from config.http import error_counts
 from config.http.connection_slots import Places
 from config.http.request_guard import JSONRPC_REFUSED, Message, Receive, Refusal, Scope, Send, replay
 from config.tokens import bearer_of
@@ -251,6 +252,7 @@ class McpEndpoint:
             cacheable = method not in self.uncached
             (result, worked), key = await result_of(self.name, self.server, caller, method, params, headers, cacheable=cacheable)
         except Unavailable as error:
+            error_counts.counts["mcp"] += 1  # by hand, for its HTTP status is 200
             data = error.as_dict() | {"retry_after": error.retry_after}
             return _error(request_id, JSONRPC_REFUSED, f"{error.message} {error.hint}", data, status=200)
         except ValidationError as error:
@@ -261,6 +263,7 @@ class McpEndpoint:
             return _error(request_id, code, _describe_invalid(error), status=statuses.get(code, 200))
         except Exception as error:
             found = modern_error_data(error)
+            error_counts.counts["mcp"] += found.code == types.INTERNAL_ERROR
             if not isinstance(error, MCPError):
                 logger.debug("refused %s: %s", method, found.message)
             return _error(request_id, found.code, found.message, found.data, status=statuses.get(found.code, 200))

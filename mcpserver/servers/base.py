@@ -12,6 +12,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from config.errors import Unavailable, WireError
+from config.http import traces
 from mcpserver.http.threads import run_query
 from mcpserver.tooling.arguments import Arguments, read
 from mcpserver.tooling.json_schema import compact
@@ -129,6 +130,6 @@ def build_server(
         get_tool_input_schema={tool.name: tool.input_schema for tool in toolbox.listed}.get,
         **handlers | options,
     )
-    # The SDK's tracing costs a fifth of each request, and nothing here reads it.
-    server.middleware.clear()
+    if not traces.is_on():  # the SDK's tracing costs a fifth of each request
+        server.middleware.clear()
     return server

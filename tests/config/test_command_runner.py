@@ -162,3 +162,24 @@ def test_a_database_of_a_newer_release_is_refused_before_anything_is_read(tmp_pa
     status, said = ends(tmp_path, *command)
     assert status == 1
     assert said.startswith("A newer release was here: it applied wire.0999_future. Nothing was read or changed.")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [("ingest",), ("loadwire", "nothing.ndjson"), ("dumpwire", "nothing.ndjson"), ("verifywire",), ("publishers", "list")],
+)
+def test_a_database_that_is_not_migrated_is_refused_in_one_sentence(tmp_path: Path, command: tuple[str, ...]) -> None:
+    with closing(sqlite3.connect(install(tmp_path))) as database, database:
+        database.execute("DELETE FROM django_migrations WHERE app = 'wire' AND name >= '0021'")
+    status, said = ends(tmp_path, *command)
+    assert (status, said.count("\n")) == (1, 1), said
+    assert said.startswith("The database is not migrated: 2 migrations are not applied, wire.0021_storylines is the first.")
+    assert said.endswith("Nothing was read or changed. Run manage.py migrate.\n")
+
+
+def test_before_a_database_is_migrated_doctor_says_only_that_and_a_backup_can_be_made(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(install(tmp_path / "wire"))) as database, database:
+        database.execute("DELETE FROM django_migrations WHERE app = 'wire' AND name >= '0021'")
+    status, said = ends(tmp_path / "wire", "doctor")
+    assert (status, said) == (1, "")
+    assert ends(tmp_path / "wire", "backup", tmp_path / "backup") == (0, "")

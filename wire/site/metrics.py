@@ -18,7 +18,7 @@ from django.views.decorators.http import require_safe
 
 from config.database import routing
 from config.errors import Unavailable
-from config.http import memory_cache
+from config.http import error_counts, memory_cache
 from config.plugins import list_plugins
 from sources.queries import feeds_health
 from sources.schemas import FeedHealthOut
@@ -53,10 +53,14 @@ def _of_process() -> Iterator[str]:
     yield _gauge("wire_kept_bytes", "Bytes that cached answers take.", memory_cache.answers.bytes)
     is_stale = int(memory_cache.answers.is_stale)
     yield _gauge("wire_kept_stale", "Whether cached answers are served although the database cannot be read.", is_stale)
+    yield "# HELP wire_errors_total Answers with a fault of ours, by the surface that gave them.\n# TYPE wire_errors_total counter"
+    yield from (f'wire_errors_total{{door="{door}"}} {error_counts.counts[door]}' for door in error_counts.DOORS)
     source = routing.source
     yield _gauge("wire_database_outages", "Times that the database went away.", source.outages, kind="counter")
     if routing.REPLICA in settings.DATABASES:
         yield _gauge("wire_replica_read", "Whether the replica is read.", int(source.alias == routing.REPLICA))
+        is_up = int(not routing.explain_outage(queries.wire_version))
+        yield _gauge("wire_primary_up", "Whether the primary answers, whatever the replica does.", is_up)
         yield _gauge("wire_replica_fallbacks", "Times that reads turned to the primary.", source.fallbacks, kind="counter")
 
 
