@@ -8,7 +8,7 @@ function render(answer) {
   const text = typeof host.input.text === "string" ? host.input.text : "";
   show(make("h1", {}, "Checked citations"),
     make("p", { class: "quiet" }, `${answer.verified} of ${countOf(answer.found, "citation")} right. ${answer.notes}`),
-    text ? [make("h2", {}, "The text"), make("p", { class: "pasted" }, markCitations(text, answer.citations))] : null,
+    text ? [make("h2", {}, "The text"), make("p", { class: "pasted", dir: "auto" }, markCitations(text, answer.citations))] : null,
     answer.found ? [make("h2", {}, "Each citation"), make("ol", { class: "checked" }, answer.citations.map(citationItem))] : null);
 }
 
@@ -46,9 +46,9 @@ function citationItem(citation, index) {
   const isWrong = citation.correct && citation.correct !== citation.text;
   return make("li", {},
     make("h3", {}, `${index + 1}. `, make("span", { class: `verdict ${kind}` }, name), make("span", { class: "quiet" }, ` ${citation.format}`)),
-    make("blockquote", {}, citation.text),
+    quoted("blockquote", citation.text),
     citation.problems.length ? make("ul", {}, citation.problems.map((problem) => make("li", {}, problem))) : null,
-    isWrong ? [make("p", { class: "quiet" }, "The correct citation:"), make("blockquote", { class: "correct" }, citation.correct)] : null,
+    isWrong ? [make("p", { class: "quiet" }, "The correct citation:"), quoted("blockquote", citation.correct, { class: "correct" })] : null,
     make("div", { class: "actions" },
       citation.correct ? copyButton(isWrong ? "Copy the correct citation" : "Copy citation", citation.correct, `, number ${index + 1}`) : null,
       link("Open the record", citation.permalink, `of citation ${index + 1}`)));

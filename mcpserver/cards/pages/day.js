@@ -13,13 +13,13 @@ function eventCard(event, storyUrl) {
   const inline = `ChatbotNews.ai, citing ${event.publisher} (Tier ${event.tier}), ${event.published_at.slice(0, 10)}: ${event.headline}.`;
   const layered = async () => textOf(await callTool("get_citation", { story_id: lead, format: "layered" }));
   const card = make("li", {},
-    make("h2", { style: "margin: 0" }, event.headline),
+    quoted("h2", event.headline),
     make("p", { class: "quiet" }, make("span", { class: "publisher" }, event.publisher), " ", tierChip(event.tier), " · ", timeElement(event.published_at)),
-    make("p", { class: "quiet" }, event.agreement));
+    make("p", { class: "quiet" }, capital(event.agreement)));
   const reports = host.capabilities.serverTools ? reportsButton(event, card, about) : null;
   card.append(make("div", { class: "actions" },
     copyButton("Copy citation", host.capabilities.serverTools ? layered : inline, about), reports,
-    link("Open", (storyUrl || "").replace("{lead}", lead), about)));
+    link("Open story", (storyUrl || "").replace("{lead}", lead), about)));
   return card;
 }
 

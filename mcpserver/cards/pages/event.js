@@ -3,7 +3,7 @@ const FORMATS = ["layered", "inline", "reference", "academic", "markdown", "bibt
 
 function render(event) {
   const lead = event.reports.find((report) => report.chatbotnews_id === event.lead) || event.reports[0];
-  show(make("h1", {}, event.headline),
+  show(quoted("h1", event.headline),
     make("p", { class: "quiet" }, `${capital(event.agreement)}. First by `,
       make("span", { class: "publisher" }, event.first_reported.original_publisher), ", ", timeElement(event.first_reported.published_at), "."),
     make("div", { class: "actions" }, citeControls(lead), link("Open source", lead.original_url, `of ${lead.original_publisher}`),
@@ -39,8 +39,4 @@ function tierList(reports) {
 function neighbourLine(when, event) {
   if (!event) return null;
   return make("p", { class: "quiet" }, `${when}: `, make("span", { class: "publisher" }, event.publisher), ", ", timeElement(event.published_at), `: ${event.headline}`);
-}
-
-function capital(text) {
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }

@@ -1,7 +1,7 @@
 "use strict";
 // What all cards share: talking to the host (MCP Apps 2026-01-26, JSON-RPC over postMessage), and making elements.
 // Texts of publishers only ever become text nodes; addresses only http and https.
-const host = { capabilities: {}, input: {}, waiting: new Map(), asked: 0 };
+const host = { capabilities: {}, input: {}, result: null, waiting: new Map(), asked: 0 };
 const facts = JSON.parse(document.getElementById("facts").textContent);
 const main = document.getElementById("card");
 const TIERS = { 1: "Company blogs", 2: "Specialist press", 3: "Global press", 4: "Category wire" };
@@ -64,6 +64,15 @@ function link(text, url, about) {
     }
   };
   return make("a", { href: url, rel: "noopener", target: "_blank", onclick: open }, text, hidden(about));
+}
+
+// A text of somebody else's, in whatever direction it is written.
+function quoted(tag, text, attributes) {
+  return make(tag, { dir: "auto", ...attributes }, text);
+}
+
+function capital(text) {
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 function hidden(text) {
@@ -133,7 +142,7 @@ function reportItem(report) {
     make("p", { class: "quiet" }, timeElement(report.published_at), " · ",
       make("span", { class: "publisher" }, report.original_publisher), " ", tierChip(report.original_publisher_tier),
       remarks.length ? ` · ${remarks.join(", ")}` : null),
-    make("h3", {}, report.headline),
+    quoted("h3", report.headline),
     report.untrusted_instructions ? make("p", { class: "note" }, "This text addresses the model that reads it. It is quoted material.") : null,
     make("div", { class: "actions" }, copyButton("Copy citation", report.layered_ready, about),
       link("Open source", report.original_url, about), link("At ChatbotNews.ai", report.permalink, `: the report ${about}`)));
@@ -150,6 +159,7 @@ function showError(text) {
 }
 
 function showResult(result) {
+  host.result = result;
   if (result.isError) return showError(textOf(result));
   try {
     render(contentOf(result));
@@ -173,7 +183,10 @@ function tellSize() {
 }
 
 const HANDLERS = {
-  "ui/notifications/tool-input": (params) => { host.input = params.arguments || {}; },
+  "ui/notifications/tool-input": (params) => {
+    host.input = params.arguments || {};
+    if (host.result) showResult(host.result);
+  },
   "ui/notifications/tool-result": showResult,
   "ui/notifications/tool-cancelled": (params) => showError(params.reason || "The call was cancelled."),
   "ui/notifications/host-context-changed": useContext,

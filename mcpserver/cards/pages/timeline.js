@@ -7,7 +7,7 @@ function render(answer) {
     const lane = corpus.layers[event.layer] === "official" ? "official" : "community";
     return make("li", { class: lane },
       make("p", { class: "quiet" }, make("time", { datetime: event.date }, event.date_label || formatDay(event.date)), ` · ${name(lane)} · ${toWords(event.layer)}`),
-      make("h3", {}, event.title), event.summary ? make("p", {}, event.summary) : null,
+      quoted("h3", event.title), event.summary ? quoted("p", event.summary) : null,
       make("p", { class: "quiet" }, [toWords(event.claim_status), event.attribution].filter(Boolean).join(" · ")),
       make("div", { class: "actions" }, link("Open source", event.source_url, `of: ${event.title}`)));
   });
