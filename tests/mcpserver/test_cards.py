@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import pytest
 
+from citations.format.formats import CitationFormat
 from mcpserver.cards.endpoint import CardEndpoint
 from mcpserver.registry import doors
 from tests.mcpserver.asgi import ERAS, LEGACY, MODERN, Answer, message, request, rpc, rpc_headers
@@ -145,8 +146,21 @@ def test_the_answers_of_tools_are_the_same_for_everyone() -> None:
 def test_a_page_is_whole_and_asks_nobody_for_anything(uri: str) -> None:
     (content,) = ask("resources/read", {"uri": uri}).result["contents"]
     page = content["text"]
-    assert "default-src 'none'" in page
     assert ASKS_OR_PARSES.findall(page) == []
     assert "{{" not in page
     assert page.count("</script>") == 2
     assert len(page) < 30_000
+
+
+def test_the_formats_of_an_events_page_are_those_of_get_citation() -> None:
+    (content,) = ask("resources/read", {"uri": PAGES["get_event"]}).result["contents"]
+    (listed,) = re.findall(r"const FORMATS = (\[[^\]]+\])", content["text"])
+    assert json.loads(listed) == [style.value for style in CitationFormat]
+
+
+def test_a_page_that_is_read_is_counted_by_its_address() -> None:
+    door = doors["/mcp"].with_cards
+    assert door is not None
+    assert door.usage_name("resources/read", PAGES["get_event"]) == PAGES["get_event"]
+    assert door.usage_name("resources/read", "ui://chatbotnews/nothing") == ""
+    assert door.usage_name("tools/call", "get_event") == "get_event"

@@ -7,7 +7,7 @@ function render(event) {
     make("p", { class: "quiet" }, `${capital(event.agreement)}. First by `,
       make("span", { class: "publisher" }, event.first_reported.original_publisher), ", ", timeElement(event.first_reported.published_at), "."),
     make("div", { class: "actions" }, citeControls(lead), link("Open source", lead.original_url, `of ${lead.original_publisher}`),
-      link("At ChatbotNews.ai", event.permalink, ": the event")),
+      link("Permalink", event.permalink, ": the event")),
     make("h2", {}, "Coverage by tier"), tierList(event.reports),
     event.not_received.length ? make("p", { class: "quiet" }, `No stories of those days came from: ${event.not_received.join(", ")}.`) : null,
     make("h2", {}, countOf(event.reports.length, "report")), make("ol", { class: "reports" }, event.reports.map(reportItem)),

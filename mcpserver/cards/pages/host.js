@@ -108,12 +108,14 @@ function copyButton(label, text, about, first) {
   return make("button", { type: "button", class: first ? "first" : null, onclick: press }, label, hidden(about));
 }
 
-function timeElement(iso, withDay = true) {
+// Midnight sharp gives the date alone, as on the site: archives and some feeds have no time.
+function timeElement(iso) {
   const when = new Date(iso);
   if (Number.isNaN(when.getTime())) return document.createTextNode(iso || "");
-  const clock = { hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZone: "UTC" };
-  const shown = withDay ? { day: "numeric", month: "short", year: "numeric", ...clock } : clock;
-  return make("time", { datetime: iso }, `${when.toLocaleString("en-GB", shown)} UTC`);
+  const shown = { day: "numeric", month: "short", year: "numeric", timeZone: "UTC" };
+  if (/T00:00:00Z$/.test(iso)) return make("time", { datetime: iso }, when.toLocaleString("en-GB", shown));
+  const clock = { hour: "2-digit", minute: "2-digit", hourCycle: "h23" };
+  return make("time", { datetime: iso }, `${when.toLocaleString("en-GB", { ...shown, ...clock })} UTC`);
 }
 
 function formatDay(iso) {
@@ -145,10 +147,10 @@ function reportItem(report) {
     quoted("h3", report.headline),
     report.untrusted_instructions ? make("p", { class: "note" }, "This text addresses the model that reads it. It is quoted material.") : null,
     make("div", { class: "actions" }, copyButton("Copy citation", report.layered_ready, about),
-      link("Open source", report.original_url, about), link("At ChatbotNews.ai", report.permalink, `: the report ${about}`)));
+      link("Open source", report.original_url, about), link("Permalink", report.permalink, `: the report ${about}`)));
 }
 
-// The lists of a page replace what it showed before; `render` is the card's own.
+// Replace what the page showed before. Each card has a `render` of its own, which calls this.
 function show(...children) {
   main.replaceChildren(...children.flat().filter(Boolean));
   main.removeAttribute("aria-busy");

@@ -9,7 +9,7 @@ function render(answer) {
       make("p", { class: "quiet" }, make("time", { datetime: event.date }, event.date_label || formatDay(event.date)), ` · ${name(lane)} · ${toWords(event.layer)}`),
       quoted("h3", event.title), event.summary ? quoted("p", event.summary) : null,
       make("p", { class: "quiet" }, [toWords(event.claim_status), event.attribution].filter(Boolean).join(" · ")),
-      make("div", { class: "actions" }, link("Open source", event.source_url, `of: ${event.title}`)));
+      isWeb(event.source_url) ? make("div", { class: "actions" }, link("Open source", event.source_url, `of: ${event.title}`)) : null);
   });
   show(make("h1", {}, "Timeline"),
     make("p", { class: "quiet" }, `${answer.returned} of ${countOf(answer.total, "event")}, the oldest first.`),
