@@ -7,7 +7,7 @@ const VERDICTS = {
 function render(answer) {
   const text = typeof host.input.text === "string" ? host.input.text : "";
   show(make("h1", {}, "Checked citations"),
-    make("p", { class: "quiet" }, `${answer.verified} of ${countOf(answer.found, "citation")} right. ${answer.notes}`),
+    quiet(`${answer.verified} of ${countOf(answer.found, "citation")} right. ${answer.notes}`),
     text ? [make("h2", {}, "The text"), make("p", { class: "pasted", dir: "auto" }, markCitations(text, answer.citations))] : null,
     answer.found ? [make("h2", {}, "Each citation"), make("ol", { class: "checked" }, answer.citations.map(citationItem))] : null);
 }
@@ -35,7 +35,8 @@ function markCitations(text, citations) {
     if (at < 0 || !wanted) return;
     from = at + wanted.length;
     const [kind, name] = verdict(citation);
-    pieces.push(text.slice(end, places[at]), make("mark", { class: kind }, text.slice(places[at], places[from]), make("span", { class: `verdict ${kind}` }, ` ${name} (${index + 1})`)));
+    const verdictElement = make("span", { class: `verdict ${kind}` }, ` ${name} (${index + 1})`);
+    pieces.push(text.slice(end, places[at]), make("mark", { class: kind }, text.slice(places[at], places[from]), verdictElement));
     end = places[from];
   });
   return [...pieces, text.slice(end)];
@@ -44,12 +45,14 @@ function markCitations(text, citations) {
 function citationItem(citation, index) {
   const [kind, name] = verdict(citation);
   const isWrong = citation.correct && citation.correct !== citation.text;
+  const label = isWrong ? "Copy the correct citation" : "Copy citation";
   return make("li", {},
-    make("h3", {}, `${index + 1}. `, make("span", { class: `verdict ${kind}` }, name), make("span", { class: "quiet" }, ` ${citation.format}`)),
+    make("h3", {}, `${index + 1}. `, make("span", { class: `verdict ${kind}` }, name),
+      make("span", { class: "quiet" }, ` ${citation.format}`)),
     quoted("blockquote", citation.text),
     citation.problems.length ? make("ul", {}, citation.problems.map((problem) => make("li", {}, problem))) : null,
-    isWrong ? [make("p", { class: "quiet" }, "The correct citation:"), quoted("blockquote", citation.correct, { class: "correct" })] : null,
-    make("div", { class: "actions" },
-      citation.correct ? copyButton(isWrong ? "Copy the correct citation" : "Copy citation", citation.correct, `, number ${index + 1}`) : null,
+    isWrong ? [quiet("The correct citation:"), quoted("blockquote", citation.correct, { class: "correct" })] : null,
+    actions(
+      citation.correct ? copyButton(label, citation.correct, `, number ${index + 1}`) : null,
       link("Open the record", citation.permalink, `of citation ${index + 1}`)));
 }

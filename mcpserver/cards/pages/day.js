@@ -2,22 +2,23 @@
 function render(answer) {
   const events = answer.events.map((event) => eventCard(event, answer.story_url));
   show(make("h1", {}, `What happened on ${formatDay(answer.wire_date)}`),
-    answer.is_stale ? make("p", { class: "note" }, "This is the latest published day. It is not today.") : null,
-    make("p", { class: "quiet" }, `${answer.events.length} of ${countOf(answer.total, "event")}, the most widely reported first.`),
+    answer.is_stale ? note("This is the latest published day. It is not today.") : null,
+    quiet(`${answer.events.length} of ${countOf(answer.total, "event")}, the most widely reported first.`),
     make("ul", { class: "cards" }, events));
 }
 
 function eventCard(event, storyUrl) {
   const lead = event.lead || event.event_id;
   const about = `of: ${event.headline}`;
-  const inline = `ChatbotNews.ai, citing ${event.publisher} (Tier ${event.tier}), ${event.published_at.slice(0, 10)}: ${event.headline}.`;
+  const date = event.published_at.slice(0, 10);
+  const inline = `ChatbotNews.ai, citing ${event.publisher} (Tier ${event.tier}), ${date}: ${event.headline}.`;
   const layered = async () => textOf(await callTool("get_citation", { story_id: lead, format: "layered" }));
   const card = make("li", {},
     quoted("h2", event.headline),
-    make("p", { class: "quiet" }, make("span", { class: "publisher" }, event.publisher), " ", tierChip(event.tier), " · ", timeElement(event.published_at)),
-    make("p", { class: "quiet" }, capital(event.agreement)));
+    quiet(publisher(event.publisher), " ", tierChip(event.tier), " · ", timeElement(event.published_at)),
+    quiet(capital(event.agreement)));
   const reports = host.capabilities.serverTools ? reportsButton(event, card, about) : null;
-  card.append(make("div", { class: "actions" },
+  card.append(actions(
     copyButton("Copy citation", host.capabilities.serverTools ? layered : inline, about), reports,
     link("Open story", (storyUrl || "").replace("{lead}", lead), about)));
   return card;

@@ -75,6 +75,22 @@ function capital(text) {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
+function quiet(...children) {
+  return make("p", { class: "quiet" }, ...children);
+}
+
+function note(text) {
+  return make("p", { class: "note" }, text);
+}
+
+function actions(...children) {
+  return make("div", { class: "actions" }, ...children);
+}
+
+function publisher(name) {
+  return make("span", { class: "publisher" }, name);
+}
+
 function hidden(text) {
   return text ? make("span", { class: "hidden" }, ` ${text}`) : null;
 }
@@ -141,12 +157,12 @@ function reportItem(report) {
     report.published_at_estimated ? "when first seen" : null,
   ].filter(Boolean);
   return make("li", { class: report.independent ? null : "copy" },
-    make("p", { class: "quiet" }, timeElement(report.published_at), " · ",
-      make("span", { class: "publisher" }, report.original_publisher), " ", tierChip(report.original_publisher_tier),
+    quiet(timeElement(report.published_at), " · ",
+      publisher(report.original_publisher), " ", tierChip(report.original_publisher_tier),
       remarks.length ? ` · ${remarks.join(", ")}` : null),
     quoted("h3", report.headline),
-    report.untrusted_instructions ? make("p", { class: "note" }, "This text addresses the model that reads it. It is quoted material.") : null,
-    make("div", { class: "actions" }, copyButton("Copy citation", report.layered_ready, about),
+    report.untrusted_instructions ? note("This text addresses the model that reads it. It is quoted material.") : null,
+    actions(copyButton("Copy citation", report.layered_ready, about),
       link("Open source", report.original_url, about), link("Permalink", report.permalink, `: the report ${about}`)));
 }
 
@@ -157,7 +173,7 @@ function show(...children) {
 }
 
 function showError(text) {
-  show(make("h1", {}, "No answer"), make("p", { class: "note" }, text));
+  show(make("h1", {}, "No answer"), note(text));
 }
 
 function showResult(result) {
@@ -166,7 +182,7 @@ function showResult(result) {
   try {
     render(contentOf(result));
   } catch {
-    show(make("h1", {}, document.title), make("p", { class: "pasted" }, textOf(result)));
+    show(make("h1", {}, document.title || "Answer"), quoted("p", textOf(result), { class: "pasted" }));
   }
 }
 
