@@ -21,7 +21,7 @@ SEED ?= 20260728
 export KILLS ?= 10
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-fast test-slow lint test-services test-services-all test-mcp test-mcp-all test-browser test-readme package release fuzz soak audit bench bench-smoke lock clean
+.PHONY: help run chromium test test-fast test-slow lint test-services test-services-all test-mcp test-mcp-all test-browser test-readme package release fuzz soak audit bench bench-smoke lock clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -70,16 +70,18 @@ test-services-all: $(BIN)/.dev $(CLIENTS)/node_modules/.installed $(IN_FRAMEWORK
 	$(BIN)/python -m tests.services
 	$(BIN)/python -m pytest $(TOGETHER) -m '(django_db or services or clients) and not rare and not evaluation and not browser and not readme and not soak'
 
-test-mcp: $(BIN)/.dev $(CLIENTS)/node_modules/.installed $(IN_FRAMEWORKS) ## Test the MCP server with other projects' clients: conformance suite, inspector, agent frameworks
-	$(BIN)/python -m pytest $(TOGETHER) -m 'clients and not rare' $(CLIENTS)
-
-test-mcp-all: $(BIN)/.dev $(CLIENTS)/node_modules/.installed $(IN_FRAMEWORKS) $(IN_RARE) ## The same, and with agent frameworks that fewer people use
-	$(BIN)/python -m pytest $(TOGETHER) -m clients $(CLIENTS)
-
-test-browser: $(BIN)/.dev ## Use the site and the desk as people do, in Chromium (CHROMIUM, or found, or by apt-get as root)
+chromium:
 	@[ -n "$(CHROMIUM)" ] || command -v chromium >/dev/null || \
 		if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then apt-get update -qq && apt-get install -y -qq chromium; \
 		else echo 'There is no Chromium: install it, or name its program in CHROMIUM.' >&2; exit 1; fi
+
+test-mcp: $(BIN)/.dev chromium $(CLIENTS)/node_modules/.installed $(IN_FRAMEWORKS) ## Test the MCP server with other projects' clients: conformance suite, inspector, agent frameworks
+	$(BIN)/python -m pytest $(TOGETHER) -m 'clients and not rare' $(CLIENTS)
+
+test-mcp-all: $(BIN)/.dev chromium $(CLIENTS)/node_modules/.installed $(IN_FRAMEWORKS) $(IN_RARE) ## The same, and with agent frameworks that fewer people use
+	$(BIN)/python -m pytest $(TOGETHER) -m clients $(CLIENTS)
+
+test-browser: $(BIN)/.dev chromium ## Use the site and the desk as people do, in Chromium (CHROMIUM, or found, or by apt-get as root)
 	$(BIN)/python -m pytest $(TOGETHER) -m browser tests/browser
 
 test-readme: $(BIN)/.dev ## Follow README in a fresh checkout with an empty home, word for word; install the package, run the steps of the image

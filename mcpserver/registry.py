@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from importlib import import_module
 from typing import Final
 
+from mcpserver.cards.endpoint import build_card_endpoint
 from mcpserver.http.transport import McpEndpoint, StreamingEndpoint
 from mcpserver.server_families import Family
 from mcpserver.servers import SERVERS
@@ -29,6 +30,8 @@ def build_endpoints(servers: Mapping[str, str]) -> dict[str, McpEndpoint]:
         for offered in ("sessions", "admit", "quick", "start", "close"):
             setattr(door, offered, getattr(module, offered, None))
         door.uncached = getattr(module, "UNCACHED", frozenset())
+        if hasattr(module, "CARDS"):
+            door.with_cards = build_card_endpoint(name, module.build(), module.CARDS, module.usage_name, name)
         doors[path] = door
     return doors
 

@@ -7,6 +7,7 @@ from typing import Any, Final
 from config.errors import NotFound, WireError
 from config.http import memory_cache
 from config.http.request_guard import Receive, Refusal, Scope, Send
+from mcpserver.cards.endpoint import build_card_endpoint
 from mcpserver.http.threads import run_query
 from mcpserver.http.transport import McpEndpoint
 
@@ -53,7 +54,12 @@ class Family:
                 raise row
             kind = self._kind
             teller = kind.teller(row) if hasattr(kind, "teller") else None
-            return McpEndpoint(f"{self.name}/{member}", kind.build(row), kind.usage_name, self.name, teller), DOOR_BYTES
+            name = f"{self.name}/{member}"
+            door = McpEndpoint(name, kind.build(row), kind.usage_name, self.name, teller)
+            if not hasattr(kind, "CARDS"):
+                return door, DOOR_BYTES
+            door.with_cards = build_card_endpoint(name, kind.build(row), kind.CARDS, kind.usage_name, self.name)
+            return door, 2 * DOOR_BYTES
 
         made: McpEndpoint = await memory_cache.answers.make(key, make)
         return made

@@ -35,6 +35,7 @@ from config.http import error_counts
 from config.http.connection_slots import Places
 from config.http.request_guard import JSONRPC_REFUSED, Message, Receive, Refusal, Scope, Send, replay
 from config.tokens import bearer_of
+from mcpserver.cards.negotiation import wants_cards
 from mcpserver.http.bearer import bearer
 from mcpserver.http.cache import Caller, Key, check, find_repeat, remember, repeat_key, result_of
 from mcpserver.http.sessions import HEADER as SESSION_HEADER
@@ -75,6 +76,8 @@ class McpEndpoint:
     """Where a server gives its clients of handshake revisions sessions; None for one that makes none."""
     admit: Callable[[str | None], Awaitable[None]] | None = None
     """Raises WireError for a request that bears no key, or this one, where a server wants keys."""
+    with_cards: "McpEndpoint | None" = None
+    """Answers clients of MCP Apps what differs for them (`mcpserver.cards`), where a server has pages to show."""
 
     def __init__(
         self, name: str, server: Server[Any], usage_name: usage.Naming, counted_as: str = "", teller: usage.Teller | None = None
@@ -153,6 +156,9 @@ class McpEndpoint:
             message = _read(body)
         except ValueError:
             message = UNREADABLE
+        if self.with_cards is not None and wants_cards(message, fields):
+            await self.with_cards._post(scope, fields, replay(body, receive), send)
+            return
         bearer.set(bearer_of(fields) if b"authorization" in fields else None)
         begins = self.sessions is not None and type(message) is dict and message.get("method") == "initialize"
         if self.sessions is not None and not begins and not await self._is_in_session(fields):

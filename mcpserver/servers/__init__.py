@@ -17,6 +17,7 @@ follow what is stored offers `tools_made_of()`: when its value changes, clients 
 whose lists never change says `STREAMS = False`. `sessions` gives clients of handshake revisions sessions (`http.sessions`);
 `admit(token)` refuses requests without a key by raising WireError. One with a cache of its own names the methods that are not
 cached for it, `UNCACHED`, and may answer at once, `quick(method, params, version)`; one that holds something open offers `close()`.
+`CARDS` has the pages that clients of MCP Apps are shown, by the tool whose answers each shows (`mcpserver.cards`).
 
 The same module may serve a path and, with members, the family below it.
 

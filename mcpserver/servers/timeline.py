@@ -13,7 +13,8 @@ from django.conf import settings
 from mcp.server.lowlevel import Server
 from pydantic import BaseModel, Field
 
-from config.errors import WireError
+from config.errors import NotFound, WireError
+from mcpserver.cards.page_files import Card
 from mcpserver.http.threads import run_query
 from mcpserver.servers.base import Context, Toolbox, build_server
 from mcpserver.tooling.arguments import LIST, NUMBER, Arguments, read
@@ -217,6 +218,19 @@ _BOX: Final = Toolbox(
     adapt=_with_errors,
 )  # fmt: skip
 TOOLS: Final = _BOX.tools
+
+
+def list_lanes() -> dict[str, Any]:
+    """Return by corpus how its two lanes are called, and in which each layer lies."""
+    corpora = {slug: corpus for slug, corpus in list_members().items() if not isinstance(corpus, NotFound)}
+    return {slug: {"lanes": corpus.lanes, "layers": corpus.vocabularies.lanes()} for slug, corpus in corpora.items()}
+
+
+CARDS: Final = {
+    "timeline_events": Card(
+        "timeline", "Timeline", "Dated events in two lanes: what is on record, and what is told of it.", list_lanes
+    )
+}
 
 
 async def call_tool(slug: str, _context: Context, params: types.CallToolRequestParams) -> Any:

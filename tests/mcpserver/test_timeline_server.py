@@ -19,7 +19,7 @@ from mcp import Client
 from config.asgi import application
 from config.http import memory_cache
 from mcpserver.servers import timeline
-from tests.mcpserver.asgi import ERAS, request, rpc
+from tests.mcpserver.asgi import ERAS, message, request, rpc, rpc_headers
 from tests.wire.corpora.timeline.corpora import SLUG, harbour
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -221,3 +221,17 @@ def test_everything_else_works_without_the_app(tmp_path: Path) -> None:
     }
     ran = subprocess.run([sys.executable, "-c", ASK], env=env, cwd=conf.BASE_DIR, capture_output=True, text=True, timeout=120)
     assert ran.stdout.strip() == "fine", ran.stderr[-3000:]
+
+
+def test_the_page_of_the_timeline_knows_the_lane_of_each_layer_of_each_corpus() -> None:
+    found = timeline.CARDS["timeline_events"].facts()[SLUG]
+    assert found["layers"]["official-science"] == "official"
+    assert set(found["layers"].values()) == set(found["lanes"])
+    for path in ("/mcp/timeline", PATH):
+        asked = message("resources/read", {"uri": "ui://chatbotnews/timeline"})
+        asked["params"]["_meta"]["io.modelcontextprotocol/clientCapabilities"] = {
+            "extensions": {"io.modelcontextprotocol/ui": {"mimeTypes": ["text/html;profile=mcp-app"]}}
+        }
+        answer = request("POST", path, json.dumps(asked).encode(), rpc_headers(asked))
+        facts = answer.result["contents"][0]["text"].partition('id="facts">')[2].partition("</script>")[0]
+        assert json.loads(facts)[SLUG] == found

@@ -13,6 +13,7 @@ from mcp.shared.exceptions import MCPError
 
 from config import server_names
 from config.errors import InvalidArgument, NotInRoster, Unavailable, WireError
+from mcpserver.cards.page_files import Card
 from mcpserver.http.threads import run_query
 from mcpserver.servers.base import (
     Context,
@@ -48,6 +49,12 @@ CHANGING: Final = {
 
 _BOX: Final = Toolbox(*tools.TOOLS.values(), shorten=output_schema)
 TOOLS: Final = tools.TOOLS
+CARDS: Final = {
+    "list_events": Card("day", "The day's events", "The events of a day, each with who reported it when."),
+    "get_event": Card("event", "One event", "Who reported an event when, its coverage by tier, and citations to copy."),
+    "get_storyline": Card("storyline", "Storyline", "What came before an event and after it, oldest first."),
+    "verify_citation": Card("citations", "Checked citations", "A text with each citation marked right or wrong."),
+}
 _BOX.listed = dedupe_descriptions(_BOX.listed)
 _PUBLICATIONS: Final = ("source", "sources")
 """Arguments whose values are listed by the roster's names of today; any other name of a publication is taken as well."""
