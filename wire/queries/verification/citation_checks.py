@@ -18,12 +18,9 @@ from wire.queries.verification.own_words import check_own_words
 from wire.queries.verification.record import CheckResult, Publications, StoryRecord
 from wire.queries.verification.text_diff import check_beginning, check_ending, check_headline, check_statement, goes_on
 from wire.schemas.proofs import QuotationOut
+from wire.text.lexicons import load
 
-_DENIES: Final = re.compile(
-    r"\b(?:(?:not (?:true|the case|correct|right)|un(?:true|founded)|false|wrong|incorrect|a lie|dispute[sd]?)(?: [\w']+){0,3}"
-    r"|den(?:y|ies|ied)(?: [\w']+){0,5})[\s,:\"'(]*$",
-    re.I,
-)
+_DENIES: Final = re.compile("|".join(load("attributions")["denials"]), re.I)
 SCARE: Final = 2  # words in quotation marks that need not quote anybody
 BYLINE_WORDS: Final = 8
 _PATHS: Final = ("/story/", "/api/stories/", "/api/citations/", "/api/proofs/", "/api/ninjs/stories/", "/event/", "/api/events/")

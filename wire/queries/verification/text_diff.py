@@ -6,7 +6,7 @@ from typing import Final
 from citations.find.normalize import ELLIPSIS, ELLIPSIS_AT_END, is_quoted_from, split_at_ellipses, words_of
 from citations.sentence_boundaries import sentences
 from wire.queries.verification.own_words import check_own_words, is_changed_copy, shares_words
-from wire.queries.verification.record import CheckResult, StoryRecord
+from wire.queries.verification.record import CheckResult, StoryRecord, parse_revision
 from wire.text import claim_match
 
 MOST: Final = 8  # sentences of a statement that may be the record's, before those of the writer's own
@@ -131,8 +131,7 @@ def check_statement(said: str, known: StoryRecord, result: CheckResult, *, is_na
 def _find_contradiction(said: str, known: StoryRecord) -> str:
     """Return what every revision denies of these words."""
     claim = claim_match.parse_statement(said)
-    texts = (f"{row.headline}. {row.summary_medium}" for row in known.revisions)
-    denied = [claim_match.find_contradiction(claim, claim_match.parse_statement(text)) for text in texts]
+    denied = [claim_match.find_contradiction(claim, parse_revision(row)) for row in known.revisions]
     return denied[0] if all(denied) else ""
 
 
