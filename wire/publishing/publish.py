@@ -27,7 +27,7 @@ from wire.publishing.grouping import event_store
 from wire.publishing.grouping.candidates import WINDOW
 from wire.publishing.indexing import index
 from wire.publishing.signing import sign, sign_checkpoint
-from wire.publishing.story_json import citable
+from wire.publishing.story_json import Derived, citable
 from wire.publishing.transparency import log as log_of_snapshots
 from wire.search.vectors import fill
 from wire.text import provenance
@@ -38,14 +38,6 @@ log = logging.getLogger(__name__)
 VECTORS_TIME: Final = 6.0  # seconds, newest first; a hundred stories on a usual machine
 VECTORS_TIME_LOCKED: Final = 0.5
 LONGEST_LOCK_WAIT: Final = dt.timedelta(minutes=2)  # of a publisher for another, since it looked at the clock
-
-
-class Derived(NamedTuple):
-    """Fields of a story that depend on the others of its event."""
-
-    event_id: str
-    consensus_score: float
-    cross_source_count: int
 
 
 Leads = dict[str, str | None]  # the event that leads a day, by the hash of the day's snapshot
@@ -201,8 +193,7 @@ def _read_stories(day: dt.date) -> list[DayStory]:
 
 
 def _read_derived(manifest: Mapping[str, Any] | None) -> dict[str, Derived]:
-    rows = manifest["stories"] if manifest else ()
-    return {row["chatbotnews_id"]: Derived(*(row[name] for name in Derived._fields)) for row in rows}
+    return {line["chatbotnews_id"]: Derived.read(line) for line in (manifest["stories"] if manifest else ())}
 
 
 def _derive(open_: Mapping[str, str], frozen: Mapping[str, Derived], reports: Reports) -> dict[str, Derived]:

@@ -16,7 +16,7 @@ from sources.vocabulary import ROSTER_SIZE
 from wire.models import SigningKey, Snapshot, Story, StoryRevision, WireState
 from wire.models.snapshot import is_sealed, newest_of_day
 from wire.publishing import editors_take
-from wire.publishing.story_json import COLUMNS, StoredStory, revision_out, unpack
+from wire.publishing.story_json import COLUMNS, Derived, StoredStory, render, unpack
 from wire.schemas import build_from
 from wire.schemas import story as schemas
 from wire.schemas.params import LIST_LIMIT
@@ -222,21 +222,18 @@ def read_stories(snapshot: Snapshot, manifest: dict[str, Any] | None = None) -> 
     lines = (manifest or snapshot.manifest)["stories"]
     rows = Story.objects.published().on(snapshot.wire_date).order_by().values_list(*COLUMNS)
     stored = {row[1]: StoredStory(*row) for row in rows}
-    found: dict[str, bytes] = {}
+    found: dict[str, bytes | None] = {}
     for line in lines:
         now = stored.get(line["chatbotnews_id"])
-        then = line["revision"], line["event_id"], line["consensus_score"], line["cross_source_count"]
-        is_same = now is not None and then == (now.revision, now.event_id, now.consensus_score, now.cross_source_count)
-        if now and is_same and (json := unpack(now)) is not None:
-            found[now.chatbotnews_id] = json
-    if len(found) < len(lines):
+        is_same = now is not None and (now.revision, Derived.of(now)) == (line["revision"], Derived.read(line))
+        found[line["chatbotnews_id"]] = unpack(now) if now and is_same else None
+    if None in found.values():
         revisions = StoryRevision.objects.filter(story__wire_date=snapshot.wire_date).select_related("story")
         by_revision = {(row.story.chatbotnews_id, row.revision): row for row in revisions}
-        for line in (line for line in lines if line["chatbotnews_id"] not in found):
+        for line in (line for line in lines if found[line["chatbotnews_id"]] is None):
             row = by_revision[line["chatbotnews_id"], line["revision"]]
-            derived = line["event_id"], line["consensus_score"], line["cross_source_count"]
-            found[line["chatbotnews_id"]] = revision_out(row.story, row, *derived).model_dump_json(by_alias=True).encode()
-    return [found[line["chatbotnews_id"]] for line in lines]
+            found[line["chatbotnews_id"]] = render(row.story, row, Derived.read(line))
+    return list(filter(None, found.values()))
 
 
 def _read_take(snapshot: Snapshot) -> schemas.EditorTakeOut:

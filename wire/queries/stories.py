@@ -245,10 +245,14 @@ def _list_page(
 ) -> StoriesAnswer[StoriesOut]:
     """Return a page of stories or of StoryTopic, newest first. `name`: the list's, for cursors."""
     rows = list_rows(rows, list_place(name, cursor), limit + 1, columns)
-    stories = read_json(rows[:limit])
-    following = encode(name, place_of(stories[-1])) if len(rows) > limit else None
+    return build_page(name, read_json(rows), limit, total)
+
+
+def build_page(name: str, found: Sequence[bytes], limit: int, total: tuple[int, bool]) -> StoriesAnswer[StoriesOut]:
+    """Return the first `limit` stories; one more means a next page."""
+    following = encode(name, place_of(found[limit - 1])) if len(found) > limit else None
     head = StoriesOut.model_construct(stories=[], next_cursor=following, total=total[0], total_is_exact=total[1], est_tokens=0)
-    return StoriesAnswer(head, stories)
+    return StoriesAnswer(head, found[:limit])
 
 
 def _summarize_topic(about: QuerySet[Any, Any], topic: Topic, total: tuple[int, bool]) -> str:

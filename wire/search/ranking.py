@@ -108,7 +108,10 @@ def ranked_page(
     """
     kind, (given, *values) = (None, [""]) if cursor is None else decode(cursor, KINDS)
     given_mark, _, given_last = str(given).partition(":")
-    last = None if group == Group.NONE else last_story() if cursor is None else _check_place(_read_number(given_last))
+    last = None
+    if group == Group.EVENT:
+        is_number = given_last.isascii() and given_last.isdigit() and len(given_last) < 19
+        last = last_story() if cursor is None else _check_place(int(given_last) if is_number else None)
     waiting, read = list[Query](), dict[int, StoryText]()  # forms not looked up yet, and the newest thousand of the others
     for form in forms:
         waiting.append(form)
@@ -350,10 +353,6 @@ def _cut_page(hits: Sequence[SearchHit], limit: int, values: Sequence[Any]) -> t
         after = -float(score), -_check_place(place)
         left = [hit for hit in left if hit[:2] > after]
     return left[:limit], len(left) > limit
-
-
-def _read_number(text: str) -> int | None:
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None
 
 
 def _check_place(value: Any) -> int:
