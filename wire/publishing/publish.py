@@ -146,7 +146,9 @@ def _publish(day: dt.date, now: dt.datetime, why: str, leads: Leads) -> Snapshot
     frozen = {story_id: value for story_id, value in before.items() if story_id not in again} if sealed else {}
     open_ = {story.chatbotnews_id: str(story.event_id) for story, _ in live if story.chatbotnews_id not in frozen}
     reports = _read_reports({*open_.values(), *(value.event_id for value in frozen.values())})
-    derived = _derive(open_, frozen, reports)
+    derived = dict(frozen)
+    for event_id, of_event in reports.items():
+        derived |= {story_id: Derived(event_id, *found) for story_id, found in figures(of_event, open_.keys()).items()}
     briefs = list(_brief_stories(live, derived, reports))
     last = Snapshot.objects.order_by("-sequence").first()
     new = provenance.manifest(
@@ -194,15 +196,6 @@ def _read_stories(day: dt.date) -> list[DayStory]:
 
 def _read_derived(manifest: Mapping[str, Any] | None) -> dict[str, Derived]:
     return {line["chatbotnews_id"]: Derived.read(line) for line in (manifest["stories"] if manifest else ())}
-
-
-def _derive(open_: Mapping[str, str], frozen: Mapping[str, Derived], reports: Reports) -> dict[str, Derived]:
-    """Return event and consensus of each story, by id: of the open ones, whose events are given; those of `frozen` stay."""
-    derived = dict(frozen)
-    for event_id, of_event in reports.items():
-        for story_id, found in figures(of_event, open_.keys()).items():
-            derived[story_id] = Derived(event_id, *found)
-    return derived
 
 
 def _read_reports(event_ids: Collection[str]) -> Reports:

@@ -1,6 +1,6 @@
 """Queries of one event and its storyline: events over weeks, each a consequence of, or the next step after, an earlier one."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain
 
 from django.conf import settings
@@ -58,6 +58,16 @@ def get_storyline(event_id: str, limit: int = LIST_LIMIT, cursor: str | None = N
     """Return the events of a storyline, oldest first, by its id or that of any of its events or stories. An event without others
     around it is a storyline of its own. Raises: NotFound, InvalidArgument for a strange cursor.
     """
+    return _read_storyline(event_id, limit, cursor)[0]
+
+
+def view_storyline(event_id: str) -> tuple[schemas.StorylineOut, Sequence[EventView]]:
+    """Return all of `get_storyline`, with its events as pages show them. Raises: NotFound."""
+    found, views = _read_storyline(event_id, limit=1_000)
+    return found, [views[chapter.event_id] for chapter in found.events]
+
+
+def _read_storyline(event_id: str, limit: int, cursor: str | None = None) -> tuple[schemas.StorylineOut, Mapping[str, EventView]]:
     event = find_event(event_id)
     if event is None and is_story_id(event_id):  # an event of a storyline that has no live story any more
         event = Event.objects.filter(pk=event_id).exclude(storyline=None).first()
@@ -89,7 +99,7 @@ def get_storyline(event_id: str, limit: int = LIST_LIMIT, cursor: str | None = N
         est_tokens=0,
     )
     found.est_tokens = schemas.estimated_tokens([found.model_dump_json().encode()])
-    return found
+    return found, views
 
 
 def list_chapters(event: Event) -> list[str]:
@@ -125,13 +135,6 @@ def list_possibly_same(event: EventView) -> list[schemas.EventLink]:
     views = events_by_id(likeliest)
     ranked = sorted(views, key=lambda theirs: (-likeliest[theirs], theirs))
     return [_to_link(views[theirs], round(likeliest[theirs], 2)) for theirs in ranked]
-
-
-def view_storyline(event_id: str) -> tuple[schemas.StorylineOut, Sequence[EventView]]:
-    """Return all of `get_storyline`, with its events as pages show them. Raises: NotFound."""
-    found = get_storyline(event_id, limit=1_000)
-    views = events_by_id([chapter.event_id for chapter in found.events])
-    return found, [views[chapter.event_id] for chapter in found.events]
 
 
 def _to_link(event: EventView, probability: float | None = None) -> schemas.EventLink:

@@ -47,10 +47,6 @@ def story_leaf(line: Mapping[str, Any]) -> bytes:
     return merkle.leaf_hash(orjson.dumps(line, option=orjson.OPT_SORT_KEYS))
 
 
-def stories_root(manifest: Mapping[str, Any]) -> bytes:
-    return merkle.root([story_leaf(line) for line in manifest["stories"]])
-
-
 def describe_leaf(snapshot: Snapshot, stories: bytes) -> LeafOut:
     """Return what a leaf of the log is the hash of, as RFC 8785 bytes; `stories`: the root of its stories."""
     return build_from(LeafOut, snapshot, v=1, stories_root=stories.hex())
@@ -177,7 +173,7 @@ def _report_missing(error: KeyError) -> WireError:
 
 def _make_leaf(snapshot: Snapshot, known: dict[merkle.Place, bytes]) -> Leaf:
     """Return a snapshot's leaf from the `known` nodes before it, and add its own to them. Raises: KeyError, as `hashes`."""
-    size, stories = snapshot.sequence, stories_root(snapshot.manifest)
+    size, stories = snapshot.sequence, merkle.root([story_leaf(line) for line in snapshot.manifest["stories"]])
     value = describe_leaf(snapshot, stories).model_dump(mode="json")
     leaf = known[0, size - 1] = merkle.leaf_hash(canonical(value))
     completed = merkle.list_completed(size)
