@@ -76,7 +76,6 @@ class Statement:
 
 
 def parse_statement(text: str) -> Statement:
-    """Parse headline and summary, or a claim."""
     return _read(text) if len(text) <= KEPT else _read.__wrapped__(text)
 
 

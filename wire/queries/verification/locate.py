@@ -12,19 +12,17 @@ from citations.find.normalize import find_words, words_of
 from citations.find.segments import ID
 from citations.sentence_boundaries import sentences
 from wire.models import StoryRevision
-from wire.queries.verification.own_words import check_own_words
+from wire.queries.verification.own_words import ABOUT, MOSTLY, check_own_words
 from wire.queries.verification.record import CheckResult, Publications, StoryRecord, parse_revision
 from wire.text import claim_match
 from wire.text.lexicons import load
 from wire.text.tokens import FILLERS
 
-MOSTLY: Final = 0.6  # share of its words that are the record's, from which what it says otherwise is said of this story
 _DAYS: Final = (
     r"\b(?:{day:%B}|{day:%b})\.? {day.day}(?:st|nd|rd|th)?\b|\b{day.day}(?:st|nd|rd|th|\.)? (?:of )?(?:{day:%B}|{day:%b})\b"
 )
 _LEXICON: Final = load("attributions")
 _REPORTS: Final = "|".join(_LEXICON["reports"])
-ABOUT: Final = 2  # words that a sentence has of a story, from which it is about it
 FITS, REWORDED, WRONG = range(3)
 _LIGHT: Final = (LEADS | FILLERS) - claim_match.NEGATIONS
 _SEGMENT: Final = re.compile(r",(?!\d{3})|[;:()\[\]|\"*_]+|[.!?](?:\s|$)|\s[-\u2013\u2014]+\s")
@@ -114,7 +112,6 @@ def _judge(said: str, other_dates: list[str], row: StoryRevision, known: StoryRe
 
 
 def _check_attribution(text: str, known: StoryRecord, publications: Publications, result: CheckResult) -> None:
-    """Check the publisher that the words name."""
     record = known.current.original_publisher
     for match in _ATTRIBUTED.finditer(text):
         said = (match["a"] or match["b"] or match["c"]).strip()
