@@ -42,7 +42,7 @@ from wire.admin.base import (
 from wire.admin.queues import QueuedAdmin, QueueFilter
 from wire.ingest import corrections
 from wire.models import Snapshot, Story, StoryRevision
-from wire.publishing.story_json import revision_out
+from wire.publishing.story_json import Derived, revision_out
 from wire.text.plain_text import REASON, plain_line
 from wire.text.vocabulary import Category, Status, Topic
 
@@ -234,7 +234,7 @@ class StoryAdmin(QueuedAdmin[Story], TellsRefusals[Story], PreviewedAdmin[Story]
         """Return the card of a list and the layered citation, as the site would show them."""
         story = form.instance
         revision = form.revision(timezone.now().astimezone(dt.UTC).date())
-        shown = revision_out(story, revision, str(story.event_id), story.consensus_score, story.cross_source_count)
+        shown = revision_out(story, revision, Derived.of(story))
         return render_to_string("admin/story_preview.html", {"story": shown, "changed": form.describe_changes()})
 
     def save_model(self, request: HttpRequest, obj: Story, form: StoryForm, change: bool) -> None:  # noqa: ARG002

@@ -65,17 +65,29 @@ class StreamingMiddleware:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         path, method = scope["path"], scope["method"]
+        answer: Callable[[Scope, Receive, Send], Awaitable[None]]
         if path == "/api/stream" and method in READS:
-            await _stream(scope, receive, send, _read_params(scope))
-        elif path == CHANGES and method == "GET" and (params := _read_params(scope)).get("wait", "0").strip("0."):
-            await _answer_poll(receive, send, params)
+            answer = _stream
+        elif path == CHANGES and method == "GET" and _read_params(scope).get("wait", "0").strip("0."):
+            answer = _answer_poll
         elif path == LIMITS and method in READS and not _read_params(scope):
-            found = await in_thread(check_limits, goes_outside=True)  # Redis may be slow
-            await _send(_drop_body(send) if method == "HEAD" else send, 200, found.model_dump_json().encode())
+            answer = _answer_limits
         elif path.startswith(TIMEGATE) and method in READS:
-            await _timegate(scope, send)
+            answer = _timegate
         else:
             await self._app(scope, receive, send)
+            return
+        if method == "HEAD":
+            send = _drop_body(send)
+        try:
+            await answer(scope, receive, send)
+        except WireError as error:  # raised before anything is sent
+            await _send(send, int(error.status), orjson.dumps(error.as_dict()))
+
+
+async def _answer_limits(_scope: Scope, _receive: Receive, send: Send) -> None:
+    found = await in_thread(check_limits, goes_outside=True)  # Redis may be slow
+    await _send(send, 200, found.model_dump_json().encode())
 
 
 def _read_params(scope: Scope) -> dict[str, str]:
@@ -83,7 +95,7 @@ def _read_params(scope: Scope) -> dict[str, str]:
     return {name: values[-1] for name, values in parse_qs(scope["query_string"].decode("latin-1")).items()}
 
 
-async def _timegate(scope: Scope, send: Send) -> None:
+async def _timegate(scope: Scope, _receive: Receive, send: Send) -> None:
     """Redirect to the address as of Accept-Datetime, default now (RFC 7089, pattern 2.1)."""
     path, asked = scope["path"].removeprefix(TIMEGATE), dict(scope["headers"]).get(b"accept-datetime", b"").decode("latin-1")
     try:
@@ -94,8 +106,7 @@ async def _timegate(scope: Scope, send: Send) -> None:
         await _send(send, 400, orjson.dumps(error.as_dict()))
         return
     if not _DATED.fullmatch(path):
-        await _send(send, 404, orjson.dumps(NotFound("There is no timegate for this address.", "See /api/docs.").as_dict()))
-        return
+        raise NotFound("There is no timegate for this address.", "See /api/docs.")
     site, query = settings.WIRE_SITE_URL, scope.get("query_string", b"").decode("latin-1")
     query = "".join(f"{part}&" for part in query.split("&") if part and not part.startswith("as_of="))
     headers = [
@@ -106,40 +117,31 @@ async def _timegate(scope: Scope, send: Send) -> None:
     await _send(send, 302, b"{}", headers)
 
 
-async def _answer_poll(receive: Receive, send: Send, params: dict[str, str]) -> None:
+async def _answer_poll(scope: Scope, receive: Receive, send: Send) -> None:
+    params = _read_params(scope)
+    asked = _parse(params, {"cursor", "limit", "kinds", "wait", "since"})
+    wait = float(_parse_number(params, "wait", 0, LONGEST_WAIT))
+    leaving = asyncio.create_task(_wait_until_left(receive))
     try:
-        asked = _parse(params, {"cursor", "limit", "kinds", "wait", "since"})
-        wait = float(_parse_number(params, "wait", 0, LONGEST_WAIT))
-        leaving = asyncio.create_task(_wait_until_left(receive))
-        try:
-            found = await wait_for_changes(wait, lambda: _read_changes(**asked), leaving.done)
-        finally:
-            leaving.cancel()
-    except WireError as error:
-        await _send(send, int(error.status), orjson.dumps(error.as_dict()))
-        return
+        found = await wait_for_changes(wait, lambda: _read_changes(**asked), leaving.done)
+    finally:
+        leaving.cancel()
     await _send(send, 200, found.model_dump_json().encode())
 
 
-async def _stream(scope: Scope, receive: Receive, send: Send, params: dict[str, str]) -> None:
-    is_head = scope["method"] == "HEAD"
-    if is_head:
-        send = _drop_body(send)
+async def _stream(scope: Scope, receive: Receive, send: Send) -> None:
+    params = _read_params(scope)
     with _places.hold(scope, MAX_STREAMS) as refusal:
         if refusal is not None:
             await refusal.send(send, jsonrpc=False)
             return
-        try:
-            asked = _parse(params, {"cursor", "kinds"})
-            resumed = dict(scope["headers"]).get(b"last-event-id", b"").decode("latin-1")
-            cursor = str(resumed or params.get("cursor") or await _read_last_cursor())
-            if not resumed:  # an EventSource that is refused never comes back: one of a foreign id is told to reset instead
-                await _read_changes(**{**asked, "cursor": cursor, "limit": 1})
-        except WireError as error:
-            await _send(send, int(error.status), orjson.dumps(error.as_dict()))
-            return
+        asked = _parse(params, {"cursor", "kinds"})
+        resumed = dict(scope["headers"]).get(b"last-event-id", b"").decode("latin-1")
+        cursor = str(resumed or params.get("cursor") or await _read_last_cursor())
+        if not resumed:  # an EventSource that is refused never comes back: one of a foreign id is told to reset instead
+            await _read_changes(**{**asked, "cursor": cursor, "limit": 1})
         await send({"type": "http.response.start", "status": 200, "headers": _HEADERS})
-        if not is_head:
+        if scope["method"] == "GET":
             leaving = asyncio.create_task(_wait_until_left(receive))
             try:
                 begins = "" if resumed else f"id: {cursor}\n"

@@ -191,7 +191,5 @@ def _add_beginnings(term: Term) -> Term:
 
 
 def _write_match(wanted: Sequence[Sequence[Term]], exact: str, beginning: str, every: str, either: str) -> str:
-    def write_term(term: Term) -> str:
-        return f"({either.join([*map(exact.format, term.exact), *map(beginning.format, term.prefixes)])})"
-
-    return either.join(f"({every.join(map(write_term, terms))})" for terms in wanted)
+    sets = ([[*map(exact.format, term.exact), *map(beginning.format, term.prefixes)] for term in terms] for terms in wanted)
+    return either.join(f"({every.join(f'({either.join(words)})' for words in terms)})" for terms in sets)

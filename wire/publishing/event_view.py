@@ -12,17 +12,11 @@ from wire.publishing import consensus
 from wire.publishing.consensus import FAINT, Report
 from wire.schemas.story import StoryOut
 from wire.text.filters import Genre
+from wire.text.lexicons import compile_patterns, load
 
 WIDELY: Final = 3  # independent sources from which an event is widely reported
 
-_UNIT: Final = r"(?:\s?(?:thousand|million|billion|trillion|bn|[kmbt])\b)"
-_FIGURE: Final = re.compile(
-    rf"[$€£¥₹]\s?\d[\d.,]*(?<![.,]){_UNIT}?"  # $2.5 billion
-    r"|\d[\d.,]*\s?(?:%|percent\b|per cent\b)"  # 40 %
-    r"|\d[\d.,]*\s(?:thousand|million|billion|trillion)\b(?:\s\w+)?"  # 700 million users
-    r"|\b\d{1,3}(?:,\d{3})+\b(?:\s\w+)?",  # 12,000 jobs
-    re.I,
-)
+_FIGURES: Final = compile_patterns(load("quantities")["figures"], {}, re.I)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,4 +147,4 @@ def _list_reports(event: EventView, day: dt.date) -> list[EventReport]:
 
 def figures(text: str) -> list[str]:
     """Return amounts, shares and large numbers of a text, as it writes them, each once."""
-    return list(dict.fromkeys(" ".join(found.split()).rstrip(".,") for found in _FIGURE.findall(text)))
+    return list(dict.fromkeys(" ".join(found.split()).rstrip(".,") for found in _FIGURES.findall(text)))

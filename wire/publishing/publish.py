@@ -27,7 +27,7 @@ from wire.publishing.grouping import event_store
 from wire.publishing.grouping.candidates import WINDOW
 from wire.publishing.indexing import index
 from wire.publishing.signing import sign, sign_checkpoint
-from wire.publishing.story_json import citable
+from wire.publishing.story_json import Derived, citable
 from wire.publishing.transparency import log as log_of_snapshots
 from wire.search.vectors import fill
 from wire.text import provenance
@@ -38,14 +38,6 @@ log = logging.getLogger(__name__)
 VECTORS_TIME: Final = 6.0  # seconds, newest first; a hundred stories on a usual machine
 VECTORS_TIME_LOCKED: Final = 0.5
 LONGEST_LOCK_WAIT: Final = dt.timedelta(minutes=2)  # of a publisher for another, since it looked at the clock
-
-
-class Derived(NamedTuple):
-    """Fields of a story that depend on the others of its event."""
-
-    event_id: str
-    consensus_score: float
-    cross_source_count: int
 
 
 Leads = dict[str, str | None]  # the event that leads a day, by the hash of the day's snapshot
@@ -154,7 +146,9 @@ def _publish(day: dt.date, now: dt.datetime, why: str, leads: Leads) -> Snapshot
     frozen = {story_id: value for story_id, value in before.items() if story_id not in again} if sealed else {}
     open_ = {story.chatbotnews_id: str(story.event_id) for story, _ in live if story.chatbotnews_id not in frozen}
     reports = _read_reports({*open_.values(), *(value.event_id for value in frozen.values())})
-    derived = _derive(open_, frozen, reports)
+    derived = dict(frozen)
+    for event_id, of_event in reports.items():
+        derived |= {story_id: Derived(event_id, *found) for story_id, found in figures(of_event, open_.keys()).items()}
     briefs = list(_brief_stories(live, derived, reports))
     last = Snapshot.objects.order_by("-sequence").first()
     new = provenance.manifest(
@@ -201,17 +195,7 @@ def _read_stories(day: dt.date) -> list[DayStory]:
 
 
 def _read_derived(manifest: Mapping[str, Any] | None) -> dict[str, Derived]:
-    rows = manifest["stories"] if manifest else ()
-    return {row["chatbotnews_id"]: Derived(*(row[name] for name in Derived._fields)) for row in rows}
-
-
-def _derive(open_: Mapping[str, str], frozen: Mapping[str, Derived], reports: Reports) -> dict[str, Derived]:
-    """Return event and consensus of each story, by id: of the open ones, whose events are given; those of `frozen` stay."""
-    derived = dict(frozen)
-    for event_id, of_event in reports.items():
-        for story_id, found in figures(of_event, open_.keys()).items():
-            derived[story_id] = Derived(event_id, *found)
-    return derived
+    return {line["chatbotnews_id"]: Derived.read(line) for line in (manifest["stories"] if manifest else ())}
 
 
 def _read_reports(event_ids: Collection[str]) -> Reports:

@@ -5,7 +5,7 @@ derived from SECRET_KEY); JSON without its seal is rendered anew from the revisi
 import hmac
 import logging
 import zlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from hashlib import blake2b, sha512
 from typing import Any, Final, NamedTuple
@@ -27,6 +27,23 @@ BATCH: Final = 500
 SEAL: Final = 16  # bytes in front of the packed JSON
 
 
+class Derived(NamedTuple):
+    """Fields of a story that depend on the others of its event."""
+
+    event_id: str
+    consensus_score: float
+    cross_source_count: int
+
+    @classmethod
+    def read(cls, line: Mapping[str, Any]) -> "Derived":
+        """Read a story's line of a manifest."""
+        return cls(*(line[name] for name in cls._fields))
+
+    @classmethod
+    def of(cls, story: "Story | StoredStory") -> "Derived":
+        return cls(str(story.event_id), story.consensus_score, story.cross_source_count)
+
+
 class StoredStory(NamedTuple):
     """A story's row with its JSON; in the order of COLUMNS."""
 
@@ -42,7 +59,7 @@ class StoredStory(NamedTuple):
 
     @property
     def fits(self) -> bool:
-        return self.made_of == _compute_state(self.current_id, self.event_id, self.consensus_score, self.cross_source_count)
+        return self.made_of == _compute_state(self.current_id, Derived.of(self))
 
 
 # Fields of a story's JSON that its revision has under the same name.
@@ -81,9 +98,8 @@ def store(published: Sequence[tuple[Story, StoryRevision]]) -> None:
     """Render and store the JSON of these stories, each in the revision beside it."""
     packer, rows = zstandard.ZstdCompressor(level=3), []
     for story, revision in published:
-        derived = str(story.event_id), story.consensus_score, story.cross_source_count
-        compressed = packer.compress(revision_out(story, revision, *derived).model_dump_json(by_alias=True).encode())
-        made_of = _compute_state(revision.pk, *derived)
+        compressed = packer.compress(render(story, revision, Derived.of(story)))
+        made_of = _compute_state(revision.pk, Derived.of(story))
         seal = _seal(settings.SECRET_KEY, f"{revision.revision} {made_of}\n", compressed)
         rows.append(StoryJson(story_id=story.pk, revision=revision.revision, made_of=made_of, packed=seal + compressed))
     changing = ["revision", "made_of", "packed"]
@@ -105,10 +121,9 @@ def render_outdated(progress: Callable[[int], None] = lambda _number: None) -> i
 
 
 def _read_stored(story: Story) -> StoredStory:
-    derived = str(story.event_id), story.consensus_score, story.cross_source_count
     json = getattr(story, "json", None)
     packed = (json.revision, json.made_of, json.packed) if json else (None, None, None)
-    return StoredStory(story.pk, story.chatbotnews_id, story.current_id or 0, *derived, *packed)
+    return StoredStory(story.pk, story.chatbotnews_id, story.current_id or 0, *Derived.of(story), *packed)
 
 
 def matches_revision(story: Story) -> bool:
@@ -127,15 +142,16 @@ def outdated_count() -> int:
 
 
 def story_json(story: Story) -> bytes:
-    return story_out(story).model_dump_json(by_alias=True).encode()
-
-
-def story_out(story: Story) -> StoryOut:
     assert story.current is not None, "surfaces read published revisions only"  # noqa: S101
-    return revision_out(story, story.current, str(story.event_id), story.consensus_score, story.cross_source_count)
+    return render(story, story.current, Derived.of(story))
 
 
-def revision_out(story: Story, revision: StoryRevision, event_id: str, score: float, count: int) -> StoryOut:
+def render(story: Story, revision: StoryRevision, derived: Derived) -> bytes:
+    """Return the JSON of a story as one snapshot has it."""
+    return revision_out(story, revision, derived).model_dump_json(by_alias=True).encode()
+
+
+def revision_out(story: Story, revision: StoryRevision, derived: Derived) -> StoryOut:
     """Return a story as one snapshot has it. Not validated again: everything stored was, and a day has hundreds."""
     is_withdrawn = revision.status == Status.WITHDRAWN
     cited = None if is_withdrawn else CitationObjects.model_construct(None, **citation_objects(citable(story, revision)))
@@ -149,17 +165,18 @@ def revision_out(story: Story, revision: StoryRevision, event_id: str, score: fl
         original_url=story.original_url,
         first_seen_at=story.first_seen_at,
         updated_at=revision.recorded_at,
-        consensus_score=float(score),  # a manifest, canonical JSON, has 0 for 0.0
-        cross_source_count=count,
-        event_id=event_id,
+        consensus_score=float(derived.consensus_score),  # a manifest, canonical JSON, has 0 for 0.0
+        cross_source_count=derived.cross_source_count,
+        event_id=derived.event_id,
         status=Status(revision.status),
         citation_objects=cited,
         merged_into=(story.merged_into or "") if is_withdrawn else "",
     )
 
 
-def _compute_state(revision: int, event_id: str, score: float, count: int) -> str:
+def _compute_state(revision: int, derived: Derived) -> str:
     """Return all that a story's JSON is made of. No two stories share a revision, so it fits no other story's row."""
+    event_id, score, count = derived
     return f"{_name_edition(settings.WIRE_SITE_URL, settings.SECRET_KEY)} {revision} {event_id} {float(score)} {count}"
 
 

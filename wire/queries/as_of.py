@@ -9,13 +9,12 @@ import orjson
 from citations.format.formats import CitationFormat, cite
 from config.errors import NotFound, Withdrawn
 from wire.models import Snapshot, Story, StoryRevision
-from wire.publishing.story_json import citable, permalink, revision_out
+from wire.publishing.story_json import Derived, citable, permalink, render, revision_out
 from wire.queries import snapshots, stories
 from wire.schemas.params import LIST_LIMIT
 from wire.schemas.proofs import MementoOut
 from wire.schemas.stories_answer import StoriesAnswer
 from wire.schemas.story import CitationObjects, CitationOut, DayOut, ProvenanceOut, StoriesOut
-from wire.search.cursor import encode, place_of
 from wire.text.identity import is_story_id
 from wire.text.provenance import timestamp
 from wire.text.vocabulary import Category, Status
@@ -63,8 +62,7 @@ def get_story_as_of(story_id: str, moment: dt.datetime) -> bytes:
             row = story.revisions.get(revision=line["revision"])
             if number:
                 row = story.revisions.filter(status=Status.WITHDRAWN, recorded_at__lte=moment).first() or row
-            derived = line["event_id"], line["consensus_score"], line["cross_source_count"]
-            return revision_out(story, row, *derived).model_dump_json(by_alias=True).encode()
+            return render(story, row, Derived.read(line))
     raise NotFound(f"{story_id} was not public then.", "Leave as_of out for the story as it is now.")
 
 
@@ -88,16 +86,7 @@ def get_category_as_of(
         if len(found) > limit:
             break
     has_more = len(found) > limit
-    return StoriesAnswer(
-        StoriesOut.model_construct(
-            stories=[],
-            next_cursor=encode(name, place_of(found[limit - 1])) if has_more else None,
-            total=len(found[:limit]),
-            total_is_exact=not has_more and cursor is None,
-            est_tokens=0,
-        ),
-        found[:limit],
-    )
+    return stories.build_page(name, found, limit, (len(found[:limit]), not has_more and cursor is None))
 
 
 def resolve_pin(story_id: str) -> tuple[Story, StoryRevision] | None:
@@ -124,9 +113,8 @@ def get_pinned_story(story_id: str) -> bytes | None:
     if (found := resolve_pin(story_id)) is None:
         return None
     story, row = found
-    out = revision_out(story, row, str(story.event_id), story.consensus_score, story.cross_source_count)
-    address = permalink(story.chatbotnews_id)
-    pinned_address = address + story_id.removeprefix(story.chatbotnews_id)
+    out = revision_out(story, row, Derived.of(story))
+    address, pinned_address = permalink(story.chatbotnews_id), permalink(story_id)
     out.merged_into = (story.merged_into or "") if story.status == Status.WITHDRAWN else ""
     if story.status == Status.WITHDRAWN and not story.merged_into:
         out.status, out.citation_objects = Status.WITHDRAWN, None
@@ -144,8 +132,7 @@ def get_pinned_citation(story_id: str, form: CitationFormat) -> CitationOut | No
     story, row = found
     if (story.status == Status.WITHDRAWN and not story.merged_into) or row.status == Status.WITHDRAWN:
         raise Withdrawn(f"{story.chatbotnews_id} was withdrawn and must not be cited.", "search_wire finds other coverage.")
-    address = permalink(story.chatbotnews_id)
-    text = cite(citable(story, row), form).replace(address, address + story_id.removeprefix(story.chatbotnews_id))
+    text = cite(citable(story, row), form).replace(permalink(story.chatbotnews_id), permalink(story_id))
     return CitationOut(citation=text, format=str(form), story_id=story.chatbotnews_id)
 
 

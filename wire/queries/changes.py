@@ -11,6 +11,7 @@ from config.errors import InvalidArgument
 from config.http import publish_waiters
 from sources.models import utc_today
 from wire.models import Change, WireState
+from wire.schemas import build_from
 from wire.schemas.proofs import ChangeOut, ChangesOut
 from wire.schemas.story import estimated_tokens
 from wire.search.cursor import decode, encode
@@ -105,12 +106,5 @@ def _read_log_end() -> tuple[str, int]:
 def _to_out(row: Change) -> ChangeOut:
     room = "stories" if row.kind.startswith("story_") else "events" if row.kind.startswith("event_") else "archive"
     path = "sources.json" if row.kind == ChangeKind.ROSTER_REPLACED else f"{room}/{row.subject}.json"
-    return ChangeOut(
-        number=row.number,
-        kind=ChangeKind(row.kind),
-        subject=row.subject,
-        revision=row.revision,
-        event_id=row.other or None,
-        at=row.at,
-        url=f"{settings.WIRE_SITE_URL}/api/{path}",
-    )
+    names = {"event_id": row.other or None, "url": f"{settings.WIRE_SITE_URL}/api/{path}"}
+    return build_from(ChangeOut, row, kind=ChangeKind(row.kind), **names)

@@ -18,12 +18,14 @@ from wire.publishing.event_view import EventReport, EventView
 from wire.queries.events import events_by_id
 from wire.queries.snapshots import is_sample
 from wire.queries.stories import search_wire
+from wire.schemas import build_from
 from wire.schemas.params import Group
 from wire.schemas.proofs import CorroborationOut, EventCorroboration, VoiceOut
 from wire.schemas.story import StoryOut
 from wire.search.nearest import find_nearest
 from wire.text import claim_match
 from wire.text.claim_match import Statement
+from wire.text.lexicons import load
 from wire.text.query import Term
 from wire.text.tokens import STOP_WORDS, token, words
 
@@ -35,11 +37,7 @@ PARTS: Final = 0.5  # … from which another report of the same event does, too
 # A report may mean the same from this cosine on; each tenth of the claim's words that it has makes up for a hundredth.
 ALIKE: Final = 0.935
 FOR_WORDS: Final = 0.1
-_ATTRIBUTIONS: Final = (
-    re.compile(r"^(?:according to|as reported by|per) (?P<name>[^,]{2,40}), ", re.I),
-    re.compile(r"^(?P<name>[A-Z][\w. ]{1,40}?) (?:says|said|reports|reported|writes|wrote)(?: that)? "),
-    re.compile(r",? (?:according to|reports|says) (?P<name>[A-Z][\w. ]{1,40}?)\.?$"),
-)
+_REPORTERS: Final = [re.compile(pattern) for pattern in load("attributions")["reporters"]]
 NOT_MEANT: Final = (
     "confirmed: two or more newsrooms of the roster report it independently. It does not mean that it is true. single_source: one "
     "does. not_found: no report bears these words out; that does not make it untrue. Makers' own posts announce and are no voices."
@@ -98,7 +96,7 @@ def _find_events(claim: str) -> list[EventView]:
 
 def _split_attribution(claim: str) -> tuple[str | None, str]:
     """Return the newsroom of the roster that a claim names as its reporter, and the claim without that."""
-    for pattern in _ATTRIBUTIONS:
+    for pattern in _REPORTERS:
         if match := pattern.search(claim):
             verdict = names.verify(match["name"], sources_queries.known_names())
             if verdict.in_roster and verdict.tier != Tier.CORPORATE and verdict.similarity == 1:
@@ -157,13 +155,11 @@ def _read_text(story: StoryOut) -> str:
 
 def _to_voice(claim: Statement, story: StoryOut) -> VoiceOut:
     parts = [story.headline, *sentences(story.summary_medium)]
-    return VoiceOut(
+    return build_from(
+        VoiceOut,
+        story,
         bears=max(parts, key=lambda part: len(claim.told & claim_match.parse_statement(part).stems)),
-        chatbotnews_id=story.chatbotnews_id,
         publisher=story.original_publisher,
         tier=story.original_publisher_tier,
-        headline=story.headline,
-        published_at=story.published_at,
         layered_ready=story.citation_objects.layered_ready if story.citation_objects else "",
-        untrusted_instructions=story.untrusted_instructions,
     )

@@ -15,6 +15,7 @@ from wire.publishing.grouping.candidates import Item
 from wire.queries.events import view_event
 from wire.queries.site_pages import list_not_received
 from wire.queries.stories import get_standing, published_story
+from wire.schemas import build_from
 from wire.schemas.proofs import ComparedReport, ComparisonOut, DifferingFigure
 from wire.schemas.story import ConsensusOut, FirstReport, MatchOut, SiblingOut, StoryOut
 from wire.text import tokens
@@ -49,10 +50,9 @@ def get_consensus(story_id: str | None = None, headline: str | None = None) -> C
 
 def _find_nearest(headline: str) -> tuple[Story, float] | None:
     """Return the story most like the headline, and its likeness."""
-    terms = [Term((token,)) for token in dict.fromkeys(tokens.tokens(headline)) if token not in FREQUENT_WORDS]
-    if not terms:
+    asked = [Term((token,)) for token in dict.fromkeys(tokens.tokens(headline)) if token not in FREQUENT_WORDS][:MAX_TERMS]
+    if not asked:
         return None
-    asked = terms[:MAX_TERMS]
     # Those that hold every word, or the very headline would be missed once so many newer stories share a word with it.
     places = {place for wanted in ([asked], [[term] for term in asked]) for place in newest_places(wanted, limit=CANDIDATES)}
     rows = Story.objects.live().filter(search_document__in=places).newest_first()
@@ -72,7 +72,6 @@ def _weigh(story: Story, likeness: float | None = None) -> ConsensusOut:
     own = consensus.report_of(story, story.current, houses)
     others = [consensus.report_of(other, other.current, houses) for other in event if other.current]
     found = consensus.weigh_consensus(own, others)
-    first = found.first
     not_received = list_not_received([report.published_at for report in (own, *others)])
     about = "This story was withdrawn; do not cite it. " if story.status == Status.WITHDRAWN else ""
     if likeness is not None:  # of words, which is not sameness of claims
@@ -86,36 +85,25 @@ def _weigh(story: Story, likeness: float | None = None) -> ConsensusOut:
         cross_source_count=story.cross_source_count,
         siblings=[sibling.report.chatbotnews_id for sibling in found.siblings],
         sibling_details=[
-            SiblingOut(
-                chatbotnews_id=sibling.report.chatbotnews_id,
-                headline=sibling.report.headline,
+            build_from(
+                SiblingOut,
+                sibling.report,
                 original_publisher=sibling.report.publisher,
                 original_publisher_tier=sibling.report.tier,
-                published_at=sibling.report.published_at,
                 similarity=sibling.similarity,
                 independent=sibling.independent,
                 is_copy=sibling.is_copy,
-                genre=sibling.report.genre,
                 untrusted_instructions=sibling.report.chatbotnews_id in unsafe,
             )
             for sibling in found.siblings
         ],
-        first_reported=FirstReport(
-            chatbotnews_id=first.chatbotnews_id, original_publisher=first.publisher, published_at=first.published_at
-        ),
+        first_reported=build_from(FirstReport, found.first, original_publisher=found.first.publisher),
         maker_among_them=found.has_maker,
         story_id=story.chatbotnews_id,
         event_id=story.event_id,
         matched=None
         if likeness is None
-        else MatchOut(
-            chatbotnews_id=story.chatbotnews_id,
-            headline=story.current.headline,
-            original_publisher=story.current.original_publisher,
-            published_at=story.current.published_at,
-            similarity=round(likeness, 2),
-            untrusted_instructions=story.current.untrusted_instructions,
-        ),
+        else build_from(MatchOut, story.current, chatbotnews_id=story.chatbotnews_id, similarity=round(likeness, 2)),
         not_received=not_received,
         notes=about + _describe_siblings(story, own, found, not_received),
     )
@@ -150,7 +138,6 @@ def _describe_siblings(story: Story, own: consensus.Report, found: consensus.Con
 
 MOST_WORDS: Final = 12
 _NOTHING: Final = STOP_WORDS | {""}
-_SAME_FIELDS: Final = ("chatbotnews_id", "headline", "published_at", "first_seen_at", "untrusted_instructions")
 
 
 def compare_coverage(event_id: str) -> ComparisonOut:
@@ -163,8 +150,9 @@ def compare_coverage(event_id: str) -> ComparisonOut:
         others = {stem for at, theirs in enumerate(stems) if at != number for stem in theirs}
         alone = [word for stem, word in stems[number].items() if stem not in others] if len(reports) > 1 else []
         compared.append(
-            ComparedReport(
-                **{name: getattr(story, name) for name in _SAME_FIELDS},
+            build_from(
+                ComparedReport,
+                story,
                 publisher=story.original_publisher,
                 tier=story.original_publisher_tier,
                 independent=report.independent and story.original_publisher_tier != Tier.CORPORATE,

@@ -95,12 +95,12 @@ def _parse_kinds(text: str | None) -> list[str]:
     return [name for name in known if not named or name in named]
 
 
-def _to_hit(kind: str, story: StoryOut, own_id: str = "", title: str = "") -> DocumentHit:
+def _to_hit(kind: str, story: StoryOut, own_id: str = "") -> DocumentHit:
     """Return a story as a hit, or the event or storyline of this id that it stands for."""
     return DocumentHit(
         kind=kind,
         id=f"{kind}:{own_id}" if own_id else story.chatbotnews_id,
-        title=title or story.headline,
+        title=story.headline,
         url=f"{settings.WIRE_SITE_URL}/{kind}/{own_id}" if own_id else story.permalink,
         source=story.original_publisher,
         published_at=timestamp(story.published_at),

@@ -29,6 +29,7 @@ from wire.queries.stories import (
     select_category,
     topic_ids,
 )
+from wire.schemas import build_from
 from wire.schemas.params import LIST_LIMIT
 from wire.schemas.story import EventBrief, EventsOut, StoryOut, estimated_tokens
 from wire.search.cursor import count_capped, decode, encode, invalid, place_of
@@ -92,7 +93,18 @@ def list_events(
         wire_date=published[-1],
         is_stale=days is None and is_stale(find_snapshot(published[-1]), now),
         story_url=f"{settings.WIRE_SITE_URL}/story/{{lead}}",
-        events=[_to_brief(event) for _, event in left[:limit]],
+        events=[
+            build_from(
+                EventBrief,
+                event.lead,
+                event_id=event.event_id,
+                lead=None if event.lead.chatbotnews_id == event.event_id else event.lead.chatbotnews_id,
+                publisher=event.lead.original_publisher,
+                tier=event.lead.original_publisher_tier,
+                agreement=event.agreement,
+            )
+            for _, event in left[:limit]
+        ],
         next_cursor=encode(name, *left[limit - 1][0]) if len(left) > limit else None,
         total=len(events),
         est_tokens=0,
@@ -219,18 +231,6 @@ def _page_events(
     return EventList([event for event, _ in found[:limit]], following, *total)
 
 
-def _to_brief(event: EventView) -> EventBrief:
-    return EventBrief(
-        event_id=event.event_id,
-        lead=None if event.lead.chatbotnews_id == event.event_id else event.lead.chatbotnews_id,
-        headline=event.lead.headline,
-        publisher=event.lead.original_publisher,
-        tier=event.lead.original_publisher_tier,
-        published_at=event.lead.published_at,
-        agreement=event.agreement,
-    )
-
-
 def list_trending_events(
     window: dt.timedelta,
     categories: Iterable[Category] | None = None,
@@ -263,9 +263,8 @@ def list_trending_events(
     growth = measure_growth(until - window, until)
     trends = [_to_trend(event_id, stories, growth) for event_id, stories in events.items()]
     trends.sort(key=lambda trend: str(trend["id"]))
-    trends.sort(key=lambda trend: str(trend["timestamp"]), reverse=True)
-    if sort_by != "timestamp":
-        trends.sort(key=lambda trend: float(trend["engagement_score"]), reverse=True)
+    is_by_score = sort_by != "timestamp"
+    trends.sort(key=lambda trend: (is_by_score and trend["engagement_score"], trend["timestamp"]), reverse=True)
     return trends[:limit], note
 
 

@@ -16,6 +16,7 @@ from wire.publishing.story_json import citable
 from wire.queries.events import view_event
 from wire.queries.snapshots import find_snapshot, get_archive
 from wire.queries.stories import get_category, get_story, get_topic_coverage, search_wire
+from wire.schemas import build_from
 from wire.schemas.params import Group
 from wire.schemas.proofs import DayFileOut
 from wire.schemas.stories_answer import StoriesAnswer
@@ -153,12 +154,11 @@ def get_day_ndjson(day: dt.date, revision: int | None = None) -> bytes:
 def describe_day_file(day: dt.date, revision: int | None = None) -> DayFileOut:
     """Return length, checksum and snapshot of the NDJSON of a day. Raises: NotFound."""
     snapshot, data = find_snapshot(day, revision), get_day_ndjson(day, revision)
-    return DayFileOut(
-        wire_date=day,
-        revision=snapshot.revision,
+    return build_from(
+        DayFileOut,
+        snapshot,
         url=f"{settings.WIRE_SITE_URL}/archive/{day}.ndjson?revision={snapshot.revision}",
         stories=snapshot.story_count,
         bytes=len(data),
         sha256=hashlib.sha256(data).hexdigest(),
-        wire_sha256=snapshot.wire_sha256,
     )

@@ -4,7 +4,6 @@ import datetime as dt
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from wire.models import Story
@@ -64,22 +63,18 @@ def measure_growth(since: dt.datetime, until: dt.datetime) -> dict[int, Growth]:
         deviations = (count - expected) / math.sqrt(max(expected, 1.0))
         if count >= LEAST and len(publishers[thing]) > 1 and deviations >= SURE:
             growing[thing] = Growth(*thing, count, round(expected, 1), round(1 - math.exp(-deviations / STEADY), 3))
-    best = ((story, _find_best([growing[thing] for thing in found if thing in growing])) for story, found in things.items())
-    return {story: growth for story, growth in best if growth}
-
-
-def _find_best(growths: Sequence[Growth]) -> Growth | None:
-    """Return the growth with the highest score; of equals the one of fewest stories, which says most of a story."""
-    return max(growths, key=lambda one: (one.score, -one.stories, one.name), default=None)
+    by_story = {story: [growing[thing] for thing in found if thing in growing] for story, found in things.items()}
+    # Of equals the one of fewest stories, which says most of a story.
+    return {
+        story: max(growths, key=lambda one: (one.score, -one.stories, one.name)) for story, growths in by_story.items() if growths
+    }
 
 
 def find_names(headline: str, summary: str) -> set[str]:
     """Return what is written with capitals within a sentence; of headlines in title case nothing."""
-    return {name for text in (headline, summary) for name in _list_names(text) if name not in _NO_NAMES}
-
-
-def _list_names(text: str) -> Iterator[str]:
-    words = text.split()
-    if sum(word[0].isupper() for word in words) <= TITLE_CASE * len(words):
-        for name in _NAME.finditer(text):
-            yield re.sub(r"['’]s$", "", name[0])
+    names = set[str]()
+    for text in (headline, summary):
+        words = text.split()
+        if sum(word[0].isupper() for word in words) <= TITLE_CASE * len(words):
+            names.update(re.sub(r"['’]s$", "", name[0]) for name in _NAME.finditer(text))
+    return names - _NO_NAMES

@@ -10,7 +10,7 @@ from wire.models import LogEntry, Snapshot, Witnessed
 from wire.publishing.transparency import log, merkle, signed_note
 from wire.queries.snapshots import find_snapshot, get_provenance, latest_snapshot
 from wire.queries.stories import published_story
-from wire.schemas.proofs import ConsistencyOut, InclusionOut, LeafOut, LogOut, ProvedOut, WitnessedLogOut, WitnessedOut
+from wire.schemas.proofs import ConsistencyOut, InclusionOut, LogOut, ProvedOut, WitnessedLogOut, WitnessedOut
 from wire.schemas.story import ProvedDay
 from wire.text.vocabulary import Status
 
@@ -38,7 +38,7 @@ def get_inclusion(story_id: str, day: dt.date | None = None, revision: int | Non
         story_index=index,
         story_count=len(lines),
         story_path=_encode(merkle.path(leaves, index)),
-        leaf=_to_leaf(snapshot, merkle.root(leaves)),
+        leaf=log.describe_leaf(snapshot, merkle.root(leaves)),
         log_size=entry.sequence,
         log_path=_encode(log.hashes(merkle.inclusion(snapshot.sequence - 1, entry.sequence))),
         checkpoint=_to_note(entry),
@@ -76,7 +76,7 @@ def get_log(start: int = 0, limit: int = LEAVES) -> LogOut:
     rows = Snapshot.objects.filter(sequence__gt=start, sequence__lte=entry.sequence).defer("packed").order_by("sequence")
     snapshots = list(rows[:limit])
     roots = dict(LogEntry.objects.filter(sequence__in=[row.sequence for row in snapshots]).values_list("sequence", "stories_root"))
-    leaves = [_to_leaf(row, bytes(roots[row.sequence])) for row in snapshots]
+    leaves = [log.describe_leaf(row, bytes(roots[row.sequence])) for row in snapshots]
     after = start + len(leaves)
     return LogOut(leaves=leaves, next_start=after if after < entry.sequence else None, checkpoint=_to_note(entry))
 
@@ -108,11 +108,6 @@ def _to_note(entry: LogEntry) -> str:
     text = signed_note.Checkpoint(entry.origin, entry.sequence, bytes(entry.root)).text
     signed = bytes(entry.signature)
     return f"{text}\n{signed_note.line(entry.origin, signed[:4], signed[4:])}"
-
-
-def _to_leaf(snapshot: Snapshot, stories: bytes) -> LeafOut:
-    value = log.leaf_value(snapshot.sequence, str(snapshot.wire_date), snapshot.revision, snapshot.wire_sha256, stories)
-    return LeafOut.model_validate(value)
 
 
 def _encode(hashes: Iterable[bytes | memoryview]) -> list[str]:

@@ -100,14 +100,13 @@ def sitemap_stories(number: int, size: int) -> list[tuple[str, dt.datetime]]:
     """
     rows = Story.objects.live().filter(pk__gte=number * size, pk__lt=(number + 1) * size).order_by("pk")
     changed_stories = list(rows.values_list("chatbotnews_id", "current__recorded_at"))
-    reports = Story.objects.live().filter(event__in=[story for story, _ in changed_stories]).order_by().values("event_id")
-    shared = set(reports.annotate(n=Count("pk")).filter(n__gt=1).values_list("event_id", flat=True))
     ids = {story for story, _ in changed_stories}
     storylines = Event.objects.filter(Q(pk__in=ids) | Q(storyline__in=ids)).exclude(storyline=None).values("storyline")
     members = dict(Event.objects.filter(storyline__in=storylines).values_list("pk", "storyline_id"))
-    counted = Story.objects.live().filter(event__in=members).order_by().values("event_id").annotate(n=Count("pk"))
-    shown = {members[event] for event in counted.filter(n__gt=1).values_list("event_id", flat=True)}  # others are linked nowhere
-    shared |= {event for event in ids if members.get(event) in shown}
+    reports = Story.objects.live().filter(event__in={*ids, *members}).order_by().values_list("event_id")
+    several = {event for event, count in reports.annotate(Count("pk")) if count > 1}
+    shown = {members[event] for event in several & members.keys()}  # others are linked nowhere
+    shared = {event for event in ids if event in several or members.get(event) in shown}
     events = [(f"/event/{story}", changed) for story, changed in changed_stories if story in shared]
     events += [(f"/storyline/{story}", changed) for story, changed in changed_stories if story in shown]
     return [(f"/story/{story}", changed) for story, changed in changed_stories] + events

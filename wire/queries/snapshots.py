@@ -16,7 +16,8 @@ from sources.vocabulary import ROSTER_SIZE
 from wire.models import SigningKey, Snapshot, Story, StoryRevision, WireState
 from wire.models.snapshot import is_sealed, newest_of_day
 from wire.publishing import editors_take
-from wire.publishing.story_json import COLUMNS, StoredStory, revision_out, unpack
+from wire.publishing.story_json import COLUMNS, Derived, StoredStory, render, unpack
+from wire.schemas import build_from
 from wire.schemas import story as schemas
 from wire.schemas.params import LIST_LIMIT
 from wire.schemas.stories_answer import StoriesAnswer
@@ -95,16 +96,7 @@ def list_days(limit: int = LIST_LIMIT, cursor: str | None = None) -> schemas.Arc
         except (TypeError, ValueError):
             raise invalid() from None
     found = _find_newest(rows[: limit + 1])
-    days = [
-        schemas.ArchiveDay(
-            wire_date=s.wire_date,
-            url=archive_url(s.wire_date),
-            stories=s.story_count,
-            revision=s.revision,
-            wire_sha256=s.wire_sha256,
-        )
-        for s in found[:limit]
-    ]
+    days = [build_from(schemas.ArchiveDay, day, url=archive_url(day.wire_date), stories=day.story_count) for day in found[:limit]]
     last = encode("days", days[-1].wire_date.isoformat()) if len(found) > limit else None
     return schemas.ArchiveOut(dates=days, next_cursor=last, total=total, total_is_exact=is_exact)
 
@@ -230,29 +222,24 @@ def read_stories(snapshot: Snapshot, manifest: dict[str, Any] | None = None) -> 
     lines = (manifest or snapshot.manifest)["stories"]
     rows = Story.objects.published().on(snapshot.wire_date).order_by().values_list(*COLUMNS)
     stored = {row[1]: StoredStory(*row) for row in rows}
-    found: dict[str, bytes] = {}
+    found: dict[str, bytes | None] = {}
     for line in lines:
         now = stored.get(line["chatbotnews_id"])
-        then = line["revision"], line["event_id"], line["consensus_score"], line["cross_source_count"]
-        is_same = now is not None and then == (now.revision, now.event_id, now.consensus_score, now.cross_source_count)
-        if now and is_same and (json := unpack(now)) is not None:
-            found[now.chatbotnews_id] = json
-    if len(found) < len(lines):
+        is_same = now is not None and (now.revision, Derived.of(now)) == (line["revision"], Derived.read(line))
+        found[line["chatbotnews_id"]] = unpack(now) if now and is_same else None
+    if None in found.values():
         revisions = StoryRevision.objects.filter(story__wire_date=snapshot.wire_date).select_related("story")
         by_revision = {(row.story.chatbotnews_id, row.revision): row for row in revisions}
-        for line in (line for line in lines if line["chatbotnews_id"] not in found):
+        for line in (line for line in lines if found[line["chatbotnews_id"]] is None):
             row = by_revision[line["chatbotnews_id"], line["revision"]]
-            derived = line["event_id"], line["consensus_score"], line["cross_source_count"]
-            found[line["chatbotnews_id"]] = revision_out(row.story, row, *derived).model_dump_json(by_alias=True).encode()
-    return [found[line["chatbotnews_id"]] for line in lines]
+            found[line["chatbotnews_id"]] = render(row.story, row, Derived.read(line))
+    return list(filter(None, found.values()))
 
 
 def _read_take(snapshot: Snapshot) -> schemas.EditorTakeOut:
     markdown = snapshot.manifest["editor_take"]
     detail = _read_take_detail(snapshot.wire_date, markdown)
-    return schemas.EditorTakeOut(
-        date=snapshot.wire_date, markdown=markdown, wire_sha256=snapshot.wire_sha256, **detail.model_dump()
-    )
+    return build_from(schemas.EditorTakeOut, detail, date=snapshot.wire_date, markdown=markdown, wire_sha256=snapshot.wire_sha256)
 
 
 def _read_take_detail(day: dt.date, markdown: str) -> schemas.TakeDetail:
@@ -265,8 +252,6 @@ def _read_take_detail(day: dt.date, markdown: str) -> schemas.TakeDetail:
 
 
 def _to_provenance(snapshot: Snapshot, shape: type[P], **computed: Any) -> P:
-    """Return a snapshot's fields in a shape that has them under the same names."""
     anchor = fpl_anchor(archive_url(snapshot.wire_date, snapshot.revision), snapshot.wire_sha256, snapshot.generated_at)
     signature = schemas.Signature(algorithm=SigningKey.ALGORITHM, key_id=snapshot.key_id, value=snapshot.signature)
-    computed |= {"fpl_anchor": schemas.FplAnchor(**anchor), "signature": signature}
-    return shape(**computed, **{name: getattr(snapshot, name) for name in shape.model_fields if name not in computed})
+    return build_from(shape, snapshot, fpl_anchor=schemas.FplAnchor(**anchor), signature=signature, **computed)

@@ -78,12 +78,12 @@ def get_citation(story_id: str, citation_format: CitationFormat = CitationFormat
 
 def list_stories(limit: int = LIST_LIMIT, cursor: str | None = None) -> StoriesAnswer[StoriesOut]:
     """Return one page of all stories, newest first. Raises: InvalidArgument for a strange cursor."""
-    return _list_page("stories", None, limit, cursor)
+    return _list_page("stories", Story.objects.live(), count_capped(category_ids, None), limit, cursor)
 
 
 def get_category(category: Category, limit: int = LIST_LIMIT, cursor: str | None = None) -> StoriesAnswer[StoriesOut]:
     """Return one page of a category's stories of all days, newest first. Raises: InvalidArgument for a strange cursor."""
-    return _list_page(f"category {category}", category, limit, cursor)
+    return _list_page(f"category {category}", select_category(category), count_capped(category_ids, category), limit, cursor)
 
 
 def list_source_stories(slug: str, limit: int = LIST_LIMIT, cursor: str | None = None) -> StoriesAnswer[StoriesOut]:
@@ -92,8 +92,7 @@ def list_source_stories(slug: str, limit: int = LIST_LIMIT, cursor: str | None =
     if publication is None:
         raise NotFound("There is no such publication.", "The roster is at /sources.")
     stories = Story.objects.live().filter(publication=publication)
-    rows = list_rows(stories, list_place(f"source {slug}", cursor), limit + 1)
-    return _to_page(f"source {slug}", rows, limit, count_capped(_publication_ids, publication))
+    return _list_page(f"source {slug}", stories, count_capped(_publication_ids, publication), limit, cursor)
 
 
 def get_topic_coverage(
@@ -110,11 +109,9 @@ def get_topic_coverage(
     bounds = {"since": since, "until": until}
     name = " ".join([f"topic {topic}", *(f"{bound} {at.timestamp()}" for bound, at in bounds.items() if at is not None)])
     total = count_capped(topic_ids, topic, since, until)
-    rows = list_rows(StoryTopic.objects.about(topic, since, until), list_place(name, cursor), limit + 1, TOPIC_COLUMNS)
-    page, summary = (
-        _to_page(name, rows, limit, total),
-        _summarize_topic(StoryTopic.objects.about(topic, since, until), topic, total),
-    )
+    about = StoryTopic.objects.about(topic, since, until)
+    page = _list_page(name, about, total, limit, cursor, TOPIC_COLUMNS)
+    summary = _summarize_topic(about, topic, total)
     head = TopicOut.model_construct(topic=topic, label=topic.label, summary=summary, **dict(page.head))
     return StoriesAnswer(head, page.story_json)
 
@@ -184,6 +181,10 @@ def _build_scope(filters: Filters) -> Scope:
     return Scope(marks=(*((mark,) for mark in all_of), *([any_of] if any_of else [])), low=low, high=high)
 
 
+PINS: Final = (
+    "A pin is @r and a revision, perhaps with a colon and eight digits or more of its hash. get_story, get_citation and "
+    "verify_citation take one; other tools do not."
+)
 IDS: Final = "Ids look like cbn-0123456789ab; search_wire (/api/search.json) and wire://today (/api/today.json) list them."
 
 
@@ -208,12 +209,7 @@ def _not_found(story_id: str) -> NotFound:
 
 def pins_hint(story_id: str) -> str:
     """Return a hint for an id with a pin that is malformed or not accepted here; "" for other ids."""
-    if "@" not in story_id:
-        return ""
-    return (
-        "A pin is @r and a revision, perhaps with a colon and eight digits or more of its hash. get_story, get_citation and "
-        "verify_citation take one; other tools do not."
-    )
+    return PINS if "@" in story_id else ""
 
 
 def select_category(category: Category | None) -> StoryQuerySet:
@@ -239,22 +235,24 @@ def topic_ids(topic: Topic, since: dt.datetime | None = None, until: dt.datetime
     return StoryTopic.objects.about(topic, since, until).order_by("-published_at").values_list("story")
 
 
-def _list_page(name: str, category: Category | None, limit: int, cursor: str | None) -> StoriesAnswer[StoriesOut]:
-    rows = list_rows(select_category(category), list_place(name, cursor), limit + 1)
-    return _to_page(name, rows, limit, count_capped(category_ids, category))
-
-
 def list_place(name: str, cursor: str | None) -> Place | tuple[None, str]:
     """Return the place where the page before ended. Raises: InvalidArgument."""
     return (None, "") if cursor is None else decode_place(decode(cursor, {name: 1})[1][0])
 
 
-def _to_page(name: str, rows: list[Row], limit: int, total: tuple[int, bool]) -> StoriesAnswer[StoriesOut]:
-    """Return a page of rows (COLUMNS); one row more than `limit` means a next page. `name`: the list's, for cursors."""
-    stories = read_json(rows[:limit])
-    following = encode(name, place_of(stories[-1])) if len(rows) > limit else None
+def _list_page(
+    name: str, rows: Any, total: tuple[int, bool], limit: int, cursor: str | None, columns: Sequence[str] = COLUMNS
+) -> StoriesAnswer[StoriesOut]:
+    """Return a page of stories or of StoryTopic, newest first. `name`: the list's, for cursors."""
+    rows = list_rows(rows, list_place(name, cursor), limit + 1, columns)
+    return build_page(name, read_json(rows), limit, total)
+
+
+def build_page(name: str, found: Sequence[bytes], limit: int, total: tuple[int, bool]) -> StoriesAnswer[StoriesOut]:
+    """Return the first `limit` stories; one more means a next page."""
+    following = encode(name, place_of(found[limit - 1])) if len(found) > limit else None
     head = StoriesOut.model_construct(stories=[], next_cursor=following, total=total[0], total_is_exact=total[1], est_tokens=0)
-    return StoriesAnswer(head, stories)
+    return StoriesAnswer(head, found[:limit])
 
 
 def _summarize_topic(about: QuerySet[Any, Any], topic: Topic, total: tuple[int, bool]) -> str:

@@ -1,6 +1,7 @@
 """Queries of one event and its storyline: events over weeks, each a consequence of, or the next step after, an earlier one."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import chain
 
 from django.conf import settings
 
@@ -12,6 +13,7 @@ from wire.publishing.grouping.storyline_store import sort_events
 from wire.queries.events import events_by_id, find_event, view_event
 from wire.queries.site_pages import list_not_received
 from wire.queries.stories import pins_hint
+from wire.schemas import build_from
 from wire.schemas import story as schemas
 from wire.schemas.params import LIST_LIMIT
 from wire.search.cursor import decode, encode
@@ -23,20 +25,21 @@ def get_event(event_id: str) -> schemas.EventOut:
     """Return an event and its place in a storyline; by its id, that of an event merged into it, or a story's. Raises: NotFound."""
     event = view_event(event_id)
     storyline_id, earlier, later = find_neighbours(event.event_id)
-    return schemas.EventOut(
-        event_id=event.event_id,
+    return build_from(
+        schemas.EventOut,
+        event,
         permalink=f"{settings.WIRE_SITE_URL}/event/{event.event_id}",
         lead=event.lead.chatbotnews_id,
         headline=event.lead.headline,
-        agreement=event.agreement,
         cross_source_count=event.count,
         consensus_score=event.score,
         first_reported=schemas.FirstReport.model_validate(event.first, from_attributes=True),
         latest_report_at=event.latest.published_at,
         not_received=list_not_received([report.story.published_at for report in event.reports]),
         reports=[
-            schemas.ReportOut(
-                **{name: getattr(report.story, name) for name in schemas.REPORT_FIELDS},
+            build_from(
+                schemas.ReportOut,
+                report.story,
                 independent=report.independent,
                 is_copy=report.is_copy,
                 genre=report.genre,
@@ -55,6 +58,16 @@ def get_storyline(event_id: str, limit: int = LIST_LIMIT, cursor: str | None = N
     """Return the events of a storyline, oldest first, by its id or that of any of its events or stories. An event without others
     around it is a storyline of its own. Raises: NotFound, InvalidArgument for a strange cursor.
     """
+    return _read_storyline(event_id, limit, cursor)[0]
+
+
+def view_storyline(event_id: str) -> tuple[schemas.StorylineOut, Sequence[EventView]]:
+    """Return all of `get_storyline`, with its events as pages show them. Raises: NotFound."""
+    found, views = _read_storyline(event_id, limit=1_000)
+    return found, [views[chapter.event_id] for chapter in found.events]
+
+
+def _read_storyline(event_id: str, limit: int, cursor: str | None = None) -> tuple[schemas.StorylineOut, Mapping[str, EventView]]:
     event = find_event(event_id)
     if event is None and is_story_id(event_id):  # an event of a storyline that has no live story any more
         event = Event.objects.filter(pk=event_id).exclude(storyline=None).first()
@@ -86,7 +99,7 @@ def get_storyline(event_id: str, limit: int = LIST_LIMIT, cursor: str | None = N
         est_tokens=0,
     )
     found.est_tokens = schemas.estimated_tokens([found.model_dump_json().encode()])
-    return found
+    return found, views
 
 
 def list_chapters(event: Event) -> list[str]:
@@ -113,12 +126,9 @@ def list_possibly_same(event: EventView) -> list[schemas.EventLink]:
     ids = [report.story.chatbotnews_id for report in event.reports]
     columns = ("story__event", "other__event", "probability")
     undecided = StoryPair.objects.waiting().filter(probability__gte=DOUBTFUL)
-    rows = [
-        *undecided.filter(story__chatbotnews_id__in=ids).values_list(*columns),
-        *undecided.filter(other__chatbotnews_id__in=ids).values_list(*columns),
-    ]
+    rows = (undecided.filter(**{f"{side}__chatbotnews_id__in": ids}).values_list(*columns) for side in ("story", "other"))
     likeliest: dict[str, float] = {}
-    for one, other, probability in rows:
+    for one, other, probability in chain.from_iterable(rows):
         theirs = other if one == event.event_id else one
         if theirs != event.event_id:
             likeliest[theirs] = max(probability, likeliest.get(theirs, 0.0))
@@ -127,19 +137,6 @@ def list_possibly_same(event: EventView) -> list[schemas.EventLink]:
     return [_to_link(views[theirs], round(likeliest[theirs], 2)) for theirs in ranked]
 
 
-def view_storyline(event_id: str) -> tuple[schemas.StorylineOut, Sequence[EventView]]:
-    """Return all of `get_storyline`, with its events as pages show them. Raises: NotFound."""
-    found = get_storyline(event_id, limit=1_000)
-    views = events_by_id([chapter.event_id for chapter in found.events])
-    return found, [views[chapter.event_id] for chapter in found.events]
-
-
 def _to_link(event: EventView, probability: float | None = None) -> schemas.EventLink:
-    lead = event.lead
-    return schemas.EventLink(
-        event_id=event.event_id,
-        headline=lead.headline,
-        publisher=lead.original_publisher,
-        published_at=lead.published_at,
-        probability=probability,
-    )
+    names = {"event_id": event.event_id, "publisher": event.lead.original_publisher}
+    return build_from(schemas.EventLink, event.lead, **names, probability=probability)

@@ -3,6 +3,7 @@
 import datetime as dt
 import re
 from enum import StrEnum
+from functools import partial
 from typing import Annotated
 
 from ninja import Field, Schema
@@ -47,19 +48,10 @@ def read_day(value: object) -> dt.date:
     return days[0]
 
 
-def read_moment(value: object) -> dt.datetime:
-    """Parse an ISO 8601 date or date-time in UTC, or the beginning of a period as people name it; without a zone it is UTC.
+def read_moment(value: object, end: int = 0) -> dt.datetime:
+    """Parse an ISO 8601 date or date-time, UTC without a zone, or a period as people name it: its beginning, with `end` 1 its end.
     Raises: ValueError.
     """
-    return _read_moment(value, 0)
-
-
-def read_end(value: object) -> dt.datetime:
-    """Parse the same, or the end of a period that is named in words; a date is its 00:00 here too. Raises: ValueError."""
-    return _read_moment(value, 1)
-
-
-def _read_moment(value: object, end: int) -> dt.datetime:
     try:
         if not isinstance(value, str):
             raise ValueError
@@ -91,7 +83,7 @@ IsoMoment = Annotated[
     BeforeValidator(read_moment),
     Field(description="ISO 8601 date or date-time; UTC unless it names another zone.", examples=["2026-01-14T00:00:00Z"]),
 ]
-IsoEnd = Annotated[dt.datetime, BeforeValidator(read_end), *IsoMoment.__metadata__[1:]]
+IsoEnd = Annotated[dt.datetime, BeforeValidator(partial(read_moment, end=1)), *IsoMoment.__metadata__[1:]]
 Days = Annotated[
     tuple[dt.date, dt.date],
     BeforeValidator(read_days),

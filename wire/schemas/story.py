@@ -342,9 +342,6 @@ class ReportOut(Schema):
     genre: str
 
 
-REPORT_FIELDS = tuple(name for name in ReportOut.model_fields if name in StoryOut.model_fields)
-
-
 class EventLink(Schema):
     """Another event, by its lead report."""
 

@@ -67,14 +67,10 @@ def invalid() -> InvalidArgument:
 def count_capped(select: Callable[..., QuerySet[Any, Any]], *arguments: Any) -> tuple[int, bool]:
     """Return how many rows `select` has, at most COUNTED, and whether that is all."""
     generation = memory_cache.answers.generation
-    found = _count(select, *arguments) if generation is None else _count_cached(generation, select, *arguments)
+    found = (_count.__wrapped__ if generation is None else _count)(generation, select, *arguments)
     return min(found, COUNTED), found <= COUNTED
 
 
 @lru_cache(maxsize=1000)
-def _count_cached(_generation: tuple[Any, ...], select: Callable[..., QuerySet[Any, Any]], *arguments: Any) -> int:
-    return _count(select, *arguments)
-
-
-def _count(select: Callable[..., QuerySet[Any, Any]], *arguments: Any) -> int:
+def _count(_generation: tuple[Any, ...] | None, select: Callable[..., QuerySet[Any, Any]], *arguments: Any) -> int:
     return select(*arguments)[: COUNTED + 1].count()

@@ -115,8 +115,8 @@ class StoryVectors:
         rows = [self._rows.setdefault(story_id, len(self._rows)) for _, story_id, *_ in found]
         matrix, places = held.matrix, held.places
         if len(self._rows) > len(places):
-            size = max(len(self._rows), len(places) * 5 // 4)
-            matrix, places = _enlarge(matrix, size), _enlarge(places, size)
+            more = max(len(self._rows), len(places) * 5 // 4) - len(places)
+            matrix, places = np.pad(matrix, ((0, more), (0, 0))), np.pad(places, (0, more))
         halves = np.frombuffer(b"".join(bytes(vector) for _, _, vector, _ in found), HALF)
         matrix[rows] = halves.astype(np.float32).reshape(len(rows), matrix.shape[1])
         places[rows] = [place for place, *_ in found]
@@ -124,9 +124,7 @@ class StoryVectors:
         return Held(len(self._rows), matrix, places, held.row_of)
 
 
-@cache
-def _story_vectors(model: str, dimensions: int) -> StoryVectors:
-    return StoryVectors(model, dimensions)
+_story_vectors: Final = cache(StoryVectors)
 
 
 def find_nearest(question: str, many: int, low: int | None, high: int | None, others: Collection[int]) -> Nearest | None:
@@ -137,9 +135,3 @@ def find_nearest(question: str, many: int, low: int | None, high: int | None, ot
     held = _story_vectors(model.name, model.dimensions)
     held.follow()
     return held.find_nearest(embed_question(question), many, low, high, others)
-
-
-def _enlarge(array: NDArray[Any], size: int) -> NDArray[Any]:
-    larger = np.zeros((size, *array.shape[1:]), array.dtype)
-    larger[: len(array)] = array
-    return larger

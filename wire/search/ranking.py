@@ -63,15 +63,11 @@ class Scope:
 
 
 class SearchHit(NamedTuple):
-    """A story in the order of a page: best first, newer first among equals."""
+    """A story of a page, whose order is from the greatest on: best first, newer first among equals."""
 
-    minus_score: float
-    minus_place: int
-    pk: int = 0
-
-    @property
-    def cursor_values(self) -> tuple[float, int]:
-        return -self.minus_score, -self.minus_place
+    score: float
+    place: int
+    pk: int
 
 
 class StoryText(NamedTuple):
@@ -108,7 +104,10 @@ def ranked_page(
     """
     kind, (given, *values) = (None, [""]) if cursor is None else decode(cursor, KINDS)
     given_mark, _, given_last = str(given).partition(":")
-    last = None if group == Group.NONE else last_story() if cursor is None else _check_place(_read_number(given_last))
+    last = None
+    if group == Group.EVENT:
+        is_number = given_last.isascii() and given_last.isdigit() and len(given_last) < 19
+        last = last_story() if cursor is None else _check_place(int(given_last) if is_number else None)
     waiting, read = list[Query](), dict[int, StoryText]()  # forms not looked up yet, and the newest thousand of the others
     for form in forms:
         waiting.append(form)
@@ -166,12 +165,12 @@ def _match_all(scope: Scope, question: Query, paging: Paging, least: int) -> Sto
     page, has_more = _cut_page(hits, paging.limit, values if kind != BEHIND else ())
     following = None
     if has_more and kind == RANKED:
-        following = paging.encode(RANKED, *page[-1].cursor_values)
+        following = paging.encode(RANKED, *page[-1][:2])
     elif has_more:
-        following = paging.encode(WINDOW, ranked[0], ranked[-1], *page[-1].cursor_values)
+        following = paging.encode(WINDOW, ranked[0], ranked[-1], *page[-1][:2])
     elif kind != RANKED and ranked and scope.behind(ranked[-1]).newest(question, 1):
         following = paging.encode(BEHIND, ranked[-1])
-    shown = [texts[-hit.minus_place] for hit in page]
+    shown = [texts[hit.place] for hit in page]
     ranking = "relevance" if kind == RANKED else "newest"
     return _answer(question, shown, following, total, is_exact=is_exact, ranking=ranking, more=more)
 
@@ -184,11 +183,11 @@ def _group(
     """
     best: dict[str, SearchHit] = {}
     counts = Counter(others.values())
-    for hit in sorted(hits):
-        event = events.get(-hit.minus_place, str(hit.pk))  # one that was withdrawn meanwhile has none
+    for hit in sorted(hits, reverse=True):
+        event = events.get(hit.place, str(hit.pk))  # one that was withdrawn meanwhile has none
         best.setdefault(event, hit)
         counts[event] += 1
-    newest = max((-hit.minus_place for hit in hits), default=0)
+    newest = max((hit.place for hit in hits), default=0)
     before = {event for place, event in others.items() if place > newest}
     return [hit for event, hit in best.items() if event not in before], {hit.pk: counts[event] - 1 for event, hit in best.items()}
 
@@ -206,23 +205,24 @@ def _match_any(scope: Scope, question: Query, texts: dict[int, StoryText], pagin
     fused by their ranks.
     """
     texts = {place: one for place, one in texts.items() if paging.may_show(one)}
-    by_words, is_exact = sorted(_score(place, found, question) for place, found in texts.items())[:COMPARED], len(texts) <= COMPARED
-    ranked, near = [[-hit.minus_place for hit in by_words]], None
+    hits, is_exact = [_score(place, found, question) for place, found in texts.items()], len(texts) <= COMPARED
+    by_words = sorted(hits, reverse=True)[:COMPARED]
+    ranked, near = [[hit.place for hit in by_words]], None
     may_mean = not any(term.is_required for term in question.terms)  # who quotes wants the words
     if may_mean and (near := find_nearest(asked, NEAREST, scope.low, scope.high, ranked[0])):
         usual = sum(near.cosines.values()) / (len(near.cosines) or 1)
-        weighed = [(hit.minus_score - MEANING_WEIGHT * near.cosines.get(-hit.minus_place, usual), hit) for hit in by_words]
+        weighed = [(hit.score + MEANING_WEIGHT * near.cosines.get(hit.place, usual), hit) for hit in by_words]
         read = _filter_marks(_read_texts([place for place in near.places if place not in texts]), scope)
         texts |= {place: one for place, one in read.items() if paging.may_show(one)}
-        ranked = [[-hit.minus_place for _, hit in sorted(weighed)], [place for place in near.places if place in texts]]
+        ranked = [[hit.place for _, hit in sorted(weighed, reverse=True)], [place for place in near.places if place in texts]]
     fused = fuse_ranks(ranked)
-    hits = [SearchHit(-round(score, 6), -place, texts[place].pk) for place, score in fused.items()]
+    hits = [SearchHit(round(score, 6), place, texts[place].pk) for place, score in fused.items()]
     more = None
     if paging.last is not None:
         hits, more = _group(hits, read_events(list(fused)), {})
     page, has_more = _cut_page(hits, paging.limit, paging.values)
-    following = paging.encode(RANKED, *page[-1].cursor_values) if has_more and question.least < ALL else None
-    shown = [texts[-hit.minus_place] for hit in page]
+    following = paging.encode(RANKED, *page[-1][:2]) if has_more and question.least < ALL else None
+    shown = [texts[hit.place] for hit in page]
     answer = _answer(question, shown, following, len(hits), is_exact=is_exact, more=more)
     if near is None:
         answer.head.degraded = ["vectors"] if may_mean else []
@@ -337,23 +337,18 @@ def _score(place: int, found: StoryText, question: Query) -> SearchHit:
     """Score by relevance and freshness: each year adds the same, so two stories never change their order as they grow old."""
     fresh = FRESH_ALONE if len(question.terms) == 1 else FRESH
     score = WORDS_WEIGHT * found.text.score(question) + fresh * (place >> TIE) / YEAR
-    return SearchHit(-round(score, 6), -place, found.pk)
+    return SearchHit(round(score, 6), place, found.pk)
 
 
 def _cut_page(hits: Sequence[SearchHit], limit: int, values: Sequence[Any]) -> tuple[list[SearchHit], bool]:
     """Return the next hits behind a cursor's `values`, and whether more follow. Raises: InvalidArgument."""
-    left = sorted(hits)
+    left = sorted(hits, reverse=True)
     if values:
         score, place = values[-2:]
         if not isinstance(score, int | float) or isinstance(score, bool):
             raise invalid()
-        after = -float(score), -_check_place(place)
-        left = [hit for hit in left if hit[:2] > after]
+        left = [hit for hit in left if hit[:2] < (float(score), _check_place(place))]
     return left[:limit], len(left) > limit
-
-
-def _read_number(text: str) -> int | None:
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None
 
 
 def _check_place(value: Any) -> int:

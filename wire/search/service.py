@@ -23,15 +23,13 @@ from wire.text.date_range import find_period
 from wire.text.query import EVERYTHING, SOME, Term, forms
 from wire.text.question_language import find_languages, small_words_of
 from wire.text.tokens import chains, fold_text, token, words
-from wire.text.vocabulary import Topic
+from wire.text.vocabulary import COMPANIES
 
 _QUOTED: Final = re.compile(r'"[^"]*"')
 _WORD: Final = re.compile(r"[^\W_]+")
 
 # A word that is a company's name also finds what is about the company without naming it.
-COMPANIES: Final = {
-    token(topic): encode_filters(topics=[topic]) for topic in Topic if topic not in (Topic.AGENTS, Topic.FUNDING, Topic.REGULATION)
-}
+COMPANY_MARKS: Final = {token(topic): encode_filters(topics=[topic]) for topic in COMPANIES}
 NEWEST: Final = 5000  # stories whose words a misspelt one may have meant
 SHORTEST: Final = 4  # letters of a word that may be put right
 SHORT: Final = 5  # letters of a word to which many are near: only one that …
@@ -92,7 +90,7 @@ def _say_missing(period: PeriodOut) -> None:
 
 
 def _find_page(query: str, scope: Scope, limit: int, cursor: str | None, sort: Sort, group: Group) -> StoriesAnswer[SearchOut]:
-    asked = forms(query, COMPANIES)
+    asked = forms(query, COMPANY_MARKS)
     if not asked:
         return newest_page(scope, [EVERYTHING], limit, cursor)
     if sort == Sort.NEWEST:

@@ -76,7 +76,6 @@ class Statement:
 
 
 def parse_statement(text: str) -> Statement:
-    """Parse headline and summary, or a claim."""
     return _read(text) if len(text) <= KEPT else _read.__wrapped__(text)
 
 
@@ -98,22 +97,17 @@ def measure_coverage(claim: Statement, told: Statement, *, is_part: bool = False
     `is_part`: other texts of the same event may have the rest, so that half of its names are enough.
     """
     names = len(claim.names & told.stems) / len(claim.names) if claim.names else 1.0
+    kinds = [kind for pair in _OPPOSITES for kind in pair if claim.stems & kind]  # words that have opposites
     if (
         not all(any(one.agrees(other) for other in told.quantities) for one in claim.quantities)
         or names < (HALF if is_part else 1.0)
         or find_contradiction(claim, told, is_whole=True)
         or len(claim.stems - COMMON) + len(claim.quantities) < LEAST
         or any(frozenset().union(*told.denied).isdisjoint(denied[:1] if is_part else denied) for denied in claim.denied)
-        or (is_part and not _has_turning_words(claim, told))
+        or (is_part and not ({verb for verb, *_ in claim.done} <= told.stems and all(told.stems & kind for kind in kinds)))
     ):
         return 0.0
     return len(claim.told & told.stems) / len(claim.told) if claim.told else 0.0
-
-
-def _has_turning_words(claim: Statement, told: Statement) -> bool:
-    """Return whether a text has the claim's verbs with a direction, and one word of each kind that has opposites."""
-    kinds = [kind for pair in _OPPOSITES for kind in pair if claim.stems & kind]
-    return {verb for verb, *_ in claim.done} <= told.stems and all(told.stems & kind for kind in kinds)
 
 
 def knows_names(claim: Statement, *told: Statement) -> bool:
@@ -169,7 +163,9 @@ def _find_denial(claim: Statement, told: Statement, *, is_whole: bool) -> str:
 def list_missing_names(claim: Statement, told: Statement) -> list[str]:
     """List the names of a claim, as it has them, that a text does not have."""
     first = next(iter(re.findall(r"[^\W_]+(?:-\d+)?", claim.text)), "")
-    names = claim.names | (_find_stems(first) if first[:1].isupper() and not _is_usual(first) else frozenset())
+    # A usual word of English that begins a sentence is no name.
+    is_name = first[:1].isupper() and first.casefold() not in FREQUENT_WORDS and token(first) not in read_frequencies(1.0, 0.0)
+    names = claim.names | (_find_stems(first) if is_name else frozenset())
     missing = names - told.stems - COMMON - _NO_NAMES
     said = dict.fromkeys(re.findall(r"[^\W\d_]{2,}", claim.text))  # of versions `find_other_figure` judges
     return [word for word in said if word[0].isupper() and _find_stems(word) & missing]
@@ -177,11 +173,6 @@ def list_missing_names(claim: Statement, told: Statement) -> list[str]:
 
 def list_missing_numbers(claim: Statement, told: Statement) -> list[str]:
     return [one.said for one in claim.quantities if not any(one.agrees(other) for other in told.quantities)]
-
-
-def _is_usual(word: str) -> bool:
-    """Return whether a word that begins a sentence is one of English, and no name."""
-    return word.casefold() in FREQUENT_WORDS or token(word) in read_frequencies(1.0, 0.0)
 
 
 def find_overclaim(claim: Statement, *told: Statement) -> str:

@@ -85,40 +85,36 @@ def read_period(text: str, today: dt.date) -> tuple[dt.date, dt.date] | None:
 
 def _read_span(match: re.Match[str], today: dt.date) -> tuple[dt.date, dt.date] | None:
     """Return the first day, and the day after the last. None for a day that no calendar has."""
-    found = match.groupdict()
+    found = {name.rstrip("_2345"): text.lower() for name, text in match.groupdict().items() if text}
     try:
-        if found["iso"]:
-            year, month, *day = map(int, found["iso"].split("-"))
-            first = dt.date(year, month, day[0] if day else 1)
-            return first, first + DAY if day else _add_months(first, 1)
-        for day_of, month_of, year_of in (("day", "month", "year"), ("day_2", "month_2", "year_2")):
-            if found[day_of]:
-                first = dt.date(int(found[year_of]), _month_number(found[month_of]), int(found[day_of]))
-                return first, first + DAY
-        if found["month_3"]:
-            last, begin = _month_number(found["month_3"]), _month_number(found["first_month"] or found["month_3"])
-            year = int(found["year_3"])
-            # "November to February 2026" begins the year before.
-            return dt.date(year - (begin > last), begin, 1), _add_months(dt.date(year, last, 1), 1)
-        if found["season"]:
-            first = dt.date(int(found["year_4"]), SEASONS[found["season"].lower()], 1)
+        if iso := found.get("iso"):
+            year, month, *days = map(int, iso.split("-"))
+            first = dt.date(year, month, days[0] if days else 1)
+            return first, first + DAY if days else _add_months(first, 1)
+        if "count" in found:
+            return _go_back(today, int(found["count"]), found["unit"]), today + DAY
+        if named := found.get("named"):
+            if named in ("today", "yesterday"):
+                return (today, today + DAY) if named == "today" else (today - DAY, today)
+            which, unit = named.split()
+            begins = {"week": today - today.weekday() * DAY, "month": today.replace(day=1), "year": today.replace(month=1, day=1)}
+            first = begins[unit]
+            return (first, today + DAY) if which == "this" else (_go_back(first, 1, unit), first)
+        year = int(found["year"])
+        if "season" in found:
+            first = dt.date(year, SEASONS[found["season"]], 1)
             return first, _add_months(first, 3)
-        if found["year_5"]:
-            return dt.date(int(found["year_5"]), 1, 1), dt.date(int(found["year_5"]) + 1, 1, 1)
-        if found["count"]:
-            return _go_back(today, int(found["count"]), found["unit"].lower()), today + DAY
-        named, *units = found["named"].lower().split()
-        if not units:
-            return (today, today + DAY) if named == "today" else (today - DAY, today)
-        begins = {"week": today - today.weekday() * DAY, "month": today.replace(day=1), "year": today.replace(month=1, day=1)}
-        first = begins[units[0]]
-        return (first, today + DAY) if named == "this" else (_go_back(first, 1, units[0]), first)
+        if "month" not in found:
+            return dt.date(year, 1, 1), dt.date(year + 1, 1, 1)
+        month = MONTHS.index(found["month"][:3]) + 1
+        if "day" in found:
+            first = dt.date(year, month, int(found["day"]))
+            return first, first + DAY
+        begin = MONTHS.index(found.get("first_month", found["month"])[:3]) + 1
+        # "November to February 2026" begins the year before.
+        return dt.date(year - (begin > month), begin, 1), _add_months(dt.date(year, month, 1), 1)
     except (ValueError, OverflowError):
         return None
-
-
-def _month_number(name: str) -> int:
-    return MONTHS.index(name[:3].lower()) + 1
 
 
 def _go_back(day: dt.date, count: int, unit: str) -> dt.date:

@@ -1,7 +1,7 @@
 """Genres of reports, and filters of texts that are no news: boilerplate, captions of pictures, round-ups, test items."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from enum import StrEnum
 from functools import lru_cache
 from itertools import chain
@@ -13,14 +13,7 @@ from wire.text.lexicons import compile_patterns, load
 _LEXICON: Final = load("filters")
 _PARTS: Final[Mapping[str, str]] = _LEXICON["parts"]
 _BOILERPLATE: Final = compile_patterns(chain.from_iterable(_LEXICON["sentences"].values()), _PARTS)
-# Navigation, headings and credits that stand before the first sentence without a stop of their own.
-_GLUED: Final = compile_patterns(
-    [
-        r"(?:Skip to (?:the )?(?:main )?content|How it started"
-        r"|<pictures>(?: by| [Cc]redits?:|:) (?:<name> ){0,4}?<name> ?/ ?<credited>)[.:|]?\s+(?=[A-Z“\"])"
-    ],
-    _PARTS,
-)
+_GLUED: Final = compile_patterns(_LEXICON["glued"]["patterns"], _PARTS)
 
 
 def is_boilerplate(sentence: str) -> bool:
@@ -34,31 +27,12 @@ def strip_glued(text: str) -> str:
     return text[glued.end() :] if glued else text
 
 
-_IMAGE: Final = (
-    r"(?:images?|photos?|photographs?|pictures?|illustrations?|collages?|drawings?|animations?|graphics?|screenshots?|screens?|videos?"
-    r"|mp4s?|gifs?|logos?|icons?|posters?|emblem|banner|diagram|chart|carousel|cartoon|render(?:ing)?|still|thumbnail|text)"
-)
-# "Illustration showing the search box …", "A collage of images including …", "mp4 showing a carousel …", "Gemini logo on a …"
-_DESCRIBED: Final = re.compile(
-    rf"(?:[\w’'+&.-]+ ){{0,7}}?{_IMAGE}(?:,? [\w-]+ed| sits| zooms)? ?"
-    r"(?:of|showing|shows|with|reads?|reading|depicting|featuring|depicts|features|including|includes|displaying|representing|sharing"
-    r"|on an?|on the|in front of|against|surrounded by|next to|for a film|in|:)\b",
-    re.I,
-)
-_BEGINS_WITH_PICTURE: Final = re.compile(rf"(?:an? |the |three |four |two )?(?:\w+[ -]){{0,2}}?{_IMAGE}\b", re.I)
-_SCENERY: Final = re.compile(r"\b(?:in the (?:center|middle|corner|foreground)|background|pictured)\b", re.I)
-_OF_ITSELF: Final = re.compile(r"the (?:image|picture|photo|illustration|video|animation) (?:is|shows|depicts|features)\b", re.I)
+_DESCRIPTIONS: Final = {name: compile_patterns(found, _PARTS, re.I) for name, found in _LEXICON["descriptions"].items()}
+_CAPTIONS: Final = {name: re.compile(rf"\b(?:{'|'.join(found)})\b", re.I) for name, found in _LEXICON["captions"].items()}
 # An amount, or another script, whose sentences may end without a stop.
 _SAYS_SOMETHING: Final = re.compile(r"[%$€£]|[^\W\d_a-zA-ZÀ-ɏ]")
 _LONGEST_LABEL: Final = 70  # characters up to which a text without a final stop is a label, no sentence
 
-
-_PICTURE_WORDS: Final = re.compile(rf"\b(?:{'|'.join(_LEXICON['captions']['picture'])})\b", re.I)
-_SEEN_WORDS: Final = re.compile(rf"\b(?:{'|'.join(_LEXICON['captions']['seen'])})\b", re.I)
-_NEWS_WORDS: Final = re.compile(rf"\b(?:{'|'.join(_LEXICON['captions']['news'])})\b", re.I)
-_PERSON_FIRST: Final = re.compile(
-    r"(?:an?|two|three|four|several) (?:\w+ ){0,3}(?:wom[ae]n|m[ae]n|people|person|doctor|teacher|students?)\b"
-)
 _OPENING: Final = 240  # characters of a text that are judged
 
 
@@ -69,19 +43,22 @@ def is_caption(text: str, *, of_maker: bool = False) -> bool:
     blog (`of_maker`) often gives its picture's description in whole sentences: there a text with more words of what is seen in
     pictures than of news is a caption.
     """
-    if _OF_ITSELF.match(text):
+    found = {name: bool(pattern.match(text)) for name, pattern in _DESCRIPTIONS.items()}
+    if found["of_itself"]:
         return True
     if of_maker:
         opening = text[:_OPENING].casefold()
-        pictures = len(set(_PICTURE_WORDS.findall(opening)))
-        seen = 2 * pictures + len(set(_SEEN_WORDS.findall(opening))) + bool(_PERSON_FIRST.match(opening))
+        words = {name: pattern.findall(opening) for name, pattern in _CAPTIONS.items()}
+        pictures = len(set(words["picture"]))
+        seen = 2 * pictures + len(set(words["seen"])) + bool(_DESCRIPTIONS["person_first"].match(opening))
         # Newsrooms begin with scenes, too.
-        if seen - 2 * len(_NEWS_WORDS.findall(opening)) >= (2 if pictures else 4):
+        if seen - 2 * len(words["news"]) >= (2 if pictures else 4):
             return True
+    has_scenery = bool(_DESCRIPTIONS["scenery"].search(text))
     if not ends_whole(text):
         is_label = len(text) <= _LONGEST_LABEL and not _SAYS_SOMETHING.search(text)
-        return is_label or bool(_DESCRIBED.match(text) or _BEGINS_WITH_PICTURE.match(text) or _SCENERY.search(text))
-    return bool(_BEGINS_WITH_PICTURE.match(text) and _DESCRIBED.match(text) and _SCENERY.search(text))
+        return is_label or found["described"] or found["begins_with_picture"] or has_scenery
+    return found["begins_with_picture"] and found["described"] and has_scenery
 
 
 def repeats_headline(headline: str, text: str) -> bool:
@@ -109,11 +86,7 @@ def is_roundup(headline: str) -> bool:
 _TEST_ITEMS: Final = compile_patterns(_LEXICON["headlines"]["test_items"], _PARTS, re.I)
 _LABEL: Final = rf"(?:{compile_patterns(_LEXICON['headlines']['labels'], _PARTS).pattern})[ \d]*"
 _LABELLED: Final = re.compile(rf"[\[{{(]{{1,2}}{_LABEL}[)\]}}]{{1,2}}.*|.*[\[{{]{{1,2}}{_LABEL}[\]}}]{{1,2}}", re.I | re.S)
-_SHOUTED: Final = re.compile(  # in capitals, at either end, as editors do at each other
-    r"(?:DO NOT PUBLISH|DO NOT USE|DON[’']T PUBLISH|PLEASE IGNORE) ?[-–—:|*]+ .*|TEST ?[-–—|*]+ .*"
-    r"|.* [-–—:|*]+ ?(?:DO NOT PUBLISH|DO NOT USE|DON[’']T PUBLISH|PLEASE IGNORE)",
-    re.S,
-)
+_SHOUTED: Final = compile_patterns(_LEXICON["headlines"]["shouted"], _PARTS, re.S)
 _FILLER: Final = re.compile(r"lorem ipsum dolor sit\b", re.I)
 _AROUND: Final = " \t.!?…,;:*#_~-–—|\"'“”‘’0123456789()[]{}<>/\\"
 
@@ -141,15 +114,10 @@ class Genre(StrEnum):
 # Round-ups that are better known by their form.
 _SERIAL: Final = frozenset({Genre.LIVE, Genre.PODCAST, Genre.NEWSLETTER})
 _GENRES: Final = load("genres")
-
-
-def _compile(rules: Mapping[str, Sequence[str]]) -> Mapping[Genre, re.Pattern[str]]:
-    return {Genre(genre): compile_patterns(patterns, _GENRES["parts"], re.I) for genre, patterns in rules.items()}
-
-
-_HEADLINES: Final = _compile(_GENRES["headlines"])
-_SUMMARIES: Final = _compile(_GENRES["summaries"])
-_SECTIONS: Final = _compile(_GENRES["sections"])
+_HEADLINES, _SUMMARIES, _SECTIONS = (
+    {Genre(genre): compile_patterns(patterns, _GENRES["parts"], re.I) for genre, patterns in _GENRES[name].items()}
+    for name in ("headlines", "summaries", "sections")
+)
 
 
 @lru_cache(maxsize=16_384)

@@ -17,6 +17,9 @@ def load(name: str) -> dict[str, Any]:
 
 
 def compile_patterns(patterns: Iterable[str], parts: Mapping[str, str], flags: int = 0) -> re.Pattern[str]:
-    """Return a pattern that matches what any of these match; `<name>` in them stands for the part of that name."""
-    joined = "|".join(f"(?:{pattern})" for pattern in patterns)
-    return re.compile(re.sub(r"<(\w+)>", lambda match: parts[match[1]], joined), flags)
+    """Return a pattern that matches what any of these match; `<name>` in them, and in parts, stands for the part of that name."""
+
+    def expand(text: str) -> str:
+        return re.sub(r"<(\w+)>", lambda match: expand(parts[match[1]]), text)
+
+    return re.compile("|".join(f"(?:{expand(pattern)})" for pattern in patterns), flags)

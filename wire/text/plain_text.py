@@ -9,7 +9,7 @@ import nh3
 from citations.sentence_boundaries import STOP, ends_whole, first_sentence, whole_sentences
 from config.unicode import normalize
 from wire.text.filters import is_boilerplate, strip_glued
-from wire.text.lexicons import load
+from wire.text.lexicons import compile_patterns, load
 
 # Characters at most of a `summary_short`, a `summary_medium`, an author, an editor's reason.
 SHORT: Final = 160
@@ -19,6 +19,8 @@ REASON: Final = 500
 
 _DROPPED: Final = frozenset({"script", "style", "svg", "figcaption"})
 _LEXICON: Final = load("plain_text")
+_PARTS: Final[dict[str, str]] = _LEXICON["parts"]
+_CREDITS: Final[dict[str, list[str]]] = _LEXICON["credits"]
 _BLOCKS: Final = frozenset(_LEXICON["block_tags"].split())
 # A `<` in a quoted attribute ends no tag (HTML §13.2.5.37); "a<b" is none for want of an end.
 _TAG = re.compile(
@@ -39,35 +41,10 @@ _IDEOGRAPH: Final = r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]"
 _WHOLE_WORDS = re.compile(rf".+(?:(?=\s)|(?<={_IDEOGRAPH})(?=.))", re.S)
 _DANGLING: Final = " ,;:–—-([“‘\"'…\u200c\u200d"
 
-_CALL_TO_READ = re.compile(
-    r"(?:Read|Learn|See) [Mm]ore|READ MORE|Continue [Rr]eading|Keep [Rr]eading|Click here to read(?: more)?"
-    r"|(?:Read|View) (?:the )?(?:full|entire|whole|original|rest of (?:the|this)) (?:[Ss]tory|[Aa]rticle|[Pp]ost)"
-)
-# Whose picture it is, in brackets anywhere, or by itself before or behind the text; and what pages print under an article.
-_AGENCY: Final = (
-    r"(?:AFP|AP(?: Photo)?|Adobe Stock|Alamy|Bloomberg|EPA|Getty Images|iStock(?:photo)?|NurPhoto|Pexels|Pixabay|Reuters"
-    r"|Shutterstock|Unsplash|Wikimedia Commons)"
-)
-_PICTURE: Final = (
-    r"(?:Image|Photo|Picture|Illustration|Graphic|Photograph|Video|Screenshot|Cover image|Featured image|Header image)s?"
-)
-_CREDIT: Final = rf"(?:{_PICTURE} (?:[Cc]redits?|[Cc]ourtesy(?: of)?|[Ss]ource|[Bb]y)|{_PICTURE}(?= ?:)|[Cc]redits?(?= ?:))"
-_NAMES: Final = r"[A-Z][\w.'’-]*(?: ?/ ?[A-Z][\w.'’-]*| [A-Z][\w.'’-]*){0,7}"
-_IN_BRACKETS = re.compile(
-    rf"[(\[](?:{_CREDIT} ?: ?[^()\[\]]{{1,120}}|{_PICTURE} (?:[Bb]y|[Cc]ourtesy(?: of)?) {_NAMES}"
-    rf"|[^()\[\]/]{{1,40}}/ ?{_AGENCY}(?:/[^()\[\]]{{1,40}})?)[)\]](?!\w)"
-)
-_CREDIT_FIRST = re.compile(
-    rf"{_CREDIT} ?:? ?(?:[^.:!?/]{{1,60}}/)* ?{_AGENCY}(?: ?/ ?[A-Z][\w ]{{1,30}}?(?=\.|\s[A-Z]))?[.:]?\s+(?=[A-Z\"“])"
-)
-_FOOTER = re.compile(
-    rf"(?:{_CREDIT} ?: [^.!?]{{1,100}}|{_CREDIT} [^.!?]{{0,80}}{_AGENCY}"
-    r"|Share (?:this|on|via|to)\b[^.!?]{0,160}|Click to share [^.!?]{0,160}"
-    r"|Follow (?:us|@\w+|\w+ on (?:X|Twitter|Facebook|LinkedIn|Instagram))\b[^.!?]{0,160}"
-    r"|(?:Subscribe|Sign up) (?:to|for|now|here|today)\b[^.!?]{0,160}|(?:View|Leave a|Post a|\d+) [Cc]omments?"
-    r"|(?:This (?:article|story|post) )?(?:was )?(?:[Oo]riginally|[Ff]irst) (?:appeared|published|posted) (?:on|in|at) [^!?]{1,80}"
-    r"|(?:Copyright )?(?:©|\([Cc]\)) ?\d{4}[^!?]{0,120}|All rights reserved|(?:Filed under|Tags|Topics) ?: [^.!?]{1,160})[.!]?$"
-)
+_CALL_TO_READ: Final = compile_patterns(_CREDITS["calls_to_read"], _PARTS)
+_IN_BRACKETS: Final = compile_patterns(_CREDITS["in_brackets"], _PARTS)
+_CREDIT_FIRST: Final = compile_patterns(_CREDITS["first"], _PARTS)
+_FOOTER: Final = re.compile(rf"(?:{compile_patterns(_CREDITS['footers'], _PARTS).pattern})[.!]?$")
 
 _FRAGMENT: Final = 60  # characters up to which the beginning of a sentence says nothing
 _TAIL: Final = 200  # characters at the end in which such a call is looked for
@@ -78,6 +55,16 @@ _MAILBOX = re.compile(rf"{_ADDRESS} ?\(([^()]*)\)")  # the form RSS 2.0 gives fo
 _CONTACT = re.compile(rf"[(<\[]?(?:{_ADDRESS}|https?://\S+)[)>\]]?")
 _BY = re.compile(r"^(?:(?:written |posted )?by)[:\s]\s*", re.I)
 _NOBODY: Final = frozenset(_LEXICON["nobody"].split())
+
+
+def _compile_instruction(hint: str, patterns: list[str]) -> re.Pattern[str]:
+    whole = compile_patterns(patterns, {**_PARTS, "hint": hint}).pattern
+    return re.compile(re.sub(r" (\??)", lambda space: r"\s*" if space[1] else r"\s+", whole))
+
+
+_INSTRUCTIONS: Final = [
+    (hint, _compile_instruction(hint, row["patterns"])) for row in _LEXICON["instructions"] for hint in row["hints"]
+]
 
 
 def plain_text(markup: str, limit: int) -> str:
@@ -214,55 +201,3 @@ def _strip_tail(text: str) -> str:
             return text[: stop.end()]
     shorter = _TRUNCATED.sub("", text)
     return shorter if shorter == text or ends_whole(shorter) else shorter + "…"
-
-
-def _compile(words: str) -> re.Pattern[str]:
-    # In these phrases a space stands for any white space.
-    return re.compile(re.sub(r" (\??)", lambda space: r"\s*" if space[1] else r"\s+", words))
-
-
-# _START begins a sentence or clause: "System prompt:" there is a command, "the leaked system prompt:" is news.
-_START: Final = r"(?<!\w\s)\b"
-_NOT: Final = r"\b(?:do not|don['’]t|never)"
-_MODEL: Final = r"(?:(?:ai |large |language )*(?:model|assistant|agent)s?|ais?|llms?|(?:ai )?chatbots?)\b"
-_EARLIER: Final = r"(?:previous|prior|above|earlier|preceding)"
-# What is said to a model, in lower case, each with a word it cannot lack: most texts are asked for nothing more.
-# fmt: off
-_INSTRUCTIONS: Final = tuple((hint, _compile(words)) for hint, words in (
-    *((verb, rf"\b{verb} (?:\w+ ){{0,4}}?{_EARLIER} (?:\w+ ){{0,2}}?(?:instruction|prompt|direction|message)s?\b"
-             rf"|\b{verb} (?:\w+ ){{0,3}}?(?:instruction|prompt)s? (?:above|before|you (?:were|have been))\b"
-             rf"|{_START}{verb} (?:all )?(?:of )?your (?:\w+ ){{0,2}}?(?:instructions|prompt|programming)\b"
-             rf"|\b{verb} (?:all |everything )?(?:of )?(?:the )?above\b"
-             rf"|\b{verb} (?:all|everything|anything) (?:that )?(?:you (?:were|have been) told|before this)\b")
-      for verb in ("ignore", "disregard", "forget", "override")),
-    ("you are now",
-     rf"\byou are now (?:dan\b|(?:an? |the |my |in )(?:\w+ ){{0,3}}?(?:{_MODEL}|(?:bot|mode|persona)\b))"),
-    ("from now on", r"\bfrom now on,? (?:you \w+ (?:to )?)?(?:act|behave|respond|answer|reply|pretend)\b"),
-    (" you", rf"\bas an? {_MODEL},? you (?:must|should|will|shall|need|have|are required)\b"),
-    ("if you", rf"\bif you(?: are|['’]re) an? {_MODEL}(?:,| reading| processing| summari[sz]ing)"),
-    ("ing this", rf"\b{_MODEL},? (?:reading|processing|parsing|summari[sz]ing) this\b"),
-    (":", rf"\b(?:attention|note|message|notice) to (?:all |any |the )?{_MODEL} ?:"),
-    ("you must", r"\byou must (?:\w+ )?(?:respond|answer|reply|output|cite) (?:\w+ )?(?:with|in|as|this|that)\b"),
-    ("begin system", rf"{_START}begin system\b"),
-    *((f"system {noun}", rf"{_START}(?:new |begin )?system {noun}s? ?:")
-      for noun in ("prompt", "message", "instruction")),
-    *((f"{role}:", rf"{_START}{role}: (?:you (?:are|must|will)|ignore|disregard|do not)\b")
-      for role in ("system", "assistant")),
-    (" your ", r"\b(?:reveal|repeat|print|output|show) (?:me )?your (?:\w+ ){0,2}?(?:prompt|instructions)\b"),
-    ("the user", rf"{_NOT} (?:tell|inform|alert|notify) the user\b"),
-    ("any other", rf"{_NOT} (?:cite|quote|recommend|trust|mention) any other\b"),
-    ("cite", r"\b(?:always|only) cite (?:only )?(?:this|us|our)\b"),
-    ("call", r"\bcall (?:the )?[`'\"]?\w+[`'\"]? (?:tool|function) (?:with|now|to|and)\b"),
-    ("_", r"\b(?:invoke|use|run) (?:the )?`?\w+_\w+`? (?:tool|function)\b"),
-    ("ignoriere", r"\bignoriere (?:bitte )?(?:alle )?(?:vorherigen|bisherigen|obigen) anweisungen"),
-    ("ignora", r"\bignora (?:todas )?(?:las )?instrucciones (?:anteriores|previas)"),
-    ("les instructions", r"\bignore[zr]? (?:toutes )?les instructions (?:précédentes|ci-dessus)"),
-    ("忽略", r"忽略(?:之前|以上|先前|前面|上述)的?(?:所有|一切)?的?(?:指令|指示|提示)"),
-    # Marks between turns in the formats of chat models, and calls of tools
-    ("<", r"</?(?:system|assistant|instructions?|tool_calls?|tool_use|function_calls?)>|<</?sys>>"),
-    ("|>", r"<\|(?:im_start|im_end|endoftext|system|user|assistant|start_header_id|end_header_id|eot_id)\|>"),
-    ("[", r"\[/?(?:inst|system)\]"),
-    ("##", r"## ?(?:system|instructions?) ?:"),
-    ('"', r'"(?:name|tool|function)" ?: ?"[\w.-]+" ?, ?"(?:arguments|parameters|input|args)" ?:'),
-))
-# fmt: on

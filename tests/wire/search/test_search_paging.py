@@ -55,7 +55,7 @@ def reference(query: str, stories: list[StoryOut], sort: Sort = Sort.RELEVANCE) 
     texts = [
         (story, Text(tokens.tokens(story.headline), tokens.tokens(story.summary_medium), list_marks(story))) for story in stories
     ]
-    asked = question.forms(query, service.COMPANIES)
+    asked = question.forms(query, service.COMPANY_MARKS)
     if sort == Sort.NEWEST:
         asked = [form for form in asked if form.least > question.SOME]
     for form in asked:

@@ -14,6 +14,8 @@ from django.db.models import QuerySet
 from config.errors import WireError
 from wire.models import LogEntry, LogNode, SigningKey, Snapshot, WireState
 from wire.publishing.transparency import merkle, signed_note
+from wire.schemas import build_from
+from wire.schemas.proofs import LeafOut
 from wire.text.provenance import canonical
 
 BATCH: Final = 200
@@ -45,20 +47,9 @@ def story_leaf(line: Mapping[str, Any]) -> bytes:
     return merkle.leaf_hash(orjson.dumps(line, option=orjson.OPT_SORT_KEYS))
 
 
-def stories_root(manifest: Mapping[str, Any]) -> bytes:
-    return merkle.root([story_leaf(line) for line in manifest["stories"]])
-
-
-def leaf_value(sequence: int, wire_date: str, revision: int, wire_sha256: str, stories: bytes) -> dict[str, Any]:
-    """Return what a leaf of the log is the hash of, as RFC 8785 bytes."""
-    return {
-        "v": 1,
-        "sequence": sequence,
-        "wire_date": wire_date,
-        "revision": revision,
-        "wire_sha256": wire_sha256,
-        "stories_root": stories.hex(),
-    }
+def describe_leaf(snapshot: Snapshot, stories: bytes) -> LeafOut:
+    """Return what a leaf of the log is the hash of, as RFC 8785 bytes; `stories`: the root of its stories."""
+    return build_from(LeafOut, snapshot, v=1, stories_root=stories.hex())
 
 
 def append(snapshot: Snapshot) -> LogEntry:
@@ -182,8 +173,8 @@ def _report_missing(error: KeyError) -> WireError:
 
 def _make_leaf(snapshot: Snapshot, known: dict[merkle.Place, bytes]) -> Leaf:
     """Return a snapshot's leaf from the `known` nodes before it, and add its own to them. Raises: KeyError, as `hashes`."""
-    size, stories = snapshot.sequence, stories_root(snapshot.manifest)
-    value = leaf_value(size, str(snapshot.wire_date), snapshot.revision, snapshot.wire_sha256, stories)
+    size, stories = snapshot.sequence, merkle.root([story_leaf(line) for line in snapshot.manifest["stories"]])
+    value = describe_leaf(snapshot, stories).model_dump(mode="json")
     leaf = known[0, size - 1] = merkle.leaf_hash(canonical(value))
     completed = merkle.list_completed(size)
     for place in completed:

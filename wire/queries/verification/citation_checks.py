@@ -18,12 +18,9 @@ from wire.queries.verification.own_words import check_own_words
 from wire.queries.verification.record import CheckResult, Publications, StoryRecord
 from wire.queries.verification.text_diff import check_beginning, check_ending, check_headline, check_statement, goes_on
 from wire.schemas.proofs import QuotationOut
+from wire.text.lexicons import load
 
-_DENIES: Final = re.compile(
-    r"\b(?:(?:not (?:true|the case|correct|right)|un(?:true|founded)|false|wrong|incorrect|a lie|dispute[sd]?)(?: [\w']+){0,3}"
-    r"|den(?:y|ies|ied)(?: [\w']+){0,5})[\s,:\"'(]*$",
-    re.I,
-)
+_DENIES: Final = re.compile("|".join(load("attributions")["denials"]), re.I)
 SCARE: Final = 2  # words in quotation marks that need not quote anybody
 BYLINE_WORDS: Final = 8
 _PATHS: Final = ("/story/", "/api/stories/", "/api/citations/", "/api/proofs/", "/api/ninjs/stories/", "/event/", "/api/events/")
@@ -42,7 +39,6 @@ _UNREAD: Final = (CitationFormat.ACADEMIC, CitationFormat.APA, CitationFormat.ML
 
 
 def check(found: CitationMatch, known: StoryRecord, publications: Publications) -> CheckResult:
-    """Compare everything that the citation says with the record."""
     result = CheckResult()
     _check_identity(found, known, result)
     rendered = _find_rendering(found, known)
@@ -214,7 +210,6 @@ def _check_byline(said: str, known: StoryRecord, result: CheckResult) -> None:
 
 
 def _check_addresses(found: CitationMatch, known: StoryRecord, result: CheckResult) -> None:
-    """Check that the addresses are the wire's or the article's."""
     site, said = settings.WIRE_SITE_URL, found.address or "story/"
     whole = said if "://" in said else f"{site.partition('://')[0]}://{said}"
     if said != "story/" and whole.lower() not in {f"{site}{path}".lower() for path in _PATHS}:
@@ -233,7 +228,6 @@ def _check_addresses(found: CitationMatch, known: StoryRecord, result: CheckResu
 
 
 def _check_correction(found: CitationMatch, known: StoryRecord, result: CheckResult, *, is_exact: bool) -> None:
-    """Check that a mark of correction is that of a revision."""
     current = known.current
     is_earlier = result.revision is not None and result.revision < current.revision
     if found.corrected_on:

@@ -12,30 +12,21 @@ from citations.find.normalize import find_words, words_of
 from citations.find.segments import ID
 from citations.sentence_boundaries import sentences
 from wire.models import StoryRevision
-from wire.queries.verification.own_words import check_own_words
-from wire.queries.verification.record import CheckResult, Publications, StoryRecord
+from wire.queries.verification.own_words import ABOUT, MOSTLY, check_own_words
+from wire.queries.verification.record import CheckResult, Publications, StoryRecord, parse_revision
 from wire.text import claim_match
+from wire.text.lexicons import load
 from wire.text.tokens import FILLERS
 
-MOSTLY: Final = 0.6  # share of its words that are the record's, from which what it says otherwise is said of this story
 _DAYS: Final = (
     r"\b(?:{day:%B}|{day:%b})\.? {day.day}(?:st|nd|rd|th)?\b|\b{day.day}(?:st|nd|rd|th|\.)? (?:of )?(?:{day:%B}|{day:%b})\b"
 )
-_REPORTS: Final = (  # a name as one that reports, and no word of a sentence, as in "our Fortune 500 list"
-    r"\b(?:by|from|via|per|in|to|citing|at|as) {name}\b(?! of )"
-    r"|\b{name}(?:['’]s)? (?:says|said|reports|reported|writes|wrote|tells|told|notes|noted|claims|claimed|finds|found|has it)\b"
-)
-ABOUT: Final = 2  # words that a sentence has of a story, from which it is about it
+_LEXICON: Final = load("attributions")
+_REPORTS: Final = "|".join(_LEXICON["reports"])
 FITS, REWORDED, WRONG = range(3)
 _LIGHT: Final = (LEADS | FILLERS) - claim_match.NEGATIONS
 _SEGMENT: Final = re.compile(r",(?!\d{3})|[;:()\[\]|\"*_]+|[.!?](?:\s|$)|\s[-\u2013\u2014]+\s")
-_ATTRIBUTED: Final = re.compile(
-    r"\b(?:according to|reported by|as told by|per|citing|laut|gemäß|nach angaben (?:von|der|des)|selon|d'après|según|secondo) "
-    r"(?P<a>[A-Z][\w.&' -]{1,60}?)(?=[,;:()\"]|\.?$|\. | \(| as | via | that | (?:hat|haben|ist|sind|wird|a|ont|est|ha) )"
-    r"|(?P<c>(?-i:[A-Z])[\w.&'-]*(?: (?-i:[A-Z0-9])[\w.&'-]*){0,3}) zufolge\b"
-    r"|(?P<b>(?-i:[A-Z])[\w.&' -]{1,60}?),? (?:(?:as )?(?:indexed|summari[sz]ed|cited|carried) (?:by|on)|via) chat ?bot ?news",
-    re.I,
-)
+_ATTRIBUTED: Final = re.compile("|".join(_LEXICON["attributions"]), re.I)
 
 
 def check_mention(found: CitationMatch, known: StoryRecord, publications: Publications, result: CheckResult) -> None:
@@ -88,7 +79,7 @@ def check_around(around: str, known: StoryRecord, result: CheckResult) -> None:
     for sentence in sentences(DATE.sub(" ", NO_WORDS.sub(" ", around))):
         claim, reasons = claim_match.parse_statement(sentence), []
         for row in known.candidate_revisions(result.pinned):
-            record = _read(row)
+            record = parse_revision(row)
             is_about = len((claim.stems & record.stems) - claim_match.COMMON) >= ABOUT
             reasons.append(claim_match.find_contradiction(claim, record) if is_about else "")
         if reasons and all(reasons):
@@ -104,7 +95,7 @@ def _judge(said: str, other_dates: list[str], row: StoryRevision, known: StoryRe
     usual = {*words_of(f"{row.headline} {row.summary_medium} {named} {date.year} {date:%B %b}"), *_LIGHT}
     strange = [*dict.fromkeys(word for word in words_of(text) if word not in usual), *other_dates]
     if len(strange) <= (1 - MOSTLY) * len(words_of(said)):
-        reason = claim_match.find_contradiction(claim_match.parse_statement(said), _read(row), is_whole=len(strange) <= 1)
+        reason = claim_match.find_contradiction(claim_match.parse_statement(said), parse_revision(row), is_whole=len(strange) <= 1)
         if reason:
             return WRONG, reason
     if strange:
@@ -120,12 +111,7 @@ def _judge(said: str, other_dates: list[str], row: StoryRevision, known: StoryRe
     return FITS, ""
 
 
-def _read(row: StoryRevision) -> claim_match.Statement:
-    return claim_match.parse_statement(f"{row.headline}. {row.summary_medium}")
-
-
 def _check_attribution(text: str, known: StoryRecord, publications: Publications, result: CheckResult) -> None:
-    """Check the publisher that the words name."""
     record = known.current.original_publisher
     for match in _ATTRIBUTED.finditer(text):
         said = (match["a"] or match["b"] or match["c"]).strip()

@@ -11,6 +11,7 @@ from sources.queries import known_names
 from wire.models import Story, StoryRevision
 from wire.publishing.story_json import citable
 from wire.schemas.proofs import CheckOut, QuotationOut
+from wire.text.claim_match import Statement, parse_statement
 from wire.text.identity import canonical_url
 
 
@@ -66,6 +67,10 @@ class StoryRecord:
     def find_quote(self, quoted: str) -> list[tuple[str, int]]:
         """Return where quoted words stand, the newest first: the name of the text and the revision."""
         return [(name, number) for name, number, text in self.texts if is_quoted_from(quoted, text)]
+
+
+def parse_revision(row: StoryRevision) -> Statement:
+    return parse_statement(f"{row.headline}. {row.summary_medium}")
 
 
 class Publications:

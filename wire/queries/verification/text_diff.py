@@ -6,7 +6,7 @@ from typing import Final
 from citations.find.normalize import ELLIPSIS, ELLIPSIS_AT_END, is_quoted_from, split_at_ellipses, words_of
 from citations.sentence_boundaries import sentences
 from wire.queries.verification.own_words import check_own_words, is_changed_copy, shares_words
-from wire.queries.verification.record import CheckResult, StoryRecord
+from wire.queries.verification.record import CheckResult, StoryRecord, parse_revision
 from wire.text import claim_match
 
 MOST: Final = 8  # sentences of a statement that may be the record's, before those of the writer's own
@@ -22,7 +22,7 @@ def check_headline(said: str, known: StoryRecord, result: CheckResult) -> None:
         if words == right or is_cut:
             return result.accept("headline", said, row.headline, row.revision)
     if not _is_part_of_headline(said, known, result):
-        _reject_headline(said, known, result)
+        _reject("headline", said, known.current.headline, result)
 
 
 def _is_part_of_headline(said: str, known: StoryRecord, result: CheckResult) -> bool:
@@ -35,9 +35,13 @@ def _is_part_of_headline(said: str, known: StoryRecord, result: CheckResult) -> 
     return row is not None
 
 
-def _reject_headline(said: str, known: StoryRecord, result: CheckResult) -> None:
-    record = known.current.headline
-    result.add("headline", said, record, ok=False, problem=_describe_difference("headline", said, record))
+def _reject(name: str, said: str, record: str, result: CheckResult) -> None:
+    theirs, ours = words_of(said), words_of(record)
+    added, lost = [word for word in theirs if word not in ours], [word for word in ours if word not in theirs]
+    parts = [f"not in the record: {', '.join(added[:8])}"] if added else []
+    parts += [f"left out: {', '.join(lost[:8])}"] if lost else []
+    problem = f"{name}: the record says {record!r}" + (f" ({'; '.join(parts)})." if parts else " (other order).")
+    result.add(name, said, record, ok=False, problem=problem)
 
 
 def check_beginning(rest: str, known: StoryRecord, result: CheckResult, *, is_named: bool) -> None:
@@ -61,7 +65,7 @@ def check_beginning(rest: str, known: StoryRecord, result: CheckResult, *, is_na
         result.note("It does not give the headline.")
         return check_own_words(sentence, known, result)
     if len(words) - len(words_of(sentence)) >= LEAST or not _is_part_of_headline(sentence, known, result):
-        _reject_headline(rest[: len(known.current.headline) + 20], known, result)
+        _reject("headline", rest[: len(known.current.headline) + 20], known.current.headline, result)
 
 
 def _read_behind_cut(rest: str) -> str:
@@ -87,7 +91,7 @@ def check_ending(heading: str, known: StoryRecord, result: CheckResult) -> None:
         right = words_of(row.headline)
         if words[-len(right) :] == right:
             return result.accept("headline", row.headline, row.headline, row.revision)
-    _reject_headline(heading[-len(known.current.headline) - 20 :], known, result)
+    _reject("headline", heading[-len(known.current.headline) - 20 :], known.current.headline, result)
 
 
 def check_statement(said: str, known: StoryRecord, result: CheckResult, *, is_named: bool, may_go_on: bool = False) -> None:
@@ -110,29 +114,26 @@ def check_statement(said: str, known: StoryRecord, result: CheckResult, *, is_na
             result.checks += began.checks
             return result.note(f"The record does not go on like this: {' '.join(whole[end:])[:200]!r}.")
     words, places, current = words_of(said), known.find_quote(said), known.statements[known.current.revision]
-    problem = note = ""
     is_own = is_named and not places and not ELLIPSIS.search(said) and not is_changed_copy(said, known)
     if is_own and shares_words(said, known):
         return check_own_words(said, known, result)
+    is_recorded = bool(words) and known.words.issuperset(words)
+    problem = _find_contradiction(said, known) if known.words.issuperset(words) else ""
     if result.pinned is not None and places:
         problem = f"statement: revision {places[0][1]} has these words, revision {result.pinned} has not."
-    elif not known.words.issuperset(words) or not (problem := _find_contradiction(said, known)):
-        if places:
-            note = "Its words stand in the record, but without saying so it leaves out others beside them."
-        elif words and known.words.issuperset(words):
-            note = "Its words are the record's, but not in their order: it is no quotation."
-        else:
-            problem = _describe_difference("statement", said, current)
+    if not problem and not places and not is_recorded:
+        return _reject("statement", said, current, result)
     result.add("statement", said, current, ok=not problem, problem=problem)
-    if note:
-        result.note(note)
+    if not problem and places:
+        result.note("Its words stand in the record, but without saying so it leaves out others beside them.")
+    elif not problem:
+        result.note("Its words are the record's, but not in their order: it is no quotation.")
 
 
 def _find_contradiction(said: str, known: StoryRecord) -> str:
     """Return what every revision denies of these words."""
     claim = claim_match.parse_statement(said)
-    texts = (f"{row.headline}. {row.summary_medium}" for row in known.revisions)
-    denied = [claim_match.find_contradiction(claim, claim_match.parse_statement(text)) for text in texts]
+    denied = [claim_match.find_contradiction(claim, parse_revision(row)) for row in known.revisions]
     return denied[0] if all(denied) else ""
 
 
@@ -154,11 +155,3 @@ def _is_part(said: str, text: str) -> bool:
     # Something was left out in between only: it ends where a sentence does.
     ends = (words_of(" ".join(whole[: end + 1])) for end in range(len(whole)))
     return bool(ELLIPSIS_AT_END.search(said)) or any(end[-len(pieces[-1]) :] == pieces[-1] for end in ends)
-
-
-def _describe_difference(name: str, said: str, record: str) -> str:
-    theirs, ours = words_of(said), words_of(record)
-    added, lost = [word for word in theirs if word not in ours], [word for word in ours if word not in theirs]
-    parts = [f"not in the record: {', '.join(added[:8])}"] if added else []
-    parts += [f"left out: {', '.join(lost[:8])}"] if lost else []
-    return f"{name}: the record says {record!r}" + (f" ({'; '.join(parts)})." if parts else " (other order).")
