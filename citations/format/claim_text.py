@@ -57,6 +57,7 @@ _COMMON: Final = get_words("common")
 _ENGLISH: Final = get_words("english")
 STEM: Final = 5  # letters by which words are compared: "build" and "building"
 TELLING: Final = 0.5  # share of the headline's words from which a summary tells the same news
+RETELLING: Final = 0.75  # share of the headline's words from which a text tells nothing else
 _NUMBER: Final = re.compile(r"\d+(?:[.,]\d+)*")
 _FINITE: Final = get_words("finite")
 
@@ -85,6 +86,11 @@ def states_news(headline: str) -> bool:
 def comments_on_news(headline: str) -> bool:
     """Return whether a headline advises or tells how things are, rather than what happened."""
     return bool(_COMMENT.search(_QUOTATION.sub("", headline)))
+
+
+def tells_headline(text: str, headline: str) -> bool:
+    """Return whether a text has nearly all words of a headline, and its numbers."""
+    return _measure_telling(text, headline) >= RETELLING
 
 
 def shares_figure(one: str, other: str) -> bool:

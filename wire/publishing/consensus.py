@@ -225,9 +225,10 @@ def rank_event(
 
 
 def weigh_headline(headline: str, category: str, topics: Collection[str]) -> int:
-    """Return the weight of a story among others that as many report, 0-4: some for news on a tracked topic whose headline is a
-    statement, more for one that says what happened, for a tracked company, and for an amount of billions.
+    """Return the weight of a story among others that as many report, 0-4: some for news on a tracked topic or of billions whose
+    headline is a statement, more for one that says what happened, for a tracked company, and for the billions.
     """
-    if category == Category.ANALYSIS or not topics or not states_news(headline):
+    is_large = bool(_BILLIONS.search(headline))
+    if category == Category.ANALYSIS or not (topics or is_large) or not states_news(headline):
         return 0
-    return 1 if comments_on_news(headline) else 2 + bool(COMPANIES & {*topics}) + bool(_BILLIONS.search(headline))
+    return 1 if comments_on_news(headline) else 2 + bool(COMPANIES & {*topics}) + is_large

@@ -12,13 +12,13 @@ from citations.format.claim_text import (
     Statement,
     StatementKind,
     adds_news,
-    comments_on_news,
     shares_figure,
     states_news,
+    tells_headline,
 )
 from citations.sentence_boundaries import end_with_stop, sentences
 from sources.vocabulary import Tier
-from wire.publishing.consensus import Report, rank_event, rank_reports, similarity, weigh_headline
+from wire.publishing.consensus import Report, rank_event, rank_reports, weigh_headline
 from wire.text.plain_text import SHORT, cut, strip_invisible
 from wire.text.vocabulary import Category
 
@@ -26,7 +26,7 @@ MOST_WORDS: Final = 300  # of the brief; addresses are not counted
 MOST_OTHERS: Final = 3  # events told beside the lead and what goes on
 MOST_OF_MAKERS: Final = 2  # announcements that no newsroom reports
 MANY_EVENTS: Final = 12  # from which on the brief says what kind of day it was
-RETOLD: Final = 0.85  # likeness of headlines from which a second event is taken for the one already told
+WEIGHTY: Final = 2  # least weight of a headline that one newsroom reports beside the lead
 LARGE_SHARE: Final = 0.3  # of a day's events, for a category that gives the day its character
 LONGEST_HEADLINE: Final = 200  # characters; one that is longer is left out, for none is cut
 LONGEST_QUOTATION: Final = 240
@@ -73,6 +73,10 @@ class Brief(Report):
     def newsrooms(self) -> int:
         """Return how many independent newsrooms report its event; of their own affairs, makers are none."""
         return self.cross_source_count - self.makers
+
+    @property
+    def weight(self) -> int:
+        return weigh_headline(self.headline, self.category, self.topics)
 
     @property
     def is_told(self) -> bool:
@@ -212,7 +216,7 @@ def _rank_events(day: dt.date, stories: Sequence[Brief]) -> list[Brief]:
             began=best.began,
             latest=max(story.published_at for story in reports),
             is_news=best.is_news,
-            weight=weigh_headline(best.headline, best.category, best.topics),
+            weight=best.weight,
             event_id=event_id,
         )
         ranked.append((key, best))
@@ -224,7 +228,7 @@ def _rank_events(day: dt.date, stories: Sequence[Brief]) -> list[Brief]:
 def _list_others(ranked: Sequence[Brief]) -> list[Brief]:
     """Return what several newsrooms report, then what one does, the weightiest first; only headlines that tell what happened."""
     several = [story for story in ranked if story.newsrooms > 1 and states_news(story.headline)]
-    one = [story for story in ranked if story.newsrooms == 1 and story.is_told and not comments_on_news(story.headline)]
+    one = [story for story in ranked if story.newsrooms == 1 and story.is_news and story.weight >= WEIGHTY]
     return [*several, *one]
 
 
@@ -232,11 +236,14 @@ def _choose_new(ranked: Sequence[Brief], told: Sequence[Brief], most: int) -> li
     """Return the first stories of `ranked` whose headlines tell news that no other does: grouping may have split one happening."""
     chosen: list[Brief] = []
     for story in ranked:
-        before = [other.headline for other in (*told, *chosen)]
-        is_new = not any(similarity(story.headline, one) >= RETOLD or shares_figure(story.headline, one) for one in before)
-        if is_new and len(chosen) < most:
+        if len(chosen) < most and not any(_tell_one_happening(story, other) for other in (*told, *chosen)):
             chosen.append(story)
     return chosen
+
+
+def _tell_one_happening(one: Brief, other: Brief) -> bool:
+    is_retold = any(tells_headline(f"{a.headline} {a.summary}", b.headline) for a, b in ((one, other), (other, one)))
+    return is_retold or shares_figure(one.headline, other.headline)
 
 
 def _write_lead(lead: Brief, number: int, before: Before | None) -> str:
