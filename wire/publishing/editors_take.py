@@ -64,7 +64,8 @@ class Brief(Report):
     cross_source_count: int
     began: dt.datetime  # its event's first news report
     makers: int  # of its event's independent sources
-    voices: tuple[str, ...]  # the newsrooms among these, by name
+    voices: tuple[str, ...]  # the newsrooms among these that reported on this day
+    voices_of_other_days: tuple[str, ...]
     cite: Callable[[], str]
     permalink: str
     quotable: bool
@@ -305,7 +306,7 @@ def _write_reports(chosen: Sequence[Brief]) -> str:
         by_source.setdefault(_name_sources(story), []).append(_link_headline(story))
     clauses = [f"{source} {_join_names(headlines)}" for source, headlines in by_source.items()]
     first = next(iter(by_source))
-    verb = "report" if " and " in first else "reports"
+    verb = "report" if re.search(r" and,? ", first) else "reports"
     clauses[0] = f"{first} {verb} {_join_names(by_source[first])}"
     return _join_names(clauses)
 
@@ -313,12 +314,19 @@ def _write_reports(chosen: Sequence[Brief]) -> str:
 def _name_sources(story: Brief) -> str:
     """Return who reports it: newsrooms by name, and makers, who are no independent source of their own affairs, in words."""
     is_maker = story.tier == Tier.CORPORATE
-    names = [story.publisher, *(name for name in story.voices if name != story.publisher)]
-    if len(names) > MOST_NAMED:
-        names[MOST_NAMED - 1 :] = [f"{_write_number(len(names) - MOST_NAMED + 1)} other newsrooms"]
+    names = _shorten_names([story.publisher, *(name for name in story.voices if name != story.publisher)])
     if makers := max(0, story.makers - is_maker):
         names.append(f"{makers} companies" if makers > 1 else "another company" if is_maker else "the company itself")
-    return _join_names(names)
+    joined = _join_names(names)
+    if not story.voices_of_other_days:
+        return joined
+    when = "on another day" if len(story.voices_of_other_days) == 1 else "on other days"
+    return f"{joined} and, {when}, {_join_names(_shorten_names([*story.voices_of_other_days]))}"
+
+
+def _shorten_names(names: list[str]) -> list[str]:
+    left = len(names) - MOST_NAMED + 1
+    return names if left < 2 else [*names[: MOST_NAMED - 1], f"{_write_number(left)} other newsrooms"]
 
 
 def _join_names(names: Sequence[str]) -> str:

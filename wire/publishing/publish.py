@@ -234,21 +234,23 @@ def _write_take(day: dt.date, briefs: Sequence[editors_take.Brief], leads: Leads
 
 
 def _brief_stories(rows: Sequence[DayStory], derived: Mapping[str, Derived], all_reports: Reports) -> Iterator[editors_take.Brief]:
-    """Yield the briefs of stories; `began`, `makers` and `voices` are of all reports of their event, of whichever day."""
-    began, makers, newsrooms = dict[str, dt.datetime](), dict[str, int](), dict[str, tuple[str, ...]]()
+    """Yield the briefs of a day's stories; `began`, `makers` and the newsrooms are of all reports of their event."""
+    began, makers, newsrooms = dict[str, dt.datetime](), dict[str, int](), dict[str, list[str]]()
     for event_id, reports in all_reports.items():
         began[event_id] = find_first(reports).published_at
         best = min(reports, key=lambda one: (not one.is_news, one.tier == Tier.CORPORATE, one.tier, one.published_at))
         voices = [best, *(sibling.report for sibling in weigh_consensus(best, reports).siblings if sibling.independent)]
         makers[event_id] = sum(voice.tier == Tier.CORPORATE for voice in voices)
-        reporting = sorted((voice for voice in voices if voice.tier != Tier.CORPORATE), key=lambda voice: voice.published_at)
-        newsrooms[event_id] = tuple(voice.publisher for voice in reporting)
+        voices.sort(key=lambda voice: voice.published_at)
+        newsrooms[event_id] = [voice.publisher for voice in voices if voice.tier != Tier.CORPORATE]
     houses = Houses.load()
-    for story, revision in rows:
+    reports_of_day = [report_of(story, revision, houses) for story, revision in rows]
+    told = {(derived[one.chatbotnews_id].event_id, one.publisher) for one in reports_of_day if one.is_news}
+    for (story, revision), report in zip(rows, reports_of_day, strict=True):
         event_id, score, count = derived[story.chatbotnews_id]
-        cited = citable(story, revision)
+        cited, reporting = citable(story, revision), newsrooms.get(event_id, [])
         yield editors_take.Brief(
-            **asdict(report_of(story, revision, houses)),
+            **asdict(report),
             event_id=event_id,
             statement=cited.statement,
             category=revision.category,
@@ -257,7 +259,8 @@ def _brief_stories(rows: Sequence[DayStory], derived: Mapping[str, Derived], all
             cross_source_count=count,
             began=began.get(event_id, revision.published_at),
             makers=min(makers.get(event_id, 0), count),
-            voices=newsrooms.get(event_id, ()),
+            voices=tuple(name for name in reporting if (event_id, name) in told),
+            voices_of_other_days=tuple(name for name in reporting if (event_id, name) not in told),
             cite=partial(cite, cited, CitationFormat.LAYERED),
             permalink=cited.permalink,
             quotable=not revision.untrusted_instructions,

@@ -52,6 +52,7 @@ def brief(
         began=AT,
         makers=0,
         voices=(f"Publisher {number % 7}", *(f"Newsroom {other}" for other in range(1, sources))),
+        voices_of_other_days=(),
         cite=lambda: citation,
         permalink=f"https://w.example/{story}",
         quotable=quotable,
@@ -166,13 +167,20 @@ def test_words_that_only_follow_from_the_headline_are_quoted_and_what_repeats_it
     ]
 
 
-def test_newsrooms_that_reported_on_other_days_are_named_as_far_as_that_is_short() -> None:
+def test_newsrooms_are_named_as_far_as_that_is_short() -> None:
     told = editors_take.write(DAY, [brief(0), brief(1, "Marmot opens", sources=3)], None)
     assert "”, reported by Publisher 1, Newsroom 1 and Newsroom 2.\n" in told
     told = editors_take.write(DAY, [brief(0), brief(1, "Marmot opens", sources=6)], None)
     assert "”, reported by Publisher 1, Newsroom 1, Newsroom 2 and three other newsrooms.\n" in told
     told = editors_take.write(DAY, [brief(0), brief(1, "Marmot opens a door " * 6, sources=2, summary="")], None)
     assert paragraphs(told)[2].endswith("\nIt is reported by Publisher 1 and Newsroom 1.")
+
+
+def test_newsrooms_that_reported_on_other_days_are_told_apart() -> None:
+    lead = replace(brief(1, "Marmot opens", sources=2), voices=("Publisher 1",), voices_of_other_days=("Newsroom 1",))
+    assert "”, reported by Publisher 1 and, on another day, Newsroom 1.\n" in editors_take.write(DAY, [lead], None)
+    lead = replace(lead, voices_of_other_days=("Newsroom 1", "Newsroom 2"))
+    assert "”, reported by Publisher 1 and, on other days, Newsroom 1 and Newsroom 2.\n" in editors_take.write(DAY, [lead], None)
 
 
 def test_a_lead_that_one_newsroom_reports_is_no_main_story() -> None:
