@@ -10,12 +10,10 @@ from django.db.migrations.recorder import MigrationRecorder
 
 from config.errors import InvalidArgument
 
-Migration = tuple[str, str]
-"""An app's label, and a migration's name."""
+Migration = tuple[str, str]  # an app's label and a migration's name
 
 
 def list_missing() -> list[str]:
-    """Return the migrations that were not applied yet, in the order in which they would be."""
     executor = MigrationExecutor(connection)
     return [str(migration) for migration, _ in executor.migration_plan(executor.loader.graph.leaf_nodes())]
 
@@ -33,9 +31,7 @@ def list_newer(applied: set[Migration]) -> list[str]:
 
 
 def refuse_newer() -> None:
-    """Raise InvalidArgument if a newer program changed the tables: of what this one wrote, that one's logs would not tell. A
-    database that is not there or does not answer is left to the command.
-    """
+    """Raise InvalidArgument if a newer program changed the tables; a database that does not answer is left to the command."""
     if connection.vendor == "sqlite" and not Path(str(connection.settings_dict["NAME"])).exists():  # to ask would make it
         return
     try:

@@ -21,7 +21,6 @@ settled: Final = Settled()
 
 
 def announce() -> None:
-    """Wake all who wait: a publish is told."""
     for event in _waiting:
         event.set()
 
