@@ -37,10 +37,7 @@ log = logging.getLogger(__name__)
 
 
 class Resolver:
-    """The resolver of one process. `read_policy` returns the policy with the desk's numbers as they are now.
-
-    `reload` is called when the files behind it are to be read again.
-    """
+    """The resolver of one process. `read_policy` returns the policy with the desk's numbers; `reload` has its files read again."""
 
     def __init__(
         self,
@@ -134,12 +131,19 @@ class Resolver:
         if fetch is not None and fetch.entry is not None:
             return self._respond(request, FRESH, fetch.entry, attempts, fetch)
         entry = await self._follow_chain(request, deadline, attempts)
+        kind = request.resource.answers
         if entry is not None:
-            kind, wanted = self.policy.resources[entry.resource].answers, request.resource.answers
-            if kind != wanted:
-                entry = derive(entry, entry.key, wanted, payload_schemas.convert(entry.data, kind, wanted))
+            other = self.policy.resources[entry.resource].answers
+            if other != kind:
+                entry = derive(entry, entry.key, kind, payload_schemas.convert(entry.data, other, kind))
             return self._respond(request, FALLBACK, entry, attempts, fetch)
-        entry = await self._find_stale(request)
+        if kind == "transactions":  # those that were seen in answers to any question answer each
+            entry = await self.cache.find(request.history_key)
+            if entry is not None:
+                wallet = str(request.params.get("wallet_address") or "").lower()
+                entry = derive(entry, request.key, kind, payload_schemas.pick_wallet(entry.data, wallet))
+        else:
+            entry = await self.cache.find(request.key)
         if entry is not None and entry.is_usable(self.context.now()):
             return self._respond(request, STALE, entry, attempts, fetch)
         return self._respond(request, EXHAUSTED, None, attempts, fetch)
@@ -150,17 +154,6 @@ class Resolver:
             await self.cache.load(request.key)
             entry = self.get_fresh_in_memory(request)
         return entry
-
-    async def _find_stale(self, request: GatewayRequest) -> Entry | None:
-        """Return what was stored for this request; transactions that were seen in answers to any question answer each."""
-        kind = request.resource.answers
-        if kind != "transactions":
-            return await self.cache.find(request.key)
-        entry = await self.cache.find(request.history_key)
-        if entry is None:
-            return None
-        wallet = str(request.params.get("wallet_address") or "").lower()
-        return derive(entry, request.key, kind, payload_schemas.pick_wallet(entry.data, wallet))
 
     async def _find_heartbeat(self, request: GatewayRequest) -> Entry | None:
         """Return the heartbeat that answered this request last, until the next is due: its response may have been lost."""
@@ -231,15 +224,13 @@ class Resolver:
             response.answered = request.uri if entry.key == request.key else entry.uri
             response.upstream, response.untrusted = entry.upstream, entry.untrusted
             response.fetched_at, response.fresh_until = entry.fetched_at, entry.fresh_until
-            body = (before.data_json, before.sha256, before.count) if before else self._cut(entry, request.max_items)
-            response.data_json, response.sha256, response.count = body
+            most, (data_json, sha256, count) = request.max_items, (bytes(entry.body), entry.sha256, entry.count)
+            if before:
+                data_json, sha256, count = before.data_json, before.sha256 or "", before.count
+            elif most is not None and most < count:
+                kind = self.policy.resources[entry.resource].answers
+                data = payload_schemas.replace_items(kind, entry.data, payload_schemas.list_items(kind, entry.data)[:most])
+                data_json, sha256, count = orjson.dumps(data), digest(data), most
+            response.data_json, response.sha256, response.count = data_json, sha256, count
         response.note = " ".join(filter(None, (response.explain(resource.title), entry.note if entry else "")))
         return response
-
-    def _cut(self, entry: Entry, max_items: int | None) -> tuple[bytes, str | None, int]:
-        """Return the data of an entry as JSON, with so many items at most, their SHA-256 and the number of items."""
-        if max_items is None or max_items >= entry.count:
-            return bytes(entry.body), entry.sha256, entry.count
-        kind = self.policy.resources[entry.resource].answers
-        data = payload_schemas.replace_items(kind, entry.data, payload_schemas.list_items(kind, entry.data)[:max_items])
-        return orjson.dumps(data), digest(data), max_items

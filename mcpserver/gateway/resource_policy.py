@@ -90,8 +90,6 @@ class Parameter:
 
 @dataclass(frozen=True, config=TABLE)
 class Resource:
-    """A resource of an upstream. Times are seconds."""
-
     name: Annotated[str, matches(r"[a-z][a-z0-9_]{0,59}", "a name has small letters, digits and underscores")]
     uri: str
     upstream: str
@@ -155,7 +153,6 @@ class Resource:
         return Draft202012Validator(self.schema, registry=Registry())  # which fetches nothing
 
     def fill(self, params: Mapping[str, Any]) -> str:
-        """Return its address with these values in the holes."""
         return _HOLE.sub(lambda hole: str(params[hole[2]]) if hole[1] else quote(str(params[hole[2]]), safe="-._~"), self.uri)
 
     @property

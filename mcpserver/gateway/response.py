@@ -86,8 +86,6 @@ class Attempt:
 
 @dataclass
 class GatewayResponse:
-    """Times are seconds since 1970."""
-
     request_id: str
     resource: str
     asked: str
@@ -180,7 +178,6 @@ os.register_at_fork(after_in_child=_ids.clear)
 
 
 def new_id() -> str:
-    """Return a random id of a request."""
     # Random bytes are drawn for many at once: asking the system costs as much as a cached answer.
     if not _ids:
         raw = os.urandom(12 * 64).hex()

@@ -36,15 +36,12 @@ class Streams:
         self._places = Places(f"GET {path}")
 
     def announce(self, lists: Sequence[str]) -> None:
-        """Tell every open stream that these lists changed."""
         for changed, untold in self._open.items():
             untold += [name for name in lists if name not in untold]
             changed.set()
 
     async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one stream until it is too old or the client leaves. Without a place it is 405 at once: clients take that as "no
-        stream here" and go on with requests.
-        """
+        """Serve one stream until it is too old or the client leaves. Without a place it is 405: clients then go on without."""
         with self._places.hold(scope, MAX_OPEN) as refusal:
             if refusal is not None:
                 refusal = replace(refusal, status=405, headers=(*refusal.headers, ALLOW))
