@@ -7,7 +7,7 @@ Strings that cite in words of their own are paragraphs. Records of CSL-JSON are 
 import json
 import re
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from citations.find.normalize import straighten
 from citations.find.segments import ID, strip_markup
@@ -42,20 +42,24 @@ def find_json(text: str) -> Iterator[tuple[int, int, Any]]:
         yield match.start(), at, value
 
 
-Line = tuple[str, bool]  # a string that cites in words of its own, or, if true, a row of an object's values
+class Line(NamedTuple):
+    """A row of an object's values, or a string of it that cites in words of its own."""
+
+    text: str
+    is_row: bool
 
 
 def split_object(value: Any, depth: int = 0) -> Iterator[Line]:
     """Yield the lines of a value of JSON, in its order, but for rows that begin with what belongs to the whole."""
     if isinstance(value, str) and _CITES.search(value):
-        yield strip_markup(value), False
+        yield Line(strip_markup(value), False)
     if depth > DEEPEST or not isinstance(value, dict | list):
         return
     leaves = dict(_leaves(value))
     ids = {path: leaf for path, leaf in leaves.items() if _is_address(leaf)}
     if len({match["id"].lower() for leaf in ids.values() if (match := ID.search(leaf))}) == 1:
-        texts: list[Line] = [(strip_markup(leaf), False) for leaf in leaves.values() if _is_text(leaf)]
-        row: Line = _join_row(leaves), True
+        texts = [Line(strip_markup(leaf), False) for leaf in leaves.values() if _is_text(leaf)]
+        row = Line(_join_row(leaves), True)
         yield from (*texts, row) if _is_text(next(iter(leaves.values()))) else (row, *texts)
         return
     children = dict(value.items() if isinstance(value, dict) else enumerate(value))
@@ -64,7 +68,7 @@ def split_object(value: Any, depth: int = 0) -> Iterator[Line]:
         listed = [path for path in ids if isinstance(children[path[0]], str | list) and all(isinstance(at, int) for at in path[1:])]
         for one in listed[:MOST]:
             beside = {path: leaf for path, leaf in leaves.items() if path == one or (path in own and path not in listed)}
-            yield _join_row(beside), True
+            yield Line(_join_row(beside), True)
         children = {key: child for key, child in children.items() if not any(path[0] == key for path in listed)}
     for child in children.values():
         yield from split_object(child, depth + 1)
