@@ -21,6 +21,7 @@ from django.http import HttpResponse
 
 from config.database.threads import in_thread
 from config.http import publish_waiters
+from config.http.accept_header import read_weights
 from config.http.memory_cache import AnswerCache
 from config.http.request_guard import App, Headers, Message, Receive, Scope, Send
 
@@ -160,15 +161,8 @@ def _name(part: bytes) -> str:
 @lru_cache(maxsize=100)
 def coding_for(accepted: bytes) -> bytes:
     """Return the content coding for an Accept-Encoding: zstd before gzip, or b"" for none of them (RFC 9110, 12.5.3)."""
-    for coding in COMPRESSORS:
-        if coding in accepted and any(_accepts(part, coding) for part in accepted.lower().split(b",")):
-            return coding
-    return b""
-
-
-def _accepts(part: bytes, coding: bytes) -> bool:
-    name, _, weight = part.partition(b";")
-    return name.strip() == coding and weight.strip().rstrip(b"0") not in (b"q=", b"q=0.")
+    weights = read_weights(accepted)
+    return next((coding for coding in COMPRESSORS if weights.get(coding)), b"")
 
 
 async def _ask(app: App, scope: Scope) -> StoredResponse:

@@ -46,9 +46,7 @@ class SharedLimiter:
         self._complain_at = 0.0
 
     async def wait(self, client: str, limiter: Limiter | None = None, network: str = "") -> int:
-        """Count a request, towards another limit than `local` if one is given. Returns 0 if it may pass, else the whole seconds
-        after which the next one may.
-        """
+        """Count a request as `Limiter.wait` does, towards another limit than `local` if one is given."""
         answer: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         self._waiting.append((limiter or self.local, client, network, answer))
         if self._asking is None:
