@@ -18,12 +18,9 @@ MEMBER_BYTES: Final = 1_000
 class Family:
     """The ASGI application of all servers below `path`. `kind` offers what `mcpserver.servers` says of a family's module.
 
-    A server is built of its row when it is first asked for, and kept in the answer cache until the wire changes: a row that was
-    added, changed or removed shows like any other change, without a restart, and what is kept is bounded. Each has the plain Door
-    and no streams: the SDK's streaming application would have to be entered and left in the task that runs the process's lifespan,
-    which is over when a row is added, and lists of members never change.
-
-    All members are read at once, so that a name that nobody has costs no query and is kept nowhere.
+    Servers are kept in the answer cache, so a changed row shows like any other change. They have no streams: the SDK's would have
+    to be entered in the task of the lifespan, which is over when a row is added. All members are read at once, so that a name
+    that nobody has costs no query.
     """
 
     def __init__(self, path: str, name: str, kind: ModuleType) -> None:

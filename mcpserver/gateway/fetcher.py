@@ -253,7 +253,7 @@ class Fetcher:
             resource=resource.name,
             agent=request.owner,
             attributes_sha256=request.attributes_sha256,
-            uri=request.shared_uri,
+            uri=request.build_uri(with_local=False),
             upstream=resource.upstream,
             untrusted=answer.untrusted,
             marker=answer.marker,

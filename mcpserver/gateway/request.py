@@ -30,14 +30,9 @@ class GatewayRequest:
     @cached_property
     def uri(self) -> str:
         """The canonical address: values as the policy spells them, parameters in its order, defaults left out."""
-        return self._build_uri(with_local=True)
+        return self.build_uri(with_local=True)
 
-    @cached_property
-    def shared_uri(self) -> str:
-        """The address of its cache entry: without parameters that are applied here."""
-        return self._build_uri(with_local=False)
-
-    def _build_uri(self, *, with_local: bool) -> str:
+    def build_uri(self, *, with_local: bool) -> str:
         resource, params = self.resource, self.params
         query = {
             name: ",".join(map(str, params[name])) if isinstance(params[name], list) else str(params[name])
@@ -101,7 +96,8 @@ def parse_request(policy: Policy, uri: str, caller: Caller = ANYBODY, *, interna
     if found is None:
         raise NotFound("There is no such resource.", LISTED)
     resource, values = found
-    given = dict(zip(resource.holes, values if resource.is_reserved else map(unquote, values), strict=True))
+    is_address = "{+" in resource.uri  # which ends in another one, whatever characters that has
+    given = dict(zip(resource.holes, values if is_address else map(unquote, values), strict=True))
     for name, value in parse_qsl(query, keep_blank_values=True):
         if name in given:
             raise InvalidArgument(f"{name} is given twice.", "Give each parameter once.")

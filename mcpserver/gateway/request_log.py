@@ -79,10 +79,6 @@ class RequestLogger:
         self._flushing: asyncio.Task[None] | None = None
         self._swept_at = float("-inf")
 
-    @property
-    def is_waiting(self) -> bool:
-        return bool(self._pending)
-
     def note(self, response: GatewayResponse, agent: str, seconds: float, cost: float) -> None:
         """Log and count a request. `cost`: of one call upstream."""
         sent = 0
@@ -171,10 +167,6 @@ def _read_journal(file: journal.File, lines: Sequence[Any]) -> Pending:
             hour = int(when.timestamp() // 3600)
             pending.count((hour, row["agent_id"], row["resource"], row["outcome"]), (1, sent, row["cost_units"]))
     return pending
-
-
-def read_resets() -> dict[str, int]:
-    return dict(UpstreamState.objects.values_list("name", "resets"))
 
 
 def announce_policy() -> None:

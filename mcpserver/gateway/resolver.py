@@ -6,6 +6,7 @@ A caller waits no longer than it said. What it does not wait for goes on in the 
 import asyncio
 import datetime as dt
 import logging
+import secrets
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -21,12 +22,12 @@ from mcpserver.gateway.canonical_json import digest
 from mcpserver.gateway.circuit_breaker import CircuitBreaker
 from mcpserver.gateway.fetcher import Fetch, Fetcher, derive
 from mcpserver.gateway.limiter import Quota
-from mcpserver.gateway.models import Entry
+from mcpserver.gateway.models import Entry, UpstreamState
 from mcpserver.gateway.process_context import ProcessContext
 from mcpserver.gateway.request import GatewayRequest, build_chain_request
-from mcpserver.gateway.request_log import POLICY_ROW, RequestLogger, read_resets
+from mcpserver.gateway.request_log import POLICY_ROW, RequestLogger
 from mcpserver.gateway.resource_policy import Policy, PolicyError
-from mcpserver.gateway.response import CACHED, EXHAUSTED, FALLBACK, FRESH, STALE, Attempt, GatewayResponse, format_moment, new_id
+from mcpserver.gateway.response import CACHED, EXHAUSTED, FALLBACK, FRESH, STALE, Attempt, GatewayResponse, format_moment
 from mcpserver.upstreams.client_interface import ENDS_CHAIN, NOT_GRANTED, SKIPPED, UpstreamAnswer, UpstreamClient
 
 WAIT: Final = 20.0  # seconds that a request waits, unless it says otherwise
@@ -91,7 +92,7 @@ class Resolver:
         """Follow the desk's numbers and `gateway forget`. What cannot be read changes nothing."""
         try:
             await self.cache.drop_deleted()
-            resets = await self.context.read(read_resets)
+            resets = await self.context.read(lambda: dict(UpstreamState.objects.values_list("name", "resets")))
             policy = await self.context.read(self.read_policy) if self.read_policy is not None else self.policy
         except PolicyError as error:
             log.error("The desk's numbers are left as they were: %s", error)
@@ -208,7 +209,7 @@ class Resolver:
     ) -> GatewayResponse:
         resource = request.resource
         response = GatewayResponse(
-            request_id=new_id(),
+            request_id=secrets.token_hex(12),
             resource=resource.name,
             asked=request.uri,
             outcome=outcome,

@@ -155,11 +155,6 @@ class Resource:
     def fill(self, params: Mapping[str, Any]) -> str:
         return _HOLE.sub(lambda hole: str(params[hole[2]]) if hole[1] else quote(str(params[hole[2]]), safe="-._~"), self.uri)
 
-    @property
-    def is_reserved(self) -> bool:
-        """Return whether its address ends in another one, whatever characters that has."""
-        return "{+" in self.uri
-
     def ttl_for(self, params: Mapping[str, Any]) -> float:
         matching = (ttl for key, ttl in self.ttl_of.items() if str(params.get(key.partition("=")[0])) == key.partition("=")[2])
         return next(matching, self.ttl)

@@ -9,9 +9,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from mcp.server.streamable_http import check_accept_headers
-from starlette.requests import Request
-
 from config.http.connection_slots import Places
 from config.http.request_guard import App, Message, Receive, Scope, Send
 
@@ -70,11 +67,6 @@ class Streams:
         finally:
             del self._open[changed]
             leaving.cancel()
-
-
-def acceptable(scope: Scope) -> bool:
-    """Tell whether the SDK would open its stream for these headers; else it answers 406 and not a word."""
-    return all(check_accept_headers(Request(scope)))
 
 
 async def serve_stream(sdk: App, scope: Scope, receive: Receive, send: Send) -> None:

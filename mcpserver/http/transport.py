@@ -15,6 +15,7 @@ import orjson
 from django.db import DatabaseError
 from mcp.server.lowlevel import Server
 from mcp.server.runner import modern_error_data
+from mcp.server.streamable_http import check_accept_headers
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ResourcesListChanged, ToolsListChanged
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp.shared import inbound
@@ -22,6 +23,7 @@ from mcp.shared.exceptions import MCPError
 from mcp.shared.inbound import ERROR_CODE_HTTP_STATUS, InboundLadderRejection
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_HANDSHAKE_VERSION, MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
+from starlette.requests import Request
 
 from config.errors import Unavailable, WireError
 from config.http.connection_slots import Places
@@ -31,7 +33,7 @@ from mcpserver.http.bearer import bearer
 from mcpserver.http.cache import Caller, Key, check, find_repeat, remember, result_of
 from mcpserver.http.sessions import HEADER as SESSION_HEADER
 from mcpserver.http.sessions import Sessions
-from mcpserver.http.stream import ALLOW, Streams, acceptable, serve_stream
+from mcpserver.http.stream import ALLOW, Streams, serve_stream
 from mcpserver.http.threads import run_query, store
 from mcpserver.tooling import usage
 from mcpserver.tooling.json_schema import list_types
@@ -320,7 +322,7 @@ class StreamingEndpoint(McpEndpoint):
         is_modern = headers.get("mcp-protocol-version") in MODERN_PROTOCOL_VERSIONS
         if not (is_modern and isinstance(message, dict) and message.get("method") == "subscriptions/listen" and "id" in message):
             return False
-        if acceptable(scope):
+        if all(check_accept_headers(Request(scope))):  # else the SDK would answer 406 and not a word
             with self._listening.hold(scope, MAX_LISTENING) as refusal:
                 if refusal is not None:
                     await refusal.send(send, jsonrpc=True)
