@@ -9,10 +9,22 @@ _FILE: Final = Path(__file__).parents[1] / "fixtures" / "lexicons" / "citations.
 _LEXICON: Final[dict[str, Any]] = tomllib.loads(_FILE.read_text(encoding="utf-8"))
 
 
+def list_words(name: str) -> list[str]:
+    return list(_LEXICON["words"][name].split())
+
+
 def get_words(name: str) -> frozenset[str]:
-    return frozenset(_LEXICON["words"][name].split())
+    return frozenset(list_words(name))
 
 
 def compile_pattern(name: str, flags: int = 0) -> re.Pattern[str]:
+    return re.compile(_read_pattern(name), flags)
+
+
+def _read_pattern(name: str) -> str:
     joined = re.sub(r"\n\s*", "", "|".join(_LEXICON["patterns"][name]))
-    return re.compile(re.sub(r"<<(\w+)>>", lambda part: "|".join(_LEXICON["words"][part[1]].split()), joined), flags)
+    return re.sub(r"<<(\w+)>>", lambda part: _fill(part[1]), joined)
+
+
+def _fill(name: str) -> str:
+    return "|".join(list_words(name)) if name in _LEXICON["words"] else _read_pattern(name)

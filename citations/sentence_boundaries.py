@@ -36,7 +36,6 @@ def sentences(text: str) -> Iterator[str]:
 
 
 def first_sentence(text: str) -> str:
-    """Return the sentence that `text` begins with; all of it, if it has no other."""
     return text[: next(_sentence_ends(text), len(text))]
 
 
@@ -54,7 +53,6 @@ def ends_whole(text: str) -> bool:
 
 
 def end_with_stop(text: str) -> str:
-    """Return the text with a full stop, unless it ends as a sentence does."""
     return text if text and ends_whole(text) else f"{text}."
 
 

@@ -1,7 +1,7 @@
 """The REST door: one NinjaAPI, one handler for every kind of error."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -9,6 +9,7 @@ from django.conf import settings
 from django.db import DataError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils.deprecation import MiddlewareMixin
 from ninja import NinjaAPI
 from ninja.errors import ValidationError
 from ninja.openapi.docs import DocsBase
@@ -130,14 +131,8 @@ def _addresses() -> tuple[dict[str, frozenset[str]], list[tuple[re.Pattern[str],
     return {path: names for path, names in found.items() if "{" not in path}, patterns
 
 
-class OnlyKnownParameters:
+class OnlyKnownParameters(MiddlewareMixin):
     """Middleware that refuses query parameters which an address of REST does not take; what is no address is not found."""
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponse:
-        return self.get_response(request)
 
     def process_view(self, request: HttpRequest, *_view: Any) -> HttpResponse | None:
         if not request.path.startswith("/api/"):

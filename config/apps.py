@@ -18,6 +18,5 @@ class DeskConfig(SimpleAdminConfig):
 
 
 def check_desk(app_configs: Sequence[AppConfig] | None, **options: Any) -> list[checks.CheckMessage]:
-    """Django's checks of every admin class, which must be loaded for it."""
     import_module(settings.ROOT_URLCONF)
     return check_admin_app(app_configs, **options)

@@ -43,7 +43,6 @@ _page_rules: Final[list[Callable[[str], frozenset[str] | None]]] = [
     site_parameters_of,
     *(plugin.get_page_parameters for plugin in _plugins),
 ]
-_limits: Final = [plugin.get_rate_limit for plugin in _plugins if plugin.get_rate_limit is not None]
 _key_paths: Final = tuple(f"/api/{plugin.label}/" for plugin in _plugins if plugin.knows_keys)
 
 logger = logging.getLogger(__name__)
@@ -55,16 +54,14 @@ _django: App = add_request_ids(_in_django)  # cached answers and MCP have no log
 _reads: App = add_request_ids(DjangoReads())
 
 
-def _rest_parameters(path: str) -> frozenset[str] | None:
-    return None if any(plugin.is_slow(path) for plugin in _plugins) else parameters_of(path)
-
-
-def _page_parameters(path: str) -> frozenset[str] | None:
+def _get_parameters(path: str) -> frozenset[str] | None:
+    if path.startswith("/api/"):
+        return None if any(plugin.is_slow(path) for plugin in _plugins) else parameters_of(path)
     return next((known for parameters in _page_rules if (known := parameters(path)) is not None), None)
 
 
-_rest = StreamingMiddleware(CachedApp(_django, _reads, memory_cache.answers, _rest_parameters, refuses_unknown=True))
-_site = CachedApp(_django, _reads, memory_cache.answers, _page_parameters)
+_rest = StreamingMiddleware(CachedApp(_django, _reads, memory_cache.answers, _get_parameters, refuses_unknown=True))
+_site = CachedApp(_django, _reads, memory_cache.answers, _get_parameters)
 _files = CachedApp(_django, _reads, memory_cache.answers, site_parameters_of, refuses_unknown=True)
 _server_pages = CachedApp(_django, _reads, memory_cache.answers, lambda _path: frozenset())
 
@@ -81,9 +78,13 @@ def _name_door(path: str, server: Any) -> str:
 
 
 async def _route(scope: Scope, receive: Receive, send: Send) -> None:
+    if scope["type"] == "lifespan":
+        await receive()
+        async with running():
+            await send({"type": "lifespan.startup.complete"})
+            await receive()
+        await send({"type": "lifespan.shutdown.complete"})
     if scope["type"] != "http":
-        if scope["type"] == "lifespan":
-            await _lifespan(receive, send)
         return
     path = scope["path"]
     server = _server_at(path)
@@ -105,18 +106,10 @@ async def _route(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 async def _get_limit(path: str) -> tuple[str, int] | None:
-    for get_limit in _limits:
-        if (limit := await get_limit(path)) is not None:
+    for plugin in _plugins:
+        if plugin.get_rate_limit is not None and (limit := await plugin.get_rate_limit(path)) is not None:
             return limit
     return None
-
-
-async def _lifespan(receive: Receive, send: Send) -> None:
-    await receive()
-    async with running():
-        await send({"type": "lifespan.startup.complete"})
-        await receive()
-    await send({"type": "lifespan.shutdown.complete"})
 
 
 @contextlib.asynccontextmanager

@@ -44,14 +44,11 @@ def boolean(name: str, default: bool) -> bool:
 
 
 def one_of(name: str, default: str, *others: str) -> str:
-    """Return one of these words, as it is written here."""
     known = {word: word for word in (default, *others)}
     return _read(name, default, lambda raw: known[raw], " or ".join(known))
 
 
 def integer(name: str, default: int, minimum: int, maximum: int) -> int:
-    """Return a whole number from `minimum` to `maximum`, both allowed."""
-
     def parse(raw: str) -> int:
         value = int(raw)
         if not minimum <= value <= maximum:
@@ -62,7 +59,6 @@ def integer(name: str, default: int, minimum: int, maximum: int) -> int:
 
 
 def path(name: str, default: Path) -> Path:
-    """Return an absolute path; `~` and relative paths are resolved."""
     return _read(name, default, lambda raw: Path(raw).expanduser().resolve(), "a path")
 
 
@@ -95,7 +91,6 @@ def database(name: str) -> dict[str, Any] | None:
 
 
 def redis(name: str) -> str:
-    """Return the address of a Redis, or "" without one."""
     form = r"(redis|rediss|unix)://[^\s]+"
     return _read(name, "", partial(_match, form), "an address such as redis://host:6379/0", secret=True)
 
@@ -111,7 +106,6 @@ def duration(name: str, default: str) -> dt.timedelta | None:
 
 
 def read_duration(raw: str) -> dt.timedelta | None:
-    """See `duration`. Raises: ValueError."""
     if raw == "off":
         return None
     match = re.fullmatch(r"([1-9][0-9]{0,7})([smhd])", raw)

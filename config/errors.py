@@ -13,14 +13,12 @@ import orjson
 
 
 class WireError(Exception):
-    """Base of all errors that a caller may see.
-
-    `code` is stable and part of the contract; `status` is the HTTP status; `hint` says what to do next.
-    """
+    """Base of all errors that a caller may see: a stable `code`, the HTTP `status`, and a `hint` that says what to do next."""
 
     code: ClassVar[str] = "internal_error"
     status: ClassVar[HTTPStatus] = HTTPStatus.INTERNAL_SERVER_ERROR
     headers: Mapping[str, str] = MappingProxyType({})  # of its HTTP answers
+    message = hint = ""  # of errors that say the same always
 
     def __init_subclass__(cls, code: str = "", status: HTTPStatus | None = None) -> None:
         if code:
@@ -28,10 +26,9 @@ class WireError(Exception):
         if status:
             cls.status = status
 
-    def __init__(self, message: str, hint: str = "") -> None:
-        super().__init__(message)
-        self.message = message
-        self.hint = hint
+    def __init__(self, message: str = "", hint: str = "") -> None:
+        self.message, self.hint = message or self.message, hint or self.hint
+        super().__init__(self.message)
 
     def as_dict(self) -> dict[str, str]:
         """`{"error", "message", "hint"}`, the one error shape of every door."""
@@ -49,8 +46,7 @@ class InvalidArgument(WireError, code="invalid_argument", status=HTTPStatus.UNPR
 class BadRequest(WireError, code="bad_request", status=HTTPStatus.BAD_REQUEST):
     """The request itself cannot be read, whatever it asks."""
 
-    def __init__(self) -> None:
-        super().__init__("The request cannot be read.", "Compare it with /api/openapi.json.")
+    message, hint = "The request cannot be read.", "Compare it with /api/openapi.json."
 
 
 class UnknownParameter(WireError, code="unknown_parameter", status=HTTPStatus.BAD_REQUEST):
@@ -60,8 +56,7 @@ class UnknownParameter(WireError, code="unknown_parameter", status=HTTPStatus.BA
 class MethodNotAllowed(WireError, code="method_not_allowed", status=HTTPStatus.METHOD_NOT_ALLOWED):
     """The wire is only ever read."""
 
-    def __init__(self) -> None:
-        super().__init__("The wire is read-only.", "Use GET, HEAD or OPTIONS.")
+    message, hint = "The wire is read-only.", "Use GET, HEAD or OPTIONS."
 
 
 class NotInRoster(InvalidArgument, code="not_in_roster"):
@@ -84,11 +79,7 @@ class Unauthorized(WireError, code="unauthorized", status=HTTPStatus.UNAUTHORIZE
     """The question needs a key, and none that is in force was sent."""
 
     headers = MappingProxyType({"WWW-Authenticate": 'Bearer realm="wire"'})
-
-    def __init__(
-        self, message: str, hint: str = "Send Authorization: Bearer <key>; whoever runs the server hands keys out."
-    ) -> None:
-        super().__init__(message, hint)
+    hint = "Send Authorization: Bearer <key>; whoever runs the server hands keys out."
 
 
 class PaymentRequired(WireError, code="payment_required", status=HTTPStatus.PAYMENT_REQUIRED):
@@ -109,12 +100,8 @@ class Unavailable(WireError, code="unavailable", status=HTTPStatus.SERVICE_UNAVA
 
     retry_after: ClassVar[int] = 5  # seconds
     headers = MappingProxyType({"Retry-After": str(retry_after)})
-
-    def __init__(self) -> None:
-        super().__init__(
-            "The wire cannot be read at the moment: its database does not answer.",
-            f"Ask again in {self.retry_after} seconds. Cached answers are still served, marked as stale.",
-        )
+    message = "The wire cannot be read at the moment: its database does not answer."
+    hint = f"Ask again in {retry_after} seconds. Cached answers are still served, marked as stale."
 
 
 class Damaged(WireError, code="damaged"):
@@ -132,5 +119,4 @@ class Busy(WireError, code="busy", status=HTTPStatus.CONFLICT):
 class InternalError(WireError):
     """A fault of ours. What went wrong is in the log, never in the answer."""
 
-    def __init__(self) -> None:
-        super().__init__("Something failed on our side; it was logged.", "Try again in a moment.")
+    message, hint = "Something failed on our side; it was logged.", "Try again in a moment."

@@ -14,8 +14,7 @@ from typing import Any, Final
 
 from config.url_secrets import mask_addresses
 
-request_id: Final[ContextVar[str]] = ContextVar("request_id", default="")
-"""Of the request at hand; empty outside of one. Threads that Django answers in see it too."""
+request_id: Final[ContextVar[str]] = ContextVar("request_id", default="")  # in threads that Django answers in, too
 
 _PLAIN: Final = re.compile(rb"[A-Za-z0-9_-]{8,64}")
 _UNSAFE: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")

@@ -38,10 +38,8 @@ class DocumentKind:
     name: str  # such as "factcheck"
     title: str  # above its hits on the search page
     id_form: str  # how ids of its own look, for who gives an unknown one
-    search: Callable[[str, int], Any]
-    """Returns up to so many hits of a query, best first, as `wire.schemas.documents.DocumentsOut`. Raises: WireError."""
-    fetch: Callable[[str], Any]
-    """Returns the document of an id of its own, as `DocumentOut`. Raises: WireError."""
+    search: Callable[[str, int], Any]  # so many hits, best first, as `DocumentsOut`. Raises: WireError
+    fetch: Callable[[str], Any]  # the document of an id of its own, as `DocumentOut`. Raises: WireError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,16 +59,11 @@ class Plugin:
     mcp_servers: Mapping[str, str] = field(default_factory=dict)  # path to module, as `mcpserver.servers` explains
     list_server_cards: Callable[[], Iterable[tuple[dict[str, Any], dict[str, Any]]]] = tuple
     """Returns how the card of each server differs from the wire's, and what /.well-known/mcp.json says beside it."""
-    get_page_parameters: Callable[[str], frozenset[str] | None] = lambda _path: None
-    """Returns the query parameters of a page that may be cached; None for all other paths."""
-    is_slow: Callable[[str], bool] = lambda _path: False
-    """Tells whether a REST path may wait for somebody else's server: such requests run in threads of their own, uncached."""
-    knows_keys: bool = False
-    """Whether REST answers holders of a key otherwise: such requests are neither cached nor answered from the cache."""
-    get_rate_limit: Callable[[str], Awaitable[tuple[str, int] | None]] | None = None
-    """Returns a name and its requests a minute, where a path has a limit of its own."""
-    get_story_extras: Mapping[str, Callable[[str], Sequence[Any]]] = field(default_factory=dict)
-    """What stands beside a story in its answer, by its name there: functions of the story's id."""
+    get_page_parameters: Callable[[str], frozenset[str] | None] = lambda _path: None  # of pages that may be cached
+    is_slow: Callable[[str], bool] = lambda _path: False  # may wait for somebody else's server: in threads of its own, uncached
+    knows_keys: bool = False  # REST answers holders of a key otherwise, so their requests pass every cache
+    get_rate_limit: Callable[[str], Awaitable[tuple[str, int] | None]] | None = None  # a name and requests a minute
+    get_story_extras: Mapping[str, Callable[[str], Sequence[Any]]] = field(default_factory=dict)  # by name: functions of its id
     document_kind: DocumentKind | None = None  # what it adds to the search over all systems, which asks it if it holds anything
     list_metrics: Callable[[], Iterable[str]] = tuple  # returns lines in Prometheus' text format
 
@@ -80,12 +73,9 @@ class Plugin:
     publish_permissions: Sequence[str] = ()  # codenames that publishers have besides
     checks: Mapping[str, Callable[[dt.datetime], Iterable[Any]]] = field(default_factory=dict)
     """Checks of the doctor, by name: functions that yield findings (`wire.ops.doctor`)."""
-    list_faults: Callable[[], Iterable[str]] = tuple
-    """Recomputes the app's rows for `verifywire`: returns a sentence for each that differs."""
-    after_publish: Callable[..., None] | None = None
-    """Called with `stdout` and `stderr` behind each ingest of all feeds and each load of an archive. Raises: CommandError."""
-    after_ingest: Callable[..., None] | None = None
-    """Called behind each ingest of all feeds with `stop`, a function, and `stdout` and `stderr`. Raises: CommandError."""
+    list_faults: Callable[[], Iterable[str]] = tuple  # a sentence for each row that `verifywire` finds different
+    after_publish: Callable[..., None] | None = None  # with stdout, stderr: behind ingests and loads. Raises: CommandError
+    after_ingest: Callable[..., None] | None = None  # with stop, stdout, stderr: behind ingests. Raises: CommandError
     sample_command: str = ""  # the words of the command that fills the sample wire
 
 

@@ -15,9 +15,7 @@ def new_token(prefix: str) -> str:
 
 
 def token_hash(token: str) -> str:
-    """SHA-256 in lower-case hex, which is what a table stores. 256 random bits need no salt and no slow hash; and whoever looks
-    a key up by its hash compares in a time that tells nothing of the key.
-    """
+    """Return SHA-256 in lower-case hex, as tables store it: 256 random bits need no salt and no slow hash."""
     return hashlib.sha256(token.encode()).hexdigest()
 
 
@@ -28,7 +26,6 @@ def bearer_of(headers: Mapping[bytes, bytes]) -> str | None:
 
 
 def bearer_in(sent: str | None) -> str | None:
-    """Return the same of the header's value."""
     if sent is None:
         return None
     scheme, _, token = sent.strip().partition(" ")

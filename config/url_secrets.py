@@ -16,15 +16,11 @@ def has_credentials(address: str) -> bool:
 
 
 def mask_address(address: str) -> str:
-    """Return an address as everybody may see it: scheme, host, path and the names of parameters stay, values become `…`.
-
-    Feeds take tokens there. User names, passwords and fragments become `…` too.
-    """
+    """Return an address with scheme, host, path and names of parameters; values, which may be tokens, and users become `…`."""
     return _ALONE.sub(_mask, address)
 
 
 def mask_addresses(text: str) -> str:
-    """Return the text with each address in it as `mask_address` has it."""
     return _IN_TEXT.sub(_mask, text)
 
 

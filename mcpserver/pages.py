@@ -31,7 +31,7 @@ def _build_server(path: str) -> Any:
     if family not in SERVERS:
         raise NotFound("There is no such server.")
     module = import_module(SERVERS[family])
-    member = module.members().get(path.removeprefix(family))
-    if member is None or isinstance(member, NotFound):
-        raise member or NotFound("There is no such server.", module.UNKNOWN)
+    member = module.members().get(path.removeprefix(family), NotFound("There is no such server.", module.UNKNOWN))
+    if isinstance(member, NotFound):
+        raise member
     return module.build(member)

@@ -17,7 +17,6 @@ FLUSH: Final = 10.0  # seconds between two writes of counts
 
 
 def build_endpoints(servers: Mapping[str, str]) -> dict[str, McpEndpoint]:
-    """Return the ASGI application of each server that stands alone, by path."""
     doors = dict[str, McpEndpoint]()
     for path, module_name in servers.items():
         if path.endswith("/"):
@@ -64,7 +63,6 @@ async def lifespan() -> AsyncIterator[None]:
 
 
 async def announce_publish() -> None:
-    """Tell every open stream, of each server and either era, which lists changed."""
     for door in _streaming():
         await door.announce()
 

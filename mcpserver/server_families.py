@@ -1,6 +1,7 @@
 """A family of MCP servers: one for each row of a table, all of one module, made when they are asked for."""
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
+from functools import partial
 from types import ModuleType
 from typing import Any, Final
 
@@ -18,12 +19,9 @@ MEMBER_BYTES: Final = 1_000
 class Family:
     """The ASGI application of all servers below `path`. `kind` offers what `mcpserver.servers` says of a family's module.
 
-    A server is built of its row when it is first asked for, and kept in the answer cache until the wire changes: a row that was
-    added, changed or removed shows like any other change, without a restart, and what is kept is bounded. Each has the plain Door
-    and no streams: the SDK's streaming application would have to be entered and left in the task that runs the process's lifespan,
-    which is over when a row is added, and lists of members never change.
-
-    All members are read at once, so that a name that nobody has costs no query and is kept nowhere.
+    Servers are kept in the answer cache, so a changed row shows like any other change. They have no streams: the SDK's would have
+    to be entered in the task of the lifespan, which is over when a row is added. All members are read at once, so that a name
+    that nobody has costs no query.
     """
 
     def __init__(self, path: str, name: str, kind: ModuleType) -> None:
@@ -33,42 +31,28 @@ class Family:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         member = scope["path"][len(self.path) :]
-        key = "door", self.name, member
-        door: McpEndpoint | None = memory_cache.answers.get(key)
-        if door is None:
-            try:
-                door = await self._make_endpoint(key, member)
-            except WireError as error:
-                await Refusal.from_error(error).send(send, jsonrpc=True)
-                return
+        try:
+            door: McpEndpoint = await memory_cache.answers.get_or_make(
+                ("door", self.name, member), partial(self._make_endpoint, member)
+            )
+        except WireError as error:
+            await Refusal.from_error(error).send(send, jsonrpc=True)
+            return
         await door(scope, receive, send)
 
-    async def _make_endpoint(self, key: Hashable, member: str) -> McpEndpoint:
-        """Raises: NotFound, Unavailable."""
+    async def _make_endpoint(self, member: str) -> tuple[McpEndpoint, int]:
+        kind, members = self._kind, await memory_cache.answers.get_or_make(("members", self.name), self._list_members)
+        row = members.get(member, NotFound("There is no such server.", kind.UNKNOWN))
+        if isinstance(row, NotFound):
+            raise row
+        teller = kind.teller(row) if hasattr(kind, "teller") else None
+        name = f"{self.name}/{member}"
+        door = McpEndpoint(name, kind.build(row), kind.usage_name, self.name, teller)
+        if not hasattr(kind, "CARDS"):
+            return door, DOOR_BYTES
+        door.with_cards = build_card_endpoint(name, kind.build(row), kind.CARDS, kind.usage_name, self.name)
+        return door, 2 * DOOR_BYTES
 
-        async def make() -> tuple[McpEndpoint, int]:
-            row = (await self._members()).get(member)
-            if row is None:
-                raise NotFound("There is no such server.", self._kind.UNKNOWN)
-            if isinstance(row, NotFound):
-                raise row
-            kind = self._kind
-            teller = kind.teller(row) if hasattr(kind, "teller") else None
-            name = f"{self.name}/{member}"
-            door = McpEndpoint(name, kind.build(row), kind.usage_name, self.name, teller)
-            if not hasattr(kind, "CARDS"):
-                return door, DOOR_BYTES
-            door.with_cards = build_card_endpoint(name, kind.build(row), kind.CARDS, kind.usage_name, self.name)
-            return door, 2 * DOOR_BYTES
-
-        made: McpEndpoint = await memory_cache.answers.make(key, make)
-        return made
-
-    async def _members(self) -> Mapping[str, Any]:
-        async def make() -> tuple[Mapping[str, Any], int]:
-            found: Mapping[str, Any] = await run_query(self._kind.members)
-            return found, MEMBER_BYTES * (1 + len(found))
-
-        key = "members", self.name
-        kept: Mapping[str, Any] | None = memory_cache.answers.get(key)
-        return kept if kept is not None else await memory_cache.answers.make(key, make)
+    async def _list_members(self) -> tuple[Mapping[str, Any], int]:
+        found: Mapping[str, Any] = await run_query(self._kind.members)
+        return found, MEMBER_BYTES * (1 + len(found))

@@ -4,17 +4,13 @@ import re
 from typing import Final
 
 from citations.find.normalize import words_of
-from citations.phrases import get_words
+from citations.phrases import compile_pattern, get_words
 
 LONGEST: Final = 1_600  # characters of a citation in prose
 NAMES: Final = 80  # characters of an author's name before a title
 _POINTS_BACK: Final = re.compile(r"\s*(?:\(|(?:It|They|He|She|This|That|These|Those|Its|Their|His|Her)\b)")
 URL: Final = re.compile(r"https?://[^\s<>\"'\])\u3000-\uffff]+", re.I)
-NO_WORDS: Final = re.compile(  # ids, addresses and numbers of notes
-    r"https?://[^\s<>\"'()\[\]{}|;,…\u3000-\uffff]+|[\w.:/%@~-]*cbn-[0-9a-z]{12}(?:@r\w+(?::\w+)?)?"
-    r"|\btier[ -]?\d+|\[[ x]\]|\[\^?[1-9]\d?\]:?|\^\d{1,2}\b|^\W*\d{1,3}[.):]+(?=\s)|\b\d{1,3}[ -]min(?:ute)?s?[ -]read\b",
-    re.I,
-)
+NO_WORDS: Final = compile_pattern("no_words", re.I)
 _TIER: Final = re.compile(r"\btier[\"']?[ :=-]{0,3}(\d{1,3})\b", re.I)
 _ABBREVIATIONS: Final = "Jan Feb Mar Apr Jun Jul Aug Sep Sept Oct Nov Dec No Nr Mr Ms Mrs Dr St vs cf pp p n f"
 _NO_ABBREVIATION: Final = "".join(rf"(?<!\b{word}\.)" for word in _ABBREVIATIONS.split())

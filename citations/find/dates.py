@@ -4,17 +4,12 @@ import re
 from typing import Final
 
 from citations.format.formats import MLA_MONTHS, MONTHS
+from citations.phrases import list_words
 
-_GERMAN: Final = (
-    *("Januar", "Februar", "März", "April", "Mai", "Juni"),
-    *("Juli", "August", "September", "Oktober", "November", "Dezember"),
-)
-_FRENCH: Final = (
-    *("janvier", "février", "mars", "avril", "mai", "juin"),
-    *("juillet", "août", "septembre", "octobre", "novembre", "décembre"),
-)
 _MONTH: Final = {
-    name.casefold().rstrip("."): at for names in (MONTHS, MLA_MONTHS, _GERMAN, _FRENCH) for at, name in enumerate(names, 1)
+    name.casefold().rstrip("."): at
+    for names in (MONTHS, MLA_MONTHS, list_words("german_months"), list_words("french_months"))
+    for at, name in enumerate(names, 1)
 } | {"jun": 6, "jul": 7, "sep": 9}
 _MONTH_NAME: Final = "|".join(sorted(_MONTH, key=len, reverse=True))
 DATE: Final = re.compile(

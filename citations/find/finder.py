@@ -12,7 +12,7 @@ from itertools import islice, takewhile
 from operator import itemgetter
 from typing import Any, Final
 
-from citations.find import context
+from citations.find import context, text_formats
 from citations.find.context import LONGEST, has_content, last_claim, last_sentence_start, open_bracket
 from citations.find.dates import dates_in
 from citations.find.json_objects import find_json, split_object
@@ -20,31 +20,16 @@ from citations.find.match import CitationMatch
 from citations.find.normalize import straighten
 from citations.find.records import find_records, read_csl
 from citations.find.segments import BREAK, ID, Passage, split_passages
-from citations.find.text_formats import (
-    CORRECTED,
-    INLINE,
-    LAYERED,
-    MARKDOWN_TAIL,
-    NEAR_ID,
-    TAIL,
-    build_match,
-    find_lead_ins,
-    find_without_id,
-    read_bibliographic,
-    read_markdown,
-)
+from citations.find.text_formats import LAYERED, NEAR_ID, build_match, find_lead_ins, find_without_id
 from citations.format.formats import CitationFormat
+from citations.phrases import compile_pattern
 
 AHEAD: Final = 400  # characters
 NEAR: Final = 400  # characters of each of the PARAGRAPHS beside an id that stands alone
 PARAGRAPHS: Final = 6
 _SOURCE: Final = re.compile(r"[\s(\[]*(?:sources?|read more|see|link|via|at)?:?[\s(\[<]*(?:\[[^\[\]\n]{1,60}\]\s?\(<?)?$", re.I)
-_BEGINS: Final = re.compile(  # another sentence, with a full stop or without
-    r"[)\]>\"']*[.!?](?:\s|$)|(?![)\]>\"']*[,;:])\W*\s\W*[^\W_a-z]"
-)
-_CONTINUES: Final = re.compile(  # a sentence goes on behind a citation of one of the formats
-    r"(?:[?#&][^\s)>\]\"']*)?[)\]>\"'*_]{0,4}(?:[,;] | (?:which|who|that|but|and|while|although|though|where|because|as)\b)"
-)
+_BEGINS: Final = compile_pattern("begins")
+_CONTINUES: Final = compile_pattern("continues")
 _REST_OF_BRACKET: Final = re.compile(r"[^()\[\]]{1,200}[)\]]")
 _BRACKET: Final = re.compile(r"[)\]>\"']{0,3} ?\([^()]{1,200}\)")
 
@@ -78,8 +63,8 @@ def _read_json(value: Any) -> list[CitationMatch]:
         if records := read_csl(item):
             found += records
             continue
-        for line in split_object(item):
-            found += _read_line(line.text, is_row=True) if line.is_row else find_citations(line.text)
+        for text, is_row in split_object(item):
+            found += _read_line(text, is_row=True) if is_row else find_citations(text)
     return found
 
 
@@ -99,24 +84,21 @@ def _read_passages(passages: list[Passage]) -> Iterator[tuple[int, CitationMatch
 
 
 def _take_uncited(passages: list[Passage], cited: list[list[CitationMatch]]) -> list[str]:
-    """Return the next paragraphs, up to one that cites."""
     free = takewhile(lambda pair: not pair[1], zip(passages, cited, strict=True))
     return list(islice((passage.line.replace(BREAK, " ")[:NEAR] for passage, _ in free if passage.line), PARAGRAPHS))
 
 
 def _read_line(raw: str, *, is_row: bool = False) -> list[CitationMatch]:
-    """Return the citations of one paragraph, or of an entry of a list. An id ends one; words that the wire's formats alone use
-    show one without an id.
-    """
+    """Return the citations of one paragraph or entry of a list. An id ends one; without an id the formats' own words show one."""
     found: list[CitationMatch] = []
     begin, line = 0, raw.replace(BREAK, " ")  # both of one length
     ids = list(ID.finditer(line))
-    is_single = is_row and len({match["id"].lower() for match in ids}) == 1
+    is_single = is_row and len({match["id"].lower() for match in ids}) == 1 and not find_lead_ins(line)
     for match in ids:
         if match.start() < begin:
             continue  # named twice by the same citation
         before, behind = line[: match.start()], line[match.end() :]
-        if is_single and not (find_lead_ins(line) or MARKDOWN_TAIL.match(behind) or TAIL.search(before[-120:])):  # own words
+        if is_single and not (text_formats.MARKDOWN_TAIL.match(behind) or text_formats.TAIL.search(before[-120:])):  # own words
             best = next((one for one in ids if one["address"]), match)
             dates = dates_in(open_bracket(line[: best.start()]))
             found.append(build_match(line, best, tier=context.find_tier(line), dates=dates))
@@ -139,13 +121,13 @@ def _read_stretch(raw: str, begin: int, match: re.Match[str]) -> tuple[list[Cita
     if last and (cut := raw.find(BREAK, begin + last.end(), match.start())) >= 0:  # it has ended, and has no id
         found, end = _read_stretch(raw, cut + 1, match)
         return [*find_without_id(raw[begin:cut]), *found], end
-    earlier, tail = before, TAIL.search(before[-120:])
+    earlier, tail = before, text_formats.TAIL.search(before[-120:])
     if last and last.re is LAYERED and not has_content(before[last.end() :]):  # what it says stands behind the id, or before
         earlier = before[: last.start()]
         last = tail = None
-    markdown = MARKDOWN_TAIL.match(line, match.end(), match.end() + 700)
+    markdown = text_formats.MARKDOWN_TAIL.match(line, match.end(), match.end() + 700)
     end = markdown.end() if markdown else match.end()
-    if corrected := CORRECTED.match(line, end):
+    if corrected := text_formats.CORRECTED.match(line, end):
         end = corrected.end()
     is_via = tail is None or tail["how"].lower() == "via"
     more = _read_on(line, end, is_all=False) if _CONTINUES.match(line, end) else ""
@@ -159,9 +141,9 @@ def _read_stretch(raw: str, begin: int, match: re.Match[str]) -> tuple[list[Cita
     claim = before[max(start, len(before) - LONGEST) :]
     text = claim + line[match.start() : end]
     if markdown:
-        found = [replace(read_markdown(text, claim, match, markdown), behind=more)]
+        found = [replace(text_formats.read_markdown(text, claim, match, markdown), behind=more)]
     elif tail and not is_via:
-        found = [replace(read_bibliographic(text, before[: -len(tail[0])][-LONGEST:], match, tail), behind=more)]
+        found = [replace(text_formats.read_bibliographic(text, before[: -len(tail[0])][-LONGEST:], match, tail), behind=more)]
     else:
         claim = last_claim(claim)
         more = _read_on(line, end, is_all=not has_content(claim), in_bracket=bool(open_bracket(claim)))
@@ -181,7 +163,7 @@ def _read_headed(line: str, before: str, head: re.Match[str], match: re.Match[st
     inline = next(find_without_id(before[head.start() :]))
     rest = _SOURCE.sub("", inline.rest or "")
     # One sentence behind the date: the id behind it is of the same story.
-    if head.re is INLINE and len(inline.rest or "") < LONGEST // 4 and not context.SENTENCE.search(rest):
+    if head.re is text_formats.INLINE and len(inline.rest or "") < LONGEST // 4 and not context.SENTENCE.search(rest):
         said_inline = {name: getattr(inline, name) for name in ("format", "publisher", "tier", "credited", "dates")}
         return build_match(whole, match, rest=rest.strip() or None, **said_inline)
     return None

@@ -41,7 +41,6 @@ class CitationMatch:
 
 
 def read_address(match: re.Match[str]) -> dict[str, Any]:
-    """Return the address, the revision and the hash that stand beside an id."""
     revision, pin = match["revision"], match["pin"]
     return {"address": match["address"] or None, "revision": int(revision) if revision else None, "pin": pin and pin.lower()}
 

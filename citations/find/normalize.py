@@ -36,7 +36,6 @@ def straighten(text: str) -> str:
 
 
 def words_of(text: str) -> tuple[str, ...]:
-    """Return the words of a text in their order, typography aside."""
     return _split_words(text) if len(text) <= LONGEST_CACHED else _split_words.__wrapped__(text)
 
 
@@ -75,9 +74,7 @@ def is_quoted_from(quoted: str, text: str) -> bool:
 
 
 def is_foreign(text: str) -> bool:
-    """Return true if a text is plainly not English: most of its letters are of another script, or it has the small words of
-    another European language and none of the English ones.
-    """
+    """Return true if a text is plainly not English, by most of its letters, or by small words of another European language."""
     letters = [letter for letter in text if letter.isalpha()]
     if sum(letter > "\u024f" for letter in letters) > len(letters) / 2:
         return True

@@ -6,12 +6,11 @@ from typing import Final
 
 from citations.find.context import has_content, last_sentence_start
 from citations.find.segments import ID
+from citations.phrases import compile_pattern
 
 LONGEST: Final = 600  # characters before a marker that may be said of its note
 _SUPERSCRIPTS: Final = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
-_NOTE: Final = re.compile(
-    r"^[ \t>]*(?:\[\^?(\d{1,2})\]:?|\^(\d{1,2})\b|\((\d{1,2})\)|(\d{1,2})[.)]|([⁰¹²³⁴-⁹]{1,2}))[ \t]+(?=\S)", re.M
-)
+_NOTE: Final = compile_pattern("note", re.M)
 _BLANK: Final = re.compile(r"\n[ \t>]*\n")
 MARKER: Final = re.compile(r"\[(\^?\d{1,2}(?:[,;–-] ?\^?\d{1,2})*)\]|\((\d{1,2})\)|\^(\d{1,2})\b|([⁰¹²³⁴-⁹]{1,2})")
 

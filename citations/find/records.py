@@ -11,8 +11,9 @@ from citations.find.match import CitationMatch, find_correction, read_address
 from citations.find.segments import ID
 from citations.format.formats import CitationFormat, one_line
 from citations.format.latex import unescape
+from citations.phrases import compile_pattern
 
-NAME: Final = r"chat\s?bot\s?news(?:\s?\.\s?ai)?"
+NAME: Final = compile_pattern("wire").pattern
 MOST: Final = 8_000  # characters of a record
 MOST_TRIES: Final = 300  # records of BibTeX that are read to their end
 
@@ -23,12 +24,7 @@ _RIS_TAGS: Final = frozenset(["TY", "ID", "TI", "T1", "T2", "AU", "A1", "DA", "P
 _CSL_NAMES: Final = frozenset(["id", "type", "title", "author", "container-title", "publisher", "issued", "URL", "note", "source"])
 _OF_CSL_ALONE: Final = frozenset(["type", "container-title", "issued", "URL"])
 _BIBTEX_KEY: Final = re.compile(r"(?:chatbotnews[_-]|cbn-)([0-9a-z]{12})", re.I)
-_OWN_NOTE: Final = re.compile(  # the wire's own notes
-    r"^[^,\n]{1,80}, crediting (?P<credited>[^\n]{1,120}?)\.? (?=Summarized by)"
-    rf"|(?:Summarized by|via|Reported by [^.]{{1,100}}\.) ?{NAME}(?:, The Conversational AI Wire)?|https?://\S+/(?=cbn-)"
-    r"|[\[(]corrected \d{4}-\d\d-\d\d[\])]",
-    re.I,
-)
+_OWN_NOTE: Final = compile_pattern("own_note", re.I)
 _VIA: Final = re.compile(rf",? via {NAME}$", re.I)
 _FIELD: Final = re.compile(r"\b(\w+)\s*=\s*(?=[{\"\w])")
 _BRACE: Final = re.compile(r"\\.|[{}]", re.S)
@@ -38,9 +34,7 @@ _RIS_FIELD: Final = re.compile(r"^[ \t>]*([A-Z][A-Z0-9])  ?- (.*)$", re.M)
 
 
 def find_records(text: str) -> Iterator[tuple[int, int, list[CitationMatch]]]:
-    """Yield where each record of BibTeX and RIS begins and ends, with its citations; the last first, so that a
-    caller may cut them out one by one.
-    """
+    """Yield where each record of BibTeX and RIS begins and ends, with its citations, the last first."""
     end = len(text) + 1
     found = [*_find_bibtex(text), *_find_ris(text)]
     for begin, stop, match in sorted(found, key=lambda record: -record[1]):

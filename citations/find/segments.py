@@ -6,23 +6,16 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Final, NamedTuple
 
+from citations.phrases import compile_pattern
+
 _NL: Final = r"(?:[ \t]*\n[ \t>]*)?"
 _BROKEN_ID: Final = re.compile(rf"c{_NL}b{_NL}n{_NL}[-‐‑–−]{_NL}(?:[0-9a-z]{_NL}){{11}}[0-9a-z](?![0-9a-z])", re.I)
 _BROKEN_PERMALINK: Final = re.compile(
     _NL.join("http") + rf"(?:{_NL}(?!http)[^\s<>\"'()\[\]]){{4,200}}?{_NL}" + _NL.join("story/") + rf"{_NL}(?=cbn-)", re.I
 )
-_BROKEN_URL: Final = re.compile(  # behind a full stop a capital begins a sentence
-    r"(https?://\S{1,2000}(?:[/_=&?%-]|\.(?![ \t]*\n[ \t>]*(?-i:[A-Z]))))[ \t]*\n[ \t>]*(?=[\w%~][\w%~./-]*[-/.])", re.I
-)
-ID: Final = re.compile(
-    r"(?P<address>(?:https?://[^\s<>\"'\])]{1,300}?/|(?<![\w./@:-])[a-z0-9][a-z0-9.-]{1,100}(?::\d{1,5})?/(?=story/)"
-    r"|(?<![\w.@-])(?:[a-z]{2,6}:)?(?://)?[a-z0-9-]{1,60}\.[a-z0-9.-]{2,60}(?::\d{1,5})?/(?:[^\s<>\"'()\[\]|,;]{0,200}/)?)?(?:(?<![\w-])story/)?)(?<![a-z0-9-])(?P<id>cbn-[0-9a-z]{12})(?![0-9a-z-])"
-    r"(?:@r(?P<revision>\d{1,6})(?:[:.](?P<pin>(?:(?<=:)[0-9a-f]{4,64}|[0-9a-f]{8,64})(?![0-9a-z])))?)?",
-    re.I,
-)
-_ATTRIBUTION: Final = re.compile(  # names, each with a capital, and an id
-    r"[-–—(\s]*(?:(?:[A-Z][\w.&'’]{0,40}|via|by|in|of|for|/)[ ,:|–—-]{1,4}){1,12}\(?[^\s()]{0,300}cbn-[0-9a-z]{12}\S{0,80}"
-)
+_BROKEN_URL: Final = compile_pattern("broken_url", re.I)
+ID: Final = compile_pattern("id", re.I)
+_ATTRIBUTION: Final = compile_pattern("attribution")
 _JOIN: Final = r"[\s,;|\"'<>()\[\]:=]{1,6}(?:(?:permalink|url|uri|link|id|story|see|at)\b[\s,\"':=(<\[]{1,6})?"
 _TWICE: Final = (  # one id and its permalink, in either order
     (re.compile(rf"(?<![\w/-])(?P<id>cbn-[0-9a-z]{{12}}){_JOIN}(?=[^\s<>\"'()\[\]]{{1,300}}/(?P=id)(?![0-9a-z-]))", re.I), ""),
@@ -31,20 +24,12 @@ _TWICE: Final = (  # one id and its permalink, in either order
 _ROW: Final = re.compile(r"[ \t>]*(?:[-*•·–]|\.\.|\(?(?:\d{1,3}[a-z]?|[a-z]|[ivx]{1,4})[.)]|\[\^?\d{1,3}\]:?|\|)(?=\s|\S*\|)", re.I)
 _CITES: Final = re.compile(rf"{ID.pattern}|chat\s?bot\s?news", re.I)
 _BORDER: Final = re.compile(r"^[ \t>]*[|+]?[_=-]{8,}[|+]?[ \t]*$", re.M)
-_LEADS: Final = "Sources?|Link|URL|See|Via|Quelle|Read more"
-_HARD: Final = re.compile(  # breaks of lines that no wrapping made
-    r"(?:(?<=…)|(?<=\.\.\.))[ \t]*\n"
-    r"|(?<=[.!?\"'”’)\]])[ \t]*\n(?=[ \t>]*(?:[-*•]\s|\*\*\w|\.\.\s|\[(?!Fictional\])|\(?\w{1,3}[.)]\s))"  # an item of a list
-    rf"|(?:(?<=[.!?])|(?<=[.!?][\"'”’)\]]))[ \t]*\n(?=[ \t>]*(?!(?:{_LEADS})\b)[A-Z][\w ]{{0,30}}:)"  # one who speaks
-    r"|(?<=[.!?])[ \t]*\n(?=[^\n.!?]{1,30}\s*$)"  # a name below a letter
-)
+_HARD: Final = compile_pattern("hard_break")
 _LINK: Final = re.compile(r"<a\s([^<>]{0,1000})>(.{0,1500}?)</a\s*>", re.I | re.S)
 _HREF: Final = re.compile(r"\b(?:href|cite)\s*=\s*[\"']?([^\s\"'<>]{1,500})", re.I)
 _QUOTATION: Final = re.compile(r"<(blockquote|q)\s([^<>]{0,1000})>(.{0,1500}?)</\1\s*>", re.I | re.S)
 _ELEMENT: Final = re.compile(r"<[/?]?[a-z][\w:.-]{0,40}(?:\s[^<>]{0,500})?[/?]?>", re.I)
-_TAG: Final = re.compile(
-    r"</?(?:a|abbr|b|cite|code|em|font|i|mark|q|ref|small|span|strong|sub|sup|tbody|td|th|thead|u|wbr)(?:\s[^<>]{0,500})?>", re.I
-)
+_TAG: Final = compile_pattern("inline_tag", re.I)
 _SHOWN: Final = {  # what stands for a tag in plain text
     re.compile(r"<tr(?:\s[^<>]{0,500})?>", re.I): "\n\n| ",
     re.compile(r"</(?:td|th)(?:\s[^<>]{0,500})?>", re.I): " | ",
@@ -122,12 +107,10 @@ def _read_quotation(quoted: re.Match[str]) -> str:
 
 def _read_link(link: re.Match[str]) -> str:
     address = _HREF.search(link[1])
-    return _show_link(link[2], address[1]) if address else link[2]
-
-
-def _show_link(text: str, address: str) -> str:
-    bare = html.unescape(_TAG.sub("", text)).strip()
-    if bare in address or address in bare:
+    if not address:
+        return link[2]
+    bare = html.unescape(_TAG.sub("", link[2])).strip()
+    if bare in address[1] or address[1] in bare:
         return bare
     escaped = re.sub(r"[][\\]", r"\\\g<0>", bare)
-    return f"[{escaped}]({address})"
+    return f"[{escaped}]({address[1]})"

@@ -14,31 +14,18 @@ from citations.find.normalize import words_of
 from citations.find.records import NAME
 from citations.find.segments import BREAK, ID
 from citations.format.formats import CitationFormat
+from citations.phrases import compile_pattern
 
-NEAR_ID: Final = re.compile(  # looks like an id; CBN-2041 may be a ticket's
-    r"(?<![\w-])cbn-(?:[0-9a-z]{9,20}(?![0-9a-z-])|(?-i:(?<=cbn-)(?=[a-z]*\d)(?=\d*[a-z])[0-9a-z]{4,8}(?![\w-]))"
-    r"|[0-9a-z]{1,40}(?=…|\.\.\.))",
-    re.I,
-)
+NEAR_ID: Final = compile_pattern("near_id", re.I)
 CORRECTED: Final = re.compile(r"[>).,\"']{0,3}\s?[\[(]corrected (\d{4}-\d\d-\d\d)[\])]", re.I)
-LAYERED: Final = re.compile(
-    r"(?<!\w)(?:according to|as reported by|per) (?P<publisher>(?:(?!\.\s)[^\n]){1,150}?),? ?\(?(?:as |and )?"
-    rf"summari[sz]ed (?:by|at|on|via) \[?{NAME}(?:\]\((?!\S*cbn-)[^\s()]{{1,200}}\)|[\])])?,? ?(?:that )?",
-    re.I,
-)
+LAYERED: Final = compile_pattern("layered", re.I)
 INLINE: Final = re.compile(rf"{NAME},? ?\(?citing (?P<publisher>[^\n]{{1,150}}?),? ?[(,]? ?tier (?P<tier>\d{{1,3}})\)?", re.I)
 _PLACEHOLDER: Final = re.compile(r"<[^<>]{1,40}>|\{[^{}]{1,40}\}")  # of whoever explains the format
 _CREDITING: Final = re.compile(r", crediting (?P<name>[^\n]{1,150}?)(?=, \d{4}-)", re.I)
 _ENDS: Final = re.compile(r"[)\]\"']*[.!?]?[)\]\"']*(?:\s|$)")
 BYLINE: Final = 200  # characters
-TAIL: Final = re.compile(
-    rf"(?P<how>indexed by|summari[sz]ed (?:by|at|on|via)|via) \[?{NAME}\]?(?:, the conversational ai wire)?[.,:]?"
-    r"(?: (?:at|as|under))?[ (<]*$",
-    re.I,
-)
-MARKDOWN_TAIL: Final = re.compile(
-    rf"[^\s()]{{0,40}}\s?[)>\]]{{1,2}}\s?\((?P<by>[^\n]{{1,300}}?),? via \[?{NAME}\]?(?:\([^)]{{0,300}}\))?\)", re.I
-)
+TAIL: Final = compile_pattern("tail", re.I)
+MARKDOWN_TAIL: Final = compile_pattern("markdown_tail", re.I)
 QUOTED: Final = re.compile(r'(?<!\w)"([^"\n]{1,1000}?)"(?!\w)')
 
 

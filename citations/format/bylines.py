@@ -91,9 +91,7 @@ def parse_authors(byline: str | None, *house: str) -> list[Author]:
 
 
 def clean_byline(byline: str | None, *house: str) -> str | None:
-    """Return the byline as it is shown: as the publisher wrote it; without job titles, places and the publication, if it names
-    these beside the authors; None if it names nobody else.
-    """
+    """Return the byline without titles, places and the publication, if it names these beside authors; None if nobody is left."""
     text, names = _BY.sub("", byline or ""), _split_names(byline or "", house)
     bare, wanted = (
         [word for word in re.findall(r"[^\W_]+", said) if word not in _CONJUNCTIONS] for said in (text, " ".join(names))

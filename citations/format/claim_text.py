@@ -45,9 +45,7 @@ _TEASES: Final = compile_pattern("teases")
 # What points back to something that only the headline or the story names, or to the day of the story.
 _POINTS_BACK: Final = compile_pattern("points_back")
 # Two headings or a heading and its text that a page printed one below the other.
-_GLUED: Final = re.compile(
-    r"[a-z0-9’'”] (?:The|When|What|It|How|Why|Who|In|Despite|If|Although|While|After|There|Last|Earlier|Every|Since|This) [a-z]"
-)
+_GLUED: Final = compile_pattern("glued")
 _NAME: Final = re.compile(r"[^\W_](?:[\w.+&’'-]*[^\W_])?")
 _POSSESSIVE: Final = re.compile(r"['’]s?$")
 _FRAGMENT: Final = compile_pattern("fragments")

@@ -22,15 +22,13 @@ import rispy
 from citations.format.bylines import Author, Person, drop_title_comma, parse_authors
 from citations.format.claim_text import INNER_QUOTES, Statement, build_statement
 from citations.format.latex import escape
+from citations.phrases import list_words
 from citations.sentence_boundaries import end_with_stop
 
 WIRE: Final = "ChatbotNews.ai"
 WIRE_IN_FULL: Final = f"{WIRE}, The Conversational AI Wire"
-MONTHS: Final = (
-    *("January", "February", "March", "April", "May", "June"),
-    *("July", "August", "September", "October", "November", "December"),
-)  # `calendar.month_name` would follow the locale
-MLA_MONTHS: Final = ("Jan.", "Feb.", "Mar.", "Apr.", "May", "June", "July", "Aug.", "Sept.", "Oct.", "Nov.", "Dec.")
+MONTHS: Final = list_words("months")  # `calendar.month_name` would follow the locale
+MLA_MONTHS: Final = list_words("mla_months")
 MAKERS: Final = 1  # the tier of those who report on themselves
 APA_MOST: Final = 20  # authors; of more, the first nineteen and the last are named
 
@@ -114,7 +112,6 @@ def cite(story: Citable, format: CitationFormat = CitationFormat.LAYERED) -> str
 
 
 def citation_objects(story: Citable) -> dict[str, str]:
-    """Return the six citations that every story carries, by their public names."""
     return {
         "layered_ready": render_layered(story),
         "inline_ready": render_inline(story),
@@ -247,10 +244,7 @@ def _initials(given: str) -> str:
 
 
 def render_mla(story: Citable) -> str:
-    """Without an author the title comes first. Its own quotation marks become single ones, as between others.
-
-    The first author has the family name first, a second is written as it is spoken, more are "et al." (MLA 5.5-5.8).
-    """
+    """Put the title first without an author; the first author inverted, a second as spoken, more as "et al." (MLA 5.5-5.8)."""
     names = [author.inverted for author in story.authors[:1]] + [author.written for author in story.authors[1:]]
     authors = f"{names[0]}, et al." if len(names) > 2 else ", and ".join(names)
     day = story.wire_date
@@ -279,9 +273,7 @@ RENDERERS: Final[Mapping[CitationFormat, Callable[[Citable], str]]] = {
 
 
 def _bibtex_name(author: Author) -> str:
-    """Return family, suffix and given name between commas; braces around what BibTeX would take apart otherwise: the name of
-    an organisation, a family's of several words that begins with no particle ("Ortega y Gasset"), the word "And".
-    """
+    """Return family, suffix and given name between commas, in braces what BibTeX would take apart, such as "Ortega y Gasset"."""
     if not isinstance(author, Person):
         return f"{{{escape(author.written)}}}"
     is_compound = " " in author.family and not author.family[0].islower()

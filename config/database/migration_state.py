@@ -10,12 +10,10 @@ from django.db.migrations.recorder import MigrationRecorder
 
 from config.errors import InvalidArgument
 
-Migration = tuple[str, str]
-"""An app's label, and a migration's name."""
+Migration = tuple[str, str]  # an app's label and a migration's name
 
 
 def list_missing() -> list[str]:
-    """Return the migrations that were not applied yet, in the order in which they would be."""
     executor = MigrationExecutor(connection)
     return [str(migration) for migration, _ in executor.migration_plan(executor.loader.graph.leaf_nodes())]
 

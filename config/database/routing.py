@@ -32,8 +32,7 @@ AGAIN: Final = 5.0  # seconds until a replica that was away, or behind, is looke
 # perm, busy, locked, nomem, readonly, ioerr, corrupt, full, cantopen, protocol, notadb.
 _FILE_TROUBLE: Final = frozenset({3, 5, 6, 7, 8, 10, 11, 13, 14, 15, 26})
 
-_current: Final[ContextVar[str | None]] = ContextVar("reading", default=None)
-"""The database that is read for the public: "" where none can be; None for everybody else."""
+_current: Final[ContextVar[str | None]] = ContextVar("reading", default=None)  # "" where none can be; None but for the public
 
 
 class Source:
@@ -114,10 +113,7 @@ def read(query: Callable[[], T]) -> T:
 
 
 def write(change: Callable[[], T]) -> T:
-    """Run `change`; what it reads for that comes from the primary, also inside of `reading()`.
-
-    Raises: OperationalError where there is no database, what `change` raises.
-    """
+    """Run `change`, which reads from the primary. Raises: OperationalError where there is no database, what `change` raises."""
     if why := missing():
         raise OperationalError(why)
     with _set(postgres.seconds, PATIENCE), _set(_current, None):

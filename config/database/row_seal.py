@@ -29,8 +29,6 @@ M = TypeVar("M", bound=models.Model)
 
 
 class SealedQuerySet(models.QuerySet[M, M]):
-    """Writes rows and their seals together."""
-
     def update(self, **values: Any) -> int:
         model: Any = self.model
         if model.UNSEALED.issuperset(values):
@@ -98,7 +96,6 @@ def sealed_models() -> list[type[Sealed]]:
 
 
 def seal(model: type[models.Model], keys: Collection[Any]) -> None:
-    """Seal these rows as they are stored now."""
     table, connection = model._meta, connections[router.db_for_write(model)]
     assert table.pk is not None  # noqa: S101  no model is without one
     sql = f'UPDATE "{table.db_table}" SET seal = %s WHERE "{table.pk.column}" = %s'  # noqa: S608  ours
@@ -121,7 +118,6 @@ def seal_all(model: type[models.Model], progress: Callable[[int], None] = lambda
 
 
 def intact_keys(model: type[models.Model], keys: Collection[Any]) -> list[Any]:
-    """Return the keys of those rows that are as they were sealed."""
     found = []
     for some in in_batches(keys):
         found += [key for key, kept, digest in _rows(model, some) if _fits(kept, digest)]
@@ -175,7 +171,6 @@ def _batches(model: type[models.Model]) -> Iterator[tuple[Any, ...]]:
 
 
 def in_batches(keys: Iterable[Any]) -> Iterator[tuple[Any, ...]]:
-    """Yield the keys in tuples of BATCH."""
     left = iter(keys)
     return iter(lambda: tuple(islice(left, BATCH)), ())
 

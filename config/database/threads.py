@@ -12,8 +12,7 @@ T = TypeVar("T")
 
 THREADS: Final = 4  # queries of one process that may wait for the database at the same time
 _pool: Final = ThreadPoolExecutor(THREADS, thread_name_prefix="query")
-_outside: Final = ThreadPoolExecutor(THREADS, thread_name_prefix="outside")
-"""For work that may wait for somebody else's server: seconds, in which it must hold up no query."""
+_outside: Final = ThreadPoolExecutor(THREADS, thread_name_prefix="outside")  # waits for somebody else's server
 
 
 async def in_thread(work: Callable[[], T], *, goes_outside: bool = False) -> T:

@@ -1,4 +1,4 @@
-"""The Accept header of a request: who wants a page, and who wants data (RFC 9110, 12.5.1)."""
+"""Accept headers of a request: who wants a page, who wants data, and what is taken how gladly (RFC 9110, 12.5)."""
 
 import re
 from functools import lru_cache
@@ -11,7 +11,7 @@ _DATA: Final = (b"application/json", b"text/event-stream")
 @lru_cache(maxsize=100)
 def prefers_html(accepted: bytes) -> bool:
     """Return whether HTML is wanted more than JSON and than a stream of events, as browsers want it."""
-    weights = dict(_read_range(part) for part in accepted.lower().split(b","))
+    weights = read_weights(accepted)
 
     def weigh(media_type: bytes) -> float:
         ranges = (media_type, media_type.partition(b"/")[0] + b"/*", b"*/*")
@@ -20,9 +20,11 @@ def prefers_html(accepted: bytes) -> bool:
     return weigh(b"text/html") > max(weigh(media_type) for media_type in _DATA)
 
 
-def _read_range(part: bytes) -> tuple[bytes, float]:
-    """Return a media range and its weight; 0 for a weight that is not one."""
-    name, *parameters = (word.strip() for word in part.split(b";"))
-    weight = next((word for word in parameters if word.startswith(b"q=")), b"q=1")
-    found = _WEIGHT.fullmatch(weight)
-    return name, float(found[1]) if found else 0
+def read_weights(accepted: bytes) -> dict[bytes, float]:
+    """Return what a header accepts, each with its weight; 0 for a weight that is not one."""
+    weights = {}
+    for part in accepted.lower().split(b","):
+        name, *parameters = (word.strip() for word in part.split(b";"))
+        found = _WEIGHT.fullmatch(next((word for word in parameters if word.startswith(b"q=")), b"q=1"))
+        weights[name] = float(found[1]) if found else 0.0
+    return weights

@@ -16,7 +16,6 @@ _open: Final = Counter[tuple[str, str]]()  # streams, by kind and client
 
 
 def count_open(kind: str, client: str) -> int:
-    """Count the streams of a kind that a client holds open in this process."""
     return _open[kind, client]
 
 

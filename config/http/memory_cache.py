@@ -63,38 +63,45 @@ class AnswerCache:
         self._until = 0.0
 
     def clear(self) -> None:
-        """Content changed in this process: whatever was begun or cached before is old."""
         self._cleared = object()
         self._until = 0.0
 
     def get(self, key: Hashable) -> Any:
-        """Return the answer, or None. A closed cache holds none."""
-        if self._until <= time.time():
-            self._drop_old()
+        self._drop_old()
         found = self._stored.get(key)
         if found is None:
             return None
         self._stored.move_to_end(key)
         return found[0]
 
+    async def get_or_make(self, key: Hashable, maker: Maker) -> Any:
+        return found if (found := self.get(key)) is not None else await self.make(key, maker)
+
     async def make(self, key: Hashable, maker: Maker) -> Any:
         """Return what `maker` returns: an answer and its size in bytes, None if it is not to be cached.
 
-        It runs once for all who ask the same meanwhile; a caller that leaves takes nothing from the others. Raises: what
-        `maker` raises.
+        It runs once for all who ask the same meanwhile, whoever leaves. Raises: what `maker` raises.
         """
-        if not self._is_open():
+        self._drop_old()
+        if self._version is None:
             return (await maker())[0]
         job = (self._generation, key)
         task = self._making.get(job)
         if task is None:
             task = self._making[job] = asyncio.create_task(self._make(self._generation, key, maker))
-            task.add_done_callback(lambda done: self._finish_job(job, done))
+
+            def finish(done: asyncio.Task[Any]) -> None:
+                del self._making[job]
+                if not done.cancelled():
+                    done.exception()  # looked at, so that asyncio does not complain when every caller has left
+
+            task.add_done_callback(finish)
         return await asyncio.shield(task)
 
     def put(self, key: Hashable, answer: Any, size: int) -> None:
         """Cache an answer that was just made of the present generation. `size` in bytes."""
-        if size > self.max_bytes // LARGEST_SHARE or not self._is_open():
+        self._drop_old()
+        if size > self.max_bytes // LARGEST_SHARE or self._version is None:
             return
         self.bytes += size - self._stored.pop(key, (None, 0))[1]
         self._stored[key] = (answer, size)
@@ -107,19 +114,10 @@ class AnswerCache:
             self.put(key, answer, size)
         return answer
 
-    def _finish_job(self, job: Hashable, task: asyncio.Task[Any]) -> None:
-        del self._making[job]
-        if not task.cancelled():
-            task.exception()  # looked at, so that asyncio does not complain when every caller has left
-
-    def _is_open(self) -> bool:
-        """Tell whether answers may be cached. Those of another generation go now."""
-        if self._until <= time.time():
-            self._drop_old()
-        return self._version is not None
-
     def _drop_old(self) -> None:
         """Drop answers of another generation."""
+        if time.time() < self._until:
+            return
         self._until = DAY * (time.time() // DAY + 1)  # first: whatever changes from here on sets it back again
         now = self._now()
         if now != self._generation:

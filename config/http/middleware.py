@@ -8,6 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.template.loader import render_to_string
 from django.utils.cache import get_conditional_response, patch_vary_headers
+from django.utils.deprecation import MiddlewareMixin
 
 from config.database import routing
 from config.errors import MethodNotAllowed, Unavailable
@@ -17,9 +18,7 @@ Handler = Callable[[HttpRequest], HttpResponse]
 
 
 def public_headers(get_response: Handler) -> Callable[[HttpRequest], HttpResponseBase]:
-    """A strict policy for pages; a strong ETag and its 304; HEAD wherever GET is; under /api/ open CORS, preflight too, and only
-    reading.
-    """
+    """Add a strict policy for pages, a strong ETag and its 304, HEAD wherever GET is, and open CORS under /api/."""
 
     def middleware(request: HttpRequest) -> HttpResponseBase:
         if request.path.startswith("/admin/"):
@@ -38,8 +37,12 @@ def public_headers(get_response: Handler) -> Callable[[HttpRequest], HttpRespons
             response = error_answer(MethodNotAllowed())
             response["Allow"] = _PREFLIGHT["Access-Control-Allow-Methods"]
         else:
+            method = request.method
+            if method == "HEAD":  # views know GET only, and the server drops the body on the way out
+                request.method = "GET"
             with routing.reading():
-                response = _as_get(get_response, request)
+                response = get_response(request)
+            request.method = method
         if response.get("Content-Type", "").startswith("text/html"):
             response["Content-Security-Policy"] = _POLICY
         if is_api and is_read and response.status_code == 200:
@@ -58,14 +61,8 @@ def public_headers(get_response: Handler) -> Callable[[HttpRequest], HttpRespons
     return middleware
 
 
-class DatabaseAway:
+class DatabaseAway(MiddlewareMixin):
     """Answer 503 where the database cannot be read, and when to ask again. A page for it needs no database."""
-
-    def __init__(self, get_response: Handler) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponse:
-        return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
         if not routing.is_away(error):
@@ -75,21 +72,10 @@ class DatabaseAway:
 
 
 def unavailable(request: HttpRequest) -> HttpResponse:
-    """As JSON under /api/ and as a page elsewhere."""
     answer = error_answer(Unavailable())
     if not request.path.startswith("/api/"):
         answer.content, answer["Content-Type"] = render_to_string("503.html").encode(), "text/html; charset=utf-8"
     return answer
-
-
-def _as_get(get_response: Handler, request: HttpRequest) -> HttpResponse:
-    """The answer to a HEAD is that to a GET: views know GET only, and the server drops the body on the way out."""
-    method = request.method
-    if method == "HEAD":
-        request.method = "GET"
-    response = get_response(request)
-    request.method = method
-    return response
 
 
 # Nothing from elsewhere, nothing inline (JSON-LD is data, which no policy concerns).

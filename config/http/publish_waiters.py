@@ -9,11 +9,9 @@ _waiting: set[asyncio.Event] = set()
 
 
 class Settled:
-    """The number of the last change that every process shows. A process looks for publishes twice a second, so that another may
-    answer from its cache for as long after this one knows better: whoever hears of a change and reads the story then would get what
-    it was before. So nobody hears of it until all have looked. `number` is None where nobody looks, as in a shell; any thread.
-    """
+    """The number of the last change that every process shows; None where nobody looks, as in a shell. For any thread."""
 
+    # Another process may answer from its cache for half a second after this one knows better: nobody hears of a change until then.
     number: int | None = None
 
 
@@ -21,7 +19,6 @@ settled: Final = Settled()
 
 
 def announce() -> None:
-    """Wake all who wait: a publish is told."""
     for event in _waiting:
         event.set()
 

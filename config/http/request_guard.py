@@ -26,12 +26,9 @@ App = Callable[[Scope, Receive, Send], Coroutine[Any, Any, None]]
 Headers = Sequence[tuple[bytes, bytes]]
 OwnLimit = Callable[[str], Awaitable[tuple[str, int] | None]]
 
-WIRE: Final = "wire"
-"""The name under which REST, the site's searches and cards, pages of publishers and the wire's own MCP server count together."""
-LIMITS: Final = "/api/limits.json"
-"""What a client may still ask: not counted itself, and made without Django, since nothing limits it."""
-caller: Final = ContextVar("caller", default="")
-"""The `client_key` of the request that is being answered."""
+WIRE: Final = "wire"  # what REST, searches, cards, publishers' pages and the wire's own server count under
+LIMITS: Final = "/api/limits.json"  # not counted itself, and made without Django, since nothing limits it
+caller: Final = ContextVar("caller", default="")  # the `client_key` of the request that is being answered
 MAX_BODY: Final = 65_536  # bytes; no public request needs more
 MAX_DESK_BODY: Final = 10_485_760  # bytes; editors bring roster and lexicon as files
 JSONRPC_REFUSED: Final = -32000  # JSON-RPC 2.0: the range for errors of the server's own
@@ -161,7 +158,6 @@ def _refusal(scope: Scope, *, is_mcp: bool) -> Refusal | None:
 
 
 def _most(scope: Scope) -> int:
-    """Return the most bytes that a body may have."""
     return MAX_DESK_BODY if scope["path"].startswith("/admin/") else MAX_BODY
 
 
@@ -171,9 +167,7 @@ def _too_large(most: int) -> Refusal:
 
 
 def _body_is_read(scope: Scope, *, is_mcp: bool) -> bool:
-    """By whoever is behind: an MCP server reads that of a POST, REST that of anything but a read. The site wants none, but Django
-    would first write whatever comes to the disk, to its end.
-    """
+    """Return whether somebody behind reads the body. The site wants none, but Django would write it to the disk first."""
     if is_mcp:
         return bool(scope["method"] == "POST")
     if scope["path"].startswith("/api/"):
@@ -183,7 +177,6 @@ def _body_is_read(scope: Scope, *, is_mcp: bool) -> bool:
 
 @lru_cache(maxsize=1_000)
 def _host_allowed(host: bytes) -> bool:
-    """Return a name or address of ours, with any port or none."""
     found = _HOST.fullmatch(host.decode("latin-1"))
     return found is not None and found[1].lower() in settings.ALLOWED_HOSTS
 
@@ -200,8 +193,7 @@ def _counted_as(scope: Scope, server: str | None) -> str:
     return WIRE if path.startswith(("/api/", "/articles/", "/export/", "/feeds/search.", "/og/")) or path == "/search" else ""
 
 
-_shared: Any = None
-"""The SharedLimiter, while there is one. Its module is loaded then only: a wire without Redis need not carry that library."""
+_shared: Any = None  # the SharedLimiter, loaded where there is one: a wire without Redis need not carry that library
 
 
 async def _over_limit(scope: Scope, counted: str, rate: str) -> Refusal | None:

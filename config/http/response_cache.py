@@ -21,6 +21,7 @@ from django.http import HttpResponse
 
 from config.database.threads import in_thread
 from config.http import publish_waiters
+from config.http.accept_header import read_weights
 from config.http.memory_cache import AnswerCache
 from config.http.request_guard import App, Headers, Message, Receive, Scope, Send
 
@@ -31,8 +32,7 @@ COMPRESSORS: Final[Mapping[bytes, Callable[[bytes], bytes]]] = {
     b"zstd": zstandard.ZstdCompressor(level=3).compress,
     b"gzip": partial(gzip.compress, compresslevel=6, mtime=0),
 }
-STALE: Final = (b"warning", b'110 - "Response is Stale"')
-"""RFC 7234, 5.5.1. RFC 9111 has no header in its place; Age, which it keeps, says since when the database cannot be read."""
+STALE: Final = (b"warning", b'110 - "Response is Stale"')  # RFC 7234, 5.5.1; RFC 9111 has no header in its place
 _HOST: Final = (b"host", b"localhost")  # by whatever name of ours the first request came, the answer is for all
 _DROPPED_BY_304: Final = frozenset((b"content-type", b"content-length", b"content-encoding", b"content-digest"))
 
@@ -48,7 +48,6 @@ class StoredResponse:
     variants: dict[bytes, "Variant"] = field(default_factory=dict)
 
     def variant(self, coding: bytes) -> "Variant":
-        """Made when it is first asked for."""
         if coding not in self.variants:
             self.variants[coding] = _variant(self, coding)
         return self.variants[coding]
@@ -99,7 +98,7 @@ class CachedApp:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         known, sent = self._parameters_of(scope["path"]) if scope["method"] in READS else None, scope["query_string"]
-        if known is None or (sent and self._refuses_unknown and not _names(sent) <= known):
+        if known is None or (self._refuses_unknown and not {_name(part) for part in sent.split(b"&") if part} <= known):
             await self._app(scope, receive, send)
             return
         query = canonical(sent, known) if sent else b""
@@ -154,10 +153,6 @@ def canonical(query: bytes, known: Set[str]) -> bytes:
     return b"&".join(part for _, part in parts)
 
 
-def _names(query: bytes) -> set[str]:
-    return {_name(part) for part in query.split(b"&") if part}
-
-
 def _name(part: bytes) -> str:
     name = part.partition(b"=")[0].decode("latin-1")
     return unquote_plus(name) if "%" in name or "+" in name else name
@@ -166,15 +161,8 @@ def _name(part: bytes) -> str:
 @lru_cache(maxsize=100)
 def coding_for(accepted: bytes) -> bytes:
     """Return the content coding for an Accept-Encoding: zstd before gzip, or b"" for none of them (RFC 9110, 12.5.3)."""
-    for coding in COMPRESSORS:
-        if coding in accepted and any(_accepts(part, coding) for part in accepted.lower().split(b",")):
-            return coding
-    return b""
-
-
-def _accepts(part: bytes, coding: bytes) -> bool:
-    name, _, weight = part.partition(b";")
-    return name.strip() == coding and weight.strip().rstrip(b"0") not in (b"q=", b"q=0.")
+    weights = read_weights(accepted)
+    return next((coding for coding in COMPRESSORS if weights.get(coding)), b"")
 
 
 async def _ask(app: App, scope: Scope) -> StoredResponse:
@@ -202,7 +190,6 @@ async def _no_body() -> Message:
 
 
 def _render(answer: StoredResponse, scope: Scope, stale_for: int | None) -> tuple[int, Headers, bytes]:
-    """Return what this client gets of an answer."""
     status, headers, body = answer.status, answer.headers, answer.body
     if answer.is_cacheable:
         request = dict(scope["headers"])

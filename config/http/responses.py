@@ -38,7 +38,6 @@ def answer(schema: Schema, caching: str) -> HttpResponse:
 
 
 def json_response(body: bytes, caching: str) -> HttpResponse:
-    """Return a body that is JSON already."""
     return HttpResponse(body, content_type=JSON, headers={"Cache-Control": caching})
 
 

@@ -176,15 +176,10 @@ class WireProtocol(HttpToolsProtocol):
             return
         if self._in_body and self.pipeline:
             self.pipeline.popleft()
-        lines = (
-            STATUS_LINE[status],
-            b"content-type: application/json\r\n",
-            b"cache-control: no-store\r\n",
-            b"content-length: %d\r\n" % len(body),
-            b"connection: close\r\n\r\n",
-            body,
+        head = (
+            f"content-type: application/json\r\ncache-control: no-store\r\ncontent-length: {len(body)}\r\nconnection: close\r\n\r\n"
         )
-        self._last_answer = b"".join(lines)
+        self._last_answer = STATUS_LINE[status] + head.encode() + body
         if not self._is_answering():
             self._end()
 
@@ -201,9 +196,7 @@ class WireProtocol(HttpToolsProtocol):
         self._expect(HEAD_WITHIN)
 
     def _expect(self, seconds: float, otherwise: Callable[[], None] | None = None) -> None:
-        """Do `otherwise`, or close the connection, unless what is awaited comes within this time, which further bytes do not
-        prolong.
-        """
+        """Do `otherwise`, or close the connection, unless what is awaited comes in time, which further bytes do not prolong."""
         if self._deadline is None:
             self._deadline = self.loop.call_later(seconds, otherwise or self.transport.close)
 

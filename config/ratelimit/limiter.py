@@ -11,8 +11,7 @@ from typing import Final
 from django_ratelimit.core import _split_rate  # the one reader of rates such as 60/m; its version is pinned
 
 MAX_CLIENTS: Final = 100_000
-NETWORK_CLIENTS: Final = 256
-"""As much as so many clients may send together, a network may: an IPv4 /24 has no more, an IPv6 /48 has 65,536."""
+NETWORK_CLIENTS: Final = 256  # of one network may send as much: an IPv4 /24 has no more, an IPv6 /48 has 65,536
 NETWORK_PART: Final = 16  # one network has at most this part of MAX_CLIENTS
 
 
@@ -70,13 +69,10 @@ class Limiter:
         self._lock = threading.Lock()
 
     def __len__(self) -> int:
-        """Count the clients that have a log."""
         return len(self._light) + len(self._busy)
 
     def wait(self, client: str, network: str = "") -> int:
-        """Count a request. Returns 0 if it may pass, else the whole seconds after which the next one may. `network` is that of the
-        client, if networks are to be limited.
-        """
+        """Count a request, unless it is refused. Return 0 if it may pass, else the whole seconds after which the next one may."""
         with self._lock:
             now = self._clock()
             log = self._log(client, network, now)
@@ -93,7 +89,6 @@ class Limiter:
             return 0
 
     def give_back(self, client: str) -> None:
-        """Uncount the newest request of this client that passed."""
         with self._lock:
             if passed := self._log(client, "", self._clock()).passed:
                 passed.pop()
@@ -105,7 +100,6 @@ class Limiter:
             return [now - at for at in log.passed if at > now - self.period] if log else []
 
     def _log(self, client: str, network: str, now: float) -> _Log:
-        """Return the client's log without what is older than the period."""
         if now >= self._sweep_at:  # forget clients that did not ask for a period
             for logs in (self._light, self._busy):
                 for name in [name for name, log in logs.items() if self._is_over(log, now)]:

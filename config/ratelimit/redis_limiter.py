@@ -6,6 +6,7 @@ import logging
 import math
 import secrets
 import time
+from pathlib import Path
 from typing import Any, Final
 
 import redis
@@ -22,43 +23,7 @@ PATIENCE: Final = 0.25  # seconds in which Redis must answer
 RETRIES: Final = 1  # a timeout may be this process's own stall, after which Redis answers at once
 COMPLAIN_EVERY: Final = 60.0  # seconds between two log lines about a Redis that does not answer
 
-_COUNT: Final = """
-local clock = redis.call('TIME')
-local now = clock[1] * 1000000 + clock[2]
-local limit, period = tonumber(ARGV[1]), ARGV[2] * 1000000
-if redis.call('ZSCORE', KEYS[1], ARGV[3]) then
-    return 0
-end
-redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - period)
-if redis.call('ZCARD', KEYS[1]) >= limit then
-    return redis.call('ZRANGE', KEYS[1], 0, 0, 'WITHSCORES')[2] + period - now
-end
-if KEYS[2] then
-    local window = math.floor(now / period)
-    local left = 1 - (now % period) / period
-    local passed = tonumber(redis.call('HGET', KEYS[2], window) or 0)
-    local before = tonumber(redis.call('HGET', KEYS[2], window - 1) or 0)
-    local most = tonumber(ARGV[4])
-    if passed + before * left >= most then
-        if before > 0 and passed < most then
-            left = left - (most - 1 - passed) / before
-        end
-        return math.max(1, math.ceil(left * period))
-    end
-    if passed == 0 then
-        redis.call('HDEL', KEYS[2], window - 2)
-    end
-    redis.call('HINCRBY', KEYS[2], window, 1)
-    redis.call('PEXPIRE', KEYS[2], 2 * period / 1000)
-end
-redis.call('ZADD', KEYS[1], now, ARGV[3])
-redis.call('PEXPIRE', KEYS[1], period / 1000)
-return 0
-"""
-"""Counts one request by the server's clock. Returns 0, or after how many microseconds the next one may pass. Each request has a
-name, ARGV[3]: whoever asks again because the answer was late is not counted twice. KEYS[2] counts the client's network, in windows
-as `limiter` does.
-"""
+_COUNT: Final = Path(__file__).with_name("sliding_log.lua").read_text(encoding="utf-8")
 
 
 class SharedLimiter:
@@ -81,9 +46,7 @@ class SharedLimiter:
         self._complain_at = 0.0
 
     async def wait(self, client: str, limiter: Limiter | None = None, network: str = "") -> int:
-        """Count a request, towards another limit than `local` if one is given. Returns 0 if it may pass, else the whole seconds
-        after which the next one may.
-        """
+        """Count a request as `Limiter.wait` does, towards another limit than `local` if one is given."""
         answer: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         self._waiting.append((limiter or self.local, client, network, answer))
         if self._asking is None:
@@ -99,7 +62,6 @@ class SharedLimiter:
             return self.local.wait(client)
 
     def give_back(self, client: str) -> None:
-        """Uncount the newest request of this client that passed."""
         self.local.give_back(client)
         try:
             self._blocking.zpopmax(self._key(self.local, client))
@@ -107,7 +69,6 @@ class SharedLimiter:
             self._complain(error)
 
     def list_ages(self, client: str) -> list[float]:
-        """Return what `Limiter.list_ages` does."""
         try:
             clock: Any = self._blocking.time()
             passed: Any = self._blocking.zrange(self._key(self.local, client), 0, -1, withscores=True)
@@ -125,9 +86,7 @@ class SharedLimiter:
         self._blocking.close()
 
     async def _ask_for_all(self) -> None:
-        """Ask Redis for everybody who waits, in one trip; again as long as others came meanwhile. Over a connection each, a burst
-        would open hundreds, and exceed the timeout with some.
-        """
+        """Ask Redis for everybody who waits, in one trip: over a connection each, a burst would open hundreds."""
         try:
             while self._waiting:
                 batch, self._waiting = self._waiting, []

@@ -68,10 +68,9 @@ def _find_fault(agent_id: str, beat: Mapping[str, Any], public_key: str) -> str:
 def record(
     agent_id: str, beat: dict[str, Any], public_key: str, now: dt.datetime, key: str = "", *, untrusted: bool = False
 ) -> tuple[dict[str, Any], str]:
-    """Record a heartbeat, genuine or not. Return it with `verified`, and why it is rejected, "" if it is not.
+    """Record a heartbeat, genuine or not; not again the newest one, sent again without a change.
 
-    `key`: of the request that it answers. `untrusted`: a text of it addresses the model that reads it. The newest one, sent again
-    without a change, is returned and not recorded again.
+    `key` is that of the request which it answers. Return it with `verified`, and why it is rejected, "" if it is not.
     """
     # Processes that receive heartbeats of one agent take turns until the end of the transaction.
     lock = f"heartbeat {agent_id}"
@@ -85,19 +84,14 @@ def record(
     reason = _find_fault(agent_id, beat, public_key)
     verdict = Verdict.SIGNED if public_key else Verdict.INTACT
     answer = {**beat, "agent_id": agent_id, "verified": str(verdict.value)}
-    if reason:
-        pass
-    elif genuine.filter(heartbeat_id=beat["heartbeat_id"]).exists():
-        if (
-            last is not None
-            and abs(now - last.received_at) <= RESEND_WINDOW
-            and orjson.loads(bytes(last.data) or b"null") == answer
-        ):
+    if not reason and genuine.filter(heartbeat_id=beat["heartbeat_id"]).exists():
+        is_recent = last is not None and abs(now - last.received_at) <= RESEND_WINDOW
+        if last is not None and is_recent and orjson.loads(bytes(last.data) or b"null") == answer:
             return answer, ""
         reason = "it was received before"
-    elif last is not None and moment <= last.timestamp:
+    elif not reason and last is not None and moment <= last.timestamp:
         reason = f"it is of {beat['timestamp']}, not newer than the last one"
-    elif moment > now + SKEW:
+    elif not reason and moment > now + SKEW:
         reason = f"it is of {beat['timestamp']}, which is in the future"
     if reason:
         verdict, answer["verified"] = Verdict.REJECTED, None
@@ -128,10 +122,7 @@ def find_answer(key: str, since: dt.datetime, now: dt.datetime) -> Heartbeat | N
 
 
 def state(agent_id: str, now: dt.datetime) -> dict[str, Any]:
-    """Return the state of an agent: `online`, `offline` after 24 hours of silence, `unknown` before the first heartbeat.
-
-    `mode` is what the network asks of it: `paused` while it is offline or the last heartbeat wants anything but `online`.
-    """
+    """Return the state of an agent, `offline` after 24 hours of silence; `mode`: `paused` unless the network wants it `online`."""
     genuine = _list_genuine(agent_id)
     last = genuine.filter(timestamp__lte=now + SKEW).first() or genuine.first()
     if last is None:

@@ -35,10 +35,6 @@ class EntryCache:
         self._reads = Batcher(self._read_batch, context)
         self._writes = Batcher(self._write_batch, context)
 
-    @property
-    def has_unwritten(self) -> bool:
-        return bool(self._unwritten)
-
     def get(self, key: str) -> Entry | None:
         entry = self._entries.get(key)
         if entry is None:
@@ -86,15 +82,16 @@ class EntryCache:
     async def save(self) -> None:
         """Write what waits, together with what others fetched meanwhile. What cannot be written now goes on waiting."""
         try:
-            await self._writes.ask(None)
+            if self._unwritten:
+                await self._writes.ask(None)
         except Exception:
             log.exception("Entries cannot be written; they wait for the next try.")
 
     async def drop_deleted(self) -> None:
-        """Let go of entries that another process deleted from the table."""
         written = [key for key in self._entries if key not in self._unwritten]
-        for key in await self._context.write(partial(find_deleted, written)):
-            if key not in self._unwritten:  # fetched again meanwhile
+        known = await self._context.write(partial(_list_known, written))
+        for key in written:
+            if key not in known and key not in self._unwritten:  # fetched again meanwhile
                 self._forget(key)
 
     def pop_touched(self) -> list[str]:
@@ -145,9 +142,8 @@ def sweep(max_bytes: int, now: float) -> None:
         Entry.objects.filter(pk__in=batch).delete()
 
 
-def find_deleted(keys: Sequence[str]) -> set[str]:
-    known = (Entry.objects.filter(pk__in=batch).order_by().values_list("pk", flat=True) for batch in in_batches(keys))
-    return set(keys).difference(*known)
+def _list_known(keys: Sequence[str]) -> set[str]:
+    return {key for batch in in_batches(keys) for key in Entry.objects.filter(pk__in=batch).values_list("pk", flat=True)}
 
 
 def forget(*, resource: str = "", agent: str = "") -> int:

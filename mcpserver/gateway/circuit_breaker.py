@@ -35,7 +35,7 @@ class CircuitBreaker:
 
     @property
     def open_for(self) -> float:
-        """Seconds until it is half open; negative since then."""
+        """Return the seconds until it is half open; negative since then."""
         return self._open_until - self._context.steady()
 
     @property

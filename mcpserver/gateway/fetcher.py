@@ -102,7 +102,6 @@ class Fetcher:
         return fetch
 
     def refresh(self, request: GatewayRequest) -> None:
-        """Renew an entry behind the response that it gives."""
         now, last = self.context.steady(), self._refreshed_at.get(request.key, float("-inf"))
         if self.is_fetching(request) or now < last + REFRESH_PAUSE or self.client.explain_refusal(_to_call(request)):
             return
@@ -205,8 +204,7 @@ class Fetcher:
     def _note_failure(self, request: GatewayRequest, error: UpstreamError) -> None:
         if error.code in (client_interface.CIRCUIT_OPEN, client_interface.LIMITED_HERE):
             return
-        resource = request.resource
-        breaker, upstream = self.breakers[resource.name], resource.upstream
+        resource, upstream, breaker = request.resource, request.resource.upstream, self.breakers[request.resource.name]
         if error.code not in client_interface.OPENS_CIRCUIT:
             breaker.release_probe()
         elif breaker.note_failure(error.code, request.key if error.is_of_call else ""):
@@ -227,7 +225,13 @@ class Fetcher:
             raise UpstreamError(client_interface.TIMEOUT, detail) from None
         data = payload_schemas.validate(resource, request.params, answer.data)
         if resource.answers == "heartbeat":
-            data = await self._record_heartbeat(request, data, untrusted=answer.untrusted)
+            agent_id, key = request.params["agent_id"], self.policy.upstreams[resource.upstream].public_key
+            now = dt.datetime.fromtimestamp(self.context.now(), dt.UTC)
+            record = partial(agent_heartbeats.record, agent_id, data, key, now, request.key, untrusted=answer.untrusted)
+            data, reason = await self.context.write(record)
+            if reason:
+                log.error("A heartbeat for %s was rejected: %s.", agent_id, reason)
+                raise UpstreamError(client_interface.INVALID, f"The heartbeat was rejected: {reason}.")
         entry = self.build_entry(request, replace(answer, data=data))
         if entry.gone_after > entry.fetched_at:
             # Stored before it is answered: an entry that was given is there after a crash.
@@ -238,41 +242,25 @@ class Fetcher:
             await self.cache.save()
         return entry
 
-    async def _record_heartbeat(self, request: GatewayRequest, beat: dict[str, Any], *, untrusted: bool) -> dict[str, Any]:
-        """Return the heartbeat, verified. Raises: UpstreamError for a rejected one."""
-        agent_id, key = request.params["agent_id"], self.policy.upstreams[request.resource.upstream].public_key
-        now = dt.datetime.fromtimestamp(self.context.now(), dt.UTC)
-        record = partial(agent_heartbeats.record, agent_id, beat, key, now, request.key, untrusted=untrusted)
-        verified, reason = await self.context.write(record)
-        if reason:
-            log.error("A heartbeat for %s was rejected: %s.", agent_id, reason)
-            raise UpstreamError(client_interface.INVALID, f"The heartbeat was rejected: {reason}.")
-        return verified
-
-    def _get_ttl(self, request: GatewayRequest, answer: UpstreamAnswer) -> float | None:
-        """Return the seconds for which an answer is fresh, as short as the upstream wants it; None if it may not be stored."""
-        ttl = request.resource.ttl_for(request.params)
-        if not ttl or (answer.is_private and not request.resource.private):
-            return None
-        return ttl if answer.ttl is None else min(ttl, answer.ttl)
-
     def build_entry(self, request: GatewayRequest, answer: UpstreamAnswer) -> Entry:
         """Raises: UpstreamError for data that are too large or no JSON."""
         resource, now = request.resource, self.context.now()
-        ttl = self._get_ttl(request, answer)
+        ttl = resource.ttl_for(request.params)
+        is_stored = ttl and (resource.private or not answer.is_private)
+        ttl = min(ttl, ttl if answer.ttl is None else answer.ttl) if is_stored else 0.0  # as short as the upstream wants it
         entry = Entry(
             key=request.key,
             resource=resource.name,
             agent=request.owner,
             attributes_sha256=request.attributes_sha256,
-            uri=request.shared_uri,
+            uri=request.build_uri(with_local=False),
             upstream=resource.upstream,
             untrusted=answer.untrusted,
             marker=answer.marker,
             note=answer.note,
             fetched_at=now,
-            fresh_until=now + (ttl or 0.0),
-            gone_after=now + max(ttl, resource.stale) if ttl is not None else now,
+            fresh_until=now + ttl,
+            gone_after=now + max(ttl, resource.stale) if is_stored else now,
             steady_at=self.context.steady(),
             boot=BOOT,
         )

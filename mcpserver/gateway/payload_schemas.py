@@ -8,18 +8,9 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Annotated, Any, Final, Literal
 
+import pydantic
 from jsonschema.exceptions import best_match
-from pydantic import (
-    AwareDatetime,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    PlainSerializer,
-    TypeAdapter,
-    ValidationError,
-    model_validator,
-)
+from pydantic import AwareDatetime, BaseModel, BeforeValidator, Field, TypeAdapter
 
 from mcpserver.gateway.resource_policy import Resource
 from mcpserver.upstreams.client_interface import INVALID, UpstreamError
@@ -36,7 +27,7 @@ def _utc(value: dt.datetime) -> str:
     return value.astimezone(dt.UTC).replace(tzinfo=None).isoformat(timespec="seconds") + "Z"
 
 
-Moment = Annotated[AwareDatetime, PlainSerializer(_utc, return_type=str, when_used="json")]
+Moment = Annotated[AwareDatetime, pydantic.PlainSerializer(_utc, return_type=str, when_used="json")]
 
 
 class PublicMetrics(BaseModel):
@@ -125,7 +116,7 @@ def _amount(value: Any) -> str:
 
 
 class Transaction(BaseModel):
-    model_config = ConfigDict(populate_by_name=True)
+    model_config = pydantic.ConfigDict(populate_by_name=True)
 
     tx_id: Id
     sender: Annotated[Id, Field(alias="from")]
@@ -136,7 +127,7 @@ class Transaction(BaseModel):
     timestamp: Moment
     status: Literal["pending", "confirmed", "failed"]
 
-    @model_validator(mode="before")
+    @pydantic.model_validator(mode="before")
     @classmethod
     def _copy_amount(cls, row: Any) -> Any:
         # As text as well: a binary number does not hold every decimal.
@@ -245,7 +236,7 @@ def validate(resource: Resource, params: Mapping[str, Any], data: Any) -> Any:
         raise UpstreamError(INVALID, "The answer holds NUL or half a pair of UTF-16, which no text may hold.")
     try:
         found = KINDS[resource.answers].validate_python(data)
-    except ValidationError as error:
+    except pydantic.ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(str(part)[:40] for part in first["loc"]) or "the answer"
         raise UpstreamError(INVALID, f"The answer does not fit its schema: {where}: {first['msg']}.") from error

@@ -3,7 +3,7 @@
 import math
 import re
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
@@ -30,16 +30,10 @@ class GatewayRequest:
     @cached_property
     def uri(self) -> str:
         """The canonical address: values as the policy spells them, parameters in its order, defaults left out."""
-        return self._build_uri(with_local=True)
+        return self.build_uri(with_local=True)
 
-    @cached_property
-    def shared_uri(self) -> str:
-        """The address of its cache entry: without parameters that are applied here."""
-        return self._build_uri(with_local=False)
-
-    def _build_uri(self, *, with_local: bool) -> str:
+    def build_uri(self, *, with_local: bool) -> str:
         resource, params = self.resource, self.params
-        path = resource.fill(params)
         query = {
             name: ",".join(map(str, params[name])) if isinstance(params[name], list) else str(params[name])
             for name, parameter in resource.params.items()
@@ -49,7 +43,7 @@ class GatewayRequest:
             and parameter.type != "numbers"
             and (with_local or not parameter.local)
         }
-        return f"{path}?{urlencode(query, safe=',:')}" if query else path
+        return resource.fill(params) + (f"?{urlencode(query, safe=',:')}" if query else "")
 
     @cached_property
     def upstream_params(self) -> Mapping[str, Any]:
@@ -78,10 +72,8 @@ class GatewayRequest:
 
     @cached_property
     def attributes_sha256(self) -> str:
-        """SHA-256 hex of the RFC 8785 JSON of the agent's attributes; "" without any, or where all may share the answer.
-
-        A private answer is of these too: an agent whose attributes change is not given what was fetched for the earlier ones.
-        """
+        """SHA-256 hex of the RFC 8785 JSON of the agent's attributes; "" without any, or where all may share the answer."""
+        # An agent whose attributes change is not given what was fetched for the earlier ones.
         return digest(dict(self.caller.attributes)) if self.resource.private and self.caller.attributes else ""
 
     @property
@@ -92,10 +84,7 @@ class GatewayRequest:
 
 
 def parse_request(policy: Policy, uri: str, caller: Caller = ANYBODY, *, internal: bool = False) -> GatewayRequest:
-    """Return the request of an address. `internal`: names that only chains use are accepted.
-
-    Raises: NotFound for no address of ours; InvalidArgument for parameters that it does not take.
-    """
+    """Return the request of an address; `internal`: names that only chains use are accepted. Raises: NotFound, InvalidArgument."""
     if len(uri) > MAX_URI:
         raise InvalidArgument(f"The address is longer than {MAX_URI} characters.", "Leave parameters out.")
     scheme, separator, rest = uri.strip().partition("://")
@@ -107,7 +96,8 @@ def parse_request(policy: Policy, uri: str, caller: Caller = ANYBODY, *, interna
     if found is None:
         raise NotFound("There is no such resource.", LISTED)
     resource, values = found
-    given = dict(zip(resource.holes, values if resource.is_reserved else map(unquote, values), strict=True))
+    is_address = "{+" in resource.uri  # which ends in another one, whatever characters that has
+    given = dict(zip(resource.holes, values if is_address else map(unquote, values), strict=True))
     for name, value in parse_qsl(query, keep_blank_values=True):
         if name in given:
             raise InvalidArgument(f"{name} is given twice.", "Give each parameter once.")
@@ -145,9 +135,7 @@ def build_request(resource: Resource, given: Mapping[str, Any], caller: Caller, 
 
 
 def build_chain_request(policy: Policy, uri: str, request: GatewayRequest) -> GatewayRequest | None:
-    """Return the request to a member of a chain, with the parameters that both resources have; None if the agent lacks an attribute
-    that the address names.
-    """
+    """Return the request to a member of a chain, with shared parameters; None if the agent lacks an attribute that it names."""
     for name in re.findall(r"\{agent\.([a-z_]+)\}", uri):
         if not (value := request.caller.attributes.get(name)):
             return None
@@ -167,88 +155,59 @@ def build_chain_request(policy: Policy, uri: str, request: GatewayRequest) -> Ga
 def _parse_value(parameter: Parameter, raw: Any, internal: bool) -> Any:
     """Raises: InvalidArgument."""
     try:
-        return _PARSERS[parameter.type](parameter, raw, internal)
+        return _convert(parameter, raw, internal)
     except (ValueError, TypeError, OverflowError):
-        raise InvalidArgument(f"{parameter.name}: {_describe(parameter)}.", parameter.help) from None
+        high = parameter.max or ("7d" if parameter.type == "window" else 0)
+        form = _FORMS[parameter.type].format(low=parameter.min or 0, high=high, values=", ".join(parameter.values))
+        if parameter.type == "string" and parameter.pattern:
+            form = f"a text like {parameter.pattern}"
+        raise InvalidArgument(f"{parameter.name}: {form}.", parameter.help) from None
 
 
-def _parse_number(parameter: Parameter, raw: Any, _internal: bool) -> float:
-    is_whole = parameter.type == "integer"
-    form = r"-?[0-9]{1,9}" if is_whole else r"-?[0-9]{1,9}(\.[0-9]{1,9})?"
-    if isinstance(raw, bool) or (isinstance(raw, str) and not re.fullmatch(form, raw)):
-        raise ValueError
-    value = float(raw)
-    low, high = (-math.inf if parameter.min is None else parameter.min), (math.inf if parameter.max is None else parameter.max)
-    if not low <= value <= high or (is_whole and not value.is_integer()):
-        raise ValueError
-    return int(value) if is_whole else value
-
-
-def _parse_string(parameter: Parameter, raw: str, _internal: bool) -> str:
-    for text in (raw, raw.lower()) if isinstance(raw, str) else ():  # a name that is written with capitals is the same
-        if re.fullmatch(parameter.pattern or r"[\w.-]{1,100}", text, re.A):
-            return text
+def _convert(parameter: Parameter, raw: Any, internal: bool) -> Any:
+    """Raises: ValueError, TypeError, OverflowError for what the parameter does not take."""
+    low, high, values = parameter.min, parameter.max, parameter.values
+    match parameter.type:
+        case "integer" | "number":
+            is_whole = parameter.type == "integer"
+            form = r"-?[0-9]{1,9}" if is_whole else r"-?[0-9]{1,9}(\.[0-9]{1,9})?"
+            value = float(raw)
+            is_written_right = not isinstance(raw, bool) and (not isinstance(raw, str) or re.fullmatch(form, raw))
+            is_within = (-math.inf if low is None else low) <= value <= (math.inf if high is None else high)
+            if is_written_right and is_within and (not is_whole or value.is_integer()):
+                return int(value) if is_whole else value
+        case "string":
+            for text in (raw, raw.lower()) if isinstance(raw, str) else ():  # a name that is written with capitals is the same
+                if re.fullmatch(parameter.pattern or r"[\w.-]{1,100}", text, re.A):
+                    return text
+        case "enum":
+            known = {value.lower(): value for value in (*values, *(parameter.internal if internal else ()))}
+            if isinstance(raw, str) and raw.lower() in known:
+                return known[raw.lower()]
+        case "list":
+            words = {str(word).strip().lower() for word in (raw.split(",") if isinstance(raw, str) else raw)}
+            if words <= {value.lower() for value in values}:
+                return [value for value in values if value.lower() in words]
+        case "window":  # from an hour to the longest
+            match = re.fullmatch(r"0*([1-9][0-9]{0,3})([hd])", str(raw))
+            if match and parse_duration(match[1] + match[2]) <= parse_duration(str(high or "7d")):
+                return match[1] + match[2]
+        case "uuid":
+            return str(uuid.UUID(str(raw)))
+        case "numbers":
+            is_sized = isinstance(raw, list) and (low or 0) <= len(raw) <= (high or 4_096)
+            if is_sized and not any(isinstance(value, bool | str) for value in raw) and all(map(math.isfinite, raw)):
+                return [float(value) for value in raw]
     raise ValueError
 
 
-def _parse_enum(parameter: Parameter, raw: str, internal: bool) -> str:
-    values = (*parameter.values, *parameter.internal) if internal else parameter.values
-    known = {value.lower(): value for value in values}
-    if not isinstance(raw, str) or raw.lower() not in known:
-        raise ValueError
-    return known[raw.lower()]
-
-
-def _parse_list(parameter: Parameter, raw: Any, _internal: bool) -> list[str]:
-    words = {str(word).strip().lower() for word in (raw.split(",") if isinstance(raw, str) else raw)}
-    if not words <= {value.lower() for value in parameter.values}:
-        raise ValueError
-    return [value for value in parameter.values if value.lower() in words]
-
-
-def _parse_window(parameter: Parameter, raw: Any, _internal: bool) -> str:
-    """Return `24h` or `7d`; from an hour to the longest."""
-    match = re.fullmatch(r"0*([1-9][0-9]{0,3})([hd])", str(raw))
-    window = match[1] + match[2] if match else ""
-    if parse_duration(window) > parse_duration(str(parameter.max or "7d")):
-        raise ValueError
-    return window
-
-
-def _parse_numbers(parameter: Parameter, raw: Any, _internal: bool) -> list[float]:
-    if not isinstance(raw, list) or not (parameter.min or 0) <= len(raw) <= (parameter.max or 4_096):
-        raise ValueError
-    if any(isinstance(value, bool | str) for value in raw) or not all(map(math.isfinite, raw)):
-        raise ValueError
-    return [float(value) for value in raw]
-
-
-_PARSERS: Final[Mapping[str, Callable[[Parameter, Any, bool], Any]]] = {
-    "integer": _parse_number,
-    "number": _parse_number,
-    "string": _parse_string,
-    "enum": _parse_enum,
-    "list": _parse_list,
-    "window": _parse_window,
-    "uuid": lambda _parameter, raw, _internal: str(uuid.UUID(str(raw))),
-    "numbers": _parse_numbers,
+_FORMS: Final[Mapping[str, str]] = {
+    "integer": "a whole number from {low:g} to {high:g}",
+    "number": "a number from {low:g} to {high:g}",
+    "string": "letters, digits, dots and hyphens",
+    "enum": "one of {values}",
+    "list": "any of {values}, with commas between",
+    "window": "a time such as 24h or 7d, at most {high}",
+    "uuid": "a UUID",
+    "numbers": "a list of {low:g} to {high:g} numbers",
 }
-
-
-def _describe(parameter: Parameter) -> str:
-    low, high, values = parameter.min or 0, parameter.max or 0, ", ".join(parameter.values)
-    match parameter.type:
-        case "enum":
-            return f"one of {values}"
-        case "list":
-            return f"any of {values}, with commas between"
-        case "integer" | "number":
-            return f"{'a whole number' if parameter.type == 'integer' else 'a number'} from {low:g} to {high:g}"
-        case "window":
-            return f"a time such as 24h or 7d, at most {high or '7d'}"
-        case "uuid":
-            return "a UUID"
-        case "numbers":
-            return f"a list of {low:g} to {high:g} numbers"
-        case _:
-            return f"a text like {parameter.pattern}" if parameter.pattern else "letters, digits, dots and hyphens"

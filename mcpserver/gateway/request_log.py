@@ -12,12 +12,13 @@ from dataclasses import dataclass, field
 from functools import partial
 from operator import add
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import orjson
 from django.db import connection, transaction
 from django.db.models import F
 
+from config.database.row_seal import in_batches
 from mcpserver.gateway import cache, journal, metrics
 from mcpserver.gateway.cache import EntryCache
 from mcpserver.gateway.circuit_breaker import CircuitBreaker
@@ -29,7 +30,6 @@ from mcpserver.upstreams.client_interface import UpstreamError
 FLUSH: Final = 0.5  # seconds between two writes
 SWEEP: Final = 600.0  # seconds between two sweeps
 MAX_WAITING: Final = 50_000  # rows of the log that wait while the database is away; beyond, only counts go on
-BATCH: Final = 500  # ids of one query
 COLUMNS: Final = tuple(column.name for column in RequestLog._meta.concrete_fields if not column.primary_key)
 POLICY_ROW: Final = ""  # in the table of upstreams: every process reads the policy's files again when its `resets` rises
 Row = tuple[Any, ...]  # in the order of COLUMNS
@@ -37,13 +37,7 @@ Row = tuple[Any, ...]  # in the order of COLUMNS
 log = logging.getLogger(__name__)
 
 
-class CountKey(NamedTuple):
-    hour: int
-    agent_id: str
-    resource: str
-    outcome: str
-
-
+CountKey = tuple[int, str, str, str]  # hours since 1970, agent, resource, outcome
 Counts = tuple[int, int, float]  # requests, calls upstream, their cost
 
 
@@ -84,14 +78,6 @@ class RequestLogger:
         self._pending = Pending()
         self._flushing: asyncio.Task[None] | None = None
         self._swept_at = float("-inf")
-        context.on_new_loop.append(self._reset)
-
-    def _reset(self) -> None:
-        self._flushing = None
-
-    @property
-    def is_waiting(self) -> bool:
-        return bool(self._pending)
 
     def note(self, response: GatewayResponse, agent: str, seconds: float, cost: float) -> None:
         """Log and count a request. `cost`: of one call upstream."""
@@ -105,12 +91,11 @@ class RequestLogger:
         self._journal.append([*row, sent])
         if len(pending.rows) < MAX_WAITING:
             pending.rows.append(row)
-        pending.count(CountKey(hour, agent, response.resource, response.outcome), (1, sent, cost * sent))
+        pending.count((hour, agent, response.resource, response.outcome), (1, sent, cost * sent))
         metrics.observe(response, ms)
         self._flush_soon()
 
     def note_upstream(self, name: str, breaker: CircuitBreaker, error: UpstreamError | None = None) -> None:
-        """Note the circuit of an upstream after an answer, or after a failure."""
         when, until = _to_moment(self._context.now()), breaker.opened_until
         state = self._pending.upstreams.setdefault(name, {})
         state |= {"circuit": breaker.state, "failures": breaker.failures}
@@ -123,7 +108,8 @@ class RequestLogger:
 
     def _flush_soon(self) -> None:
         self._context.follow_loop()
-        if self._flushing is None or self._flushing.done():
+        task = self._flushing
+        if task is None or task.done() or task.get_loop() is not asyncio.get_running_loop():
             self._flushing = self._context.start(self._flush_until_written())
 
     async def _flush_until_written(self) -> None:
@@ -135,12 +121,11 @@ class RequestLogger:
 
     async def flush(self) -> None:
         touched = self._entries.pop_touched()
-        if self._entries.has_unwritten:
-            await self._entries.save()
+        await self._entries.save()
         pending, self._pending = self._pending, Pending()
         pending.files += self._journal.end_batch()
         try:
-            await self._context.write(partial(_write_batch, pending))
+            await self._context.write(partial(_write, pending))
         except Exception:
             log.exception("The gateway's accounts cannot be written; they are kept for the next try.")
             pending.extend(self._pending)
@@ -156,42 +141,32 @@ class RequestLogger:
         return abs(self._context.steady() - self._swept_at) > SWEEP
 
     def _tidy(self, touched: Sequence[str]) -> None:
-        """Note which entries were in use; now and then sweep."""
         now = self._context.now()
         cache.touch_entries(touched, now)
         if self._is_sweep_due():
             self._swept_at = self._context.steady()
-            self._recover()  # before old rows go: a row says that its request was counted
+            # Count what killed processes left, before old rows go: a row says that its request was counted.
+            for file, lines in journal.read_left_over(self._folder):
+                _write(_read_journal(file, lines))
             cache.sweep(self._max_bytes, now)
             last = RequestLog.objects.order_by("-pk").values_list("pk", flat=True)[self._max_rows : self._max_rows + 1].first()
             if last:
                 RequestLog.objects.filter(pk__lte=last).delete()
 
-    def _recover(self) -> None:
-        """Count what killed processes left in their journals, each request once."""
-        for file, lines in journal.read_left_over(self._folder):
-            _write(_read_journal(lines))
-            journal.remove([file])
 
-
-def _read_journal(lines: Sequence[Any]) -> Pending:
+def _read_journal(file: journal.File, lines: Sequence[Any]) -> Pending:
     """Return the lines that are not in the log: their process may have been killed after it wrote them there."""
-    pending, ids = Pending(), [line[0] for line in lines]
-    known: set[str] = set()
-    for begin in range(0, len(ids), BATCH):
-        known.update(RequestLog.objects.filter(request_id__in=ids[begin : begin + BATCH]).values_list("request_id", flat=True))
+    pending, known = Pending(files=[file]), set[str]()
+    for batch in in_batches(line[0] for line in lines):
+        known.update(RequestLog.objects.filter(request_id__in=batch).values_list("request_id", flat=True))
     for *values, sent in lines:
         row = dict(zip(COLUMNS, values, strict=True))
         if row["request_id"] not in known:
             when = row["timestamp"] = dt.datetime.fromisoformat(row["timestamp"])
             pending.rows.append(tuple(row.values()))
-            key = CountKey(int(when.timestamp() // 3600), row["agent_id"], row["resource"], row["outcome"])
-            pending.count(key, (1, sent, row["cost_units"]))
+            hour = int(when.timestamp() // 3600)
+            pending.count((hour, row["agent_id"], row["resource"], row["outcome"]), (1, sent, row["cost_units"]))
     return pending
-
-
-def read_resets() -> dict[str, int]:
-    return dict(UpstreamState.objects.values_list("name", "resets"))
 
 
 def announce_policy() -> None:
@@ -224,25 +199,19 @@ def _to_row(response: GatewayResponse, agent: str, ms: float, cost: float) -> Ro
     )
 
 
-def _write_batch(pending: Pending) -> None:
-    _write(pending)
-    journal.remove(pending.files)
-
-
-@transaction.atomic
 def _write(pending: Pending) -> None:
-    if pending.rows:
-        # Plain SQL: thousands of rows a second come of cached answers alone.
-        timestamp, marks = RequestLog._meta.get_field("timestamp"), ", ".join(["%s"] * len(COLUMNS))
-        sql = f"INSERT INTO {RequestLog._meta.db_table} ({', '.join(COLUMNS)}) VALUES ({marks})"  # noqa: S608  our own columns
-        with connection.cursor() as cursor:
-            cursor.executemany(sql, [(row[0], timestamp.get_db_prep_save(row[1], connection), *row[2:]) for row in pending.rows])
-    for key, counted in sorted(pending.counts.items()):
-        found = dict(zip(("calls", "upstream_calls", "cost_units"), counted, strict=True))
-        CallCount.objects.update_or_create(
-            **key._asdict() | {"hour": _to_moment(key.hour * 3600)},
-            defaults={name: F(name) + number for name, number in found.items()},
-            create_defaults=found,
-        )
-    for name, values in pending.upstreams.items():
-        UpstreamState.objects.update_or_create(name=name, defaults=values)
+    # Plain SQL: thousands of rows a second come of cached answers alone.
+    timestamp, marks = RequestLog._meta.get_field("timestamp"), ", ".join(["%s"] * len(COLUMNS))
+    sql = f"INSERT INTO {RequestLog._meta.db_table} ({', '.join(COLUMNS)}) VALUES ({marks})"  # noqa: S608  our own columns
+    rows = [(row[0], timestamp.get_db_prep_save(row[1], connection), *row[2:]) for row in pending.rows]
+    with transaction.atomic(), connection.cursor() as cursor:
+        if rows:
+            cursor.executemany(sql, rows)
+        for (hour, *names), counted in sorted(pending.counts.items()):
+            key = dict(zip(("hour", "agent_id", "resource", "outcome"), (_to_moment(hour * 3600), *names), strict=True))
+            found = dict(zip(("calls", "upstream_calls", "cost_units"), counted, strict=True))
+            more = {name: F(name) + number for name, number in found.items()}
+            CallCount.objects.update_or_create(**key, defaults=more, create_defaults=found)
+        for name, values in pending.upstreams.items():
+            UpstreamState.objects.update_or_create(name=name, defaults=values)
+    journal.remove(pending.files)

@@ -6,6 +6,7 @@ A caller waits no longer than it said. What it does not wait for goes on in the 
 import asyncio
 import datetime as dt
 import logging
+import secrets
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -21,12 +22,12 @@ from mcpserver.gateway.canonical_json import digest
 from mcpserver.gateway.circuit_breaker import CircuitBreaker
 from mcpserver.gateway.fetcher import Fetch, Fetcher, derive
 from mcpserver.gateway.limiter import Quota
-from mcpserver.gateway.models import Entry
+from mcpserver.gateway.models import Entry, UpstreamState
 from mcpserver.gateway.process_context import ProcessContext
 from mcpserver.gateway.request import GatewayRequest, build_chain_request
-from mcpserver.gateway.request_log import POLICY_ROW, RequestLogger, read_resets
+from mcpserver.gateway.request_log import POLICY_ROW, RequestLogger
 from mcpserver.gateway.resource_policy import Policy, PolicyError
-from mcpserver.gateway.response import CACHED, EXHAUSTED, FALLBACK, FRESH, STALE, Attempt, GatewayResponse, format_moment, new_id
+from mcpserver.gateway.response import CACHED, EXHAUSTED, FALLBACK, FRESH, STALE, Attempt, GatewayResponse, format_moment
 from mcpserver.upstreams.client_interface import ENDS_CHAIN, NOT_GRANTED, SKIPPED, UpstreamAnswer, UpstreamClient
 
 WAIT: Final = 20.0  # seconds that a request waits, unless it says otherwise
@@ -37,10 +38,7 @@ log = logging.getLogger(__name__)
 
 
 class Resolver:
-    """The resolver of one process. `read_policy` returns the policy with the desk's numbers as they are now.
-
-    `reload` is called when the files behind it are to be read again.
-    """
+    """The resolver of one process. `read_policy` returns the policy with the desk's numbers; `reload` has its files read again."""
 
     def __init__(
         self,
@@ -94,7 +92,7 @@ class Resolver:
         """Follow the desk's numbers and `gateway forget`. What cannot be read changes nothing."""
         try:
             await self.cache.drop_deleted()
-            resets = await self.context.read(read_resets)
+            resets = await self.context.read(lambda: dict(UpstreamState.objects.values_list("name", "resets")))
             policy = await self.context.read(self.read_policy) if self.read_policy is not None else self.policy
         except PolicyError as error:
             log.error("The desk's numbers are left as they were: %s", error)
@@ -134,12 +132,19 @@ class Resolver:
         if fetch is not None and fetch.entry is not None:
             return self._respond(request, FRESH, fetch.entry, attempts, fetch)
         entry = await self._follow_chain(request, deadline, attempts)
+        kind = request.resource.answers
         if entry is not None:
-            kind, wanted = self.policy.resources[entry.resource].answers, request.resource.answers
-            if kind != wanted:
-                entry = derive(entry, entry.key, wanted, payload_schemas.convert(entry.data, kind, wanted))
+            other = self.policy.resources[entry.resource].answers
+            if other != kind:
+                entry = derive(entry, entry.key, kind, payload_schemas.convert(entry.data, other, kind))
             return self._respond(request, FALLBACK, entry, attempts, fetch)
-        entry = await self._find_stale(request)
+        if kind == "transactions":  # those that were seen in answers to any question answer each
+            entry = await self.cache.find(request.history_key)
+            if entry is not None:
+                wallet = str(request.params.get("wallet_address") or "").lower()
+                entry = derive(entry, request.key, kind, payload_schemas.pick_wallet(entry.data, wallet))
+        else:
+            entry = await self.cache.find(request.key)
         if entry is not None and entry.is_usable(self.context.now()):
             return self._respond(request, STALE, entry, attempts, fetch)
         return self._respond(request, EXHAUSTED, None, attempts, fetch)
@@ -150,17 +155,6 @@ class Resolver:
             await self.cache.load(request.key)
             entry = self.get_fresh_in_memory(request)
         return entry
-
-    async def _find_stale(self, request: GatewayRequest) -> Entry | None:
-        """Return what was stored for this request; transactions that were seen in answers to any question answer each."""
-        kind = request.resource.answers
-        if kind != "transactions":
-            return await self.cache.find(request.key)
-        entry = await self.cache.find(request.history_key)
-        if entry is None:
-            return None
-        wallet = str(request.params.get("wallet_address") or "").lower()
-        return derive(entry, request.key, kind, payload_schemas.pick_wallet(entry.data, wallet))
 
     async def _find_heartbeat(self, request: GatewayRequest) -> Entry | None:
         """Return the heartbeat that answered this request last, until the next is due: its response may have been lost."""
@@ -215,7 +209,7 @@ class Resolver:
     ) -> GatewayResponse:
         resource = request.resource
         response = GatewayResponse(
-            request_id=new_id(),
+            request_id=secrets.token_hex(12),
             resource=resource.name,
             asked=request.uri,
             outcome=outcome,
@@ -231,15 +225,13 @@ class Resolver:
             response.answered = request.uri if entry.key == request.key else entry.uri
             response.upstream, response.untrusted = entry.upstream, entry.untrusted
             response.fetched_at, response.fresh_until = entry.fetched_at, entry.fresh_until
-            body = (before.data_json, before.sha256, before.count) if before else self._cut(entry, request.max_items)
-            response.data_json, response.sha256, response.count = body
+            most, (data_json, sha256, count) = request.max_items, (bytes(entry.body), entry.sha256, entry.count)
+            if before:
+                data_json, sha256, count = before.data_json, before.sha256 or "", before.count
+            elif most is not None and most < count:
+                kind = self.policy.resources[entry.resource].answers
+                data = payload_schemas.replace_items(kind, entry.data, payload_schemas.list_items(kind, entry.data)[:most])
+                data_json, sha256, count = orjson.dumps(data), digest(data), most
+            response.data_json, response.sha256, response.count = data_json, sha256, count
         response.note = " ".join(filter(None, (response.explain(resource.title), entry.note if entry else "")))
         return response
-
-    def _cut(self, entry: Entry, max_items: int | None) -> tuple[bytes, str | None, int]:
-        """Return the data of an entry as JSON, with so many items at most, their SHA-256 and the number of items."""
-        if max_items is None or max_items >= entry.count:
-            return bytes(entry.body), entry.sha256, entry.count
-        kind = self.policy.resources[entry.resource].answers
-        data = payload_schemas.replace_items(kind, entry.data, payload_schemas.list_items(kind, entry.data)[:max_items])
-        return orjson.dumps(data), digest(data), max_items

@@ -90,8 +90,6 @@ class Parameter:
 
 @dataclass(frozen=True, config=TABLE)
 class Resource:
-    """A resource of an upstream. Times are seconds."""
-
     name: Annotated[str, matches(r"[a-z][a-z0-9_]{0,59}", "a name has small letters, digits and underscores")]
     uri: str
     upstream: str
@@ -155,13 +153,7 @@ class Resource:
         return Draft202012Validator(self.schema, registry=Registry())  # which fetches nothing
 
     def fill(self, params: Mapping[str, Any]) -> str:
-        """Return its address with these values in the holes."""
         return _HOLE.sub(lambda hole: str(params[hole[2]]) if hole[1] else quote(str(params[hole[2]]), safe="-._~"), self.uri)
-
-    @property
-    def is_reserved(self) -> bool:
-        """Return whether its address ends in another one, whatever characters that has."""
-        return "{+" in self.uri
 
     def ttl_for(self, params: Mapping[str, Any]) -> float:
         matching = (ttl for key, ttl in self.ttl_of.items() if str(params.get(key.partition("=")[0])) == key.partition("=")[2])

@@ -1,7 +1,6 @@
 """The response to a request: the data, and the account of where they came from."""
 
 import datetime as dt
-import os
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any, Final
@@ -86,8 +85,6 @@ class Attempt:
 
 @dataclass
 class GatewayResponse:
-    """Times are seconds since 1970."""
-
     request_id: str
     resource: str
     asked: str
@@ -173,19 +170,6 @@ class GatewayResponse:
             empty = f"An empty answer says nothing about {title.lower()}."
             return f"Nothing is known: {self.asked} did not answer{why}, and nothing is stored. {empty}"
         return ""
-
-
-_ids: Final[list[str]] = []
-os.register_at_fork(after_in_child=_ids.clear)
-
-
-def new_id() -> str:
-    """Return a random id of a request."""
-    # Random bytes are drawn for many at once: asking the system costs as much as a cached answer.
-    if not _ids:
-        raw = os.urandom(12 * 64).hex()
-        _ids.extend(raw[begin : begin + 24] for begin in range(0, len(raw), 24))
-    return _ids.pop()
 
 
 @lru_cache(maxsize=2_000)  # every answer from an entry has the same two

@@ -26,8 +26,7 @@ CACHED: Final = {
 """Methods whose results depend on nothing but the wire and the question."""
 TIMELESS: Final = frozenset(("resources/templates/list", "prompts/list", "server/discover"))
 """Methods whose results depend not even on the wire."""
-UNCACHED_TOOLS: Final = ("get_changes", "check_limits")
-"""The log of changes grows when changes are told, and not when they are published; limits are of one client at one moment."""
+UNCACHED_TOOLS: Final = ("get_changes", "check_limits")  # a log that grows when changes are told; limits of one client
 OVERHEAD: Final = 500  # bytes of a cached entry beside its text and its key
 
 Key = tuple[Any, ...]
@@ -75,9 +74,7 @@ class Exchange:
 
 
 def result_key(server: str, version: str, method: str, params: Any) -> Key | None:
-    """Return the key of a result: the question, without `_meta`, which is the client's own. None for what is not cached: what
-    somebody paid for, or asked for with a key, is theirs.
-    """
+    """Return the key of a result, the question without `_meta`; None for what is not cached, such as what somebody paid for."""
     meta = params.get("_meta") if params else None
     is_paid = isinstance(meta, dict) and PAYMENT in meta
     if method not in CACHED or bearer.get() is not None or is_paid or (params and params.get("name") in UNCACHED_TOOLS):
@@ -92,10 +89,7 @@ def result_key(server: str, version: str, method: str, params: Any) -> Key | Non
 async def result_of(
     name: str, server: Server[Any], caller: Caller, method: str, params: Any, headers: Mapping[str, str], *, cacheable: bool = True
 ) -> tuple[Result, Key | None]:
-    """Return the result, and the key under which it is cached if it succeeded.
-
-    Raises: MCPError and whatever else the SDK answers with a JSON-RPC error; Unavailable.
-    """
+    """Return the result, and its key in the cache if it succeeded. Raises: Unavailable, whatever the SDK answers with an error."""
     key = result_key(name, caller.version, method, params) if cacheable else None
 
     async def make() -> tuple[Result, int | None]:
@@ -112,30 +106,17 @@ async def result_of(
     if key is None:
         return (await make())[0], None
     check(server, caller.version, method, params)
-    cached: Result | None = memory_cache.answers.get(key)
-    if cached is None:
-        made: Result = await memory_cache.answers.make(key, make)
-        return made, key if made.worked else None
-    return _mark_stale(method, cached), key
-
-
-def repeat_key(server: str, headers: Any, message: Any) -> Key | None:
-    """Return the key of a whole request: everything that decides how it is answered, `_meta` and headers included, but its id."""
-    try:
-        return "repeat", server, headers, orjson.dumps(message)
-    except TypeError:
-        return None
+    if (cached := memory_cache.answers.get(key)) is not None:
+        return _mark_stale(method, cached), key
+    made: Result = await memory_cache.answers.make(key, make)
+    return made, key if made.worked else None
 
 
 def find_repeat(key: Key) -> tuple[Repeat, bytes] | None:
-    """The result of a request that is the same as one that succeeded, if it is still cached. Nothing is checked again: every
-    check would come to the same.
-    """
+    """Return the cached result of a request that is the same as one that succeeded: every check would come to the same."""
     repeat: Repeat | None = memory_cache.answers.get(key)
-    if repeat is None:
-        return None
-    cached: Result | None = memory_cache.answers.get(repeat.key)
-    return None if cached is None else (repeat, _mark_stale(repeat.method, cached).json)
+    cached: Result | None = memory_cache.answers.get(repeat.key) if repeat is not None else None
+    return (repeat, _mark_stale(repeat.method, cached).json) if repeat is not None and cached is not None else None
 
 
 def remember(key: Key, result: Key, method: str, asked: CountedCall | None) -> None:
@@ -145,9 +126,7 @@ def remember(key: Key, result: Key, method: str, asked: CountedCall | None) -> N
 
 
 def check(server: Server[Any], version: str, method: str, params: Any) -> None:
-    """Check what the SDK checks of the first client: `_meta` is in no result's key, and a bad one must be refused, and to
-    nobody else who asks the same meanwhile. Raises: pydantic.ValidationError.
-    """
+    """Check what the SDK checks of the first client: a bad `_meta`, in no result's key, is refused. Raises: ValidationError."""
     if (method, version) in CLIENT_REQUESTS:
         validate_client_request(method, version, params)
     entry = server.get_request_handler(method)

@@ -9,9 +9,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from mcp.server.streamable_http import check_accept_headers
-from starlette.requests import Request
-
 from config.http.connection_slots import Places
 from config.http.request_guard import App, Message, Receive, Scope, Send
 
@@ -36,15 +33,12 @@ class Streams:
         self._places = Places(f"GET {path}")
 
     def announce(self, lists: Sequence[str]) -> None:
-        """Tell every open stream that these lists changed."""
         for changed, untold in self._open.items():
             untold += [name for name in lists if name not in untold]
             changed.set()
 
     async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one stream until it is too old or the client leaves. Without a place it is 405 at once: clients take that as "no
-        stream here" and go on with requests.
-        """
+        """Serve one stream until it is too old or the client leaves. Without a place it is 405: clients then go on without."""
         with self._places.hold(scope, MAX_OPEN) as refusal:
             if refusal is not None:
                 refusal = replace(refusal, status=405, headers=(*refusal.headers, ALLOW))
@@ -73,11 +67,6 @@ class Streams:
         finally:
             del self._open[changed]
             leaving.cancel()
-
-
-def acceptable(scope: Scope) -> bool:
-    """Tell whether the SDK would open its stream for these headers; else it answers 406 and not a word."""
-    return all(check_accept_headers(Request(scope)))
 
 
 async def serve_stream(sdk: App, scope: Scope, receive: Receive, send: Send) -> None:

@@ -14,10 +14,7 @@ T = TypeVar("T")
 
 
 async def run_query(query: Callable[..., T], *args: Any, goes_outside: bool = False) -> T:
-    """Run a query in a thread that keeps its database connection; `goes_outside`: it may have to ask somebody else's server.
-
-    Raises: Unavailable, what the query raises.
-    """
+    """Run a query in a thread; `goes_outside`: it may ask somebody else's server. Raises: Unavailable, what the query raises."""
     if routing.source.away:
         raise Unavailable  # without waiting for a thread
     return await _run(partial(routing.read, partial(query, *args)), goes_outside=goes_outside)

@@ -15,20 +15,15 @@ import orjson
 from django.db import DatabaseError
 from mcp.server.lowlevel import Server
 from mcp.server.runner import modern_error_data
+from mcp.server.streamable_http import check_accept_headers
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ResourcesListChanged, ToolsListChanged
 from mcp.server.transport_security import TransportSecuritySettings
+from mcp.shared import inbound
 from mcp.shared.exceptions import MCPError
-from mcp.shared.inbound import (
-    ERROR_CODE_HTTP_STATUS,
-    X_MCP_HEADER_KEY,
-    InboundLadderRejection,
-    classify_inbound_request,
-    find_duplicated_routing_header,
-    unsupported_protocol_version_rejection,
-    validate_mcp_param_headers,
-)
+from mcp.shared.inbound import ERROR_CODE_HTTP_STATUS, InboundLadderRejection
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_HANDSHAKE_VERSION, MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
+from starlette.requests import Request
 
 from config.errors import Unavailable, WireError
 from config.http import error_counts
@@ -37,10 +32,10 @@ from config.http.request_guard import JSONRPC_REFUSED, Message, Receive, Refusal
 from config.tokens import bearer_of
 from mcpserver.cards.negotiation import wants_cards
 from mcpserver.http.bearer import bearer
-from mcpserver.http.cache import Caller, Key, check, find_repeat, remember, repeat_key, result_of
+from mcpserver.http.cache import Caller, Key, check, find_repeat, remember, result_of
 from mcpserver.http.sessions import HEADER as SESSION_HEADER
 from mcpserver.http.sessions import Sessions
-from mcpserver.http.stream import ALLOW, Streams, acceptable, serve_stream
+from mcpserver.http.stream import ALLOW, Streams, serve_stream
 from mcpserver.http.threads import run_query, store
 from mcpserver.tooling import usage
 from mcpserver.tooling.json_schema import list_types
@@ -51,8 +46,7 @@ logger = logging.getLogger(__name__)
 UNNAMED_VERSION: Final = "2025-03-26"  # what a request without MCP-Protocol-Version speaks, by that revision's rule
 DEEPEST: Final = 100  # levels of lists and objects; no question needs ten
 BARE: Final = {"uri"}
-TYPE_LISTS: Final = b"schemas=types"
-"""The query of a server's address at which optional values are listed as docs/clients.md says: for clients that read no `anyOf`."""
+TYPE_LISTS: Final = b"schemas=types"  # the query that lists optional values for clients without `anyOf` (docs/clients.md)
 MAX_ECHO: Final = 200  # characters of a name that a client gave and that nothing has
 MOST_NAMED: Final = 3  # invalid parameters that one error names
 MAX_REASONS: Final = 500  # characters of what is wrong with them
@@ -72,12 +66,15 @@ class McpEndpoint:
     such a server serves.
     """
 
+    # What a server's module may offer, as `mcpserver.servers` explains.
     sessions: Sessions | None = None
-    """Where a server gives its clients of handshake revisions sessions; None for one that makes none."""
     admit: Callable[[str | None], Awaitable[None]] | None = None
-    """Raises WireError for a request that bears no key, or this one, where a server wants keys."""
+    uncached: Set[str] = frozenset()
+    quick: Callable[[str, Any, str], Callable[[], bytes] | None] | None = None
+    start: Callable[[], None] | None = None
+    close: Callable[[], Awaitable[None]] | None = None
+    # Answers clients of MCP Apps what differs for them (`mcpserver.cards`), where a server has pages to show.
     with_cards: "McpEndpoint | None" = None
-    """Answers clients of MCP Apps what differs for them (`mcpserver.cards`), where a server has pages to show."""
 
     def __init__(
         self, name: str, server: Server[Any], usage_name: usage.Naming, counted_as: str = "", teller: usage.Teller | None = None
@@ -87,11 +84,6 @@ class McpEndpoint:
         self.usage_name = usage_name
         self._counted_as = counted_as or name
         self._teller = teller
-        self.uncached: Set[str] = frozenset()  # methods whose results are not cached
-        self.quick: Callable[[str, Any, str], Callable[[], bytes] | None] | None = None
-        """Answers at once what needs neither a query nor the SDK."""
-        self.start: Callable[[], None] | None = None  # begins what the server does while the process serves
-        self.close: Callable[[], Awaitable[None]] | None = None  # ends what the server holds open
         # By tool: whether headers repeat arguments of it. Looking through its schema takes longer than answering.
         self._repeating: dict[str, bool] = {}
 
@@ -131,9 +123,7 @@ class McpEndpoint:
         await _send(send, *((204, b"") if ended else _NO_SESSION))
 
     async def _is_in_session(self, fields: Mapping[bytes, bytes]) -> bool:
-        """Tell whether the session of a request lives; of one that names none, or of a revision without sessions, yes.
-        While nobody can look, its signature and its age decide.
-        """
+        """Return whether a request's session lives, if it names one; while nobody can look, its signature and age decide."""
         version, session = (fields.get(name, b"").decode("latin-1") for name in (b"mcp-protocol-version", SESSION_HEADER))
         if self.sessions is None or SESSION_HEADER not in fields or version in MODERN_PROTOCOL_VERSIONS:
             return True
@@ -143,11 +133,10 @@ class McpEndpoint:
             return self.sessions.count_seconds_left(session) > 0
 
     async def _stream(self, _scope: Scope, _receive: Receive, send: Send) -> None:
-        """Serve a GET stream, if there is one."""
         await _send(send, 405, b"", [ALLOW])
 
     async def _listen(self, _message: Any, _headers: dict[str, str], _scope: Scope, _receive: Receive, _send: Send) -> bool:
-        """Tell whether this is a request for a stream; then it was served."""
+        """Return whether this is a request for a stream; then it was served."""
         return False
 
     async def _post(self, scope: Scope, fields: Mapping[bytes, bytes], receive: Receive, send: Send) -> None:
@@ -184,13 +173,14 @@ class McpEndpoint:
         await _send(send, status, answer, begun)
 
     def _repeat_key(self, fields: Mapping[bytes, bytes], message: Any) -> Key | None:
-        """Return the key by which a repeated request is known; None for one without a plain id, and for one that bears a key."""
-        if bearer.get() is not None:
-            return None
-        if type(message) is not dict or type(message.get("id")) not in (int, str):
+        """Return the key of all that decides how a request is answered; None for one without a plain id, or that bears a key."""
+        if bearer.get() is not None or type(message) is not dict or type(message.get("id")) not in (int, str):
             return None
         headers = tuple([pair for pair in fields.items() if pair[0] in _DECIDING or pair[0][:4] == b"mcp-"])
-        return repeat_key(self.name, headers, {name: value for name, value in message.items() if name != "id"})
+        try:
+            return "repeat", self.name, headers, orjson.dumps({name: value for name, value in message.items() if name != "id"})
+        except TypeError:
+            return None
 
     async def _answer(self, message: Any, headers: dict[str, str], scope: Scope, repeat: Key | None) -> tuple[int, bytes]:
         """HTTP status and body for one JSON-RPC message, which is known by `repeat` if it comes again."""
@@ -209,23 +199,23 @@ class McpEndpoint:
             status = None if headers.get("mcp-protocol-version") in MODERN_PROTOCOL_VERSIONS else 200
             return _error(request_id, types.INVALID_PARAMS, "params must be an object.", status=status)
         pairs = scope["headers"]
-        if len(headers) < len(pairs) and (duplicated := find_duplicated_routing_header(_decode_headers(pairs))) is not None:
+        if len(headers) < len(pairs) and (duplicated := inbound.find_duplicated_routing_header(_decode_headers(pairs))) is not None:
             return _error(request_id, types.HEADER_MISMATCH, f"The header {duplicated} appears more than once.")
         version = headers.get("mcp-protocol-version")
         if version is not None and version not in VERSIONS:
             # A client of the envelope reads the list that server/discover gives; any other is told of the handshake's, too.
             served = MODERN_PROTOCOL_VERSIONS if _has_envelope(params) else VERSIONS
-            return _build_rejection(request_id, unsupported_protocol_version_rejection(version, served))
+            return _reject(request_id, inbound.unsupported_protocol_version_rejection(version, served))
         if "id" not in message:
             return 202, b""
         if version not in MODERN_PROTOCOL_VERSIONS and (method == "initialize" or not _has_envelope(params)):
             caller = Caller(LATEST_HANDSHAKE_VERSION if method == "initialize" else version or UNNAMED_VERSION)
             return await self._serve(caller, request_id, method, params, {}, {}, repeat)
-        route = classify_inbound_request(message, headers=headers)
+        route = inbound.classify_inbound_request(message, headers=headers)
         if isinstance(route, InboundLadderRejection):
-            return _build_rejection(request_id, route)
+            return _reject(request_id, route)
         if method == "tools/call" and (rejection := self._mismatch(params, headers)) is not None:
-            return _build_rejection(request_id, rejection)
+            return _reject(request_id, rejection)
         caller = Caller(route.protocol_version, route.client_info, route.client_capabilities)
         return await self._serve(caller, request_id, method, params, headers, ERROR_CODE_HTTP_STATUS, repeat)
 
@@ -236,8 +226,8 @@ class McpEndpoint:
         if not schema or not isinstance(arguments, dict):
             return None
         if name not in self._repeating:
-            self._repeating[name] = X_MCP_HEADER_KEY.encode() in orjson.dumps(schema)
-        return validate_mcp_param_headers(schema, arguments, headers) if self._repeating[name] else None
+            self._repeating[name] = inbound.X_MCP_HEADER_KEY.encode() in orjson.dumps(schema)
+        return inbound.validate_mcp_param_headers(schema, arguments, headers) if self._repeating[name] else None
 
     async def _serve(
         self,
@@ -252,8 +242,12 @@ class McpEndpoint:
         """`statuses`: the HTTP status of a JSON-RPC error code, where the protocol revision has one; 200 for the others."""
         worked, asked = False, usage.name_call(self.usage_name, method, params)
         try:
-            if self.quick is not None and (made := self._answer_fast(caller, method, params)) is not None:
-                worked = True
+            quick = self.quick if method in self.uncached and isinstance(params, dict) else None
+            if quick is not None and (find_result := quick(method, params, caller.version)) is not None:
+                # A read that is nothing but an address, which `quick` knows, needs none of the SDK's checks.
+                if params.keys() != BARE:
+                    check(self.server, caller.version, method, params)
+                made, worked = find_result(), True
                 return 200, build_response(request_id, made)
             cacheable = method not in self.uncached
             (result, worked), key = await result_of(self.name, self.server, caller, method, params, headers, cacheable=cacheable)
@@ -281,20 +275,6 @@ class McpEndpoint:
             remember(repeat, key, method, asked)
         return 200, build_response(request_id, result)
 
-    def _answer_fast(self, caller: Caller, method: str, params: Any) -> bytes | None:
-        """Return what `quick` answers, and count it, after the checks that the SDK makes of every request. In a read
-        that is nothing but an address, which `quick` knows, there is nothing else to check.
-        """
-        assert self.quick is not None  # noqa: S101
-        if method not in self.uncached or not isinstance(params, dict):
-            return None
-        found = self.quick(method, params, caller.version)
-        if found is None:
-            return None
-        if params.keys() != BARE:
-            check(self.server, caller.version, method, params)
-        return found()
-
     def _count(self, asked: usage.CountedCall | None, *, worked: bool) -> None:
         if asked is None:
             return
@@ -304,9 +284,7 @@ class McpEndpoint:
 
 
 class StreamingEndpoint(McpEndpoint):
-    """The application of a server at `path` that announces changes of its lists on streams, those of the SDK's among them.
-    `tools_made_of` tells what its list of tools follows, if anything that is stored.
-    """
+    """The application of a server that announces changes on streams; `tools_made_of`: what its list of tools follows."""
 
     def __init__(self, path: str, name: str, module: Any) -> None:
         super().__init__(name, module.build(), module.usage_name)
@@ -353,7 +331,7 @@ class StreamingEndpoint(McpEndpoint):
         is_modern = headers.get("mcp-protocol-version") in MODERN_PROTOCOL_VERSIONS
         if not (is_modern and isinstance(message, dict) and message.get("method") == "subscriptions/listen" and "id" in message):
             return False
-        if acceptable(scope):
+        if all(check_accept_headers(Request(scope))):  # else the SDK would answer 406 and not a word
             with self._listening.hold(scope, MAX_LISTENING) as refusal:
                 if refusal is not None:
                     await refusal.send(send, jsonrpc=True)
@@ -407,7 +385,7 @@ def _describe_invalid(error: ValidationError) -> str:
     return plain_text(f"Invalid params. {' '.join(reasons)}", MAX_REASONS)
 
 
-def _build_rejection(request_id: Any, rejection: InboundLadderRejection | None) -> tuple[int, bytes]:
+def _reject(request_id: Any, rejection: InboundLadderRejection | None) -> tuple[int, bytes]:
     assert rejection is not None  # noqa: S101
     return _error(request_id, rejection.code, rejection.message, rejection.data)
 

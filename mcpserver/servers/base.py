@@ -1,7 +1,9 @@
 """Building blocks of the corpora's MCP servers: their lists of tools, and the SDK's server around their handlers."""
 
+import tomllib
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
 import mcp_types as types
@@ -21,6 +23,7 @@ from mcpserver.tooling.tools import HOUR_MS, MINUTE_MS, ToolSpec, as_text, only_
 VERSION: Final = "1.0.0"
 RESOURCE_NOT_FOUND: Final = -32002  # of handshake revisions; 2026-07-28 has INVALID_PARAMS for it
 REFUSED: Final = -32000
+TEXTS: Final[dict[str, Any]] = tomllib.loads(Path(__file__).with_name("tools.toml").read_text(encoding="utf-8"))  # by server
 Context = ServerRequestContext[Any, Any]
 Listing = Callable[[Context, types.PaginatedRequestParams | None], Awaitable[Any]]
 
@@ -60,6 +63,12 @@ class PromptSpec:
         return types.Prompt(name=self.name, title=self.title, description=self.description, arguments=arguments)
 
 
+def describe_tool(server: str, name: str, *shape: Any, **options: Any) -> ToolSpec:
+    """Return a tool with its texts of tools.toml; `shape`: types of its arguments and of its answer, and what runs it."""
+    texts = TEXTS[server]["tools"][name]
+    return ToolSpec(name, texts["title"], texts["description"], *shape, **options)
+
+
 class Toolbox:
     """The tools of a server, by name, and as they are listed: `adapt` changes each, `shorten` its output schema."""
 
@@ -79,13 +88,10 @@ class Toolbox:
         return self.tools[name]
 
     def usage_name(self, method: str, given: str) -> str:
-        """Return the name under which a call is counted."""
         return given if method == "tools/call" and given in self.tools else ""
 
 
 def list_on_one_page(result: type[Any], **items: Sequence[Any]) -> Listing:
-    """Return the handler of a list that never changes."""
-
     async def answer(_context: Context, params: types.PaginatedRequestParams | None) -> Any:
         only_page(params)
         return result(**items, ttl_ms=HOUR_MS, cache_scope="public")
@@ -94,8 +100,6 @@ def list_on_one_page(result: type[Any], **items: Sequence[Any]) -> Listing:
 
 
 def handle_prompts(prompts: Mapping[str, PromptSpec]) -> dict[str, Any]:
-    """Return the handlers that list prompts and give one."""
-
     async def get_prompt(_context: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
         prompt = prompts.get(params.name)
         if prompt is None:

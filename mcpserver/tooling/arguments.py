@@ -21,9 +21,7 @@ A = TypeVar("A", bound=Arguments)
 
 
 def read_whole_number(value: Any) -> Any:
-    """`10.0` and `"10"` are whole numbers, `true` is not: JSON does not tell 10 from 10.0, and some clients write every value as
-    a text.
-    """
+    """Return 10 of `10.0` and `"10"`, as some clients write numbers; JSON does not tell 10 from 10.0."""
     if isinstance(value, str) and re.fullmatch(r"\s*[0-9]{1,9}\s*", value):
         return int(value)
     return expect_whole_number(value)
@@ -49,15 +47,11 @@ def read_list(value: Any) -> Any:
 
 WHOLE: Final = BeforeValidator(read_whole_number)
 NUMBER: Final = BeforeValidator(expect_whole_number)
-LIST: Final = BeforeValidator(read_list)
-"""Each stands after the bounds in an `Annotated`, so that it looks first, and the bounds stay part of the JSON Schema."""
+LIST: Final = BeforeValidator(read_list)  # each behind the bounds, which stay part of the JSON Schema
 
 
 def read(model: type[A], raw: Mapping[str, Any] | None) -> A:
-    """The arguments, typed. `null` means left out, and so does `""` for what may be left out: some clients send every argument.
-
-    Raises: InvalidArgument, saying what is wrong with each and what is accepted.
-    """
+    """Return the arguments, typed; `null`, and `""` where it is optional, mean left out. Raises: InvalidArgument."""
     fields = model.model_fields
     optional = {name for name, field in fields.items() if not field.is_required()}
     given = {name: value for name, value in (raw or {}).items() if not (value is None or (value == "" and name in optional))}

@@ -10,10 +10,8 @@ BOUNDS: Final = frozenset(("title", "examples", "default", "pattern", "minLength
 
 
 def compact(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """The schema, by which every answer is still valid: without titles, examples and bounds, without descriptions of objects,
-    enumerations and times, whose names and formats say it, and with definitions only of what stands in it more than once.
-    """
-    found = _short(schema)
+    """Return a schema for the same answers: without titles, examples, bounds, and descriptions that names and formats repeat."""
+    found: dict[str, Any] = _short(schema)
     definitions = found.pop("$defs", {})
     found = dict(_inline(found, definitions, orjson.dumps([found, definitions]).decode()))
     shared = {name: part for name, part in definitions.items() if _refers_to(name) in orjson.dumps(found).decode()}
@@ -36,19 +34,17 @@ def _refers_to(name: str) -> str:
     return f'"#/$defs/{name}"'
 
 
-def _short(schema: Mapping[str, Any]) -> dict[str, Any]:
-    said = BOUNDS | {"description"} if {"properties", "enum", "format"} & schema.keys() else BOUNDS
-    return {key: _value(key, part) for key, part in schema.items() if key not in said}
-
-
-def _value(key: str, part: Any) -> Any:
-    if key in ("properties", "$defs"):  # by names of fields, of which "title" may be one
-        return {name: _short(inner) for name, inner in part.items()}
-    if isinstance(part, Mapping):
-        return _short(part)
+def _short(part: Any) -> Any:
     if isinstance(part, list):
-        return [_short(inner) if isinstance(inner, Mapping) else inner for inner in part]
-    return part
+        return [_short(inner) for inner in part]
+    if not isinstance(part, Mapping):
+        return part
+    said = BOUNDS | {"description"} if {"properties", "enum", "format"} & part.keys() else BOUNDS
+    return {  # properties are by names of fields, of which "title" may be one
+        key: {name: _short(one) for name, one in inner.items()} if key in ("properties", "$defs") else _short(inner)
+        for key, inner in part.items()
+        if key not in said
+    }
 
 
 def list_types(part: Any) -> Any:

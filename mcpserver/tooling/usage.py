@@ -14,8 +14,7 @@ COUNTED: Final = {"tools/call": "name", "resources/read": "uri", "prompts/get": 
 UNKNOWN: Final = "(unknown)"
 LONGEST: Final = 100  # characters; no name of ours has more
 
-Naming = Callable[[str, str], str]
-"""`usage_name` of a server: the name under which a method and a name or URI are counted, "" for one that it does not know."""
+Naming = Callable[[str, str], str]  # a server's `usage_name`: what a method and a name count under, "" for an unknown one
 
 
 class CountedCall(NamedTuple):
@@ -74,6 +73,5 @@ def _write(counted: Mapping[tuple[str, str, str, int, bool], int]) -> None:
     add(rows)
 
 
-_waiting: Final[Tally[tuple[str, str, str, int, bool]]] = Tally(_write)
-"""By server, method, name, minute since 1970 and whether it worked."""
+_waiting: Final[Tally[tuple[str, str, str, int, bool]]] = Tally(_write)  # the minute since 1970, whether it worked
 flush = _waiting.flush

@@ -137,7 +137,6 @@ class Upstream:
         return networks
 
     def list_secrets(self) -> list[str]:
-        """Return the names of the variables that hold its secrets."""
         values = (*self.env.values(), *self.headers.values(), *((self.oauth.client_secret,) if self.oauth else ()))
         return [value.removeprefix("env:") for value in values if value.startswith("env:")]
 

@@ -7,8 +7,7 @@ its own, and a server that says ttlMs 0 would turn that one off.
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final, TypeVar
@@ -17,21 +16,12 @@ import anyio
 import httpx2
 import mcp_types as types
 from mcp import Client, ClientSession
-from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from config.env import Networks
-from mcpserver.upstreams import error_mapping, guarded_http
-from mcpserver.upstreams.client_interface import (
-    INVALID,
-    SERVER_ERROR,
-    UNCONFIGURED,
-    UNREACHABLE,
-    UpstreamAnswer,
-    UpstreamCall,
-    UpstreamError,
-)
+from mcpserver.upstreams import client_interface, error_mapping, guarded_http
+from mcpserver.upstreams.client_interface import INVALID, SERVER_ERROR, UNREACHABLE, UpstreamAnswer, UpstreamCall, UpstreamError
 from mcpserver.upstreams.config import Adapter, Upstream, read_secrets
 from mcpserver.upstreams.contents import OWN_FORMS, fits_schema, list_all, read_contents, read_listing
 from mcpserver.upstreams.http_transport import HttpDispatcher, HttpSession
@@ -52,8 +42,6 @@ _closing: Final[set[asyncio.Task[None]]] = set()
 
 
 class Connection:
-    """For one event loop."""
-
     def __init__(self, upstream: Upstream, allow: Networks) -> None:
         self._upstream = upstream
         self._allow = allow
@@ -110,7 +98,7 @@ class Connection:
             is_child, rpc = self._child is not None, error if isinstance(error, MCPError) else None
             if is_last and faults and faults[-1].is_of_call:
                 faults.pop()  # the session is new, so that was not it
-            fault = self._add_reason(faults[-1] if faults else error_mapping.from_rpc(name, rpc) if rpc else _broken_off(name))
+            fault = self._add_reason(faults[-1] if faults else error_mapping.from_rpc(name, rpc))
             has_child_fault = self._child is not None and bool(self._child.fault)
             if rpc is None or has_child_fault or fault.code in (UNREACHABLE, INVALID):
                 self.drop()
@@ -160,7 +148,7 @@ class Connection:
             self.drop()
         if self._ready is None or (self._owner is not None and self._owner.done()):
             if missing := self._upstream.find_missing_secret():
-                raise UpstreamError(UNCONFIGURED, f"{missing} is not set, which {self._upstream.name} needs.")
+                raise UpstreamError(client_interface.UNCONFIGURED, f"{missing} is not set, which {self._upstream.name} needs.")
             self._ready = asyncio.get_running_loop().create_future()
             self._stop = asyncio.Event()
             self._owner = asyncio.create_task(self._own(self._ready, self._stop))
@@ -175,7 +163,11 @@ class Connection:
                     client = await stack.enter_async_context(Client(self._build_transport(), mode=upstream.mode, cache=None))
                     session = client.session
                     if self._transport is not None and client.protocol_version in MODERN_PROTOCOL_VERSIONS:
-                        session = await stack.enter_async_context(self._build_session(self._transport, client))
+                        # From 2026-07-28 on a session of ours asks faster than the SDK's client over HTTP.
+                        dispatcher = HttpDispatcher(self._addresses[0], self._transport, read_secrets(upstream.headers))
+                        faster: Any = HttpSession(dispatcher=dispatcher)
+                        faster.adopt(client.session.discover_result)
+                        session = await stack.enter_async_context(faster)
                 ready.set_result(session)
                 await stop.wait()
         except (Exception, asyncio.CancelledError) as error:
@@ -191,14 +183,7 @@ class Connection:
             self._child = ChildProcess(upstream.name, upstream.command, read_secrets(upstream.env))
             return self._child.open()
         self._transport = guarded_http.GuardedTransport(upstream.name, upstream.networks, self._allow, upstream.oauth)
-        return _open_http(upstream, self._addresses[0], self._transport)
-
-    def _build_session(self, transport: guarded_http.GuardedTransport, client: Any) -> HttpSession:
-        """Return the session that asks faster than the SDK's client over HTTP, from 2026-07-28 on."""
-        headers = read_secrets(self._upstream.headers)
-        session = HttpSession(dispatcher=HttpDispatcher(self._addresses[0], transport, headers))
-        session.adopt(client.session.discover_result)
-        return session
+        return guarded_http.open_streams(self._addresses[0], self._transport, read_secrets(upstream.headers))
 
     def _explain_not_opened(self, error: BaseException) -> UpstreamError:
         faults, name = guarded_http.faults.get(), self._upstream.name
@@ -212,7 +197,7 @@ class Connection:
             return UpstreamError(UNREACHABLE, f"{name} cannot be started: {error.strerror}: {error.filename}.")
         if isinstance(error, TimeoutError):
             return UpstreamError(UNREACHABLE, f"{name} was not ready within {OPENING:g} s.")
-        return self._add_reason(error_mapping.from_rpc(name, error) if isinstance(error, MCPError) else _broken_off(name))
+        return self._add_reason(error_mapping.from_rpc(name, error if isinstance(error, MCPError) else None))
 
     def _add_reason(self, fault: UpstreamError) -> UpstreamError:
         """Say why a child's connection ended. What cannot be read is an invalid answer, not an unreachable server."""
@@ -242,16 +227,3 @@ async def wait_until_closed() -> None:
     """Wait for every connection that was dropped, five seconds at most."""
     if _closing:
         await asyncio.wait(list(_closing), timeout=5)
-
-
-def _broken_off(name: str) -> UpstreamError:
-    return UpstreamError(UNREACHABLE, f"{name} broke the connection off.")
-
-
-@asynccontextmanager
-async def _open_http(upstream: Upstream, address: str, transport: guarded_http.GuardedTransport) -> AsyncIterator[Any]:
-    async with (
-        guarded_http.build_client(transport, read_secrets(upstream.headers)) as client,
-        streamable_http_client(address, http_client=client) as streams,
-    ):
-        yield streams

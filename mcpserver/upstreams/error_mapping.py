@@ -19,8 +19,9 @@ _REFUSALS: Final = (INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, RESOURCE_
 _WAITS: Final = ("retry_after", "retryAfter", "retry-after", "retry_after_seconds", "reset_in", "resetIn")
 
 
-def from_rpc(upstream: str, error: MCPError) -> UpstreamError:
-    found = error.error
+def from_rpc(upstream: str, error: MCPError | None) -> UpstreamError:
+    """Return the failure of a request; None: its connection broke off."""
+    found = error.error if error is not None else _CLOSED
     if found == _CLOSED:
         return UpstreamError(UNREACHABLE, f"{upstream} broke the connection off.")
     if fault := _from_data(upstream, found.data, found.message):
@@ -32,7 +33,6 @@ def from_rpc(upstream: str, error: MCPError) -> UpstreamError:
 
 
 def from_tool(upstream: str, words: str, meta: Mapping[str, Any] | None, *, are_arguments_valid: bool) -> UpstreamError:
-    """Return the failure of a tool whose result has `isError`."""
     if fault := _from_data(upstream, meta, words):
         return fault
     if not are_arguments_valid:

@@ -7,14 +7,16 @@ import json
 import ssl
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from functools import cache
 from ipaddress import ip_network
-from typing import Final
+from typing import Any, Final
 from urllib.parse import quote
 
 import httpcore2
 import httpx2
+from mcp.client.streamable_http import streamable_http_client
 
 from config.env import Networks
 from mcpserver.upstreams.client_interface import INVALID, UNAUTHORIZED, UNREACHABLE, UpstreamError
@@ -74,12 +76,13 @@ class GuardedTransport(httpx2.AsyncHTTPTransport):
             if self._token != refused and time.monotonic() < self._token_ends:
                 return self._token
             form = {"grant_type": "client_credentials", "scope": oauth.scope, "resource": oauth.resource}
-            credentials = (quote(oauth.client_id, safe=""), quote(read_secrets({"": oauth.client_secret})[""], safe=""))
+            user, password = quote(oauth.client_id, safe=""), quote(read_secrets({"": oauth.client_secret})[""], safe="")
+            basic = base64.b64encode(f"{user}:{password}".encode()).decode()
             request = httpx2.Request(
                 "POST",
                 oauth.token_url,
                 data={name: value for name, value in form.items() if value},
-                headers={**PLAIN, "accept": "application/json", "authorization": _build_basic(*credentials)},
+                headers={**PLAIN, "accept": "application/json", "authorization": f"Basic {basic}"},
                 extensions={"timeout": TIMEOUT.as_dict()},
             )
             response = await self._send(request)
@@ -140,12 +143,12 @@ class _BoundedStream(httpx2.AsyncByteStream):
         await self._stream.aclose()
 
 
-def _build_basic(user: str, password: str) -> str:
-    return f"Basic {base64.b64encode(f'{user}:{password}'.encode()).decode()}"
-
-
-def build_client(transport: GuardedTransport, headers: Mapping[str, str]) -> httpx2.AsyncClient:
-    return httpx2.AsyncClient(transport=transport, headers={**headers, **PLAIN}, timeout=TIMEOUT, trust_env=False)
+@asynccontextmanager
+async def open_streams(address: str, transport: GuardedTransport, headers: Mapping[str, str]) -> AsyncIterator[Any]:
+    """Yield the streams of the SDK's client over HTTP."""
+    client = httpx2.AsyncClient(transport=transport, headers={**headers, **PLAIN}, timeout=TIMEOUT, trust_env=False)
+    async with client, streamable_http_client(address, http_client=client) as streams:
+        yield streams
 
 
 def _read_retry_after(headers: Mapping[str, str]) -> float | None:

@@ -140,10 +140,7 @@ def _refuse_constant(name: str) -> Any:
 
 
 def clean_json(value: Any, *, is_exact: bool = False) -> tuple[Any, bool]:
-    """Return the value without invisible characters, and whether a text addresses the model. `is_exact`: texts stay as they are.
-
-    Raises: UpstreamError for a value that is nested too deeply.
-    """
+    """Return the value without invisible characters, and whether a text addresses the model. Raises: UpstreamError."""
     texts: list[str] = []
     found = _clean(value, texts, is_exact, 0)
     return found, addresses_model("\n".join(texts)[:MAX_SCANNED])

@@ -10,14 +10,8 @@ from django.conf import settings
 from config.errors import WireError
 from config.http import memory_cache
 from mcpserver.http.threads import run_query
-from mcpserver.upstreams.client_interface import (
-    SERVER_ERROR,
-    UNCONFIGURED,
-    UNSUPPORTED,
-    UpstreamAnswer,
-    UpstreamCall,
-    UpstreamError,
-)
+from mcpserver.upstreams import client_interface
+from mcpserver.upstreams.client_interface import UpstreamAnswer, UpstreamCall, UpstreamError
 from mcpserver.upstreams.config import Upstream, parse_duration
 from mcpserver.upstreams.connection import Connection, wait_until_closed
 from mcpserver.upstreams.live_check import list_differences
@@ -43,15 +37,17 @@ class Upstreams:
     def explain_refusal(self, call: UpstreamCall) -> UpstreamError | None:
         upstream, category = self._upstreams[call.upstream], call.params.get("category")
         if upstream.kind == "off":
-            return UpstreamError(UNCONFIGURED, f"{call.upstream} is not configured in this installation.")
+            return UpstreamError(client_interface.UNCONFIGURED, f"{call.upstream} is not configured in this installation.")
         if upstream.kind != "wire":
             missing = upstream.find_missing_secret()
-            return UpstreamError(UNCONFIGURED, f"{missing} is not set, which {call.upstream} needs.") if missing else None
+            detail = f"{missing} is not set, which {call.upstream} needs."
+            return UpstreamError(client_interface.UNCONFIGURED, detail) if missing else None
+        detail = ""
         if call.resource == "news_region_trends" and call.params["region"] != "global":
-            return UpstreamError(UNSUPPORTED, "The wire stores no place of origin, so it cannot tell regions apart.")
+            detail = "The wire stores no place of origin, so it cannot tell regions apart."
         if call.resource == "news_category_trends" and category not in CATEGORIES:
-            return UpstreamError(UNSUPPORTED, f"The wire reports on the AI industry only and has no category {category}.")
-        return None
+            detail = f"The wire reports on the AI industry only and has no category {category}."
+        return UpstreamError(client_interface.UNSUPPORTED, detail) if detail else None
 
     def marker(self, upstream: str) -> str:
         return _get_wire_version() if self._upstreams[upstream].kind == "wire" else ""
@@ -88,14 +84,12 @@ def _get_wire_version() -> str:
 async def _ask_own_wire(call: UpstreamCall) -> UpstreamAnswer:
     """Answer news:// by one query; what the wire cannot know is never guessed. Raises: UpstreamError."""
     version, params = _get_wire_version(), call.params
-    category = params.get("category")
-    window = dt.timedelta(seconds=parse_duration(str(params["timeWindow"])))
-    order = str(params.get("sortBy", "engagement_score"))
+    category, order = params.get("category"), str(params.get("sortBy", "engagement_score"))
+    window, of = dt.timedelta(seconds=parse_duration(str(params["timeWindow"]))), CATEGORIES.get(str(category or "general"))
     try:
-        of = CATEGORIES.get(str(category or "general"))
         trends, note = await run_query(list_trending_events, window, of, order, int(params["limit"]))
     except WireError as error:
-        raise UpstreamError(SERVER_ERROR, error.message) from error
+        raise UpstreamError(client_interface.SERVER_ERROR, error.message) from error
     if category and category != "general":
         for trend in trends:
             trend["metadata"]["category"] = category

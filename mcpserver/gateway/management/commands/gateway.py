@@ -132,7 +132,10 @@ class Command(BaseCommand):
             self.stdout.write(f"{one.uri}: {left}; {age}; {state}")
 
     def _read(self, *, uri: str, agent: str, wait: float, **_options: Any) -> None:
-        caller = _find_caller(agent)
+        row = Agent.objects.filter(name=agent).first()
+        if agent and row is None:
+            raise CommandError(f"There is no agent {agent}.")
+        caller = auth.to_caller(row) if row is not None else auth.ANYBODY
         answer = _run(lambda: queries.read(uri, caller, wait))
         self.stdout.write(json.dumps(json.loads(answer.body), indent=2, ensure_ascii=False))
 
@@ -214,15 +217,6 @@ class Command(BaseCommand):
             codes = ", ".join(sorted({attempt.error for attempt in answer.attempts if attempt.error})) or "no error"
             flag = ", flagged as untrusted" if answer.untrusted else ""
             self.stdout.write(f"{fault}: {answer.outcome} ({codes}){flag}")
-
-
-def _find_caller(agent: str) -> Caller:
-    if not agent:
-        return auth.ANYBODY
-    row = Agent.objects.filter(name=agent).first()
-    if row is None:
-        raise CommandError(f"There is no agent {agent}.")
-    return auth.to_caller(row)
 
 
 def _run(work: Callable[[], Awaitable[T]]) -> T:
