@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 from functools import wraps
-from typing import Final, TypeVar
+from typing import Any, Final
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
@@ -23,18 +23,18 @@ RSL: Final = "application/rsl+xml; charset=utf-8"
 ADDRESS: Final = re.compile(r"https?://[^\s<>\"]+")
 MAX_LINE: Final = 500  # characters of a publisher's own words in a file; the page has them whole
 
-R = TypeVar("R", bound=HttpResponseBase)
+View = Callable[[HttpRequest, Publisher], HttpResponseBase]
 
 
 def view_publisher(
-    missing: Callable[[HttpRequest, NotFound], R],
-) -> Callable[[Callable[[HttpRequest, Publisher], R]], Callable[..., R]]:
+    missing: Callable[[HttpRequest, NotFound], HttpResponseBase],
+) -> Callable[[View], Callable[..., Any]]:
     """Return a decorator for views of a publisher that is served; `missing` answers for any other."""
 
-    def decorate(view: Callable[[HttpRequest, Publisher], R]) -> Callable[..., R]:
+    def decorate(view: View) -> Callable[..., HttpResponseBase]:
         @require_safe
         @wraps(view)
-        def serve(request: HttpRequest, slug: str) -> R:
+        def serve(request: HttpRequest, slug: str) -> HttpResponseBase:
             try:
                 publisher = find_publisher(slug)
             except NotFound as error:
