@@ -10,7 +10,6 @@ from django.views.decorators.http import require_safe
 from config.errors import NotFound
 from config.http.responses import error_answer
 from wire.corpora.articles.models import MAX_LICENCE, Publisher
-from wire.corpora.common.directory import list_served
 from wire.corpora.common.server_card import answer_card, describe_server
 
 LISTED: Final = f"All publishers are listed at {settings.WIRE_SITE_URL}/.well-known/mcp.json."
@@ -39,7 +38,7 @@ def list_members() -> Mapping[str, Publisher | NotFound]:
 
 def list_cards() -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
     """Yield for each publisher's server how its card differs from the wire's, and what a list of servers says beside it."""
-    for member in list_served(list_members()):
+    for member in Publisher.objects.live().defer("consent_note"):
         card = f"{settings.WIRE_SITE_URL}/mcp/articles/{member.slug}/server-card"
         yield _card(member), {"server_card": card} | _terms(member)
 

@@ -7,9 +7,7 @@ from django.conf import settings
 
 from citations.format.corpora import cite_article
 from config.plugins import DocumentKind
-from wire.corpora.common.directory import list_served
 from wire.corpora.timeline import queries, wire_sync
-from wire.corpora.timeline.directory import list_members
 from wire.corpora.timeline.queries.scope import scope_of
 from wire.schemas.documents import DocumentHit, DocumentOut, DocumentsOut, build_document
 from wire.schemas.params import read_date
@@ -22,7 +20,7 @@ NAME = "timeline"
 def search_documents(query: str, limit: int) -> DocumentsOut:
     """Return the newest reports of all corpora that hold all the words. Raises: InvalidArgument."""
     found = list[DocumentHit]()
-    for corpus in list_served(list_members()):
+    for corpus in queries.list_members().values():
         if corpus.slug != wire_sync.SLUG:
             answer = queries.search_reports(corpus.slug, query, limit=limit)
             found += [] if answer.matched else [_to_hit(corpus.slug, corpus.name, report) for report in answer.reports]

@@ -256,26 +256,26 @@ def _title(headline: str) -> str:
     return headline if len(headline) <= MAX_TITLE else f"{headline[: MAX_TITLE - 1].rstrip()}…"
 
 
-def _families() -> Iterator[dict[str, Any]]:
-    for one in Publication.objects.in_roster_order():
-        yield {
-            "id": one.slug,
-            "label": one.name,
-            "kind": TYPES[one.tier],
-            "policy": "Headline and short summary in the publication's own words, with its address.",
-            **({"home_url": one.homepage} if one.homepage.startswith("http") else {}),
-        }
+def _families() -> list[dict[str, Any]]:
+    policy = "Headline and short summary in the publication's own words, with its address."
+    return [
+        {"id": one.slug, "label": one.name, "kind": TYPES[one.tier], "policy": policy}
+        | ({"home_url": one.homepage} if one.homepage.startswith("http") else {})
+        for one in Publication.objects.in_roster_order()
+    ]
 
 
-def _motifs() -> Iterator[dict[str, Any]]:
-    for topic in Topic:
-        yield {
+def _motifs() -> list[dict[str, Any]]:
+    return [
+        {
             "id": str(topic.value),
             "label": str(topic.label),
             "short_definition": f"Stories about {topic.label}, as the wire's lexicon finds them.",
             "family": "theme" if topic in _THEMES else "company",
             "aliases": [],
         }
+        for topic in Topic
+    ]
 
 
 CorpusFile.model_validate(CORPUS)  # a mistake above shows when this is imported, not when somebody publishes

@@ -67,11 +67,6 @@ class Scope:
         found = self.get_rows(model, ids)
         return [found[key] for key in ids if key in found]
 
-    def list_ids(self, model: type[Row]) -> str:
-        """Return the ids of the first of these rows, as a hint says them."""
-        ids = list(self.rows(model).in_order().values_list("key", flat=True)[: MOST_NAMES + 1])
-        return ", ".join([*ids[:MOST_NAMES], *(["…"] if len(ids) > MOST_NAMES else [])]) or "none so far"
-
 
 @lru_cache(maxsize=64)
 def _has_omitted_source(release: Release) -> bool:
